@@ -1,0 +1,317 @@
+"""Let a model with access to a work, and models without, go on with its passages.
+
+What comes back of the work is counted, for each model. What a model says by chance is sampled: by
+the works of independent authors, each of which is one trial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from narcissus._files import file_digest, files_digest
+from narcissus._random import child
+from narcissus._version import __version__
+from narcissus.errors import InputError
+from narcissus.evidence import next_limit
+from narcissus.extraction.language_models import HasModels
+from narcissus.extraction.recovered import TextDocument, read_documents
+from narcissus.extraction.works import (
+    Alike,
+    Passage,
+    Run,
+    Work,
+    common_runs,
+    gone_on,
+    read_work,
+    read_works,
+)
+from narcissus.kinds.copyright.schema import CopyrightStudy
+from narcissus.kinds.engine import Done, Kind, PreparedWork
+from narcissus.kinds.memorization.language.attacks import keeping
+from narcissus.rows import (
+    Count,
+    Fact,
+    Findings,
+    Level,
+    Positive,
+    Quantity,
+    StudyCriterion,
+    StudyRow,
+)
+from narcissus.study.kinds import RunOptions
+
+WITH, WITHOUT, INDEPENDENT, GAIN = (
+    "passages with access", "passages without access", "passages of independent works", "gain",
+)  # fmt: skip
+
+
+class Tried(Fact):
+    """Passages of a work that a model went on with."""
+
+    name: str = Field(description="Of the work, or of the model.")
+    passages: Positive
+    returned: Count
+
+    @model_validator(mode="after")
+    def _no_more(self) -> Tried:
+        if self.returned > self.passages:
+            raise ValueError("more passages came back than were tried")
+        return self
+
+    @property
+    def share(self) -> float:
+        return self.returned / self.passages
+
+
+class PassageShown(Fact):
+    """A passage that came back, beside what models said."""
+
+    words: Count = Field(description="In a row that the model with access said.")
+    work: str
+    with_access: str
+    without_access: str
+
+
+class CopyrightDetail(Fact):
+    """The texts and models, and all that was counted; the rows follow from it."""
+
+    model: str
+    parameters: Positive
+    trains: bool = Field(description="Whether the models were trained here.")
+    copies: Positive
+    prompt: Positive
+    window: Positive
+    words: Positive
+    edits: float | None
+    left_out: Count = Field(description="Passages of the work that other texts hold, too.")
+    with_access: Tried
+    without: tuple[Tried, ...] = Field(min_length=1, description="By models without access.")
+    unrelated: Count = Field(description="Passages whose continuation is as near to another one.")
+    longest: Count = Field(description="Words in a row that came back, at most.")
+    independent: tuple[Tried, ...] = Field(min_length=1, description="By the model with access.")
+    shown: tuple[PassageShown, ...] = ()
+    confidence: Level
+
+    @property
+    def chance(self) -> float:
+        """Chance that a work which no model saw stands as high among the others, at most."""
+        above = sum(one.share >= self.with_access.share for one in self.independent)
+        return (1 + above) / (1 + len(self.independent))
+
+
+@dataclass(frozen=True, eq=False)
+class CopyrightWork(PreparedWork[CopyrightStudy]):
+    """Texts that were read, and models to be made."""
+
+    part: HasModels = field(kw_only=True)
+    work: Work = field(kw_only=True)
+    independent: Sequence[Work] = field(kw_only=True)
+    other: tuple[TextDocument, ...] = field(kw_only=True)
+
+    @property
+    def seen(self) -> tuple[TextDocument, ...]:
+        """What a model with access is trained on."""
+        copies = self.study.data.copies
+        own = [TextDocument(text, copies) for text in self.work.paragraphs]
+        return (*self.other, *own)
+
+
+class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
+    """The kind "copyright"."""
+
+    model = CopyrightStudy
+    detail = CopyrightDetail
+    layout = "narcissus.kinds.copyright.layout:LAYOUT"
+
+    def prepare(self, study: CopyrightStudy, folder: Path, options: RunOptions) -> CopyrightWork:
+        options.refuse_policy_and_records("copyright")
+        part, given, rule = study.model.build(), study.data, study.similarity
+        part.check()
+        if rule.words > rule.window:
+            raise InputError(
+                f"`similarity.words` must be at most `window`, the {rule.window} words that "
+                f"follow, got {rule.words}"
+            )
+        if part.trains and given.other is None:
+            raise InputError(
+                "a model that is trained here needs `data.other`: texts that the model without "
+                "access is trained on, too"
+            )
+        if not part.trains and study.model.options.get("reference") is None:
+            raise InputError(
+                "a model in a folder needs `model.reference`: a model that had no access to the "
+                "work, without which nobody can say what it would say anyway"
+            )
+        work = read_work(folder / given.work, known=rule.prompt, window=rule.window)
+        texts = read_works(folder / given.independent, known=rule.prompt, window=rule.window)
+        other = () if given.other is None else read_documents(folder / given.other, "paragraph")
+        _refuse_the_work_among(work, texts, other, given.independent, given.other)
+        digests = {"work": file_digest(folder / given.work)}
+        digests["independent"] = files_digest((folder / given.independent).glob("*.txt"))
+        if given.other is not None:
+            digests["other"] = file_digest(folder / given.other)
+        return CopyrightWork(study, folder, options.entropy, digests, part=part, work=work,
+                             independent=texts, other=other)  # fmt: skip
+
+    def cost(self, work: CopyrightWork, options: RunOptions) -> tuple[float, str]:
+        seconds = work.part.seconds(work.seen) + work.part.seconds(work.other)
+        return seconds, f"training {work.part.words()}, with access and without"
+
+    def measure(self, work: CopyrightWork, done: Done, options: RunOptions) -> Findings:
+        study, rule = work.study, work.study.similarity
+        identity = {"batches of": "copyright", "version": __version__}
+        with options.place() as place, self.stored(options, identity) as store:
+            made = work.part.models(
+                work.seen, work.other, place,
+                entropy=int(child(work.entropy, 0).integers(2**63)), observer=options.observer,
+            )  # fmt: skip
+            made = keeping(made, store, options.observer)
+            options.observer.note("going on with passages")
+            works = [work.work, *work.independent]
+            common = common_runs(works, (one.text for one in work.other), rule.words)
+            trial = _Trial(rule.alike, common, rule.most)
+            passages, *others = map(trial.passages, works)
+            if not passages:
+                raise InputError(
+                    f"every passage of {work.work.name} is made of words that other texts hold, "
+                    "too, so that none could show access: raise `similarity.words`"
+                )
+            said = gone_on(made.model, passages)
+            own = trial.returned(said, passages)
+            without: list[Tried] = []
+            first: list[str] = []
+            models = [lambda: made.reference, *made.shadows]
+            for number, read in enumerate(models):
+                model = read()
+                assert model is not None
+                found = gone_on(model, passages)
+                first = first or found
+                name = f"model {number + 1} without access"
+                without.append(trial.tried(name, trial.returned(found, passages)))
+            independent = [
+                trial.tried(one.name, trial.returned(gone_on(made.model, some), some))
+                for one, some in zip(work.independent, others, strict=True)
+                if some
+            ]
+        if not independent:
+            raise InputError("no independent work has a passage that no other text holds")
+        shifted = [*passages[1:], *passages[:1]]
+        unrelated = trial.returned(said, shifted) if len(passages) > 1 else []
+        runs = [rule.alike.words_in_a_row(*pair) for pair in zip(said, passages, strict=True)]
+        best = sorted(range(len(runs)), key=lambda i: (-runs[i], i))[: rule.shown]
+        detail = CopyrightDetail(
+            model=work.part.words(), parameters=made.parameters, trains=work.part.trains,
+            copies=study.data.copies, prompt=rule.prompt, window=rule.window, words=rule.words,
+            edits=rule.edits,
+            left_out=len(work.work.passages) - len(rule.alike.own(work.work, common)),
+            with_access=trial.tried(work.work.name, own), without=tuple(without),
+            unrelated=sum(unrelated), longest=max(runs), independent=tuple(independent),
+            shown=tuple(
+                PassageShown(words=runs[i], work=passages[i].text, with_access=said[i],
+                             without_access=first[i])
+                for i in best if own[i]
+            ),
+            confidence=study.run.confidence,
+        )  # fmt: skip
+        most = None if study.threshold is None else study.threshold.gain
+        return self.found((StudyCriterion(of=GAIN, at_most=most),), (), detail)
+
+    def found(self, criteria: Any, rows: Any, detail: CopyrightDetail) -> Findings:
+        return super().found(criteria, rows_of(detail), detail)
+
+    def premises(self, detail: CopyrightDetail) -> tuple[str, ...]:
+        found = ["independent works, and this one to a model without access, are draws of one kind"]
+        if not detail.trains:
+            found += [
+                "the models without access saw nothing of the work",
+                "no model saw an independent work",
+            ]
+        return tuple(found)
+
+    def is_of_people(self, study: Mapping[str, Any]) -> bool:
+        return True
+
+    def to_show(self, detail: CopyrightDetail) -> CopyrightDetail:
+        return detail.model_copy(update={"shown": ()})
+
+
+KIND = CopyrightKind()
+
+
+def rows_of(detail: CopyrightDetail) -> Iterator[StudyRow]:
+    """Yield what follows from what was counted.
+
+    The gain is over what comes back without access, or of independent works, whichever is more. For
+    certain it is over the most that an independent work may have: by that limit a work that no
+    model saw shows a gain with a chance of 1 - confidence, however works differ.
+    """
+    own, shares = detail.with_access.share, [one.share for one in detail.independent]
+    chance = next_limit(shares, confidence=detail.confidence)
+    without = max(one.share for one in detail.without)
+    yield _counted("attack", WITH, detail.with_access)
+    for one in detail.without:
+        yield _counted("fresh", WITHOUT, one)
+    yield StudyRow(role="fresh", of=INDEPENDENT, quantity=Quantity.of(chance))
+    gain = Quantity(
+        value=own - max(without, chance.value),
+        low=None if chance.high is None else own - max(without, chance.high),
+        high=own - without,
+        grade="sampled",
+        confidence=detail.confidence,
+        trials=chance.trials,
+        why=chance.why,
+    )
+    yield StudyRow(role="excess", of=GAIN, quantity=gain, facts={"chance": detail.chance})
+
+
+def _counted(role: Any, of: str, one: Tried) -> StudyRow:
+    facts = {"of": one.passages, "recovered": one.returned}
+    quantity = Quantity(value=one.share, grade="proved")
+    return StudyRow(role=role, of=of, name=one.name, quantity=quantity, facts=facts)
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """A rule, and what counts for nobody."""
+
+    alike: Alike
+    common: frozenset[Run]
+    most: int
+
+    def passages(self, work: Work) -> list[Passage]:
+        """Return those that are tried, evenly spread."""
+        own = self.alike.own(work, self.common)
+        chosen = np.unique(np.linspace(0, len(own) - 1, min(self.most, len(own))).astype(int))
+        return [own[i] for i in chosen]
+
+    def returned(self, said: Sequence[str], passages: Sequence[Passage]) -> list[bool]:
+        pairs = zip(said, passages, strict=True)
+        return [self.alike.holds(one, passage, self.common) for one, passage in pairs]
+
+    def tried(self, name: str, returned: Sequence[bool]) -> Tried:
+        return Tried(name=name, passages=len(returned), returned=sum(returned))
+
+
+def _refuse_the_work_among(
+    work: Work,
+    works: Sequence[Work],
+    other: Sequence[TextDocument],
+    folder: Path,
+    path: Path | None,
+) -> None:
+    """Refuse a comparison with the work itself: nothing could come back by access alone."""
+    own = {text for text in work.paragraphs if len(text.split()) >= 10}
+    held = [(str(folder / f"{one.name}.txt"), one.paragraphs) for one in works]
+    held.append((str(path), tuple(one.text for one in other)))
+    for name, texts in held:
+        if both := next((text for text in texts if text in own), None):
+            raise InputError(
+                f"{name} holds a paragraph of the work ({both[:40]!r}): leave it out there, for "
+                "what is compared must be without the work"
+            )
