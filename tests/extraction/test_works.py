@@ -10,7 +10,7 @@ from narcissus.extraction.recovered import edit_distance
 from narcissus.extraction.works import (
     Alike,
     Passage,
-    Work,
+    WrittenWork,
     common_runs,
     passages_of,
     read_work,
@@ -67,14 +67,14 @@ def test_passages_are_stretches_of_a_paragraph_in_order(seed):
 
 def test_words_that_another_text_holds_count_for_nobody():
     refrain = "and so say all of us"
-    works = [Work(t, (t,), ()) for t in (f"one two {refrain} three", f"four {refrain} five")]
+    works = [WrittenWork(t, (t,), ()) for t in (f"one two {refrain} three", f"four {refrain} five")]
     common = common_runs(works, ["six one two SEVEN"], 2)
     assert common == runs_of(refrain, 2) | {("one", "two")}
     passage, rule = Passage(f"zero {refrain} three four", 4), Alike(2)
     assert rule.holds(refrain, passage)
     assert not rule.holds(refrain, passage, common)
     assert rule.holds("us, three", passage, common)
-    only = Work("", (), (passage, Passage(f"zero {refrain}", 4)))
+    only = WrittenWork("", (), (passage, Passage(f"zero {refrain}", 4)))
     assert rule.own(only, common) == [passage]
 
 

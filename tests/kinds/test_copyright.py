@@ -9,7 +9,7 @@ import pytest
 
 import narcissus
 from narcissus.errors import InputError, StudyError
-from narcissus.kinds.copyright.kind import KIND, CopyrightDetail, Tried
+from narcissus.kinds.copyright.kind import KIND, CopyrightDetail, Returned
 from narcissus.report import render_text
 from narcissus.rows import StudyCriterion
 from narcissus.study.reading import read_record
@@ -41,7 +41,7 @@ def load(tmp_path):
 
 def detail(own, without, works, confidence=0.95):
     """Make up what was counted of a hundred passages each."""
-    one, *others = (Tried(name="n", passages=100, returned=n) for n in (own, *without, *works))
+    one, *others = (Returned(name="n", passages=100, returned=n) for n in (own, *without, *works))
     return CopyrightDetail(
         model="m", parameters=1, trains=True, copies=1, prompt=1, window=1, words=1, edits=None,
         left_out=0, with_access=one, without=tuple(others[: len(without)]), unrelated=0,

@@ -40,7 +40,7 @@ class Passage:
 
 
 @dataclass(frozen=True)
-class Work:
+class WrittenWork:
     """A work: its name, its paragraphs, and the passages that they are cut into."""
 
     name: str
@@ -75,7 +75,7 @@ class Alike:
         true = passage.follows
         return self.edits is not None and edit_distance(said, true) <= self.edits * len(true)
 
-    def own(self, work: Work, common: frozenset[Run]) -> list[Passage]:
+    def own(self, work: WrittenWork, common: frozenset[Run]) -> list[Passage]:
         """Return the passages of a work that are not made of common runs alone."""
         return [one for one in work.passages if runs_of(one.follows, self.words) - common]
 
@@ -110,7 +110,7 @@ def passages_of(paragraph: str, known: int, window: int) -> list[Passage]:
     ]
 
 
-def read_work(path: Path, *, known: int, window: int) -> Work:
+def read_work(path: Path, *, known: int, window: int) -> WrittenWork:
     """Read a work from a text file (UTF-8), whose paragraphs blank lines separate.
 
     InputError: no paragraph of it has as many words as a passage. TooLargeError: it is too large.
@@ -124,10 +124,10 @@ def read_work(path: Path, *, known: int, window: int) -> Work:
             "and `window` in [similarity]): make them smaller, or put blank lines only where "
             "paragraphs end"
         )
-    return Work(path.stem, paragraphs, tuple(dict.fromkeys(passages)))
+    return WrittenWork(path.stem, paragraphs, tuple(dict.fromkeys(passages)))
 
 
-def read_works(folder: Path, *, known: int, window: int) -> list[Work]:
+def read_works(folder: Path, *, known: int, window: int) -> list[WrittenWork]:
     """Read the works of a folder, one in each ``.txt`` file, in the order of their names.
 
     InputError: it is no folder, has no such file, or too many. TooLargeError: they are too large.
@@ -147,10 +147,10 @@ def read_works(folder: Path, *, known: int, window: int) -> list[Work]:
     return [read_work(path, known=known, window=window) for path in paths]
 
 
-def common_runs(works: Sequence[Work], texts: Iterable[str], words: int) -> frozenset[Run]:
+def common_runs(works: Sequence[WrittenWork], texts: Iterable[str], words: int) -> frozenset[Run]:
     """Return the runs of words that two of the works hold, or one of them and another text.
 
-    >>> one, two = (Work(t, (t,), ()) for t in ("once upon a time", "once upon a cat"))
+    >>> one, two = (WrittenWork(t, (t,), ()) for t in ("once upon a time", "once upon a cat"))
     >>> sorted(common_runs([one, two], ["a time"], 2))
     [('a', 'time'), ('once', 'upon'), ('upon', 'a')]
     """

@@ -25,7 +25,7 @@ from narcissus.extraction.works import (
     Alike,
     Passage,
     Run,
-    Work,
+    WrittenWork,
     common_runs,
     gone_on,
     read_work,
@@ -51,7 +51,7 @@ WITH, WITHOUT, INDEPENDENT, GAIN = (
 )  # fmt: skip
 
 
-class Tried(Fact):
+class Returned(Fact):
     """Passages of a work that a model went on with."""
 
     name: str = Field(description="Of the work, or of the model.")
@@ -59,7 +59,7 @@ class Tried(Fact):
     returned: Count
 
     @model_validator(mode="after")
-    def _no_more(self) -> Tried:
+    def _no_more(self) -> Returned:
         if self.returned > self.passages:
             raise ValueError("more passages came back than were tried")
         return self
@@ -90,11 +90,11 @@ class CopyrightDetail(Fact):
     words: Positive
     edits: float | None
     left_out: Count = Field(description="Passages of the work that other texts hold, too.")
-    with_access: Tried
-    without: tuple[Tried, ...] = Field(min_length=1, description="By models without access.")
+    with_access: Returned
+    without: tuple[Returned, ...] = Field(min_length=1, description="By models without access.")
     unrelated: Count = Field(description="Passages whose continuation is as near to another one.")
     longest: Count = Field(description="Words in a row that came back, at most.")
-    independent: tuple[Tried, ...] = Field(min_length=1, description="By the model with access.")
+    independent: tuple[Returned, ...] = Field(min_length=1, description="By the model with access.")
     shown: tuple[PassageShown, ...] = ()
     confidence: Level
 
@@ -110,8 +110,8 @@ class CopyrightWork(PreparedWork[CopyrightStudy]):
     """Texts that were read, and models to be made."""
 
     part: HasModels = field(kw_only=True)
-    work: Work = field(kw_only=True)
-    independent: Sequence[Work] = field(kw_only=True)
+    work: WrittenWork = field(kw_only=True)
+    independent: Sequence[WrittenWork] = field(kw_only=True)
     other: tuple[TextDocument, ...] = field(kw_only=True)
 
     @property
@@ -184,7 +184,7 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
                 )
             said = gone_on(made.model, passages)
             own = trial.returned(said, passages)
-            without: list[Tried] = []
+            without: list[Returned] = []
             first: list[str] = []
             models = [lambda: made.reference, *made.shadows]
             for number, read in enumerate(models):
@@ -270,7 +270,7 @@ def rows_of(detail: CopyrightDetail) -> Iterator[StudyRow]:
     yield StudyRow(role="excess", of=GAIN, quantity=gain, facts={"chance": detail.chance})
 
 
-def _counted(role: Any, of: str, one: Tried) -> StudyRow:
+def _counted(role: Any, of: str, one: Returned) -> StudyRow:
     facts = {"of": one.passages, "recovered": one.returned}
     quantity = Quantity(value=one.share, grade="proved")
     return StudyRow(role=role, of=of, name=one.name, quantity=quantity, facts=facts)
@@ -284,7 +284,7 @@ class _Trial:
     common: frozenset[Run]
     most: int
 
-    def passages(self, work: Work) -> list[Passage]:
+    def passages(self, work: WrittenWork) -> list[Passage]:
         """Return those that are tried, evenly spread."""
         own = self.alike.own(work, self.common)
         chosen = np.unique(np.linspace(0, len(own) - 1, min(self.most, len(own))).astype(int))
@@ -294,13 +294,13 @@ class _Trial:
         pairs = zip(said, passages, strict=True)
         return [self.alike.holds(one, passage, self.common) for one, passage in pairs]
 
-    def tried(self, name: str, returned: Sequence[bool]) -> Tried:
-        return Tried(name=name, passages=len(returned), returned=sum(returned))
+    def tried(self, name: str, returned: Sequence[bool]) -> Returned:
+        return Returned(name=name, passages=len(returned), returned=sum(returned))
 
 
 def _refuse_the_work_among(
-    work: Work,
-    works: Sequence[Work],
+    work: WrittenWork,
+    works: Sequence[WrittenWork],
     other: Sequence[TextDocument],
     folder: Path,
     path: Path | None,

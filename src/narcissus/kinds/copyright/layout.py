@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from narcissus._outwards import upper
-from narcissus.kinds.copyright.kind import GAIN, INDEPENDENT, WITH, WITHOUT, CopyrightDetail, Tried
+from narcissus.kinds.copyright.kind import (
+    GAIN,
+    INDEPENDENT,
+    WITH,
+    WITHOUT,
+    CopyrightDetail,
+    Returned,
+)
 from narcissus.kinds.layout import Headline, Layout
 from narcissus.report.about import RealFigure, Subject
 from narcissus.report.first_screen import Glance, Reach, of_100
@@ -133,7 +140,7 @@ def _models(detail: CopyrightDetail) -> str:
     return "one model" if many == 1 else f"{many} models"
 
 
-def _of(one: Tried) -> str:
+def _of(one: Returned) -> str:
     return f"{one.returned:,} of {one.passages:,} passages"
 
 
