@@ -72,10 +72,11 @@ def test_words_that_another_text_holds_count_for_nobody():
     assert common == runs_of(refrain, 2) | {("one", "two")}
     passage, rule = Passage(f"zero {refrain} three four", 4), Alike(2)
     assert rule.holds(refrain, passage)
-    assert not rule.holds(refrain, passage, common)
-    assert rule.holds("us, three", passage, common)
+    rule = Alike(2, common=common)
+    assert not rule.holds(refrain, passage)
+    assert rule.holds("us, three", passage)
     only = WrittenWork("", (), (passage, Passage(f"zero {refrain}", 4)))
-    assert rule.own(only, common) == [passage]
+    assert rule.own(only) == [passage]
 
 
 @pytest.mark.parametrize(

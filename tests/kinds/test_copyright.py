@@ -43,7 +43,7 @@ def detail(own, without, works, confidence=0.95):
     """Make up what was counted of a hundred passages each."""
     one, *others = (Returned(name="n", passages=100, returned=n) for n in (own, *without, *works))
     return CopyrightDetail(
-        model="m", parameters=1, trains=True, copies=1, prompt=1, window=1, words=1, edits=None,
+        model="m", trains=True, copies=1, prompt=1, window=1, words=1, edits=None,
         left_out=0, with_access=one, without=tuple(others[: len(without)]), unrelated=0,
         longest=1, independent=tuple(others[len(without) :]), confidence=confidence,
     )  # fmt: skip
@@ -55,13 +55,13 @@ def test_a_model_with_access_gives_back_what_one_without_does_not(audit):
     assert found.with_access.returned >= 10
     assert [one.returned for one in found.without] == [0]
     assert sum(one.returned for one in found.independent) == found.unrelated == 0
-    assert found.longest == found.shown[0].words == 30
+    assert found.longest == found.shown[0][0] == 30
     assert found.chance == 1 / 21
     text = render_text(audit.record, internal=True)
     for said in ("Without access, 0 of 100", "With access, 45 of 100", "at most 0 of 100",
-                 found.shown[0].work[:20]):  # fmt: skip
+                 found.shown[0][1][:20]):  # fmt: skip
         assert said in text
-    assert found.shown[0].work[:20] not in render_text(shareable(audit.record))
+    assert found.shown[0][1][:20] not in render_text(shareable(audit.record))
 
 
 def test_a_record_whose_rows_do_not_follow_from_its_counts_is_refused(audit, tmp_path):
@@ -141,7 +141,7 @@ def spoiled(name, text):
          r"z\.txt holds a paragraph of the work"),
         (lambda f: shutil.copy(f / "work.txt", f / "other.txt"), {},
          r"other\.txt holds a paragraph of the work"),
-        (lambda f: None, {"similarity": {"words": 40}}, "at most `window`, the 30 words"),
+        (lambda f: None, {"similarity": {"words": 40}}, "at most `window`, 30, got 40"),
         (lambda f: None, {"data": {"other": None}}, "needs `data.other`"),
         (lambda f: None, {"data": {"independent": "none"}}, "no such folder"),
         (lambda f: None, {"model": {"name": "ngrm"}}, "ngram"),

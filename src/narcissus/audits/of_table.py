@@ -168,9 +168,10 @@ def audit(
     observer, folder, restart, internal, hours, engine: As in `run`.
     **arguments: Those of `narcissus.audits.Arguments`: whom the attacker is after (``unknown`` or
         ``known``, ``targets``, ``people``, ``within``, ``at_least``, ``share_of_columns``,
-        ``prior_factor``, ``prior_distance``), how the table is read (``columns``, ``drop``, ``bins``, ``missing``, ``read_as``, ``max_rows``),
-        what is released (``mechanism``; or of noisy marginals ``epsilon``, ``mu`` or ``scale``,
-        with ``k``, ``noise``, ``delta``; ``release``), what is tried and asked (``prior``,
+        ``prior_factor``, ``prior_distance``), how the table is read (``columns``, ``drop``,
+        ``bins``, ``missing``, ``read_as``, ``max_rows``), what is released (``mechanism``; or of
+        noisy marginals ``epsilon``, ``mu`` or ``scale``, with ``k``, ``noise``, ``delta``;
+        ``release``), what is tried and asked (``prior``,
         ``attacks``, ``bounds``, ``groups``, ``threshold`` or ``policy``), how much (``trials`` or
         ``precision``, ``budget``, ``quick``, ``training``, ``confidence``, ``workers``), and a
         ``title``.

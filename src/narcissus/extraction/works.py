@@ -17,7 +17,6 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 from narcissus._files import file_size
-from narcissus._validation import integer
 from narcissus.errors import InputError
 from narcissus.extraction.recovered import Completes, continuations, edit_distance, read_documents
 
@@ -54,30 +53,28 @@ class Alike:
 
     words: so many of them in a row, without case and punctuation; at least 1.
     edits: or at most so many insertions, deletions and substitutions for each character of it.
+    common: runs of words that count for nobody.
     """
 
     words: int = 10
     edits: float | None = None
+    common: frozenset[Run] = frozenset()
 
     def words_in_a_row(self, said: str, passage: Passage) -> int:
         """Return the longest run of words of a passage that was said."""
         one, other = words_of(said), words_of(passage.follows)
         return SequenceMatcher(None, one, other, autojunk=False).find_longest_match().size
 
-    def holds(self, said: str, passage: Passage, common: frozenset[Run] = frozenset()) -> bool:
-        """Return whether a passage came back.
-
-        common: runs of words that count for nobody.
-        """
-        own = runs_of(passage.follows, self.words) - common
-        if own & runs_of(said, self.words):
+    def holds(self, said: str, passage: Passage) -> bool:
+        """Return whether a passage came back."""
+        if (runs_of(passage.follows, self.words) - self.common) & runs_of(said, self.words):
             return True
         true = passage.follows
         return self.edits is not None and edit_distance(said, true) <= self.edits * len(true)
 
-    def own(self, work: WrittenWork, common: frozenset[Run]) -> list[Passage]:
+    def own(self, work: WrittenWork) -> list[Passage]:
         """Return the passages of a work that are not made of common runs alone."""
-        return [one for one in work.passages if runs_of(one.follows, self.words) - common]
+        return [one for one in work.passages if runs_of(one.follows, self.words) - self.common]
 
 
 def words_of(text: str) -> list[str]:
@@ -85,23 +82,14 @@ def words_of(text: str) -> list[str]:
 
 
 def runs_of(text: str, length: int) -> set[Run]:
-    """Return all runs of so many words of a text.
-
-    >>> sorted(runs_of("The cat. The dog", 3))
-    [('cat', 'the', 'dog'), ('the', 'cat', 'the')]
-    """
+    """Return all runs of so many words of a text, shape (length,) each."""
     words = words_of(text)
     return {tuple(words[i : i + length]) for i in range(len(words) - length + 1)}
 
 
 def passages_of(paragraph: str, known: int, window: int) -> list[Passage]:
-    """Cut a paragraph into passages of ``known`` and ``window`` words; the rest is left over.
-
-    >>> passages_of("a b c d e f g", 1, 2)
-    [Passage(text='a b c', known=1), Passage(text='d e f', known=1)]
-    """
-    integer("known", known, low=1)
-    size = known + integer("window", window, low=1)
+    """Cut a paragraph into passages of ``known`` and ``window`` words; the rest is left over."""
+    size = known + window
     places = [one.span() for one in re.finditer(r"\S+", paragraph)]
     return [
         Passage(paragraph[start:end], places[i + known - 1][1] - start)
@@ -121,8 +109,7 @@ def read_work(path: Path, *, known: int, window: int) -> WrittenWork:
     if not passages:
         raise InputError(
             f"{path} has no paragraph of {known + window} words, as long as a passage (`prompt` "
-            "and `window` in [similarity]): make them smaller, or put blank lines only where "
-            "paragraphs end"
+            "and `window`): make them smaller, or put blank lines only where paragraphs end"
         )
     return WrittenWork(path.stem, paragraphs, tuple(dict.fromkeys(passages)))
 
@@ -140,20 +127,13 @@ def read_works(folder: Path, *, known: int, window: int) -> list[WrittenWork]:
             f"{folder} must hold 1 to {MOST_WORKS:,} works, a .txt file each, got {len(paths):,}"
         )
     if (size := sum(map(file_size, paths))) > LARGEST_WORK:
-        raise InputError(
-            f"the works in {folder} have {size:,} bytes together, of at most {LARGEST_WORK:,}: "
-            "leave out some of them, or parts of each"
-        )
+        most = f"at most {LARGEST_WORK:,}: leave out some of them, or parts of each"
+        raise InputError(f"the works in {folder} have {size:,} bytes together, of {most}")
     return [read_work(path, known=known, window=window) for path in paths]
 
 
 def common_runs(works: Sequence[WrittenWork], texts: Iterable[str], words: int) -> frozenset[Run]:
-    """Return the runs of words that two of the works hold, or one of them and another text.
-
-    >>> one, two = (WrittenWork(t, (t,), ()) for t in ("once upon a time", "once upon a cat"))
-    >>> sorted(common_runs([one, two], ["a time"], 2))
-    [('a', 'time'), ('once', 'upon'), ('upon', 'a')]
-    """
+    """Return the runs of words that two of the works hold, or one of them and another text."""
     holder: dict[Run, int] = {}
     common: set[Run] = set()
     for number, work in enumerate(works):
@@ -167,8 +147,7 @@ def common_runs(works: Sequence[WrittenWork], texts: Iterable[str], words: int) 
 
 def gone_on(model: Completes, passages: Sequence[Passage]) -> list[str]:
     """Return what a model says after the beginning of each passage, as long as what follows."""
-    known = [one.known for one in passages]
+    texts, known = [one.text for one in passages], [one.known for one in passages]
     windows = [len(one.follows) for one in passages]
-    texts = [one.text for one in passages]
     found = continuations(model, texts, prefix=known, window=windows)
     return [said[end:] for (said, _), end in zip(found, known, strict=True)]

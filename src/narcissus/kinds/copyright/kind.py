@@ -19,19 +19,11 @@ from narcissus._random import child
 from narcissus._version import __version__
 from narcissus.errors import InputError
 from narcissus.evidence import next_limit
+from narcissus.extraction import works
 from narcissus.extraction.language_models import HasModels
 from narcissus.extraction.recovered import TextDocument, read_documents
-from narcissus.extraction.works import (
-    Alike,
-    Passage,
-    Run,
-    WrittenWork,
-    common_runs,
-    gone_on,
-    read_work,
-    read_works,
-)
-from narcissus.kinds.copyright.schema import CopyrightStudy
+from narcissus.extraction.works import Alike, Passage, WrittenWork
+from narcissus.kinds.copyright.schema import CopyrightStudy, WorkFiles
 from narcissus.kinds.engine import Done, Kind, PreparedWork
 from narcissus.kinds.memorization.language.attacks import keeping
 from narcissus.rows import (
@@ -69,20 +61,10 @@ class Returned(Fact):
         return self.returned / self.passages
 
 
-class PassageShown(Fact):
-    """A passage that came back, beside what models said."""
-
-    words: Count = Field(description="In a row that the model with access said.")
-    work: str
-    with_access: str
-    without_access: str
-
-
 class CopyrightDetail(Fact):
     """The texts and models, and all that was counted; the rows follow from it."""
 
     model: str
-    parameters: Positive
     trains: bool = Field(description="Whether the models were trained here.")
     copies: Positive
     prompt: Positive
@@ -94,8 +76,10 @@ class CopyrightDetail(Fact):
     without: tuple[Returned, ...] = Field(min_length=1, description="By models without access.")
     unrelated: Count = Field(description="Passages whose continuation is as near to another one.")
     longest: Count = Field(description="Words in a row that came back, at most.")
-    independent: tuple[Returned, ...] = Field(min_length=1, description="By the model with access.")
-    shown: tuple[PassageShown, ...] = ()
+    independent: tuple[Returned, ...] = Field(min_length=1, description="By the one with access.")
+    shown: tuple[tuple[int, str, str, str], ...] = Field(
+        (), description="Words in a row that came back, the passage, with access and without."
+    )
     confidence: Level
 
     @property
@@ -115,11 +99,10 @@ class CopyrightWork(PreparedWork[CopyrightStudy]):
     other: tuple[TextDocument, ...] = field(kw_only=True)
 
     @property
-    def seen(self) -> tuple[TextDocument, ...]:
+    def seen(self) -> list[TextDocument]:
         """What a model with access is trained on."""
         copies = self.study.data.copies
-        own = [TextDocument(text, copies) for text in self.work.paragraphs]
-        return (*self.other, *own)
+        return [*self.other, *(TextDocument(text, copies) for text in self.work.paragraphs)]
 
 
 class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
@@ -133,31 +116,28 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
         options.refuse_policy_and_records("copyright")
         part, given, rule = study.model.build(), study.data, study.similarity
         part.check()
+        lacks = ""
         if rule.words > rule.window:
-            raise InputError(
-                f"`similarity.words` must be at most `window`, the {rule.window} words that "
-                f"follow, got {rule.words}"
-            )
-        if part.trains and given.other is None:
-            raise InputError(
-                "a model that is trained here needs `data.other`: texts that the model without "
-                "access is trained on, too"
-            )
-        if not part.trains and study.model.options.get("reference") is None:
-            raise InputError(
+            lacks = f"`similarity.words` must be at most `window`, {rule.window}, got {rule.words}"
+        elif part.trains and given.other is None:
+            lacks = "a model that is trained here needs `data.other`: texts that both models see"
+        elif not part.trains and study.model.options.get("reference") is None:
+            lacks = (
                 "a model in a folder needs `model.reference`: a model that had no access to the "
                 "work, without which nobody can say what it would say anyway"
             )
-        work = read_work(folder / given.work, known=rule.prompt, window=rule.window)
-        texts = read_works(folder / given.independent, known=rule.prompt, window=rule.window)
+        if lacks:
+            raise InputError(lacks)
+        work = works.read_work(folder / given.work, known=rule.prompt, window=rule.window)
+        others = works.read_works(folder / given.independent, known=rule.prompt, window=rule.window)
         other = () if given.other is None else read_documents(folder / given.other, "paragraph")
-        _refuse_the_work_among(work, texts, other, given.independent, given.other)
+        _refuse_the_work_among(work, others, other, given)
         digests = {"work": file_digest(folder / given.work)}
         digests["independent"] = files_digest((folder / given.independent).glob("*.txt"))
         if given.other is not None:
             digests["other"] = file_digest(folder / given.other)
         return CopyrightWork(study, folder, options.entropy, digests, part=part, work=work,
-                             independent=texts, other=other)  # fmt: skip
+                             independent=others, other=other)  # fmt: skip
 
     def cost(self, work: CopyrightWork, options: RunOptions) -> tuple[float, str]:
         seconds = work.part.seconds(work.seen) + work.part.seconds(work.other)
@@ -166,58 +146,54 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
     def measure(self, work: CopyrightWork, done: Done, options: RunOptions) -> Findings:
         study, rule = work.study, work.study.similarity
         identity = {"batches of": "copyright", "version": __version__}
+        texts = [work.work, *work.independent]
+        common = works.common_runs(texts, (one.text for one in work.other), rule.words)
+        alike = Alike(rule.words, rule.edits, common)
+        passages, *others = [_spread(alike.own(one), rule.most) for one in texts]
+        if not passages or not any(others):
+            raise InputError(
+                "every passage of the work, or of all independent ones, is made of words that "
+                "other texts hold, too, so that none could show access: raise `similarity.words`"
+            )
+
+        def returned(name: str, said: list[str], some: Sequence[Passage]) -> Returned:
+            came = [alike.holds(*pair) for pair in zip(said, some, strict=True)]
+            return Returned(name=name, passages=len(some), returned=sum(came))
+
         with options.place() as place, self.stored(options, identity) as store:
             made = work.part.models(
                 work.seen, work.other, place,
                 entropy=int(child(work.entropy, 0).integers(2**63)), observer=options.observer,
             )  # fmt: skip
             made = keeping(made, store, options.observer)
+            assert made.reference is not None  # as `prepare` has seen to
             options.observer.note("going on with passages")
-            works = [work.work, *work.independent]
-            common = common_runs(works, (one.text for one in work.other), rule.words)
-            trial = _Trial(rule.alike, common, rule.most)
-            passages, *others = map(trial.passages, works)
-            if not passages:
-                raise InputError(
-                    f"every passage of {work.work.name} is made of words that other texts hold, "
-                    "too, so that none could show access: raise `similarity.words`"
-                )
-            said = gone_on(made.model, passages)
-            own = trial.returned(said, passages)
-            without: list[Returned] = []
-            first: list[str] = []
-            models = [lambda: made.reference, *made.shadows]
-            for number, read in enumerate(models):
-                model = read()
-                assert model is not None
-                found = gone_on(model, passages)
-                first = first or found
-                name = f"model {number + 1} without access"
-                without.append(trial.tried(name, trial.returned(found, passages)))
+            said, beside = (works.gone_on(one, passages) for one in (made.model, made.reference))
+            without = [beside, *(works.gone_on(read(), passages) for read in made.shadows)]
             independent = [
-                trial.tried(one.name, trial.returned(gone_on(made.model, some), some))
+                returned(one.name, works.gone_on(made.model, some), some)
                 for one, some in zip(work.independent, others, strict=True)
                 if some
             ]
-        if not independent:
-            raise InputError("no independent work has a passage that no other text holds")
-        shifted = [*passages[1:], *passages[:1]]
-        unrelated = trial.returned(said, shifted) if len(passages) > 1 else []
-        runs = [rule.alike.words_in_a_row(*pair) for pair in zip(said, passages, strict=True)]
+        pairs = list(zip(said, passages, strict=True))
+        runs = [alike.words_in_a_row(*one) if alike.holds(*one) else 0 for one in pairs]
         best = sorted(range(len(runs)), key=lambda i: (-runs[i], i))[: rule.shown]
+        shifted = [*passages[1:], *passages[:1]]
         detail = CopyrightDetail(
-            model=work.part.words(), parameters=made.parameters, trains=work.part.trains,
-            copies=study.data.copies, prompt=rule.prompt, window=rule.window, words=rule.words,
-            edits=rule.edits,
-            left_out=len(work.work.passages) - len(rule.alike.own(work.work, common)),
-            with_access=trial.tried(work.work.name, own), without=tuple(without),
-            unrelated=sum(unrelated), longest=max(runs), independent=tuple(independent),
-            shown=tuple(
-                PassageShown(words=runs[i], work=passages[i].text, with_access=said[i],
-                             without_access=first[i])
-                for i in best if own[i]
+            model=work.part.words(), trains=work.part.trains, copies=study.data.copies,
+            prompt=rule.prompt, window=rule.window, words=rule.words, edits=rule.edits,
+            left_out=len(work.work.passages) - len(alike.own(work.work)),
+            with_access=returned(work.work.name, said, passages),
+            without=tuple(
+                returned(f"model {place + 1} without access", one, passages)
+                for place, one in enumerate(without)
             ),
-            confidence=study.run.confidence,
+            unrelated=returned("", said, shifted).returned if len(passages) > 1 else 0,
+            longest=max(runs), independent=tuple(independent), confidence=study.run.confidence,
+            shown=tuple(
+                (runs[i], passages[i].text, said[i], beside[i])
+                for i in best if runs[i]
+            ),
         )  # fmt: skip
         most = None if study.threshold is None else study.threshold.gain
         return self.found((StudyCriterion(of=GAIN, at_most=most),), (), detail)
@@ -255,18 +231,13 @@ def rows_of(detail: CopyrightDetail) -> Iterator[StudyRow]:
     chance = next_limit(shares, confidence=detail.confidence)
     without = max(one.share for one in detail.without)
     yield _counted("attack", WITH, detail.with_access)
-    for one in detail.without:
-        yield _counted("fresh", WITHOUT, one)
+    yield from (_counted("fresh", WITHOUT, one) for one in detail.without)
     yield StudyRow(role="fresh", of=INDEPENDENT, quantity=Quantity.of(chance))
+    low = None if chance.high is None else own - max(without, chance.high)
     gain = Quantity(
-        value=own - max(without, chance.value),
-        low=None if chance.high is None else own - max(without, chance.high),
-        high=own - without,
-        grade="sampled",
-        confidence=detail.confidence,
-        trials=chance.trials,
-        why=chance.why,
-    )
+        value=own - max(without, chance.value), low=low, high=own - without, grade="sampled",
+        confidence=detail.confidence, trials=chance.trials, why=chance.why,
+    )  # fmt: skip
     yield StudyRow(role="excess", of=GAIN, quantity=gain, facts={"chance": detail.chance})
 
 
@@ -276,42 +247,21 @@ def _counted(role: Any, of: str, one: Returned) -> StudyRow:
     return StudyRow(role=role, of=of, name=one.name, quantity=quantity, facts=facts)
 
 
-@dataclass(frozen=True)
-class _Trial:
-    """A rule, and what counts for nobody."""
-
-    alike: Alike
-    common: frozenset[Run]
-    most: int
-
-    def passages(self, work: WrittenWork) -> list[Passage]:
-        """Return those that are tried, evenly spread."""
-        own = self.alike.own(work, self.common)
-        chosen = np.unique(np.linspace(0, len(own) - 1, min(self.most, len(own))).astype(int))
-        return [own[i] for i in chosen]
-
-    def returned(self, said: Sequence[str], passages: Sequence[Passage]) -> list[bool]:
-        pairs = zip(said, passages, strict=True)
-        return [self.alike.holds(one, passage, self.common) for one, passage in pairs]
-
-    def tried(self, name: str, returned: Sequence[bool]) -> Returned:
-        return Returned(name=name, passages=len(returned), returned=sum(returned))
+def _spread(passages: Sequence[Passage], most: int) -> list[Passage]:
+    """Choose so many at most, evenly spread."""
+    places = np.linspace(0, len(passages) - 1, min(most, len(passages)))
+    return [passages[i] for i in np.unique(places.astype(int))]
 
 
 def _refuse_the_work_among(
-    work: WrittenWork,
-    works: Sequence[WrittenWork],
-    other: Sequence[TextDocument],
-    folder: Path,
-    path: Path | None,
+    work: WrittenWork, works: Sequence[WrittenWork], other: Sequence[TextDocument], given: WorkFiles
 ) -> None:
     """Refuse a comparison with the work itself: nothing could come back by access alone."""
     own = {text for text in work.paragraphs if len(text.split()) >= 10}
-    held = [(str(folder / f"{one.name}.txt"), one.paragraphs) for one in works]
-    held.append((str(path), tuple(one.text for one in other)))
-    for name, texts in held:
-        if both := next((text for text in texts if text in own), None):
+    held = {f"{given.independent / one.name}.txt": one.paragraphs for one in works}
+    for name, texts in {**held, str(given.other): [one.text for one in other]}.items():
+        if both := own.intersection(texts):
             raise InputError(
-                f"{name} holds a paragraph of the work ({both[:40]!r}): leave it out there, for "
-                "what is compared must be without the work"
+                f"{name} holds a paragraph of the work ({min(both)[:40]!r}): leave it out there, "
+                "for what is compared must be without the work"
             )

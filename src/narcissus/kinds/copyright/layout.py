@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from narcissus._outwards import upper
+from narcissus._outwards import lower, upper
 from narcissus.kinds.copyright.kind import (
     GAIN,
     INDEPENDENT,
@@ -20,7 +20,7 @@ from narcissus.report.format import between_points, number, percent
 from narcissus.report.gives_away import FOUND, VERDICT
 from narcissus.report.page import Block, Facts, Grid, Section, Text
 from narcissus.results import Grade, NotAssessed
-from narcissus.rows import Quantity, StudyJudgement, StudyRow
+from narcissus.rows import StudyJudgement, StudyRow
 from narcissus.study.record import Record
 
 
@@ -42,8 +42,8 @@ class CopyrightLayout(Layout):
     def assessed(self, case: StudyJudgement) -> list[str]:
         detail: CopyrightDetail = case.detail
         return [
-            f"{number(detail.with_access.passages)} passages, with access and by "
-            f"{_models(detail)} without",
+            f"{number(detail.with_access.passages)} passages, with access and without: "
+            f"{len(detail.without)} of such models",
             f"what comes back by chance, of {number(len(detail.independent))} works by independent "
             "authors",
         ]
@@ -57,7 +57,7 @@ class CopyrightLayout(Layout):
 
     def glance(self, case: StudyJudgement) -> Glance:
         detail, most = case.detail, case.each[0].at_most
-        own, without = detail.with_access, _most_without(case)
+        own, without = detail.with_access, _only(case, WITHOUT).quantity
         chance, gain = _only(case, INDEPENDENT).quantity, _only(case, GAIN).quantity
         unlimited = f"How much comes back by chance has no limit yet: {chance.why}."
         if chance.high is not None:
@@ -67,7 +67,7 @@ class CopyrightLayout(Layout):
             )
         shown = "no effect of access is shown"
         if gain.low is not None and gain.low > 0:
-            shown = f"access adds at least {100 * gain.low:.0f} of 100"
+            shown = f"access adds at least {lower(100 * gain.low, places=0)} of 100"
         count = f"{own.returned:,} of {own.passages:,} passages"
         accepted = "" if most is None else f"{100 * most:g} more of 100 passages by access"
         return Glance(
@@ -76,7 +76,9 @@ class CopyrightLayout(Layout):
             with_it=Reach("With access, {} passages come back.", _only(case, WITH).quantity),
             most=None,
             unlimited=unlimited,
-            hardest=f"The longest stretch that comes back has {detail.longest:,} words in a row.",
+            hardest=f"The longest stretch that comes back has {detail.longest:,} words in a row."
+            if detail.longest
+            else "No passage comes back, so none is hit hardest.",
             unseen="other prompts, likeness beyond words, what the law says of it",
             accepted=accepted,
             notes=[f"Counted: {count} of the work, {shown}."],
@@ -99,11 +101,8 @@ class CopyrightLayout(Layout):
         return lines
 
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
-        detail: CopyrightDetail = case.detail
-        text = (
-            f"{_of(detail.with_access)} come back with access, and of the same passages "
-            f"{max(one.returned for one in detail.without):,} without"
-        )
+        beside = max(one.returned for one in case.detail.without)
+        text = f"{_of(case.detail.with_access)} come back with access, {beside:,} without"
         return {"evidence_against": [text] if case.status == "exceeded" else []}
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
@@ -127,17 +126,8 @@ LAYOUT = CopyrightLayout()
 
 
 def _only(case: StudyJudgement, of: str) -> StudyRow:
-    return case.findings.select(of=of)[0]
-
-
-def _most_without(case: StudyJudgement) -> Quantity:
-    rows = case.findings.select(of=WITHOUT)
-    return max(rows, key=lambda row: row.value).quantity
-
-
-def _models(detail: CopyrightDetail) -> str:
-    many = len(detail.without)
-    return "one model" if many == 1 else f"{many} models"
+    """Return the row of a measure; of several the largest."""
+    return max(case.findings.select(of=of), key=lambda row: row.value)
 
 
 def _of(one: Returned) -> str:
@@ -158,7 +148,7 @@ def _facts(detail: CopyrightDetail) -> Facts:
         access = f"trained here: one model sees the work {times}, the other never"
     return Facts([
         ("Work", detail.with_access.name),
-        ("Model", f"{detail.model}, with {number(detail.parameters)} numbers in it"),
+        ("Model", detail.model),
         ("Access", access),
         ("The attacker knows", f"the first {detail.prompt} words of a passage"),
         ("A passage comes back if", _rule(detail)),
@@ -176,9 +166,8 @@ def _counts(case: StudyJudgement) -> list[Block]:
         "Passages that come back, of each work and from each model",
         ("Work and model", "Passages", "Come back", "Share"),
         [(name, one.passages, one.returned, one.share) for name, one in lines],
-        grades=grades,
-        percent=("Share",),
-    )
+        grades, ("Share",),
+    )  # fmt: skip
     said = [
         f"By the same rule, {detail.unrelated:,} of {detail.with_access.passages:,} continuations "
         "match another passage of the work, which is unrelated.",
@@ -192,24 +181,20 @@ def _side_by_side(detail: CopyrightDetail) -> list[Block]:
     if not detail.shown:
         return [Text(["No passage came back, or none is shown here."])]
     columns = ("Words in a row", "The work", "With access, after its beginning", "Without access")
-    rows = [(one.words, one.work, one.with_access, one.without_access) for one in detail.shown]
-    return [Grid("The passages that come back in the longest stretches", columns, rows)]
+    return [Grid("The passages that come back in the longest stretches", columns, detail.shown)]
 
 
 def _method(detail: CopyrightDetail) -> Text:
     return Text([
-        "The work is cut into passages. Every model is given the beginning of each passage and "
-        f"goes on with what it finds likeliest. A passage comes back if {_rule(detail)}. Case and "
-        "punctuation do not count.",
-        "Words in a row that another text here holds, too, count for nobody: a common phrase shows "
-        "no access. This rule is the same for every work.",
-        "What comes back with access and without is counted: it is a fact about these models. What "
-        "comes back by chance is sampled, by works of independent authors that no model saw. Each "
-        "of them is one trial, however long it is. A further work has a larger share than the "
-        "limit with a chance below 1 - level, however works differ from each other (Wilks 1941).",
-        "What access adds is the share with access, less the larger of two: the share without "
-        "access, and that limit. So if the model had no access, this report would show an effect "
-        "of access with a chance below 1 - level (Cohen et al. 2024, Definition 1.6).",
-        "The report says nothing about the law. It measures how much of the text comes back, and "
-        "whether access explains it.",
+        "The work is cut into passages. Every model is given the beginning of each, and goes on "
+        f"with what it finds likeliest. A passage comes back if {_rule(detail)}; case and "
+        "punctuation do not count. Words in a row that another text here holds, too, count for "
+        "nobody: a common phrase shows no access.",
+        "What comes back with access and without is counted: it is a fact about these models. By "
+        "chance, a further work that no model saw has a larger share than the limit with a chance "
+        "below 1 - level: each independent work is one trial, however long it is, and however "
+        "works differ from each other (Wilks 1941).",
+        "What access adds is the share with access, less the larger of the share without and that "
+        "limit. If the model had no access, this report would show an effect of it with a chance "
+        "below 1 - level (Cohen et al. 2024, Definition 1.6). It says nothing about the law.",
     ])  # fmt: skip

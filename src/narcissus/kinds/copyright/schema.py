@@ -21,17 +21,12 @@ class WorkFiles(FileSection):
 
     work: Path = Field(description="The work that is said to be copied.")
     independent: Path = Field(
-        description="Folder with works by independent authors, a .txt file each, which no model "
-        "has seen: what comes back of them comes back by chance."
+        description="Folder with works by other authors, a .txt file each, that no model has seen."
     )
     other: Path | None = Field(
-        None,
-        description="Other texts that the models were trained on, with access and without; of a "
-        "model that is trained here, all that the model without access sees.",
+        None, description="What the models were trained on besides, with access and without."
     )
-    copies: int = Field(
-        1, ge=1, le=10_000, description="How often a model that is trained here sees the work."
-    )
+    copies: int = Field(1, ge=1, le=10_000, description="Of the work, for a model trained here.")
 
 
 class SimilaritySection(FileSection):
@@ -40,38 +35,24 @@ class SimilaritySection(FileSection):
     prompt: int = Field(20, ge=1, le=200, description="Words of a passage that are known.")
     window: int = Field(30, ge=1, le=200, description="Words of it that follow.")
     words: int = Field(
-        Alike.words,
-        ge=1,
-        le=200,
+        Alike.words, ge=1, le=200,
         description="A passage comes back if the model says so many of these in a row.",
-    )
+    )  # fmt: skip
     edits: float | None = Field(
-        Alike.edits,
-        ge=0,
-        lt=1,
-        description="Or if all of them are said with at most so many insertions, deletions and "
-        "substitutions for each character.",
-    )
+        Alike.edits, ge=0, lt=1,
+        description="Or if all of them are said with at most so many edits for each character.",
+    )  # fmt: skip
     most: int = Field(
         500, ge=1, le=10**6, description="Passages of a work that are tried, evenly spread."
     )
-    shown: int = Field(
-        3, ge=0, le=100, description="Passages that the report shows beside what is said."
-    )
-
-    @property
-    def alike(self) -> Alike:
-        return Alike(self.words, self.edits)
+    shown: int = Field(3, ge=0, le=100, description="Passages that the report shows.")
 
 
 class CopyrightThreshold(Approval):
     """What is accepted."""
 
     gain: float = Field(
-        ge=0,
-        lt=1,
-        description="Share of passages that come back beyond what comes back without access, and "
-        "of independent works, at most.",
+        ge=0, lt=1, description="Share of passages that come back by access alone, at most."
     )
 
 

@@ -157,19 +157,15 @@ class ThreatSpec(Strictly):
         "whether all or `at_least` so many are.",
     )
     prior_factor: float | None = Field(
-        None,
-        ge=1,
-        description="How far the prior may be from the true one: what is proved holds if every "
-        "value's true probability, given what the attacker knows, is between 1 / this and this "
-        "times that of the prior.",
-    )
+        None, ge=1,
+        description="How far the prior may be from the true one, given what the attacker knows: "
+        "every value's true probability is between 1 / this and this times that of the prior. "
+        "What is proved then holds for all such priors.",
+    )  # fmt: skip
     prior_distance: float | None = Field(
-        None,
-        ge=0,
-        le=1,
-        description="Likewise: if no event's true probability is further from that of the prior "
-        "(total variation).",
-    )
+        None, ge=0, le=1,
+        description="Likewise: no event's true probability is further off (total variation).",
+    )  # fmt: skip
 
     _as_before = model_serializer(mode="wrap")(
         without_defaults(share_of_columns=False, prior_factor=None, prior_distance=None)
