@@ -77,7 +77,7 @@ class CopyrightLayout(Layout):
             most=None,
             unlimited=unlimited,
             hardest=f"The longest stretch that comes back has {detail.longest:,} words in a row."
-            if detail.longest
+            if own.returned
             else "No passage comes back, so none is hit hardest.",
             unseen="other prompts, likeness beyond words, what the law says of it",
             accepted=accepted,
