@@ -15,7 +15,7 @@ from narcissus.kinds.copyright.kind import (
 )
 from narcissus.kinds.layout import Headline, Layout
 from narcissus.report.about import RealFigure, Subject
-from narcissus.report.first_screen import Glance, Reach, of_100
+from narcissus.report.first_screen import Glance, Reach
 from narcissus.report.format import between_points, number, percent
 from narcissus.report.gives_away import FOUND, VERDICT
 from narcissus.report.page import Block, Facts, Grid, Section, Text
@@ -61,10 +61,8 @@ class CopyrightLayout(Layout):
         chance, gain = _only(case, INDEPENDENT).quantity, _only(case, GAIN).quantity
         unlimited = f"How much comes back by chance has no limit yet: {chance.why}."
         if chance.high is not None:
-            unlimited = (
-                f"In {100 * detail.confidence:g} of 100 works that no model saw, at most "
-                f"{of_100(chance.high, 'up')} passages come back."
-            )
+            most_of, level = percent(chance.high, "up"), f"{100 * detail.confidence:g}%"
+            unlimited = f"By chance at most {most_of} of a work come back, with {level} confidence."
         shown = "no effect of access is shown"
         if gain.low is not None and gain.low > 0:
             shown = f"access adds at least {lower(100 * gain.low, places=0)} of 100"
