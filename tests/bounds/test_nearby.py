@@ -54,6 +54,9 @@ def test_the_worst_prior_is_near_and_has_the_most_mass_of_any_values(near):
                     gain = np.isin(np.arange(v), chosen).astype(float)
                     most, _ = heaviest(prior, near, gain)
                     assert near.most(float(prior @ gain)) == pytest.approx(most, abs=1e-8)
+                    least = -heaviest(prior, near, -gain)[0]
+                    if size < v:  # of all values nothing is left
+                        assert near.least(float(prior @ gain)) == pytest.approx(least, abs=1e-8)
                     assert most <= falling[size - 1] + 1e-8
                 top = np.argsort(-prior)[:size]
                 most, _ = heaviest(prior, near, np.isin(np.arange(v), top).astype(float))

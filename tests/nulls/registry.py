@@ -121,6 +121,13 @@ MEANS = {
 }  # fmt: skip
 
 
+def beyond(shares: np.ndarray) -> bool:
+    """Return whether the last of several works shows a gain over the others."""
+    *works, own = np.asarray(shares, dtype=float)
+    high = evidence.next_limit(works).high
+    return high is not None and own > high
+
+
 def difference(ours: float, theirs: float, trials: int, g: Draws) -> bool:
     first, second = (g.binomial(100, p, trials) / 100 for p in (ours, theirs))
     return misses(evidence.difference_limits(first, second, people=100), ours - theirs)
@@ -695,6 +702,29 @@ NULLS = (
             (0.05, 0.1, 0.15, 0.2, 0.25),
             lambda s, g: evidence.clopper_pearson(int(g.binomial(100, 0.5 + s)), 100).low > 0.5,
         ),
+    ),
+    Null(
+        "a model had access to a work",
+        ("kinds/copyright/kind rows_of",),
+        "Wilks 1941",
+        "the work and the independent ones are draws of one kind, to a model that saw none of them",
+        "each work is one trial, and the rule is the same for all",
+        "works of another kind than this one set a limit that is no limit for it",
+        {
+            "19 works, each as hard as it is": lambda g: beyond(g.beta(1, 3, 20)),
+            "39 works, of few passages": lambda g: beyond(g.binomial(8, 0.3, 40) / 8),
+            "works that are all alike or all told": lambda g: beyond(g.random(20) < 0.5),
+        },
+        Power(
+            "of .2 on average, 19 works of 50 passages",
+            (0.1, 0.2, 0.3, 0.4),
+            lambda s, g: beyond(np.r_[g.binomial(50, 0.2, 19), g.binomial(50, 0.2 + s)] / 50),
+        ),
+        outside={
+            "the work is easier than others": lambda g: beyond(
+                np.r_[g.beta(1, 3, 19), g.beta(3, 1)]
+            ),
+        },
     ),
     Null(
         "a difference of paired means",

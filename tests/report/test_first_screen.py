@@ -93,6 +93,9 @@ def figures(record):
         without = max(v for name, v in runs.items() if name not in ("with the release",
                                                                      "on shadow data"))  # fmt: skip
         return without, runs["with the release"], 1.0
+    if record.kind == "copyright":
+        without = max(value(row) for row in of(of="passages without access"))
+        return without, value(of(of="passages with access")[0]), 1.0
     name = "reproduced" if record.kind == "image-model" else "recovered"
     gains = max(of(of="gain"), key=lambda row: row["quantity"]["low"])
     gains = max(

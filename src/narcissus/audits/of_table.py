@@ -41,6 +41,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "within",
         "at_least",
         "share_of_columns",
+        "prior_factor",
+        "prior_distance",
     ),
     "mechanism": ("k", "noise", "epsilon", "delta", "mu", "scale"),
     "run": ("trials", "precision", "budget", "quick", "training", "confidence", "workers"),
@@ -65,6 +67,8 @@ class Arguments(TypedDict, total=False):
     within: By ordered unknown column, how far off still counts as right.
     at_least: How many unknown columns must be right; all if left out.
     share_of_columns: Score a guess by the share of its unknown columns that are right, instead.
+    prior_factor, prior_distance: How far the prior may be from the true one, for what is proved:
+        a factor of every probability, or the largest difference of an event's.
     columns, drop: Columns to use, and to leave out.
     bins: How to bin columns of numbers: `Bins`, or ``{"width": 10}`` and the like.
     missing: What to do about missing values: "refuse", "drop", "category".
@@ -105,6 +109,8 @@ class Arguments(TypedDict, total=False):
     within: Mapping[str, float] | None
     at_least: int | None
     share_of_columns: bool | None
+    prior_factor: float | None
+    prior_distance: float | None
     columns: Names | None
     drop: Names | None
     bins: Mapping[str, Bins | Mapping[str, Any]] | None
@@ -161,10 +167,11 @@ def audit(
         permission.
     observer, folder, restart, internal, hours, engine: As in `run`.
     **arguments: Those of `narcissus.audits.Arguments`: whom the attacker is after (``unknown`` or
-        ``known``, ``targets``, ``people``, ``within``, ``at_least``, ``share_of_columns``), how the
-        table is read (``columns``, ``drop``, ``bins``, ``missing``, ``read_as``, ``max_rows``),
-        what is released (``mechanism``; or of noisy marginals ``epsilon``, ``mu`` or ``scale``,
-        with ``k``, ``noise``, ``delta``; ``release``), what is tried and asked (``prior``,
+        ``known``, ``targets``, ``people``, ``within``, ``at_least``, ``share_of_columns``,
+        ``prior_factor``, ``prior_distance``), how the table is read (``columns``, ``drop``,
+        ``bins``, ``missing``, ``read_as``, ``max_rows``), what is released (``mechanism``; or of
+        noisy marginals ``epsilon``, ``mu`` or ``scale``, with ``k``, ``noise``, ``delta``;
+        ``release``), what is tried and asked (``prior``,
         ``attacks``, ``bounds``, ``groups``, ``threshold`` or ``policy``), how much (``trials`` or
         ``precision``, ``budget``, ``quick``, ``training``, ``confidence``, ``workers``), and a
         ``title``.

@@ -120,6 +120,10 @@ class Nearby:
             return min(1.0, mass + (self.distance or 0.0))
         return min(1.0, self.factor * mass, 1.0 - (1.0 - mass) / self.factor)
 
+    def least(self, mass: float) -> float:
+        """Return the least true probability of an event whose given one is ``mass``."""
+        return 1.0 - self.most(1.0 - mass)
+
     def worst(self, priors: ArrayLike) -> FloatArray:
         """Return the nearby prior that is easiest to guess exactly, shape (m, V) or (V,).
 

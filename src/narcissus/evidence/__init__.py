@@ -13,6 +13,7 @@ from narcissus.evidence.intervals import (
     first_in_sequence,
     median_limits,
     narrowest_limits,
+    next_limit,
     studentised_limits,
     trials_for,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "mean_limits",
     "median_limits",
     "narrowest_limits",
+    "next_limit",
     "population_mean_upper",
     "population_tail",
     "randomness_tests",

@@ -138,6 +138,29 @@ def trials_for(
     return math.ceil(alike + 2 * hurdle * spread / reach**2)
 
 
+def next_limit(values: ArrayLike, *, confidence: float = 0.95, quantity: str = "") -> Estimate:
+    """Limit the next value from above, whatever the distribution: by one of the largest seen.
+
+    The next one is above the k-th largest of m with a chance of at most ``k / (m + 1)``, over all
+    of them together. There is no lower limit; and no upper one of fewer than ``1 / (1 -
+    confidence) - 1`` values.
+
+    values: shape (m,); they and the next one are exchangeable.
+
+    Source: Wilks 1941.
+
+    >>> next_limit([0.0] * 18 + [0.25]).high, next_limit([0.0] * 18).high
+    (0.25, None)
+    """
+    array, level = _vector("values", values, 1), fraction("confidence", confidence)
+    rank = math.floor((1 - level) * (array.size + 1) + _ALIKE)
+    needed = math.ceil(1 / (1 - level) - _ALIKE) - 1
+    mean = float(array.mean())
+    high = max(mean, float(np.sort(array)[-rank])) if rank else None
+    why = "" if rank else f"{needed:,} trials are needed, and there are {array.size:,}"
+    return Estimate(mean, None, high, level, array.size, quantity, "order statistic", why)
+
+
 def each_confidence(confidence: float, family: int) -> float:
     """Return the level of each of ``family`` limits at which all hold at once with ``confidence``.
 

@@ -262,20 +262,21 @@ def completed_documents(
 
 
 def continuations(
-    model: Completes, texts: Sequence[str], *, prefix: Sequence[int], window: int
+    model: Completes, texts: Sequence[str], *, prefix: Sequence[int], window: int | Sequence[int]
 ) -> list[tuple[str, str]]:
     """Return how a model continues each text, and how it goes on; both from its beginning.
 
-    Both end ``window`` characters after what is known. What is said is empty where the tokens of a
-    text do not tell it.
+    Both end ``window`` characters after what is known, for all texts or for each. What is said is
+    empty where the tokens of a text do not tell it.
     """
-    integer("window", window, low=1)
+    windows = [integer("window", int(one), low=1) for one in np.broadcast_to(window, len(texts))]
+    ends = [place + size for place, size in zip(prefix, windows, strict=True)]
     prompts: list[Sequence[int]] = []
     wanted: list[str] = []
-    for number, (text, place) in enumerate(zip(texts, prefix, strict=True)):
-        if len(text) < place + window:
+    for number, (text, place, end) in enumerate(zip(texts, prefix, ends, strict=True)):
+        if len(text) < end:
             raise InputError(
-                f"`texts` must have {place + window} characters or more, what is known and what "
+                f"`texts` must have {end} characters or more, what is known and what "
                 f"follows it: number {number} has {len(text)}"
             )
         tokens = model.encode(text)
@@ -286,12 +287,11 @@ def continuations(
         count = bisect_right(range(len(tokens) + 1), place, key=reached) - 1
         prompts.append(_first(model, tokens, count))
         # what the tokens say, which is not the text where a tokenizer drops cases or spaces
-        wanted.append(model.decode(tokens)[: place + window])
+        wanted.append(model.decode(tokens)[:end])
+    said = continued(model, prompts, wanted)
     return [
-        (one, true) if len(true) == place + window else ("", text)
-        for one, true, place, text in zip(
-            continued(model, prompts, wanted), wanted, prefix, texts, strict=True
-        )
+        (one, true) if len(true) == end else ("", text)
+        for one, true, end, text in zip(said, wanted, ends, texts, strict=True)
     ]
 
 

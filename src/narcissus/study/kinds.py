@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 KINDS: dict[str, str] = {
     "channel": "narcissus.kinds.channel.kind:KIND",
     "classifier": "narcissus.kinds.memorization.classifier.kind:KIND",
+    "copyright": "narcissus.kinds.copyright.kind:KIND",
     "extraction": "narcissus.kinds.extraction.kind:KIND",
     "game": "narcissus.kinds.game.kind:KIND",
     "image-model": "narcissus.kinds.memorization.image.kind:KIND",

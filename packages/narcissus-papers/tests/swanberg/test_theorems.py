@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from itertools import permutations
+
 import numpy as np
 import pytest
+from scipy import optimize
 
 from narcissus.bounds import PoissonBinomial
 from narcissus.bounds.theorems import THEOREMS
@@ -159,3 +163,21 @@ def test_a_probe_is_answered_only_by_a_limit_that_holds():
     assert near.answered_by(["balle"])
     assert not near.answered_by(["chatzikokolakis-1"])  # it answers, and does not hold here
     assert not Probe("uniform", "AI", "multiple", "simple").answered_by(["balle"])
+
+
+@pytest.mark.parametrize("weights", [(1, 1, 1), (3, 1, 1), (3, 2, 1), (1, 1, 1, 1), (40, 1, 1)])
+@pytest.mark.states("Swanberg et al. 2025", "Proposition B.1")
+def test_a_certificate_is_the_optimum_of_the_program_over_all_mechanisms(weights):
+    """A mechanism and its attacker are chances of a guess for each value, by row."""
+    prior, m = [Fraction(w, sum(weights)) for w in weights], len(weights)
+    below, tight = theorems.certified(prior, Fraction(3))
+    pairs = [(x, other, z) for x, other in permutations(range(m), 2) for z in range(m)]
+    rows = np.zeros((len(pairs), m, m))
+    for row, (x, other, z) in zip(rows, pairs, strict=True):
+        row[x, z], row[other, z] = 1, -3
+    found = optimize.linprog(
+        -np.diag(np.array(prior, dtype=float)).ravel(), A_ub=rows.reshape(len(pairs), -1),
+        b_ub=np.zeros(len(pairs)), A_eq=np.kron(np.eye(m), np.ones(m)), b_eq=np.ones(m),
+    )  # fmt: skip
+    assert tight
+    assert -found.fun == pytest.approx(float(below + Fraction(3, 2 + m)), abs=1e-9)

@@ -105,7 +105,7 @@ def _of_scores(
     limits: Limits = (found.value, found.low, found.high)
     if not attack.informed:
         return _excess("attack", name, criterion.name, group, limits, needed)
-    if not experiment.estimates_ceiling:
+    if not experiment.estimates_ceiling and experiment.nearby is None:  # else it limits nobody
         return _excess("ceiling", name, criterion.name, group, limits, needed)
     limits = (found.value, found.low, None)
     return _excess("ceiling", name, criterion.name, group, limits, None, "approximate")

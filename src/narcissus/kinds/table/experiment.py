@@ -30,6 +30,7 @@ from narcissus.attacks.table import TableAttack, Targets
 from narcissus.attacks.table.base import Simulated, Trainable
 from narcissus.attacks.table.ceiling import insider_chances, kept_beliefs
 from narcissus.attacks.table.factored import FactoredCeiling, Searched
+from narcissus.bounds.threat import Nearby
 from narcissus.game import Game
 from narcissus.game.block import (
     AttackOutcome,
@@ -194,6 +195,8 @@ class Experiment:
     points: tuple[tuple[float, ...], ...]
     groups: Groups
     entropy: int
+    # how far the prior may be from the true one, for all that is proved; None: it is taken as it is
+    nearby: Nearby | None = None
     least_group: int = 10  # fewest real people of whom numbers are shown
     confidence: float = 0.95  # level at which sampled limits are made
     # level at which they hold, where a run may end at several looks; None: the same
@@ -273,7 +276,14 @@ class Experiment:
 
     def given_at(self, number: int) -> tuple[str, ...]:
         """Return what bounds assume at a setting: the same, and that its guarantee is kept."""
-        return (*self.takes_as_given, *self.settings[number].mechanism.assumes)
+        return (*(self.near or self.takes_as_given), *self.settings[number].mechanism.assumes)
+
+    @property
+    def near(self) -> tuple[str, ...]:
+        """What bounds assume of the prior, where it is not taken as it is."""
+        if self.nearby is None:
+            return ()
+        return (f"{self.nearby.describe()}, for what the attacker knows of a person",)
 
     @cached_property
     def scenarios(self) -> tuple[Scenario, ...]:
@@ -356,7 +366,7 @@ class Experiment:
             found |= strangers(played, population.groups, streams)
         if setting.guarantee is not None:
             points = self.points[number] if self.points else ()
-            found |= population.proved(number, setting, points)
+            found |= population.proved(number, setting, points, self.nearby)
         return found
 
     def _truth(self, population: TrialPopulation, played: PlayedBlock) -> Truth:

@@ -123,6 +123,8 @@ class SettingDetail(Fact):
     precision: PrecisionDetail | DecisionDetail | None = None
     given: tuple[str, ...] = ()
     """What baselines and the ceiling assume."""
+    near: tuple[str, ...] = ()
+    """What bounds assume in its place, where the prior is not taken as it is."""
     declared: tuple[str, ...] = ()
     """What bounds assume besides."""
     prior_is_exact: bool
@@ -685,13 +687,14 @@ class SettingFound:
     def proved_if(self) -> str:
         """What the bounds assume, in a few words; empty for nothing."""
         given = [] if self.detail.prior_is_exact else ["the prior is right"]
+        given = ["the true prior is near the given one"] if self.detail.near else given
         given += ["what was declared holds"] if self.detail.is_declared else []
         return " and ".join(given)
 
     @property
     def given(self) -> tuple[str, ...]:
         """What bounds assume."""
-        return (*self.detail.given, *self.detail.declared)
+        return (*(self.detail.near or self.detail.given), *self.detail.declared)
 
     @property
     def is_ceiling_estimated(self) -> bool:

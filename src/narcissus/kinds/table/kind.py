@@ -25,6 +25,7 @@ from narcissus.attacks.table import (
 from narcissus.attacks.table import ceiling as eliminated
 from narcissus.attacks.table.ceiling import EliminatedCeiling, decides
 from narcissus.bounds.theorems import user_theorems
+from narcissus.bounds.threat import Nearby
 from narcissus.errors import InputError, TooLargeError
 from narcissus.game.executor import Executor, soon
 from narcissus.kinds.engine import Done, Kind, PreparedWork
@@ -148,6 +149,25 @@ def success_of(study: TableStudy, table: Table, unknown: tuple[int, ...]) -> Col
     if study.threat.share_of_columns and len(unknown) > 1:
         return ColumnShare(shape, tuple(within), None, tuple(positions))
     return ColumnsRight(shape, tuple(within), at_least, tuple(positions))
+
+
+def nearby_of(study: TableStudy, success: ColumnsRight, *, factored: bool) -> Nearby | None:
+    """Return how far the prior may be from the true one; None: it is taken as it is.
+
+    InputError: what is proved for one prior is not known to hold for those near it.
+    """
+    nearby, name = study.threat.nearby, "prior_factor"
+    if nearby is None:
+        return None
+    if nearby.factor is None:
+        name = "prior_distance"
+    if not success.exact or factored:
+        raise InputError(
+            f"`threat.{name}` needs a guess of all unknown columns that is right or wrong, and "
+            "few enough values to list: leave out `within`, `at_least` and `share_of_columns`, or "
+            "make fewer columns unknown"
+        )
+    return nearby
 
 
 def fit_prior(part: Part, table: Table) -> RecordPrior:
@@ -329,6 +349,7 @@ def prepare(
             table, study.groups.columns, study.groups.unusual, study.groups.singled_out
         ),
         entropy=entropy,
+        nearby=nearby_of(study, success, factored=factored),
         least_group=study.groups.least_group,
         confidence=study.run.confidence,
         training=study.run.training,

@@ -422,7 +422,8 @@ def _sampled(label: str, value: Limited | None, level: str, more: str = "") -> H
 def _headline(setting: JudgedSetting) -> list[Headline]:
     level, best = level_of(setting), setting.best_attack
     more = "" if best is None else f"{points(above_guess(setting))} points above the guess; "
-    if_right = "" if setting.detail.prior_is_exact else ", if the prior is right"
+    given = setting.detail.near or not setting.detail.prior_is_exact
+    if_right = ", if the prior is right" if given else ""
     found = ""
     if setting.guess.fact("is_best_found"):
         most = setting.guess.fact("at_most")

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from narcissus._random import child
 from narcissus.attacks.table import Targets
+from narcissus.bounds.threat import Nearby
 from narcissus.errors import InputError
 from narcissus.game.block import Sources, TrialInputs, guarded
 from narcissus.guarantees import ApproximateDP, GaussianDP, Guarantee, PureDP
@@ -261,14 +262,25 @@ def proved(
     members: Members,
     setting: Setting,
     points: tuple[float, ...],
+    nearby: Nearby | None = None,
 ) -> Kept:
-    """Compute what is proved, with one epsilon of the profile for each confidence level."""
+    """Compute what is proved, with one epsilon of the profile for each confidence level.
+
+    nearby: how far the prior may be from the true one; then all of it is proved at the prior that
+        is easiest to guess, which is the worst of all near ones (Narcissus theory 4.12).
+    """
     assert setting.guarantee is not None
     # of a guess that can be made: what a bound leaves above it must not come out too small
     guess = targets.best_chance
+    if nearby is not None:
+        assert isinstance(targets, Targets)
+        guess = np.array([nearby.least(p) for p in guess.tolist()])
+        targets = replace(targets, prior=nearby.worst(targets.prior))
     shares = proofs.shares(targets, setting.guarantee)
     moments = np.stack([shares, shares**2, guess, guess**2, shares * guess], axis=1)
     gains = proofs.gains(targets, setting.guarantee, shares)
+    if nearby is not None:  # two secrets of another near prior may differ more often
+        gains = np.minimum(shares, float(setting.guarantee.profile(0.0)))
     none = np.zeros_like(gains)  # a gain is relative to no guess
     gained = np.stack([gains, gains**2, none, none, none], axis=1)
     found: Kept = {
@@ -348,7 +360,9 @@ class TrialPopulation:
         """For each group, whether secrets define it, shape (groups,)."""
         return self.groups.by_secret(self.targets.queries.unknown)
 
-    def proved(self, place: int, setting: Setting, points: tuple[float, ...]) -> Kept:
+    def proved(
+        self, place: int, setting: Setting, points: tuple[float, ...], nearby: Nearby | None
+    ) -> Kept:
         if place not in self._proved:
-            self._proved[place] = proved(self.targets, self.members, setting, points)
+            self._proved[place] = proved(self.targets, self.members, setting, points, nearby)
         return self._proved[place]

@@ -17,6 +17,7 @@ from pydantic import (
     model_validator,
 )
 
+from narcissus.bounds.threat import Nearby
 from narcissus.study import earlier
 from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part
@@ -155,8 +156,27 @@ class ThreatSpec(Strictly):
         description="Score a guess by the share of its unknown columns that are right, instead of "
         "whether all or `at_least` so many are.",
     )
+    prior_factor: float | None = Field(
+        None, ge=1,
+        description="How far the prior may be from the true one, given what the attacker knows: "
+        "every value's true probability is between 1 / this and this times that of the prior. "
+        "What is proved then holds for all such priors.",
+    )  # fmt: skip
+    prior_distance: float | None = Field(
+        None, ge=0, le=1,
+        description="Likewise: no event's true probability is further off (total variation).",
+    )  # fmt: skip
 
-    _as_before = model_serializer(mode="wrap")(without_defaults(share_of_columns=False))
+    _as_before = model_serializer(mode="wrap")(
+        without_defaults(share_of_columns=False, prior_factor=None, prior_distance=None)
+    )
+
+    @property
+    def nearby(self) -> Nearby | None:
+        """How far the prior may be from the true one; None: it is taken as it is."""
+        if self.prior_factor is None and self.prior_distance is None:
+            return None
+        return Nearby(self.prior_factor, self.prior_distance)
 
     @model_validator(mode="after")
     def _one_side(self) -> ThreatSpec:
@@ -164,6 +184,8 @@ class ThreatSpec(Strictly):
             raise ValueError("give exactly one of `unknown` and `known`")
         if self.share_of_columns and self.at_least is not None:
             raise ValueError("give `at_least` or `share_of_columns`, not both")
+        if self.prior_factor is not None and self.prior_distance is not None:
+            raise ValueError("give `prior_factor` or `prior_distance`, not both")
         return self
 
 

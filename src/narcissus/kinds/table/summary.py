@@ -410,6 +410,7 @@ def summarise(
         joint=each_confidence(experiment.confidence, family(experiment)),
         precision=experiment.precision,
         given=experiment.takes_as_given,
+        near=experiment.near,
         declared=tuple(setting.mechanism.assumes),
         prior_is_exact=experiment.prior_is_exact,
         everybody=experiment.everybody,

@@ -1,0 +1,267 @@
+"""Let a model with access to a work, and models without, go on with its passages.
+
+What comes back of the work is counted, for each model. What a model says by chance is sampled: by
+the works of independent authors, each of which is one trial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from narcissus._files import file_digest, files_digest
+from narcissus._random import child
+from narcissus._version import __version__
+from narcissus.errors import InputError
+from narcissus.evidence import next_limit
+from narcissus.extraction import works
+from narcissus.extraction.language_models import HasModels
+from narcissus.extraction.recovered import TextDocument, read_documents
+from narcissus.extraction.works import Alike, Passage, WrittenWork
+from narcissus.kinds.copyright.schema import CopyrightStudy, WorkFiles
+from narcissus.kinds.engine import Done, Kind, PreparedWork
+from narcissus.kinds.memorization.language.attacks import keeping
+from narcissus.rows import (
+    Count,
+    Fact,
+    Findings,
+    Level,
+    Positive,
+    Quantity,
+    StudyCriterion,
+    StudyRow,
+)
+from narcissus.study.kinds import RunOptions
+
+WITH, WITHOUT, INDEPENDENT, GAIN = (
+    "passages with access", "passages without access", "passages of independent works", "gain",
+)  # fmt: skip
+
+
+class Returned(Fact):
+    """Passages of a work that a model went on with."""
+
+    name: str = Field(description="Of the work, or of the model.")
+    passages: Positive
+    returned: Count
+
+    @model_validator(mode="after")
+    def _no_more(self) -> Returned:
+        if self.returned > self.passages:
+            raise ValueError("more passages came back than were tried")
+        return self
+
+    @property
+    def share(self) -> float:
+        return self.returned / self.passages
+
+
+class CopyrightDetail(Fact):
+    """The texts and models, and all that was counted; the rows follow from it."""
+
+    model: str
+    trains: bool = Field(description="Whether the models were trained here.")
+    copies: Positive
+    prompt: Positive
+    window: Positive
+    words: Positive
+    edits: float | None
+    left_out: Count = Field(description="Passages of the work that other texts hold, too.")
+    with_access: Returned
+    without: tuple[Returned, ...] = Field(min_length=1, description="By models without access.")
+    unrelated: Count = Field(description="Passages whose continuation is as near to another one.")
+    longest: Count = Field(description="Words in a row that came back, at most.")
+    independent: tuple[Returned, ...] = Field(min_length=1, description="By the one with access.")
+    shown: tuple[tuple[int, str, str, str], ...] = Field(
+        (), description="Words in a row that came back, the passage, with access and without."
+    )
+    confidence: Level
+
+    @property
+    def chance(self) -> float:
+        """Chance that a work which no model saw stands as high among the others, at most."""
+        above = sum(one.share >= self.with_access.share for one in self.independent)
+        return (1 + above) / (1 + len(self.independent))
+
+
+@dataclass(frozen=True, eq=False)
+class CopyrightWork(PreparedWork[CopyrightStudy]):
+    """Texts that were read, and models to be made."""
+
+    part: HasModels = field(kw_only=True)
+    work: WrittenWork = field(kw_only=True)
+    independent: Sequence[WrittenWork] = field(kw_only=True)
+    other: tuple[TextDocument, ...] = field(kw_only=True)
+
+    @property
+    def seen(self) -> list[TextDocument]:
+        """What a model with access is trained on."""
+        copies = self.study.data.copies
+        return [*self.other, *(TextDocument(text, copies) for text in self.work.paragraphs)]
+
+
+class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
+    """The kind "copyright"."""
+
+    model = CopyrightStudy
+    detail = CopyrightDetail
+    layout = "narcissus.kinds.copyright.layout:LAYOUT"
+
+    def prepare(self, study: CopyrightStudy, folder: Path, options: RunOptions) -> CopyrightWork:
+        options.refuse_policy_and_records("copyright")
+        part, given, rule = study.model.build(), study.data, study.similarity
+        part.check()
+        lacks = ""
+        if rule.words > rule.window:
+            lacks = f"`similarity.words` must be at most `window`, {rule.window}, got {rule.words}"
+        elif part.trains and given.other is None:
+            lacks = "a model that is trained here needs `data.other`: texts that both models see"
+        elif not part.trains and study.model.options.get("reference") is None:
+            lacks = (
+                "a model in a folder needs `model.reference`: a model that had no access to the "
+                "work, without which nobody can say what it would say anyway"
+            )
+        if lacks:
+            raise InputError(lacks)
+        work = works.read_work(folder / given.work, known=rule.prompt, window=rule.window)
+        others = works.read_works(folder / given.independent, known=rule.prompt, window=rule.window)
+        other = () if given.other is None else read_documents(folder / given.other, "paragraph")
+        _refuse_the_work_among(work, others, other, given)
+        digests = {"work": file_digest(folder / given.work)}
+        digests["independent"] = files_digest((folder / given.independent).glob("*.txt"))
+        if given.other is not None:
+            digests["other"] = file_digest(folder / given.other)
+        return CopyrightWork(study, folder, options.entropy, digests, part=part, work=work,
+                             independent=others, other=other)  # fmt: skip
+
+    def cost(self, work: CopyrightWork, options: RunOptions) -> tuple[float, str]:
+        seconds = work.part.seconds(work.seen) + work.part.seconds(work.other)
+        return seconds, f"training {work.part.words()}, with access and without"
+
+    def measure(self, work: CopyrightWork, done: Done, options: RunOptions) -> Findings:
+        study, rule = work.study, work.study.similarity
+        identity = {"batches of": "copyright", "version": __version__}
+        texts = [work.work, *work.independent]
+        common = works.common_runs(texts, (one.text for one in work.other), rule.words)
+        alike = Alike(rule.words, rule.edits, common)
+        passages, *others = [_spread(alike.own(one), rule.most) for one in texts]
+        if not passages or not any(others):
+            raise InputError(
+                "every passage of the work, or of all independent ones, is made of words that "
+                "other texts hold, too, so that none could show access: raise `similarity.words`"
+            )
+
+        def returned(name: str, said: list[str], some: Sequence[Passage]) -> Returned:
+            came = [alike.holds(*pair) for pair in zip(said, some, strict=True)]
+            return Returned(name=name, passages=len(some), returned=sum(came))
+
+        with options.place() as place, self.stored(options, identity) as store:
+            made = work.part.models(
+                work.seen, work.other, place,
+                entropy=int(child(work.entropy, 0).integers(2**63)), observer=options.observer,
+            )  # fmt: skip
+            made = keeping(made, store, options.observer)
+            assert made.reference is not None  # as `prepare` has seen to
+            options.observer.note("going on with passages")
+            said, beside = (works.gone_on(one, passages) for one in (made.model, made.reference))
+            without = [beside, *(works.gone_on(read(), passages) for read in made.shadows)]
+            independent = [
+                returned(one.name, works.gone_on(made.model, some), some)
+                for one, some in zip(work.independent, others, strict=True)
+                if some
+            ]
+        pairs = list(zip(said, passages, strict=True))
+        runs = [alike.words_in_a_row(*one) if alike.holds(*one) else 0 for one in pairs]
+        best = sorted(range(len(runs)), key=lambda i: (-runs[i], i))[: rule.shown]
+        shifted = [*passages[1:], *passages[:1]]
+        detail = CopyrightDetail(
+            model=work.part.words(), trains=work.part.trains, copies=study.data.copies,
+            prompt=rule.prompt, window=rule.window, words=rule.words, edits=rule.edits,
+            left_out=len(work.work.passages) - len(alike.own(work.work)),
+            with_access=returned(work.work.name, said, passages),
+            without=tuple(
+                returned(f"model {place + 1} without access", one, passages)
+                for place, one in enumerate(without)
+            ),
+            unrelated=returned("", said, shifted).returned if len(passages) > 1 else 0,
+            longest=max(runs), independent=tuple(independent), confidence=study.run.confidence,
+            shown=tuple(
+                (runs[i], passages[i].text, said[i], beside[i])
+                for i in best if runs[i]
+            ),
+        )  # fmt: skip
+        most = None if study.threshold is None else study.threshold.gain
+        return self.found((StudyCriterion(of=GAIN, at_most=most),), (), detail)
+
+    def found(self, criteria: Any, rows: Any, detail: CopyrightDetail) -> Findings:
+        return super().found(criteria, rows_of(detail), detail)
+
+    def premises(self, detail: CopyrightDetail) -> tuple[str, ...]:
+        found = ["independent works, and this one to a model without access, are draws of one kind"]
+        if not detail.trains:
+            found += [
+                "the models without access saw nothing of the work",
+                "no model saw an independent work",
+            ]
+        return tuple(found)
+
+    def is_of_people(self, study: Mapping[str, Any]) -> bool:
+        return True
+
+    def to_show(self, detail: CopyrightDetail) -> CopyrightDetail:
+        return detail.model_copy(update={"shown": ()})
+
+
+KIND = CopyrightKind()
+
+
+def rows_of(detail: CopyrightDetail) -> Iterator[StudyRow]:
+    """Yield what follows from what was counted.
+
+    The gain is over what comes back without access, or of independent works, whichever is more. For
+    certain it is over the most that an independent work may have: by that limit a work that no
+    model saw shows a gain with a chance of 1 - confidence, however works differ.
+    """
+    own, shares = detail.with_access.share, [one.share for one in detail.independent]
+    chance = next_limit(shares, confidence=detail.confidence)
+    without = max(one.share for one in detail.without)
+    yield _counted("attack", WITH, detail.with_access)
+    yield from (_counted("fresh", WITHOUT, one) for one in detail.without)
+    yield StudyRow(role="fresh", of=INDEPENDENT, quantity=Quantity.of(chance))
+    low = None if chance.high is None else own - max(without, chance.high)
+    gain = Quantity(
+        value=own - max(without, chance.value), low=low, high=own - without, grade="sampled",
+        confidence=detail.confidence, trials=chance.trials, why=chance.why,
+    )  # fmt: skip
+    yield StudyRow(role="excess", of=GAIN, quantity=gain, facts={"chance": detail.chance})
+
+
+def _counted(role: Any, of: str, one: Returned) -> StudyRow:
+    facts = {"of": one.passages, "recovered": one.returned}
+    quantity = Quantity(value=one.share, grade="proved")
+    return StudyRow(role=role, of=of, name=one.name, quantity=quantity, facts=facts)
+
+
+def _spread(passages: Sequence[Passage], most: int) -> list[Passage]:
+    """Choose so many at most, evenly spread."""
+    places = np.linspace(0, len(passages) - 1, min(most, len(passages)))
+    return [passages[i] for i in np.unique(places.astype(int))]
+
+
+def _refuse_the_work_among(
+    work: WrittenWork, works: Sequence[WrittenWork], other: Sequence[TextDocument], given: WorkFiles
+) -> None:
+    """Refuse a comparison with the work itself: nothing could come back by access alone."""
+    own = {text for text in work.paragraphs if len(text.split()) >= 10}
+    held = {f"{given.independent / one.name}.txt": one.paragraphs for one in works}
+    for name, texts in {**held, str(given.other): [one.text for one in other]}.items():
+        if both := own.intersection(texts):
+            raise InputError(
+                f"{name} holds a paragraph of the work ({min(both)[:40]!r}): leave it out there, "
+                "for what is compared must be without the work"
+            )
