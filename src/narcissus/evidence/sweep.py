@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import accumulate
 
@@ -44,7 +44,7 @@ from scipy import fft, special
 from narcissus._arrays import first_largest
 from narcissus.bounds.binomial import convolve, log_mass
 from narcissus.bounds.theorem import log_odds, posterior
-from narcissus.evidence.refutation import LARGEST_MU, largest_refuted
+from narcissus.evidence.refutation import LARGEST_MU, Rising, largest_refuted
 from narcissus.guarantees import GaussianDP
 
 FloatArray = NDArray[np.float64]
@@ -62,9 +62,11 @@ _LARGE = (
     (math.inf, (0.01, 0.05, 0.2, 1.0)),
 )
 _LOST = 52.0  # a window may lose exp(-52) of a block on each side (Bernstein)
+_SMALL = 2**12  # a block up to which coefficients are read off a table
 _DIRECT = 2**20  # multiplications up to which arrays are joined directly
-_POINTS = 24  # of the profile tried for mu
+_POINTS, _BEST = 24, 3  # of the profile tried for mu; of them the highest are the best mostly
 _STEP, _PARTS = 0.25, 2**10  # of the search for epsilon, and the parts of a step
+_NEARBY, _TOGETHER = 0.1, 1.5  # of a slope; a sum of tails over the chance of any, about
 _NEAR = 1e-9  # relative tolerance of S
 _LOWEST, _LEAST_MU = -30.0, 1e-6  # where searches begin
 
@@ -82,6 +84,45 @@ def few_ends(m: int) -> IntArray:
     return np.unique(np.maximum(1, np.rint(m * np.array(parts)).astype(np.int64)))
 
 
+@cache
+def _log_factorials() -> FloatArray:
+    return special.gammaln(np.arange(1.0, _SMALL + 2))
+
+
+def _log_choose(size: IntArray, count: IntArray) -> FloatArray:
+    """Return the logs of binomial coefficients, each right to some 2e-15 of ``size``."""
+    logs = _log_factorials()
+    return logs[size] - logs[count] - logs[size - count]
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """The logs of the masses of some counts of each block, one block after the other, at odds."""
+
+    odds: float
+    low: IntArray  # of each block: its first count, the one after its last, where it begins
+    high: IntArray
+    starts: IntArray
+    sizes: FloatArray  # of each count: of what block, which one, and the log of its mass
+    counts: FloatArray
+    logs: FloatArray
+
+    @classmethod
+    def around(cls, odds: float, sizes: IntArray, low: IntArray, high: IntArray) -> _Seen:
+        """Look half as far again on both sides, for odds near these."""
+        more = (high - low) // 2
+        low, high = np.maximum(0, low - more), np.minimum(sizes + 1, high + more)
+        many = high - low
+        starts = np.cumsum(many) - many
+        each = np.repeat(sizes, many)
+        counts = np.arange(each.size) + np.repeat(low - starts, many)
+        if sizes.max() <= _SMALL:
+            logs = _log_choose(each, counts) + counts * odds + each * special.log_expit(-odds)
+        else:
+            logs = log_mass(each, counts, odds)
+        return cls(odds, low, high, starts, each.astype(float), counts.astype(float), logs)
+
+
 class Ordered:
     """Numbers of right guesses at some ends of one order, and their law under an epsilon.
 
@@ -91,31 +132,42 @@ class Ordered:
 
     def __init__(self, right: NDArray[np.bool_], chances: float | FloatArray, ends: IntArray):
         self.ends, self.chances, self.canaries = ends, chances, right.size
-        self.found: IntArray = np.cumsum(right, dtype=np.int64)[ends - 1]
         self.sizes = np.diff(ends, prepend=0)
+        blocks = np.split(right, ends[:-1])
+        self.found: IntArray = np.cumsum([np.count_nonzero(block) for block in blocks])
         self._known: tuple[float, Masses] = (math.nan, [])
-
-    @cached_property
-    def _shapes(self) -> list[FloatArray]:
-        """The logs of the binomial coefficients of each block."""
-        return [log_mass(int(b), np.arange(b + 1), 0.0) + b * math.log(2.0) for b in self.sizes]
+        self._laws: tuple[float, Masses] = (math.nan, [])
+        self._seen: _Seen | None = None
 
     def masses(self, epsilon: float) -> Masses:
         """Return the law of each block's count."""
+        if self._laws[0] != epsilon:
+            self._laws = epsilon, self._masses(epsilon)
+        return self._laws[1]
+
+    def _masses(self, epsilon: float) -> Masses:
         if isinstance(self.chances, np.ndarray):
             share = posterior(self.chances, epsilon)
             starts = self.ends - self.sizes
             parts = [share[a:b] for a, b in zip(starts, self.ends, strict=True)]
             return [convolve(part, 1.0 - part) for part in parts]
-        odds = float(log_odds(self.chances)) + epsilon
-        p, found = float(special.expit(odds)), []
-        for size, shape in zip(self.sizes.tolist(), self._shapes, strict=True):
-            reach = _LOST / 3 + math.sqrt(_LOST**2 / 9 + 2 * _LOST * size * p * (1 - p)) + 1
-            low, high = max(0, int(size * p - reach)), min(size, math.ceil(size * p + reach))
-            counts = np.arange(low, high + 1)
-            level = size * special.log_expit(-odds)
-            found.append((low, np.exp(shape[low : high + 1] + counts * odds + level)))
-        return found
+        odds = self.odds + epsilon
+        p, sizes = float(special.expit(odds)), self.sizes
+        reach = _LOST / 3 + 1 + np.sqrt(_LOST**2 / 9 + 2 * _LOST * p * (1 - p) * sizes)
+        low = np.maximum(0.0, sizes * p - reach).astype(np.int64)
+        high = np.minimum(sizes, np.ceil(sizes * p + reach)).astype(np.int64) + 1
+        seen = self._seen
+        if seen is None or (low < seen.low).any() or (high > seen.high).any():
+            seen = self._seen = _Seen.around(odds, sizes, low, high)
+        law = np.exp(seen.logs + seen.counts * (odds - seen.odds) + seen.sizes * (
+            special.log_expit(-odds) - special.log_expit(-seen.odds)))
+        first = seen.starts + low - seen.low
+        last = first + high - low
+        return [(a, law[b:c]) for a, b, c in zip(low.tolist(), first.tolist(), last.tolist(), strict=True)]
+
+    @cached_property
+    def odds(self) -> float:
+        return float(log_odds(self.chances))
 
     def tails(self, epsilon: float, counts: IntArray) -> FloatArray:
         """Return the chance of at least ``counts`` at each end."""
@@ -144,8 +196,16 @@ class Ordered:
         return largest_refuted(lambda e: float(e > most), 0.5, _NEAR, start=_LOWEST)
 
     def least(self, epsilon: float, level: float) -> IntArray:
-        """Return the least count at each end whose tail is at most ``level``, by bisection."""
+        """Return the least count at each end whose tail is at most ``level``."""
         low, high = np.full(self.ends.size, -1), self.ends + 1
+        if not isinstance(self.chances, np.ndarray):  # most are near what a normal law says
+            p, z = float(special.expit(self.odds + epsilon)), -float(special.ndtri(level))
+            near = self.ends * p + z * np.sqrt(self.ends * (p * (1 - p))) + z * z * (1 - 2 * p) / 6
+            tried = np.clip(near.astype(np.int64), 0, self.ends) + np.arange(-3, 6)[:, None]
+            small = self.tails(epsilon, tried) <= level
+            first, none = small.argmax(axis=0), ~small[-1]
+            high = np.where(none, high, np.take_along_axis(tried, first[None], 0)[0])
+            low = np.where(none, tried[-1], np.where(first > 0, high - 1, low))
         while (high - low > 1).any():
             middle = np.maximum(0, (low + high) // 2)
             small = self.tails(epsilon, middle) <= level
@@ -155,11 +215,11 @@ class Ordered:
     def crossing(self, epsilon: float, least: IntArray) -> float:
         """Return an upper bound on the chance of as many as ``least`` at some end."""
         first, left = 0, np.ones(1)
-        for part, count in zip(self.masses(epsilon), least.tolist(), strict=True):
-            first, left = _added((first, left), part)
-            left = left[: max(0, count - first)]
-            if left.size == 0:
+        for (start, law), count in zip(self.masses(epsilon), least.tolist(), strict=True):
+            first += start
+            if count <= first:
                 return 1.0
+            left = _joined(left, law)[: count - first]
         # What windows left out counts as crossed; a mass is right to some 6e-15 of its trials.
         return min(1.0, max(0.0, 1.0 - float(left.sum())) + 1e-12 + 1e-14 * float(self.ends[-1]))
 
@@ -171,22 +231,20 @@ class Ordered:
         for b in range(len(masses) - 1, -1, -1):
             size, (first, mass) = int(self.sizes[b]), masses[b]
             low, sigma = _sigma(size, first, mass)
-            if b == 0:
-                counts = np.arange(jump, jump + rise.size)
-                inside = (counts >= 1) & (counts <= size)
-                steps = sigma[np.clip(counts - low, 0, sigma.size - 1)]
-                within = np.array([(rise * steps)[inside].sum()])
-            else:
-                around = np.pad(sigma, rise.size, mode="edge")
-                within = _joined(around, rise[::-1])[rise.size - 1 : around.size]
-                # One for each count before the block, falling; of them those without the event.
-                last = jump - low + rise.size
-                most = min(int(self.ends[b - 1]), int(least[b - 1]) - 1)
-                a, z = np.clip([last - most, last], 0, within.size - 1)
-                within = within[a : z + 1] if most >= 0 else np.zeros(1)
-            best = max(best, float(within.max()))
-            jump, rise = jump - first - mass.size + 1, np.maximum(_joined(rise, mass[::-1]), 0.0)
+            if b == 0:  # no other counts than those of the block
+                rise, jump = rise[max(0, 1 - jump) : max(0, size + 1 - jump)], max(1, jump)
+            # Counts before the block without the event, as places of the first step in `sigma`;
+            # so far out that no step is inside, all are alike.
+            most = min(int(self.ends[b - 1]), int(least[b - 1]) - 1) if b > 0 else 0
+            if most >= 0 and rise.size:
+                start, stop = (
+                    min(max(at, -rise.size), sigma.size) for at in (jump - low - most, jump - low)
+                )
+                places = np.arange(start, stop + rise.size)
+                places = np.minimum(np.maximum(places, 0), sigma.size - 1)
+                best = max(best, float(_valid(sigma[places], rise).max()))
             if b > 0:  # from `least` on the event has happened
+                jump, rise = jump - first - mass.size + 1, np.maximum(_joined(rise, mass[::-1]), 0.0)
                 top = int(least[b - 1])
                 kept = rise[: max(0, top - jump)]
                 gap = max(0, top - jump - kept.size)
@@ -201,14 +259,13 @@ def _sigma(size: int, first: int, mass: FloatArray) -> tuple[int, FloatArray]:
     Masses are log-concave, so tail over mass falls away from the mean on both sides; ``v b(v)`` is
     ``(B - v + 1) o b(v - 1)``.
     """
-    above, below = np.cumsum(mass[::-1])[::-1], np.cumsum(mass)
-    counts = np.arange(first, first + mass.size)
-    seen = np.flatnonzero((mass > 1e-12 * mass.max()) & (counts >= 1))
-    if seen.size == 0:
+    seen = np.flatnonzero(mass > 1e-12 * mass.max())
+    low, high = max(int(seen[0]), 1 - first), int(seen[-1]) + 1
+    if low >= high:
         return 1, np.array([1.0 / size])
-    v = counts[seen]
-    under = np.where(seen > 0, below[np.maximum(seen - 1, 0)], 0.0)
-    return int(v[0]), np.minimum(above[seen], 1.0) * np.minimum(under, 1.0) / (v * mass[seen])
+    above = np.minimum(np.cumsum(mass[::-1])[::-1][low:high], 1.0)
+    under = np.minimum(np.append(0.0, np.cumsum(mass))[low:high], 1.0)
+    return low + first, above * under / (np.arange(low, high) + first) / mass[low:high]
 
 
 def _added(one: tuple[int, FloatArray], other: tuple[int, FloatArray]) -> tuple[int, FloatArray]:
@@ -221,6 +278,13 @@ def _joined(one: FloatArray, other: FloatArray) -> FloatArray:
     size = one.size + other.size - 1
     length = fft.next_fast_len(size, real=True)
     return fft.irfft(fft.rfft(one, length) * fft.rfft(other, length), length)[:size]
+
+
+def _valid(one: FloatArray, steps: FloatArray) -> FloatArray:
+    """Return the sums of products of ``steps`` with as many of ``one``, from each place on."""
+    if one.size * steps.size <= _DIRECT:
+        return np.correlate(one, steps, "valid")
+    return _joined(one, steps[::-1])[steps.size - 1 : one.size]
 
 
 @dataclass(frozen=True)
@@ -237,10 +301,19 @@ class SweepTest:
     best: tuple[int, int]
     spent: Spent
     most: Spent  # the same or more, at once
+    _chances: dict[float, float] = field(default_factory=dict, compare=False, repr=False)
+    _costs: dict[float, float] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
-    def of(cls, runs: tuple[Ordered, ...], alpha: float, spent: Spent | None = None) -> SweepTest:
-        """Find S; without ``spent`` all guesses have one chance, and Lambda is the cost."""
+    def of(
+        cls,
+        runs: tuple[Ordered, ...],
+        alpha: float,
+        spent: Spent | None = None,
+        *,
+        by_blocks: bool = True,
+    ) -> SweepTest:
+        """Find S. Without ``spent`` all guesses have one chance; the cost is Lambda, or ``most``."""
         levels = [alpha / (1.0 if i == 0 else _SIDES) for i in range(len(runs))]
         each = [run.reach(level) for run, level in zip(runs, levels, strict=True)]
         at = int(first_largest(np.array(each)))
@@ -252,69 +325,105 @@ class SweepTest:
 
         def most(epsilon: float) -> float:
             # Of a release that chooses whom to guess, those left out count as well.
-            return runs[0].canaries / (1.0 + math.exp(float(log_odds(runs[0].chances)) + epsilon))
+            return runs[0].canaries / (1.0 + math.exp(runs[0].odds + epsilon))
 
-        def by_blocks(epsilon: float) -> float:
+        def blocks(epsilon: float) -> float:
             each = [r.largest_lambda(epsilon, c) for r, c in zip(runs, least, strict=True)]
             return min(runs[0].canaries * sum(each), most(epsilon))
 
         best = at, int(runs[at].tails(each[at], runs[at].found).argmin())
-        return cls(runs, least, each[at], best, spent or by_blocks, spent or most)
+        paid = spent or (blocks if by_blocks else most)
+        return cls(runs, least, each[at], best, paid, spent or most)
 
     def chance(self, epsilon: float) -> float:
         """Bound the chance of the event under independent guesses: the sum of those of its runs."""
-        pairs = zip(self.runs, self.least, strict=True)
-        return min(1.0, sum(run.crossing(epsilon, least) for run, least in pairs))
+        if epsilon not in self._chances:
+            pairs = zip(self.runs, self.least, strict=True)
+            found = sum(run.crossing(epsilon, least) for run, least in pairs)
+            self._chances[epsilon] = min(1.0, found)
+        return self._chances[epsilon]
 
     def p_value(self, epsilon: float, delta: float) -> float:
         """Bound the chance of the event under (epsilon, delta)-DP."""
-        lost = delta * self.spent(epsilon) if delta > 0 else 0.0
+        lost = delta * self._paid(epsilon) if delta > 0 else 0.0
         return min(1.0, self.chance(epsilon) + lost)
+
+    def _paid(self, epsilon: float) -> float:
+        if epsilon not in self._costs:
+            self._costs[epsilon] = self.spent(epsilon)
+        return self._costs[epsilon]
 
     def largest_epsilon(self, delta: float, alpha: float) -> float:
         """Return the largest epsilon found whose p-value is at most ``alpha``; 0 if there is none.
 
-        Any one may be taken: see the module. The search goes from S down, or up.
+        Any one may be taken: see the module. The search goes from S down, or up, in steps.
         """
-        p_value = cache(lambda e: self._near(e, delta, alpha))
-        low = max(0.0, self.epsilon)
-        while p_value(low) > alpha:
+        low, refuted = max(0.0, self.epsilon), Rising(self._near(delta, alpha), alpha, math.inf)
+        self._guess(refuted, low)
+        while not refuted(low):
             if low == 0:
                 return 0.0
             low = max(0.0, low - _STEP)
-        while p_value(low + _STEP) <= alpha:
+        while refuted(low + _STEP):
             low += _STEP
-        start, at, end, turn = low, 0, _PARTS, 0
-        below, above = p_value(low), p_value(low + _STEP)
+        at, end, turn = 0, _PARTS, 0
         while end - at > 1:
-            # by the logarithms at both ends, and every third time by halves
-            share, turn = 0.5, turn + 1
-            if turn % 3 and 0 < below < above:
-                share = math.log(alpha / below) / math.log(above / below)
-            middle = min(end - 1, max(at + 1, round(at + share * (end - at))))
-            if (found := p_value(start + _STEP * middle / _PARTS)) <= alpha:
-                at, below = middle, found
-            else:
-                end, above = middle, found
-        return start + _STEP * at / _PARTS
+            turn += 1
+            root = (refuted.root()[0] - low) / _STEP * _PARTS
+            middle = int(root) if at <= root <= end and turn % 4 else (at + end) // 2
+            middle = min(end - 1, max(at + 1, middle))
+            at, end = (middle, end) if refuted(low + _STEP * middle / _PARTS) else (at, middle)
+        return low + _STEP * at / _PARTS
 
-    def _near(self, epsilon: float, delta: float, alpha: float) -> float:
-        """Bound the chance of the event, exactly only where that decides about ``alpha``."""
-        chance = self.chance(epsilon)
-        most = min(1.0, chance + (delta * self.most(epsilon) if delta > 0 else 0.0))
-        if delta == 0 or chance > alpha or most <= alpha:
-            return most
-        return min(1.0, chance + delta * self.spent(epsilon))
+    def _guess(self, refuted: Rising, top: float) -> None:
+        """Try where the event has about that chance: it falls like the sum of its single tails."""
+        one, other = (
+            sum(float(run.tails(e, c).sum()) for run, c in zip(self.runs, self.least, strict=True))
+            for e in (top, top - _NEARBY)
+        )
+        if not 0 < other < one:
+            return
+        slope = math.log(one / other) / _NEARBY
+        guess = top - math.log(one / (_TOGETHER * refuted.alpha)) / slope
+        for further in (1.1, 1.5, 2.0, 4.0):
+            if refuted.bracketed or not 0 < guess <= top or (found := refuted.probe(guess)) <= 0:
+                return
+            guess -= further * math.log(found / refuted.alpha) / slope
+
+    def _near(self, delta: float, alpha: float) -> Callable[[float], float]:
+        """Return the p-value, right where that decides about ``alpha``, else near it."""
+        share = 0.25
+
+        def near(epsilon: float) -> float:
+            nonlocal share
+            chance, most = self.chance(epsilon), delta * self.most(epsilon) if delta > 0 else 0.0
+            if chance <= alpha < chance + most:
+                lost = delta * self._paid(epsilon)
+                share = lost / most
+                return min(1.0, chance + lost)
+            return min(1.0, chance + share * most)
+
+        return near
 
     def largest_mu(self, alpha: float) -> float:
         """Return the largest mu whose p-value at the best of some points is at most ``alpha``."""
-        top = self.largest_epsilon(0.0, alpha)
-        points = np.linspace(0.0, top, _POINTS)
-        chances = np.array([self.chance(e) for e in points])
-        spent = np.array([self.spent(e) for e in points])
+        points = np.linspace(0.0, self.largest_epsilon(0.0, alpha), _POINTS)
+        best = [(e, self.chance(e), self.spent(e)) for e in points[: -_BEST - 1 : -1].tolist()]
 
-        def p_value(mu: float) -> float:
-            return float((chances + spent * GaussianDP(mu).profile(points)).min())
+        def largest() -> float:
+            where, chances, spent = np.transpose(best)
 
-        found = largest_refuted(p_value, alpha, 1e-4, start=_LEAST_MU, largest=LARGEST_MU)
+            def p_value(mu: float) -> float:
+                return float((chances + spent * GaussianDP(mu).profile(where)).min())
+
+            return largest_refuted(p_value, alpha, 1e-4, start=_LEAST_MU, largest=LARGEST_MU)
+
+        found = largest()
+        others = points[: -_BEST]
+        for e, lost in zip(others.tolist(), GaussianDP(found).profile(others).tolist(), strict=True):
+            # To tell all with chance delta costs 1 - chance at least: many points decide nothing.
+            if lost <= alpha and (chance := self.chance(e)) + (1.0 - chance) * lost <= alpha:
+                spent = self.spent(e)
+                best += [(e, chance, spent)] if chance + spent * lost <= alpha else []
+        found = largest() if len(best) > _BEST else found
         return found if found > _LEAST_MU else 0.0
