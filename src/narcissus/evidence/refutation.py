@@ -352,7 +352,7 @@ def mu_at_one_point(m: int, r: int, v: int, k: int, alpha: float, *, delta: floa
 class Rising:
     """Whether a p-value that rises is at most ``alpha``: few are computed, the others follow."""
 
-    def __init__(self, p_value: Callable[[float], float], alpha: float, tolerance: float):
+    def __init__(self, p_value: Callable[[float], float], alpha: float, tolerance: float = math.inf):
         self.p_value, self.alpha, self.tolerance = p_value, alpha, tolerance
         self._yes, self._no = -math.inf, math.inf
         self._known: list[tuple[float, float, float]] = []  # distance, log(p-value / alpha), where
@@ -419,6 +419,17 @@ def largest_refuted(
     The p-value must rise with the parameter. The rejected end of the last bracket is returned.
     """
     refuted = Rising(p_value, alpha, tolerance / 4)
+    return largest_where(refuted, tolerance, start=start, largest=largest)
+
+
+def largest_where(
+    refuted: Callable[[float], bool],
+    tolerance: float,
+    *,
+    start: float = 0.0,
+    largest: float = _LARGEST_EPSILON,
+) -> float:
+    """Find the largest parameter that is ``refuted``, as all below; ``start`` if there is none."""
     if not refuted(start):
         return start
     low, step = start, 0.25

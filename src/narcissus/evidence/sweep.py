@@ -44,7 +44,7 @@ from scipy import fft, special
 from narcissus._arrays import first_largest
 from narcissus.bounds.binomial import convolve, log_mass
 from narcissus.bounds.theorem import log_odds, posterior
-from narcissus.evidence.refutation import LARGEST_MU, Rising, largest_refuted
+from narcissus.evidence.refutation import LARGEST_MU, Rising, largest_refuted, largest_where
 from narcissus.guarantees import GaussianDP
 
 FloatArray = NDArray[np.float64]
@@ -63,10 +63,11 @@ _LARGE = (
 )
 _LOST = 52.0  # a window may lose exp(-52) of a block on each side (Bernstein)
 _SMALL = 2**12  # a block up to which coefficients are read off a table
-_DIRECT = 2**20  # multiplications up to which arrays are joined directly
+_DIRECT = 2**18  # multiplications up to which arrays are joined directly
 _POINTS, _BEST = 24, 3  # of the profile tried for mu; of them the highest are the best mostly
 _STEP, _PARTS = 0.25, 2**10  # of the search for epsilon, and the parts of a step
 _NEARBY, _TOGETHER = 0.1, 1.5  # of a slope; a sum of tails over the chance of any, about
+_CLOSE = 0.03  # to alpha, from where a guess is right enough
 _NEAR = 1e-9  # relative tolerance of S
 _LOWEST, _LEAST_MU = -30.0, 1e-6  # where searches begin
 
@@ -192,8 +193,7 @@ class Ordered:
         some = self.found > 0
         p = special.betaincinv(self.found[some], (self.ends - self.found)[some] + 1, level)
         most = float(special.logit(p).max(initial=-math.inf) - log_odds(self.chances))
-        # of the same steps as the search
-        return largest_refuted(lambda e: float(e > most), 0.5, _NEAR, start=_LOWEST)
+        return largest_where(lambda e: e <= most, _NEAR, start=_LOWEST)
 
     def least(self, epsilon: float, level: float) -> IntArray:
         """Return the least count at each end whose tail is at most ``level``."""
@@ -240,15 +240,19 @@ class Ordered:
                 start, stop = (
                     min(max(at, -rise.size), sigma.size) for at in (jump - low - most, jump - low)
                 )
-                places = np.arange(start, stop + rise.size)
-                places = np.minimum(np.maximum(places, 0), sigma.size - 1)
-                best = max(best, float(_valid(sigma[places], rise).max()))
+                if start < 0 or stop + rise.size > sigma.size:
+                    places = np.arange(start, stop + rise.size)
+                    around = sigma[np.minimum(np.maximum(places, 0), sigma.size - 1)]
+                else:
+                    around = sigma[start : stop + rise.size]
+                best = max(best, float(_valid(around, rise).max()))
             if b > 0:  # from `least` on the event has happened
                 jump, rise = jump - first - mass.size + 1, np.maximum(_joined(rise, mass[::-1]), 0.0)
                 top = int(least[b - 1])
                 kept = rise[: max(0, top - jump)]
-                gap = max(0, top - jump - kept.size)
-                rise = np.concatenate([kept, np.zeros(gap), [max(0.0, 1.0 - kept.sum())]])
+                gap = np.zeros(1 + max(0, top - jump - kept.size))
+                gap[-1] = max(0.0, 1.0 - kept.sum())
+                rise = np.concatenate([kept, gap])
                 jump = min(jump, top)
         return (1.0 + 1e-9) * best
 
@@ -259,13 +263,14 @@ def _sigma(size: int, first: int, mass: FloatArray) -> tuple[int, FloatArray]:
     Masses are log-concave, so tail over mass falls away from the mean on both sides; ``v b(v)`` is
     ``(B - v + 1) o b(v - 1)``.
     """
-    seen = np.flatnonzero(mass > 1e-12 * mass.max())
+    seen = (mass > 1e-12 * mass.max()).nonzero()[0]
     low, high = max(int(seen[0]), 1 - first), int(seen[-1]) + 1
     if low >= high:
         return 1, np.array([1.0 / size])
-    above = np.minimum(np.cumsum(mass[::-1])[::-1][low:high], 1.0)
-    under = np.minimum(np.append(0.0, np.cumsum(mass))[low:high], 1.0)
-    return low + first, above * under / (np.arange(low, high) + first) / mass[low:high]
+    below = mass.cumsum()
+    under = below[low - 1 : high - 1] if low else np.concatenate([[0.0], below[: high - 1]])
+    above, counts = mass[::-1].cumsum()[::-1][low:high], np.arange(low + first, high + first)
+    return low + first, above * under / (counts * mass[low:high])
 
 
 def _added(one: tuple[int, FloatArray], other: tuple[int, FloatArray]) -> tuple[int, FloatArray]:
@@ -285,6 +290,13 @@ def _valid(one: FloatArray, steps: FloatArray) -> FloatArray:
     if one.size * steps.size <= _DIRECT:
         return np.correlate(one, steps, "valid")
     return _joined(one, steps[::-1])[steps.size - 1 : one.size]
+
+
+def _at_most(low: float, guess: float) -> float:
+    """Return the first step from ``low`` down that is at most the guess."""
+    while low > guess:
+        low = max(0.0, low - _STEP)
+    return low
 
 
 @dataclass(frozen=True)
@@ -358,8 +370,14 @@ class SweepTest:
 
         Any one may be taken: see the module. The search goes from S down, or up, in steps.
         """
-        low, refuted = max(0.0, self.epsilon), Rising(self._near(delta, alpha), alpha, math.inf)
-        self._guess(refuted, low)
+        low, refuted = max(0.0, self.epsilon), Rising(self._near(delta, alpha), alpha)
+        if (guess := self._guess(low, delta, alpha)) > 0:
+            start = _at_most(low, guess)
+            place = int((guess - start) / _STEP * _PARTS)
+            for _ in range(4):
+                if not refuted.bracketed:
+                    found = refuted.probe(start + _STEP * place / _PARTS)
+                    place += 1 if found <= alpha else -1
         while not refuted(low):
             if low == 0:
                 return 0.0
@@ -375,33 +393,39 @@ class SweepTest:
             at, end = (middle, end) if refuted(low + _STEP * middle / _PARTS) else (at, middle)
         return low + _STEP * at / _PARTS
 
-    def _guess(self, refuted: Rising, top: float) -> None:
-        """Try where the event has about that chance: it falls like the sum of its single tails."""
+    def _guess(self, top: float, delta: float, alpha: float) -> float:
+        """Return about where the p-value is ``alpha``, or 0.
+
+        The chance falls like the sum of its single tails, and what delta costs like ``most``.
+        """
         one, other = (
             sum(float(run.tails(e, c).sum()) for run, c in zip(self.runs, self.least, strict=True))
             for e in (top, top - _NEARBY)
         )
         if not 0 < other < one:
-            return
-        slope = math.log(one / other) / _NEARBY
-        guess = top - math.log(one / (_TOGETHER * refuted.alpha)) / slope
-        for further in (1.1, 1.5, 2.0, 4.0):
-            if refuted.bracketed or not 0 < guess <= top or (found := refuted.probe(guess)) <= 0:
-                return
-            guess -= further * math.log(found / refuted.alpha) / slope
+            return 0.0
+        slope, share = math.log(one / other) / _NEARBY, 1.0
+        near = Rising(lambda e: self.chance(e) + share * delta * self.most(e), alpha)
+        guess = top - math.log(one / (_TOGETHER * alpha)) / slope
+        for turn in range(5):
+            if not 0 < guess <= top:
+                return 0.0
+            if turn == 0 and delta > 0:
+                share = self._paid(guess) / self.most(guess)
+            found = math.log(near.probe(guess) / alpha)
+            guess = guess - found / slope if turn == 0 else near.root()[0]
+            if turn and abs(found) < _CLOSE:
+                break
+        return guess if 0 < guess <= top else 0.0
 
     def _near(self, delta: float, alpha: float) -> Callable[[float], float]:
-        """Return the p-value, right where that decides about ``alpha``, else near it."""
-        share = 0.25
+        """Return the p-value, right where that decides about ``alpha``, else more."""
 
         def near(epsilon: float) -> float:
-            nonlocal share
             chance, most = self.chance(epsilon), delta * self.most(epsilon) if delta > 0 else 0.0
             if chance <= alpha < chance + most:
-                lost = delta * self._paid(epsilon)
-                share = lost / most
-                return min(1.0, chance + lost)
-            return min(1.0, chance + share * most)
+                most = delta * self._paid(epsilon)
+            return min(1.0, chance + most)
 
         return near
 
