@@ -349,63 +349,6 @@ def mu_at_one_point(m: int, r: int, v: int, k: int, alpha: float, *, delta: floa
     return largest_refuted(p_value, alpha, 1e-6, largest=LARGEST_MU)
 
 
-class Rising:
-    """Whether a p-value that rises is at most ``alpha``: few are computed, the others follow."""
-
-    def __init__(self, p_value: Callable[[float], float], alpha: float, tolerance: float = math.inf):
-        self.p_value, self.alpha, self.tolerance = p_value, alpha, tolerance
-        self._yes, self._no = -math.inf, math.inf
-        self._known: list[tuple[float, float, float]] = []  # distance, log(p-value / alpha), where
-
-    def probe(self, at: float) -> float:
-        """Compute one."""
-        found = self.p_value(at)
-        if found <= self.alpha:
-            self._yes = max(self._yes, at)
-        else:
-            self._no = min(self._no, at)
-        if found > 0:
-            height = math.log(found / self.alpha)
-            self._known = sorted([*self._known, (abs(height), height, at)])[:3]
-        return found
-
-    def __call__(self, at: float) -> bool:
-        tries = 0
-        while self._yes < at < self._no:
-            self.probe(at if tries % 4 == 3 else self._between(at))
-            tries += 1
-        return at <= self._yes
-
-    @property
-    def bracketed(self) -> bool:
-        return self._no - self._yes < math.inf
-
-    def root(self) -> tuple[float, float]:
-        """Interpolate between up to three logarithms: where it is alpha, and how far off that is.
-
-        Not a number where there are none.
-        """
-        if len(self._known) < 2:
-            return math.nan, math.nan
-        (_, a, x), (_, b, y), *rest = self._known
-        if a == b:
-            return math.nan, math.nan
-        guess = x - a * (y - x) / (b - a)
-        for _, c, z in rest:
-            if c not in (a, b):
-                better = (c * guess - b * (x - a * (z - x) / (c - a))) / (c - b)
-                return better, abs(better - guess) / 2
-        return guess, 0.05 * abs(y - x)
-
-    def _between(self, at: float) -> float:
-        """Return the root and a little beyond, so that both sides are known, or ``at`` itself."""
-        if not self.bracketed or self._no - self._yes <= 2 * self.tolerance:
-            return at
-        guess, off = self.root()
-        guess += max(self.tolerance, off) * (1 if self._known and self._known[0][1] <= 0 else -1)
-        return guess if self._yes < guess < self._no else at
-
-
 def largest_refuted(
     p_value: Callable[[float], float],
     alpha: float,
@@ -418,29 +361,27 @@ def largest_refuted(
 
     The p-value must rise with the parameter. The rejected end of the last bracket is returned.
     """
-    refuted = Rising(p_value, alpha, tolerance / 4)
-    return largest_where(refuted, tolerance, start=start, largest=largest)
+    return largest_where(lambda at: p_value(at) <= alpha, tolerance, start=start, largest=largest)
 
 
 def largest_where(
-    refuted: Callable[[float], bool],
-    tolerance: float,
-    *,
-    start: float = 0.0,
-    largest: float = _LARGEST_EPSILON,
+    holds: Callable[[float], bool], tolerance: float, *, start: float, largest: float
 ) -> float:
-    """Find the largest parameter that is ``refuted``, as all below; ``start`` if there is none."""
-    if not refuted(start):
+    """Find the largest parameter where it ``holds``, as it does below; ``start`` if there is none.
+
+    The end of the last bracket where it does is returned.
+    """
+    if not holds(start):
         return start
     low, step = start, 0.25
-    while refuted(low + step):
+    while holds(low + step):
         low, step = low + step, 2 * step
         if low > largest:
             return largest
     high = low + step
     while high - low > tolerance * max(1.0, low):
         middle = (low + high) / 2
-        low, high = (middle, high) if refuted(middle) else (low, middle)
+        low, high = (middle, high) if holds(middle) else (low, middle)
     return low
 
 

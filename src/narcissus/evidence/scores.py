@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from narcissus._validation import integer, probabilities
 from narcissus.bounds import (
@@ -30,7 +29,6 @@ from narcissus.bounds.binomial import upper_tail
 from narcissus.bounds.domination import DOMINATION
 from narcissus.bounds.interpolation import INTERPOLATION
 from narcissus.bounds.swap import SWAP
-from narcissus.bounds.theorem import log_odds
 from narcissus.bounds.threat import prior_rows
 from narcissus.errors import InputError
 from narcissus.evidence.refutation import (
@@ -255,12 +253,11 @@ def checked_scores(
 def _check_coins(inside: BoolArray, *, coins: bool) -> None:
     """Refuse members that fair coins produce with probability below 1e-6, and half, undeclared."""
     m, ones = inside.size, int(inside.sum())
-    if m % 2 == 0 and 0.5 ** (m // 2) <= UNBELIEVABLE:
-        if (inside[0::2] != inside[1::2]).all():
-            raise InputError(
-                "`members` must be drawn by independent fair coins, but one of each two rows is "
-                "in; if one of each pair was drawn, give `pairs`: a pair is one canary then"
-            )
+    if m % 2 == 0 and 0.5 ** (m // 2) <= UNBELIEVABLE and (inside[0::2] != inside[1::2]).all():
+        raise InputError(
+            "`members` must be drawn by independent fair coins, but one of each two rows is "
+            "in; if one of each pair was drawn, give `pairs`: a pair is one canary then"
+        )
     if 2 * float(upper_tail(m, max(ones, m - ones), 0.0)) <= UNBELIEVABLE:
         raise InputError(
             f"`members` must be drawn by independent fair coins, but {ones} of {m} are in; "

@@ -39,12 +39,12 @@ from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import fft, special
+from scipy import fft, optimize, special
 
 from narcissus._arrays import first_largest
 from narcissus.bounds.binomial import convolve, log_mass
 from narcissus.bounds.theorem import log_odds, posterior
-from narcissus.evidence.refutation import LARGEST_MU, Rising, largest_refuted, largest_where
+from narcissus.evidence.refutation import LARGEST_MU, largest_refuted, largest_where
 from narcissus.guarantees import GaussianDP
 
 FloatArray = NDArray[np.float64]
@@ -90,38 +90,33 @@ def _log_factorials() -> FloatArray:
     return special.gammaln(np.arange(1.0, _SMALL + 2))
 
 
-def _log_choose(size: IntArray, count: IntArray) -> FloatArray:
-    """Return the logs of binomial coefficients, each right to some 2e-15 of ``size``."""
-    logs = _log_factorials()
-    return logs[size] - logs[count] - logs[size - count]
-
-
 @dataclass(frozen=True)
 class _Seen:
-    """The logs of the masses of some counts of each block, one block after the other, at odds."""
+    """Counts of each block, one block after the other, and the logs of their masses at odds."""
 
     odds: float
     low: IntArray  # of each block: its first count, the one after its last, where it begins
     high: IntArray
     starts: IntArray
-    sizes: FloatArray  # of each count: of what block, which one, and the log of its mass
-    counts: FloatArray
+    sizes: IntArray  # of each count
+    counts: IntArray
     logs: FloatArray
 
     @classmethod
-    def around(cls, odds: float, sizes: IntArray, low: IntArray, high: IntArray) -> _Seen:
+    def around(cls, odds: float, blocks: IntArray, low: IntArray, high: IntArray) -> _Seen:
         """Look half as far again on both sides, for odds near these."""
         more = (high - low) // 2
-        low, high = np.maximum(0, low - more), np.minimum(sizes + 1, high + more)
-        many = high - low
-        starts = np.cumsum(many) - many
-        each = np.repeat(sizes, many)
-        counts = np.arange(each.size) + np.repeat(low - starts, many)
-        if sizes.max() <= _SMALL:
-            logs = _log_choose(each, counts) + counts * odds + each * special.log_expit(-odds)
-        else:
-            logs = log_mass(each, counts, odds)
-        return cls(odds, low, high, starts, each.astype(float), counts.astype(float), logs)
+        low, high = np.maximum(0, low - more), np.minimum(blocks + 1, high + more)
+        starts = np.cumsum(high - low) - (high - low)
+        sizes = np.repeat(blocks, high - low)
+        counts = np.arange(sizes.size) + np.repeat(low - starts, high - low)
+        if blocks.max() > _SMALL:
+            logs = log_mass(sizes, counts, odds)
+        else:  # right to some 2e-15 of a block
+            known = _log_factorials()
+            choose = known[sizes] - known[counts] - known[sizes - counts]
+            logs = choose + counts * odds + sizes * special.log_expit(-odds)
+        return cls(odds, low, high, starts, sizes, counts, logs)
 
 
 class Ordered:
@@ -160,11 +155,17 @@ class Ordered:
         seen = self._seen
         if seen is None or (low < seen.low).any() or (high > seen.high).any():
             seen = self._seen = _Seen.around(odds, sizes, low, high)
-        law = np.exp(seen.logs + seen.counts * (odds - seen.odds) + seen.sizes * (
-            special.log_expit(-odds) - special.log_expit(-seen.odds)))
+        law = np.exp(
+            seen.logs
+            + seen.counts * (odds - seen.odds)
+            + seen.sizes * (special.log_expit(-odds) - special.log_expit(-seen.odds))
+        )
         first = seen.starts + low - seen.low
         last = first + high - low
-        return [(a, law[b:c]) for a, b, c in zip(low.tolist(), first.tolist(), last.tolist(), strict=True)]
+        return [
+            (a, law[b:c])
+            for a, b, c in zip(low.tolist(), first.tolist(), last.tolist(), strict=True)
+        ]
 
     @cached_property
     def odds(self) -> float:
@@ -193,7 +194,7 @@ class Ordered:
         some = self.found > 0
         p = special.betaincinv(self.found[some], (self.ends - self.found)[some] + 1, level)
         most = float(special.logit(p).max(initial=-math.inf) - log_odds(self.chances))
-        return largest_where(lambda e: e <= most, _NEAR, start=_LOWEST)
+        return largest_where(lambda e: e <= most, _NEAR, start=_LOWEST, largest=1e4)
 
     def least(self, epsilon: float, level: float) -> IntArray:
         """Return the least count at each end whose tail is at most ``level``."""
@@ -247,7 +248,7 @@ class Ordered:
                     around = sigma[start : stop + rise.size]
                 best = max(best, float(_valid(around, rise).max()))
             if b > 0:  # from `least` on the event has happened
-                jump, rise = jump - first - mass.size + 1, np.maximum(_joined(rise, mass[::-1]), 0.0)
+                jump, rise = jump - first - mass.size + 1, _joined(rise, mass[::-1])
                 top = int(least[b - 1])
                 kept = rise[: max(0, top - jump)]
                 gap = np.zeros(1 + max(0, top - jump - kept.size))
@@ -279,10 +280,11 @@ def _added(one: tuple[int, FloatArray], other: tuple[int, FloatArray]) -> tuple[
 
 def _joined(one: FloatArray, other: FloatArray) -> FloatArray:
     if one.size * other.size <= _DIRECT:
-        return np.convolve(one, other)
+        return np.correlate(one, other[::-1], "full")  # `convolve`, with less around it
     size = one.size + other.size - 1
     length = fft.next_fast_len(size, real=True)
-    return fft.irfft(fft.rfft(one, length) * fft.rfft(other, length), length)[:size]
+    found = fft.irfft(fft.rfft(one, length) * fft.rfft(other, length), length)[:size]
+    return np.maximum(found, 0.0)
 
 
 def _valid(one: FloatArray, steps: FloatArray) -> FloatArray:
@@ -292,11 +294,13 @@ def _valid(one: FloatArray, steps: FloatArray) -> FloatArray:
     return _joined(one, steps[::-1])[steps.size - 1 : one.size]
 
 
-def _at_most(low: float, guess: float) -> float:
-    """Return the first step from ``low`` down that is at most the guess."""
-    while low > guess:
-        low = max(0.0, low - _STEP)
-    return low
+def _sum(runs: tuple[Ordered, ...], value: Callable[[int], float]) -> float:
+    """Return the sum over runs; the two sides alone have one value if they have one law."""
+    each = [value(i) for i in range(min(2, len(runs)))]
+    if len(runs) == 3:
+        (_, one, other), fair = runs, not isinstance(runs[0].chances, np.ndarray)
+        each.append(each[1] if fair and np.array_equal(one.ends, other.ends) else value(2))
+    return sum(each)
 
 
 @dataclass(frozen=True)
@@ -314,7 +318,6 @@ class SweepTest:
     spent: Spent
     most: Spent  # the same or more, at once
     _chances: dict[float, float] = field(default_factory=dict, compare=False, repr=False)
-    _costs: dict[float, float] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def of(
@@ -325,7 +328,7 @@ class SweepTest:
         *,
         by_blocks: bool = True,
     ) -> SweepTest:
-        """Find S. Without ``spent`` all guesses have one chance; the cost is Lambda, or ``most``."""
+        """Find S. Without ``spent`` guesses have one chance, and the cost is Lambda or ``most``."""
         levels = [alpha / (1.0 if i == 0 else _SIDES) for i in range(len(runs))]
         each = [run.reach(level) for run, level in zip(runs, levels, strict=True)]
         at = int(first_largest(np.array(each)))
@@ -340,114 +343,121 @@ class SweepTest:
             return runs[0].canaries / (1.0 + math.exp(runs[0].odds + epsilon))
 
         def blocks(epsilon: float) -> float:
-            each = [r.largest_lambda(epsilon, c) for r, c in zip(runs, least, strict=True)]
-            return min(runs[0].canaries * sum(each), most(epsilon))
+            each = _sum(runs, lambda i: runs[i].largest_lambda(epsilon, least[i]))
+            return min(runs[0].canaries * each, most(epsilon))
 
         best = at, int(runs[at].tails(each[at], runs[at].found).argmin())
-        paid = spent or (blocks if by_blocks else most)
+        paid = cache(spent or (blocks if by_blocks else most))
         return cls(runs, least, each[at], best, paid, spent or most)
 
     def chance(self, epsilon: float) -> float:
         """Bound the chance of the event under independent guesses: the sum of those of its runs."""
         if epsilon not in self._chances:
-            pairs = zip(self.runs, self.least, strict=True)
-            found = sum(run.crossing(epsilon, least) for run, least in pairs)
+            found = _sum(self.runs, lambda i: self.runs[i].crossing(epsilon, self.least[i]))
             self._chances[epsilon] = min(1.0, found)
         return self._chances[epsilon]
 
     def p_value(self, epsilon: float, delta: float) -> float:
         """Bound the chance of the event under (epsilon, delta)-DP."""
-        lost = delta * self._paid(epsilon) if delta > 0 else 0.0
+        lost = delta * self.spent(epsilon) if delta > 0 else 0.0
         return min(1.0, self.chance(epsilon) + lost)
-
-    def _paid(self, epsilon: float) -> float:
-        if epsilon not in self._costs:
-            self._costs[epsilon] = self.spent(epsilon)
-        return self._costs[epsilon]
 
     def largest_epsilon(self, delta: float, alpha: float) -> float:
         """Return the largest epsilon found whose p-value is at most ``alpha``; 0 if there is none.
 
-        Any one may be taken: see the module. The search goes from S down, or up, in steps.
+        Any one may be taken: see the module. The search goes from S down, or up, in steps, unless a
+        guess is right: two neighbours of which the p-value of one is at most ``alpha``.
         """
-        low, refuted = max(0.0, self.epsilon), Rising(self._near(delta, alpha), alpha)
-        if (guess := self._guess(low, delta, alpha)) > 0:
-            start = _at_most(low, guess)
-            place = int((guess - start) / _STEP * _PARTS)
-            for _ in range(4):
-                if not refuted.bracketed:
-                    found = refuted.probe(start + _STEP * place / _PARTS)
-                    place += 1 if found <= alpha else -1
-        while not refuted(low):
+        p_value = cache(lambda e: self._near(e, delta, alpha))
+        low, guess = max(0.0, self.epsilon), self._guess(delta, alpha)
+        start = low
+        while start > guess >= 0:
+            start = max(0.0, start - _STEP)
+        at, rises = int((guess - start) / _STEP * _PARTS), 0
+        for _ in range(4):
+            if not 0 <= at < _PARTS:
+                break
+            found = p_value(start + _STEP * at / _PARTS) <= alpha
+            if rises and found != (rises > 0):
+                return start + _STEP * (at if found else at - 1) / _PARTS
+            rises = 1 if found else -1
+            at += rises
+        while p_value(low) > alpha:
             if low == 0:
                 return 0.0
             low = max(0.0, low - _STEP)
-        while refuted(low + _STEP):
+        while p_value(low + _STEP) <= alpha:
             low += _STEP
-        at, end, turn = 0, _PARTS, 0
+        at, end = 0, _PARTS
         while end - at > 1:
-            turn += 1
-            root = (refuted.root()[0] - low) / _STEP * _PARTS
-            middle = int(root) if at <= root <= end and turn % 4 else (at + end) // 2
-            middle = min(end - 1, max(at + 1, middle))
-            at, end = (middle, end) if refuted(low + _STEP * middle / _PARTS) else (at, middle)
+            middle = (at + end) // 2
+            small = p_value(low + _STEP * middle / _PARTS) <= alpha
+            at, end = (middle, end) if small else (at, middle)
         return low + _STEP * at / _PARTS
 
-    def _guess(self, top: float, delta: float, alpha: float) -> float:
-        """Return about where the p-value is ``alpha``, or 0.
+    def _guess(self, delta: float, alpha: float) -> float:
+        """Return about where the p-value is ``alpha``, or less than 0.
 
         The chance falls like the sum of its single tails, and what delta costs like ``most``.
         """
         one, other = (
             sum(float(run.tails(e, c).sum()) for run, c in zip(self.runs, self.least, strict=True))
-            for e in (top, top - _NEARBY)
+            for e in (self.epsilon, self.epsilon - _NEARBY)
         )
-        if not 0 < other < one:
-            return 0.0
-        slope, share = math.log(one / other) / _NEARBY, 1.0
-        near = Rising(lambda e: self.chance(e) + share * delta * self.most(e), alpha)
-        guess = top - math.log(one / (_TOGETHER * alpha)) / slope
+        slope = math.log(one / other) / _NEARBY if 0 < other < one else 0.0
+        at, before, share = self.epsilon, (math.nan, math.log(one / (_TOGETHER * alpha))), 0.0
         for turn in range(5):
-            if not 0 < guess <= top:
-                return 0.0
-            if turn == 0 and delta > 0:
-                share = self._paid(guess) / self.most(guess)
-            found = math.log(near.probe(guess) / alpha)
-            guess = guess - found / slope if turn == 0 else near.root()[0]
-            if turn and abs(found) < _CLOSE:
+            at -= before[1] / slope if slope > 0 else math.inf
+            if not 0 < at <= self.epsilon:
                 break
-        return guess if 0 < guess <= top else 0.0
+            if delta > 0 and turn == 0:
+                share = delta * self.spent(at) / self.most(at)
+            height = math.log((self.chance(at) + share * self.most(at)) / alpha)
+            if turn:
+                slope = (height - before[1]) / (at - before[0])
+            if turn and abs(height) < _CLOSE:
+                return at - height / slope
+            before = at, height
+        return -1.0
 
-    def _near(self, delta: float, alpha: float) -> Callable[[float], float]:
-        """Return the p-value, right where that decides about ``alpha``, else more."""
-
-        def near(epsilon: float) -> float:
-            chance, most = self.chance(epsilon), delta * self.most(epsilon) if delta > 0 else 0.0
-            if chance <= alpha < chance + most:
-                most = delta * self._paid(epsilon)
-            return min(1.0, chance + most)
-
-        return near
+    def _near(self, epsilon: float, delta: float, alpha: float) -> float:
+        """Bound the chance of the event, exactly only where that decides about ``alpha``."""
+        chance = self.chance(epsilon)
+        most = min(1.0, chance + (delta * self.most(epsilon) if delta > 0 else 0.0))
+        if delta == 0 or chance > alpha or most <= alpha:
+            return most
+        return min(1.0, chance + delta * self.spent(epsilon))
 
     def largest_mu(self, alpha: float) -> float:
         """Return the largest mu whose p-value at the best of some points is at most ``alpha``."""
         points = np.linspace(0.0, self.largest_epsilon(0.0, alpha), _POINTS)
-        best = [(e, self.chance(e), self.spent(e)) for e in points[: -_BEST - 1 : -1].tolist()]
-
-        def largest() -> float:
-            where, chances, spent = np.transpose(best)
-
-            def p_value(mu: float) -> float:
-                return float((chances + spent * GaussianDP(mu).profile(where)).min())
-
-            return largest_refuted(p_value, alpha, 1e-4, start=_LEAST_MU, largest=LARGEST_MU)
-
-        found = largest()
-        others = points[: -_BEST]
-        for e, lost in zip(others.tolist(), GaussianDP(found).profile(others).tolist(), strict=True):
+        kept = points[-_BEST:].tolist()
+        found = self._mu_at(kept, alpha)
+        lost = GaussianDP(found).profile(points[:-_BEST])
+        for e, least in zip(points.tolist(), lost.tolist(), strict=False):
             # To tell all with chance delta costs 1 - chance at least: many points decide nothing.
-            if lost <= alpha and (chance := self.chance(e)) + (1.0 - chance) * lost <= alpha:
-                spent = self.spent(e)
-                best += [(e, chance, spent)] if chance + spent * lost <= alpha else []
-        found = largest() if len(best) > _BEST else found
-        return found if found > _LEAST_MU else 0.0
+            if least <= alpha and self.chance(e) + (1.0 - self.chance(e)) * least <= alpha:
+                kept += [e] if self.chance(e) + self.spent(e) * least <= alpha else []
+        return self._mu_at(kept, alpha) if len(kept) > _BEST else found
+
+    def _mu_at(self, points: list[float], alpha: float) -> float:
+        chances, spent = (np.array([of(e) for e in points]) for of in (self.chance, self.spent))
+
+        def excess(mu: float) -> float:
+            return float((chances + spent * GaussianDP(mu).profile(points)).min()) - alpha
+
+        if excess(_LEAST_MU) > 0:
+            return 0.0
+        top = 1.0
+        while top < LARGEST_MU and excess(top) <= 0:
+            top *= 2
+        if excess(top) <= 0:
+            return LARGEST_MU
+        # It rises with mu: the steps of the search are known but where they come near.
+        root = optimize.brentq(excess, _LEAST_MU, top, xtol=1e-7)
+        return largest_where(
+            lambda mu: excess(mu) <= 0 if abs(mu - root) < 1e-6 else mu < root,
+            1e-4,
+            start=_LEAST_MU,
+            largest=LARGEST_MU,
+        )
