@@ -455,7 +455,8 @@ def _membership_text(found: shadows.MembershipAudit, seed: int) -> list[str]:
         lines += [
             "",
             f"Mean rates over further models, {found.targets} trials "
-            f"({'void' if void else 'sampled'}; limits at {100 * found.confidence:g}% for all at once):",
+            f"({'void' if void else 'sampled'}; limits at "
+            f"{100 * found.confidence:g}% for all at once):",
             f"  {'aimed at':<10}{'false positives':<32}true positives",
         ]
         for one in found.across:

@@ -361,27 +361,17 @@ def largest_refuted(
 
     The p-value must rise with the parameter. The rejected end of the last bracket is returned.
     """
-    return largest_where(lambda at: p_value(at) <= alpha, tolerance, start=start, largest=largest)
-
-
-def largest_where(
-    holds: Callable[[float], bool], tolerance: float, *, start: float, largest: float
-) -> float:
-    """Find the largest parameter where it ``holds``, as it does below; ``start`` if there is none.
-
-    The end of the last bracket where it does is returned.
-    """
-    if not holds(start):
+    if p_value(start) > alpha:
         return start
     low, step = start, 0.25
-    while holds(low + step):
+    while p_value(low + step) <= alpha:
         low, step = low + step, 2 * step
         if low > largest:
             return largest
     high = low + step
     while high - low > tolerance * max(1.0, low):
         middle = (low + high) / 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
+        low, high = (middle, high) if p_value(middle) <= alpha else (low, middle)
     return low
 
 

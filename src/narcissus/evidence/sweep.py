@@ -36,15 +36,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import fft, optimize, special
+from scipy import fft, special
 
 from narcissus._arrays import first_largest
 from narcissus.bounds.binomial import convolve, log_mass
 from narcissus.bounds.theorem import log_odds, posterior
-from narcissus.evidence.refutation import LARGEST_MU, largest_refuted, largest_where
+from narcissus.evidence.refutation import LARGEST_MU, largest_refuted
 from narcissus.guarantees import GaussianDP
 
 FloatArray = NDArray[np.float64]
@@ -90,8 +91,7 @@ def _log_factorials() -> FloatArray:
     return special.gammaln(np.arange(1.0, _SMALL + 2))
 
 
-@dataclass(frozen=True)
-class _Seen:
+class _Seen(NamedTuple):
     """Counts of each block, one block after the other, and the logs of their masses at odds."""
 
     odds: float
@@ -101,22 +101,6 @@ class _Seen:
     sizes: IntArray  # of each count
     counts: IntArray
     logs: FloatArray
-
-    @classmethod
-    def around(cls, odds: float, blocks: IntArray, low: IntArray, high: IntArray) -> _Seen:
-        """Look half as far again on both sides, for odds near these."""
-        more = (high - low) // 2
-        low, high = np.maximum(0, low - more), np.minimum(blocks + 1, high + more)
-        starts = np.cumsum(high - low) - (high - low)
-        sizes = np.repeat(blocks, high - low)
-        counts = np.arange(sizes.size) + np.repeat(low - starts, high - low)
-        if blocks.max() > _SMALL:
-            logs = log_mass(sizes, counts, odds)
-        else:  # right to some 2e-15 of a block
-            known = _log_factorials()
-            choose = known[sizes] - known[counts] - known[sizes - counts]
-            logs = choose + counts * odds + sizes * special.log_expit(-odds)
-        return cls(odds, low, high, starts, sizes, counts, logs)
 
 
 class Ordered:
@@ -154,7 +138,7 @@ class Ordered:
         high = np.minimum(sizes, np.ceil(sizes * p + reach)).astype(np.int64) + 1
         seen = self._seen
         if seen is None or (low < seen.low).any() or (high > seen.high).any():
-            seen = self._seen = _Seen.around(odds, sizes, low, high)
+            seen = self._seen = self._look(odds, low, high)
         law = np.exp(
             seen.logs
             + seen.counts * (odds - seen.odds)
@@ -166,6 +150,21 @@ class Ordered:
             (a, law[b:c])
             for a, b, c in zip(low.tolist(), first.tolist(), last.tolist(), strict=True)
         ]
+
+    def _look(self, odds: float, low: IntArray, high: IntArray) -> _Seen:
+        """Look half as far again on both sides, for odds near these."""
+        more = (high - low) // 2
+        low, high = np.maximum(0, low - more), np.minimum(self.sizes + 1, high + more)
+        starts = np.cumsum(high - low) - (high - low)
+        sizes = np.repeat(self.sizes, high - low)
+        counts = np.arange(sizes.size) + np.repeat(low - starts, high - low)
+        if self.sizes.max() > _SMALL:
+            logs = log_mass(sizes, counts, odds)
+        else:  # right to some 2e-15 of a block
+            known = _log_factorials()
+            logs = known[sizes] - known[counts] - known[sizes - counts]
+            logs += counts * odds + sizes * special.log_expit(-odds)
+        return _Seen(odds, low, high, starts, sizes, counts, logs)
 
     @cached_property
     def odds(self) -> float:
@@ -194,7 +193,7 @@ class Ordered:
         some = self.found > 0
         p = special.betaincinv(self.found[some], (self.ends - self.found)[some] + 1, level)
         most = float(special.logit(p).max(initial=-math.inf) - log_odds(self.chances))
-        return largest_where(lambda e: e <= most, _NEAR, start=_LOWEST, largest=1e4)
+        return largest_refuted(lambda e: float(e > most), 0.5, _NEAR, start=_LOWEST)
 
     def least(self, epsilon: float, level: float) -> IntArray:
         """Return the least count at each end whose tail is at most ``level``."""
@@ -204,9 +203,9 @@ class Ordered:
             near = self.ends * p + z * np.sqrt(self.ends * (p * (1 - p))) + z * z * (1 - 2 * p) / 6
             tried = np.clip(near.astype(np.int64), 0, self.ends) + np.arange(-3, 6)[:, None]
             small = self.tails(epsilon, tried) <= level
-            first, none = small.argmax(axis=0), ~small[-1]
-            high = np.where(none, high, np.take_along_axis(tried, first[None], 0)[0])
-            low = np.where(none, tried[-1], np.where(first > 0, high - 1, low))
+            inside = small[-1] & ~small[0]
+            found = tried[small.argmax(axis=0), np.arange(self.ends.size)]
+            low, high = np.where(inside, found - 1, low), np.where(inside, found, high)
         while (high - low > 1).any():
             middle = np.maximum(0, (low + high) // 2)
             small = self.tails(epsilon, middle) <= level
@@ -241,12 +240,10 @@ class Ordered:
                 start, stop = (
                     min(max(at, -rise.size), sigma.size) for at in (jump - low - most, jump - low)
                 )
-                if start < 0 or stop + rise.size > sigma.size:
-                    places = np.arange(start, stop + rise.size)
-                    around = sigma[np.minimum(np.maximum(places, 0), sigma.size - 1)]
-                else:
-                    around = sigma[start : stop + rise.size]
-                best = max(best, float(_valid(around, rise).max()))
+                places = np.arange(start, stop + rise.size)
+                around = sigma[np.minimum(np.maximum(places, 0), sigma.size - 1)]
+                within = _joined(around, rise[::-1])[rise.size - 1 : around.size]
+                best = max(best, float(within.max()))
             if b > 0:  # from `least` on the event has happened
                 jump, rise = jump - first - mass.size + 1, _joined(rise, mass[::-1])
                 top = int(least[b - 1])
@@ -285,13 +282,6 @@ def _joined(one: FloatArray, other: FloatArray) -> FloatArray:
     length = fft.next_fast_len(size, real=True)
     found = fft.irfft(fft.rfft(one, length) * fft.rfft(other, length), length)[:size]
     return np.maximum(found, 0.0)
-
-
-def _valid(one: FloatArray, steps: FloatArray) -> FloatArray:
-    """Return the sums of products of ``steps`` with as many of ``one``, from each place on."""
-    if one.size * steps.size <= _DIRECT:
-        return np.correlate(one, steps, "valid")
-    return _joined(one, steps[::-1])[steps.size - 1 : one.size]
 
 
 def _sum(runs: tuple[Ordered, ...], value: Callable[[int], float]) -> float:
@@ -430,34 +420,20 @@ class SweepTest:
 
     def largest_mu(self, alpha: float) -> float:
         """Return the largest mu whose p-value at the best of some points is at most ``alpha``."""
-        points = np.linspace(0.0, self.largest_epsilon(0.0, alpha), _POINTS)
-        kept = points[-_BEST:].tolist()
-        found = self._mu_at(kept, alpha)
-        lost = GaussianDP(found).profile(points[:-_BEST])
-        for e, least in zip(points.tolist(), lost.tolist(), strict=False):
+        points = np.linspace(0.0, self.largest_epsilon(0.0, alpha), _POINTS)[::-1]
+        best = points[:_BEST].tolist()
+
+        def largest() -> float:
+            chances, spent = (np.array([of(e) for e in best]) for of in (self.chance, self.spent))
+            return largest_refuted(
+                lambda mu: float((chances + spent * GaussianDP(mu).profile(best)).min()),
+                alpha, 1e-4, start=_LEAST_MU, largest=LARGEST_MU,
+            )  # fmt: skip
+
+        found = largest()
+        for e, lost in zip(points[_BEST:], GaussianDP(found).profile(points[_BEST:]), strict=True):
             # To tell all with chance delta costs 1 - chance at least: many points decide nothing.
-            if least <= alpha and self.chance(e) + (1.0 - self.chance(e)) * least <= alpha:
-                kept += [e] if self.chance(e) + self.spent(e) * least <= alpha else []
-        return self._mu_at(kept, alpha) if len(kept) > _BEST else found
-
-    def _mu_at(self, points: list[float], alpha: float) -> float:
-        chances, spent = (np.array([of(e) for e in points]) for of in (self.chance, self.spent))
-
-        def excess(mu: float) -> float:
-            return float((chances + spent * GaussianDP(mu).profile(points)).min()) - alpha
-
-        if excess(_LEAST_MU) > 0:
-            return 0.0
-        top = 1.0
-        while top < LARGEST_MU and excess(top) <= 0:
-            top *= 2
-        if excess(top) <= 0:
-            return LARGEST_MU
-        # It rises with mu: the steps of the search are known but where they come near.
-        root = optimize.brentq(excess, _LEAST_MU, top, xtol=1e-7)
-        return largest_where(
-            lambda mu: excess(mu) <= 0 if abs(mu - root) < 1e-6 else mu < root,
-            1e-4,
-            start=_LEAST_MU,
-            largest=LARGEST_MU,
-        )
+            if lost <= alpha and self.chance(e) + (1.0 - self.chance(e)) * lost <= alpha:
+                best += [e] if self.chance(e) + self.spent(e) * lost <= alpha else []
+        found = largest() if len(best) > _BEST else found
+        return found if found > _LEAST_MU else 0.0
