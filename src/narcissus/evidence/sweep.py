@@ -36,7 +36,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +63,7 @@ _LARGE = (
     (math.inf, (0.01, 0.05, 0.2, 1.0)),
 )
 _LOST = 52.0  # a window may lose exp(-52) of a block on each side (Bernstein)
-_SMALL = 2**12  # a block up to which coefficients are read off a table
+_SMALL = 2**12  # a block up to which gamma functions are exact enough
 _DIRECT = 2**18  # multiplications up to which arrays are joined directly
 _POINTS, _BEST = 24, 3  # of the profile tried for mu; of them the highest are the best mostly
 _STEP, _PARTS = 0.25, 2**10  # of the search for epsilon, and the parts of a step
@@ -86,23 +86,6 @@ def few_ends(m: int) -> IntArray:
     return np.unique(np.maximum(1, np.rint(m * np.array(parts)).astype(np.int64)))
 
 
-@cache
-def _log_factorials() -> FloatArray:
-    return special.gammaln(np.arange(1.0, _SMALL + 2))
-
-
-class _Seen(NamedTuple):
-    """Counts of each block, one block after the other, and the logs of their masses at odds."""
-
-    odds: float
-    low: IntArray  # of each block: its first count, the one after its last, where it begins
-    high: IntArray
-    starts: IntArray
-    sizes: IntArray  # of each count
-    counts: IntArray
-    logs: FloatArray
-
-
 class Ordered:
     """Numbers of right guesses at some ends of one order, and their law under an epsilon.
 
@@ -116,16 +99,12 @@ class Ordered:
         blocks = np.split(right, ends[:-1])
         self.found: IntArray = np.cumsum([np.count_nonzero(block) for block in blocks])
         self._known: tuple[float, Masses] = (math.nan, [])
-        self._laws: tuple[float, Masses] = (math.nan, [])
-        self._seen: _Seen | None = None
+        # Odds; of each block its first count, that after its last, and its place; of each count
+        # the block's size, itself, and the log of its mass at these odds.
+        self._seen: tuple[Any, ...] = 0.0, self.sizes + 1, self.sizes
 
     def masses(self, epsilon: float) -> Masses:
         """Return the law of each block's count."""
-        if self._laws[0] != epsilon:
-            self._laws = epsilon, self._masses(epsilon)
-        return self._laws[1]
-
-    def _masses(self, epsilon: float) -> Masses:
         if isinstance(self.chances, np.ndarray):
             share = posterior(self.chances, epsilon)
             starts = self.ends - self.sizes
@@ -136,35 +115,27 @@ class Ordered:
         reach = _LOST / 3 + 1 + np.sqrt(_LOST**2 / 9 + 2 * _LOST * p * (1 - p) * sizes)
         low = np.maximum(0.0, sizes * p - reach).astype(np.int64)
         high = np.minimum(sizes, np.ceil(sizes * p + reach)).astype(np.int64) + 1
-        seen = self._seen
-        if seen is None or (low < seen.low).any() or (high > seen.high).any():
-            seen = self._seen = self._look(odds, low, high)
-        law = np.exp(
-            seen.logs
-            + seen.counts * (odds - seen.odds)
-            + seen.sizes * (special.log_expit(-odds) - special.log_expit(-seen.odds))
-        )
-        first = seen.starts + low - seen.low
-        last = first + high - low
-        return [
-            (a, law[b:c])
-            for a, b, c in zip(low.tolist(), first.tolist(), last.tolist(), strict=True)
-        ]
+        if (low < self._seen[1]).any() or (high > self._seen[2]).any():
+            self._look(odds, low, high)
+        near, least, _, starts, sizes, counts, logs = self._seen
+        moved = special.log_expit(-odds) - special.log_expit(-near)
+        law = np.exp(logs + counts * (odds - near) + sizes * moved)
+        first = starts + low - least
+        places = zip(low.tolist(), first.tolist(), (first + high - low).tolist(), strict=True)
+        return [(count, law[start:end]) for count, start, end in places]
 
-    def _look(self, odds: float, low: IntArray, high: IntArray) -> _Seen:
+    def _look(self, odds: float, low: IntArray, high: IntArray) -> None:
         """Look half as far again on both sides, for odds near these."""
         more = (high - low) // 2
         low, high = np.maximum(0, low - more), np.minimum(self.sizes + 1, high + more)
-        starts = np.cumsum(high - low) - (high - low)
-        sizes = np.repeat(self.sizes, high - low)
+        starts, sizes = np.cumsum(high - low) - (high - low), np.repeat(self.sizes, high - low)
         counts = np.arange(sizes.size) + np.repeat(low - starts, high - low)
         if self.sizes.max() > _SMALL:
             logs = log_mass(sizes, counts, odds)
-        else:  # right to some 2e-15 of a block
-            known = _log_factorials()
-            logs = known[sizes] - known[counts] - known[sizes - counts]
-            logs += counts * odds + sizes * special.log_expit(-odds)
-        return _Seen(odds, low, high, starts, sizes, counts, logs)
+        else:  # quicker, and right to some 2e-15 of a block
+            all_, some, rest = (special.gammaln(n + 1.0) for n in (sizes, counts, sizes - counts))
+            logs = all_ - some - rest + counts * odds + sizes * special.log_expit(-odds)
+        self._seen = odds, low, high, starts, sizes, counts, logs
 
     @cached_property
     def odds(self) -> float:
@@ -286,11 +257,10 @@ def _joined(one: FloatArray, other: FloatArray) -> FloatArray:
 
 def _sum(runs: tuple[Ordered, ...], value: Callable[[int], float]) -> float:
     """Return the sum over runs; the two sides alone have one value if they have one law."""
-    each = [value(i) for i in range(min(2, len(runs)))]
-    if len(runs) == 3:
-        (_, one, other), fair = runs, not isinstance(runs[0].chances, np.ndarray)
-        each.append(each[1] if fair and np.array_equal(one.ends, other.ends) else value(2))
-    return sum(each)
+    fair = len(runs) == 3 and not isinstance(runs[0].chances, np.ndarray)
+    alike = fair and np.array_equal(runs[1].ends, runs[2].ends)
+    each = [value(i) for i in range(len(runs) - alike)]
+    return sum(each) + alike * each[-1]
 
 
 @dataclass(frozen=True)
@@ -355,8 +325,8 @@ class SweepTest:
     def largest_epsilon(self, delta: float, alpha: float) -> float:
         """Return the largest epsilon found whose p-value is at most ``alpha``; 0 if there is none.
 
-        Any one may be taken: see the module. The search goes from S down, or up, in steps, unless a
-        guess is right: two neighbours of which the p-value of one is at most ``alpha``.
+        Any one may be taken: see the module. Near a guess two neighbours may decide; else the
+        search goes from S down, or up, in steps.
         """
         p_value = cache(lambda e: self._near(e, delta, alpha))
         low, guess = max(0.0, self.epsilon), self._guess(delta, alpha)
@@ -403,10 +373,10 @@ class SweepTest:
             if delta > 0 and turn == 0:
                 share = delta * self.spent(at) / self.most(at)
             height = math.log((self.chance(at) + share * self.most(at)) / alpha)
-            if turn:
+            if turn and at != before[0]:
                 slope = (height - before[1]) / (at - before[0])
-            if turn and abs(height) < _CLOSE:
-                return at - height / slope
+                if abs(height) < _CLOSE < slope:
+                    return at - height / slope
             before = at, height
         return -1.0
 

@@ -144,13 +144,11 @@ class MembershipLayout(Layout):
                 return found
             over = case.status == "exceeded"
             return replace(
-                found,
+                found, accepted=accepted if over else "", why=why if over else "",
                 without=Reach("A classifier that never saw the model tells outsiders from others."),
                 unlimited=f"What is refuted stands, as it rests on coins alone: {why}.",
-                accepted=accepted if over else "",
-                why=why if over else "",
                 undecided="Rates are void: outsiders differ in ways that need no model.",
-            )
+            )  # fmt: skip
         given = () if first.bound is None else first.bound.quantity.takes_as_given
         return Glance(
             unit="members",
