@@ -144,7 +144,7 @@ class Ordered:
     def tails(self, epsilon: float, counts: IntArray) -> FloatArray:
         """Return the chance of at least ``counts`` at each end."""
         if not isinstance(self.chances, np.ndarray):
-            p = special.expit(log_odds(self.chances) + epsilon)
+            p = special.expit(self.odds + epsilon)
             inner = np.clip(counts, 1, self.ends)
             tail = special.betainc(inner, self.ends - inner + 1, p)
             return np.where(counts <= 0, 1.0, np.where(counts > self.ends, 0.0, tail))
@@ -163,7 +163,7 @@ class Ordered:
             )
         some = self.found > 0
         p = special.betaincinv(self.found[some], (self.ends - self.found)[some] + 1, level)
-        most = float(special.logit(p).max(initial=-math.inf) - log_odds(self.chances))
+        most = float(special.logit(p).max(initial=-math.inf) - self.odds)
         return largest_refuted(lambda e: float(e > most), 0.5, _NEAR, start=_LOWEST)
 
     def least(self, epsilon: float, level: float) -> IntArray:
