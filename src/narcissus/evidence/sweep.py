@@ -372,6 +372,8 @@ class SweepTest:
                 break
             if delta > 0 and turn == 0:
                 share = delta * self.spent(at) / self.most(at)
+                if share * self.most(at) > alpha / 2:  # p-values need not rise there
+                    break
             height = math.log((self.chance(at) + share * self.most(at)) / alpha)
             if turn and at != before[0]:
                 slope = (height - before[1]) / (at - before[0])
