@@ -151,9 +151,7 @@ def _two_sided(score: FloatArray, inside: BoolArray, coins: FloatArray | float) 
     up = above if nearer else upwards
     sides = _side(score, inside, up, coins), _side(-score, ~inside, ~up, 1.0 - coins)
     right = _in_turn(sides[0][0], sides[1][0])
-    both = coins
-    if isinstance(coins, np.ndarray):
-        both = _in_turn(*(np.asarray(chances) for _, chances in sides))
+    both = coins if isinstance(coins, float) else _in_turn(*(np.asarray(c) for _, c in sides))
     return ((right, both), *(side for side in sides if side[0].size))
 
 

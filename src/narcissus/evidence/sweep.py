@@ -34,7 +34,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from itertools import accumulate
 from typing import Any
 
@@ -99,11 +99,12 @@ class Ordered:
         blocks = np.split(right, ends[:-1])
         self.found: IntArray = np.cumsum([np.count_nonzero(block) for block in blocks])
         self._known: tuple[float, Masses] = (math.nan, [])
+        self.masses: Callable[[float], Masses] = lru_cache(1)(self._masses)
         # Odds; of each block its first count, that after its last, and its place; of each count
         # the block's size, itself, and the log of its mass at these odds.
         self._seen: tuple[Any, ...] = 0.0, self.sizes + 1, self.sizes
 
-    def masses(self, epsilon: float) -> Masses:
+    def _masses(self, epsilon: float) -> Masses:
         """Return the law of each block's count."""
         if isinstance(self.chances, np.ndarray):
             share = posterior(self.chances, epsilon)
@@ -149,7 +150,7 @@ class Ordered:
             tail = special.betainc(inner, self.ends - inner + 1, p)
             return np.where(counts <= 0, 1.0, np.where(counts > self.ends, 0.0, tail))
         if self._known[0] != epsilon:
-            sums = accumulate(self.masses(epsilon), _added)
+            sums = accumulate(self.masses(epsilon), lambda a, b: (a[0] + b[0], _joined(a[1], b[1])))
             laws = [(first, np.append(np.cumsum(law[::-1])[::-1], 0.0)) for first, law in sums]
             self._known = epsilon, laws
         pairs = zip(counts.tolist(), self._known[1], strict=True)
@@ -242,10 +243,6 @@ def _sigma(size: int, first: int, mass: FloatArray) -> tuple[int, FloatArray]:
     return low + first, above * under / (counts * mass[low:high])
 
 
-def _added(one: tuple[int, FloatArray], other: tuple[int, FloatArray]) -> tuple[int, FloatArray]:
-    return one[0] + other[0], _joined(one[1], other[1])
-
-
 def _joined(one: FloatArray, other: FloatArray) -> FloatArray:
     if one.size * other.size <= _DIRECT:
         return np.correlate(one, other[::-1], "full")  # `convolve`, with less around it
@@ -334,9 +331,7 @@ class SweepTest:
         while start > guess >= 0:
             start = max(0.0, start - _STEP)
         at, rises = int((guess - start) / _STEP * _PARTS), 0
-        for _ in range(4):
-            if not 0 <= at < _PARTS:
-                break
+        for _ in range(4 * (4 <= at < _PARTS - 4)):
             found = p_value(start + _STEP * at / _PARTS) <= alpha
             if rises and found != (rises > 0):
                 return start + _STEP * (at if found else at - 1) / _PARTS
@@ -348,11 +343,18 @@ class SweepTest:
             low = max(0.0, low - _STEP)
         while p_value(low + _STEP) <= alpha:
             low += _STEP
-        at, end = 0, _PARTS
+        at, end, turn = 0, _PARTS, 0
+        below, above = p_value(low), p_value(low + _STEP)
         while end - at > 1:
-            middle = (at + end) // 2
-            small = p_value(low + _STEP * middle / _PARTS) <= alpha
-            at, end = (middle, end) if small else (at, middle)
+            # by the logarithms at both ends, and every third time by halves
+            share, turn = 0.5, turn + 1
+            if turn % 3 and 0 < below < above:
+                share = math.log(alpha / below) / math.log(above / below)
+            middle = min(end - 1, max(at + 1, round(at + share * (end - at))))
+            if (small := p_value(low + _STEP * middle / _PARTS)) <= alpha:
+                at, below = middle, small
+            else:
+                end, above = middle, small
         return low + _STEP * at / _PARTS
 
     def _guess(self, delta: float, alpha: float) -> float:

@@ -225,10 +225,7 @@ def _declared(said: DeclaredGuarantee) -> Declared:
 def _criteria(
     rates: list[float], threshold: MembershipThreshold | None, *, alone: bool
 ) -> tuple[StudyCriterion, ...]:
-    """Hold one rate and what is refuted to what is accepted; the others are looked at.
-
-    alone: what is refuted counts by itself, since no rate does.
-    """
+    """Hold one rate and what is refuted to what is accepted, or what is refuted alone."""
     asked = threshold and threshold.tpr
     at = min(rates) if threshold is None or threshold.at is None else threshold.at
     found = [
