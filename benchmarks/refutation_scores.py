@@ -7,7 +7,8 @@ FOLDER holds the unpacked wheel; one file of it is loaded, which needs dp-accoun
 Scores are N(+-mu/2, 1), membership by fair coins. jax_privacy guesses in only, above a threshold,
 and chooses it by Bonferroni over all of them or on half of the file (Split, with a seed). Its
 `epsilon_one_run_fdp` answers with the epsilon of a Gaussian at delta: the mu stands here. Split is
-not shown to be valid where the release decides how many guesses are made: see `splits`.
+not shown to be valid where the release decides how many guesses are made: see `splits`. Times are
+those of one processor: `taskset -c 0`, and `--files 0` for these alone.
 """
 
 from __future__ import annotations
@@ -15,12 +16,16 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from itertools import product
+from os import getloadavg
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 
 from membership import loaded
 from narcissus.evidence import refute_runs, refute_scores
+from narcissus.evidence.sweep import SweepTest
 from narcissus.guarantees import GaussianDP
 
 EPSILONS = ((1_000, 1, 1e-5), (1_000, 2, 1e-5), (1_000, 4, 1e-5), (10_000, 2, 1e-6))
@@ -69,17 +74,34 @@ def compare(count: int, theirs) -> None:
                 s[x], s[~x]).epsilon_one_run_fdp(0.05, DELTA, threshold_strategy=w)))  # fmt: skip
 
 
+def epsilon_alone(scores: np.ndarray, members: np.ndarray) -> float:
+    with patch.object(SweepTest, "largest_mu", lambda *_: 0.0):
+        return refute_scores(scores, members, delta=DELTA, coins=True).epsilon
+
+
 def speed(largest: int, theirs) -> None:
-    print(f"one file of each size, mu 2, delta {DELTA:g}: ours has epsilon and mu, theirs epsilon")
-    m = 1_000
-    while m <= largest:
-        one = [file(0, m, 2), file(1, m, 2)]
-        row(f"{m:,}: ours", one,
-            lambda s, x: refute_scores(s, x, delta=DELTA, coins=True).epsilon)  # fmt: skip
-        if theirs is not None:
-            row(f"{m:,}: jax_privacy, Bonferroni", one, lambda s, x: theirs.CanaryScoreAuditor(
-                s[x], s[~x]).epsilon_one_run(0.05, DELTA))  # fmt: skip
-        m *= 10
+    print(
+        f"processor time in ms, the best of 7 in turn, mu 2, delta {DELTA:g}; load {getloadavg()}"
+    )
+    ways: dict[str, Callable] = {
+        "ours, epsilon and mu": lambda s, x: refute_scores(s, x, delta=DELTA, coins=True).epsilon,
+        "ours, epsilon alone": epsilon_alone,
+    }
+    if theirs is not None:
+        for name, way in (("Split", theirs.Split(seed=0)), ("Bonferroni", theirs.Bonferroni())):
+            ways[f"jax_privacy, {name}"] = lambda s, x, w=way: theirs.CanaryScoreAuditor(
+                s[x], s[~x]).epsilon_one_run(0.05, DELTA, threshold_strategy=w)  # fmt: skip
+    for m in (10**k for k in range(3, 10) if 10**k <= largest):
+        files, taken = [file(seed, m, 2) for seed in range(3)], dict[tuple[str, int], list[float]]()
+        for _, (name, way), (number, one) in product(range(7), ways.items(), enumerate(files)):
+            if m < 10**6 or "Bonferroni" not in name:
+                start = time.process_time()
+                way(*one)
+                taken.setdefault((name, number), []).append(time.process_time() - start)
+        for name in ways:
+            best = [1e3 * min(each) for (of, _), each in taken.items() if of == name]
+            if best:
+                print(f"  {m:>9,} {name:<26}", *(f"{one:9.2f}" for one in best), flush=True)
 
 
 def runs(count: int) -> None:
@@ -99,8 +121,9 @@ def main() -> None:
     parser.add_argument("--largest", type=int, default=10**6)
     given = parser.parse_args()
     theirs = loaded(given.others, "jax_privacy/auditing.py")
-    compare(given.files, theirs)
-    runs(given.files)
+    if given.files > 0:
+        compare(given.files, theirs)
+        runs(given.files)
     speed(given.largest, theirs)
 
 

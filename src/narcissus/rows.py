@@ -229,6 +229,7 @@ class Findings:
     void: bool = False  # Whether nothing can be concluded from the rows
     # Status of a kind that weighs for itself and leaves it open, whatever is accepted
     undecided: Status | None = None
+    decided: tuple[str, ...] = ()  # Measures whose criteria are judged nevertheless
 
     def select(
         self, at: Mapping[str, float | str] | None = None, *, of: str = "", role: Role | None = None
@@ -448,7 +449,8 @@ def judge(
         rows = findings.select(one.at)
         clashes = _contradictions(findings, one, rows, quantity)
         refuted = (*findings.refuted, *clashes)
-        each.append(JudgedCriterion(one, rows, refuted, fails, findings.void, findings.undecided))
+        left = None if one.of in findings.decided else findings.undecided
+        each.append(JudgedCriterion(one, rows, refuted, fails, findings.void, left))
     return StudyJudgement(findings, tuple(each))
 
 

@@ -10,6 +10,8 @@ import pytest
 from scipy import optimize, sparse, special, stats
 
 from narcissus.bounds import posterior, swap_tail
+from narcissus.evidence import refute_scores
+from narcissus.evidence.scores import _two_sided
 from narcissus.evidence.sweep import Ordered, SweepTest, few_ends, many_ends
 from narcissus.guarantees import GaussianDP
 
@@ -308,3 +310,111 @@ def test_delta_counts_all_canaries_where_few_are_guessed():
     )
     assert many.epsilon == few.epsilon
     assert many.spent(1.0) == pytest.approx(10 * few.spent(1.0))
+
+
+def plainly(ends, counts, level: float, epsilon: float):
+    """Of one run: the least counts at S, and the chance and Lambda of the event at an epsilon."""
+    sizes, p = np.diff(ends, prepend=0), special.expit(epsilon)
+    laws = [stats.binom.pmf(np.arange(b + 1), b, p) for b in sizes]
+    left = np.ones(1)
+    for law, c in zip(laws, counts, strict=True):
+        left = np.convolve(left, law)[: max(0, c)]
+    happens, dearest = (np.arange(ends[-1] + 1) >= counts[-1]) * 1.0, 0.0
+    for b, (size, law) in reversed(list(enumerate(zip(sizes, laws, strict=True)))):
+        tail, v = stats.binom.sf(np.arange(size), size, p), np.arange(1, size + 1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            sigma = np.nan_to_num(tail * (1 - tail) / (v * law[1:]), posinf=0.0)
+        before = range(min(ends[b - 1], counts[b - 1] - 1) + 1) if b else range(1)
+        steps = [(np.diff(happens[a : a + size + 1]) * sigma).sum() for a in before]
+        dearest = max([dearest, *steps])
+        if b:
+            happens = np.correlate(happens, law, "valid")
+            happens[counts[b - 1] :] = 1.0
+    return 1 - left.sum() + 1e-12 + 1e-14 * ends[-1], dearest
+
+
+def searched(orders, delta: float, alpha: float) -> tuple[float, bool]:
+    """The epsilon refuted, from plain binomials, and whether rounding decided about it."""
+    m = orders[0].size
+    first = max(8, round(8 * m * delta / alpha))
+    runs = []
+    for i, right in enumerate(orders):
+        start = first if i == 0 or first == 8 else 4 * first
+        ends = many_ends(right.size, start, 2.0 if first > 8 else 2**0.5)
+        runs.append((ends, np.cumsum(right)[ends - 1], alpha / (8 if i else 1)))
+
+    def over(e: float, ends, found, level) -> float:
+        return stats.binom.sf(found - 1, ends, special.expit(e)).min() - level
+
+    top = max(
+        optimize.brentq(over, -29, 60, args=run, xtol=1e-12) if over(-29, *run) < 0 else -30
+        for run in runs
+    )
+    top -= 1e-9 * max(1.0, abs(top))  # where a single tail is the whole chance, S is the answer
+    if top <= 0:
+        return 0.0, False
+    counts = []
+    for ends, _, level in runs:
+        tails = [stats.binom.sf(np.arange(k + 2) - 1, k, special.expit(top)) for k in ends]
+        counts.append(np.array([(one <= level * (1 + 1e-8)).argmax() for one in tails]))
+
+    def p_value(e: float) -> float:
+        each = [plainly(run[0], c, run[2], e) for run, c in zip(runs, counts, strict=True)]
+        lost = m / (1 + np.exp(e))
+        if first > 8:
+            lost = min(lost, m * sum(dear for _, dear in each))
+        return sum(chance for chance, _ in each) + delta * lost
+
+    low = top
+    while p_value(low) > alpha:
+        if low == 0:
+            return 0.0, False
+        low = max(0.0, low - 0.25)
+    at, end = 0, 1024
+    while end - at > 1:
+        middle = (at + end) // 2
+        at, end = (middle, end) if p_value(low + middle / 4096) <= alpha else (at, middle)
+    found = low + at / 4096
+    return found, p_value(found) > alpha * (1 - 1e-7)
+
+
+@pytest.mark.repeats(20, 500)
+def test_the_quick_search_is_the_plain_one(repeats):
+    """Windows, tables, guesses, and what is skipped, change no digit that is shown."""
+    found = []
+    for seed in range(repeats):
+        rng = np.random.default_rng([17, seed])
+        m, mu = int(rng.integers(12, 150)), float(rng.choice([0.5, 1.5, 3.0, 6.0]))
+        delta = float(rng.choice([0.0, 1e-9, 1e-5, 1e-3, 0.01]))
+        level, inside = float(rng.choice([0.8, 0.95, 0.999])), rng.random(m) < 0.5
+        score = np.round(rng.normal(size=m) + mu * inside, int(rng.choice([0, 9])))
+        orders = [right for right, _ in _two_sided(score, inside, 0.5)]
+        one = refute_scores(score, inside, delta=delta, confidence=level, coins=True)
+        plain, is_close = searched(orders, delta, 1 - level)
+        less = 1 / 4000 if is_close else 1e-6
+        if 8 * m * delta > 8.5 * (1 - level):
+            less = plain + 1  # blocks pay, and steps out of a block's reach count as well
+        assert plain - less < one.epsilon < plain + 1e-6, seed
+        found.append(one.epsilon)
+    assert np.count_nonzero(found) > repeats / 3
+    assert len(set(found)) > repeats / 3
+
+
+@pytest.mark.repeats(40, 400)
+def test_scores_are_sorted_against_the_attack(repeats):
+    """High and low in turn up to the middle, among equal scores the wrong guesses first."""
+    rng = np.random.default_rng(19)
+    for _ in range(repeats):
+        m = int(rng.integers(6, 40))
+        score, inside = rng.integers(0, rng.integers(1, 2 * m), m) * 1.0, rng.random(m) < 0.5
+        score[rng.random(m) < 0.1] = -np.inf
+        pairs = sorted(zip(-score, inside, strict=True))
+        cuts = [i for i in range(m + 1) if i in (0, m) or pairs[i][0] != pairs[i - 1][0]]
+        cut = min(cuts, key=lambda i: abs(i - m / 2))
+        high = [bool(one) for _, one in pairs[:cut]]
+        low = [right for _, right in sorted((-s, not i) for s, i in pairs[cut:])]
+        turns = sorted([*enumerate(high), *((i + 0.5, x) for i, x in enumerate(low))])
+        wanted = [[x for _, x in turns], *filter(None, [high, low])]
+        assert [right.tolist() for right, _ in _two_sided(score, inside, 0.5)] == wanted
+        coins = rng.random(m)
+        assert [right.tolist() for right, _ in _two_sided(score, inside, coins)] == wanted

@@ -214,3 +214,52 @@ def test_members_of_another_source_void_the_study(played, tmp_path, narcissus, p
     text = render_text(read_record(tmp_path / "void"))
     assert text.index("Void:") < text.index("Epsilon refuted")
     assert "exceeded" not in text.partition("What was assessed")[0].lower()
+
+
+@pytest.mark.parametrize("threshold", ["", "[threshold]\nepsilon = 1", "[threshold]\ntpr = 0.9"])
+@pytest.mark.parametrize("guarantee", ["", "[guarantee]\nepsilon = 0.5"])
+@pytest.mark.parametrize("differ", ["outsiders", "members", "both"])
+def test_outsiders_of_another_source_void_rates_and_spare_what_is_refuted(
+    tmp_path, narcissus, monkeypatch, differ, guarantee, threshold
+):
+    """A refutation compares records with a coin: it is void where coins did not divide these."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(3)
+    priors = np.r_[np.full(80, 0.5), np.zeros(80)]
+    members = rng.random((8, 160)) < priors
+    np.savez("scores.npz", scores=rng.normal(size=members.shape) + LOUD * members,
+             members=members, priors=priors)  # fmt: skip
+    apart = 4.0 * (priors == 0) if differ != "members" else np.zeros(160)
+    if differ != "outsiders":
+        apart += 8.0 * np.where(priors == 0, rng.binomial(2, 0.5, 160), members[6:].sum(axis=0))
+    np.save("points.npy", rng.normal(size=(160, 3)) + apart[:, None])
+    (tmp_path / "study.toml").write_text(
+        "kind = 'membership'\n[data]\nscores = 'scores.npz'\npoints = 'points.npy'\n[threat]\n"
+        f"attacks = ['score']\ntargets = 2\n[run]\nseed = 1\n{guarantee}\n{threshold}\n"
+    )
+    code, out, err = narcissus("audit", "study.toml", "--json", "--quiet", "--out", "out")
+    assert code < 4, err
+    record = json.loads(out)
+    told = [one["compared"] for one in record["detail"]["blind"] if one["p_value"] <= one["level"]]
+    assert told == {
+        "outsiders": ["records with a coin and outsiders"], "members": ["members and non-members"],
+        "both": ["members and non-members", "records with a coin and outsiders"],
+    }[differ]  # fmt: skip
+    stands = differ == "outsiders"
+    for row in record["rows"]:
+        if row["role"] == "attack":
+            assert row["quantity"]["grade"] == "not assessed"
+        if row["role"] in ("refuted", "measure"):
+            assert row["quantity"]["grade"] == ("sampled" if stands else "not assessed")
+            assert row["quantity"]["value"] > 1.5
+    status = "not assessed"
+    if stands and (guarantee or "epsilon" in threshold):
+        status = "contradicted" if guarantee else "exceeded"
+    assert (record["status"], code) == (status, 1 if status == "exceeded" else 3), err
+    assert record["grade"] == ("not assessed" if status == "not assessed" else "sampled")
+    assert bool(record.get("contradictions")) == bool(stands and guarantee)
+    page = render_text(read_record(tmp_path / "out"))
+    assert ("What is refuted stands" in record["verdict"]) == stands
+    assert ("rests on coins alone" in page) == stands
+    named = "By score every epsilon below" in record["verdict"]
+    assert named == (stands and status != "contradicted")

@@ -396,7 +396,7 @@ def refuted(how: str, correct: int) -> float:
     if how == "priors":
         return evidence.refute_priors(np.full((60, 2), 0.5), correct).epsilon
     if how == "runs":
-        return refuted_by_runs([0.5, 0.5], 100, correct).epsilon
+        return refuted_by_runs([0.5, 0.5], 100, correct)[0]
     return evidence.refute(200, 120, correct).epsilon
 
 

@@ -78,7 +78,7 @@ def _deep_tail(r: int, v: NDArray[np.int64], log_odds: FloatArray) -> FloatArray
     return found
 
 
-def log_mass(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
+def log_mass(r: int | NDArray[np.int64], v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
     """Return ``log Pr[Bin(r, p) = v]`` for ``0 <= v <= r``; broadcasts.
 
     The mass at ``p = v / r``, its maximum, minus the divergence from there: the large logs of
@@ -106,9 +106,9 @@ def log_mass(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
     return np.where(inside, middle, ends)
 
 
-def _log_peak(r: int, k: FloatArray, j: FloatArray) -> FloatArray:
+def _log_peak(r: int | NDArray[np.int64], k: FloatArray, j: FloatArray) -> FloatArray:
     """Return ``log Pr[Bin(r, k / r) = k]`` with ``k + j = r``, both at least 1."""
-    errors = _stirling_error(np.asarray(float(r))) - _stirling_error(k) - _stirling_error(j)
+    errors = _stirling_error(np.asarray(r, np.float64)) - _stirling_error(k) - _stirling_error(j)
     return errors + 0.5 * np.log(r / (2 * np.pi * k * j))
 
 

@@ -434,27 +434,29 @@ def _write_canaries(path: Path, found: shadows.MembershipAudit) -> None:
 
 def _membership_text(found: shadows.MembershipAudit, seed: int) -> list[str]:
     who = "nobody's shadows" if found.folds == 1 else f"in {found.folds} folds"
-    void = [f"{one}" for one in found.blind if one.told]
+    void, refuted = found.void, found.grade != "not assessed"
+    grade = "void" if void else found.roc.grade
     lines = [
-        *void,
+        *([void] if void else []),
         f"{found.attack}: {found.targets} of {found.models} models are targets, {who}; "
         f"{found.records:,} records have a coin, {found.outsiders:,} are in no model",
         f"Coins: {found.coins}",
         "",
-        *([] if void else str(found).splitlines()[:1]),
+        *([str(found).splitlines()[bool(void)]] if refuted else []),
         *(f"  assuming {said}" for said in found.assumptions),
         f"  mu of Gaussian DP not below {lower(found.mu)}; p-value against "
         f"({found.claimed:g}, {found.delta:g})-DP {upper(found.p_value, 4)} (--seed {seed})",
         "",
         *(f"{one}" for one in found.blind if not one.told),
-        f"True-positive rate at a false-positive rate, over records ({found.roc.grade}; limits at "
+        f"True-positive rate at a false-positive rate, over records ({grade}; limits at "
         f"{100 * found.confidence:g}% for all at once):",
         *_rate_lines(found),
     ]
     if found.across:
         lines += [
             "",
-            f"Mean rates over further models, {found.targets} trials (sampled; limits at "
+            f"Mean rates over further models, {found.targets} trials "
+            f"({'void' if void else 'sampled'}; limits at "
             f"{100 * found.confidence:g}% for all at once):",
             f"  {'aimed at':<10}{'false positives':<32}true positives",
         ]

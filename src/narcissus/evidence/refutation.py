@@ -237,7 +237,11 @@ def refute(
     methods = _methods(danger, v, asked, level_factor(asked.delta, after=late))
     if late:
         point = asked.delta or asked.alpha / (2 * m)
-        mu = mu_at_one_point(m, r, v, k, asked.alpha / 2, delta=point)
+
+        def late_p_value(mu: float) -> float:
+            return closed_p_value(m, r, v, GaussianDP(mu).epsilon_beyond(point), point, values=k)
+
+        mu = largest_refuted(late_p_value, asked.alpha / 2, 1e-6, largest=LARGEST_MU)
     else:
         mu = refuted_mu(danger, v, asked.alpha)
     return asked.refutation(
@@ -341,14 +345,6 @@ def refuted_mu(danger: Threat, v: int, alpha: float) -> float:
     return max(closed, refined)
 
 
-def mu_at_one_point(m: int, r: int, v: int, k: int, alpha: float, *, delta: float) -> float:
-    def p_value(mu: float) -> float:
-        epsilon = GaussianDP(mu).epsilon_beyond(delta)
-        return closed_p_value(m, r, v, epsilon, delta, values=k)
-
-    return largest_refuted(p_value, alpha, 1e-6, largest=LARGEST_MU)
-
-
 def largest_refuted(
     p_value: Callable[[float], float],
     alpha: float,
@@ -375,16 +371,6 @@ def largest_refuted(
     return low
 
 
-@dataclass(frozen=True)
-class RefutedByRuns:
-    """The guarantees refuted by an attack's successes, each singly at the same confidence."""
-
-    # every (epsilon', delta)-DP with ``epsilon' < epsilon`` is refuted, about replacing the
-    # secret; 0 if none is
-    epsilon: float
-    mu: float  # every mu'-Gaussian DP with ``mu' < mu`` is refuted
-
-
 def refuted_by_runs(
     prior: ArrayLike,
     runs: int,
@@ -392,13 +378,15 @@ def refuted_by_runs(
     *,
     delta: float = 0.0,
     confidence: float = 0.95,
-) -> RefutedByRuns:
-    """Find the largest epsilon, and mu, refuted by the successes of independent runs.
+) -> tuple[float, float]:
+    """Find the largest epsilon, and mu, refuted by the successes of independent runs; 0 if none.
+
+    What is refuted is about replacing the secret, each singly at the same confidence.
 
     All runs draw their secret from ``prior``, shape (values,); ``delta`` belongs to the epsilon.
 
-    >>> found = refuted_by_runs([0.5, 0.3, 0.2], 1000, 700)
-    >>> round(found.epsilon, 3)
+    >>> epsilon, mu = refuted_by_runs([0.5, 0.3, 0.2], 1000, 700)
+    >>> round(epsilon, 3)
     1.425
     """
     chances = distribution("prior", prior)
@@ -413,4 +401,4 @@ def refuted_by_runs(
     def largest(kind: Callable[[float], Guarantee]) -> float:
         return largest_refuted(lambda x: p_value(kind(x)), asked.alpha, 1e-6, largest=100.0)
 
-    return RefutedByRuns(largest(asked.at), largest(GaussianDP))
+    return largest(asked.at), largest(GaussianDP)

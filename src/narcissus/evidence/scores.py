@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from narcissus._validation import integer, probabilities
 from narcissus.bounds import (
@@ -29,7 +29,6 @@ from narcissus.bounds.binomial import upper_tail
 from narcissus.bounds.domination import DOMINATION
 from narcissus.bounds.interpolation import INTERPOLATION
 from narcissus.bounds.swap import SWAP
-from narcissus.bounds.theorem import log_odds
 from narcissus.bounds.threat import prior_rows
 from narcissus.errors import InputError
 from narcissus.evidence.refutation import (
@@ -135,7 +134,7 @@ def refute_ranked(
     asked = Claimed.of(delta, confidence, claimed)
     score, hit = checked_scores(scores, right, "right")
     many = integer("values", values, low=2)
-    order = ((hit[np.lexsort((hit, -score))], 1.0 / many),)
+    order = ((_surest_first(score, hit), 1.0 / many),)
     said = (UNIFORM, ABOUT_CHOICE)
     return _refute_order(order, asked, guesses, said, many)
 
@@ -146,21 +145,38 @@ def _two_sided(score: FloatArray, inside: BoolArray, coins: FloatArray | float) 
     Among equal scores wrong guesses come first: no order of them has fewer right ones.
     """
     m = score.size
-    values = np.sort(score)[::-1]
-    cuts = np.concatenate([[0], np.flatnonzero(values[1:] != values[:-1]) + 1, [m]])
-    cut = int(cuts[np.abs(cuts - m / 2).argmin()])
-    high, low = np.lexsort((inside, -score))[:cut], np.lexsort((~inside, score))[: m - cut]
-    turns = np.argsort(np.append(np.arange(cut), np.arange(m - cut) + 0.5), kind="stable")
-    right = np.concatenate([inside[high], ~inside[low]])
-    chances = coins
-    if isinstance(coins, np.ndarray):
-        chances = np.concatenate([coins[high], 1.0 - coins[low]])
-    parts = turns, np.arange(cut), np.arange(cut, m)
-    return tuple(
-        (right[part], chances[part] if isinstance(chances, np.ndarray) else chances)
-        for part in parts
-        if part.size
-    )
+    middle = np.partition(score, m - 1 - m // 2)[m - 1 - m // 2]
+    above, upwards = score > middle, score >= middle
+    nearer = m - 2 * np.count_nonzero(above) <= 2 * np.count_nonzero(upwards) - m
+    up = above if nearer else upwards
+    sides = _side(score, inside, up, coins), _side(-score, ~inside, ~up, 1.0 - coins)
+    right = _in_turn(sides[0][0], sides[1][0])
+    both = coins if isinstance(coins, float) else _in_turn(*(np.asarray(c) for _, c in sides))
+    return ((right, both), *(side for side in sides if side[0].size))
+
+
+def _side(
+    score: FloatArray, right: BoolArray, guessed: BoolArray, chances: FloatArray | float
+) -> tuple[BoolArray, FloatArray | float]:
+    """Return which of those ``guessed`` are right, the highest score first, and their chances."""
+    if not isinstance(chances, np.ndarray):
+        return _surest_first(score[guessed], right[guessed]), chances
+    order = np.flatnonzero(guessed)[np.lexsort((right[guessed], -score[guessed]))]
+    return right[order], chances[order]
+
+
+def _surest_first(score: FloatArray, right: BoolArray) -> BoolArray:
+    """Sort by falling score, among equal ones the wrong first: two sorts of numbers, merged."""
+    hits, misses = np.sort(score[right]), np.sort(score[~right])
+    found = np.zeros(score.size, dtype=bool)
+    before = misses.size - np.searchsorted(misses, hits)
+    found[before + np.arange(hits.size - 1, -1, -1)] = True
+    return found
+
+
+def _in_turn(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+    k = min(one.size, other.size)
+    return np.concatenate([np.stack([one[:k], other[:k]], axis=1).ravel(), one[k:], other[k:]])
 
 
 def _refute_order(
@@ -183,10 +199,7 @@ def _refute_order(
         for hits, start in ((right, first), *((hits, 4 * first) for hits, _ in sides))
     ]
 
-    def spent(epsilon: float) -> float:
-        return m * float(special.expit(-log_odds(chance) - epsilon))
-
-    sweep = SweepTest.of(tuple(runs), alpha, None if few else spent)
+    sweep = SweepTest.of(tuple(runs), alpha, by_blocks=few)
     epsilon = sweep.largest_epsilon(asked.delta, alpha)
     # A claim is one about every larger epsilon as well.
     p_value = min(
@@ -231,7 +244,7 @@ def checked_scores(
         raise InputError(
             f"`scores` must not be NaN, got one at position {np.isnan(score).argmax()}"
         )
-    if not np.isin(inside, (0.0, 1.0)).all():
+    if not ((inside == 0.0) | (inside == 1.0)).all():
         meant = "0 (out) and 1 (in)" if name == "members" else "0 and 1"
         raise InputError(f"`{name}` must hold only {meant}")
     return score, inside == 1.0
@@ -240,13 +253,11 @@ def checked_scores(
 def _check_coins(inside: BoolArray, *, coins: bool) -> None:
     """Refuse members that fair coins produce with probability below 1e-6, and half, undeclared."""
     m, ones = inside.size, int(inside.sum())
-    if m % 2 == 0 and 0.5 ** (m // 2) <= UNBELIEVABLE:
-        of_two = inside[0::2].astype(int) + inside[1::2]
-        if (of_two == 1).all():
-            raise InputError(
-                "`members` must be drawn by independent fair coins, but one of each two rows is "
-                "in; if one of each pair was drawn, give `pairs`: a pair is one canary then"
-            )
+    if m % 2 == 0 and 0.5 ** (m // 2) <= UNBELIEVABLE and (inside[0::2] != inside[1::2]).all():
+        raise InputError(
+            "`members` must be drawn by independent fair coins, but one of each two rows is "
+            "in; if one of each pair was drawn, give `pairs`: a pair is one canary then"
+        )
     if 2 * float(upper_tail(m, max(ones, m - ones), 0.0)) <= UNBELIEVABLE:
         raise InputError(
             f"`members` must be drawn by independent fair coins, but {ones} of {m} are in; "
@@ -292,7 +303,7 @@ def _paired(score: FloatArray, inside: BoolArray, labels: NDArray[np.int64]) -> 
         )
     apart = score[one] - score[other]
     right: BoolArray = (apart > 0) & inside[one] | (apart < 0) & inside[other]
-    return right[np.lexsort((right, -np.abs(apart)))]
+    return _surest_first(np.abs(apart), right)
 
 
 OWN_PRIORS = (

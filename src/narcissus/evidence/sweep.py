@@ -33,9 +33,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache, cached_property
+from dataclasses import dataclass, field
+from functools import cache, cached_property, lru_cache
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,9 +63,12 @@ _LARGE = (
     (math.inf, (0.01, 0.05, 0.2, 1.0)),
 )
 _LOST = 52.0  # a window may lose exp(-52) of a block on each side (Bernstein)
-_DIRECT = 2**20  # multiplications up to which arrays are joined directly
-_POINTS = 24  # of the profile tried for mu
+_SMALL = 2**12  # a block up to which gamma functions are exact enough
+_DIRECT = 2**18  # multiplications up to which arrays are joined directly
+_POINTS, _BEST = 24, 3  # of the profile tried for mu; of them the highest are the best mostly
 _STEP, _PARTS = 0.25, 2**10  # of the search for epsilon, and the parts of a step
+_NEARBY, _TOGETHER = 0.1, 1.5  # of a slope; a sum of tails over the chance of any, about
+_CLOSE = 0.03  # to alpha, from where a guess is right enough
 _NEAR = 1e-9  # relative tolerance of S
 _LOWEST, _LEAST_MU = -30.0, 1e-6  # where searches begin
 
@@ -91,41 +95,62 @@ class Ordered:
 
     def __init__(self, right: NDArray[np.bool_], chances: float | FloatArray, ends: IntArray):
         self.ends, self.chances, self.canaries = ends, chances, right.size
-        self.found: IntArray = np.cumsum(right, dtype=np.int64)[ends - 1]
         self.sizes = np.diff(ends, prepend=0)
+        blocks = np.split(right, ends[:-1])
+        self.found: IntArray = np.cumsum([np.count_nonzero(block) for block in blocks])
         self._known: tuple[float, Masses] = (math.nan, [])
+        self.masses: Callable[[float], Masses] = lru_cache(1)(self._masses)
+        # Odds; of each block its first count, that after its last, and its place; of each count
+        # the block's size, itself, and the log of its mass at these odds.
+        self._seen: tuple[Any, ...] = 0.0, self.sizes + 1, self.sizes
 
-    @cached_property
-    def _shapes(self) -> list[FloatArray]:
-        """The logs of the binomial coefficients of each block."""
-        return [log_mass(int(b), np.arange(b + 1), 0.0) + b * math.log(2.0) for b in self.sizes]
-
-    def masses(self, epsilon: float) -> Masses:
+    def _masses(self, epsilon: float) -> Masses:
         """Return the law of each block's count."""
         if isinstance(self.chances, np.ndarray):
             share = posterior(self.chances, epsilon)
             starts = self.ends - self.sizes
             parts = [share[a:b] for a, b in zip(starts, self.ends, strict=True)]
             return [convolve(part, 1.0 - part) for part in parts]
-        odds = float(log_odds(self.chances)) + epsilon
-        p, found = float(special.expit(odds)), []
-        for size, shape in zip(self.sizes.tolist(), self._shapes, strict=True):
-            reach = _LOST / 3 + math.sqrt(_LOST**2 / 9 + 2 * _LOST * size * p * (1 - p)) + 1
-            low, high = max(0, int(size * p - reach)), min(size, math.ceil(size * p + reach))
-            counts = np.arange(low, high + 1)
-            level = size * special.log_expit(-odds)
-            found.append((low, np.exp(shape[low : high + 1] + counts * odds + level)))
-        return found
+        odds = self.odds + epsilon
+        p, sizes = float(special.expit(odds)), self.sizes
+        reach = _LOST / 3 + 1 + np.sqrt(_LOST**2 / 9 + 2 * _LOST * p * (1 - p) * sizes)
+        low = np.maximum(0.0, sizes * p - reach).astype(np.int64)
+        high = np.minimum(sizes, np.ceil(sizes * p + reach)).astype(np.int64) + 1
+        if (low < self._seen[1]).any() or (high > self._seen[2]).any():
+            self._look(odds, low, high)
+        near, least, _, starts, sizes, counts, logs = self._seen
+        moved = special.log_expit(-odds) - special.log_expit(-near)
+        law = np.exp(logs + counts * (odds - near) + sizes * moved)
+        first = starts + low - least
+        places = zip(low.tolist(), first.tolist(), (first + high - low).tolist(), strict=True)
+        return [(count, law[start:end]) for count, start, end in places]
+
+    def _look(self, odds: float, low: IntArray, high: IntArray) -> None:
+        """Look half as far again on both sides, for odds near these."""
+        more = (high - low) // 2
+        low, high = np.maximum(0, low - more), np.minimum(self.sizes + 1, high + more)
+        starts, sizes = np.cumsum(high - low) - (high - low), np.repeat(self.sizes, high - low)
+        counts = np.arange(sizes.size) + np.repeat(low - starts, high - low)
+        if self.sizes.max() > _SMALL:
+            logs = log_mass(sizes, counts, odds)
+        else:  # quicker, and right to some 2e-15 of a block
+            all_, some, rest = (special.gammaln(n + 1.0) for n in (sizes, counts, sizes - counts))
+            logs = all_ - some - rest + counts * odds + sizes * special.log_expit(-odds)
+        self._seen = odds, low, high, starts, sizes, counts, logs
+
+    @cached_property
+    def odds(self) -> float:
+        return float(log_odds(self.chances))
 
     def tails(self, epsilon: float, counts: IntArray) -> FloatArray:
         """Return the chance of at least ``counts`` at each end."""
         if not isinstance(self.chances, np.ndarray):
-            p = special.expit(log_odds(self.chances) + epsilon)
+            p = special.expit(self.odds + epsilon)
             inner = np.clip(counts, 1, self.ends)
             tail = special.betainc(inner, self.ends - inner + 1, p)
             return np.where(counts <= 0, 1.0, np.where(counts > self.ends, 0.0, tail))
         if self._known[0] != epsilon:
-            sums = accumulate(self.masses(epsilon), _added)
+            sums = accumulate(self.masses(epsilon), lambda a, b: (a[0] + b[0], _joined(a[1], b[1])))
             laws = [(first, np.append(np.cumsum(law[::-1])[::-1], 0.0)) for first, law in sums]
             self._known = epsilon, laws
         pairs = zip(counts.tolist(), self._known[1], strict=True)
@@ -139,13 +164,20 @@ class Ordered:
             )
         some = self.found > 0
         p = special.betaincinv(self.found[some], (self.ends - self.found)[some] + 1, level)
-        most = float(special.logit(p).max(initial=-math.inf) - log_odds(self.chances))
-        # of the same steps as the search
+        most = float(special.logit(p).max(initial=-math.inf) - self.odds)
         return largest_refuted(lambda e: float(e > most), 0.5, _NEAR, start=_LOWEST)
 
     def least(self, epsilon: float, level: float) -> IntArray:
-        """Return the least count at each end whose tail is at most ``level``, by bisection."""
+        """Return the least count at each end whose tail is at most ``level``."""
         low, high = np.full(self.ends.size, -1), self.ends + 1
+        if not isinstance(self.chances, np.ndarray):  # most are near what a normal law says
+            p, z = float(special.expit(self.odds + epsilon)), -float(special.ndtri(level))
+            near = self.ends * p + z * np.sqrt(self.ends * (p * (1 - p))) + z * z * (1 - 2 * p) / 6
+            tried = np.clip(near.astype(np.int64), 0, self.ends) + np.arange(-3, 6)[:, None]
+            small = self.tails(epsilon, tried) <= level
+            inside = small[-1] & ~small[0]
+            found = tried[small.argmax(axis=0), np.arange(self.ends.size)]
+            low, high = np.where(inside, found - 1, low), np.where(inside, found, high)
         while (high - low > 1).any():
             middle = np.maximum(0, (low + high) // 2)
             small = self.tails(epsilon, middle) <= level
@@ -155,11 +187,11 @@ class Ordered:
     def crossing(self, epsilon: float, least: IntArray) -> float:
         """Return an upper bound on the chance of as many as ``least`` at some end."""
         first, left = 0, np.ones(1)
-        for part, count in zip(self.masses(epsilon), least.tolist(), strict=True):
-            first, left = _added((first, left), part)
-            left = left[: max(0, count - first)]
-            if left.size == 0:
+        for (start, law), count in zip(self.masses(epsilon), least.tolist(), strict=True):
+            first += start
+            if count <= first:
                 return 1.0
+            left = _joined(left, law)[: count - first]
         # What windows left out counts as crossed; a mass is right to some 6e-15 of its trials.
         return min(1.0, max(0.0, 1.0 - float(left.sum())) + 1e-12 + 1e-14 * float(self.ends[-1]))
 
@@ -171,26 +203,26 @@ class Ordered:
         for b in range(len(masses) - 1, -1, -1):
             size, (first, mass) = int(self.sizes[b]), masses[b]
             low, sigma = _sigma(size, first, mass)
-            if b == 0:
-                counts = np.arange(jump, jump + rise.size)
-                inside = (counts >= 1) & (counts <= size)
-                steps = sigma[np.clip(counts - low, 0, sigma.size - 1)]
-                within = np.array([(rise * steps)[inside].sum()])
-            else:
-                around = np.pad(sigma, rise.size, mode="edge")
+            if b == 0:  # no other counts than those of the block
+                rise, jump = rise[max(0, 1 - jump) : max(0, size + 1 - jump)], max(1, jump)
+            # Counts before the block without the event, as places of the first step in `sigma`;
+            # so far out that no step is inside, all are alike.
+            most = min(int(self.ends[b - 1]), int(least[b - 1]) - 1) if b > 0 else 0
+            if most >= 0 and rise.size:
+                start, stop = (
+                    min(max(at, -rise.size), sigma.size) for at in (jump - low - most, jump - low)
+                )
+                places = np.arange(start, stop + rise.size)
+                around = sigma[np.minimum(np.maximum(places, 0), sigma.size - 1)]
                 within = _joined(around, rise[::-1])[rise.size - 1 : around.size]
-                # One for each count before the block, falling; of them those without the event.
-                last = jump - low + rise.size
-                most = min(int(self.ends[b - 1]), int(least[b - 1]) - 1)
-                a, z = np.clip([last - most, last], 0, within.size - 1)
-                within = within[a : z + 1] if most >= 0 else np.zeros(1)
-            best = max(best, float(within.max()))
-            jump, rise = jump - first - mass.size + 1, np.maximum(_joined(rise, mass[::-1]), 0.0)
+                best = max(best, float(within.max()))
             if b > 0:  # from `least` on the event has happened
+                jump, rise = jump - first - mass.size + 1, _joined(rise, mass[::-1])
                 top = int(least[b - 1])
                 kept = rise[: max(0, top - jump)]
-                gap = max(0, top - jump - kept.size)
-                rise = np.concatenate([kept, np.zeros(gap), [max(0.0, 1.0 - kept.sum())]])
+                gap = np.zeros(1 + max(0, top - jump - kept.size))
+                gap[-1] = max(0.0, 1.0 - kept.sum())
+                rise = np.concatenate([kept, gap])
                 jump = min(jump, top)
         return (1.0 + 1e-9) * best
 
@@ -201,26 +233,31 @@ def _sigma(size: int, first: int, mass: FloatArray) -> tuple[int, FloatArray]:
     Masses are log-concave, so tail over mass falls away from the mean on both sides; ``v b(v)`` is
     ``(B - v + 1) o b(v - 1)``.
     """
-    above, below = np.cumsum(mass[::-1])[::-1], np.cumsum(mass)
-    counts = np.arange(first, first + mass.size)
-    seen = np.flatnonzero((mass > 1e-12 * mass.max()) & (counts >= 1))
-    if seen.size == 0:
+    seen = (mass > 1e-12 * mass.max()).nonzero()[0]
+    low, high = max(int(seen[0]), 1 - first), int(seen[-1]) + 1
+    if low >= high:
         return 1, np.array([1.0 / size])
-    v = counts[seen]
-    under = np.where(seen > 0, below[np.maximum(seen - 1, 0)], 0.0)
-    return int(v[0]), np.minimum(above[seen], 1.0) * np.minimum(under, 1.0) / (v * mass[seen])
-
-
-def _added(one: tuple[int, FloatArray], other: tuple[int, FloatArray]) -> tuple[int, FloatArray]:
-    return one[0] + other[0], _joined(one[1], other[1])
+    below = mass.cumsum()
+    under = below[low - 1 : high - 1] if low else np.concatenate([[0.0], below[: high - 1]])
+    above, counts = mass[::-1].cumsum()[::-1][low:high], np.arange(low + first, high + first)
+    return low + first, above * under / (counts * mass[low:high])
 
 
 def _joined(one: FloatArray, other: FloatArray) -> FloatArray:
     if one.size * other.size <= _DIRECT:
-        return np.convolve(one, other)
+        return np.correlate(one, other[::-1], "full")  # `convolve`, with less around it
     size = one.size + other.size - 1
     length = fft.next_fast_len(size, real=True)
-    return fft.irfft(fft.rfft(one, length) * fft.rfft(other, length), length)[:size]
+    found = fft.irfft(fft.rfft(one, length) * fft.rfft(other, length), length)[:size]
+    return np.maximum(found, 0.0)
+
+
+def _sum(runs: tuple[Ordered, ...], value: Callable[[int], float]) -> float:
+    """Return the sum over runs; the two sides alone have one value if they have one law."""
+    fair = len(runs) == 3 and not isinstance(runs[0].chances, np.ndarray)
+    alike = fair and np.array_equal(runs[1].ends, runs[2].ends)
+    each = [value(i) for i in range(len(runs) - alike)]
+    return sum(each) + alike * each[-1]
 
 
 @dataclass(frozen=True)
@@ -237,10 +274,18 @@ class SweepTest:
     best: tuple[int, int]
     spent: Spent
     most: Spent  # the same or more, at once
+    _chances: dict[float, float] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
-    def of(cls, runs: tuple[Ordered, ...], alpha: float, spent: Spent | None = None) -> SweepTest:
-        """Find S; without ``spent`` all guesses have one chance, and Lambda is the cost."""
+    def of(
+        cls,
+        runs: tuple[Ordered, ...],
+        alpha: float,
+        spent: Spent | None = None,
+        *,
+        by_blocks: bool = True,
+    ) -> SweepTest:
+        """Find S. Without ``spent`` guesses have one chance, and the cost is Lambda or ``most``."""
         levels = [alpha / (1.0 if i == 0 else _SIDES) for i in range(len(runs))]
         each = [run.reach(level) for run, level in zip(runs, levels, strict=True)]
         at = int(first_largest(np.array(each)))
@@ -252,19 +297,22 @@ class SweepTest:
 
         def most(epsilon: float) -> float:
             # Of a release that chooses whom to guess, those left out count as well.
-            return runs[0].canaries / (1.0 + math.exp(float(log_odds(runs[0].chances)) + epsilon))
+            return runs[0].canaries / (1.0 + math.exp(runs[0].odds + epsilon))
 
-        def by_blocks(epsilon: float) -> float:
-            each = [r.largest_lambda(epsilon, c) for r, c in zip(runs, least, strict=True)]
-            return min(runs[0].canaries * sum(each), most(epsilon))
+        def blocks(epsilon: float) -> float:
+            each = _sum(runs, lambda i: runs[i].largest_lambda(epsilon, least[i]))
+            return min(runs[0].canaries * each, most(epsilon))
 
         best = at, int(runs[at].tails(each[at], runs[at].found).argmin())
-        return cls(runs, least, each[at], best, spent or by_blocks, spent or most)
+        paid = cache(spent or (blocks if by_blocks else most))
+        return cls(runs, least, each[at], best, paid, spent or most)
 
     def chance(self, epsilon: float) -> float:
         """Bound the chance of the event under independent guesses: the sum of those of its runs."""
-        pairs = zip(self.runs, self.least, strict=True)
-        return min(1.0, sum(run.crossing(epsilon, least) for run, least in pairs))
+        if epsilon not in self._chances:
+            found = _sum(self.runs, lambda i: self.runs[i].crossing(epsilon, self.least[i]))
+            self._chances[epsilon] = min(1.0, found)
+        return self._chances[epsilon]
 
     def p_value(self, epsilon: float, delta: float) -> float:
         """Bound the chance of the event under (epsilon, delta)-DP."""
@@ -274,17 +322,28 @@ class SweepTest:
     def largest_epsilon(self, delta: float, alpha: float) -> float:
         """Return the largest epsilon found whose p-value is at most ``alpha``; 0 if there is none.
 
-        Any one may be taken: see the module. The search goes from S down, or up.
+        Any one may be taken: see the module. Near a guess two neighbours may decide; else the
+        search goes from S down, or up, in steps.
         """
         p_value = cache(lambda e: self._near(e, delta, alpha))
-        low = max(0.0, self.epsilon)
+        low, guess = max(0.0, self.epsilon), self._guess(delta, alpha)
+        start = low
+        while start > guess >= 0:
+            start = max(0.0, start - _STEP)
+        at, rises = int((guess - start) / _STEP * _PARTS), 0
+        for _ in range(4 * (4 <= at < _PARTS - 4)):
+            found = p_value(start + _STEP * at / _PARTS) <= alpha
+            if rises and found != (rises > 0):
+                return start + _STEP * (at if found else at - 1) / _PARTS
+            rises = 1 if found else -1
+            at += rises
         while p_value(low) > alpha:
             if low == 0:
                 return 0.0
             low = max(0.0, low - _STEP)
         while p_value(low + _STEP) <= alpha:
             low += _STEP
-        start, at, end, turn = low, 0, _PARTS, 0
+        at, end, turn = 0, _PARTS, 0
         below, above = p_value(low), p_value(low + _STEP)
         while end - at > 1:
             # by the logarithms at both ends, and every third time by halves
@@ -292,11 +351,38 @@ class SweepTest:
             if turn % 3 and 0 < below < above:
                 share = math.log(alpha / below) / math.log(above / below)
             middle = min(end - 1, max(at + 1, round(at + share * (end - at))))
-            if (found := p_value(start + _STEP * middle / _PARTS)) <= alpha:
-                at, below = middle, found
+            if (small := p_value(low + _STEP * middle / _PARTS)) <= alpha:
+                at, below = middle, small
             else:
-                end, above = middle, found
-        return start + _STEP * at / _PARTS
+                end, above = middle, small
+        return low + _STEP * at / _PARTS
+
+    def _guess(self, delta: float, alpha: float) -> float:
+        """Return about where the p-value is ``alpha``, or less than 0.
+
+        The chance falls like the sum of its single tails, and what delta costs like ``most``.
+        """
+        one, other = (
+            sum(float(run.tails(e, c).sum()) for run, c in zip(self.runs, self.least, strict=True))
+            for e in (self.epsilon, self.epsilon - _NEARBY)
+        )
+        slope = math.log(one / other) / _NEARBY if 0 < other < one else 0.0
+        at, before, share = self.epsilon, (math.nan, math.log(one / (_TOGETHER * alpha))), 0.0
+        for turn in range(5):
+            at -= before[1] / slope if slope > 0 else math.inf
+            if not 0 < at <= self.epsilon:
+                break
+            if delta > 0 and turn == 0:
+                share = delta * self.spent(at) / self.most(at)
+                if share * self.most(at) > alpha / 2:  # p-values need not rise there
+                    break
+            height = math.log((self.chance(at) + share * self.most(at)) / alpha)
+            if turn and at != before[0]:
+                slope = (height - before[1]) / (at - before[0])
+                if abs(height) < _CLOSE < slope:
+                    return at - height / slope
+            before = at, height
+        return -1.0
 
     def _near(self, epsilon: float, delta: float, alpha: float) -> float:
         """Bound the chance of the event, exactly only where that decides about ``alpha``."""
@@ -308,13 +394,20 @@ class SweepTest:
 
     def largest_mu(self, alpha: float) -> float:
         """Return the largest mu whose p-value at the best of some points is at most ``alpha``."""
-        top = self.largest_epsilon(0.0, alpha)
-        points = np.linspace(0.0, top, _POINTS)
-        chances = np.array([self.chance(e) for e in points])
-        spent = np.array([self.spent(e) for e in points])
+        points = np.linspace(0.0, self.largest_epsilon(0.0, alpha), _POINTS)[::-1]
+        best = points[:_BEST].tolist()
 
-        def p_value(mu: float) -> float:
-            return float((chances + spent * GaussianDP(mu).profile(points)).min())
+        def largest() -> float:
+            chances, spent = (np.array([of(e) for e in best]) for of in (self.chance, self.spent))
+            return largest_refuted(
+                lambda mu: float((chances + spent * GaussianDP(mu).profile(best)).min()),
+                alpha, 1e-4, start=_LEAST_MU, largest=LARGEST_MU,
+            )  # fmt: skip
 
-        found = largest_refuted(p_value, alpha, 1e-4, start=_LEAST_MU, largest=LARGEST_MU)
+        found = largest()
+        for e, lost in zip(points[_BEST:], GaussianDP(found).profile(points[_BEST:]), strict=True):
+            # To tell all with chance delta costs 1 - chance at least: many points decide nothing.
+            if lost <= alpha and self.chance(e) + (1.0 - self.chance(e)) * lost <= alpha:
+                best += [e] if self.chance(e) + self.spent(e) * lost <= alpha else []
+        found = largest() if len(best) > _BEST else found
         return found if found > _LEAST_MU else 0.0

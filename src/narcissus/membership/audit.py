@@ -38,6 +38,7 @@ from narcissus.evidence.intervals import confidence_of_each, p_value_of_half, re
 from narcissus.evidence.roc import RocBand, roc_band
 from narcissus.membership.attacks import ATTACKS, attack_scores
 from narcissus.membership.blind import BlindBaseline, blind_baselines
+from narcissus.membership.reported import void_text
 from narcissus.membership.shadows import CoinDesign, ShadowScores, coin_design
 from narcissus.results import Approximate, Estimate, Grade, NotAssessed, Result, plain
 
@@ -172,9 +173,15 @@ class MembershipAudit(Result):
     def grade(self) -> Grade:
         """Grade of the refutation, 'sampled'; rates have separate grades.
 
-        'not assessed' where a classifier that never saw the model tells members from others.
+        'not assessed' where a classifier that never saw the model tells members from others, unless
+        these others are outsiders: then rates are void alone, see `blind`.
         """
-        return "not assessed" if any(one.told for one in self.blind) else "sampled"
+        return "sampled" if all(one.spares_refutation for one in self.blind) else "not assessed"
+
+    @property
+    def void(self) -> str:
+        """What points alone tell, so that rates are void; empty where they tell nothing."""
+        return void_text(self.blind)
 
     @property
     def precisions(self) -> tuple[Estimate | Approximate, ...]:
@@ -189,9 +196,12 @@ class MembershipAudit(Result):
         found = {name: plain(getattr(self, name)) for name in names}
         own = ("rates", self.rates), ("across", self.across), ("precisions", self.precisions)
         for name, rates in own:
-            found[name] = [{"grade": one.grade, **one.to_dict()} for one in rates]
+            found[name] = [
+                {"grade": "not assessed" if self.void else one.grade, **one.to_dict()}
+                for one in rates
+            ]
         unseen = {f"{at:g}": self.roc.unseen(at) for at in self.at if not self.roc.sees(at)}
-        area = {"grade": self.roc.grade, **plain(self.roc.auc)}
+        area = {"grade": "not assessed" if self.void else self.roc.grade, **plain(self.roc.auc)}
         blind = [{**one.model_dump(), "void": one.told} for one in self.blind]
         return {"grade": self.grade, **found, "unseen": unseen, "auc": area, "blind": blind}
 
@@ -199,7 +209,7 @@ class MembershipAudit(Result):
         who = f"{self.attack} on {self.targets} of {self.models} models, {self.records} records"
         level = f"{100 * self.confidence:g}% confidence"
         if self.grade == "not assessed":
-            head = " ".join(str(one) for one in self.blind if one.told)
+            head = ""
         elif self.epsilon > 0:
             head = (
                 f"REFUTED (sampled): {who}; with {level} the training is not "
@@ -210,7 +220,10 @@ class MembershipAudit(Result):
                 f"NOTHING REFUTED (sampled): {who}; {level} rules out no epsilon at delta "
                 f"{self.delta:g}"
             )
-        lines = [head, *(f"  assuming {said}" for said in self.assumptions)]
+        lines = [
+            *filter(None, [self.void, head]),
+            *(f"  assuming {one}" for one in self.assumptions),
+        ]
         return "\n".join([*lines, *map(str, self.rates), *map(str, self.not_assessed)])
 
 

@@ -67,13 +67,19 @@ class BlindBaseline(Fact):
         """Whether the points alone tell them apart, beyond chance: claims are void."""
         return self.p_value <= self.level
 
+    @property
+    def spares_refutation(self) -> bool:
+        """Whether what is refuted stands: it compares records with a coin, never outsiders."""
+        return not self.told or self.compared == OUTSIDERS
+
     def __str__(self) -> str:
         by = f"area under the ROC {self.auc:.3f}, p-value {self.p_value:.2g}"
         if not self.told:
             return f"Without the model, nothing tells {self.compared} apart ({by})."
+        what = "rates" if self.spares_refutation else "numbers"
         return (
             f"Void: a classifier that never saw the model tells {self.compared} apart ({by}). "
-            "An attack may do no more than that: its numbers prove nothing about the model."
+            f"An attack may do no more than that: its {what} prove nothing about the model."
         )
 
 

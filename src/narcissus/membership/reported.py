@@ -13,7 +13,7 @@ from narcissus.results import Approximate, Estimate, Grade
 from narcissus.rows import Fact, Quantity, Share, StudyRow
 
 AREA, PRECISION = "area under the ROC", "precision"
-_CLAIMS = ("attack", "excess", "refuted", "measure")
+_CLAIMS, _OF_COINS = ("attack", "excess", "refuted", "measure"), ("refuted", "measure")
 _EVERY = 8  # points of a curve for each factor of ten
 
 
@@ -43,9 +43,17 @@ def is_void(blind: Sequence[BlindBaseline]) -> bool:
     return any(one.told for one in blind)
 
 
+def refutation_stands(blind: Sequence[BlindBaseline]) -> bool:
+    """Return whether what is refuted holds, whatever is void: outsiders alone are told."""
+    return all(one.spares_refutation for one in blind)
+
+
 def void_text(blind: Sequence[BlindBaseline]) -> str:
-    """Describe what points alone tell; empty where they tell nothing."""
-    return " ".join(str(one) for one in blind if one.told)
+    """Describe what points alone tell, and what stands; empty where they tell nothing."""
+    found = [str(one) for one in blind if one.told]
+    if found and refutation_stands(blind):
+        found.append("What is refuted stands: it rests on the records with a coin alone.")
+    return " ".join(found)
 
 
 def without_claims(
@@ -60,8 +68,10 @@ def without_claims(
     void: dict[str, Any] = {"grade": "not assessed"}
     none = {**void, "low": None, "high": None, "why": "void"}
 
+    stays = _OF_COINS if refutation_stands(blind) else ()
+
     def without(row: StudyRow) -> StudyRow:
-        if row.role not in _CLAIMS or (of and row.of not in of):
+        if row.role not in _CLAIMS or row.role in stays or (of and row.of not in of):
             return row
         changed = row.quantity.model_copy(update=void if row.role == "excess" else none)
         facts = {k: v for k, v in row.facts.items() if k not in ("low", "high")}

@@ -22,13 +22,15 @@ _NOT_COVERED = (
 def membership_page(found: MembershipAudit, asked: Asked) -> Page:
     """Show what an attack with shadow models says."""
     level = f"{100 * found.confidence:g}% limits"
-    headline = " ".join(str(one) for one in found.blind if one.told) or (
+    void = found.void
+    refuted = (
         f"With {100 * found.confidence:g}% confidence the training is not "
         f"({lower(found.epsilon, 3)}, {found.delta:g})-DP, nor better."
         if found.epsilon > 0
         else f"No epsilon is refuted at delta {found.delta:g}; that does not show that none could "
         "be."
     )
+    headline = f"{void} {refuted}".strip() if found.grade != "not assessed" else void
     # the least of the requested rates that can be seen, or the first
     pairs = list(zip(found.at, found.rates, strict=True))
     first, rate = min([p for p in pairs if found.roc.sees(p[0])] or pairs[:1], key=lambda p: p[0])
@@ -48,7 +50,7 @@ def membership_page(found: MembershipAudit, asked: Asked) -> Page:
                 f"Members told, {percent(first)} of others as well",
                 percent(rate.value) if seen else MISSING,
                 f"{level} {limits(rate.low, rate.high)}" if seen else found.roc.unseen(first),
-                rate.grade if seen else "not assessed",
+                rate.grade if seen and not void else "not assessed",
             ),
         ],
     )

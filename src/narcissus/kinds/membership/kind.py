@@ -41,6 +41,7 @@ from narcissus.membership.reported import (
     area_row,
     is_void,
     rate_rows,
+    refutation_stands,
     reported_rates,
     without_claims,
 )
@@ -180,12 +181,16 @@ class MembershipKind(Kind[MembershipStudy, MembershipWork]):
             rows += _rows(name, one, threat.fpr, threat.base_rate)
         best = max((row for row in rows if row.role == "refuted"), key=lambda row: row.value)
         rows.append(best.model_copy(update={"role": "measure", "of": EPSILON, "facts": {}}))
-        return self.found(_criteria(threat.fpr, work.threshold), tuple(rows), detail)
+        alone = is_void(blind) and refutation_stands(blind)
+        criteria = _criteria(threat.fpr, work.threshold, alone=alone)
+        return self.found(criteria, tuple(rows), detail)
 
     def found(self, criteria: Any, rows: Any, detail: Any) -> Findings:
         rows = without_claims(rows, detail.blind)
-        refuted = () if is_void(detail.blind) else tuple(_clashes(rows, detail.declared))
-        return replace(super().found(criteria, rows, detail), refuted=refuted)
+        found = super().found(criteria, rows, detail)
+        if not stands(found):
+            return found
+        return replace(found, refuted=tuple(_clashes(rows, detail.declared)), decided=(EPSILON,))
 
     def undecided(self, detail: MembershipDetail) -> Status | None:
         return "not assessed" if is_void(detail.blind) else None
@@ -200,6 +205,12 @@ class MembershipKind(Kind[MembershipStudy, MembershipWork]):
 KIND = MembershipKind()
 
 
+def stands(findings: Findings) -> bool:
+    """Return whether what is refuted holds, though rates may be void."""
+    of = findings.select(role="refuted")
+    return all(row.quantity.grade != "not assessed" for row in of)
+
+
 def _digest(data: ShadowScores) -> str:
     seen = hashlib.sha256(repr(data.scores.shape).encode())
     for part in (data.scores, data.members, data.priors):
@@ -212,9 +223,9 @@ def _declared(said: DeclaredGuarantee) -> Declared:
 
 
 def _criteria(
-    rates: list[float], threshold: MembershipThreshold | None
+    rates: list[float], threshold: MembershipThreshold | None, *, alone: bool
 ) -> tuple[StudyCriterion, ...]:
-    """Hold one rate and what is refuted to what is accepted; the others are looked at."""
+    """Hold one rate and what is refuted to what is accepted, or what is refuted alone."""
     asked = threshold and threshold.tpr
     at = min(rates) if threshold is None or threshold.at is None else threshold.at
     found = [
@@ -225,10 +236,9 @@ def _criteria(
         )
         for rate in rates
     ]  # fmt: skip
-    if threshold is not None and threshold.epsilon is not None:
-        found.append(
-            StudyCriterion(of=EPSILON, label="epsilon", at={"fpr": ""}, at_most=threshold.epsilon)
-        )
+    most = threshold and threshold.epsilon
+    if most is not None or alone:
+        found.append(StudyCriterion(of=EPSILON, label="epsilon", at={"fpr": ""}, at_most=most))
     return tuple(found)
 
 

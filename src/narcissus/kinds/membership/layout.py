@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from narcissus._outwards import lower, upper
@@ -13,6 +14,7 @@ from narcissus.kinds.membership.kind import (
     OVER_MODELS,
     TOLD,
     MembershipDetail,
+    stands,
 )
 from narcissus.membership.reported import AREA, PRECISION, is_void, void_text
 from narcissus.report.about import Answered, EveryAttacker, RealFigure, Subject
@@ -47,6 +49,8 @@ def _said(one: JudgedCriterion) -> str:
         shown = "No epsilon is refuted"
         if found.value > 0:
             shown = f"By {found.name} every epsilon below {lower(found.value, 3)} is refuted"
+        if one.at_most is None:
+            return f"{shown}."
         said = f"{shown}; an epsilon of {one.at_most:g} must not be"
         return f"{said}." if one.status == "exceeded" else f"{said}. That proves nothing."
     if one.attacks:
@@ -90,8 +94,12 @@ class MembershipLayout(Layout):
         return "Which records was the model trained on?"
 
     def verdict(self, case: StudyJudgement) -> str:
-        where = f"{case.worst.label}: " if case.worst.criterion.of != EPSILON else ""
-        return void_text(case.detail.blind) or f"{where}{_said(case.worst)}"
+        void, worst = void_text(case.detail.blind), case.worst
+        if not void:
+            where = f"{worst.label}: " if worst.criterion.of != EPSILON else ""
+            return f"{where}{_said(worst)}"
+        of_coins = [one for one in case.each if one.criterion.of == EPSILON]
+        return f"{void} {_said(of_coins[0])}" if of_coins and stands(case.findings) else void
 
     def assessed(self, case: StudyJudgement) -> list[str]:
         detail: MembershipDetail = case.detail
@@ -122,16 +130,25 @@ class MembershipLayout(Layout):
     def glance(self, case: StudyJudgement) -> Glance:
         unseen = "attacks that use more than one number for each model and record, models trained "
         unseen += "in another way"
-        if is_void(case.detail.blind):
-            return voided("members", unseen)
         first, beyond, worst = _main(case), _refuted(case), case.worst
         told, of_epsilon = _best(first), worst.criterion.of == EPSILON
         name, _, _ = told.name.partition(",")
         if of_epsilon:
-            accepted = f"ε = {worst.at_most:g}"
+            accepted = f"ε = {worst.at_most or 0.0:g}"
         else:
             accepted = f"{100 * (worst.at_most or 0.0):g} of 100 members found"
         why = f"{beyond.name} refutes every ε below {lower(beyond.value, places=1)}"
+        if is_void(case.detail.blind):
+            found = voided("members", unseen)
+            if not stands(case.findings) or beyond.value <= 0:
+                return found
+            over = case.status == "exceeded"
+            return replace(
+                found, accepted=accepted if over else "", why=why if over else "",
+                without=Reach("A classifier that never saw the model tells outsiders from others."),
+                unlimited=f"What is refuted stands, as it rests on coins alone: {why}.",
+                undecided="Rates are void: outsiders differ in ways that need no model.",
+            )  # fmt: skip
         given = () if first.bound is None else first.bound.quantity.takes_as_given
         return Glance(
             unit="members",

@@ -303,15 +303,9 @@ def _rows(setting: SecretSetting, scored: Scored, each: float) -> Iterator[Study
         fresh = sum(float(block.scores.baseline.sum()) for block in blocks)
         success = clopper_pearson(hits, models, confidence=each)
         # the lower limit's own half of the error: both hold at once
-        refuted = refuted_by_runs(
-            prior.weights,
-            models,
-            hits,
-            delta=setting.asked.delta,
-            confidence=1 - (1 - each) / 2,
-        )
+        delta, level = setting.asked.delta, 1 - (1 - each) / 2
+        pair = refuted_by_runs(prior.weights, models, hits, delta=delta, confidence=level)
         failed = sum(block.failed for block in blocks)
-        pair = refuted.epsilon, refuted.mu
         baseline = min(1.0, fresh / models)
         yield from _attacked(name, Quantity.of(success), baseline, failed, pair, at)
     if training.noise > 0:
