@@ -59,7 +59,7 @@ def page(browser, served):
 
 def upload(page, path):
     node = page("DOM.getDocument")["root"]["nodeId"]
-    found = page("DOM.querySelector", nodeId=node, selector="#file")["nodeId"]
+    found = page("DOM.querySelector", nodeId=node, selector="[data-drop] input")["nodeId"]
     page("DOM.setFileInputFiles", nodeId=found, files=[str(path)])
 
 
@@ -164,9 +164,11 @@ def test_two_tabs_and_the_back_button(page, served, tmp_path):
 def test_a_wrong_file_is_told(page, tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
     upload(page, tmp_path / name)
-    page.wait("document.querySelector('#uploaded').innerText !== ''")
+    page.wait("document.querySelector('[role=status]').innerText !== ''")
     if name == "x.exe":
-        page.wait("document.querySelector('#uploaded').innerText.includes('no name of a table')")
+        page.wait(
+            "document.querySelector('[role=status]').innerText.includes('no name of a table')"
+        )
         return
     page.wait("document.querySelector('#table').value !== ''")
     press(page, "Look at the table")

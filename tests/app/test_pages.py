@@ -5,12 +5,13 @@ import os
 import shutil
 import signal
 import time
+from pathlib import Path
 
 import pytest
 
 from narcissus import load_audit
 from narcissus.app import jobs as at_work
-from narcissus.app import pages
+from narcissus.app import pages, work
 from narcissus.app.folder import parsed
 from narcissus.app.jobs import JOB, LOG, Jobs
 from narcissus.app.pages import Pages
@@ -124,6 +125,133 @@ def test_a_form_that_is_saved_as_it_is_changes_nothing(visitor, source, step):
     assert visitor.text() == text
 
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+@pytest.fixture
+def scored(visitor):
+    """A page over a folder with scores of 64 models, and a study of them."""
+    shutil.copy(EXAMPLES / "membership" / "shadows.npz", visitor.root)
+    assert visitor.post("/new", scores="shadows.npz").status_code == 200, visitor.error
+    assert str(visitor.last.url).endswith("/study/shadows/table"), visitor.error
+    return visitor
+
+
+def test_scores_of_models_go_from_a_file_to_the_record_of_the_command_line(
+    scored, narcissus, monkeypatch
+):
+    page = scored.last.text
+    assert "64 models, 800 records" in page
+    assert "400 are in no model" in page
+    assert page.count("<rect") == 2 * work.BARS
+    assert load_study(scored.root / "shadows.toml").settings.threat.attacks == ["lira", "score"]
+    for step, more in [
+        ("attacker", {"attacks": ["lira"], "fpr": "0.01, 0.1"}),
+        ("release", {"epsilon": "8", "delta": "1e-5"}),
+        ("threshold", {"tpr": "5", "at": "0.01", "epsilon": "2", "reason": "A trial."}),
+        ("run", {"seed": "3"}),
+    ]:
+        fields = scored.fields(f"/study/shadows/{step}")
+        before = scored.text("shadows")
+        assert scored.post(f"/study/shadows/{step}", fields).status_code == 200, scored.error
+        assert scored.text("shadows") == before  # as it was shown
+        scored.post(f"/study/shadows/{step}", fields | more | {"base": scored.base})
+        assert not scored.error
+    data = parsed(scored.text("shadows"), "x")
+    assert data["data"] == {"scores": "shadows.npz", "scale": "probability"}
+    assert data["threat"] == {"attacks": ["lira"], "fpr": [0.01, 0.1]}
+    assert data["guarantee"] == {"epsilon": 8, "delta": 1e-5}
+    assert data["threshold"] == {"tpr": 0.05, "at": 0.01, "epsilon": 2, "reason": "A trial."}
+    assert "at most 5 of 100 members" in scored.get("/study/shadows/threshold").text
+    scored.get("/study/shadows/run")
+    scored.post("/study/shadows/plan")
+    assert "51,200 scores of models are read" in scored.last.text
+    scored.post("/study/shadows/start")
+    assert scored.until("finished", "failed", study="shadows").name == "finished"
+    place = scored.pages.jobs.last("shadows")
+    ours = load_audit(place).record
+    page = scored.get("/study/shadows/reports").text
+    assert ours.digest in page
+    assert "Exceeded" in page
+    (scored.root / "by-hand").mkdir()
+    shutil.copy(place / "digest.key", scored.root / "by-hand")
+    monkeypatch.chdir(scored.root)
+    assert narcissus("audit", "shadows.toml", "--out", "by-hand", "--quiet")[0] == 1
+    assert load_audit(scored.root / "by-hand").record.digest == ours.digest
+
+
+@pytest.mark.parametrize(
+    ("step", "fields", "error"),
+    [
+        ("table", {"scale": "logits"}, "no choice 'logits'"),
+        ("table", {"points": "../x.csv"}, "outside"),
+        ("attacker", {"attacks": []}, "choose at least one attack"),
+        ("attacker", {"attacks": ["os:system"]}, "choose at least one attack"),
+        ("attacker", {"targets": "0"}, "threat.targets"),
+        ("attacker", {"folds": "many"}, "'many' is no number"),
+        ("attacker", {"fpr": "0.1, 2"}, "threat.fpr"),
+        ("attacker", {"fpr": "0.1, 0.1"}, "names one twice"),
+        ("attacker", {"base_rate": "100"}, "threat.base_rate"),
+        ("release", {"scores": "/etc/passwd"}, "outside"),
+        ("release", {"scores": "none.npz"}, "there is no file none.npz"),
+        ("release", {"scores": "people.csv"}, "lacks the column `model`"),
+        ("release", {"members": "people.csv"}, "goes with a .npy file"),
+        ("release", {"delta": "1e-5"}, "give `epsilon`"),
+        ("release", {"epsilon": "1", "mu": "1"}, "give `epsilon`"),
+        ("release", {"epsilon": "1", "adjacency": "x"}, "no choice"),
+        ("threshold", {"tpr": "101"}, "threshold.tpr"),
+        ("threshold", {"at": "0.5"}, "give `tpr`, `epsilon` or both"),
+    ],
+)
+def test_a_mistake_about_scores_is_told_and_nothing_is_written(scored, step, fields, error):
+    before = scored.text("shadows")
+    found = scored.fields(f"/study/shadows/{step}") | fields
+    assert scored.post(f"/study/shadows/{step}", found).status_code == 422
+    assert error in scored.error
+    assert "form-title" in scored.last.text  # the form is there, to be mended
+    assert scored.text("shadows") == before
+
+
+ODD = """\
+kind = "membership"
+[data]
+scores = "shadows.npz" # of ours
+scale = "loss"
+[threat]
+attacks = ["score", "rmia"]
+targets = 9
+fpr = [0.1, 0.01]
+base_rate = 0.29
+[guarantee]
+mu = 2.5
+adjacency = "replace-one"
+[threshold]
+tpr = 0.07
+origin = "us"
+"""
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_odd_scores_that_are_saved_as_they_are_change_nothing(scored, step):
+    (scored.root / "shadows.toml").write_text(ODD)
+    fields = scored.fields(f"/study/shadows/{step}")
+    assert len(fields) > 1, scored.error
+    assert scored.post(f"/study/shadows/{step}", fields).status_code == 200, scored.error
+    assert scored.text("shadows") == ODD
+
+
+@pytest.mark.parametrize(("name", "content", "error"), [
+    ("one.csv", "model,record,score,member\n0,a,1,1\n0,b,2,0\n", "narcissus refute"),
+    ("canaries.csv", "score,member\n1,1\n2,0\n", "lacks the column `model`"),
+    ("bad.npz", "PK", "bad.npz"), ("alone.npy", "x", "give `members_path`"),
+])  # fmt: skip
+def test_scores_that_cannot_be_read_are_told(visitor, name, content, error):
+    (visitor.root / name).write_text(content)
+    assert visitor.post("/new", scores=name).status_code == 400
+    assert error in visitor.error
+    assert not list(visitor.root.glob("*.toml"))
+
+
 @pytest.mark.nightly
 def test_a_synthetic_file_is_a_study_of_its_own(visitor):
     rows = (visitor.root / "people.csv").read_text().splitlines()
@@ -186,7 +314,7 @@ def test_a_mistake_is_told_and_nothing_is_written(people, step, fields, error):
     [
         ("a = ", "not valid TOML"),
         ("", "the key `data` is missing"),
-        ('kind = "membership"\n', "another kind"),
+        ('kind = "game"\n', "another kind"),
         ("[data]\npath = '/etc/passwd'\n", "outside"),
         ("[data]\npath = '../x.csv'\n[threat]\nunknown = ['a']\n[mechanism]\nk = 1\n", "outside"),
         ("[data]\npath = 'people.csv'\n[threat]\nunknown = ['income']\n[mechanism]\n"

@@ -15,7 +15,7 @@ from typing import Any, cast
 from narcissus._files import LARGEST, read_bytes, write_atomically
 from narcissus.errors import InputError, TooLargeError
 
-KINDS = ("table", "synthetic")
+KINDS = ("table", "synthetic", "membership")
 """Kinds of study that the page knows."""
 LARGEST_STUDY = 2**18
 """Bytes of a study file that the page reads and writes."""
@@ -25,6 +25,8 @@ _TABLES = (
     *(".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.xz", ".csv.zip", ".parquet", ".arrow"),
     *(".feather", ".dta", ".sav", ".sas7bdat", ".xlsx", ".jsonl", ".txt"),
 )
+ARRAYS = (".npz", ".npy", ".safetensors")
+"""Endings of files of scores, beside tables."""
 _NAME = re.compile(r"[^\W_][\w .()+-]{0,119}")
 _OUTSIDE = "`{}` is outside of the folder that was opened: move it there, or open the folder above"
 
@@ -92,7 +94,7 @@ class Folder:
                         raise InputError(_OUTSIDE.format(value))
 
     def tables(self) -> list[str]:
-        """List the tables in the folder and one folder deeper, with `/` between."""
+        """List the files of data in the folder and one folder deeper, with `/` between."""
         found: list[str] = []
         for path in self._files(self.root):
             found.append(path.name)
@@ -106,7 +108,9 @@ class Folder:
         with suppress(OSError):
             for path in sorted(place.iterdir()):
                 name = path.name.lower()
-                is_table = name.endswith(_TABLES) and not name.startswith(".") and path.is_file()
+                is_table = (
+                    name.endswith(_TABLES + ARRAYS) and not name.startswith(".") and path.is_file()
+                )
                 if is_table and path.resolve().is_relative_to(self.root):
                     yield path
 
@@ -122,10 +126,10 @@ class Folder:
 
     async def take(self, name: str, pieces: AsyncIterator[bytes], *, most: int = LARGEST) -> str:
         """Write an upload piece by piece, for this user alone; return its name in the folder."""
-        if not _NAME.fullmatch(name) or not name.lower().endswith(_TABLES):
+        if not _NAME.fullmatch(name) or not name.lower().endswith(_TABLES + ARRAYS):
             raise InputError(
                 f"`{name[:80]}` is no name of a table: it must end in .csv, .tsv, .parquet, .xlsx, "
-                ".dta, .sav or another form that is read, and hold no slash"
+                ".dta, .sav, .npz or another form that is read, and hold no slash"
             )
         place = self.root / UPLOADS
         with suppress(FileExistsError):

@@ -28,8 +28,8 @@ from starlette.routing import Route
 
 from narcissus._files import read_bytes
 from narcissus._visible import visible
-from narcissus.app import steps
-from narcissus.app.folder import KINDS, LARGEST_STUDY, Folder, parsed
+from narcissus.app import scores, steps
+from narcissus.app.folder import ARRAYS, KINDS, LARGEST_STUDY, Folder, parsed
 from narcissus.app.guard import OF_REPORTS
 from narcissus.app.jobs import Jobs, State, worked
 from narcissus.app.results import file_of, reports, source_of
@@ -54,14 +54,15 @@ class Pages:
         self.folder, self.jobs, self._above = Folder(root), Jobs(root), above
         self._looks: OrderedDict[tuple[Any, ...], dict[str, Any]] = OrderedDict()
         self._plans: dict[tuple[str, str], dict[str, Any]] = {}
-        self._locks: dict[Any, asyncio.Lock] = {}
+        self._at_work = asyncio.Semaphore(2)  # processes that read data, however many ask
+        self._naming = asyncio.Lock()
         made = Environment(
             loader=ChoiceLoader([PackageLoader(f"narcissus.{room}") for room in ("app", "report")]),
             autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         )  # fmt: skip
         made.filters |= {"of_100": steps.of_100, "typed": steps.as_typed, "in_words": in_words}
         made.filters["visible"] = visible
-        cast(Any, made.globals).update(STEPS=steps.STEPS, get=get, root=above)
+        cast(Any, made.globals).update(get=get, root=above)
         self._templates = made
 
     def app(self) -> Starlette:
@@ -99,9 +100,10 @@ class Pages:
     # The folder
 
     async def home(self, _request: Request) -> Response:
-        running = self.jobs.running()
+        running, files = self.jobs.running(), self.folder.tables()
         return self._html(
-            "home.html", studies=self.folder.studies(), tables=self.folder.tables(), error="",
+            "home.html", studies=self.folder.studies(), files=files, error="",
+            tables=[one for one in files if not one.endswith(ARRAYS)],
             running=running and running[0],
         )  # fmt: skip
 
@@ -115,20 +117,27 @@ class Pages:
     async def begin(self, request: Request) -> Response:
         """Write a new study, as `narcissus init` or for a given file, and open its first step."""
         form = await _form(request)
-        name = await run_in_threadpool(self.new_study, *map(form.one, _FILES))
+        async with self._naming, self._at_work:
+            name = await run_in_threadpool(self.new_study, *map(form.one, _FILES))
         return self._go(name, "table")
 
-    def new_study(self, table: str, synthetic: str = "", control: str = "") -> str:
-        """Write a study of a table in the folder; return its name."""
-        given = [one for one in (table, synthetic, control) if one]
-        if not table:
-            raise InputError("name a table, or drop a file")
-        for one in given:
+    def new_study(
+        self, table: str, synthetic: str = "", control: str = "", scores: str = "",
+        members: str = "",
+    ) -> str:  # fmt: skip
+        """Write a study of a table, or of scores, in the folder; return its name."""
+        if not (table or scores):
+            raise InputError("name a table or a file of scores, or drop a file")
+        for one in filter(None, (table, synthetic, control, scores, members)):
             if not one.startswith("statsmodels:"):
                 self.folder.inside(one)
-        of_files = ("new-of-files", table, synthetic, control)
-        found = worked(self.folder.root, *(of_files if synthetic else ("new", table, table)))
-        name = self.folder.new_name(Path((synthetic or table).rpartition(":")[2]).name)
+        if scores:
+            found = worked(self.folder.root, "new-of-scores", scores, members)
+        elif synthetic:
+            found = worked(self.folder.root, "new-of-files", table, synthetic, control)
+        else:
+            found = worked(self.folder.root, "new", table, table)
+        name = self.folder.new_name(Path((scores or synthetic or table).rpartition(":")[2]).name)
         self.folder.write(name, found["text"], new=True)
         return name
 
@@ -150,8 +159,10 @@ class Pages:
         try:
             data = self._data(name, text)
             look = await self._look(data)
-            after = changed(text, steps.READ[step](form, data, look))
+            read = scores.READ if data.get("kind") == "membership" else steps.READ
+            after = changed(text, read[step](form, data, look))
             self._check(name, after)
+            await self._look(self._data(name, after))
             self._write(name, after)
         except NarcissusError as error:
             mechanism = form.one("mechanism")
@@ -196,18 +207,21 @@ class Pages:
         read_settings(read_document(self.folder.root / f"{name}.toml", text))
 
     async def _look(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what the table of a study holds; it is read once, in a process of its own."""
-        source = str(source_of(data) or "")
-        stamp: tuple[Any, ...] = (source,)
-        if not source.startswith("statsmodels:"):
-            path = self.folder.inside(source)
-            if not path.is_file():
-                raise InputError(f"there is no table {source} in this folder")
-            at = path.stat()
-            stamp = (source, at.st_mtime_ns, at.st_size)
-        async with self._locks.setdefault(source, asyncio.Lock()):
+        """Return what the data of a study hold; they are read once, in a process of their own."""
+        asked = ("look", str(source_of(data) or ""))
+        if data.get("kind") == "membership":
+            more = get(data, "data", "members") or "", get(data, "data", "scale") or "score"
+            asked = ("look-at-scores", asked[1], *map(str, more))
+        stamp: tuple[Any, ...] = asked
+        for one in filter(None, asked[1:3]):
+            if not one.startswith("statsmodels:"):
+                path = self.folder.inside(one)
+                if not path.is_file():
+                    raise InputError(f"there is no file {one} in this folder")
+                stamp += (path.stat().st_mtime_ns, path.stat().st_size)
+        async with self._at_work:
             if stamp not in self._looks:
-                found = await run_in_threadpool(worked, self.folder.root, "look", source)
+                found = await run_in_threadpool(worked, self.folder.root, *asked)
                 self._looks[stamp] = found
                 while len(self._looks) > LOOKS:
                     self._looks.popitem(last=False)
@@ -221,19 +235,25 @@ class Pages:
         text = self.folder.read(name)
         of: dict[str, Any] = {
             "study": name, "step": step, "base": digest(text), "longest": LARGEST_STUDY,
-            "text": text if typed is None else typed,
+            "text": text if typed is None else typed, "files": self.folder.tables(),
+            "STEPS": steps.STEPS, "kind": "",
         }  # fmt: skip
         try:
             data = self._data(name, text)
             self._check(name, text)
             of["data"] = data
             of["kind"] = data.get("kind", "table")
+            of["STEPS"] = scores.STEPS if of["kind"] == "membership" else steps.STEPS
             of["look"] = look = await self._look(data)
-            of |= self._of_step(name, step, data, look, text, mechanism)
+            is_own = of["kind"] == "membership" and step in scores.OWN
+            of |= scores.shown(step, data) if is_own else self._of_step(
+                name, step, data, look, text, mechanism
+            )  # fmt: skip
         except NarcissusError as wrong:
             message = error or str(wrong)
             return self._html("step.html", status, form="", error=visible(message), **of)
-        return self._html("step.html", status, form=f"{step}.html", error=visible(error), **of)
+        form = "scores.html" if is_own else f"{step}.html"
+        return self._html("step.html", status, form=form, error=visible(error), **of)
 
     def _of_step(
         self, name: str, step: str, data: dict[str, Any], look: Any, text: str, mechanism: str
@@ -250,8 +270,7 @@ class Pages:
             given = get(data, "mechanism", "name") or "marginals"
             chosen = mechanism if mechanism in known else given
             shown = list(steps.options(chosen, data)) if chosen in known else []
-            return {"known": known, "chosen": chosen, "options": shown,
-                    "tables": self.folder.tables()}  # fmt: skip
+            return {"known": known, "chosen": chosen, "options": shown}
         if step == "threshold":
             return {"limits": steps.threshold(data), "given": data.get("threshold", {})}
         if step == "run":
@@ -277,7 +296,7 @@ class Pages:
             if form.one("base") != digest(text):
                 raise InputError(_CHANGED)
             self._data(name, text)
-            async with self._locks.setdefault("plan", asyncio.Lock()):
+            async with self._at_work:
                 found = await run_in_threadpool(worked, self.folder.root, "plan", *of)
         except NarcissusError as error:
             return await self._show(name, "run", status=422, error=str(error))
@@ -360,7 +379,7 @@ class Pages:
         return target.stem if there else self.new_study(EXAMPLE)
 
 
-_FILES = ("table", "synthetic", "control")
+_FILES = ("table", "synthetic", "control", "scores", "members")
 _CHANGED = (
     "The study file was changed elsewhere meanwhile, in another tab or an editor. Nothing was "
     "written. Below is what it holds now."

@@ -18,7 +18,7 @@ from narcissus.study.reading import read_record
 
 MOST_CHANGES = 12
 MOST_REPORTS = 200
-_SOURCES = ("path", "table", "real")
+_SOURCES = ("path", "table", "real", "scores")
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def reports(results: Path, study: str, source: Any) -> list[Report]:
 
 
 def source_of(study: Mapping[str, Any]) -> Any:
-    """Return the table that a study is about."""
+    """Return the table, or the scores, that a study is about."""
     data = study.get("data")
     return (
         next((data[k] for k in _SOURCES if data.get(k)), None) if isinstance(data, dict) else None

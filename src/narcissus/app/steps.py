@@ -89,7 +89,7 @@ def number(text: str, what: str) -> int | float:
     return int(text) if text.lstrip("+-").isdecimal() else found
 
 
-def _share(text: str, what: str) -> float | None:
+def share(text: str, what: str) -> float | None:
     """Read so many of a hundred as a share; nothing written is None."""
     if not text:
         return None
@@ -102,13 +102,13 @@ def _share(text: str, what: str) -> float | None:
     raise InputError(f"{what}: {text!r} is no number")
 
 
-def of_100(share: Any) -> str:
-    """Write a share as so many of a hundred, as `_share` reads it."""
-    is_number = isinstance(share, int | float) and not isinstance(share, bool)
-    return f"{Decimal(str(share)) * 100:f}".rstrip("0").rstrip(".") or "0" if is_number else ""
+def of_100(value: Any) -> str:
+    """Write a share as so many of a hundred, as `share` reads it."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return f"{Decimal(str(value)) * 100:f}".rstrip("0").rstrip(".") or "0" if is_number else ""
 
 
-def _list(text: str, what: str) -> list[int | float]:
+def numbers(text: str, what: str) -> list[int | float]:
     return [number(part.strip(), what) for part in text.split(",") if part.strip()]
 
 
@@ -202,7 +202,7 @@ def _bins(form: Form, name: str) -> dict[str, Any] | None:
         return None
     if not text:
         raise InputError(f"{what}: write a number for {WAYS[way]!r}")
-    found: dict[str, Any] = {way: _list(text, what) if way == "edges" else number(text, what)}
+    found: dict[str, Any] = {way: numbers(text, what) if way == "edges" else number(text, what)}
     if codes := form.one(f"codes:{name}"):
         found["codes"] = [typed(part.strip()) for part in codes.split(",") if part.strip()]
     return found
@@ -349,6 +349,18 @@ LIMITS: dict[str, dict[str, FormLimit]] = {
             "In each group the excess may be at most {} percentage points.",
         ),
     },
+    "membership": {
+        "tpr": FormLimit(
+            "Members of 100 who are found",
+            "An attacker may find at most {} of 100 members, at the false-positive rate below.",
+        ),
+        "epsilon": FormLimit(
+            "The epsilon that must not be refuted",
+            "No attack may show that the training keeps no epsilon of {} (at the delta that stands "
+            "at The release).",
+            hundredths=False,
+        ),
+    },
 }  # fmt: skip
 
 
@@ -369,17 +381,16 @@ def of_threshold(form: Form, data: Data, _look: Data) -> Values:
     values: Values = {}
     for name, one in LIMITS[data.get("kind", "table")].items():
         text = form.one(name)
-        read = _share(text, one.label) if one.hundredths else None
+        read = share(text, one.label) if one.hundredths else None
         if text and not one.hundredths:
             read = number(text, one.label)
         values["threshold", name] = read
-    if all(value is None for value in values.values()):
-        return {("threshold",): None}
-    if data.get("kind", "table") == "table":
-        at = form.one("at")
-        values["threshold", "at"] = number(at, "the level that decides") if at else None
+    if form.has("at"):
+        values["threshold", "at"] = number(at, "What decides") if (at := form.one("at")) else None
     for key in ("reason", "origin"):
         values["threshold", key] = form.one(key) or None
+    if all(value is None for value in values.values()):
+        return {("threshold",): None}
     return values
 
 

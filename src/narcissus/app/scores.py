@@ -1,0 +1,92 @@
+"""The steps of a study of the kind "membership": scores of models instead of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, get_args
+
+from narcissus.app import steps
+from narcissus.app.text import get
+from narcissus.errors import InputError
+from narcissus.kinds.membership.schema import AttackName, ShadowsSpec
+
+STEPS = steps.STEPS | {"table": "The scores"}
+OWN = ("table", "attacker", "release")
+"""Steps that have another form than for a table."""
+SCALES = {
+    "score": "any score, larger for members",
+    "probability": "the probability that the model gives the record's own label",
+    "logit": "the logit of that probability",
+    "loss": "the loss, smaller for members",
+}
+ATTACKS = {
+    "lira": "compares with shadow models with the record, and without it (LiRA)",
+    "lira-offline": "LiRA with shadow models without the record alone",
+    "lira-fixed": "LiRA with one variance for all records: for few shadow models",
+    "lira-offline-fixed": "both of these",
+    "rmia": "compares each record with the others (RMIA)",
+    "rmia-offline": "RMIA with shadow models without the record alone",
+    "score": "the score itself: looks at no shadow model",
+}
+assert set(ATTACKS) == set(get_args(AttackName))
+_DEFAULTS = ShadowsSpec()
+_COUNTS = {"targets": "Models that are attacked", "folds": "Folds"}
+ADJACENCY = {
+    "add-remove": "a record is in the data, or not",
+    "replace-one": "a record is replaced by another one",
+}
+
+
+def shown(step: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the form of a step shows."""
+    if step == "table":
+        return {"scales": SCALES}
+    if step == "attacker":
+        threat = _DEFAULTS.model_dump() | data.get("threat", {})
+        return {"attacks": ATTACKS, "threat": threat, "counts": _COUNTS}
+    return {"adjacencies": ADJACENCY}
+
+
+def of_scores(form: steps.Form, data: Mapping[str, Any], _look: Any) -> steps.Values:
+    """Read the form of the scores: what they are, and the records themselves."""
+    scale = form.among("scale", SCALES)
+    if scale == "score" and get(data, "data", "scale") is None:
+        return {("data", "points"): form.one("points") or None}
+    return {("data", "scale"): scale, ("data", "points"): form.one("points") or None}
+
+
+def of_attacks(form: steps.Form, data: Mapping[str, Any], _look: Any) -> steps.Values:
+    """Read the form of the attacker: attacks, models that they are tried on, and rates."""
+    given = data.get("threat", {})
+    before = given.get("attacks")
+    attacks = [one for one in ATTACKS if one in form.all("attacks")]
+    if not attacks:
+        raise InputError("choose at least one attack")
+    if sorted(before or _DEFAULTS.attacks) == sorted(attacks):
+        attacks = before  # in the order of the file
+    values: steps.Values = {("threat", "attacks"): attacks}
+    for name, what in _COUNTS.items():
+        values["threat", name] = steps.number(text, what) if (text := form.one(name)) else None
+    values["threat", "fpr"] = steps.numbers(form.one("fpr"), "False-positive rates")
+    values["threat", "base_rate"] = steps.share(form.one("base_rate"), "Members of 100")
+    same = {k for k in values if k[1] not in given and values[k] == getattr(_DEFAULTS, k[1])}
+    return {keys: value for keys, value in values.items() if keys not in same}
+
+
+def of_training(form: steps.Form, data: Mapping[str, Any], _look: Any) -> steps.Values:
+    """Read the form of the release: the file, and what the training is declared to keep."""
+    values: steps.Values = {
+        ("data", name): form.one(name) or None for name in ("scores", "members")
+    }
+    declared = {name: form.one(name) for name in ("epsilon", "delta", "mu")}
+    if not any(declared.values()):
+        return values | {("guarantee",): None}
+    for name, text in declared.items():
+        values["guarantee", name] = steps.number(text, name) if text else None
+    adjacency = form.among("adjacency", ADJACENCY)
+    if adjacency != "add-remove" or get(data, "guarantee", "adjacency") is not None:
+        values["guarantee", "adjacency"] = adjacency
+    return values
+
+
+READ = steps.READ | {"table": of_scores, "attacker": of_attacks, "release": of_training}
