@@ -357,7 +357,7 @@ def test_two_tabs_and_the_back_button_lose_nothing(people):
     assert answer.status_code == 409
     assert "a = 1" in answer.text
     assert people.text() == before
-    assert people.post("/study/people/plan", second).status_code == 422
+    assert people.post("/study/people/plan", second).status_code == 409
     assert people.post("/study/people/run", trials="9").status_code == 200  # the page as shown
     assert "trials = 9" in people.text()
 

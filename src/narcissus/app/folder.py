@@ -6,7 +6,7 @@ import os
 import re
 import stat
 import tomllib
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,23 +96,17 @@ class Folder:
     def tables(self) -> list[str]:
         """List the files of data in the folder and one folder deeper, with `/` between."""
         found: list[str] = []
-        for path in self._files(self.root):
-            found.append(path.name)
-        for place in sorted(self.root.iterdir()):
-            is_own = place.is_dir() and not place.is_symlink() and place.name != "results"
-            if is_own and not place.name.startswith("."):
-                found += [f"{place.name}/{path.name}" for path in self._files(place)]
+        for path in sorted((*self.root.iterdir(), *self.root.glob("*/*")), key=_depth):
+            name = path.relative_to(self.root).as_posix()
+            is_data = name.lower().endswith(_TABLES + ARRAYS) and not name.startswith("results/")
+            with suppress(OSError, RuntimeError):
+                if is_data and "/." not in f"/{name}" and self._is_own(path):
+                    found.append(name)
         return found[:MOST_LISTED]
 
-    def _files(self, place: Path) -> Iterator[Path]:
-        with suppress(OSError):
-            for path in sorted(place.iterdir()):
-                name = path.name.lower()
-                is_table = (
-                    name.endswith(_TABLES + ARRAYS) and not name.startswith(".") and path.is_file()
-                )
-                if is_table and path.resolve().is_relative_to(self.root):
-                    yield path
+    def _is_own(self, path: Path) -> bool:
+        leads_in = path.resolve().is_relative_to(self.root)
+        return path.is_file() and leads_in and not path.parent.is_symlink()
 
     def studies(self) -> list[tuple[str, str]]:
         """List the studies that the page can open: name and title."""
@@ -159,6 +153,10 @@ class Folder:
         finally:
             partial.unlink(missing_ok=True)
         return f"{UPLOADS}/{name}"
+
+
+def _depth(path: Path) -> tuple[int, Path]:
+    return len(path.parts), path
 
 
 def parsed(text: str, name: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import asyncio
 import json
 import shutil
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import parse_qsl, quote
@@ -148,41 +148,41 @@ class Pages:
         if step not in steps.STEPS:
             raise HTTPException(404, "There is no such page.")
         if request.method == "POST" and step in steps.READ:
-            return await self._save(request, name, step)
+            return await self._done(request, self._save, step)
         return await self._show(name, step, mechanism=request.query_params.get("mechanism", ""))
 
-    async def _save(self, request: Request, name: str, step: str) -> Response:
-        form = await _form(request)
-        text = self.folder.read(name)
-        if form.one("base") != digest(text):
-            return await self._show(name, step, status=409, error=_CHANGED)
-        try:
-            data = self._data(name, text)
-            look = await self._look(data)
-            read = scores.READ if data.get("kind") == "membership" else steps.READ
-            after = changed(text, read[step](form, data, look))
-            self._check(name, after)
-            await self._look(self._data(name, after))
-            self._write(name, after)
-        except NarcissusError as error:
-            mechanism = form.one("mechanism")
-            return await self._show(name, step, mechanism, 422, error=str(error))
-        return self._go(name, form.one("next") if form.one("next") in steps.STEPS else step)
+    async def _done(self, request: Request, do: _Doing, step: str) -> Response:
+        """Do what a form asks for, if the study file is the one that it was about, and go on."""
+        name, form = request.path_params["study"], await _form(request)
+        text, step = self.folder.read(name), form.one("step") if do == self._type else step
+        step = step if step in steps.STEPS else "table"
+        typed = form.text("text").removesuffix("\n") + "\n" if do == self._type else None
+        status, why = 409, _CHANGED
+        if form.one("base") == digest(text):
+            try:
+                await do(name, form, text if typed is None else typed, step)
+                return self._go(name, form.one("next") if form.one("next") in steps.STEPS else step)
+            except NarcissusError as error:
+                status, why = 422, str(error)
+        return await self._show(name, step, form.one("mechanism"), status, error=why, typed=typed)
+
+    async def _save(self, name: str, form: steps.Form, text: str, step: str) -> None:
+        data = self._data(name, text)
+        look = await self._look(data)
+        read = scores.READ if data.get("kind") == "membership" else steps.READ
+        after = changed(text, read[step](form, data, look))
+        self._check(name, after)
+        await self._look(self._data(name, after))
+        self._write(name, after)
 
     async def save_text(self, request: Request) -> Response:
+        return await self._done(request, self._type, "table")
+
+    async def _type(self, name: str, _form: steps.Form, typed: str, _step: str) -> None:
         """Write the text of the study file as it was edited."""
-        name, form = request.path_params["study"], await _form(request)
-        step = form.one("step") if form.one("step") in steps.STEPS else "table"
-        typed = form.text("text").removesuffix("\n") + "\n"
-        if form.one("base") != digest(self.folder.read(name)):
-            return await self._show(name, step, status=409, error=_CHANGED, typed=typed)
-        try:
-            self._data(name, typed)
-            self._check(name, typed)
-            self._write(name, typed)
-        except NarcissusError as error:
-            return await self._show(name, step, status=422, error=str(error), typed=typed)
-        return self._go(name, step)
+        self._data(name, typed)
+        self._check(name, typed)
+        self._write(name, typed)
 
     def _write(self, name: str, text: str) -> None:
         running = self.jobs.running()
@@ -260,7 +260,7 @@ class Pages:
     ) -> dict[str, Any]:
         """Return what the form of a step shows."""
         if step == "table":
-            of = {"ways": steps.WAYS, "readings": steps.READINGS}
+            of = {"ways": steps.WAYS, "readings": steps.READINGS, "missings": steps.MISSING}
             missing = get(data, "data", "missing")
             return {"columns": list(steps.columns(data, look)), "missing": missing, **of}
         if step == "attacker":
@@ -270,7 +270,8 @@ class Pages:
             given = get(data, "mechanism", "name") or "marginals"
             chosen = mechanism if mechanism in known else given
             shown = list(steps.options(chosen, data)) if chosen in known else []
-            return {"known": known, "chosen": chosen, "options": shown}
+            labels = {name: f"{name}: {text}" for name, text in known.items()}
+            return {"known": known, "labels": labels, "chosen": chosen, "options": shown}
         if step == "threshold":
             return {"limits": steps.threshold(data), "given": data.get("threshold", {})}
         if step == "run":
@@ -288,33 +289,24 @@ class Pages:
         return {"state": state, "other": other, "goes_on": is_same and state.name == "stopped"}
 
     async def plan(self, request: Request) -> Response:
+        return await self._done(request, self._plan, "run")
+
+    async def _plan(self, name: str, _form: steps.Form, text: str, _step: str) -> None:
         """Estimate time and memory, and check the study against its table."""
-        name, form = request.path_params["study"], await _form(request)
-        text = self.folder.read(name)
+        self._data(name, text)
         of = (f"{name}.toml", str(self.jobs.results / name))
-        try:
-            if form.one("base") != digest(text):
-                raise InputError(_CHANGED)
-            self._data(name, text)
-            async with self._at_work:
-                found = await run_in_threadpool(worked, self.folder.root, "plan", *of)
-        except NarcissusError as error:
-            return await self._show(name, "run", status=422, error=str(error))
+        async with self._at_work:
+            found = await run_in_threadpool(worked, self.folder.root, "plan", *of)
         self._plans[name, digest(text)] = found
-        return self._go(name, "run")
 
     async def start(self, request: Request) -> Response:
-        name, form = request.path_params["study"], await _form(request)
-        text = self.folder.read(name)
-        plan = self._plans.get((name, digest(text)))
-        try:
-            if plan is None or form.one("base") != digest(text):
-                raise InputError(_CHANGED)
-            self._data(name, text)
-            self.jobs.start(name, plan["digest"])
-        except NarcissusError as error:
-            return await self._show(name, "run", status=422, error=str(error))
-        return self._go(name, "run")
+        return await self._done(request, self._start, "run")
+
+    async def _start(self, name: str, _form: steps.Form, text: str, _step: str) -> None:
+        self._data(name, text)
+        if (plan := self._plans.get((name, digest(text)))) is None:
+            raise InputError("estimate time and memory first")
+        self.jobs.start(name, plan["digest"])
 
     async def stop(self, request: Request) -> Response:
         name = request.path_params["study"]
@@ -379,6 +371,7 @@ class Pages:
         return target.stem if there else self.new_study(EXAMPLE)
 
 
+_Doing = Callable[[str, steps.Form, str, str], Awaitable[None]]
 _FILES = ("table", "synthetic", "control", "scores", "members")
 _CHANGED = (
     "The study file was changed elsewhere meanwhile, in another tab or an editor. Nothing was "

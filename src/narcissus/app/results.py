@@ -7,11 +7,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import zip_longest
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from narcissus.errors import InputError, NarcissusError
 from narcissus.report.about import shown
+from narcissus.report.envelope import flat
 from narcissus.report.first_screen import first_screen
 from narcissus.report.format import STATUS
 from narcissus.study.reading import read_record
@@ -70,10 +73,8 @@ def reports(results: Path, study: str, source: Any) -> list[Report]:
                 found.append((at.st_mtime, one))
     ordered = [one for _, one in sorted(found, key=lambda pair: pair[0], reverse=True)]
     return [
-        replace(one, changed=tuple(_changes(ordered[n + 1].study, one.study)))
-        if n + 1 < len(ordered)
-        else one
-        for n, one in enumerate(ordered)
+        replace(one, changed=tuple(_changes(before.study, one.study))) if before else one
+        for one, before in zip_longest(ordered, ordered[1:])
     ]
 
 
@@ -86,27 +87,13 @@ def source_of(study: Mapping[str, Any]) -> Any:
 
 
 def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    before, after = dict(_flat(old)), dict(_flat(new))
+    before, after = dict(flat(old)), dict(flat(new))
     changed = [k for k in {**before, **after} if before.get(k) != after.get(k)]
     for key in changed[:MOST_CHANGES]:
-        yield f"{key}: {_said(before.get(key))} → {_said(after.get(key))}"
+        was, now = (shorten(one.get(key, "nothing"), 80) for one in (before, after))
+        yield f"{key}: {was} → {now}"
     if len(changed) > MOST_CHANGES:
         yield f"and {len(changed) - MOST_CHANGES} more settings"
-
-
-def _flat(value: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
-    for key, one in value.items():
-        if isinstance(one, Mapping) and one:
-            yield from _flat(one, f"{above}{key}.")
-        elif one not in (None, {}, [], ""):
-            yield f"{above}{key}", one
-
-
-def _said(value: Any) -> str:
-    if value is None:
-        return "nothing"
-    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def file_of(results: Path, place: str, name: str) -> Path:

@@ -95,8 +95,8 @@ def shadow_scores(
         )
     if values.shape[0] < _FEWEST_MODELS:
         raise InputError(
-            f"`scores` must be of at least {_FEWEST_MODELS} models (shape (models, records)), got 1; "
-            "the canaries of one model are for `narcissus refute --scores`"
+            f"`scores` must be of at least {_FEWEST_MODELS} models (shape (models, records)), got "
+            "1; the canaries of one model are for `narcissus refute --scores`"
         )
     if not np.isfinite(values).all():
         model, record = np.argwhere(~np.isfinite(values))[0]
