@@ -126,15 +126,13 @@ class Folder:
                 ".dta, .sav, .npz or another form that is read, and hold no slash"
             )
         place = self.root / UPLOADS
-        with suppress(FileExistsError):
-            place.mkdir(mode=0o700)
-        if not stat.S_ISDIR(place.lstat().st_mode):
-            raise InputError(f"{UPLOADS} in this folder is no folder")
-        place.chmod(0o700)
-        target = place / name
-        partial = place / f".{os.urandom(8).hex()}.partial"
-        size = 0
+        partial, size = place / f".{os.urandom(8).hex()}.partial", 0
         try:
+            with suppress(FileExistsError):
+                place.mkdir(mode=0o700)
+            if not stat.S_ISDIR(place.lstat().st_mode):
+                raise InputError(f"{UPLOADS} in this folder is no folder")
+            place.chmod(0o700)
             with open(
                 partial, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)
             ) as file:
@@ -143,7 +141,7 @@ class Folder:
                     if size > most:
                         raise TooLargeError(f"{name} is larger than {most:,} bytes")
                     file.write(piece)
-            os.link(partial, target)
+            os.link(partial, place / name)
         except FileExistsError as error:
             raise InputError(
                 f"{UPLOADS}/{name} is there already: choose it in the list, or rename yours"
@@ -151,7 +149,8 @@ class Folder:
         except OSError as error:
             raise InputError(f"cannot write {name}: {error.strerror or error}") from error
         finally:
-            partial.unlink(missing_ok=True)
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
         return f"{UPLOADS}/{name}"
 
 

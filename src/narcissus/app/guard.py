@@ -148,7 +148,7 @@ class Guard:
 
 
 def _refused(status: int, why: str) -> Response:
-    return PlainTextResponse(why + "\n", status)
+    return PlainTextResponse(why + "\n", status, {"connection": "close"})
 
 
 def _closed() -> Response:

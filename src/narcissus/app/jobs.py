@@ -13,14 +13,19 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from narcissus._files import read_bytes, write_atomically
 from narcissus.errors import InputError
+
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl = None
 
 JOB, LOG, RECORD, STORE = "job.json", "progress.log", "record.json", "trials.store"
 TAIL = 2**14  # bytes of a log that are read
@@ -79,14 +84,18 @@ class Jobs:
 
         InputError: another run is going on in this folder.
         """
-        if (other := self.running()) is not None:
-            raise InputError(f"a run of {other[0]} is going on: wait for it, or stop it")
         place = self.place(study, digest)
         for folder in (self.results, place.parent, place):
             with suppress(FileExistsError):
                 folder.mkdir(mode=0o700)
             if folder.is_symlink() or not folder.is_dir():
                 raise InputError(f"{folder.relative_to(self.root)} is no folder of its own")
+        with _alone(self.results):  # another server of this folder may begin one as well
+            if (other := self.running()) is not None:
+                raise InputError(f"a run of {other[0]} is going on: wait for it, or stop it")
+            self._begin(study, place, digest)
+
+    def _begin(self, study: str, place: Path, digest: str) -> None:
         words = ["audit", f"./{study}.toml", "--out", str(place.relative_to(self.root)), "--yes"]
         for name in (JOB, LOG):
             (place / name).unlink(missing_ok=True)
@@ -103,7 +112,11 @@ class Jobs:
             os.close(log)
         self._started.append(child)
         job = {"pid": child.pid, "of": _born(child.pid), "began": began, "digest": digest}
-        write_atomically(place / JOB, json.dumps(job), private=True)
+        try:
+            write_atomically(place / JOB, json.dumps(job), private=True)
+        except OSError:
+            child.terminate()  # nobody would find it again
+            raise
 
     def stop(self, place: Path) -> None:
         """Interrupt a run as Ctrl-C does; what is finished is kept."""
@@ -131,6 +144,18 @@ class Jobs:
                 return State("finished", notes=notes, began=began)
         is_wrong = any(note.startswith(("error:", "internal error:")) for note in notes)
         return replace(found, name="failed") if is_wrong else found
+
+
+@contextmanager
+def _alone(folder: Path) -> Generator[None]:
+    """Wait until no other process is in here; the lock ends with the process."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        if fcntl is not None:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _job(place: Path) -> dict[str, Any]:

@@ -81,7 +81,7 @@ class Pages:
             Route("/study/{study}/stop", self.stop, methods=["POST"]),
             Route("/study/{study}/{step}", self.step, methods=["GET", "POST"]),
         ]
-        handlers: Any = {NarcissusError: self._wrong, HTTPException: self._wrong}
+        handlers: Any = dict.fromkeys((NarcissusError, HTTPException, OSError), self._wrong)
         return Starlette(routes=routes, exception_handlers=handlers)
 
     def _html(self, template: str, status: int = 200, **more: Any) -> HTMLResponse:
@@ -90,7 +90,7 @@ class Pages:
 
     async def _wrong(self, request: Request, error: Exception) -> Response:
         """Answer an error of ours, or an address that leads nowhere."""
-        status, why = 400, str(error)
+        status, why = 500 if isinstance(error, OSError) else 400, said(error)
         if isinstance(error, HTTPException):
             status, why = error.status_code, error.detail
         if request.method == "PUT":
@@ -151,19 +151,18 @@ class Pages:
             return await self._done(request, self._save, step)
         return await self._show(name, step, mechanism=request.query_params.get("mechanism", ""))
 
-    async def _done(self, request: Request, do: _Doing, step: str) -> Response:
+    async def _done(
+        self, request: Request, do: _Doing, step: str, typed: str | None = None
+    ) -> Response:
         """Do what a form asks for, if the study file is the one that it was about, and go on."""
         name, form = request.path_params["study"], await _form(request)
-        text, step = self.folder.read(name), form.one("step") if do == self._type else step
-        step = step if step in steps.STEPS else "table"
-        typed = form.text("text").removesuffix("\n") + "\n" if do == self._type else None
-        status, why = 409, _CHANGED
+        text, status, why = self.folder.read(name), 409, _CHANGED
         if form.one("base") == digest(text):
             try:
                 await do(name, form, text if typed is None else typed, step)
                 return self._go(name, form.one("next") if form.one("next") in steps.STEPS else step)
-            except NarcissusError as error:
-                status, why = 422, str(error)
+            except (NarcissusError, OSError) as error:
+                status, why = 422, said(error)
         return await self._show(name, step, form.one("mechanism"), status, error=why, typed=typed)
 
     async def _save(self, name: str, form: steps.Form, text: str, step: str) -> None:
@@ -176,7 +175,10 @@ class Pages:
         self._write(name, after)
 
     async def save_text(self, request: Request) -> Response:
-        return await self._done(request, self._type, "table")
+        form = await _form(request)
+        step = form.one("step") if form.one("step") in steps.STEPS else "table"
+        typed = form.text("text").removesuffix("\n") + "\n"
+        return await self._done(request, self._type, step, typed)
 
     async def _type(self, name: str, _form: steps.Form, typed: str, _step: str) -> None:
         """Write the text of the study file as it was edited."""
@@ -377,6 +379,13 @@ _CHANGED = (
     "The study file was changed elsewhere meanwhile, in another tab or an editor. Nothing was "
     "written. Below is what it holds now."
 )
+
+
+def said(error: Exception) -> str:
+    """Return an error in words; what the system refused is named with the file."""
+    if not isinstance(error, OSError) or not error.strerror:
+        return str(error)
+    return f"cannot use {error.filename or 'the folder'}: {error.strerror}"
 
 
 def told(state: State) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from narcissus._files import require_own_folder
 from narcissus.app.guard import Guard, Keys
@@ -18,6 +19,16 @@ from narcissus.app.pages import Pages
 from narcissus.errors import InputError
 
 HOST = "127.0.0.1"
+PATIENCE = 10.0
+"""Seconds in which a connection must have asked for something."""
+
+
+class Impatient(H11Protocol):
+    """Closes a connection that asks for nothing: others could hold all that there may be."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.loop.call_later(PATIENCE, lambda: self.cycle or transport.close())
 
 
 def opened(folder: Path) -> Path:
@@ -62,7 +73,7 @@ def serve(
         config = uvicorn.Config(
             Guard(pages.app(), keys, begin), log_level="error", access_log=False,
             server_header=False, timeout_graceful_shutdown=1, limit_concurrency=100,
-            ws="none", lifespan="off", proxy_headers=False,
+            http=Impatient, ws="none", lifespan="off", proxy_headers=False,
         )  # fmt: skip
         say(f"Open {keys.url()}")
         say("The page is for you alone: whoever has this address can use it. Ctrl-C ends it.")
