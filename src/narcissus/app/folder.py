@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
+from unicodedata import normalize
 
 from narcissus._files import LARGEST, read_bytes, write_atomically
 from narcissus.errors import InputError, TooLargeError
@@ -28,6 +29,7 @@ _TABLES = (
 ARRAYS = (".npz", ".npy", ".safetensors")
 """Endings of files of scores, beside tables."""
 _NAME = re.compile(r"[^\W_][\w .()+-]{0,119}")
+_NO_PATHS = {"unknown", "known", "columns", "drop", "title", "reason", "origin"}
 _OUTSIDE = "`{}` is outside of the folder that was opened: move it there, or open the folder above"
 
 
@@ -74,15 +76,19 @@ class Folder:
 
     def new_name(self, wanted: str) -> str:
         """Return the name of a study that is not there yet."""
-        stem = re.sub(r"[^\w-]+", "-", wanted.partition(".")[0]).strip("-_") or "study"
+        stem = (
+            re.sub(r"[^\w-]+", "-", normalize("NFC", wanted).partition(".")[0]).strip("-_")
+            or "study"
+        )
         names = (stem, *(f"{stem}-{n}" for n in range(2, 1000)))
         return next(n for n in names if not os.path.lexists(self.root / f"{n}.toml"))
 
     def require_inside(self, value: Any) -> None:
-        """Refuse a study in which any text names a file outside, whatever the text is for."""
+        """Refuse a study in which any text but a name of a column or a remark leads outside."""
         if isinstance(value, Mapping):
-            for one in cast("Mapping[str, Any]", value).values():
-                self.require_inside(one)
+            for key, one in cast("Mapping[str, Any]", value).items():
+                if key not in _NO_PATHS:
+                    self.require_inside(one)
         elif isinstance(value, list):
             for one in cast("list[Any]", value):
                 self.require_inside(one)

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from narcissus._files import read_bytes, write_atomically
+from narcissus._visible import visible
 from narcissus.errors import InputError
 
 try:
@@ -248,7 +249,9 @@ def worked(root: Path, what: str, *arguments: str) -> dict[str, Any]:
             f"this has not ended after {PATIENCE:g} seconds: take fewer rows"
         ) from error
     except ValueError as error:
-        raise InputError("this ended without an answer: there may not be enough memory") from error
+        last = visible(done.stderr.decode(errors="replace").strip().rpartition("\n")[2])
+        why = f"an error of this program: {last}" if last else "there may not be enough memory"
+        raise InputError(f"this ended without an answer: {why}") from error
     if "error" in found:
         raise InputError(found["error"])
     return found

@@ -45,6 +45,7 @@ def look(source: str) -> dict[str, Any]:
     sketch = sketch_table(source)
     found = propose(sketch)
     seen = {one.name: one for one in found.seen}
+    nameless = [why for name, why in found.drop.items() if name not in seen]
     columns = [
         asdict(seen[one.name]) | {"bars": _bars(one, seen[one.name])}
         for one in sketch.columns
@@ -54,7 +55,7 @@ def look(source: str) -> dict[str, Any]:
         "columns": columns,
         "rows": sketch.rows,
         "all_rows": sketch.all_rows,
-        "remarks": [visible(one) for one in sketch.remarks],
+        "remarks": [visible(one) for one in (*sketch.remarks, *nameless)],
         "drop": dict(found.drop),
         "unknown": list(found.unknown),
         "secret": list(found.secret),
@@ -82,7 +83,7 @@ def new(source: str, path: str) -> dict[str, Any]:
 
 def new_of_files(real: str, synthetic: str, control: str) -> dict[str, Any]:
     """Return the text of a study of a given file, with what `narcissus synth` chooses."""
-    nothing = dict.fromkeys(("drop", "bins", "missing", "read_as", "unit"))
+    nothing = dict.fromkeys(("drop", "columns", "bins", "missing", "read_as", "unit"))
     files = {"real": real, "synthetic": synthetic, "control": control or None}
     settings, lines = completed({
         "kind": "synthetic",
