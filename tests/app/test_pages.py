@@ -198,7 +198,6 @@ def test_scores_of_models_go_from_a_file_to_the_record_of_the_command_line(
         ("release", {"members": "people.csv"}, "goes with a .npy file"),
         ("release", {"delta": "1e-5"}, "give `epsilon`"),
         ("release", {"epsilon": "1", "mu": "1"}, "give `epsilon`"),
-        ("release", {"epsilon": "1", "adjacency": "x"}, "no choice"),
         ("threshold", {"tpr": "101"}, "threshold.tpr"),
         ("threshold", {"at": "0.5"}, "give `tpr`, `epsilon` or both"),
     ],

@@ -69,10 +69,7 @@ class Folder:
         """Write a study file; what it names must lie in the folder."""
         self.require_inside(parsed(text, f"{name}.toml"))
         path = self.root / f"{name}.toml" if new else self.study(name)
-        try:
-            write_atomically(path, text, private=True)
-        except OSError as error:
-            raise InputError(f"cannot write {path.name}: {error.strerror or error}") from error
+        write_atomically(path, text, private=True)
 
     def new_name(self, wanted: str) -> str:
         """Return the name of a study that is not there yet."""
@@ -102,17 +99,14 @@ class Folder:
     def tables(self) -> list[str]:
         """List the files of data in the folder and one folder deeper, with `/` between."""
         found: list[str] = []
-        for path in sorted((*self.root.iterdir(), *self.root.glob("*/*")), key=_depth):
+        for path in (*sorted(self.root.iterdir()), *sorted(self.root.glob("*/*"))):
             name = path.relative_to(self.root).as_posix()
             is_data = name.lower().endswith(_TABLES + ARRAYS) and not name.startswith("results/")
+            is_data = is_data and "/." not in f"/{name}" and not path.parent.is_symlink()
             with suppress(OSError, RuntimeError):
-                if is_data and "/." not in f"/{name}" and self._is_own(path):
+                if is_data and path.is_file() and path.resolve().is_relative_to(self.root):
                     found.append(name)
         return found[:MOST_LISTED]
-
-    def _is_own(self, path: Path) -> bool:
-        leads_in = path.resolve().is_relative_to(self.root)
-        return path.is_file() and leads_in and not path.parent.is_symlink()
 
     def studies(self) -> list[tuple[str, str]]:
         """List the studies that the page can open: name and title."""
@@ -139,9 +133,7 @@ class Folder:
             if not stat.S_ISDIR(place.lstat().st_mode):
                 raise InputError(f"{UPLOADS} in this folder is no folder")
             place.chmod(0o700)
-            with open(
-                partial, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)
-            ) as file:
+            with open(partial, "xb", opener=lambda at, flags: os.open(at, flags, 0o600)) as file:
                 async for piece in pieces:
                     size += len(piece)
                     if size > most:
@@ -152,16 +144,10 @@ class Folder:
             raise InputError(
                 f"{UPLOADS}/{name} is there already: choose it in the list, or rename yours"
             ) from error
-        except OSError as error:
-            raise InputError(f"cannot write {name}: {error.strerror or error}") from error
         finally:
             with suppress(OSError):
                 partial.unlink(missing_ok=True)
         return f"{UPLOADS}/{name}"
-
-
-def _depth(path: Path) -> tuple[int, Path]:
-    return len(path.parts), path
 
 
 def parsed(text: str, name: str) -> dict[str, Any]:

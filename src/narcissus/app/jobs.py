@@ -13,20 +13,16 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from narcissus._files import read_bytes, write_atomically
+from narcissus._scratch import fcntl
 from narcissus._visible import visible
 from narcissus.errors import InputError
-
-try:
-    import fcntl
-except ImportError:  # not on Windows
-    fcntl = None
 
 JOB, LOG, RECORD, STORE = "job.json", "progress.log", "record.json", "trials.store"
 TAIL = 2**14  # bytes of a log that are read
@@ -91,7 +87,11 @@ class Jobs:
                 folder.mkdir(mode=0o700)
             if folder.is_symlink() or not folder.is_dir():
                 raise InputError(f"{folder.relative_to(self.root)} is no folder of its own")
-        with _alone(self.results):  # another server of this folder may begin one as well
+        with ExitStack() as stack:  # another server of this folder may begin one as well
+            handle = os.open(self.results, os.O_RDONLY)
+            stack.callback(os.close, handle)
+            if fcntl is not None:
+                fcntl.flock(handle, fcntl.LOCK_EX)
             if (other := self.running()) is not None:
                 raise InputError(f"a run of {other[0]} is going on: wait for it, or stop it")
             self._begin(study, place, digest)
@@ -145,18 +145,6 @@ class Jobs:
                 return State("finished", notes=notes, began=began)
         is_wrong = any(note.startswith(("error:", "internal error:")) for note in notes)
         return replace(found, name="failed") if is_wrong else found
-
-
-@contextmanager
-def _alone(folder: Path) -> Generator[None]:
-    """Wait until no other process is in here; the lock ends with the process."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        if fcntl is not None:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
 
 
 def _job(place: Path) -> dict[str, Any]:
@@ -243,11 +231,12 @@ def worked(root: Path, what: str, *arguments: str) -> dict[str, Any]:
             cwd=root, env=_environment(), stdin=subprocess.DEVNULL, capture_output=True,
             timeout=PATIENCE, check=False,
         )  # fmt: skip
-        found = json.loads(done.stdout)
     except subprocess.TimeoutExpired as error:
         raise InputError(
             f"this has not ended after {PATIENCE:g} seconds: take fewer rows"
         ) from error
+    try:
+        found = json.loads(done.stdout)
     except ValueError as error:
         last = visible(done.stderr.decode(errors="replace").strip().rpartition("\n")[2])
         why = f"an error of this program: {last}" if last else "there may not be enough memory"

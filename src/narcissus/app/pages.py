@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -52,7 +51,7 @@ class Pages:
 
     def __init__(self, root: Path, above: str = "") -> None:
         self.folder, self.jobs, self._above = Folder(root), Jobs(root), above
-        self._looks: OrderedDict[tuple[Any, ...], dict[str, Any]] = OrderedDict()
+        self._looks: dict[tuple[Any, ...], dict[str, Any]] = {}
         self._plans: dict[tuple[str, str], dict[str, Any]] = {}
         self._at_work = asyncio.Semaphore(2)  # processes that read data, however many ask
         self._naming = asyncio.Lock()
@@ -73,11 +72,8 @@ class Pages:
             Route("/report/{place:path}", self.report),
             Route("/record/{place:path}", self.record),
             Route("/static/{name}", self.static),
-            Route("/study/{study}/text", self.save_text, methods=["POST"]),
             Route("/study/{study}/file", self.download),
             Route("/study/{study}/events", self.events),
-            Route("/study/{study}/plan", self.plan, methods=["POST"]),
-            Route("/study/{study}/start", self.start, methods=["POST"]),
             Route("/study/{study}/stop", self.stop, methods=["POST"]),
             Route("/study/{study}/{step}", self.step, methods=["GET", "POST"]),
         ]
@@ -121,14 +117,12 @@ class Pages:
             name = await run_in_threadpool(self.new_study, *map(form.one, _FILES))
         return self._go(name, "table")
 
-    def new_study(
-        self, table: str, synthetic: str = "", control: str = "", scores: str = "",
-        members: str = "",
-    ) -> str:  # fmt: skip
-        """Write a study of a table, or of scores, in the folder; return its name."""
+    def new_study(self, *named: str) -> str:
+        """Write a study of files in the folder, as `_FILES` orders them; return its name."""
+        table, synthetic, control, scores, members = (*named, "", "", "", "")[: len(_FILES)]
         if not (table or scores):
             raise InputError("name a table or a file of scores, or drop a file")
-        for one in filter(None, (table, synthetic, control, scores, members)):
+        for one in filter(None, named):
             if not one.startswith("statsmodels:"):
                 self.folder.inside(one)
         if scores:
@@ -145,18 +139,21 @@ class Pages:
 
     async def step(self, request: Request) -> Response:
         name, step = request.path_params["study"], request.path_params["step"]
+        deeds = {"text": self._type, "plan": self._plan, "start": self._start}
+        deeds |= dict.fromkeys(steps.READ, self._save)
+        if request.method == "POST" and step in deeds:
+            return await self._done(await _form(request), name, step, deeds[step])
         if step not in steps.STEPS:
             raise HTTPException(404, "There is no such page.")
-        if request.method == "POST" and step in steps.READ:
-            return await self._done(request, self._save, step)
         return await self._show(name, step, mechanism=request.query_params.get("mechanism", ""))
 
-    async def _done(
-        self, request: Request, do: _Doing, step: str, typed: str | None = None
-    ) -> Response:
+    async def _done(self, form: steps.Form, name: str, what: str, do: _Doing) -> Response:
         """Do what a form asks for, if the study file is the one that it was about, and go on."""
-        name, form = request.path_params["study"], await _form(request)
         text, status, why = self.folder.read(name), 409, _CHANGED
+        step, typed = what if what in steps.STEPS else "run", None
+        if what == "text":
+            step = form.one("step") if form.one("step") in steps.STEPS else "table"
+            typed = form.get("text", "").removesuffix("\n") + "\n"
         if form.one("base") == digest(text):
             try:
                 await do(name, form, text if typed is None else typed, step)
@@ -169,16 +166,12 @@ class Pages:
         data = self._data(name, text)
         look = await self._look(data)
         read = scores.READ if data.get("kind") == "membership" else steps.READ
-        after = changed(text, read[step](form, data, look))
+        values = read[step](form, data, look).items()
+        unsaid = {k for k, v in values if steps.DEFAULTS.get(k) == v and get(data, *k) is None}
+        after = changed(text, {k: v for k, v in values if k not in unsaid})
         self._check(name, after)
         await self._look(self._data(name, after))
         self._write(name, after)
-
-    async def save_text(self, request: Request) -> Response:
-        form = await _form(request)
-        step = form.one("step") if form.one("step") in steps.STEPS else "table"
-        typed = form.text("text").removesuffix("\n") + "\n"
-        return await self._done(request, self._type, step, typed)
 
     async def _type(self, name: str, _form: steps.Form, typed: str, _step: str) -> None:
         """Write the text of the study file as it was edited."""
@@ -226,7 +219,7 @@ class Pages:
                 found = await run_in_threadpool(worked, self.folder.root, *asked)
                 self._looks[stamp] = found
                 while len(self._looks) > LOOKS:
-                    self._looks.popitem(last=False)
+                    del self._looks[next(iter(self._looks))]
             return self._looks[stamp]
 
     async def _show(
@@ -290,9 +283,6 @@ class Pages:
         is_same = plan is not None and last == self.jobs.place(name, plan["digest"])
         return {"state": state, "other": other, "goes_on": is_same and state.name == "stopped"}
 
-    async def plan(self, request: Request) -> Response:
-        return await self._done(request, self._plan, "run")
-
     async def _plan(self, name: str, _form: steps.Form, text: str, _step: str) -> None:
         """Estimate time and memory, and check the study against its table."""
         self._data(name, text)
@@ -300,9 +290,6 @@ class Pages:
         async with self._at_work:
             found = await run_in_threadpool(worked, self.folder.root, "plan", *of)
         self._plans[name, digest(text)] = found
-
-    async def start(self, request: Request) -> Response:
-        return await self._done(request, self._start, "run")
 
     async def _start(self, name: str, _form: steps.Form, text: str, _step: str) -> None:
         self._data(name, text)
@@ -350,13 +337,13 @@ class Pages:
 
     async def report(self, request: Request) -> Response:
         path = file_of(self.jobs.results, request.path_params["place"], "report.html")
-        page = read_bytes(path, largest=LARGEST_REPORT)
-        return HTMLResponse(page, headers={"content-security-policy": OF_REPORTS})
+        headers = {"content-security-policy": OF_REPORTS}
+        return HTMLResponse(read_bytes(path, largest=LARGEST_REPORT), headers=headers)
 
     async def record(self, request: Request) -> Response:
         path = file_of(self.jobs.results, request.path_params["place"], "record.json")
-        content, kind = read_bytes(path, largest=LARGEST_REPORT), "application/json"
-        return Response(content, media_type=kind, headers=_as_file("record.json"))
+        content = read_bytes(path, largest=LARGEST_REPORT)
+        return Response(content, headers=_as_file("record.json"), media_type="application/json")
 
     async def static(self, request: Request) -> Response:
         kinds = {"app.css": "text/css", "app.js": "text/javascript", "icon.svg": "image/svg+xml"}
@@ -408,8 +395,8 @@ async def _form(request: Request) -> steps.Form:
         raise HTTPException(415, "This is no form of this page.")
     try:
         text = (await request.body()).decode("ascii")
-        return steps.Form(parse_qsl(
-            text, keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS
-        ))  # fmt: skip
+        how: Any = {"keep_blank_values": True, "errors": "strict", "max_num_fields": MOST_FIELDS}
+        return steps.Form([(k.replace("\r\n", "\n"), v.replace("\r\n", "\n"))
+                           for k, v in parse_qsl(text, **how)])  # fmt: skip
     except ValueError as error:
         raise HTTPException(400, "This form cannot be read.") from error

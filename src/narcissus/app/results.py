@@ -18,6 +18,7 @@ from narcissus.report.envelope import flat
 from narcissus.report.first_screen import first_screen
 from narcissus.report.format import STATUS
 from narcissus.study.reading import read_record
+from narcissus.study.record import Record
 
 MOST_CHANGES = 12
 MOST_REPORTS = 200
@@ -30,14 +31,10 @@ class Report:
 
     place: str  # its folder, below the one of all results
     when: str
-    title: str
     sign: str
     words: str
-    verdict: str
     headline: list[str]
-    study: Mapping[str, Any]
-    digest: str
-    portable: str
+    record: Record
     changed: tuple[str, ...] = ()  # since the one before it
 
 
@@ -52,10 +49,8 @@ def _read(path: Path, _changed: int, root: Path) -> Report | None:
         return None
     sign, words = STATUS.get(record.status, ("?", record.status))
     when = datetime.datetime.fromtimestamp(path.stat().st_mtime).strftime("%Y-%m-%d %H:%M")
-    return Report(
-        path.parent.relative_to(root).as_posix(), when, record.title, sign, words,
-        record.verdict, headline, record.study, record.digest, record.portable_digest,
-    )  # fmt: skip
+    place = path.parent.relative_to(root).as_posix()
+    return Report(place, when, sign, words, headline, record)
 
 
 def reports(results: Path, study: str, source: Any) -> list[Report]:
@@ -68,12 +63,14 @@ def reports(results: Path, study: str, source: Any) -> list[Report]:
             at = path.stat()
             one = _read(path, at.st_mtime_ns, results)
             if one is not None and (
-                one.place.split("/")[0] == study or source_of(one.study) == source
+                one.place.split("/")[0] == study or source_of(one.record.study) == source
             ):
                 found.append((at.st_mtime, one))
     ordered = [one for _, one in sorted(found, key=lambda pair: pair[0], reverse=True)]
     return [
-        replace(one, changed=tuple(_changes(before.study, one.study))) if before else one
+        replace(one, changed=tuple(_changes(before.record.study, one.record.study)))
+        if before
+        else one
         for one, before in zip_longest(ordered, ordered[1:])
     ]
 

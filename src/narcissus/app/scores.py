@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import Any
 
 from narcissus.app import steps
 from narcissus.app.text import get
 from narcissus.errors import InputError
-from narcissus.kinds.membership.schema import AttackName, ShadowsSpec
+from narcissus.kinds.membership.schema import ShadowsSpec
 
 STEPS = steps.STEPS | {"table": "The scores"}
 OWN = ("table", "attacker", "release")
@@ -28,13 +28,8 @@ ATTACKS = {
     "rmia-offline": "RMIA with shadow models without the record alone",
     "score": "the score itself: looks at no shadow model",
 }
-assert set(ATTACKS) == set(get_args(AttackName))
 _DEFAULTS = ShadowsSpec()
 _COUNTS = {"targets": "Models that are attacked", "folds": "Folds"}
-ADJACENCY = {
-    "add-remove": "a record is in the data, or not",
-    "replace-one": "a record is replaced by another one",
-}
 
 
 def shown(step: str, data: Mapping[str, Any]) -> dict[str, Any]:
@@ -44,21 +39,18 @@ def shown(step: str, data: Mapping[str, Any]) -> dict[str, Any]:
     if step == "attacker":
         threat = _DEFAULTS.model_dump() | data.get("threat", {})
         return {"attacks": ATTACKS, "threat": threat, "counts": _COUNTS}
-    return {"adjacencies": ADJACENCY}
+    return {}
 
 
 def of_scores(form: steps.Form, data: Mapping[str, Any], _look: Any) -> steps.Values:
     """Read the form of the scores: what they are, and the records themselves."""
-    scale = form.among("scale", SCALES)
-    if scale == "score" and get(data, "data", "scale") is None:
-        return {("data", "points"): form.one("points") or None}
-    return {("data", "scale"): scale, ("data", "points"): form.one("points") or None}
+    return {("data", "scale"): form.among("scale", SCALES),
+            ("data", "points"): form.one("points") or None}  # fmt: skip
 
 
 def of_attacks(form: steps.Form, data: Mapping[str, Any], _look: Any) -> steps.Values:
     """Read the form of the attacker: attacks, models that they are tried on, and rates."""
-    given = data.get("threat", {})
-    before = given.get("attacks")
+    before = get(data, "threat", "attacks")
     attacks = [one for one in ATTACKS if one in form.all("attacks")]
     if not attacks:
         raise InputError("choose at least one attack")
@@ -69,8 +61,7 @@ def of_attacks(form: steps.Form, data: Mapping[str, Any], _look: Any) -> steps.V
         values["threat", name] = steps.number(text, what) if (text := form.one(name)) else None
     values["threat", "fpr"] = steps.numbers(form.one("fpr"), "False-positive rates")
     values["threat", "base_rate"] = steps.share(form.one("base_rate"), "Members of 100")
-    same = {k for k in values if k[1] not in given and values[k] == getattr(_DEFAULTS, k[1])}
-    return {keys: value for keys, value in values.items() if keys not in same}
+    return values
 
 
 def of_training(form: steps.Form, data: Mapping[str, Any], _look: Any) -> steps.Values:
@@ -83,9 +74,6 @@ def of_training(form: steps.Form, data: Mapping[str, Any], _look: Any) -> steps.
         return values | {("guarantee",): None}
     for name, text in declared.items():
         values["guarantee", name] = steps.number(text, name) if text else None
-    adjacency = form.among("adjacency", ADJACENCY)
-    if adjacency != "add-remove" or get(data, "guarantee", "adjacency") is not None:
-        values["guarantee", "adjacency"] = adjacency
     return values
 
 

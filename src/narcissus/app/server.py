@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 import tempfile
 import webbrowser
@@ -13,7 +12,7 @@ from pathlib import Path
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from narcissus._files import require_own_folder
+from narcissus._files import require_own_folder, write_atomically
 from narcissus.app.guard import Guard, Keys
 from narcissus.app.pages import Pages
 from narcissus.errors import InputError
@@ -85,9 +84,7 @@ def serve(
 
 def _open(path: Path, keys: Keys) -> None:
     """Open a browser by a file that only this user can read: all see the words of a command."""
-    with open(path, "x", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-        file.write(
-            '<!DOCTYPE html><meta charset="utf-8"><title>Narcissus</title>'
-            f'<meta http-equiv="refresh" content="0;url={keys.url()}">'
-        )
+    page = '<!DOCTYPE html><meta charset="utf-8"><title>Narcissus</title>'
+    page += f'<meta http-equiv="refresh" content="0;url={keys.url()}">'
+    write_atomically(path, page, private=True)
     webbrowser.open(path.as_uri())

@@ -9,6 +9,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
 import tomlkit
+from starlette.datastructures import ImmutableMultiDict
 
 from narcissus.app.text import Keys, get
 from narcissus.errors import InputError
@@ -55,27 +56,22 @@ _OF_OWN_CODE = ("command", "opendp")
 """Mechanisms that run programs or code of their own: not from a page."""
 
 
-class Form:
+DEFAULTS: Values = {
+    ("data", "missing"): "refuse", ("data", "scale"): "score", ("threat", "people"): "prior",
+    ("mechanism", "name"): "marginals", ("threat", "attacks"): ["lira"], ("threat", "folds"): 1,
+    ("threat", "fpr"): [0.001, 0.01, 0.1],
+}  # fmt: skip
+"""What is not written into a file that does not say it."""
+
+
+class Form(ImmutableMultiDict[str, str]):
     """What a form holds: texts by the names of its fields."""
 
-    def __init__(self, fields: Sequence[tuple[str, str]]) -> None:
-        self._fields: dict[str, list[str]] = {}
-        for name, value in fields:
-            here = self._fields.setdefault(name.replace("\r\n", "\n"), [])
-            here.append(value.replace("\r\n", "\n"))
-
     def one(self, name: str) -> str:
-        return self._fields.get(name, [""])[-1].strip()
-
-    def has(self, name: str) -> bool:
-        return name in self._fields
+        return self.get(name, "").strip()
 
     def all(self, name: str) -> list[str]:
-        return [value for value in self._fields.get(name, []) if value]
-
-    def text(self, name: str) -> str:
-        """Return a text as it was typed."""
-        return self._fields.get(name, [""])[-1]
+        return [value for value in self.getlist(name) if value]
 
     def among(self, name: str, known: Mapping[str, Any]) -> str:
         value = self.one(name)
@@ -182,8 +178,6 @@ def of_table(form: Form, data: Data, look: Data) -> Values:
             "then leave it out"
         )
     values: Values = {("data", "missing"): form.one("missing") or None}
-    if values["data", "missing"] == "refuse" and get(data, "data", "missing") is None:
-        del values["data", "missing"]
     if set(kept) != set(before):
         left = [name for name in get(data, "data", "drop") or () if name not in names]
         left += [name for name in names if name not in kept]
@@ -194,7 +188,7 @@ def of_table(form: Form, data: Data, look: Data) -> Values:
         if get(data, "data", "columns") is not None:
             values["data", "columns"] = kept
             values["data", "drop"] = None
-    for name in (name for name in names if form.has(f"way:{name}")):
+    for name in (name for name in names if f"way:{name}" in form):
         values["data", "bins", name] = _bins(form, name) if name in kept else None
         reading = form.among(f"read:{name}", READINGS)
         values["data", "read_as", name] = reading if reading and name in kept else None
@@ -256,10 +250,7 @@ def of_attacker(form: Form, data: Data, look: Data) -> Values:
         del values["threat", "unknown"], values["threat", "known"]  # as the file says it
     if values["threat", "targets"] == get(attacker(data, look), "targets"):
         del values["threat", "targets"]
-    people = form.among("people", PEOPLE)
-    if people != "prior" or "people" in data.get("threat", {}):
-        values["threat", "people"] = people
-    return values
+    return values | {("threat", "people"): form.among("people", PEOPLE)}
 
 
 def _chosen(form: Form, field: str, kept: Sequence[str], before: Any) -> list[str]:
@@ -296,8 +287,7 @@ def of_release(form: Form, data: Data, _look: Data) -> Values:
         return {("data", "synthetic"): form.one("synthetic"), ("data", "control"): control}
     name = form.among("mechanism", mechanisms())
     values: Values = {("mechanism", key): None for key in data.get("mechanism", {})}
-    if name != "marginals" or get(data, "mechanism", "name") is not None:
-        values["mechanism", "name"] = name
+    values["mechanism", "name"] = name
     for one in options(name, data):
         text = form.one(f"option:{one['name']}")
         values["mechanism", one["name"]] = typed(text) if text else None
@@ -370,7 +360,7 @@ def of_threshold(form: Form, data: Data, _look: Data) -> Values:
         if text and not one.hundredths:
             read = number(text, one.label)
         values["threshold", name] = read
-    if form.has("at"):
+    if "at" in form:
         values["threshold", "at"] = number(at, "What decides") if (at := form.one("at")) else None
     for key in ("reason", "origin"):
         values["threshold", key] = form.one(key) or None
@@ -381,7 +371,7 @@ def of_threshold(form: Form, data: Data, _look: Data) -> Values:
 
 def of_run(form: Form, _data: Data, _look: Data) -> Values:
     """Read the form of the run: how many trials, and the seed."""
-    fields = [name for name in ("trials", "seed") if form.has(name)]
+    fields = [name for name in ("trials", "seed") if name in form]
     given = {name: form.one(name) for name in fields}
     return {("run", name): number(text, name) if text else None for name, text in given.items()}
 

@@ -108,7 +108,6 @@ def look_at_scores(scores: str, members: str, scale: str) -> dict[str, Any]:
         "outsiders": int(data.outsiders.sum()),
         "unit": data.unit,
         "coins": f"{coins[0].upper()}{coins[1:]}.",
-        "range": [float(data.scores.min()), float(data.scores.max())],
         "members": _heights(data.scores[inside], low, high),
         "others": _heights(data.scores[~inside], low, high),
     }

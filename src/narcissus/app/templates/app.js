@@ -55,12 +55,10 @@ for (const drop of document.querySelectorAll("[data-drop]")) {
   };
   drop.hidden = false;
   file.addEventListener("change", () => send(file.files[0]));
-  drop.addEventListener("dragover", (event) => { event.preventDefault(); drop.classList.add("over"); });
-  drop.addEventListener("dragleave", () => drop.classList.remove("over"));
-  drop.addEventListener("drop", (event) => {
+  for (const kind of ["dragover", "dragleave", "drop"]) drop.addEventListener(kind, (event) => {
     event.preventDefault();
-    drop.classList.remove("over");
-    send(event.dataTransfer.files[0]);
+    drop.classList.toggle("over", kind === "dragover");
+    if (kind === "drop") send(event.dataTransfer.files[0]);
   });
 }
 
