@@ -1,10 +1,12 @@
 """From an empty folder to a report, as a user goes: forms, mistakes, two tabs, runs that end."""
 
+import errno
 import json
 import os
 import shutil
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from narcissus.app import pages, work
 from narcissus.app.folder import parsed
 from narcissus.app.jobs import JOB, LOG, Jobs
 from narcissus.app.pages import Pages
+from narcissus.errors import InputError
 from narcissus.kinds.table.propose import draft, propose
 from narcissus.study.load import load_study
 from narcissus.study.shipped import FOLDER, shipped_studies
@@ -251,6 +254,13 @@ def test_scores_that_cannot_be_read_are_told(visitor, name, content, error):
     assert not list(visitor.root.glob("*.toml"))
 
 
+def test_a_study_of_a_synthetic_file_begins(visitor):
+    """The day's part of the next test: the study is written, and every form is as the file."""
+    visitor.post("/new", table="people.csv", synthetic="people.csv")
+    assert str(visitor.last.url).endswith("/study/people/table"), visitor.error
+    assert load_study(visitor.root / "people.toml").kind == "synthetic"
+
+
 @pytest.mark.nightly
 def test_a_synthetic_file_is_a_study_of_its_own(visitor):
     rows = (visitor.root / "people.csv").read_text().splitlines()
@@ -409,10 +419,91 @@ def test_names_and_values_of_a_stranger_stay_texts(visitor):
     assert "{{ 7 * 7777 }}" in visitor.get("/study/people/table").text
 
 
+NAMES = [
+    'x"]\n[mechanism]\nname = "command"', "threat.unknown", "a\'\'\'b", "{% include 'x' %}", "\\",
+    "/day", "../x", "a\u2028b", "\u202eevil", "base", "öÄ ß", "a\tb", "x" * 300, "#x", "\x01ctl",
+]  # fmt: skip
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_column_of_any_name_is_a_column(visitor, name):
+    """It is never a key, a path, a field of the form or a piece of the study file."""
+    quoted = name.replace('"', '""')
+    rows = "".join(f"{i % 5},{'ab'[i % 2]},{i % 3}\n" for i in range(60))
+    (visitor.root / "people.csv").write_text(f'age,"{quoted}",ill\n{rows}', encoding="utf-8")
+    visitor.post("/new", table="people.csv")
+    fields = visitor.fields("/study/people/attacker") | {"unknown": [name], "groups": []}
+    visitor.post("/study/people/attacker", fields)
+    assert visitor.error == ""
+    fields = visitor.fields("/study/people/table")
+    visitor.post("/study/people/table", fields | {f"way:{name}": "common", f"number:{name}": "1"})
+    assert visitor.error == ""
+    data = parsed(visitor.text(), "x")
+    assert data["threat"]["unknown"] == [name]
+    assert data["data"]["bins"][name] == {"common": 1}
+    assert data["mechanism"]["name"] == "marginals"
+
+
+def test_a_column_without_a_name_is_told_to_be_left_out(visitor):
+    rows = "".join(f"{i % 5},{i},{i % 3}\n" for i in range(60))
+    (visitor.root / "people.csv").write_text(f"age,,ill\n{rows}")
+    visitor.post("/new", table="people.csv")
+    assert "2 columns" in visitor.last.text
+    assert "no name: an index that was written along" in visitor.last.text
+
+
+def full(*_words, **_more):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "people.toml")
+
+
+def test_a_full_disk_is_told_and_no_run_is_lost_from_sight(people, monkeypatch):
+    people.post("/study/people/plan")
+    children = people.pages.jobs._started
+    with monkeypatch.context() as patched:
+        patched.setattr(at_work, "write_atomically", full)
+        answer = people.post("/study/people/start")
+    assert answer.status_code == 422
+    assert "No space left" in people.error
+    assert [one.wait(60) for one in children] == [-signal.SIGTERM]  # nobody would find it again
+    assert people.pages.jobs.running() is None
+    monkeypatch.setattr("narcissus.app.folder.write_atomically", full)
+    assert people.post("/study/people/run", trials="9").status_code == 422
+    assert "No space left" in people.error
+    assert people.post("/new", table="people.csv").status_code == 500
+    assert "No space left" in people.error
+    monkeypatch.setattr("narcissus.app.folder.os.link", full)
+    answer = people.client.put(f"{people.keys.root}/upload/a.csv", content=b"a\n1\n")
+    assert "No space left" in answer.json()["error"]
+    assert list((people.root / "uploads").iterdir()) == []
+
+
+def test_two_servers_of_a_folder_start_one_run(people, monkeypatch):
+    """Both may find that nothing runs, before either has begun."""
+    begun, jobs = [], [Jobs(people.root) for _ in range(2)]
+
+    def begin(self, study, place, _digest):
+        time.sleep(0.3)
+        begun.append(self)
+        (place / JOB).write_text("{}")
+
+    with monkeypatch.context() as patched, ThreadPoolExecutor(2) as pool:
+        patched.setattr(Jobs, "_begin", begin)
+        patched.setattr(Jobs, "running", lambda _: ("people", None) if begun else None)
+        tried = [pool.submit(one.start, "people", "0" * 64) for one in jobs]
+        assert [type(one.exception()) for one in tried].count(InputError) == 1
+    assert len(begun) == 1
+
+
+def test_an_error_of_the_program_is_not_called_a_lack_of_memory(people):
+    with pytest.raises(InputError, match="an error of this program: KeyError: 'nothing'"):
+        at_work.worked(people.root, "nothing")
+
+
 def test_an_address_that_leads_nowhere_is_told(people):
     for path, status in [
         ("/x", 404), ("/study/people/x", 404), ("/study/none/table", 400),
-        ("/study/..%2fx/table", 404),
+        ("/study/..%2fx/table", 404), ("/study/..%5cx/table", 400), ("/study/C:%5cx/table", 400),
         ("/static/x.js", 404), ("/static/base.html", 404), ("/report/people/none", 400),
         ("/report/..%2f..%2fetc/passwd", 400), ("/record/%00", 400), ("/study/%00/table", 400),
     ]:  # fmt: skip

@@ -241,7 +241,7 @@ class Pages:
             of["STEPS"] = scores.STEPS if of["kind"] == "membership" else steps.STEPS
             of["look"] = look = await self._look(data)
             is_own = of["kind"] == "membership" and step in scores.OWN
-            of |= scores.shown(step, data) if is_own else self._of_step(
+            of |= scores.shown(data) if is_own else self._of_step(
                 name, step, data, look, text, mechanism
             )  # fmt: skip
         except NarcissusError as wrong:

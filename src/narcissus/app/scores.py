@@ -11,8 +11,7 @@ from narcissus.errors import InputError
 from narcissus.kinds.membership.schema import ShadowsSpec
 
 STEPS = steps.STEPS | {"table": "The scores"}
-OWN = ("table", "attacker", "release")
-"""Steps that have another form than for a table."""
+OWN = ("table", "attacker", "release")  # steps that have another form than for a table
 SCALES = {
     "score": "any score, larger for members",
     "probability": "the probability that the model gives the record's own label",
@@ -32,14 +31,10 @@ _DEFAULTS = ShadowsSpec()
 _COUNTS = {"targets": "Models that are attacked", "folds": "Folds"}
 
 
-def shown(step: str, data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the form of a step shows."""
-    if step == "table":
-        return {"scales": SCALES}
-    if step == "attacker":
-        threat = _DEFAULTS.model_dump() | data.get("threat", {})
-        return {"attacks": ATTACKS, "threat": threat, "counts": _COUNTS}
-    return {}
+def shown(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the forms of these steps show."""
+    threat = _DEFAULTS.model_dump() | data.get("threat", {})
+    return {"scales": SCALES, "attacks": ATTACKS, "threat": threat, "counts": _COUNTS}
 
 
 def of_scores(form: steps.Form, data: Mapping[str, Any], _look: Any) -> steps.Values:
@@ -57,10 +52,10 @@ def of_attacks(form: steps.Form, data: Mapping[str, Any], _look: Any) -> steps.V
     if sorted(before or _DEFAULTS.attacks) == sorted(attacks):
         attacks = before  # in the order of the file
     values: steps.Values = {("threat", "attacks"): attacks}
-    for name, what in _COUNTS.items():
-        values["threat", name] = steps.number(text, what) if (text := form.one(name)) else None
+    for name, what in (*_COUNTS.items(), ("base_rate", "Members of 100")):
+        read = steps.share if name == "base_rate" else steps.number
+        values["threat", name] = read(text, what) if (text := form.one(name)) else None
     values["threat", "fpr"] = steps.numbers(form.one("fpr"), "False-positive rates")
-    values["threat", "base_rate"] = steps.share(form.one("base_rate"), "Members of 100")
     return values
 
 

@@ -90,10 +90,8 @@ def number(text: str, what: str) -> int | float:
     return int(text) if text.lstrip("+-").isdecimal() else found
 
 
-def share(text: str, what: str) -> float | None:
-    """Read so many of a hundred as a share; nothing written is None."""
-    if not text:
-        return None
+def share(text: str, what: str) -> float:
+    """Read so many of a hundred as a share."""
     try:
         found = Decimal(text) / 100
         if found.is_finite():
@@ -356,10 +354,8 @@ def of_threshold(form: Form, data: Data, _look: Data) -> Values:
     values: Values = {}
     for name, one in LIMITS[data.get("kind", "table")].items():
         text = form.one(name)
-        read = share(text, one.label) if one.hundredths else None
-        if text and not one.hundredths:
-            read = number(text, one.label)
-        values["threshold", name] = read
+        read = share if one.hundredths else number
+        values["threshold", name] = read(text, one.label) if text else None
     if "at" in form:
         values["threshold", "at"] = number(at, "What decides") if (at := form.one("at")) else None
     for key in ("reason", "origin"):
@@ -371,8 +367,7 @@ def of_threshold(form: Form, data: Data, _look: Data) -> Values:
 
 def of_run(form: Form, _data: Data, _look: Data) -> Values:
     """Read the form of the run: how many trials, and the seed."""
-    fields = [name for name in ("trials", "seed") if name in form]
-    given = {name: form.one(name) for name in fields}
+    given = {name: form.one(name) for name in ("trials", "seed") if name in form}
     return {("run", name): number(text, name) if text else None for name, text in given.items()}
 
 
