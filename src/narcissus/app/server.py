@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
+import uvicorn.protocols.http.h11_impl
 
 from narcissus._files import require_own_folder, write_atomically
 from narcissus.app.guard import Guard, Keys
@@ -22,7 +22,7 @@ PATIENCE = 10.0
 """Seconds in which a connection must have asked for something."""
 
 
-class Impatient(H11Protocol):
+class Impatient(uvicorn.protocols.http.h11_impl.H11Protocol):
     """Closes a connection that asks for nothing: others could hold all that there may be."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
