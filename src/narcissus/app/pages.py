@@ -369,10 +369,11 @@ _CHANGED = (
 
 
 def said(error: Exception) -> str:
-    """Return an error in words; what the system refused is named with the file."""
+    """Return an error in words, also what the system refused."""
     if not isinstance(error, OSError) or not error.strerror:
         return str(error)
-    return f"cannot use {error.filename or 'the folder'}: {error.strerror}"
+    where = str(error.filename or ".partial")  # of a file that was to be written
+    return f"cannot use {'the folder' if '.partial' in where else where}: {error.strerror}"
 
 
 def told(state: State) -> dict[str, Any]:

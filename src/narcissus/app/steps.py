@@ -331,8 +331,8 @@ LIMITS: dict[str, dict[str, FormLimit]] = {
         "tpr": FormLimit("Members of 100 who are found",
             "An attacker may find at most {} of 100 members, at the false-positive rate below."),
         "epsilon": FormLimit("The epsilon that must not be refuted",
-            "No attack may show that the training keeps no epsilon of {}, at the delta that "
-            "stands at The release.", hundredths=False),
+            "No attack may refute an epsilon of {}, at the delta that stands at The release.",
+            hundredths=False),
     },
 }  # fmt: skip
 
