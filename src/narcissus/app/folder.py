@@ -26,8 +26,7 @@ _TABLES = (
     *(".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.xz", ".csv.zip", ".parquet", ".arrow"),
     *(".feather", ".dta", ".sav", ".sas7bdat", ".xlsx", ".jsonl", ".txt"),
 )
-ARRAYS = (".npz", ".npy", ".safetensors")
-"""Endings of files of scores, beside tables."""
+ARRAYS = (".npz", ".npy", ".safetensors")  # files of scores, beside tables
 _NAME = re.compile(r"[^\W_][\w .()+-]{0,119}")
 _NO_PATHS = {"unknown", "known", "columns", "drop", "title", "reason", "origin"}
 _OUTSIDE = "`{}` is outside of the folder that was opened: move it there, or open the folder above"

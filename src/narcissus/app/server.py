@@ -18,8 +18,7 @@ from narcissus.app.pages import Pages
 from narcissus.errors import InputError
 
 HOST = "127.0.0.1"
-PATIENCE = 10.0
-"""Seconds in which a connection must have asked for something."""
+PATIENCE = 10.0  # seconds in which a connection must have asked for something
 
 
 class Impatient(uvicorn.protocols.http.h11_impl.H11Protocol):

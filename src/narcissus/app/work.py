@@ -36,8 +36,7 @@ from narcissus.tables.parts import ColumnSketch, sketch_table
 BARS = 24
 """Most bars of the picture of a column."""
 MOST_VALUES = 200
-PACE = 6e-6
-"""Seconds for each score of LiRA, the slowest attack, on one core."""
+PACE = 6e-6  # seconds for each score of LiRA, the slowest attack, on one core
 
 
 def look(source: str) -> dict[str, Any]:
