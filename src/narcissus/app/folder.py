@@ -16,10 +16,8 @@ from unicodedata import normalize
 from narcissus._files import LARGEST, read_bytes, write_atomically
 from narcissus.errors import InputError, TooLargeError
 
-KINDS = ("table", "synthetic", "membership")
-"""Kinds of study that the page knows."""
-LARGEST_STUDY = 2**18
-"""Bytes of a study file that the page reads and writes."""
+KINDS = ("table", "synthetic", "membership")  # of study, that the page knows
+LARGEST_STUDY = 2**18  # bytes of a study file that the page reads and writes
 UPLOADS = "uploads"
 MOST_LISTED = 500
 _TABLES = (

@@ -120,6 +120,7 @@ def _heights(values: np.ndarray[Any, Any], low: float, high: float) -> list[floa
 def new_of_scores(scores: str, members: str) -> dict[str, Any]:
     """Return the text of a study of scores of models; what they are is proposed by their range."""
     data = read_shadow_scores(scores, members or None)
+    coin_design(data)  # refuses what cannot be audited
     is_share = bool(((data.scores >= 0) & (data.scores <= 1)).all())
     shadows = [] if data.models < 4 else ["lira" if data.models >= 32 else "lira-fixed"]
     scale = "probability" if is_share else "score"
@@ -170,7 +171,7 @@ def main(what: str, *arguments: str) -> None:
     except MemoryError:
         found = {"error": "there is not enough memory for this"}
     except (NarcissusError, OSError) as error:
-        found = {"error": str(error)}
+        found = {"error": str(error).replace("`members_path`", "`members`")}  # as a study has it
     print(json.dumps(found))
 
 
