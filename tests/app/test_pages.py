@@ -245,7 +245,7 @@ def test_odd_scores_that_are_saved_as_they_are_change_nothing(scored, step):
 @pytest.mark.parametrize(("name", "content", "error"), [
     ("one.csv", "model,record,score,member\n0,a,1,1\n0,b,2,0\n", "narcissus refute"),
     ("canaries.csv", "score,member\n1,1\n2,0\n", "lacks the column `model`"),
-    ("bad.npz", "PK", "bad.npz"), ("alone.npy", "x", "members`, a .npy"),
+    ("bad.npz", "PK", "bad.npz"), ("alone.npy", "x", "a .npy file of the same shape"),
     ("same.csv", "model,record,score,member\n" + "".join(
         f"{m},{r},0,{r % 2}\n" for m in range(2) for r in range(60)), "models 0 and 1 agree"),
 ])  # fmt: skip
