@@ -91,7 +91,10 @@ def test_a_report_holds_no_listed_word(path):
     assert listed(render_text(record.model_copy(update=update), internal=True)) == []
 
 
-@pytest.mark.parametrize("path", [*HELP, *PAGES], ids=lambda path: path.name)
+FORMS = sorted((ROOT / "src" / "narcissus" / "app" / "templates").glob("*.html"))
+
+
+@pytest.mark.parametrize("path", [*HELP, *PAGES, *FORMS], ids=lambda path: path.name)
 def test_help_and_pages_hold_no_listed_word(path):
     assert listed(path.read_text(encoding="utf-8")) == []
 

@@ -122,7 +122,7 @@ SEEN = {}
 def worked_here(root, what, *arguments):
     """Do in this process what a page has done in one of its own, and look at a table once."""
     table = root / arguments[0]
-    stamp = (what, *arguments, table.is_file() and what in ("look", "new") and table.read_bytes())
+    stamp = (what, *arguments, table.is_file() and what != "plan" and table.read_bytes())
     if not stamp[-1] or stamp not in SEEN:
         with contextlib.chdir(root):
             try:

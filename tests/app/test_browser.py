@@ -15,7 +15,8 @@ import pytest
 from narcissus.study.shipped import FOLDER
 
 pytestmark = pytest.mark.nightly
-AXE = Path(__file__).resolve().parents[2] / "build" / "axe.min.js"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+AXE = EXAMPLES.parent / "build" / "axe.min.js"
 STEPS = ("table", "attacker", "release", "threshold", "run", "reports")
 FOUND = """axe.run(document, {resultTypes: ['violations']}).then((found) =>
   found.violations.map((one) => [one.id, one.nodes.length, one.nodes[0].html]))"""
@@ -57,9 +58,10 @@ def page(browser, served):
     assert [one for one in wrong if "net::ERR_" not in one and "status of 4" not in one] == []
 
 
-def upload(page, path):
+def upload(page, path, form="table"):
     node = page("DOM.getDocument")["root"]["nodeId"]
-    found = page("DOM.querySelector", nodeId=node, selector="#file")["nodeId"]
+    place = f"[data-drop^={form}] input"
+    found = page("DOM.querySelector", nodeId=node, selector=place)["nodeId"]
     page("DOM.setFileInputFiles", nodeId=found, files=[str(path)])
 
 
@@ -114,6 +116,40 @@ def test_from_an_empty_folder_to_a_report(page, served, tmp_path):
         look_at(page)
 
 
+def test_scores_of_a_model_from_an_upload_to_a_report(page, served):
+    upload(page, EXAMPLES / "membership" / "shadows.npz", "scores")
+    page.wait("document.querySelector('#scores').value === 'uploads/shadows.npz'")
+    assert page.js("document.querySelector('#table').value") == ""
+    press(page, "Look at the scores")
+    page.to("/study/shadows/threshold")
+    page.js("document.querySelector('#tpr').value = 5")
+    page.js("document.querySelector('#tpr').dispatchEvent(new Event('input')); 0")
+    assert "at most 5 of 100 members" in page.js("document.querySelector('#means-tpr').value")
+    press(page, "Save, and go on")
+    press(page, "Estimate time and memory")
+    press(page, "Start")
+    page.wait("document.querySelector('h2').innerText === 'Finished'")
+    for step in ("/", *(f"/study/shadows/{step}" for step in STEPS)):
+        page.to(step)
+        look_at(page)
+    page("Emulation.setDeviceMetricsOverride", width=1400, height=844, deviceScaleFactor=1,
+         mobile=False)  # fmt: skip
+    tops = "[...document.querySelectorAll('.steps li')].map((e) => e.getBoundingClientRect().top)"
+    assert len(set(page.js(tops))) == 1  # the steps stand in one line
+
+
+def test_files_of_a_synthetic_study_are_dropped_one_after_another(page, served, tmp_path):
+    page.js("document.querySelector('summary').click()")
+    for field in ("table", "synthetic", "control"):
+        shutil.copy(FOLDER / "invented_people.csv", tmp_path / f"{field} ä.csv")
+        upload(page, tmp_path / f"{field} ä.csv")
+        page.wait(f"document.querySelector('#{field}').value === 'uploads/{field} ä.csv'")
+    press(page, "Look at the table")
+    assert page.js("document.querySelector('h1').innerText").startswith("The table")
+    page.to("/study/synthetic-ä/release")
+    look_at(page)
+
+
 def look_at(page):
     """Ask axe-core, the tab key, and a phone, on the page that is open."""
     for width, scheme in ((360, "dark"), (640, "light"), (1400, "light"), (1400, "dark")):
@@ -164,9 +200,11 @@ def test_two_tabs_and_the_back_button(page, served, tmp_path):
 def test_a_wrong_file_is_told(page, tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
     upload(page, tmp_path / name)
-    page.wait("document.querySelector('#uploaded').innerText !== ''")
+    page.wait("document.querySelector('[role=status]').innerText !== ''")
     if name == "x.exe":
-        page.wait("document.querySelector('#uploaded').innerText.includes('no name of a table')")
+        page.wait(
+            "document.querySelector('[role=status]').innerText.includes('no name of a table')"
+        )
         return
     page.wait("document.querySelector('#table').value !== ''")
     press(page, "Look at the table")

@@ -44,7 +44,10 @@ def test_what_lies_inside_is_taken(folder):
         assert folder.inside(name).is_relative_to(folder.root)
         folder.require_inside({"data": {"path": name}})
     folder.require_inside({"a": ["x" * 5000, "yes/no", "1/2", "", "ä" * 300, 1, 2.5, True]})
+    for key in ("unknown", "known", "columns", "drop", "title", "reason", "origin"):
+        folder.require_inside({"x": {key: ["/day", "../x"]}})
     assert folder.tables() == ["in.csv", "leads-in.csv"]
+    assert folder.new_name("Umla\u0308ute x.csv") == "Uml\u00e4ute-x"
 
 
 @pytest.mark.parametrize("name", ["", "..", "../x", ".hidden", "a/b", "no", "a\0", "linked"])

@@ -1,19 +1,23 @@
 """From an empty folder to a report, as a user goes: forms, mistakes, two tabs, runs that end."""
 
+import errno
 import json
 import os
 import shutil
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from narcissus import load_audit
 from narcissus.app import jobs as at_work
-from narcissus.app import pages
+from narcissus.app import pages, work
 from narcissus.app.folder import parsed
 from narcissus.app.jobs import JOB, LOG, Jobs
 from narcissus.app.pages import Pages
+from narcissus.errors import InputError
 from narcissus.kinds.table.propose import draft, propose
 from narcissus.study.load import load_study
 from narcissus.study.shipped import FOLDER, shipped_studies
@@ -124,6 +128,141 @@ def test_a_form_that_is_saved_as_it_is_changes_nothing(visitor, source, step):
     assert visitor.text() == text
 
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+@pytest.fixture
+def scored(visitor):
+    """A page over a folder with scores of 64 models, and a study of them."""
+    shutil.copy(EXAMPLES / "membership" / "shadows.npz", visitor.root)
+    assert visitor.post("/new", scores="shadows.npz").status_code == 200, visitor.error
+    assert str(visitor.last.url).endswith("/study/shadows/table"), visitor.error
+    return visitor
+
+
+def test_scores_of_models_go_from_a_file_to_the_record_of_the_command_line(
+    scored, narcissus, monkeypatch
+):
+    page = scored.last.text
+    assert "64 models, 800 records" in page
+    assert "400 are in no model" in page
+    assert page.count("<rect") == 2 * work.BARS
+    assert load_study(scored.root / "shadows.toml").settings.threat.attacks == ["lira", "score"]
+    for step, more in [
+        ("attacker", {"attacks": ["lira"], "fpr": "0.01, 0.1"}),
+        ("release", {"epsilon": "8", "delta": "1e-5"}),
+        ("threshold", {"tpr": "5", "at": "0.01", "epsilon": "2", "reason": "A trial."}),
+        ("run", {"seed": "3"}),
+    ]:
+        fields = scored.fields(f"/study/shadows/{step}")
+        before = scored.text("shadows")
+        assert scored.post(f"/study/shadows/{step}", fields).status_code == 200, scored.error
+        assert scored.text("shadows") == before  # as it was shown
+        scored.post(f"/study/shadows/{step}", fields | more | {"base": scored.base})
+        assert not scored.error
+    data = parsed(scored.text("shadows"), "x")
+    assert data["data"] == {"scores": "shadows.npz", "scale": "probability"}
+    assert data["threat"] == {"attacks": ["lira"], "fpr": [0.01, 0.1]}
+    assert data["guarantee"] == {"epsilon": 8, "delta": 1e-5}
+    assert data["threshold"] == {"tpr": 0.05, "at": 0.01, "epsilon": 2, "reason": "A trial."}
+    assert "at most 5 of 100 members" in scored.get("/study/shadows/threshold").text
+    scored.get("/study/shadows/run")
+    scored.post("/study/shadows/plan")
+    assert "51,200 scores of models are read" in scored.last.text
+    scored.post("/study/shadows/start")
+    assert scored.until("finished", "failed", study="shadows").name == "finished"
+    place = scored.pages.jobs.last("shadows")
+    ours = load_audit(place).record
+    page = scored.get("/study/shadows/reports").text
+    assert ours.digest in page
+    assert "Exceeded" in page
+    (scored.root / "by-hand").mkdir()
+    shutil.copy(place / "digest.key", scored.root / "by-hand")
+    monkeypatch.chdir(scored.root)
+    assert narcissus("audit", "shadows.toml", "--out", "by-hand", "--quiet")[0] == 1
+    assert load_audit(scored.root / "by-hand").record.digest == ours.digest
+
+
+@pytest.mark.parametrize(
+    ("step", "fields", "error"),
+    [
+        ("table", {"scale": "logits"}, "no choice 'logits'"),
+        ("table", {"points": "../x.csv"}, "outside"),
+        ("attacker", {"attacks": []}, "choose at least one attack"),
+        ("attacker", {"attacks": ["os:system"]}, "choose at least one attack"),
+        ("attacker", {"targets": "0"}, "threat.targets"),
+        ("attacker", {"folds": "many"}, "'many' is no number"),
+        ("attacker", {"fpr": "0.1, 2"}, "threat.fpr"),
+        ("attacker", {"fpr": "0.1, 0.1"}, "names one twice"),
+        ("attacker", {"base_rate": "100"}, "threat.base_rate"),
+        ("release", {"scores": "/etc/passwd"}, "outside"),
+        ("release", {"scores": "none.npz"}, "there is no file none.npz"),
+        ("release", {"scores": "people.csv"}, "lacks the column `model`"),
+        ("release", {"members": "people.csv"}, "goes with a .npy file"),
+        ("release", {"delta": "1e-5"}, "give `epsilon`"),
+        ("release", {"epsilon": "1", "mu": "1"}, "give `epsilon`"),
+        ("threshold", {"tpr": "101"}, "threshold.tpr"),
+        ("threshold", {"at": "0.5"}, "give `tpr`, `epsilon` or both"),
+    ],
+)
+def test_a_mistake_about_scores_is_told_and_nothing_is_written(scored, step, fields, error):
+    before = scored.text("shadows")
+    found = scored.fields(f"/study/shadows/{step}") | fields
+    assert scored.post(f"/study/shadows/{step}", found).status_code == 422
+    assert error in scored.error
+    assert "form-title" in scored.last.text  # the form is there, to be mended
+    assert scored.text("shadows") == before
+
+
+ODD = """\
+kind = "membership"
+[data]
+scores = "shadows.npz" # of ours
+scale = "loss"
+[threat]
+attacks = ["score", "rmia"]
+targets = 9
+fpr = [0.1, 0.01]
+base_rate = 0.29
+[guarantee]
+mu = 2.5
+adjacency = "replace-one"
+[threshold]
+tpr = 0.07
+origin = "us"
+"""
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_odd_scores_that_are_saved_as_they_are_change_nothing(scored, step):
+    (scored.root / "shadows.toml").write_text(ODD)
+    fields = scored.fields(f"/study/shadows/{step}")
+    assert len(fields) > 1, scored.error
+    assert scored.post(f"/study/shadows/{step}", fields).status_code == 200, scored.error
+    assert scored.text("shadows") == ODD
+
+
+@pytest.mark.parametrize(("name", "content", "error"), [
+    ("one.csv", "model,record,score,member\n0,a,1,1\n0,b,2,0\n", "narcissus refute"),
+    ("canaries.csv", "score,member\n1,1\n2,0\n", "lacks the column `model`"),
+    ("bad.npz", "PK", "bad.npz"), ("alone.npy", "x", "a .npy file of the same shape"),
+    ("same.csv", "model,record,score,member\n" + "".join(
+        f"{m},{r},0,{r % 2}\n" for m in range(2) for r in range(60)), "models 0 and 1 agree"),
+])  # fmt: skip
+def test_scores_that_cannot_be_read_are_told(visitor, name, content, error):
+    (visitor.root / name).write_text(content)
+    assert visitor.post("/new", scores=name).status_code == 400
+    assert error in visitor.error
+    assert not list(visitor.root.glob("*.toml"))
+
+
+def test_a_study_of_a_synthetic_file_begins(visitor):
+    """The day's part of the next test: the study is written, and every form is as the file."""
+    visitor.post("/new", table="people.csv", synthetic="people.csv")
+    assert str(visitor.last.url).endswith("/study/people/table"), visitor.error
+    assert load_study(visitor.root / "people.toml").kind == "synthetic"
+
+
 @pytest.mark.nightly
 def test_a_synthetic_file_is_a_study_of_its_own(visitor):
     rows = (visitor.root / "people.csv").read_text().splitlines()
@@ -186,7 +325,7 @@ def test_a_mistake_is_told_and_nothing_is_written(people, step, fields, error):
     [
         ("a = ", "not valid TOML"),
         ("", "the key `data` is missing"),
-        ('kind = "membership"\n', "another kind"),
+        ('kind = "game"\n', "another kind"),
         ("[data]\npath = '/etc/passwd'\n", "outside"),
         ("[data]\npath = '../x.csv'\n[threat]\nunknown = ['a']\n[mechanism]\nk = 1\n", "outside"),
         ("[data]\npath = 'people.csv'\n[threat]\nunknown = ['income']\n[mechanism]\n"
@@ -229,7 +368,7 @@ def test_two_tabs_and_the_back_button_lose_nothing(people):
     assert answer.status_code == 409
     assert "a = 1" in answer.text
     assert people.text() == before
-    assert people.post("/study/people/plan", second).status_code == 422
+    assert people.post("/study/people/plan", second).status_code == 409
     assert people.post("/study/people/run", trials="9").status_code == 200  # the page as shown
     assert "trials = 9" in people.text()
 
@@ -282,10 +421,91 @@ def test_names_and_values_of_a_stranger_stay_texts(visitor):
     assert "{{ 7 * 7777 }}" in visitor.get("/study/people/table").text
 
 
+NAMES = [
+    'x"]\n[mechanism]\nname = "command"', "threat.unknown", "a\'\'\'b", "{% include 'x' %}", "\\",
+    "/day", "../x", "a\u2028b", "\u202eevil", "base", "öÄ ß", "a\tb", "x" * 300, "#x", "\x01ctl",
+]  # fmt: skip
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_column_of_any_name_is_a_column(visitor, name):
+    """It is never a key, a path, a field of the form or a piece of the study file."""
+    quoted = name.replace('"', '""')
+    rows = "".join(f"{i % 5},{'ab'[i % 2]},{i % 3}\n" for i in range(60))
+    (visitor.root / "people.csv").write_text(f'age,"{quoted}",ill\n{rows}', encoding="utf-8")
+    visitor.post("/new", table="people.csv")
+    fields = visitor.fields("/study/people/attacker") | {"unknown": [name], "groups": []}
+    visitor.post("/study/people/attacker", fields)
+    assert visitor.error == ""
+    fields = visitor.fields("/study/people/table")
+    visitor.post("/study/people/table", fields | {f"way:{name}": "common", f"number:{name}": "1"})
+    assert visitor.error == ""
+    data = parsed(visitor.text(), "x")
+    assert data["threat"]["unknown"] == [name]
+    assert data["data"]["bins"][name] == {"common": 1}
+    assert data["mechanism"]["name"] == "marginals"
+
+
+def test_a_column_without_a_name_is_told_to_be_left_out(visitor):
+    rows = "".join(f"{i % 5},{i},{i % 3}\n" for i in range(60))
+    (visitor.root / "people.csv").write_text(f"age,,ill\n{rows}")
+    visitor.post("/new", table="people.csv")
+    assert "2 columns" in visitor.last.text
+    assert "no name: an index that was written along" in visitor.last.text
+
+
+def full(*_words, **_more):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "people.toml")
+
+
+def test_a_full_disk_is_told_and_no_run_is_lost_from_sight(people, monkeypatch):
+    people.post("/study/people/plan")
+    children = people.pages.jobs._started
+    with monkeypatch.context() as patched:
+        patched.setattr(at_work, "write_atomically", full)
+        answer = people.post("/study/people/start")
+    assert answer.status_code == 422
+    assert "No space left" in people.error
+    assert [one.wait(60) for one in children] == [-signal.SIGTERM]  # nobody would find it again
+    assert people.pages.jobs.running() is None
+    monkeypatch.setattr("narcissus.app.folder.write_atomically", full)
+    assert people.post("/study/people/run", trials="9").status_code == 422
+    assert "No space left" in people.error
+    assert people.post("/new", table="people.csv").status_code == 500
+    assert "No space left" in people.error
+    monkeypatch.setattr("narcissus.app.folder.os.link", full)
+    answer = people.client.put(f"{people.keys.root}/upload/a.csv", content=b"a\n1\n")
+    assert "No space left" in answer.json()["error"]
+    assert list((people.root / "uploads").iterdir()) == []
+
+
+def test_two_servers_of_a_folder_start_one_run(people, monkeypatch):
+    """Both may find that nothing runs, before either has begun."""
+    begun, jobs = [], [Jobs(people.root) for _ in range(2)]
+
+    def begin(self, study, place, _digest):
+        time.sleep(0.3)
+        begun.append(self)
+        (place / JOB).write_text("{}")
+
+    with monkeypatch.context() as patched, ThreadPoolExecutor(2) as pool:
+        patched.setattr(Jobs, "_begin", begin)
+        patched.setattr(Jobs, "running", lambda _: ("people", None) if begun else None)
+        tried = [pool.submit(one.start, "people", "0" * 64) for one in jobs]
+        assert [type(one.exception()) for one in tried].count(InputError) == 1
+    assert len(begun) == 1
+
+
+def test_an_error_of_the_program_is_not_called_a_lack_of_memory(people):
+    with pytest.raises(InputError, match="an error of this program: KeyError: 'nothing'"):
+        at_work.worked(people.root, "nothing")
+
+
 def test_an_address_that_leads_nowhere_is_told(people):
     for path, status in [
         ("/x", 404), ("/study/people/x", 404), ("/study/none/table", 400),
-        ("/study/..%2fx/table", 404),
+        ("/study/..%2fx/table", 404), ("/study/..%5cx/table", 400), ("/study/C:%5cx/table", 400),
         ("/static/x.js", 404), ("/static/base.html", 404), ("/report/people/none", 400),
         ("/report/..%2f..%2fetc/passwd", 400), ("/record/%00", 400), ("/study/%00/table", 400),
     ]:  # fmt: skip

@@ -275,3 +275,10 @@ def test_three_models_with_one_opposite_are_no_pairs():
     half = np.random.default_rng(3).random(100) < 0.5
     with pytest.raises(InputError, match="not all in pairs"):
         coin_design(of([half, half, ~half]))
+
+
+def test_more_models_than_can_be_compared_are_refused():
+    """Every two are compared: a file of some megabytes could take all memory."""
+    data = shadow_scores(np.zeros((4097, 2)), np.arange(4097 * 2).reshape(4097, 2) % 2)
+    with pytest.raises(InputError, match="at most 4,096 models are compared, got 4,097"):
+        coin_design(data)

@@ -6,26 +6,27 @@ import os
 import re
 import stat
 import tomllib
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
+from unicodedata import normalize
 
 from narcissus._files import LARGEST, read_bytes, write_atomically
 from narcissus.errors import InputError, TooLargeError
 
-KINDS = ("table", "synthetic")
-"""Kinds of study that the page knows."""
-LARGEST_STUDY = 2**18
-"""Bytes of a study file that the page reads and writes."""
+KINDS = ("table", "synthetic", "membership")  # of study, that the page knows
+LARGEST_STUDY = 2**18  # bytes of a study file that the page reads and writes
 UPLOADS = "uploads"
 MOST_LISTED = 500
 _TABLES = (
     *(".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.xz", ".csv.zip", ".parquet", ".arrow"),
     *(".feather", ".dta", ".sav", ".sas7bdat", ".xlsx", ".jsonl", ".txt"),
 )
+ARRAYS = (".npz", ".npy", ".safetensors")  # files of scores, beside tables
 _NAME = re.compile(r"[^\W_][\w .()+-]{0,119}")
+_NO_PATHS = {"unknown", "known", "columns", "drop", "title", "reason", "origin"}
 _OUTSIDE = "`{}` is outside of the folder that was opened: move it there, or open the folder above"
 
 
@@ -65,22 +66,23 @@ class Folder:
         """Write a study file; what it names must lie in the folder."""
         self.require_inside(parsed(text, f"{name}.toml"))
         path = self.root / f"{name}.toml" if new else self.study(name)
-        try:
-            write_atomically(path, text, private=True)
-        except OSError as error:
-            raise InputError(f"cannot write {path.name}: {error.strerror or error}") from error
+        write_atomically(path, text, private=True)
 
     def new_name(self, wanted: str) -> str:
         """Return the name of a study that is not there yet."""
-        stem = re.sub(r"[^\w-]+", "-", wanted.partition(".")[0]).strip("-_") or "study"
+        stem = (
+            re.sub(r"[^\w-]+", "-", normalize("NFC", wanted).partition(".")[0]).strip("-_")
+            or "study"
+        )
         names = (stem, *(f"{stem}-{n}" for n in range(2, 1000)))
         return next(n for n in names if not os.path.lexists(self.root / f"{n}.toml"))
 
     def require_inside(self, value: Any) -> None:
-        """Refuse a study in which any text names a file outside, whatever the text is for."""
+        """Refuse a study in which any text but a name of a column or a remark leads outside."""
         if isinstance(value, Mapping):
-            for one in cast("Mapping[str, Any]", value).values():
-                self.require_inside(one)
+            for key, one in cast("Mapping[str, Any]", value).items():
+                if key not in _NO_PATHS:
+                    self.require_inside(one)
         elif isinstance(value, list):
             for one in cast("list[Any]", value):
                 self.require_inside(one)
@@ -92,23 +94,16 @@ class Folder:
                         raise InputError(_OUTSIDE.format(value))
 
     def tables(self) -> list[str]:
-        """List the tables in the folder and one folder deeper, with `/` between."""
+        """List the files of data in the folder and one folder deeper, with `/` between."""
         found: list[str] = []
-        for path in self._files(self.root):
-            found.append(path.name)
-        for place in sorted(self.root.iterdir()):
-            is_own = place.is_dir() and not place.is_symlink() and place.name != "results"
-            if is_own and not place.name.startswith("."):
-                found += [f"{place.name}/{path.name}" for path in self._files(place)]
+        for path in (*sorted(self.root.iterdir()), *sorted(self.root.glob("*/*"))):
+            name = path.relative_to(self.root).as_posix()
+            is_data = name.lower().endswith(_TABLES + ARRAYS) and not name.startswith("results/")
+            is_data = is_data and "/." not in f"/{name}" and not path.parent.is_symlink()
+            with suppress(OSError, RuntimeError):
+                if is_data and path.is_file() and path.resolve().is_relative_to(self.root):
+                    found.append(name)
         return found[:MOST_LISTED]
-
-    def _files(self, place: Path) -> Iterator[Path]:
-        with suppress(OSError):
-            for path in sorted(place.iterdir()):
-                name = path.name.lower()
-                is_table = name.endswith(_TABLES) and not name.startswith(".") and path.is_file()
-                if is_table and path.resolve().is_relative_to(self.root):
-                    yield path
 
     def studies(self) -> list[tuple[str, str]]:
         """List the studies that the page can open: name and title."""
@@ -122,38 +117,33 @@ class Folder:
 
     async def take(self, name: str, pieces: AsyncIterator[bytes], *, most: int = LARGEST) -> str:
         """Write an upload piece by piece, for this user alone; return its name in the folder."""
-        if not _NAME.fullmatch(name) or not name.lower().endswith(_TABLES):
+        if not _NAME.fullmatch(name) or not name.lower().endswith(_TABLES + ARRAYS):
             raise InputError(
                 f"`{name[:80]}` is no name of a table: it must end in .csv, .tsv, .parquet, .xlsx, "
-                ".dta, .sav or another form that is read, and hold no slash"
+                ".dta, .sav, .npz or another form that is read, and hold no slash"
             )
         place = self.root / UPLOADS
-        with suppress(FileExistsError):
-            place.mkdir(mode=0o700)
-        if not stat.S_ISDIR(place.lstat().st_mode):
-            raise InputError(f"{UPLOADS} in this folder is no folder")
-        place.chmod(0o700)
-        target = place / name
-        partial = place / f".{os.urandom(8).hex()}.partial"
-        size = 0
+        partial, size = place / f".{os.urandom(8).hex()}.partial", 0
         try:
-            with open(
-                partial, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)
-            ) as file:
+            with suppress(FileExistsError):
+                place.mkdir(mode=0o700)
+            if not stat.S_ISDIR(place.lstat().st_mode):
+                raise InputError(f"{UPLOADS} in this folder is no folder")
+            place.chmod(0o700)
+            with open(partial, "xb", opener=lambda at, flags: os.open(at, flags, 0o600)) as file:
                 async for piece in pieces:
                     size += len(piece)
                     if size > most:
                         raise TooLargeError(f"{name} is larger than {most:,} bytes")
                     file.write(piece)
-            os.link(partial, target)
+            os.link(partial, place / name)
         except FileExistsError as error:
             raise InputError(
                 f"{UPLOADS}/{name} is there already: choose it in the list, or rename yours"
             ) from error
-        except OSError as error:
-            raise InputError(f"cannot write {name}: {error.strerror or error}") from error
         finally:
-            partial.unlink(missing_ok=True)
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
         return f"{UPLOADS}/{name}"
 
 

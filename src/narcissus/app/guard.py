@@ -98,8 +98,7 @@ class Guard:
             await send({"type": "websocket.close", "code": 1008})
             return
         request = Request(scope)
-        answer = self._answer(request) or _too_large(request, self._keys.root)
-        if answer is not None:
+        if (answer := self._answer(request)) is not None:
             await answer(scope, receive, with_headers)
             return
         scope = {**scope, "path": scope["path"].removeprefix(self._keys.root)}
@@ -148,21 +147,11 @@ class Guard:
 
 
 def _refused(status: int, why: str) -> Response:
-    return PlainTextResponse(why + "\n", status)
+    return PlainTextResponse(why + "\n", status, {"connection": "close"})
 
 
 def _closed() -> Response:
     return _refused(403, "Open this page by the address that `narcissus app` printed last.")
-
-
-def _too_large(request: Request, root: str) -> Response | None:
-    length = request.headers.get("content-length", "0")
-    if not length.isdecimal():
-        return _refused(400, "The length of the request is no number.")
-    is_upload = request.method == "PUT" and request.url.path.startswith(root + UPLOADS)
-    if is_upload or int(length) <= LARGEST_FORM:
-        return None
-    return _refused(413, "The request is too large.")
 
 
 def _bounded(receive: Receive) -> Receive:

@@ -14,12 +14,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from narcissus._files import read_bytes, write_atomically
+from narcissus._scratch import fcntl
+from narcissus._visible import visible
 from narcissus.errors import InputError
 
 JOB, LOG, RECORD, STORE = "job.json", "progress.log", "record.json", "trials.store"
@@ -79,14 +81,22 @@ class Jobs:
 
         InputError: another run is going on in this folder.
         """
-        if (other := self.running()) is not None:
-            raise InputError(f"a run of {other[0]} is going on: wait for it, or stop it")
         place = self.place(study, digest)
         for folder in (self.results, place.parent, place):
             with suppress(FileExistsError):
                 folder.mkdir(mode=0o700)
             if folder.is_symlink() or not folder.is_dir():
                 raise InputError(f"{folder.relative_to(self.root)} is no folder of its own")
+        with ExitStack() as stack:  # another server of this folder may begin one as well
+            handle = os.open(self.results, os.O_RDONLY)
+            stack.callback(os.close, handle)
+            if fcntl is not None:
+                fcntl.flock(handle, fcntl.LOCK_EX)
+            if (other := self.running()) is not None:
+                raise InputError(f"a run of {other[0]} is going on: wait for it, or stop it")
+            self._begin(study, place, digest)
+
+    def _begin(self, study: str, place: Path, digest: str) -> None:
         words = ["audit", f"./{study}.toml", "--out", str(place.relative_to(self.root)), "--yes"]
         for name in (JOB, LOG):
             (place / name).unlink(missing_ok=True)
@@ -103,7 +113,11 @@ class Jobs:
             os.close(log)
         self._started.append(child)
         job = {"pid": child.pid, "of": _born(child.pid), "began": began, "digest": digest}
-        write_atomically(place / JOB, json.dumps(job), private=True)
+        try:
+            write_atomically(place / JOB, json.dumps(job), private=True)
+        except OSError:
+            child.terminate()  # nobody would find it again
+            raise
 
     def stop(self, place: Path) -> None:
         """Interrupt a run as Ctrl-C does; what is finished is kept."""
@@ -217,13 +231,16 @@ def worked(root: Path, what: str, *arguments: str) -> dict[str, Any]:
             cwd=root, env=_environment(), stdin=subprocess.DEVNULL, capture_output=True,
             timeout=PATIENCE, check=False,
         )  # fmt: skip
-        found = json.loads(done.stdout)
     except subprocess.TimeoutExpired as error:
         raise InputError(
             f"this has not ended after {PATIENCE:g} seconds: take fewer rows"
         ) from error
+    try:
+        found = json.loads(done.stdout)
     except ValueError as error:
-        raise InputError("this ended without an answer: there may not be enough memory") from error
+        last = visible(done.stderr.decode(errors="replace").strip().rpartition("\n")[2])
+        why = f"an error of this program: {last}" if last else "there may not be enough memory"
+        raise InputError(f"this ended without an answer: {why}") from error
     if "error" in found:
         raise InputError(found["error"])
     return found

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-from collections import OrderedDict
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import parse_qsl, quote
@@ -28,8 +27,8 @@ from starlette.routing import Route
 
 from narcissus._files import read_bytes
 from narcissus._visible import visible
-from narcissus.app import steps
-from narcissus.app.folder import KINDS, LARGEST_STUDY, Folder, parsed
+from narcissus.app import scores, steps
+from narcissus.app.folder import ARRAYS, KINDS, LARGEST_STUDY, Folder, parsed
 from narcissus.app.guard import OF_REPORTS
 from narcissus.app.jobs import Jobs, State, worked
 from narcissus.app.results import file_of, reports, source_of
@@ -52,16 +51,17 @@ class Pages:
 
     def __init__(self, root: Path, above: str = "") -> None:
         self.folder, self.jobs, self._above = Folder(root), Jobs(root), above
-        self._looks: OrderedDict[tuple[Any, ...], dict[str, Any]] = OrderedDict()
+        self._looks: dict[tuple[Any, ...], dict[str, Any]] = {}
         self._plans: dict[tuple[str, str], dict[str, Any]] = {}
-        self._locks: dict[Any, asyncio.Lock] = {}
+        self._at_work = asyncio.Semaphore(2)  # processes that read data, however many ask
+        self._naming = asyncio.Lock()
         made = Environment(
             loader=ChoiceLoader([PackageLoader(f"narcissus.{room}") for room in ("app", "report")]),
             autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         )  # fmt: skip
         made.filters |= {"of_100": steps.of_100, "typed": steps.as_typed, "in_words": in_words}
         made.filters["visible"] = visible
-        cast(Any, made.globals).update(STEPS=steps.STEPS, get=get, root=above)
+        cast(Any, made.globals).update(get=get, root=above)
         self._templates = made
 
     def app(self) -> Starlette:
@@ -72,15 +72,12 @@ class Pages:
             Route("/report/{place:path}", self.report),
             Route("/record/{place:path}", self.record),
             Route("/static/{name}", self.static),
-            Route("/study/{study}/text", self.save_text, methods=["POST"]),
             Route("/study/{study}/file", self.download),
             Route("/study/{study}/events", self.events),
-            Route("/study/{study}/plan", self.plan, methods=["POST"]),
-            Route("/study/{study}/start", self.start, methods=["POST"]),
             Route("/study/{study}/stop", self.stop, methods=["POST"]),
             Route("/study/{study}/{step}", self.step, methods=["GET", "POST"]),
         ]
-        handlers: Any = {NarcissusError: self._wrong, HTTPException: self._wrong}
+        handlers: Any = dict.fromkeys((NarcissusError, HTTPException, OSError), self._wrong)
         return Starlette(routes=routes, exception_handlers=handlers)
 
     def _html(self, template: str, status: int = 200, **more: Any) -> HTMLResponse:
@@ -89,7 +86,7 @@ class Pages:
 
     async def _wrong(self, request: Request, error: Exception) -> Response:
         """Answer an error of ours, or an address that leads nowhere."""
-        status, why = 400, str(error)
+        status, why = 500 if isinstance(error, OSError) else 400, said(error)
         if isinstance(error, HTTPException):
             status, why = error.status_code, error.detail
         if request.method == "PUT":
@@ -99,9 +96,10 @@ class Pages:
     # The folder
 
     async def home(self, _request: Request) -> Response:
-        running = self.jobs.running()
+        running, files = self.jobs.running(), self.folder.tables()
         return self._html(
-            "home.html", studies=self.folder.studies(), tables=self.folder.tables(), error="",
+            "home.html", studies=self.folder.studies(), files=files, error="",
+            tables=[one for one in files if not one.endswith(ARRAYS)],
             running=running and running[0],
         )  # fmt: skip
 
@@ -115,20 +113,25 @@ class Pages:
     async def begin(self, request: Request) -> Response:
         """Write a new study, as `narcissus init` or for a given file, and open its first step."""
         form = await _form(request)
-        name = await run_in_threadpool(self.new_study, *map(form.one, _FILES))
+        async with self._naming, self._at_work:
+            name = await run_in_threadpool(self.new_study, *map(form.one, _FILES))
         return self._go(name, "table")
 
-    def new_study(self, table: str, synthetic: str = "", control: str = "") -> str:
-        """Write a study of a table in the folder; return its name."""
-        given = [one for one in (table, synthetic, control) if one]
-        if not table:
-            raise InputError("name a table, or drop a file")
-        for one in given:
+    def new_study(self, *named: str) -> str:
+        """Write a study of files in the folder, as `_FILES` orders them; return its name."""
+        table, synthetic, control, scores, members = (*named, "", "", "", "")[: len(_FILES)]
+        if not (table or scores):
+            raise InputError("name a table or a file of scores, or drop a file")
+        for one in filter(None, named):
             if not one.startswith("statsmodels:"):
                 self.folder.inside(one)
-        of_files = ("new-of-files", table, synthetic, control)
-        found = worked(self.folder.root, *(of_files if synthetic else ("new", table, table)))
-        name = self.folder.new_name(Path((synthetic or table).rpartition(":")[2]).name)
+        if scores:
+            found = worked(self.folder.root, "new-of-scores", scores, members)
+        elif synthetic:
+            found = worked(self.folder.root, "new-of-files", table, synthetic, control)
+        else:
+            found = worked(self.folder.root, "new", table, table)
+        name = self.folder.new_name(Path((scores or synthetic or table).rpartition(":")[2]).name)
         self.folder.write(name, found["text"], new=True)
         return name
 
@@ -136,42 +139,45 @@ class Pages:
 
     async def step(self, request: Request) -> Response:
         name, step = request.path_params["study"], request.path_params["step"]
+        deeds = {"text": self._type, "plan": self._plan, "start": self._start}
+        deeds |= dict.fromkeys(steps.READ, self._save)
+        if request.method == "POST" and step in deeds:
+            return await self._done(await _form(request), name, step, deeds[step])
         if step not in steps.STEPS:
             raise HTTPException(404, "There is no such page.")
-        if request.method == "POST" and step in steps.READ:
-            return await self._save(request, name, step)
         return await self._show(name, step, mechanism=request.query_params.get("mechanism", ""))
 
-    async def _save(self, request: Request, name: str, step: str) -> Response:
-        form = await _form(request)
-        text = self.folder.read(name)
-        if form.one("base") != digest(text):
-            return await self._show(name, step, status=409, error=_CHANGED)
-        try:
-            data = self._data(name, text)
-            look = await self._look(data)
-            after = changed(text, steps.READ[step](form, data, look))
-            self._check(name, after)
-            self._write(name, after)
-        except NarcissusError as error:
-            mechanism = form.one("mechanism")
-            return await self._show(name, step, mechanism, 422, error=str(error))
-        return self._go(name, form.one("next") if form.one("next") in steps.STEPS else step)
+    async def _done(self, form: steps.Form, name: str, what: str, do: _Doing) -> Response:
+        """Do what a form asks for, if the study file is the one that it was about, and go on."""
+        text, status, why = self.folder.read(name), 409, _CHANGED
+        step, typed = what if what in steps.STEPS else "run", None
+        if what == "text":
+            step = form.one("step") if form.one("step") in steps.STEPS else "table"
+            typed = form.get("text", "").removesuffix("\n") + "\n"
+        if form.one("base") == digest(text):
+            try:
+                await do(name, form, text if typed is None else typed, step)
+                return self._go(name, form.one("next") if form.one("next") in steps.STEPS else step)
+            except (NarcissusError, OSError) as error:
+                status, why = 422, said(error)
+        return await self._show(name, step, form.one("mechanism"), status, error=why, typed=typed)
 
-    async def save_text(self, request: Request) -> Response:
+    async def _save(self, name: str, form: steps.Form, text: str, step: str) -> None:
+        data = self._data(name, text)
+        look = await self._look(data)
+        read = scores.READ if data.get("kind") == "membership" else steps.READ
+        values = read[step](form, data, look).items()
+        unsaid = {k for k, v in values if steps.DEFAULTS.get(k) == v and get(data, *k) is None}
+        after = changed(text, {k: v for k, v in values if k not in unsaid})
+        self._check(name, after)
+        await self._look(self._data(name, after))
+        self._write(name, after)
+
+    async def _type(self, name: str, _form: steps.Form, typed: str, _step: str) -> None:
         """Write the text of the study file as it was edited."""
-        name, form = request.path_params["study"], await _form(request)
-        step = form.one("step") if form.one("step") in steps.STEPS else "table"
-        typed = form.text("text").removesuffix("\n") + "\n"
-        if form.one("base") != digest(self.folder.read(name)):
-            return await self._show(name, step, status=409, error=_CHANGED, typed=typed)
-        try:
-            self._data(name, typed)
-            self._check(name, typed)
-            self._write(name, typed)
-        except NarcissusError as error:
-            return await self._show(name, step, status=422, error=str(error), typed=typed)
-        return self._go(name, step)
+        self._data(name, typed)
+        self._check(name, typed)
+        self._write(name, typed)
 
     def _write(self, name: str, text: str) -> None:
         running = self.jobs.running()
@@ -196,21 +202,24 @@ class Pages:
         read_settings(read_document(self.folder.root / f"{name}.toml", text))
 
     async def _look(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what the table of a study holds; it is read once, in a process of its own."""
-        source = str(source_of(data) or "")
-        stamp: tuple[Any, ...] = (source,)
-        if not source.startswith("statsmodels:"):
-            path = self.folder.inside(source)
-            if not path.is_file():
-                raise InputError(f"there is no table {source} in this folder")
-            at = path.stat()
-            stamp = (source, at.st_mtime_ns, at.st_size)
-        async with self._locks.setdefault(source, asyncio.Lock()):
+        """Return what the data of a study hold; they are read once, in a process of their own."""
+        asked = ("look", str(source_of(data) or ""))
+        if data.get("kind") == "membership":
+            more = get(data, "data", "members") or "", get(data, "data", "scale") or "score"
+            asked = ("look-at-scores", asked[1], *map(str, more))
+        stamp: tuple[Any, ...] = asked
+        for one in filter(None, asked[1:3]):
+            if not one.startswith("statsmodels:"):
+                path = self.folder.inside(one)
+                if not path.is_file():
+                    raise InputError(f"there is no file {one} in this folder")
+                stamp += (path.stat().st_mtime_ns, path.stat().st_size)
+        async with self._at_work:
             if stamp not in self._looks:
-                found = await run_in_threadpool(worked, self.folder.root, "look", source)
+                found = await run_in_threadpool(worked, self.folder.root, *asked)
                 self._looks[stamp] = found
                 while len(self._looks) > LOOKS:
-                    self._looks.popitem(last=False)
+                    del self._looks[next(iter(self._looks))]
             return self._looks[stamp]
 
     async def _show(
@@ -221,26 +230,32 @@ class Pages:
         text = self.folder.read(name)
         of: dict[str, Any] = {
             "study": name, "step": step, "base": digest(text), "longest": LARGEST_STUDY,
-            "text": text if typed is None else typed,
+            "text": text if typed is None else typed, "files": self.folder.tables(),
+            "STEPS": steps.STEPS, "kind": "",
         }  # fmt: skip
         try:
             data = self._data(name, text)
             self._check(name, text)
             of["data"] = data
             of["kind"] = data.get("kind", "table")
+            of["STEPS"] = scores.STEPS if of["kind"] == "membership" else steps.STEPS
             of["look"] = look = await self._look(data)
-            of |= self._of_step(name, step, data, look, text, mechanism)
+            is_own = of["kind"] == "membership" and step in scores.OWN
+            of |= scores.shown(data) if is_own else self._of_step(
+                name, step, data, look, text, mechanism
+            )  # fmt: skip
         except NarcissusError as wrong:
             message = error or str(wrong)
             return self._html("step.html", status, form="", error=visible(message), **of)
-        return self._html("step.html", status, form=f"{step}.html", error=visible(error), **of)
+        form = "scores.html" if is_own else f"{step}.html"
+        return self._html("step.html", status, form=form, error=visible(error), **of)
 
     def _of_step(
         self, name: str, step: str, data: dict[str, Any], look: Any, text: str, mechanism: str
     ) -> dict[str, Any]:
         """Return what the form of a step shows."""
         if step == "table":
-            of = {"ways": steps.WAYS, "readings": steps.READINGS}
+            of = {"ways": steps.WAYS, "readings": steps.READINGS, "missings": steps.MISSING}
             missing = get(data, "data", "missing")
             return {"columns": list(steps.columns(data, look)), "missing": missing, **of}
         if step == "attacker":
@@ -250,8 +265,8 @@ class Pages:
             given = get(data, "mechanism", "name") or "marginals"
             chosen = mechanism if mechanism in known else given
             shown = list(steps.options(chosen, data)) if chosen in known else []
-            return {"known": known, "chosen": chosen, "options": shown,
-                    "tables": self.folder.tables()}  # fmt: skip
+            labels = {name: f"{name}: {text}" for name, text in known.items()}
+            return {"known": known, "labels": labels, "chosen": chosen, "options": shown}
         if step == "threshold":
             return {"limits": steps.threshold(data), "given": data.get("threshold", {})}
         if step == "run":
@@ -268,34 +283,19 @@ class Pages:
         is_same = plan is not None and last == self.jobs.place(name, plan["digest"])
         return {"state": state, "other": other, "goes_on": is_same and state.name == "stopped"}
 
-    async def plan(self, request: Request) -> Response:
+    async def _plan(self, name: str, _form: steps.Form, text: str, _step: str) -> None:
         """Estimate time and memory, and check the study against its table."""
-        name, form = request.path_params["study"], await _form(request)
-        text = self.folder.read(name)
+        self._data(name, text)
         of = (f"{name}.toml", str(self.jobs.results / name))
-        try:
-            if form.one("base") != digest(text):
-                raise InputError(_CHANGED)
-            self._data(name, text)
-            async with self._locks.setdefault("plan", asyncio.Lock()):
-                found = await run_in_threadpool(worked, self.folder.root, "plan", *of)
-        except NarcissusError as error:
-            return await self._show(name, "run", status=422, error=str(error))
+        async with self._at_work:
+            found = await run_in_threadpool(worked, self.folder.root, "plan", *of)
         self._plans[name, digest(text)] = found
-        return self._go(name, "run")
 
-    async def start(self, request: Request) -> Response:
-        name, form = request.path_params["study"], await _form(request)
-        text = self.folder.read(name)
-        plan = self._plans.get((name, digest(text)))
-        try:
-            if plan is None or form.one("base") != digest(text):
-                raise InputError(_CHANGED)
-            self._data(name, text)
-            self.jobs.start(name, plan["digest"])
-        except NarcissusError as error:
-            return await self._show(name, "run", status=422, error=str(error))
-        return self._go(name, "run")
+    async def _start(self, name: str, _form: steps.Form, text: str, _step: str) -> None:
+        self._data(name, text)
+        if (plan := self._plans.get((name, digest(text)))) is None:
+            raise InputError("estimate time and memory first")
+        self.jobs.start(name, plan["digest"])
 
     async def stop(self, request: Request) -> Response:
         name = request.path_params["study"]
@@ -337,13 +337,13 @@ class Pages:
 
     async def report(self, request: Request) -> Response:
         path = file_of(self.jobs.results, request.path_params["place"], "report.html")
-        page = read_bytes(path, largest=LARGEST_REPORT)
-        return HTMLResponse(page, headers={"content-security-policy": OF_REPORTS})
+        headers = {"content-security-policy": OF_REPORTS}
+        return HTMLResponse(read_bytes(path, largest=LARGEST_REPORT), headers=headers)
 
     async def record(self, request: Request) -> Response:
         path = file_of(self.jobs.results, request.path_params["place"], "record.json")
-        content, kind = read_bytes(path, largest=LARGEST_REPORT), "application/json"
-        return Response(content, media_type=kind, headers=_as_file("record.json"))
+        content = read_bytes(path, largest=LARGEST_REPORT)
+        return Response(content, headers=_as_file("record.json"), media_type="application/json")
 
     async def static(self, request: Request) -> Response:
         kinds = {"app.css": "text/css", "app.js": "text/javascript", "icon.svg": "image/svg+xml"}
@@ -360,11 +360,20 @@ class Pages:
         return target.stem if there else self.new_study(EXAMPLE)
 
 
-_FILES = ("table", "synthetic", "control")
+_Doing = Callable[[str, steps.Form, str, str], Awaitable[None]]
+_FILES = ("table", "synthetic", "control", "scores", "members")
 _CHANGED = (
     "The study file was changed elsewhere meanwhile, in another tab or an editor. Nothing was "
     "written. Below is what it holds now."
 )
+
+
+def said(error: Exception) -> str:
+    """Return an error in words, also what the system refused."""
+    if not isinstance(error, OSError) or not error.strerror:
+        return str(error)
+    where = str(error.filename or ".partial")  # of a file that was to be written
+    return f"cannot use {'the folder' if '.partial' in where else where}: {error.strerror}"
 
 
 def told(state: State) -> dict[str, Any]:
@@ -387,8 +396,8 @@ async def _form(request: Request) -> steps.Form:
         raise HTTPException(415, "This is no form of this page.")
     try:
         text = (await request.body()).decode("ascii")
-        return steps.Form(parse_qsl(
-            text, keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS
-        ))  # fmt: skip
+        how: Any = {"keep_blank_values": True, "errors": "strict", "max_num_fields": MOST_FIELDS}
+        return steps.Form([(k.replace("\r\n", "\n"), v.replace("\r\n", "\n"))
+                           for k, v in parse_qsl(text, **how)])  # fmt: skip
     except ValueError as error:
         raise HTTPException(400, "This form cannot be read.") from error

@@ -7,18 +7,22 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import zip_longest
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from narcissus.errors import InputError, NarcissusError
 from narcissus.report.about import shown
+from narcissus.report.envelope import flat
 from narcissus.report.first_screen import first_screen
 from narcissus.report.format import STATUS
 from narcissus.study.reading import read_record
+from narcissus.study.record import Record
 
 MOST_CHANGES = 12
 MOST_REPORTS = 200
-_SOURCES = ("path", "table", "real")
+_SOURCES = ("path", "table", "real", "scores")
 
 
 @dataclass(frozen=True)
@@ -27,14 +31,10 @@ class Report:
 
     place: str  # its folder, below the one of all results
     when: str
-    title: str
     sign: str
     words: str
-    verdict: str
     headline: list[str]
-    study: Mapping[str, Any]
-    digest: str
-    portable: str
+    record: Record
     changed: tuple[str, ...] = ()  # since the one before it
 
 
@@ -49,10 +49,8 @@ def _read(path: Path, _changed: int, root: Path) -> Report | None:
         return None
     sign, words = STATUS.get(record.status, ("?", record.status))
     when = datetime.datetime.fromtimestamp(path.stat().st_mtime).strftime("%Y-%m-%d %H:%M")
-    return Report(
-        path.parent.relative_to(root).as_posix(), when, record.title, sign, words,
-        record.verdict, headline, record.study, record.digest, record.portable_digest,
-    )  # fmt: skip
+    place = path.parent.relative_to(root).as_posix()
+    return Report(place, when, sign, words, headline, record)
 
 
 def reports(results: Path, study: str, source: Any) -> list[Report]:
@@ -65,20 +63,20 @@ def reports(results: Path, study: str, source: Any) -> list[Report]:
             at = path.stat()
             one = _read(path, at.st_mtime_ns, results)
             if one is not None and (
-                one.place.split("/")[0] == study or source_of(one.study) == source
+                one.place.split("/")[0] == study or source_of(one.record.study) == source
             ):
                 found.append((at.st_mtime, one))
     ordered = [one for _, one in sorted(found, key=lambda pair: pair[0], reverse=True)]
     return [
-        replace(one, changed=tuple(_changes(ordered[n + 1].study, one.study)))
-        if n + 1 < len(ordered)
+        replace(one, changed=tuple(_changes(before.record.study, one.record.study)))
+        if before
         else one
-        for n, one in enumerate(ordered)
+        for one, before in zip_longest(ordered, ordered[1:])
     ]
 
 
 def source_of(study: Mapping[str, Any]) -> Any:
-    """Return the table that a study is about."""
+    """Return the table, or the scores, that a study is about."""
     data = study.get("data")
     return (
         next((data[k] for k in _SOURCES if data.get(k)), None) if isinstance(data, dict) else None
@@ -86,27 +84,13 @@ def source_of(study: Mapping[str, Any]) -> Any:
 
 
 def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    before, after = dict(_flat(old)), dict(_flat(new))
+    before, after = dict(flat(old)), dict(flat(new))
     changed = [k for k in {**before, **after} if before.get(k) != after.get(k)]
     for key in changed[:MOST_CHANGES]:
-        yield f"{key}: {_said(before.get(key))} → {_said(after.get(key))}"
+        was, now = (shorten(one.get(key, "nothing"), 80) for one in (before, after))
+        yield f"{key}: {was} → {now}"
     if len(changed) > MOST_CHANGES:
         yield f"and {len(changed) - MOST_CHANGES} more settings"
-
-
-def _flat(value: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
-    for key, one in value.items():
-        if isinstance(one, Mapping) and one:
-            yield from _flat(one, f"{above}{key}.")
-        elif one not in (None, {}, [], ""):
-            yield f"{above}{key}", one
-
-
-def _said(value: Any) -> str:
-    if value is None:
-        return "nothing"
-    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def file_of(results: Path, place: str, name: str) -> Path:

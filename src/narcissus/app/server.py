@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 import tempfile
 import webbrowser
@@ -11,13 +10,23 @@ from collections.abc import Callable
 from pathlib import Path
 
 import uvicorn
+import uvicorn.protocols.http.h11_impl
 
-from narcissus._files import require_own_folder
+from narcissus._files import require_own_folder, write_atomically
 from narcissus.app.guard import Guard, Keys
 from narcissus.app.pages import Pages
 from narcissus.errors import InputError
 
 HOST = "127.0.0.1"
+PATIENCE = 10.0  # seconds in which a connection must have asked for something
+
+
+class Impatient(uvicorn.protocols.http.h11_impl.H11Protocol):
+    """Closes a connection that asks for nothing: others could hold all that there may be."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.loop.call_later(PATIENCE, lambda: self.cycle or transport.close())
 
 
 def opened(folder: Path) -> Path:
@@ -62,7 +71,7 @@ def serve(
         config = uvicorn.Config(
             Guard(pages.app(), keys, begin), log_level="error", access_log=False,
             server_header=False, timeout_graceful_shutdown=1, limit_concurrency=100,
-            ws="none", lifespan="off", proxy_headers=False,
+            http=Impatient, ws="none", lifespan="off", proxy_headers=False,
         )  # fmt: skip
         say(f"Open {keys.url()}")
         say("The page is for you alone: whoever has this address can use it. Ctrl-C ends it.")
@@ -74,9 +83,7 @@ def serve(
 
 def _open(path: Path, keys: Keys) -> None:
     """Open a browser by a file that only this user can read: all see the words of a command."""
-    with open(path, "x", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-        file.write(
-            '<!DOCTYPE html><meta charset="utf-8"><title>Narcissus</title>'
-            f'<meta http-equiv="refresh" content="0;url={keys.url()}">'
-        )
+    page = '<!DOCTYPE html><meta charset="utf-8"><title>Narcissus</title>'
+    page += f'<meta http-equiv="refresh" content="0;url={keys.url()}">'
+    write_atomically(path, page, private=True)
     webbrowser.open(path.as_uri())

@@ -9,6 +9,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
 import tomlkit
+from starlette.datastructures import ImmutableMultiDict
 
 from narcissus.app.text import Keys, get
 from narcissus.errors import InputError
@@ -41,6 +42,11 @@ READINGS = {
     "day-first": "as dates, day first",
     "month-first": "as dates, month first",
 }
+MISSING = {
+    "refuse": "there are none; end with an error",
+    "category": "are a value of their own",
+    "drop": "their rows are left out",
+}
 PEOPLE = {
     "prior": "drawn from what the table shows in common (the prior)",
     "rows": "rows of the table, drawn at random",
@@ -50,27 +56,22 @@ _OF_OWN_CODE = ("command", "opendp")
 """Mechanisms that run programs or code of their own: not from a page."""
 
 
-class Form:
+DEFAULTS: Values = {
+    ("data", "missing"): "refuse", ("data", "scale"): "score", ("threat", "people"): "prior",
+    ("mechanism", "name"): "marginals", ("threat", "attacks"): ["lira"], ("threat", "folds"): 1,
+    ("threat", "fpr"): [0.001, 0.01, 0.1],
+}  # fmt: skip
+"""What is not written into a file that does not say it."""
+
+
+class Form(ImmutableMultiDict[str, str]):
     """What a form holds: texts by the names of its fields."""
 
-    def __init__(self, fields: Sequence[tuple[str, str]]) -> None:
-        self._fields: dict[str, list[str]] = {}
-        for name, value in fields:
-            here = self._fields.setdefault(name.replace("\r\n", "\n"), [])
-            here.append(value.replace("\r\n", "\n"))
-
     def one(self, name: str) -> str:
-        return self._fields.get(name, [""])[-1].strip()
-
-    def has(self, name: str) -> bool:
-        return name in self._fields
+        return self.get(name, "").strip()
 
     def all(self, name: str) -> list[str]:
-        return [value for value in self._fields.get(name, []) if value]
-
-    def text(self, name: str) -> str:
-        """Return a text as it was typed."""
-        return self._fields.get(name, [""])[-1]
+        return [value for value in self.getlist(name) if value]
 
     def among(self, name: str, known: Mapping[str, Any]) -> str:
         value = self.one(name)
@@ -89,10 +90,8 @@ def number(text: str, what: str) -> int | float:
     return int(text) if text.lstrip("+-").isdecimal() else found
 
 
-def _share(text: str, what: str) -> float | None:
-    """Read so many of a hundred as a share; nothing written is None."""
-    if not text:
-        return None
+def share(text: str, what: str) -> float:
+    """Read so many of a hundred as a share."""
     try:
         found = Decimal(text) / 100
         if found.is_finite():
@@ -102,13 +101,13 @@ def _share(text: str, what: str) -> float | None:
     raise InputError(f"{what}: {text!r} is no number")
 
 
-def of_100(share: Any) -> str:
-    """Write a share as so many of a hundred, as `_share` reads it."""
-    is_number = isinstance(share, int | float) and not isinstance(share, bool)
-    return f"{Decimal(str(share)) * 100:f}".rstrip("0").rstrip(".") or "0" if is_number else ""
+def of_100(value: Any) -> str:
+    """Write a share as so many of a hundred, as `share` reads it."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return f"{Decimal(str(value)) * 100:f}".rstrip("0").rstrip(".") or "0" if is_number else ""
 
 
-def _list(text: str, what: str) -> list[int | float]:
+def numbers(text: str, what: str) -> list[int | float]:
     return [number(part.strip(), what) for part in text.split(",") if part.strip()]
 
 
@@ -177,8 +176,6 @@ def of_table(form: Form, data: Data, look: Data) -> Values:
             "then leave it out"
         )
     values: Values = {("data", "missing"): form.one("missing") or None}
-    if values["data", "missing"] == "refuse" and get(data, "data", "missing") is None:
-        del values["data", "missing"]
     if set(kept) != set(before):
         left = [name for name in get(data, "data", "drop") or () if name not in names]
         left += [name for name in names if name not in kept]
@@ -189,7 +186,7 @@ def of_table(form: Form, data: Data, look: Data) -> Values:
         if get(data, "data", "columns") is not None:
             values["data", "columns"] = kept
             values["data", "drop"] = None
-    for name in (name for name in names if form.has(f"way:{name}")):
+    for name in (name for name in names if f"way:{name}" in form):
         values["data", "bins", name] = _bins(form, name) if name in kept else None
         reading = form.among(f"read:{name}", READINGS)
         values["data", "read_as", name] = reading if reading and name in kept else None
@@ -202,7 +199,7 @@ def _bins(form: Form, name: str) -> dict[str, Any] | None:
         return None
     if not text:
         raise InputError(f"{what}: write a number for {WAYS[way]!r}")
-    found: dict[str, Any] = {way: _list(text, what) if way == "edges" else number(text, what)}
+    found: dict[str, Any] = {way: numbers(text, what) if way == "edges" else number(text, what)}
     if codes := form.one(f"codes:{name}"):
         found["codes"] = [typed(part.strip()) for part in codes.split(",") if part.strip()]
     return found
@@ -215,7 +212,7 @@ def attacker(data: Data, look: Data) -> dict[str, Any]:
     )
     return {
         "unknown": _unknown(data, look),
-        "kept": [one for one in look["columns"] if one["name"] in _kept(data, look)],
+        "kept": _kept(data, look),
         "groups": groups.get("columns", []),
         "success": success,
         "at_least": threat.get("at_least", 1),
@@ -251,10 +248,7 @@ def of_attacker(form: Form, data: Data, look: Data) -> Values:
         del values["threat", "unknown"], values["threat", "known"]  # as the file says it
     if values["threat", "targets"] == get(attacker(data, look), "targets"):
         del values["threat", "targets"]
-    people = form.among("people", PEOPLE)
-    if people != "prior" or "people" in data.get("threat", {}):
-        values["threat", "people"] = people
-    return values
+    return values | {("threat", "people"): form.among("people", PEOPLE)}
 
 
 def _chosen(form: Form, field: str, kept: Sequence[str], before: Any) -> list[str]:
@@ -291,8 +285,7 @@ def of_release(form: Form, data: Data, _look: Data) -> Values:
         return {("data", "synthetic"): form.one("synthetic"), ("data", "control"): control}
     name = form.among("mechanism", mechanisms())
     values: Values = {("mechanism", key): None for key in data.get("mechanism", {})}
-    if name != "marginals" or get(data, "mechanism", "name") is not None:
-        values["mechanism", "name"] = name
+    values["mechanism", "name"] = name
     for one in options(name, data):
         text = form.one(f"option:{one['name']}")
         values["mechanism", one["name"]] = typed(text) if text else None
@@ -313,41 +306,33 @@ class FormLimit(NamedTuple):
 
 LIMITS: dict[str, dict[str, FormLimit]] = {
     "table": {
-        "advantage": FormLimit(
-            "Percent of the gap between guessing and certainty",
+        "advantage": FormLimit("Percent of the gap between guessing and certainty",
             "On average, an attacker may close at most {}% of the gap between the best guess "
-            "without the release and certainty.",
-        ),
-        "share": FormLimit(
-            "People of 100 who are recovered",
-            "On average, an attacker may recover at most {} of 100 people.",
-        ),
-        "gain": FormLimit(
-            "People of 100 whom the release adds",
+            "without the release and certainty."),
+        "share": FormLimit("People of 100 who are recovered",
+            "On average, an attacker may recover at most {} of 100 people."),
+        "gain": FormLimit("People of 100 whom the release adds",
             "On average, an attacker may recover at most {} of 100 people more than the same "
-            "attack recovers among people who are not in the data.",
-        ),
-        "targets": FormLimit(
-            "People of one release, with the confidence of the proof",
+            "attack recovers among people who are not in the data."),
+        "targets": FormLimit("People of one release, with the confidence of the proof",
             "With the confidence of the proof, no attacker may recover more than {} of the people "
-            "who are released together.",
-            hundredths=False,
-        ),
-        "worst_group": FormLimit(
-            "The same for each group (of 100)",
-            "In each group that an attacker can tell beforehand, the limit is {} of 100.",
-        ),
+            "who are released together.", hundredths=False),
+        "worst_group": FormLimit("The same for each group (of 100)",
+            "In each group that an attacker can tell beforehand, the limit is {} of 100."),
     },
     "synthetic": {
-        "at_most": FormLimit(
-            "Percentage points of excess",
+        "at_most": FormLimit("Percentage points of excess",
             "People of the data may be hit more often than people who are not in it by at most {} "
-            "percentage points.",
-        ),
-        "worst_group": FormLimit(
-            "The same for each group",
-            "In each group the excess may be at most {} percentage points.",
-        ),
+            "percentage points."),
+        "worst_group": FormLimit("The same for each group",
+            "In each group the excess may be at most {} percentage points."),
+    },
+    "membership": {
+        "tpr": FormLimit("Members of 100 who are found",
+            "An attacker may find at most {} of 100 members, at the false-positive rate below."),
+        "epsilon": FormLimit("The epsilon that must not be refuted",
+            "No attack may refute an epsilon of {}, at the delta that stands at The release.",
+            hundredths=False),
     },
 }  # fmt: skip
 
@@ -369,24 +354,20 @@ def of_threshold(form: Form, data: Data, _look: Data) -> Values:
     values: Values = {}
     for name, one in LIMITS[data.get("kind", "table")].items():
         text = form.one(name)
-        read = _share(text, one.label) if one.hundredths else None
-        if text and not one.hundredths:
-            read = number(text, one.label)
-        values["threshold", name] = read
-    if all(value is None for value in values.values()):
-        return {("threshold",): None}
-    if data.get("kind", "table") == "table":
-        at = form.one("at")
-        values["threshold", "at"] = number(at, "the level that decides") if at else None
+        read = share if one.hundredths else number
+        values["threshold", name] = read(text, one.label) if text else None
+    if "at" in form:
+        values["threshold", "at"] = number(at, "What decides") if (at := form.one("at")) else None
     for key in ("reason", "origin"):
         values["threshold", key] = form.one(key) or None
+    if all(value is None for value in values.values()):
+        return {("threshold",): None}
     return values
 
 
 def of_run(form: Form, _data: Data, _look: Data) -> Values:
     """Read the form of the run: how many trials, and the seed."""
-    fields = [name for name in ("trials", "seed") if form.has(name)]
-    given = {name: form.one(name) for name in fields}
+    given = {name: form.one(name) for name in ("trials", "seed") if name in form}
     return {("run", name): number(text, name) if text else None for name, text in given.items()}
 
 

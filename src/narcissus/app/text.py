@@ -12,6 +12,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Table
 
+from narcissus._visible import visible
 from narcissus.errors import InputError
 
 Keys = tuple[str, ...]
@@ -111,25 +112,22 @@ def _uncommented(text: str, keys: Keys) -> str:
         if found := _HEADER.fullmatch(line):
             section = found[1]
         own[number] = section
-    gone: set[int] = set()
+
+    def block_at(start: str, step: int = 0) -> set[int]:
+        found = (n + step for n, line in enumerate(lines) if line.strip().startswith(start))
+        return _block(lines, next(found, -1))
+
+    gone = set[int]()
     if keys[0] == "threshold":
-        gone |= _block(lines, next((n for n, x in enumerate(lines) if x.startswith(_EXAMPLE)), -1))
+        gone = block_at(_EXAMPLE)
     elif keys[0] == "data":
         key = re.compile(rf'\s*(["\']?){re.escape(keys[-1])}\1\s*=')
-        gone |= set[int]().union(
-            *(
-                _block(lines, n - 1)
-                for n, x in enumerate(lines)
-                if key.match(x) and "data" in own[n]
-            )
-        )
+        about = (n for n, line in enumerate(lines) if key.match(line) and "data" in own[n])
+        gone = gone.union(*(_block(lines, n - 1) for n in about))
     elif keys[0] in ("threat", "mechanism", "release"):
-        gone |= {n for n, x in enumerate(lines) if own[n] == keys[0] and x.startswith("#")}
-        gone -= _block(lines, next((n for n, x in enumerate(lines) if x.startswith(_EXAMPLE)), -1))
-        header = next((n for n, x in enumerate(lines) if x.strip() == "[mechanism]"), 0)
-        prior = next((n for n, x in enumerate(lines) if x.strip() == "[prior]"), 0)
-        gone |= _block(lines, header - 1)  # tells how many cells show an unknown column
-        gone -= _block(lines, prior - 1)
+        gone = {n for n, x in enumerate(lines) if own[n] == keys[0] and x.startswith("#")}
+        # above the mechanism stands how many cells show an unknown column
+        gone = (gone - block_at(_EXAMPLE) | block_at("[mechanism]", -1)) - block_at("[prior]", -1)
     left = "\n".join(line for number, line in enumerate(lines) if number not in gone)
     left = re.sub(r"\n{3,}", "\n\n", left) if gone else left
     try:  # no comment, if it stood in a text of several lines
@@ -151,19 +149,8 @@ def _block(lines: list[str], number: int) -> set[int]:
 
 def written(values: Mapping[str, Any], remarks: list[str]) -> str:
     """Write a study file of nested values; what is None or empty is left out."""
-    document = tomlkit.document()
-    for line in remarks:
-        document.add(tomlkit.comment(" ".join(line.split())))
-    for key, value in _full(values).items():
-        if not isinstance(value, dict):
-            document.add(key, value)
-            continue
-        table = tomlkit.table()
-        for name, one in cast("dict[str, Any]", value).items():
-            table.add(name, _item(table, one))
-        document.add(tomlkit.nl())
-        document.add(key, table)
-    return tomlkit.dumps(document)
+    lines = [f"# {visible(' '.join(line.split()))}\n" for line in remarks]
+    return "".join(lines) + tomlkit.dumps(_full(values))
 
 
 def _full(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,9 +19,15 @@ from narcissus._visible import visible
 from narcissus.app.text import written
 from narcissus.audits import run
 from narcissus.errors import LongWorkError, NarcissusError
+from narcissus.kinds.membership.kind import KIND as MEMBERSHIP
+from narcissus.kinds.membership.schema import MembershipStudy
 from narcissus.kinds.synthetic.propose import completed
 from narcissus.kinds.table.propose import ColumnProposal, draft, propose
+from narcissus.membership import read_shadow_scores
+from narcissus.membership.shadows import coin_design
+from narcissus.observer import SILENT
 from narcissus.study import load_study
+from narcissus.study.kinds import RunOptions
 from narcissus.study.store import FILE
 from narcissus.tables import Bins
 from narcissus.tables.coding import coding_of
@@ -30,6 +36,7 @@ from narcissus.tables.parts import ColumnSketch, sketch_table
 BARS = 24
 """Most bars of the picture of a column."""
 MOST_VALUES = 200
+PACE = 6e-6  # seconds for each score of LiRA, the slowest attack, on one core
 
 
 def look(source: str) -> dict[str, Any]:
@@ -37,6 +44,7 @@ def look(source: str) -> dict[str, Any]:
     sketch = sketch_table(source)
     found = propose(sketch)
     seen = {one.name: one for one in found.seen}
+    nameless = [why for name, why in found.drop.items() if name not in seen]
     columns = [
         asdict(seen[one.name]) | {"bars": _bars(one, seen[one.name])}
         for one in sketch.columns
@@ -46,7 +54,7 @@ def look(source: str) -> dict[str, Any]:
         "columns": columns,
         "rows": sketch.rows,
         "all_rows": sketch.all_rows,
-        "remarks": [visible(one) for one in sketch.remarks],
+        "remarks": [visible(one) for one in (*sketch.remarks, *nameless)],
         "drop": dict(found.drop),
         "unknown": list(found.unknown),
         "secret": list(found.secret),
@@ -74,7 +82,7 @@ def new(source: str, path: str) -> dict[str, Any]:
 
 def new_of_files(real: str, synthetic: str, control: str) -> dict[str, Any]:
     """Return the text of a study of a given file, with what `narcissus synth` chooses."""
-    nothing = dict.fromkeys(("drop", "bins", "missing", "read_as", "unit"))
+    nothing = dict.fromkeys(("drop", "columns", "bins", "missing", "read_as", "unit"))
     files = {"real": real, "synthetic": synthetic, "control": control or None}
     settings, lines = completed({
         "kind": "synthetic",
@@ -87,6 +95,45 @@ def new_of_files(real: str, synthetic: str, control: str) -> dict[str, Any]:
     return {"text": written(settings, lines)}
 
 
+def look_at_scores(scores: str, members: str, scale: str) -> dict[str, Any]:
+    """Return what a file of scores holds, with pictures of members and others side by side."""
+    data = read_shadow_scores(scores, members or None, scale=scale)
+    coins = coin_design(data).said
+    low, high = np.quantile(data.scores, [0.005, 0.995])
+    inside = data.members
+    return {
+        "models": data.models,
+        "records": data.scores.shape[1],
+        "outsiders": int(data.outsiders.sum()),
+        "unit": data.unit,
+        "coins": f"{coins[0].upper()}{coins[1:]}.",
+        "members": _heights(data.scores[inside], low, high),
+        "others": _heights(data.scores[~inside], low, high),
+    }
+
+
+def _heights(values: np.ndarray[Any, Any], low: float, high: float) -> list[float]:
+    people, _ = np.histogram(values.clip(low, high), BARS, (low, high if high > low else low + 1))
+    return [round(float(one / max(1, people.max())), 3) for one in people]
+
+
+def new_of_scores(scores: str, members: str) -> dict[str, Any]:
+    """Return the text of a study of scores of models; what they are is proposed by their range."""
+    data = read_shadow_scores(scores, members or None)
+    coin_design(data)  # refuses what cannot be audited
+    is_share = bool(((data.scores >= 0) & (data.scores <= 1)).all())
+    shadows = [] if data.models < 4 else ["lira" if data.models >= 32 else "lira-fixed"]
+    scale = "probability" if is_share else "score"
+    settings = {
+        "kind": "membership",
+        "title": f"Who is in the training data? {Path(scores).name}",
+        "data": {"scores": scores, "members": members or None, "scale": scale},
+        "threat": {"attacks": [*shadows, "score"]},
+        "run": {"seed": 1},
+    }
+    return {"text": written(settings, [])}
+
+
 def plan(study: str, folder: str) -> dict[str, Any]:
     """Check a study as an audit does, and return what it takes; nothing is run.
 
@@ -95,6 +142,11 @@ def plan(study: str, folder: str) -> dict[str, Any]:
     loaded = load_study(Path(study))
     place = Path(folder) / loaded.digest[:12]
     found: dict[str, Any] = {"digest": loaded.digest, "seconds": 0.0, "work": ""}
+    if isinstance(settings := loaded.settings, MembershipStudy):
+        work = MEMBERSHIP.prepare(settings, Path(), RunOptions(0, SILENT))
+        size = sum(one.scores.size for one in work.data.values()) * settings.threat.folds
+        words = f"{size:,} scores of models are read and compared"
+        return found | {"seconds": round(5 + size * PACE), "work": words}
     try:
         run(loaded, hours=0.0, folder=place if (place / FILE).is_file() else None)
     except LongWorkError as error:
@@ -106,6 +158,8 @@ WORK: dict[str, Callable[..., dict[str, Any]]] = {
     "look": look,
     "new": new,
     "new-of-files": new_of_files,
+    "look-at-scores": look_at_scores,
+    "new-of-scores": new_of_scores,
     "plan": plan,
 }
 
@@ -117,7 +171,7 @@ def main(what: str, *arguments: str) -> None:
     except MemoryError:
         found = {"error": "there is not enough memory for this"}
     except (NarcissusError, OSError) as error:
-        found = {"error": str(error)}
+        found = {"error": str(error).replace("`members_path`", "`members`")}  # as a study has it
     print(json.dumps(found))
 
 

@@ -29,7 +29,7 @@ from narcissus.extraction.files import arrays_of
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
-_FEWEST_MODELS = 2
+_FEWEST_MODELS, _MOST_COMPARED = 2, 4096
 SCALES = ("score", "probability", "logit", "loss")
 """What a file's numbers are: any score, the probability of the right label, its logit, ``-log``."""
 _EDGE = 1e-12  # how near to 0 and 1 probabilities are taken
@@ -95,7 +95,8 @@ def shadow_scores(
         )
     if values.shape[0] < _FEWEST_MODELS:
         raise InputError(
-            f"`scores` must be of at least {_FEWEST_MODELS} models (shape (models, records)), got 1"
+            f"`scores` must be of at least {_FEWEST_MODELS} models (shape (models, records)), got "
+            "1; the canaries of one model are for `narcissus refute --scores`"
         )
     if not np.isfinite(values).all():
         model, record = np.argwhere(~np.isfinite(values))[0]
@@ -328,6 +329,8 @@ def coin_design(data: ShadowScores) -> CoinDesign:
     """
     none = np.full(data.models, -1, dtype=np.intp)
     coined = ~data.outsiders & (data.priors < 1)
+    if data.models > _MOST_COMPARED:
+        raise InputError(f"at most {_MOST_COMPARED:,} models are compared, got {data.models:,}")
     if not coined.any():
         raise InputError("`priors` must leave records to chance: none is above 0 and below 1")
     inside, chance = data.members[:, coined], data.priors[coined]

@@ -190,7 +190,10 @@ def sheet_as_text(path: Path, remarks: list[str], largest: int) -> io.BytesIO:
                 for sheet in found:
                     if text := _sheet_text(path, sheet, min(largest, _LARGEST_PART), remarks):
                         if len(found) > 1:
-                            remarks.append(f"Sheet `{sheet.title}` read, of {len(found)}")
+                            remarks.append(
+                                f"Sheet `{sheet.title}` read, of {len(found)}: save another one "
+                                "as a file of its own to read it"
+                            )
                         return io.BytesIO(text)
             finally:
                 book.close()

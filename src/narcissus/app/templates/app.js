@@ -30,9 +30,9 @@ for (const select of document.querySelectorAll("select[name^='way:']")) {
   show();
 }
 
-const drop = one("[data-drop]");
-if (drop) {
-  const file = one("#file"), told = one("#uploaded");
+for (const drop of document.querySelectorAll("[data-drop]")) {
+  const file = drop.querySelector("input"), told = drop.querySelector("[role=status]");
+  const fields = drop.dataset.drop.split(" ").map((id) => document.getElementById(id));
   const send = (given) => {
     if (!given) return;
     const request = new XMLHttpRequest();
@@ -43,20 +43,22 @@ if (drop) {
     request.onload = () => {
       let said = {};
       try { said = JSON.parse(request.responseText); } catch { said = { error: request.responseText }; }
-      told.textContent = said.path ? `Copied to ${said.path}.` : said.error;
-      if (said.path) { one("#table").value = said.path; one("#table").focus(); }
+      if (!said.path) { told.textContent = said.error; return; }
+      const seen = fields.filter((field) => field.checkVisibility());
+      const field = seen.find((one) => !one.value) || seen[0];
+      field.value = said.path;
+      field.focus();
+      told.textContent = `Copied to ${said.path}. It stands below: ${field.labels[0].textContent}.`;
     };
     request.onerror = () => { told.textContent = "It could not be copied: the server has ended, or the file is too large."; };
     request.send(given);
   };
   drop.hidden = false;
   file.addEventListener("change", () => send(file.files[0]));
-  drop.addEventListener("dragover", (event) => { event.preventDefault(); drop.classList.add("over"); });
-  drop.addEventListener("dragleave", () => drop.classList.remove("over"));
-  drop.addEventListener("drop", (event) => {
+  for (const kind of ["dragover", "dragleave", "drop"]) drop.addEventListener(kind, (event) => {
     event.preventDefault();
-    drop.classList.remove("over");
-    send(event.dataTransfer.files[0]);
+    drop.classList.toggle("over", kind === "dragover");
+    if (kind === "drop") send(event.dataTransfer.files[0]);
   });
 }
 
