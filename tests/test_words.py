@@ -7,7 +7,9 @@ import pytest
 
 from narcissus.report import page_of, render_text
 from narcissus.report.format import GRADES, STATUS
+from narcissus.report.text import MOST_DECIDING
 from narcissus.report.words import TERMS, words_in
+from narcissus.results import LEFT_OUT, NotAssessed
 from narcissus.study.reading import read_record
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -76,6 +78,26 @@ def test_a_first_screen_is_short_says_what_is_and_needs_no_word_that_is_not_defi
     met = {entry for line in body.splitlines() for *_, entry in words_in(line)}
     defined = {line.split("  ")[0].strip() for line in glossary.splitlines()}
     assert met <= defined
+
+
+@pytest.mark.parametrize("path", RECORDS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_report_in_short_is_a_first_screen_and_at_most_sixty_lines_that_name_all_they_count(path):
+    """However many reasons a record holds, and however long; the first ones are named."""
+    record = read_record(path)
+    many = [f"that {number} {'is so long ' * 40}" for number in range(200)]
+    open_ = [NotAssessed(f"the question {number}", "it is open", "") for number in range(1, 200)]
+    more = {"contradictions": many, "assumptions": many, "not_assessed": open_}
+    for update, whole in (({}, True), (more, False), (more | {"contradictions": []}, False)):
+        text = render_text(record.model_copy(update=update), internal=True, whole=False)
+        first, _, rest = text.partition("\n\n\nWhat decides\n------------\n")
+        assert len(first.splitlines()) <= 25
+        assert MOST_DECIDING // 4 < len(rest.splitlines()) <= MOST_DECIDING + 2
+        assert max(map(len, text.splitlines())) <= 80
+        assert not re.search(r"\d+ (more points|questions? ha)", first)
+        flat = " ".join(first.split())
+        named = read_record(path).not_assessed if whole else open_
+        for one in [one for one in named if one.quantity != LEFT_OUT][:3]:
+            assert one.quantity.partition(" (")[0][:40] in flat
 
 
 @pytest.mark.parametrize("path", RECORDS, ids=lambda path: f"{path.parent.name}-{path.stem}")

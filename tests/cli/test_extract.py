@@ -85,7 +85,9 @@ def test_json_has_the_keys_of_the_contract(done):
     low = limits(success["low"], success["high"])
     assert report.decode().count(low) >= 2
     again = CliRunner().invoke(
-        cli, ["report", str(folder / "out" / "record.json"), "--text"], standalone_mode=False
+        cli,
+        ["report", str(folder / "out" / "record.json"), "--text", "--verbose"],
+        standalone_mode=False,
     )
     assert "Attempts to break out" in again.stdout
 

@@ -31,9 +31,13 @@ def test_default_place_is_beside_the_record(drawn_once, narcissus):
     assert (drawn_once / "report.html").exists()
 
 
-def test_text_goes_to_standard_output_or_a_file(drawn_once, narcissus):
+def test_text_goes_to_standard_output_or_a_file(drawn_once, narcissus, refused):
     code, out, _ = narcissus("report", drawn_once, "--text")
     assert code == 0
+    assert out.endswith("text with `--verbose`.\n")
+    assert len(out) < len(narcissus("report", drawn_once, "--text", "--verbose")[1])
+    assert "needs `--text`" in refused("report", drawn_once, "--verbose")
+    assert "do not go together" in refused("report", drawn_once, "--brief", "--text", "--verbose")
     assert "MET: Your threshold is kept." in out
     narcissus("report", drawn_once, "--text", "--out", "r.txt")
     assert Path("r.txt").read_text() == out
@@ -139,13 +143,13 @@ def test_what_audit_leaves_for_showing_has_no_seed_digest_or_folder(of_people, n
     page = (of_people / "report.html").read_text()
     brief = narcissus("report", of_people, "--brief", "--text")[1]
     mapping = narcissus("report", of_people, "--mapping", "--text")[1]
-    text = narcissus("report", of_people, "--text")[1]
-    assert text == narcissus("report", of_people, "--text", "--shareable")[1]
+    text = narcissus("report", of_people, "--text", "--verbose")[1]
+    assert text == narcissus("report", of_people, "--text", "--verbose", "--shareable")[1]
     for shown in (page, brief, mapping, text):
         assert digest not in shown
         assert "97531" not in shown
         assert str(tmp_path) not in shown
-    internal = narcissus("report", of_people, "--text", "--internal")[1]
+    internal = narcissus("report", of_people, "--text", "--verbose", "--internal")[1]
     assert internal.startswith("Internal, not to be shown: ")
     assert digest in internal
     assert "97531" in internal
@@ -160,7 +164,8 @@ def test_a_record_for_showing_is_drawn_alike_and_is_not_verified(of_people, refu
     code, out, _ = narcissus("report", of_people, "--record", "shown.json")
     assert (code, out) == (0, "Record: shown.json\n")
     shown, whole = (
-        narcissus("report", path, "--text")[1].splitlines() for path in ("shown.json", of_people)
+        narcissus("report", path, "--text", "--verbose")[1].splitlines()
+        for path in ("shown.json", of_people)
     )
     differ = [(a, b) for a, b in zip(shown, whole, strict=True) if a != b]
     assert len(differ) == 2  # the digest of the record, in short and in full
@@ -472,7 +477,7 @@ def test_a_record_from_before_theorems_had_ids_is_verified(tmp_path, monkeypatch
     rows = json.loads(record.read_text())["rows"]
     [place] = [place for place, row in enumerate(rows) if row["role"] == "bound"]
     assert rows[place]["quantity"]["id"] == "cohen-a.4"
-    assert "[cohen-a.4]" in narcissus("report", "out/record.json", "--text")[1]
+    assert "[cohen-a.4]" in narcissus("report", "out/record.json", "--text", "--verbose")[1]
     forged(record, lambda r: r["rows"][place]["quantity"].pop("id"))
     assert narcissus("report", "out/record.json", "--text")[0] == 0
     assert narcissus("verify", "out", "g.toml", "--quiet")[0] == 0

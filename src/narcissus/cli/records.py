@@ -40,6 +40,7 @@ class ReportOptions:
     export: Annotated[str | None, Opt(click.Choice(["acro"]))] = None
     shareable: Annotated[bool, Opt(name="--shareable/--internal")] = True
     shown: Annotated[Path | None, Opt(name="--record")] = None
+    verbose: bool = False
 
 
 @command
@@ -93,8 +94,11 @@ def _form(of: ReportOptions) -> str:
     also = {
         "--text": of.as_text and (of.export or of.shown or of.as_json or of.markdown),
         "--internal": of.shown and not of.shareable,
+        "--verbose": of.verbose,
         "--out": of.shown and of.out,
     }
+    if of.verbose and not of.as_text:
+        raise click.UsageError("`--verbose` needs `--text`: HTML always holds all of the report")
     asked = [name for name, on in forms.items() if on]
     asked += [name for name, on in also.items() if on and asked]
     if len(asked) > 1:
@@ -108,8 +112,9 @@ def _drawn(record: Record, name: str, of: ReportOptions) -> str:
 
     internal = not of.shareable
     if name == "report":
-        draw = drawing.render_text if of.as_text else drawing.render_html
-        return draw(record, internal=internal)
+        if of.as_text:
+            return drawing.render_text(record, internal=internal, whole=of.verbose)
+        return drawing.render_html(record, internal=internal)
     if name in ("json", "markdown"):
         first = drawing.page_of(record, internal=internal).first
         assert first is not None

@@ -10,7 +10,7 @@ from narcissus._outwards import lower
 from narcissus.kinds.layout import Headline, Layout, table
 from narcissus.kinds.secrets.kind import SecretsDetail, SecretSettings
 from narcissus.report.about import Answered, EveryAttacker, Subject
-from narcissus.report.first_screen import NO_GROUPS, Glance, Reach
+from narcissus.report.first_screen import NO_GROUPS, Glance, Reach, placed
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Section, Text
 from narcissus.results import NotAssessed
@@ -127,7 +127,7 @@ class SecretsLayout(Layout):
             hardest=f"Hit hardest, of the settings tried: {worst.label}." if several else NO_GROUPS,
             unseen="secrets of another kind, other models, attackers who know more",
             accepted="" if worst.at_most is None else f"{100 * worst.at_most:g} of 100 secrets",
-            where=f"in {len(case.alike)} of {len(case.deciding)} settings" if several else "",
+            where=placed([one.label for one in case.alike], len(case.deciding)),
         )  # fmt: skip
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
