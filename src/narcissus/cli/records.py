@@ -193,7 +193,7 @@ def verify(record: Path, study: Path | None = None, *, of: VerifyOptions) -> int
     if blind:
         click.echo(
             f"Whether the data are the same could not be told by their digest: {path.parent} holds "
-            f"no {KEY}, the key that stays with whoever played the study. All else was compared."
+            f"no {KEY}, the key that stays with the steward. All else was compared."
         )
     if not found:
         less = " that format 1 holds" if earlier else ""

@@ -128,8 +128,8 @@ class Rules:
         if number is None:
             hint = did_you_mean(text, SUPPRESSED - {""})
             raise InputError(
-                f"{place}: {text!r} is no number, and no known mark of suppression{hint}; declare "
-                f"it: --mark {text.strip() or 'MARK'}=below:5 (fewer than 5), or =any"
+                f"{place}: {text!r} is neither a number nor a known mark of suppression{hint}; "
+                f"declare it: --mark {text.strip() or 'MARK'}=below:5 (fewer than 5), or =any"
             )
         if number < 0 or number.denominator != 1:
             what = "is negative" if number < 0 else "is no whole number"

@@ -73,7 +73,7 @@ class BlindBaseline(Fact):
             return f"Without the model, nothing tells {self.compared} apart ({by})."
         return (
             f"Void: a classifier that never saw the model tells {self.compared} apart ({by}). "
-            "An attack may do no more than that: its numbers prove nothing about the model."
+            "An attack may do the same. Its numbers prove nothing about the model."
         )
 
 

@@ -17,7 +17,7 @@ from narcissus.study.shareable import to_show
 
 ASSESSMENT = "What was assessed, and what was not"
 PROVENANCE = "Provenance"
-OPEN = "Not assessed (not to be read as safe)"
+OPEN = "Not assessed, so it may be unsafe"
 CAUTIONS = {WEAK: "", LEFT_OUT: "Left out: "}
 """What was not assessed that the first screen tells, by its name: the words before it."""
 

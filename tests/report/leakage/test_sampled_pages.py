@@ -52,7 +52,7 @@ def test_the_numbers_of_samples():
 def test_a_missing_limit_is_not_assessed():
     found = ch.estimate(*draw(600, 0.9, np.random.default_rng(2), noise=0.1), rng=1)
     text = page_text(estimate_page(found, "s.csv", ASKED))
-    assert "Not assessed (not to be read as safe)" in text
+    assert "Not assessed, so it may be unsafe" in text
     assert "How low the Bayes security may be" in text
 
 
@@ -88,7 +88,7 @@ def test_measures_without_a_limit_and_a_test_that_finds_nothing_are_no_comfort()
     assert "capacity, upper limit" in text
     assert "bayes-risk, lower limit" in text
     assert "Not to be read as safe" in text
-    assert "no evidence that there is none" in text
+    assert "though there may be some" in text
 
 
 def test_groups_stand_beside_each_other_with_their_differences():
