@@ -128,7 +128,7 @@ def test_four_halvings_at_once_are_four_halvings(guarantee, delta):
 
 
 def test_the_region_of_many_orders_is_that_of_each():
-    orders = np.array([1.01, 2.0, 11.0, 500.0])
+    orders = np.array([1.01, 2.0, 11.0])
     together = _tangent_points(orders[:, None], 0.3 * orders[:, None], 50)
     each = [_tangent_points(float(one), 0.3 * float(one), 50) for one in orders]
     assert together == tuple(sum((one[k] for one in each), ()) for k in (0, 1))
