@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
+from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import click
 
+from narcissus._visible import visible
 from narcissus.cli.main import EXCEEDED, OK
 from narcissus.cli.options import InFile, Opt, command, some
 from narcissus.cli.playing import Run, with_run
@@ -107,7 +109,6 @@ def _form(of: ReportOptions) -> str:
 
 
 def _drawn(record: Record, name: str, of: ReportOptions) -> str:
-    from narcissus._visible import visible
     from narcissus.report.first_screen import markdown
 
     internal = not of.shareable
@@ -236,10 +237,13 @@ def _reworded(written: Record, again: dict[str, Any], audit: audits.Audit) -> It
             pairs += [(one, two, name) for name in ("reason", "remedy")]
     known: Callable[[str], bool] | None = None
     for one, two, name in pairs:
-        text, other = (" ".join(_texts(record[name])) for record in (one, two))
+        text, other = (str(record[name]) for record in (one, two))
         if _NUMERAL.sub("#", text) == _NUMERAL.sub("#", other):
             continue  # the same words: compared like all else
-        if isinstance(one[name], list) and _only_more_or_less(one[name], two[name]):
+        if isinstance(one[name], list) and any(
+            all(item in other for item in own)
+            for own, other in permutations((one[name], two[name]))
+        ):
             continue  # no other words: something is added, or left out
         known = known or _figures_of(audit)
         for figure in _NUMERAL.findall(text):
@@ -256,24 +260,16 @@ def _reworded(written: Record, again: dict[str, Any], audit: audits.Audit) -> It
         )
 
 
-def _only_more_or_less(one: list[Any], other: list[Any]) -> bool:
-    return all(item in other for item in one) or all(item in one for item in other)
-
-
 def _misstated(written: Record, audit: audits.Audit) -> Iterator[str]:
     """Yield what a verdict in other words states wrongly, and both verdicts for a reader."""
-    click.echo(f"The record says: {written.verdict}")
-    click.echo(f"This version says: {audit.verdict}")
+    for who, said in (("The record", written.verdict), ("This version", audit.verdict)):
+        click.echo(f"{who} says: {visible(said)[:1000]}")
     first = written.verdict.partition(". ")[0].lower()
     for stated, words in _SAYS.items():
         if stated != audit.status and re.match(words, first):
             yield f"verdict: it states {stated!r}, and the status is {audit.status!r}"
     if _NUMERAL.search(audit.verdict) and not _NUMERAL.search(written.verdict):
         yield f"verdict: {_shown(written.verdict)} states no figure"
-
-
-def _texts(value: Any) -> list[str]:
-    return [str(one) for one in value] if isinstance(value, list) else [str(value)]
 
 
 def _figures_of(audit: audits.Audit) -> Callable[[str], bool]:
