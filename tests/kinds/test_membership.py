@@ -109,7 +109,7 @@ def test_an_attack_in_folds_has_no_rates_that_decide(played):
     threat = 'attacks = ["lira"]\nfolds = 4'
     code, record = played("[threshold]\ntpr = 0.05", threat=threat)
     assert (code, record["status"]) == (3, "not assessed")
-    assert "attack several held-out models" in record["verdict"]
+    assert "Attack several held-out models" in record["verdict"]
 
 
 def test_several_attacks_share_the_error(played):
