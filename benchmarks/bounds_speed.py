@@ -27,7 +27,15 @@ from narcissus.bounds import (
     threat,
 )
 from narcissus.evidence import refute, refute_scores
-from narcissus.guarantees import GaussianDP
+from narcissus.guarantees import (
+    ApproximateDP,
+    BayesSecurity,
+    GaussianDP,
+    PureDP,
+    RenyiDP,
+    ZeroConcentratedDP,
+    risk_of,
+)
 
 
 def seconds(work: Callable[[], object], repeats: int = 5) -> float:
@@ -186,7 +194,25 @@ def refutation() -> None:
         show(f"  scores, m = {m:,}", taken, 1.0, f", epsilon {epsilon:.3f} of 4.38")
 
 
+def personal_risk() -> None:
+    """Time what a slider asks at each move: a new guarantee, nothing kept from the one before."""
+    print("The risk to one person, with each guarantee made anew")
+    risk_of(1.0, prior=0.01)
+    made: dict[str, Callable[[], Any]] = {
+        "pure DP": lambda: PureDP(1.0),
+        "approximate DP": lambda: ApproximateDP(1.0, 1e-6),
+        "Gaussian DP": lambda: GaussianDP(1.0),
+        "Renyi DP, order 2": lambda: RenyiDP(2.0, 0.5),
+        "zero-concentrated DP, rho .001": lambda: ZeroConcentratedDP(0.001),
+        "zero-concentrated DP, rho .5": lambda: ZeroConcentratedDP(0.5),
+        "Bayes security": lambda: BayesSecurity(0.9),
+    }
+    for name, make in made.items():
+        show(f"  {name}", seconds(lambda make=make: risk_of(make(), prior=0.01)), 0.1)
+
+
 if __name__ == "__main__":
+    personal_risk()
     tails()
     bounds()
     count_table()

@@ -1,13 +1,17 @@
 """What a person reads: no listed word, short first screens, terms that are defined."""
 
+import ast
 import re
 from pathlib import Path
 
 import pytest
 
 from narcissus.report import page_of, render_text
+from narcissus.report.about import shown
 from narcissus.report.format import GRADES, STATUS
+from narcissus.report.text import MOST_DECIDING
 from narcissus.report.words import TERMS, words_in
+from narcissus.results import LEFT_OUT, NotAssessed
 from narcissus.study.reading import read_record
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -32,8 +36,40 @@ PAGES = [
         if path.name not in OWN and path.parent.name != "theory"
     ),
 ]
+LONGEST = 35
 NEGATIONS = r"\b(no|not|none|nobody|nothing|never|cannot|neither|without)\b|n't\b"
 MOST_WORDS = 30
+# Assumptions that kept records hold word by word
+RECORDED = {
+    "a file made without these people holds plausible people no more often, beyond what its decoys "
+    "show, than a fresh sample of the population does"
+}
+
+
+def parts(text):
+    """Split a text into what is read in one breath; what code quotes is one word."""
+    flat = re.sub(r"`[^`]*`|“[^”]*”|'[^' ]*( [^' ]+)?'", "X", " ".join(text.split()))
+    return [one for one in re.split(r"(?<=[.?!]) (?=[A-Z“])|[;:] ", flat) if one]
+
+
+def hard(text, more=0):
+    """Return the sentences that are too long, or that say no twice."""
+    return [
+        one
+        for one in parts(text)
+        if len(one.split()) > LONGEST + more or negations(one.replace("no noise", "")) > 1
+    ]
+
+
+def strings(tree):
+    """Yield what is written in a module but docstrings, with X for what is filled in."""
+    inner = {id(v) for n in ast.walk(tree) if isinstance(n, ast.JoinedStr) for v in n.values}
+    inner |= {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(v.value if isinstance(v, ast.Constant) else "X" for v in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield "" if id(node) in inner else node.value
 
 
 def listed(text):
@@ -58,7 +94,7 @@ def on_first_screen(first):
 def negations(sentence):
     """Count what says no; "without the release" is a name, as "nobody" in a list of one is not."""
     bare = re.sub(
-        r"[Ww]ithout the (release|model|output)|no better than|no lower limit", "", sentence
+        r"[Ww]ithout the (release|model|output|file)|no better than|no lower limit", "", sentence
     )
     return len(re.findall(NEGATIONS, bare, re.IGNORECASE))
 
@@ -83,12 +119,88 @@ def test_a_first_screen_is_short_says_what_is_and_needs_no_word_that_is_not_defi
 
 
 @pytest.mark.parametrize("path", RECORDS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_report_in_short_is_a_first_screen_and_at_most_sixty_lines_that_name_all_they_count(path):
+    """However many reasons a record holds, and however long; the first ones are named."""
+    record = read_record(path)
+    many = [f"that {number} {'is so long ' * 40}" for number in range(200)]
+    open_ = [NotAssessed(f"the question {number}", "it is open", "") for number in range(1, 200)]
+    more = {"contradictions": many, "assumptions": many, "not_assessed": open_}
+    for update, whole in (({}, True), (more, False), (more | {"contradictions": []}, False)):
+        text = render_text(record.model_copy(update=update), internal=True, whole=False)
+        first, _, rest = text.partition("\n\n\nWhat decides\n------------\n")
+        assert len(first.splitlines()) <= 25
+        assert MOST_DECIDING // 4 < len(rest.splitlines()) <= MOST_DECIDING + 2
+        assert max(map(len, text.splitlines())) <= 80
+        assert not re.search(r"\d+ (more points|questions? ha)", first)
+        flat = " ".join(first.split())
+        named = read_record(path).not_assessed if whole else open_
+        for one in [one for one in named if one.quantity != LEFT_OUT][:3]:
+            assert one.quantity.partition(" (")[0][:40] in flat
+
+
+@pytest.mark.parametrize("path", RECORDS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_a_report_holds_no_listed_word(path):
     record = read_record(path)
     # what an earlier version wrote into a record stays as it was written
     update = {"verdict": "Met.", "assessed": [], "not_covered": [], "not_assessed": [],
               "contradictions": [], "study": record.study}  # fmt: skip
     assert listed(render_text(record.model_copy(update=update), internal=True)) == []
+
+
+@pytest.mark.parametrize("path", RECORDS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_verdict_and_its_evidence_are_short_sentences_that_say_no_once(path):
+    """As this version words them, whatever the record says."""
+    record = read_record(path)
+    layout, case = shown(record)
+    top = layout.page(record, case).verdict
+    texts = [layout.verdict(case).partition(": ")[2], *top.evidence_for, *top.evidence_against]
+    texts += [*layout.assessed(case), *layout.uncovered(case)]
+    texts += [said for one in layout.not_assessed(case) for said in (one.reason, one.remedy)]
+    for text in texts:
+        assert not hard(text)
+        assert not listed(text)
+
+
+# Lists of names, programs, and texts of several lines whose lines are sentences of their own
+NO_SENTENCES = {"bench.py", "names.py", "summary.py", "worst_event.py"}
+
+
+@pytest.mark.parametrize("room", sorted({path.parent for path in (ROOT / "src").rglob("*.py")}))
+def test_messages_and_texts_of_a_room_are_short_sentences_that_say_no_once(room):
+    """Messages of errors, verdicts of every status, descriptions: all that is no docstring."""
+    found = [
+        (path.name, sentence)
+        for path in sorted(room.glob("*.py"))
+        if path.name not in NO_SENTENCES
+        for text in strings(ast.parse(path.read_text(encoding="utf-8")))
+        for sentence in hard(text)
+        if sentence not in RECORDED
+    ]
+    assert not found
+
+
+@pytest.mark.parametrize("path", HELP, ids=lambda path: path.stem)
+def test_help_is_short_sentences_that_say_no_once(path):
+    text = path.read_text(encoding="utf-8")
+    for paragraph in re.split(r"\n\s*\n", text):
+        if not paragraph.startswith("\\b") and "\n--" not in paragraph:
+            assert not hard(paragraph)
+    for line in text.splitlines():
+        assert not hard(line)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_hard"),
+    [
+        ("It is never so, and nobody knows it.", True),
+        ("Without the release nothing is known.", False),
+        ("It is never so. Nobody knows it.", False),
+        (f"It {'is ' * 40}so.", True),
+        ("`no` and 'not' are not words.", False),
+    ],
+)
+def test_a_hard_sentence_is_found(text, is_hard):
+    assert bool(hard(text)) is is_hard
 
 
 FORMS = sorted((ROOT / "src" / "narcissus" / "app" / "templates").glob("*.html"))

@@ -173,7 +173,9 @@ class StudyRow(Fact):
         most = self.facts.get("people", 1.0) if self.role == "bound" else 1.0
         order = [least, found.low, found.value, found.high, float(most)]
         for low, high in pairwise(one for one in order if one is not None):
-            _require_order(low, high, "its numbers are no share, or not in order: {} above {}")
+            _require_order(
+                low, high, "its numbers are outside [0, 1], or out of order: {} above {}"
+            )
         return self
 
     def is_at(self, at: Mapping[str, float | str]) -> bool:

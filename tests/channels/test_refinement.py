@@ -277,5 +277,5 @@ def test_comparable_ones_are_their_own_bounds():
 
 @pytest.mark.parametrize("bound", [ch.greatest_below, ch.least_above])
 def test_others_need_have_none(bound):
-    refused("need have no greatest lower", bound, A, B)
+    refused("may lack a greatest lower", bound, A, B)
     refused("same secrets", bound, A, [[1.0], [1.0]])

@@ -199,7 +199,7 @@ def test_a_policy_decides_and_its_hash_and_reason_stand_in_the_record(town, narc
     assert (code, err) == (1, "")
     record = json.loads(out)
     assert record["provenance"]["digests"]["policy"].startswith("sha256:")
-    assert "Small towns." in narcissus("report", "results/town", "--text")[1]
+    assert "Small towns." in narcissus("report", "results/town", "--text", "--verbose")[1]
 
 
 def test_single_records_go_to_the_internal_file_only(town, narcissus):

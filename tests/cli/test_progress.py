@@ -105,6 +105,23 @@ def test_a_command_that_reports_nothing_is_attended_at_a_terminal_only(monkeypat
         assert bool(stream.getvalue()) == speaks
 
 
+@pytest.mark.parametrize("stopped", [False, True])
+def test_a_command_is_attended_again_when_its_progress_has_ended(monkeypatch, stopped):
+    """It was silent while it compared, drew or wrote what was played; not while it asks."""
+    monkeypatch.setattr("narcissus.cli.heart.SILENCE", 0.08)
+    monkeypatch.setattr("sys.stderr", stream := Terminal())
+    with attended(["verify"]):
+        with progress() as observer:
+            observer.start("trials", 1)
+            observer.advance()
+        if stopped:
+            rest()
+            time.sleep(0.3)
+        else:
+            heard(stream, ["narcissus verify: 0:00 so far"])
+    assert ("narcissus verify" in stream.getvalue()) is not stopped
+
+
 def test_every_stage_of_a_study_is_named(study, hears):
     """From Python, too: reading, fitting, proving, timing, playing and concluding."""
     heard_of = hears

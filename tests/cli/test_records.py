@@ -1,11 +1,14 @@
 """The commands report and verify: a record drawn again, and played again."""
 
 import json
+import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from narcissus.cli.records import Likeness, differences
+from narcissus.cli.records import _NUMERAL, Likeness, _figures_of, differences
+from narcissus.study.reading import read_record
 from narcissus.study.record import digest_of, portable_digest_of, study_digest
 
 
@@ -31,9 +34,13 @@ def test_default_place_is_beside_the_record(drawn_once, narcissus):
     assert (drawn_once / "report.html").exists()
 
 
-def test_text_goes_to_standard_output_or_a_file(drawn_once, narcissus):
+def test_text_goes_to_standard_output_or_a_file(drawn_once, narcissus, refused):
     code, out, _ = narcissus("report", drawn_once, "--text")
     assert code == 0
+    assert out.endswith("text with `--verbose`.\n")
+    assert len(out) < len(narcissus("report", drawn_once, "--text", "--verbose")[1])
+    assert "needs `--text`" in refused("report", drawn_once, "--verbose")
+    assert "do not go together" in refused("report", drawn_once, "--brief", "--text", "--verbose")
     assert "MET: Your threshold is kept." in out
     narcissus("report", drawn_once, "--text", "--out", "r.txt")
     assert Path("r.txt").read_text() == out
@@ -139,13 +146,13 @@ def test_what_audit_leaves_for_showing_has_no_seed_digest_or_folder(of_people, n
     page = (of_people / "report.html").read_text()
     brief = narcissus("report", of_people, "--brief", "--text")[1]
     mapping = narcissus("report", of_people, "--mapping", "--text")[1]
-    text = narcissus("report", of_people, "--text")[1]
-    assert text == narcissus("report", of_people, "--text", "--shareable")[1]
+    text = narcissus("report", of_people, "--text", "--verbose")[1]
+    assert text == narcissus("report", of_people, "--text", "--verbose", "--shareable")[1]
     for shown in (page, brief, mapping, text):
         assert digest not in shown
         assert "97531" not in shown
         assert str(tmp_path) not in shown
-    internal = narcissus("report", of_people, "--text", "--internal")[1]
+    internal = narcissus("report", of_people, "--text", "--verbose", "--internal")[1]
     assert internal.startswith("Internal, not to be shown: ")
     assert digest in internal
     assert "97531" in internal
@@ -160,7 +167,8 @@ def test_a_record_for_showing_is_drawn_alike_and_is_not_verified(of_people, refu
     code, out, _ = narcissus("report", of_people, "--record", "shown.json")
     assert (code, out) == (0, "Record: shown.json\n")
     shown, whole = (
-        narcissus("report", path, "--text")[1].splitlines() for path in ("shown.json", of_people)
+        narcissus("report", path, "--text", "--verbose")[1].splitlines()
+        for path in ("shown.json", of_people)
     )
     differ = [(a, b) for a, b in zip(shown, whole, strict=True) if a != b]
     assert len(differ) == 2  # the digest of the record, in short and in full
@@ -472,7 +480,7 @@ def test_a_record_from_before_theorems_had_ids_is_verified(tmp_path, monkeypatch
     rows = json.loads(record.read_text())["rows"]
     [place] = [place for place, row in enumerate(rows) if row["role"] == "bound"]
     assert rows[place]["quantity"]["id"] == "cohen-a.4"
-    assert "[cohen-a.4]" in narcissus("report", "out/record.json", "--text")[1]
+    assert "[cohen-a.4]" in narcissus("report", "out/record.json", "--text", "--verbose")[1]
     forged(record, lambda r: r["rows"][place]["quantity"].pop("id"))
     assert narcissus("report", "out/record.json", "--text")[0] == 0
     assert narcissus("verify", "out", "g.toml", "--quiet")[0] == 0
@@ -482,6 +490,51 @@ def test_a_record_from_before_theorems_had_ids_is_verified(tmp_path, monkeypatch
     assert f"rows[{place + 1}].quantity.id" in out
 
 
+@pytest.mark.parametrize(
+    ("change", "code", "said"),
+    [
+        # an earlier version's words, with the right status and figures
+        (lambda old: f"So it is, all told. {old}", 0, "Worded otherwise than by this version"),
+        # what another status would say, or a figure of nothing
+        (lambda old: f"Met. {old}", 1, "states 'met', and the status is 'exceeded'"),
+        (lambda old: f"Your statement is met. {old}", 1, "states 'met'"),
+        (lambda _: "Your statement is violated.", 1, "states no figure"),
+        (lambda old: f"{old} At most 31.7% succeed.", 1, "the figure 31.7 is no number of"),
+        (lambda old: re.sub(r"\d+", "88", old), 1, "verdict"),  # the same words: as all else
+    ],
+)
+def test_a_verdict_in_other_words_is_compared_by_its_status_and_figures(
+    played, narcissus, change, code, said
+):
+    forged(played, lambda r: r.update(verdict=change(r["verdict"])))
+    found, out, _ = narcissus("verify", "out", "g.toml", "--quiet")
+    assert (found, said in out) == (code, True), out
+
+
+OLD = sorted(Path(__file__).parents[1].glob("study/[kr]e*/**/*.json"))
+
+
+@pytest.mark.parametrize("path", OLD, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_every_figure_of_a_verdict_of_before_is_known_and_others_are_not(path):
+    record = read_record(path)
+    known = _figures_of(SimpleNamespace(record=record, to_dict=record.to_dict))
+    assert all(map(known, _NUMERAL.findall(record.verdict)))
+    assert not known("31.41592")
+
+
+@pytest.mark.parametrize("status", ["met", "inconclusive"])
+def test_a_forged_status_or_grade_is_no_record(played, refused, status):
+    forged(played, lambda r: r.update(status=status))
+    assert "status" in refused("verify", "out", "g.toml", "--quiet")
+
+
+def test_what_was_left_open_cannot_be_dropped_as_a_matter_of_words(played, narcissus):
+    forged(played, lambda r: r.update(not_assessed=[*r["not_assessed"], OPEN]))
+    code, out, _ = narcissus("verify", "out", "g.toml", "--quiet")
+    assert (code, "not_assessed" in out) == (1, True)
+
+
+OPEN = {"quantity": "the weather", "reason": "nobody looked", "remedy": ""}
 TABLE = """
 [data]
 path = "people.csv"

@@ -59,7 +59,7 @@ def test_rounding_holds_every_true_count(base, is_random):
         ("7", {"base": 5}, "no multiple of 5"),
         ("4-1", {}, "ends below its begin"),
         ("9" * 12, {}, "too large"),
-        ("9" * 5000, {}, "no known mark"),
+        ("9" * 5000, {}, "nor a known mark"),
     ],
 )
 def test_bad_cells(text, rules, said):

@@ -62,7 +62,7 @@ def test_training_without_noise_gives_the_secret_away():
     secrets = np.array([0, 3, 9, 3])
     logits = train_models(secrets, 10, SecretTraining(0.0))
     assert logits.argmax(axis=1).tolist() == secrets.tolist()
-    with pytest.raises(InputError, match="guarantees nothing"):
+    with pytest.raises(InputError, match="for a guarantee"):
         _ = SecretTraining(0.0).guarantee
 
 

@@ -16,6 +16,7 @@ from narcissus.guarantees import (
     ZeroConcentratedDP,
     require_replace_one,
 )
+from narcissus.guarantees.parametric import _tangent_points
 
 ALL = [PureDP(0), PureDP(1), PureDP(1e4), ApproximateDP(1, 0.1), ApproximateDP(0, 0.5)]
 ALL += [GaussianDP(mu) for mu in (0, 1e-9, 0.268, 1, 3, 40)]
@@ -107,3 +108,27 @@ def test_the_other_views_are_consistent(guarantee):
     inner = power < 1 - 1e-9  # where it is 1 the inverse is any of many rates
     assert (back <= alpha + 1e-7)[inner].all()
     assert guarantee.describe().endswith("neighbours)")
+
+
+@pytest.mark.parametrize("delta", [0.3, 1e-5, 1e-60])
+@pytest.mark.parametrize(
+    "guarantee",
+    [GaussianDP(1.0), RenyiDP(2.0, 0.5), ZeroConcentratedDP(0.001), ApproximateDP(1, 0)],
+)
+def test_four_halvings_at_once_are_four_halvings(guarantee, delta):
+    """To the last digit: one at a time, in plain numbers."""
+    low, high = 0.0, 1.0
+    while guarantee.profile(high) > delta:
+        low, high = high, 2 * high
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if guarantee.profile(middle) > delta else (low, middle)
+    expected = 0.0 if guarantee.profile(0.0) <= delta else high
+    assert guarantee.epsilon_beyond(delta) == expected
+
+
+def test_the_region_of_many_orders_is_that_of_each():
+    orders = np.array([1.01, 2.0, 11.0])
+    together = _tangent_points(orders[:, None], 0.3 * orders[:, None], 50)
+    each = [_tangent_points(float(one), 0.3 * float(one), 50) for one in orders]
+    assert together == tuple(sum((one[k] for one in each), ()) for k in (0, 1))

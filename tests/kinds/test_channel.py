@@ -250,7 +250,7 @@ def test_rows_that_are_off_as_the_file_may_be_contradict_nothing(tmp_path, prior
         ('[channel]\nsamples = "c.csv"\nprior = "c.csv"\n', "`prior` is not used"),
         ('[channel]\nsamples = "c.csv"\ntolerance = 1e-6\n', "only with file: leave"),
         ('[channel]\nmechanism = "laplace:scale=1"\ntolerance = 1e-6\n', "only with file"),
-        ('[channel]\nfile = "c.csv"\n[run]\nconfidence = 0.9\n', "nothing is sampled"),
+        ('[channel]\nfile = "c.csv"\n[run]\nconfidence = 0.9\n', "is for samples"),
         ('[channel]\nfiel = "c.csv"\n', "did you mean `file`"),
         ('[channel]\nfile = "c.csv"\n[threshold]\nreason = "x"\n', "`bayes_risk` or both"),
     ],
@@ -342,8 +342,8 @@ def test_no_key_of_a_channel_is_ignored(tmp_path, base, section, key):
 @pytest.mark.parametrize(
     ("base", "key", "said"),
     [
-        ("mechanism", "seed", "nothing is sampled, so `run.seed` is not used: leave it out"),
-        ("file", "confidence", "so `run.confidence` is not used: leave it out"),
+        ("mechanism", "seed", "`run.seed` is for samples, and this channel is exact"),
+        ("file", "confidence", "`run.confidence` is for samples"),
     ],
 )
 def test_what_nothing_samples_for_is_refused(tmp_path, base, key, said):

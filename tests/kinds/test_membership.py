@@ -109,7 +109,7 @@ def test_an_attack_in_folds_has_no_rates_that_decide(played):
     threat = 'attacks = ["lira"]\nfolds = 4'
     code, record = played("[threshold]\ntpr = 0.05", threat=threat)
     assert (code, record["status"]) == (3, "not assessed")
-    assert "attack several held-out models" in record["verdict"]
+    assert "Attack several held-out models" in record["verdict"]
 
 
 def test_several_attacks_share_the_error(played):
@@ -126,7 +126,7 @@ def test_several_attacks_share_the_error(played):
 def test_report_frame_and_brief(played, narcissus, tmp_path):
     played("[guarantee]\nepsilon = 8\n[threshold]\nepsilon = 1")
     page = render_text(read_record(tmp_path / "out"))
-    assert "By lira every epsilon below" in page
+    assert "The attack lira refutes every epsilon below" in page
     assert "Epsilon refuted" in page
     frame = load_audit(tmp_path / "out").to_frame()
     assert set(frame["quantity"]) >= {"members told", "refuted epsilon", "bound", "guess"}

@@ -230,7 +230,7 @@ def test_failures_are_counted():
 def test_noise_comes_with_a_guarantee():
     whole = case_of(play(run={"models": 20})).detail.settings[0].training.model_dump()
     for change in ({"mu": None}, {"noise": 0.0}, {"epsilon": None}):
-        with pytest.raises(ValidationError, match="guarantee without noise"):
+        with pytest.raises(ValidationError, match="a guarantee and noise go together"):
             Training(**{**whole, **change})
 
 
@@ -349,7 +349,7 @@ def test_the_worst_setting_speaks():
     assert "No attacker names more than 2" in LAYOUT.top(found.record, case)["evidence_for"][0]
     [remark] = LAYOUT.not_assessed(case)
     assert "epsilon inf" in remark.quantity
-    assert "guarantees nothing" in remark.reason
+    assert "needs noise for a guarantee" in remark.reason
     assert any("theory 4.6" in text for text in LAYOUT.assessed(case))
     assert refuted_words(settings(case)).startswith("argmax refutes every epsilon below")
     assert refuted_words(settings(case)[:1]) == "No epsilon is refuted."

@@ -25,7 +25,7 @@ def boxes(section):
 
 def test_what_was_not_assessed_comes_with_its_remedy_as_a_warning(table_record):
     found = boxes(assessment(table_record(1)))
-    box = found["Not assessed (not to be read as safe)"]
+    box = found["Not assessed, so it may be unsafe"]
     assert box.tone == "warning"
     assert list(box.items) == [
         "A bound at no noise: without noise there is no guarantee to start from. "

@@ -118,7 +118,7 @@ def test_order_of_the_page(table_record, blocks):
         "Provenance",
     ]
     boxes = [b.title for b in blocks(page_of(table_record(5)), Items) if b.tone == "warning"]
-    assert boxes == ["Not assessed (not to be read as safe)", "What this does not cover"]
+    assert boxes == ["Not assessed, so it may be unsafe", "What this does not cover"]
 
 
 def test_real_rows_are_an_assumption(table_record, blocks):
@@ -305,7 +305,7 @@ def test_it_is_said_what_was_attacked_and_what_could_be_guessed(section):
     assert title == "The release itself"
     assert what.startswith("The file made/counts.csv was attacked as it stands")
     assert "about the 12,000 people of the table" in what
-    assert "nothing is sampled" in what
+    assert "they are exact" in what
     assert "the best guess is right about 7,000 of 12,000" in guessed
     assert "it would be about 71.2." in guessed
     assert "A decoy is a release of other secrets by the same mechanism" in guessed

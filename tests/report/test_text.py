@@ -102,7 +102,10 @@ def test_a_verdict_says_what_it_rests_on_assumes_and_weighs():
 ✓ MET at ε = 1  △ proved if
 
 So it is.
-(This holds only if a is; and if b is.)
+
+This holds only if:
+  - a is
+  - b is
 
 For ε = 1:
   Guessed  50%  ◐ estimated

@@ -11,7 +11,7 @@ from narcissus.report.words import MEANINGS, meaning_of, words_in
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("Ceiling, whoever attacks", {"Ceiling": "ceiling"}),
+        ("Ceiling, for any attacker", {"Ceiling": "ceiling"}),
         ("the attackers' own baselines", {"baselines": "baseline"}),
         ("95% limits; what limits it", {"limits": "limits"}),
         ("at ε = 1, 2 points", {"ε": "epsilon", "points": "points"}),

@@ -6,6 +6,7 @@ from pydantic import BaseModel
 from narcissus.errors import InputError
 from narcissus.observer import SILENT
 from narcissus.study.kinds import KINDS, RunOptions, named, study_kind
+from narcissus.study.load import load_study
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -31,3 +32,18 @@ def test_models_are_kept_in_the_folder_of_the_results_or_nowhere(tmp_path):
     with RunOptions(1, SILENT).place() as place:
         assert place.is_dir()
     assert not place.exists()
+
+
+@pytest.mark.parametrize("kind", ["game", "secrets", "synthetic", "membership", "channel"])
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('budget = "10m"', "only studies of tables have it"),
+        ("quick = true", "only studies of tables have it"),
+        ('seed = "auto"', 'only studies of tables take "auto"'),
+    ],
+)
+def test_what_only_a_study_of_a_table_takes_is_said_to_be_its(tmp_path, kind, line, said):
+    (tmp_path / "s.toml").write_text(f'kind = "{kind}"\n[run]\n{line}\n')
+    with pytest.raises(InputError, match=said):
+        load_study(tmp_path / "s.toml")

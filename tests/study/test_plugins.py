@@ -291,7 +291,7 @@ def test_an_installed_part_is_run_only_where_its_package_declares_it(study, site
     digests = audit.record.provenance.digests
     assert digests["module parts_of_others"] == "sha256:" + hashlib.sha256(source).hexdigest()
     for name in ("parts_of_others:Hidden", "subprocess:getoutput"):
-        with pytest.raises(InputError, match="declares it as a part"):
+        with pytest.raises(InputError, match="declared by an installed package"):
             narcissus.load_study(study(attacks={"a": {"kind": name}}), allow_code=True)
 
 

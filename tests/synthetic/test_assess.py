@@ -474,7 +474,7 @@ def test_secrets_are_each_column_and_all_together(people):
         (FileThreat(("il",)), "no column `il`; did you mean `ill`"),
         (FileThreat(("ill", "ill")), "none twice"),
         (FileThreat(("age", "job", "town", "ill")), "must know at least one"),
-        (FileThreat(("ill",), linked=(("age",), ("age", "job"))), "share none"),
+        (FileThreat(("ill",), linked=(("age",), ("age", "job"))), "disjoint"),
         (FileThreat(("ill",), linked=(("age",), ("jb",))), "no column `jb`"),
     ],
 )

@@ -237,9 +237,9 @@ def test_pairs_are_a_family_unless_they_are_drawn():
     assert len(members(listed)) == 3
     assert members(drawn) == {"": drawn}
     assert members(Pairs(SPLIT[:1])).keys() == {""}
-    with pytest.raises(InputError, match="not drawn from"):
+    with pytest.raises(InputError, match="how often to draw each"):
         listed.draw(3, np.random.default_rng(0))
-    with pytest.raises(InputError, match="not drawn from"):
+    with pytest.raises(InputError, match="how often to draw each"):
         listed.enumerate()
     assert "on average" in drawn.scope
     assert len(members(Neighbours(3))) == 12

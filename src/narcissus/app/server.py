@@ -74,7 +74,7 @@ def serve(
             http=Impatient, ws="none", lifespan="off", proxy_headers=False,
         )  # fmt: skip
         say(f"Open {keys.url()}")
-        say("The page is for you alone: whoever has this address can use it. Ctrl-C ends it.")
+        say("The page is for you alone: anybody with this address can use it. Ctrl-C ends it.")
         with tempfile.TemporaryDirectory() as place:
             if show:
                 _open(Path(place) / "open.html", keys)

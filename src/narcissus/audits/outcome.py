@@ -60,7 +60,7 @@ class Audit:
     def __str__(self) -> str:
         from narcissus.report import render_text
 
-        return render_text(self.record)
+        return render_text(self.record, whole=False)
 
     def _repr_html_(self) -> str:
         import html

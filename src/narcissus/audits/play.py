@@ -44,7 +44,7 @@ def run(
         digests of data (`narcissus.study.keyed`); None keeps nothing, and withholds the digests.
     workers: Worker processes; None as the study says. The numbers do not depend on it.
     restart: Throw away what an earlier run left in ``folder``.
-    policy: A file of thresholds that belongs to whoever approves the release; its hash stands in
+    policy: A file of thresholds of the person who approves the release; its hash stands in
         the record. None: the study's own threshold.
     internal: Where to write what is about single records, which the record never holds; None writes
         nothing of the kind.

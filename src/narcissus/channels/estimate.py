@@ -273,8 +273,8 @@ def _disagree(found: SecurityHigh) -> str:
     each = ", ".join(f"{name} {min(1.0, value):.3f}" for name, value in shown)
     return (
         f"the estimators disagree ({each}, where they were compared): the upper limit is that of "
-        "taking at each step the one that did best before, and nothing better is certified; one "
-        "that sees no leak says nothing about the others"
+        "taking at each step the one that did best before, and nothing better is certified. The "
+        "others may see a leak where one sees none"
     )
 
 
@@ -288,9 +288,8 @@ def _far(data: Samples, security: Estimate, assumed: Assumed) -> str:
     if hidden >= FAR / 2:
         why = (
             ", can hide two that are easier to tell apart than they look. In a channel like this "
-            "one, no method that assumes nothing gives more than about "
-            f"{upper(security.value - hidden, 2)} (but for a chance of {NOTICED:g} and the error "
-            "allowed)"
+            f"one, {upper(security.value - hidden, 2)} is about the most that a method without "
+            f"assumptions gives (but for a chance of {NOTICED:g} and the error allowed)"
         )
     would = ["more samples of each secret"]
     if data.shown is not None:

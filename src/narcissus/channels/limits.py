@@ -488,8 +488,8 @@ MONOTONE = (
     "the likelihood ratio of two secrets is monotone"
 )
 NO_LOWER = (
-    "outputs are continuous (they hardly repeat): without assumptions no finite sample rules out "
-    "that the secret can be read off them, so there is no lower limit"
+    "outputs are continuous (they hardly repeat): the secret may always be legible in them, so "
+    "samples alone set no lower limit"
 )
 
 

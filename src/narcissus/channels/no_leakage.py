@@ -70,7 +70,7 @@ class NoLeakageTest(SampledResult):
         if self.p_value <= 0.05:
             said = f"the outputs depend on the secret; most of all by {self.strongest}"
         else:
-            said = "no dependence was found, which is no evidence that there is none: see the "
+            said = "no dependence was found, though there may be some: see the "
             said += "lower limit of Bayes security"
         return f"{head}\n  {said}"
 
@@ -245,7 +245,7 @@ class LeakageEvidence(SampledResult):
         return math.exp(-min(self.log_capital, 700.0))
 
     def __str__(self) -> str:
-        said = "no dependence was found, which is no evidence that there is none"
+        said = "no dependence was found, though there may be some"
         if self.p_value <= 0.05:
             said = "the outputs depend on the secret"
         return (

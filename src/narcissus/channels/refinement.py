@@ -447,7 +447,7 @@ def _comparable(a: Channel, b: Channel) -> tuple[Channel, Channel]:
         return a, b
     raise InputError(
         "these channels have coins, more than two secrets, and neither refines the other: they "
-        "need have no greatest lower and no least upper bound. `parallel` is an upper bound"
+        "may lack a greatest lower and a least upper bound. `parallel` is an upper bound"
     )
 
 

@@ -98,8 +98,8 @@ def samples(secrets: Any, outputs: Any, *, fewest: int = FEWEST) -> Samples:
     names: tuple[str, ...] = tuple([str(label) for label in labels])
     if len(names) < 2:
         raise InputError(
-            f"the samples have one secret only ({str(labels[0])!r}): with nothing to tell apart "
-            "there is no leakage to estimate; take samples of at least two secrets"
+            f"the samples have one secret only ({str(labels[0])!r}): a leakage needs "
+            "two to tell apart; take samples of at least two secrets"
         )
     have = np.bincount(codes)
     fewest = min(fewest, max(_FEWEST_OF_TWO, int(np.partition(have, -2)[-2])))

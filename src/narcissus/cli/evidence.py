@@ -546,7 +546,7 @@ def complexity(file: Annotated[Path, Opt(EXISTING)], *, of: ComplexityOptions) -
     click.echo(str(tests))
     click.echo(
         f"  {', '.join(_COMPRESSORS)}: {by_counting:.3g}, since few strings can be compressed\n"
-        "That nothing is found is no proof of randomness, nor of a high complexity."
+        "Nothing may be found though the bytes are far from random, or of low complexity."
     )
 
 

@@ -54,21 +54,31 @@ class Heart:
 
 
 _ATTENDING: list[Heart] = []
+_COMMANDS: list[str] = []
+"""The command that runs, where it is attended."""
 
 
 @contextmanager
 def attended(words: Sequence[str]) -> Generator[None]:
-    """Report at a terminal that a command still works, until its own progress begins."""
+    """Report at a terminal that a command still works, but while it has progress of its own."""
     if words and "--quiet" not in words and sys.stderr.isatty():
-
-        def say(text: str) -> None:
-            print(visible(text), file=sys.stderr, flush=True)
-
-        _ATTENDING.append(Heart(say, f"narcissus {words[0]}"))
+        _COMMANDS.append(words[0])
+    again()
     try:
         yield
     finally:
         rest()
+        _COMMANDS.clear()
+
+
+def again() -> None:
+    """Report that the command still works, once its own progress has ended."""
+
+    def say(text: str) -> None:
+        print(visible(text), file=sys.stderr, flush=True)
+
+    if _COMMANDS and not _ATTENDING:
+        _ATTENDING.append(Heart(say, f"narcissus {_COMMANDS[0]}"))
 
 
 def rest() -> None:

@@ -30,7 +30,7 @@ from rich.progress import (
 from rich.text import Text
 
 from narcissus._visible import Unguarded, visible
-from narcissus.cli.heart import Heart, duration, rest
+from narcissus.cli.heart import Heart, again, duration, rest
 from narcissus.observer import SILENT, Observer
 
 AS_JSON = "NARCISSUS_PROGRESS"
@@ -203,3 +203,4 @@ def progress(*, quiet: bool = False, stream: IO[str] | None = None) -> Generator
             yield bar
         finally:
             bar.close()
+    again()

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
+from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import click
 
+from narcissus._visible import visible
 from narcissus.cli.main import EXCEEDED, OK
 from narcissus.cli.options import InFile, Opt, command, some
 from narcissus.cli.playing import Run, with_run
@@ -40,6 +42,7 @@ class ReportOptions:
     export: Annotated[str | None, Opt(click.Choice(["acro"]))] = None
     shareable: Annotated[bool, Opt(name="--shareable/--internal")] = True
     shown: Annotated[Path | None, Opt(name="--record")] = None
+    verbose: bool = False
 
 
 @command
@@ -93,8 +96,11 @@ def _form(of: ReportOptions) -> str:
     also = {
         "--text": of.as_text and (of.export or of.shown or of.as_json or of.markdown),
         "--internal": of.shown and not of.shareable,
+        "--verbose": of.verbose,
         "--out": of.shown and of.out,
     }
+    if of.verbose and not of.as_text:
+        raise click.UsageError("`--verbose` needs `--text`: HTML always holds all of the report")
     asked = [name for name, on in forms.items() if on]
     asked += [name for name, on in also.items() if on and asked]
     if len(asked) > 1:
@@ -103,13 +109,13 @@ def _form(of: ReportOptions) -> str:
 
 
 def _drawn(record: Record, name: str, of: ReportOptions) -> str:
-    from narcissus._visible import visible
     from narcissus.report.first_screen import markdown
 
     internal = not of.shareable
     if name == "report":
-        draw = drawing.render_text if of.as_text else drawing.render_html
-        return draw(record, internal=internal)
+        if of.as_text:
+            return drawing.render_text(record, internal=internal, whole=of.verbose)
+        return drawing.render_html(record, internal=internal)
     if name in ("json", "markdown"):
         first = drawing.page_of(record, internal=internal).first
         assert first is not None
@@ -180,15 +186,16 @@ def verify(record: Path, study: Path | None = None, *, of: VerifyOptions) -> int
     _require_of(written, path, loaded, study, earlier=earlier)
     kept = kept_key(path.parent)
     is_keyed = any(map(is_secret, digests.values()))
-    again = _again(loaded, written, digests=kept if is_keyed else b"", policy=of.policy, run=of.run)
+    audit = _again(loaded, written, digests=kept if is_keyed else b"", policy=of.policy, run=of.run)
+    again = _as_of(audit, written, loaded)
     tally = Likeness()
-    _leave_words_of_before(written, again)
+    worded = list(_reworded(written, again, audit))
     blind = is_keyed and (kept is None or WITHHELD in digests.values())
-    found = list(_found(written, again, earlier=earlier, blind=blind, tally=tally))
+    found = [*worded, *_found(written, again, earlier=earlier, blind=blind, tally=tally)]
     if blind:
         click.echo(
             f"Whether the data are the same could not be told by their digest: {path.parent} holds "
-            f"no {KEY}, the key that stays with whoever played the study. All else was compared."
+            f"no {KEY}, the key that stays with the steward. All else was compared."
         )
     if not found:
         less = " that format 1 holds" if earlier else ""
@@ -205,14 +212,97 @@ def verify(record: Path, study: Path | None = None, *, of: VerifyOptions) -> int
     return EXCEEDED
 
 
-def _leave_words_of_before(written: Record, again: dict[str, Any]) -> None:
-    """Compare no verdict in words that an earlier version worded, and say so."""
-    from narcissus.report.format import STATUS
+_SAYS = {
+    "met": r"(met|resilient)\b|.*\b(is|are) (kept|met)\b",
+    "exceeded": r"(exceeded|violate[ds])\b|.*\b(is|are) (exceeded|violated)\b",
+}
+"""How the first sentence of a verdict begins, or what it holds, by the status that it states."""
+_PROSE = ("verdict", "assessed", "not_covered", "reasons", "caveat", "would_change")
 
-    word, _, _ = again["verdict"].partition(": ")
-    if word == STATUS[written.status][1] and not written.verdict.startswith(f"{word}: "):
-        again["verdict"] = written.verdict
-        click.echo("The verdict in words was not compared: an earlier version worded it.")
+
+def _reworded(written: Record, again: dict[str, Any], audit: audits.Audit) -> Iterator[str]:
+    """Compare texts that another version worded by the status and the figures in them.
+
+    Yields a difference for a verdict that states another status, and for each figure that is no
+    number of what was played again. Such texts are replaced in ``again``, and it is said.
+    """
+    old = written.to_dict()
+    changed: list[str] = []
+    pairs = [(one, two, name) for one, two in ((old, again), (old["detail"], again["detail"]))
+             for name in _PROSE if name in one and name in two]  # fmt: skip
+    if [one["quantity"] for one in old["not_assessed"]] == [
+        one["quantity"] for one in again["not_assessed"]
+    ]:
+        for one, two in zip(old["not_assessed"], again["not_assessed"], strict=True):
+            pairs += [(one, two, name) for name in ("reason", "remedy")]
+    known: Callable[[str], bool] | None = None
+    for one, two, name in pairs:
+        text, other = (str(record[name]) for record in (one, two))
+        if _NUMERAL.sub("#", text) == _NUMERAL.sub("#", other):
+            continue  # the same words: compared like all else
+        if isinstance(one[name], list) and any(
+            all(item in other for item in own)
+            for own, other in permutations((one[name], two[name]))
+        ):
+            continue  # no other words: something is added, or left out
+        known = known or _figures_of(audit)
+        for figure in _NUMERAL.findall(text):
+            if not known(figure):
+                yield f"{name}: the figure {figure} is no number of what was played again"
+        changed.append(name)
+        two[name] = one[name]
+    if "verdict" in changed:
+        yield from _misstated(written, audit)
+    if changed:
+        click.echo(
+            f"Worded otherwise than by this version: {', '.join(dict.fromkeys(changed))}. Status, "
+            "grade and figures were compared."
+        )
+
+
+def _misstated(written: Record, audit: audits.Audit) -> Iterator[str]:
+    """Yield what a verdict in other words states wrongly, and both verdicts for a reader."""
+    for who, said in (("The record", written.verdict), ("This version", audit.verdict)):
+        click.echo(f"{who} says: {visible(said)[:1000]}")
+    first = written.verdict.partition(". ")[0].lower()
+    for stated, words in _SAYS.items():
+        if stated != audit.status and re.match(words, first):
+            yield f"verdict: it states {stated!r}, and the status is {audit.status!r}"
+    if _NUMERAL.search(audit.verdict) and not _NUMERAL.search(written.verdict):
+        yield f"verdict: {_shown(written.verdict)} states no figure"
+
+
+def _figures_of(audit: audits.Audit) -> Callable[[str], bool]:
+    """Return whether a figure is a rounded number of a record, or of the page drawn from it."""
+    from narcissus.report import page_of
+
+    def numbers(value: Any) -> Iterator[float]:
+        if isinstance(value, dict):
+            yield from numbers(list(cast("dict[str, Any]", value).items()))
+        elif isinstance(value, list | tuple):
+            for one in cast("list[Any]", value):
+                yield from numbers(one)
+        elif isinstance(value, str):
+            yield from (float(one.replace(",", "")) for one in _NUMERAL.findall(value))
+        elif isinstance(value, int | float):
+            yield float(value)
+
+    page, again = page_of(audit.record, internal=True), audit.to_dict()
+    first, top = page.first, page.verdict
+    assert first is not None
+    said = [page.title, page.subtitle, first.answer, first.hardest, *first.rests_on]
+    said += [text for text, _ in first.sentences]
+    said += [*top.evidence_for, *top.evidence_against, *(t for row in top.numbers for t in row[:3])]
+    shown = {*numbers([said, again["study"], again["verdict"]]), 50.0, 100.0}
+    held = {*numbers([again[name] for name in ("rows", "criteria", "detail")])}
+
+    def is_known(figure: str) -> bool:
+        value = Decimal(figure.replace(",", ""))
+        unit, found = float(Decimal(1).scaleb(int(value.as_tuple().exponent))), float(value)
+        shares = (s for x in shown for s in (x, 100 * x, 100 - 100 * x, 100 - 50 * x))
+        return any(abs(one - found) < unit for one in (*shares, *held))
+
+    return is_known
 
 
 def _require_of(
@@ -236,8 +326,8 @@ def _require_of(
 
 def _again(
     study: studies.Study, written: Record, *, digests: bytes | None, policy: Path | None, run: Run
-) -> dict[str, Any]:
-    """Play a study with the seed of a record; return the new record."""
+) -> audits.Audit:
+    """Play a study with the seed of a record."""
     from narcissus.audits.play import play as replay
     from narcissus.study.keyed import keyed
     from narcissus.study.kinds import RunOptions
@@ -249,8 +339,13 @@ def _again(
         how |= {"workers": run.workers, "policy": policy, "keyed": partial(keyed, key=digests)}
         return replay(played, RunOptions(entropy=int(written.provenance.entropy), **how))
 
-    found = run.play(play).to_dict()
-    if played is not study:
+    return run.play(play)
+
+
+def _as_of(audit: audits.Audit, written: Record, study: studies.Study) -> dict[str, Any]:
+    """Return what was played, as the record of the study: it may keep small groups apart."""
+    found = audit.to_dict()
+    if _as_then(study, written) is not study:
         found["study"] = written.to_dict()["study"]
         found["provenance"]["digests"]["study"] = f"sha256:{study.digest}"
     return found

@@ -41,7 +41,7 @@ def contradiction(
     more = f"\n  and {len(chosen) - 20} more" if len(chosen) > 20 else ""
     return InputError(
         f"the tables contradict each other: no numbers agree with these {len(chosen)} "
-        f"cells, and some would without any one of them:\n{listed}{more}\n"
+        f"cells, and some would if any one of them were left out:\n{listed}{more}\n"
         "Correct one. Or declare how they were made: --round, --cell-key, --mark; people in none "
         "of the labels, --others; tables of a part of the people, --within"
     )

@@ -231,7 +231,7 @@ class Rules:
 def _no_number(text: str, place: str, meaning: str) -> InputError:
     hint = did_you_mean(text, SUPPRESSED - {""})
     return InputError(
-        f"{place}: {text!r} is no number, and no known mark of suppression{hint}; declare it: "
+        f"{place}: {text!r} is neither a number nor a known mark of suppression{hint}; declare it: "
         f"--mark {text.strip() or 'MARK'}={meaning}"
     )
 

@@ -275,8 +275,8 @@ def _long(
                 number = read_number(cells[column])
                 if number is None:
                     raise InputError(
-                        f"{name}: line {line}, column {header[column]}: {cells[column]!r} is no "
-                        "number, and no known mark of suppression; declare it with --mark"
+                        f"{name}: line {line}, column {header[column]}: {cells[column]!r} is "
+                        "neither a number nor a known mark of suppression; declare it with --mark"
                     )
                 statistics[role] = Statistic(number, places)
         yield Cell(name, line, header[at], cells[at], labels, count, statistics, rules.unit)
@@ -298,9 +298,9 @@ def _wide(
         first -= 1
     if first == len(header):
         raise InputError(
-            f"{name} has no column `{content}`, and its last column {visible(header[-1])} is not "
-            f"one of numbers: a long table has a column `{content}`, a wide one has labels and "
-            "then numbers"
+            f"{name} has neither a column `{content}` nor, as its last column, one of numbers "
+            f"({visible(header[-1])}): a long table has a column `{content}`, a wide one has labels "
+            "and then numbers"
         )
     rowwise, labels = list(header[:first]), list(header[first:])
     corner, _, beside = rowwise[-1].partition("\\")

@@ -279,7 +279,7 @@ def require_planted(
         "was the model trained on this text, with the canaries in it? Where repeated documents "
         "were dropped, plant the canaries afterwards"
         if trained
-        else "take the canaries out: documents that the model never saw must hold none"
+        else "take the canaries out: documents that the model never saw are to be free of them"
     )
     raise InputError(
         f"{len(wrong):,} of {len(planted):,} canaries do not stand in {name} as often as they "

@@ -565,8 +565,8 @@ def _refuse_left(arrays: Mapping[str, NDArray[Any]], names: Sequence[str], path:
     hint = ""
     if any(name.endswith((".running_mean", ".running_var")) for name in left):
         hint = (
-            "; batch normalisation is not homogeneous in its weights, so that the conditions "
-            "which are read off do not hold: nothing here attacks such a network"
+            "; batch normalisation is not homogeneous in its weights, so the conditions that are "
+            "read off fail: nothing here attacks such a network"
         )
     raise InputError(
         f"{path} holds {', '.join(f'`{name}`' for name in left[:5])} as well, which `layers` does "

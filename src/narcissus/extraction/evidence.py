@@ -31,9 +31,9 @@ NO_OTHER_RELEASE = NotAssessed(
     "name one under `other_releases` (a model: `reference`), made alike without this content",
 )
 CAVEAT = (
-    "Complexity can only be estimated from above, by compressing: the true one may be smaller, and "
-    "then the quality is smaller than stated and may be nothing at all. No method can verify the "
-    "opposite (Cohen et al. 2024, D.4); the evidence is as good as the effort to compress."
+    "Complexity can only be estimated from above, by compressing. The true one may be smaller, and "
+    "with it the quality, down to nothing. No method can verify the opposite (Cohen et al. 2024, "
+    "D.4). The evidence is as good as the effort to compress."
 )
 
 
@@ -115,9 +115,9 @@ def judge(found: Found) -> Ruling:
     reasons = [
         both,
         f"the shortest program found that needs no release is {1 / (1 - quality):.3g} times as "
-        f"long ({found.method}), a quality of at most {upper(quality, 3)}, and "
-        f"{found.best - found.program_bytes} bytes longer, where a margin of {found.margin} was "
-        "declared",
+        f"long ({found.method}): a quality of at most {upper(quality, 3)}",
+        f"it is {found.best - found.program_bytes} bytes longer, and the margin declared is "
+        f"{found.margin}",
     ]
     if found.rank is not None and found.rank <= 0.05:
         reasons.append(
@@ -135,7 +135,9 @@ def _against(found: Found, rate: str, both: str) -> Ruling | None:
     # A compressor's program prints the output every time: that is no matter of chance.
     counted: Grade = "sampled" if any(r.name == found.method for r in found.rivals) else "proved"
     if quality <= 0:
-        shorter = f"a program that needs no release is no longer than this one ({found.method})"
+        shorter = (
+            f"a program that needs no release is as short as this one, or shorter ({found.method})"
+        )
         return Ruling("no extraction", (shorter, both), counted)
     if quality <= found.quality_needed:
         low = f"its quality is at most {upper(quality, 3)}, {found.quality_needed:g} was asked for"
@@ -152,15 +154,14 @@ def _left_open(found: Found, rate: str, both: str) -> Ruling | None:
     low, high = success.ends
     if low < NEEDED:
         few = (
-            f"{rate}, limits {lower(low, places=2)} to {upper(high, places=2)}, "
-            "which leave it open whether it reaches two in three"
+            f"{rate}, with limits {lower(low, places=2)} to {upper(high, places=2)}: two in three "
+            "is still open"
         )
         return Ruling("inconclusive", (few,), "sampled", _runs(success))
     if not found.suffices(found.best):
         short = (
             f"it is {found.best - found.program_bytes} bytes shorter than the shortest program "
-            f"found that needs no release ({found.method}), less than the margin of "
-            f"{found.margin} that evidence was to have"
+            f"found that needs no release ({found.method}): less than the margin of {found.margin}"
         )
         return Ruling("inconclusive", (both, short), "approximate")
     if found.opaque:

@@ -171,7 +171,9 @@ class CharacterNgram:
         Raises InputError: it is sampled otherwise than the model says.
         """
         if temperature != 1 or top_k is not None:
-            raise InputError("an n-gram model is sampled as it is: no `temperature`, no `top_k`")
+            raise InputError(
+                "an n-gram model is sampled as it is: leave out `temperature` and `top_k`"
+            )
         if not prompts:
             return np.zeros(0)
         known = [self.decode(one) for one in prompts]

@@ -77,7 +77,7 @@ class SecretTraining:
     def guarantee(self) -> GaussianDP:
         """Guarantee of the training for the canary, replace-one."""
         if self.noise == 0:
-            raise InputError("training without `noise` guarantees nothing")
+            raise InputError("training needs `noise` for a guarantee")
         return GaussianDP(self._mu_at_noise_1(self.clip, self.steps) / self.noise)
 
     @staticmethod

@@ -206,7 +206,7 @@ def remarks(attackers: list[Attacked]) -> list[str]:
         said.append(f"{', '.join(silent)} made no attempt in any trial")
     elif all(not one.scores.success.any() and not one.scores.baseline.any() for one in attackers):
         said.append(
-            "the relation never held, neither for the data nor for fresh data: make sure that "
+            "the relation never held, for the data or for fresh data: make sure that "
             "some attempt can satisfy it"
         )
     return said

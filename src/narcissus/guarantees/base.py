@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -130,12 +131,17 @@ class Guarantee(ABC):
             low, high = high, 2 * high
         if float(self.profile(0.0)) <= delta:
             return 0.0
-        for _ in range(60):
-            middle = (low + high) / 2
-            if float(self.profile(middle)) > delta:
-                low = middle
-            else:
-                high = middle
+        for _ in range(15):  # four halvings at once: a profile of an array costs little more
+            points = [low, high]
+            for _ in range(4):
+                halves = [(one + other) / 2 for one, other in pairwise(points)]
+                points = [low, *(x for pair in zip(halves, points[1:], strict=True) for x in pair)]
+            above = self.profile(np.array(points)) > delta
+            first, last = 0, 16
+            while last - first > 1:
+                middle = (first + last) // 2
+                first, last = (middle, last) if above[middle] else (first, middle)
+            low, high = points[first], points[last]
         return min(high, 1e300)
 
     def tangents(self, count: int = 40) -> FloatArray:

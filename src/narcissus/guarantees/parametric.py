@@ -299,7 +299,7 @@ _SERIES = 24  # terms, each at most a fifth of the one before
 
 
 def bernoulli_divergence(
-    q: FloatArray, p: FloatArray, alpha: float, apart: ArrayLike | None = None
+    q: FloatArray, p: FloatArray, alpha: float | FloatArray, apart: ArrayLike | None = None
 ) -> FloatArray:
     """Compute the Renyi divergence of Bernoulli(q) from Bernoulli(p) to the last digits.
 
@@ -313,28 +313,36 @@ def bernoulli_divergence(
         hit = np.where(p > 0, p * _excess(apart / p, alpha), np.where(q > 0, np.inf, 0.0))
         miss = np.where(p < 1, (1 - p) * _excess(-apart / (1 - p), alpha), 0.0)
         near = np.log1p(less * (hit + np.where((p < 1) | (q == 1), miss, np.inf))) / less
+        lost = ~np.isfinite(near)
+        if not lost.any():
+            return near
         # Powers that overflow are far from 1, where logarithms lose nothing.
-        hit = np.where(q > 0, alpha * np.log(q) - less * np.log(p), -np.inf)
-        miss = np.where(q < 1, alpha * np.log1p(-q) - less * np.log1p(-p), -np.inf)
-        far = np.logaddexp(hit, miss) / less
-    return np.where(np.isfinite(near), near, far)
+        q, p, order = (np.broadcast_to(one, near.shape)[lost] for one in (q, p, alpha))
+        hit = np.where(q > 0, order * np.log(q) - (order - 1) * np.log(p), -np.inf)
+        miss = np.where(q < 1, order * np.log1p(-q) - (order - 1) * np.log1p(-p), -np.inf)
+        near = np.array(near)
+        near[lost] = np.logaddexp(hit, miss) / (order - 1)
+    return near
 
 
-def _excess(u: FloatArray, alpha: float) -> FloatArray:
+def _excess(u: FloatArray, alpha: float | FloatArray) -> FloatArray:
     """Compute ``((1 + u)^alpha - 1 - alpha u) / (alpha - 1)`` for ``u >= -1``, at least 0."""
+    u, alpha = np.broadcast_arrays(u, alpha)
     less = alpha - 1
     value = (1 + u) * np.expm1(less * np.log1p(u)) / less - u
     value = np.where(u == -1, 1.0, value)
     small = (np.abs(u) < 1e-2) & (alpha * np.abs(u) < 0.5)
     if small.any():
-        x, sum_ = u[small], np.zeros(int(small.sum()))
+        x, order, sum_ = u[small], alpha[small], np.zeros(int(small.sum()))
         for k in range(_SERIES, 1, -1):  # the binomial series, from its last term
-            sum_ = 1 + (alpha - k) / (k + 1) * x * sum_
-        value[small] = alpha / 2 * x * x * sum_
+            sum_ = 1 + (order - k) / (k + 1) * x * sum_
+        value[small] = order / 2 * x * x * sum_
     return value
 
 
-def largest_rate(p: FloatArray, alpha: float, gamma: float, *, both: bool) -> FloatArray:
+def largest_rate(
+    p: FloatArray, alpha: float | FloatArray, gamma: float | FloatArray, *, both: bool
+) -> FloatArray:
     """Return the largest ``q >= p`` whose divergence from ``p`` is at most ``gamma``, any shape.
 
     With ``both`` the divergence of ``p`` from ``q`` must be at most ``gamma`` too. Bisection over
@@ -430,32 +438,32 @@ class ZeroConcentratedDP(ProfileGuarantee, rho=non_negative):
     def _region(self) -> ProfileCurve:
         """Upper bounds from single orders; more orders only tighten."""
         orders = 1 + np.logspace(-2, 3, 21)
-        parts = [_tangent_points(float(a), self.rho * float(a), 150) for a in orders]
-        return ProfileCurve(
-            tuple(e for points, _ in parts for e in points),
-            tuple(d for _, deltas in parts for d in deltas),
-        )
+        return ProfileCurve(*_tangent_points(orders[:, None], self.rho * orders[:, None], 150))
 
     def describe(self) -> str:
         return f"zero-concentrated DP with rho {self.rho:g} ({self.neighbours})"
 
 
 def _tangent_points(
-    alpha: float, gamma: float, count: int
+    alpha: float | FloatArray, gamma: float | FloatArray, count: int
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return points (epsilon, delta) from tangents of the region of two-point distributions.
 
     With ``x = ln((b / a) (1 - a) / (1 - b))`` the boundary ``D(b || a) = gamma`` has the slope
     ``(1 - 1/alpha) (b / a) (1 - exp(-alpha x)) / (1 - exp(-(alpha - 1) x))``, and the tangent
     meets ``a = 0`` at ``b / alpha (1 - m n)``, ``m = (1 - exp(-x)) / x``, ``n = y / (exp(y) - 1)``
-    at ``y = (alpha - 1) x``, both taken from 1 on.
+    at ``y = (alpha - 1) x``, both taken from 1 on. Orders and their gammas may be columns.
     """
-    if gamma == 0:
+    if not np.any(gamma):
         return (0.0,), (0.0,)
     a = scipy.special.expit(np.linspace(-60.0, 4.0, count))
     b = largest_rate(a, alpha, gamma, both=False)
     inside = (b > a) & (b < 1)
-    a, b = a[inside], b[inside]
+    a, b, alpha = (
+        np.broadcast_to(a, b.shape)[inside],
+        b[inside],
+        np.broadcast_to(alpha, b.shape)[inside],
+    )
     less, apart = alpha - 1, b - a
     x = np.log1p(apart / a) - np.log1p(-apart / (1 - a))
     y = less * x

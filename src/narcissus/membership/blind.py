@@ -79,7 +79,7 @@ class BlindBaseline(Fact):
         what = "rates" if self.spares_refutation else "numbers"
         return (
             f"Void: a classifier that never saw the model tells {self.compared} apart ({by}). "
-            f"An attack may do no more than that: its {what} prove nothing about the model."
+            f"An attack may do the same. Its {what} prove nothing about the model."
         )
 
 

@@ -109,8 +109,8 @@ class EmpiricalRows:
             row = int(np.argmax(total[place, 0] == 0))
             seen = {self.names[j]: int(rows[row, j]) for j in known}
             raise InputError(
-                f"no record of the prior has the known part {seen} (codes), so it says nothing "
-                "about the unknown columns: give the empirical prior some `smoothing`"
+                f"no record of the prior has the known part {seen} (codes), so the unknown "
+                "columns are open: give the empirical prior some `smoothing`"
             )
         joint /= total
         return joint if np.array_equal(place, np.arange(len(rows))) else joint[place]

@@ -234,8 +234,8 @@ def worst_neighbours(game: Game, epsilon: float, *, limit: int = LIMIT) -> Worst
     """
     if not hasattr(game.mechanism, "channel"):
         raise InputError(
-            f"the mechanism {type(game.mechanism).__name__} cannot be written out, so its privacy "
-            "is not computed"
+            f"the mechanism {type(game.mechanism).__name__} cannot be written out, and its privacy "
+            "is computed from that alone"
         )
     data, neighbours = _all_of(game)
     written = game.mechanism.channel(data)

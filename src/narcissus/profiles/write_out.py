@@ -482,7 +482,7 @@ def require_true(written: Iterable[WrittenOut]) -> None:
         if any(block.success.any() or block.baseline.any() for block in exact.blocks()):
             return
         name = type(exact.game.relation).__name__
-    raise InputError(f"the relation {name} holds for no data set and no attempt: it is never true")
+    raise InputError(f"the relation {name} is never true, of any data set and attempt")
 
 
 def written(game: Game, *, limit: int, work: int, abstain: bool) -> WrittenOut:

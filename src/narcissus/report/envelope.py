@@ -17,6 +17,7 @@ from narcissus.study.shareable import to_show
 
 ASSESSMENT = "What was assessed, and what was not"
 PROVENANCE = "Provenance"
+OPEN = "Not assessed, so it may be unsafe"
 CAUTIONS = {WEAK: "", LEFT_OUT: "Left out: "}
 """What was not assessed that the first screen tells, by its name: the words before it."""
 
@@ -35,7 +36,7 @@ def assessment(record: Record) -> Section:
             for r in record.not_assessed
         ]
         tidy = [text.replace("..", ".") for text in remarks]
-        blocks.append(Items("Not assessed (not to be read as safe)", tidy, "warning"))
+        blocks.append(Items(OPEN, tidy, "warning"))
     else:
         blocks.append(Items("Not assessed", ["Everything that the study asked was assessed."]))
     if record.not_covered:

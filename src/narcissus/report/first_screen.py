@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import PurePath
+from textwrap import shorten
 from typing import Any
 
 from narcissus._outwards import lower, upper
@@ -22,7 +23,9 @@ from narcissus.study.record import Record
 NO_GROUPS = "We did not look at groups. An average can hide who loses most."
 NO_GROUP = "We found no group at clearly higher risk. A small group could still be."
 EXACT = "The study is as it was described: nothing is sampled."
-MOST_BULLETS = 3
+MOST_BULLETS, MOST_LETTERS = 3, 50
+LONGEST = 160
+"""Letters of one bullet; the verdict in full has the whole of it."""
 COLUMNS = 50
 """Squares in a line of a terminal."""
 
@@ -135,6 +138,20 @@ class FirstScreen:
         """Return all that it holds as plain values."""
         sentences = [{"text": text, "grade": grade} for text, grade in self.sentences]
         return {**asdict(self), "sentences": sentences}
+
+
+def placed(alike: Sequence[str], settings: int) -> str:
+    """Name the settings that have the status of the study: two of them, or "all" where all have it.
+
+    >>> placed(["epsilon 1", "epsilon 2", "epsilon 3"], 4)
+    'at epsilon 1 and epsilon 2 and 1 more'
+    """
+    if settings == 1 or not alike:
+        return ""
+    if len(alike) == settings:
+        return "at both settings" if settings == 2 else f"at all {settings} settings"
+    more = f" and {len(alike) - 2} more" if len(alike) > 2 else ""
+    return f"at {' and '.join(alike[:2])}{more}"
 
 
 def voided(unit: str, unseen: str) -> Glance:
@@ -261,12 +278,13 @@ def _bullets(record: Record, glance: Glance, limit: Reach | None) -> Iterator[st
     said += [f"Assumes that {text}." for one in dict.fromkeys(given) if (text := plain(one))]
     if limit is not None and limit.found is not None and limit.found.grade.startswith("proved"):
         said.append("Assumes that the release is made as the study describes.")
-    said = list(dict.fromkeys(said))
+    said = [shorten(one, LONGEST, placeholder=" …") for one in dict.fromkeys(said)]
     if len(said) <= MOST_BULLETS:
         yield from said
         return
     yield from said[: MOST_BULLETS - 1]
-    yield f"{len(said) - MOST_BULLETS + 1} more points are listed below."
+    rest = [one.removeprefix("Assumes that ") for one in said[MOST_BULLETS - 1 :]]
+    yield f"Also, in full below: {_named(rest, 2)}."
 
 
 def _capital(text: str) -> str:
@@ -329,13 +347,18 @@ def _unseen(record: Record, glance: Glance) -> str:
     if named:
         said.append(f"the columns {', '.join(named[:3])}{' and others' * (len(named) > 3)}")
     text = f"{'; '.join([*said, glance.unseen])}."
-    open_ = sum(
-        one.quantity not in (WEAK, LEFT_OUT) and not one.quantity.startswith("distances in")
+    open_ = [
+        one.quantity.partition(" (")[0]
         for one in record.not_assessed
-    )
-    if open_:
-        text += f" {open_} {'question has' if open_ == 1 else 'questions have'} no answer."
-    return text
+        if one.quantity not in (WEAK, LEFT_OUT) and not one.quantity.startswith("distances in")
+    ]
+    return f"{text} Still open: {_named(open_, 3)}." if open_ else text
+
+
+def _named(texts: Sequence[str], most: int) -> str:
+    """Name the first of several in a few words each, and count the others."""
+    said = [shorten(one.rstrip("."), MOST_LETTERS, placeholder=" …") for one in texts[:most]]
+    return "; ".join(said) + (f"; and {len(texts) - most} more" if len(texts) > most else "")
 
 
 _SOURCES = (

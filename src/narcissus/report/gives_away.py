@@ -44,9 +44,7 @@ def figures_of(record: Record) -> list[RealFigure]:
             "are left out of what is made to be shown."
         )
     else:
-        how = (
-            "Plain, as earlier versions made it: whoever knows nearly all can test guesses by them."
-        )
+        how = "Plain, as in earlier versions: a reader who knows nearly all can test guesses."
     if held:
         own.append(RealFigure("Digests of " + ", ".join(held), how, ("provenance.digests.*",)))
     seals = ("digest", "portable_digest", f"provenance.digests.{FORMAT_2}")

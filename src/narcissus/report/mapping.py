@@ -54,7 +54,7 @@ def mapping_of(record: Record, *, internal: bool = False) -> Page:
     sections = [Section("How to read this", [Text([
         "Help for documentation, not legal advice: whether a framework is met is decided by "
         "people, from more than this. A finding answers an item in part at most. “Not assessed” "
-        "is never to be read as safe. “As stated” is what the study says and nothing here tests.",
+        "may be unsafe. “As stated” is what the study says and nothing here tests.",
     ])])]  # fmt: skip
     for name, items in FRAMEWORKS.items():
         rows = [[one.item, one.asks, *_said(one, found), one.otherwise] for one in items]

@@ -27,8 +27,7 @@ def membership_page(found: MembershipAudit, asked: Asked) -> Page:
         f"With {100 * found.confidence:g}% confidence the training is not "
         f"({lower(found.epsilon, 3)}, {found.delta:g})-DP, nor better."
         if found.epsilon > 0
-        else f"No epsilon is refuted at delta {found.delta:g}; that does not show that none could "
-        "be."
+        else f"No epsilon is refuted at delta {found.delta:g}. A stronger attack may refute one."
     )
     headline = f"{void} {refuted}".strip() if found.grade != "not assessed" else void
     # the least of the requested rates that can be seen, or the first

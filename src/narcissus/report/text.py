@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 
 from narcissus._visible import WORD_JOINER, visible
-from narcissus.report.envelope import page_of
+from narcissus.report.envelope import OPEN, PROVENANCE, page_of
 from narcissus.report.first_screen import COLUMNS, LIMIT, FirstScreen
 from narcissus.report.format import NO_BREAK, SIGNS, STATUS, cell, contradicted, grade_word
 from narcissus.report.page import Block, Facts, Figure, Grid, Items, Page, Pictures, Text, Verdict
@@ -17,6 +19,8 @@ from narcissus.study.record import Record
 WIDTH = 80
 MOST_LINES = 22
 """Lines of a first screen with its empty ones; the paths of report and record come after it."""
+MOST_DECIDING = 60
+"""Lines below the first screen, unless all is asked for."""
 _TERM = 26  # width of the column of terms
 _MARKS = {"plain": "- ", "for": "+ ", "against": "- ", "warning": "! "}
 
@@ -161,7 +165,8 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
         yield from _wrap(contradicted(verdict.contradictions))
     yield from _wrap(verdict.headline) if verdict.headline else ()
     if verdict.assumptions:
-        yield from _wrap(f"(This holds only if {'; and if '.join(verdict.assumptions)}.)")
+        yield ""
+        yield from _items("This holds only if", verdict.assumptions, "- ")
     for text in verdict.cautions:
         yield from _wrap(f"! Caution: {text}")
     if verdict.numbers:
@@ -179,10 +184,13 @@ def _numbers(verdict: Verdict) -> Iterator[str]:
     yield ""
     if verdict.setting:
         yield from _wrap(f"For {verdict.setting}:")
-    labels = max(len(label) for label, *_ in verdict.numbers)
     values = max(len(value) for _, value, *_ in verdict.numbers)
+    room = WIDTH - values - 20  # for the longest grade
+    labels = 2 + min(room, max(len(label) for label, *_ in verdict.numbers))
     for label, value, limits, grade in verdict.numbers:
-        yield f"  {label.ljust(labels)}  {value.rjust(values)}  {_grade(grade)}"
+        *above, last = _wrap(label, first="  ", rest="    ", width=labels)
+        yield from above
+        yield f"{last.ljust(labels)}  {value.rjust(values)}  {_grade(grade)}"
         if limits:
             yield from _wrap(limits, first="      ")
 
@@ -239,6 +247,45 @@ def first_text(page: Page, paint: Callable[[str], str] = str) -> str:
     return text.replace(answer, f"{paint(answer.rstrip())}\n", 1)
 
 
+def _deciding(page: Page) -> list[str]:
+    """Return the verdict, what has no answer, and the first table; each list and text cut to fit.
+
+    Lists are cut before texts, and the table is left out before either.
+    """
+    verdict = page.verdict
+    blocks = [b for s in page.sections if s.title != PROVENANCE for b in s.blocks]
+    open_ = next((b for b in blocks if isinstance(b, Items) and b.title == OPEN), None)
+    tables = (b.table if isinstance(b, Figure) else b for b in blocks)
+    table = next((b for b in tables if isinstance(b, Grid) and b.rows), None)
+    lines: list[str] = []
+    for most, letters in ((99, 9_999), (6, 400), (3, 300), (2, 200), (1, 150)):
+        cut = partial(_cut, most=most, letters=letters)
+        names = ("contradictions", "assumptions", "cautions", "evidence_for", "evidence_against")
+        short = replace(verdict, **{name: cut(getattr(verdict, name)) for name in names})
+        short = replace(short, headline="".join(cut([short.headline])))
+        short = replace(short, numbers=verdict.numbers[: 3 * most])
+        lines = ["", *_verdict(short)]
+        if open_ is not None:
+            lines += ["", *_block(replace(open_, items=cut(open_.items)))]
+        if len(lines) <= MOST_DECIDING:
+            break
+    grid = ["", *_table(table)] if table is not None else []
+    return [*lines, *grid] if len(lines) + len(grid) <= MOST_DECIDING else lines[:MOST_DECIDING]
+
+
+def _cut(texts: Sequence[str], *, most: int, letters: int) -> list[str]:
+    """Return the first texts, each cut at a word; a last one says how many are left out."""
+    kept = [textwrap.shorten(text, letters, placeholder=" …") for text in texts[:most]]
+    return kept + ([f"and {len(texts) - most} more"] if len(texts) > most else [])
+
+
+def short_text(page: Page) -> str:
+    """Draw the first screen and below it, in at most 60 lines, what decides."""
+    lines = ["", "", "What decides", "------------", *_deciding(page)]
+    rest = "The HTML report has the rest; so has the text with `--verbose`."
+    return first_text(page) + _finish([*lines, "", *_wrap(rest)])
+
+
 def page_text(page: Page) -> str:
     lines = [page.title, "=" * min(len(page.title), WIDTH)]
     lines += _wrap(page.subtitle) if page.subtitle else []
@@ -255,9 +302,11 @@ def page_text(page: Page) -> str:
     return _finish(lines)
 
 
-def render_text(record: Record, *, internal: bool = False) -> str:
+def render_text(record: Record, *, internal: bool = False, whole: bool = True) -> str:
     """Draw a record as text for a terminal: lines of at most 80 characters, figures as tables.
 
     internal: draw all that the steward may see, and say that it is not to be shown.
+    whole: draw all that the HTML holds; else the first screen and what decides, in 85 lines.
     """
-    return page_text(page_of(record, internal=internal))
+    page = page_of(record, internal=internal)
+    return page_text(page) if whole else short_text(page)

@@ -280,12 +280,12 @@ _MORE = "more trials tell more"
 
 ASSUMED = (
     "Exponents of exact values are the least and the largest between two neighbouring sizes. Those "
-    "of samples, and of what every rate of an interval needs, are limits of the exponent of the "
-    "least-squares line through the logarithms of the true values, from limits that hold for all "
-    "values at once: no law is assumed for them.",
-    f"That a law fits is an approximation: one of its curves passes every value within a factor of "
-    f"{NEAR:g}, or the limits of a sampled one widened by it, or the exponents of exact values "
-    "differ by no more than that. Where it does not fit, no curve of the law is that near to the "
+    "of samples, and of what every rate of an interval needs, are limits of a least-squares "
+    "exponent: of the line through the logarithms of the true values. They follow from limits that "
+    "hold for all values at once, and assume no law.",
+    f"That a law fits is an approximation. One of its curves passes every value within a factor of "
+    f"{NEAR:g}, or the limits of a sampled one widened by it. Or the exponents of exact values "
+    "differ by at most that. Where it does not fit, all curves of the law are farther from the "
     "true values, as surely as the limits hold.",
 )
 """How the fits are to be read."""

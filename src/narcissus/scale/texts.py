@@ -49,7 +49,7 @@ def verdict_of(scaled: Scaled) -> tuple[str, Grade, bool]:
     first = headline(scaled.curves)
     if first is None:
         return (
-            "Nothing could be told: no attacker was played, and no game written out.",
+            "Nothing could be told: neither was an attacker played nor a game written out.",
             "not assessed",
             False,
         )

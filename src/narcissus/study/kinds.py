@@ -54,7 +54,7 @@ class RunOptions:
     # study says
     engine: str | Executor | None = None
     restart: bool = False  # Throw away what an earlier run left in the folder
-    # Thresholds of whoever approves the release; None: the study's own
+    # Thresholds of the person who approves the release; None: the study's own
     policy: Path | None = None
     internal: Path | None = None  # Where to write what is about single records; None: nowhere
     hours: float | None = None  # Longest time that was agreed to; None: any

@@ -190,8 +190,8 @@ def _installed(name: str, code: OwnCode) -> ModuleType:
     declared = {f"{point.module}:{point.attr}" for point in metadata.entry_points(group=GROUP)}
     if name not in declared or module_name.partition(".")[0] in sys.stdlib_module_names:
         raise InputError(
-            f"cannot import {module_name!r} for {name!r}: there is no such module beside the "
-            f"study, and no installed package declares it as a part (entry point group {GROUP!r})"
+            f"cannot import {module_name!r} for {name!r}: a part is a module beside the "
+            f"study, or declared by an installed package (entry point group {GROUP!r})"
             f"{did_you_mean(name, declared)}"
         )
     module = import_module(module_name)

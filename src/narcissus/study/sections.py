@@ -75,7 +75,7 @@ class GroupsByCopies(FileSection):
         default=10,
         ge=1,
         description="Fewest documents or images of which a number is shown: smaller groups are "
-        "merged, and as many others as it takes that none follows by subtraction. 1 merges none.",
+        "merged, with others where one would follow by subtraction. 1 keeps all apart.",
     )
 
     _as_before = model_serializer(mode="wrap")(without_default_least_group)

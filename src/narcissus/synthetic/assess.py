@@ -100,7 +100,9 @@ class FileThreat:
             return None
         one, other = (tuple(files.table.index(name) for name in names) for names in self.linked)
         if not one or not other or set(one) & set(other):
-            raise InputError("`linked` must be two sets of columns that share none, neither empty")
+            raise InputError(
+                "`linked` must be two disjoint sets of columns, each with at least one"
+            )
         return one, other
 
 

@@ -102,8 +102,8 @@ def mixed(
     strange = sum(tally.counts[i] for i in texts)
     return (
         f"most of its values are numbers, but {strange:,} of {tally.rows:,} cells are not "
-        f"({cell(tally.values[place])}{where}), so all are taken as categories without order or "
-        "distance"
+        f"({cell(tally.values[place])}{where}). So all are categories, which have neither order "
+        "nor distance"
     )
 
 

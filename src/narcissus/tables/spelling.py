@@ -438,8 +438,8 @@ def require_overlap(
     if missed <= SOME + new:
         return ""
     return (
-        f"`{column}`: {missed:.0%} of the people of the {there} file who do not share its commonest"
-        f" value have one that nobody in the {here} file has, such as {examples(strange)}"
+        f"`{column}`: of the people of the {there} file with another value than its commonest, "
+        f"{missed:.0%} have one that is missing in the {here} file, such as {examples(strange)}"
     )
 
 
@@ -468,9 +468,9 @@ def _unlike(
     return InputError(
         f"column `{column}` is {_kinds(own)} in the {names[0]} file, {_kinds(strange)} in the "
         f"{names[1]} file, and their values hardly overlap: {examples(own)} in the {names[0]} "
-        f"file, {examples(strange)} in the {names[1]} file ({missed:.0%} of the people of the "
-        f"{there} file have a value that the {here} file does not reach, the commonest shared one "
-        f"aside). Write them alike; or {remedy(column, 'text', 'numbers')}"
+        f"file, {examples(strange)} in the {names[1]} file. Beside the commonest shared value, "
+        f"{missed:.0%} of the people of the {there} file have one that the {here} file does not "
+        f"reach. Write them alike; or {remedy(column, 'text', 'numbers')}"
     )
 
 

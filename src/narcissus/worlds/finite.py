@@ -202,8 +202,9 @@ class Pairs:
         """Probability of each pair."""
         if self.members:
             raise InputError(
-                "several pairs without `probabilities` are a family, one distribution each, and "
-                "not drawn from; take one of `members`, or give `probabilities`"
+                "several pairs without `probabilities` are a family, one distribution each: "
+                "nothing says how often to draw each; take one of `members`, or give "
+                "`probabilities`"
             )
         return np.asarray(self.probabilities) if len(self.probabilities) else np.ones(1)
 

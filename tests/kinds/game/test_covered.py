@@ -108,7 +108,7 @@ def test_a_rate_that_violates_is_named_though_no_point_of_the_grid_does(study):
 def test_what_is_not_shown_between_is_inconclusive(study):
     few = run(study(("points = 6", "points = 6\nbudget = 6")), rng=1)
     assert (few.record.status, few.record.grade) == ("inconclusive", "not assessed")
-    assert "but not shown for every rate" in few.verdict
+    assert "This is not shown for every rate" in few.verdict
     assert "take a larger `family.budget`" in few.verdict
     assert case_of(few).needed.quantity.high > 0.004
     wide = run(study(("points = 6", "points = 6\ntolerance = 0.9")), rng=1)

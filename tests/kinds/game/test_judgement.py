@@ -73,18 +73,18 @@ delta = 0.1
 [run]
 trials = 400
 """
-ASKS = "The definition (Kaplan et al. 2025, Definition 4.1) is about every side information; "
+ASKS = "The definition, Kaplan et al. 2025, Definition 4.1, is about every side information. "
 
 
 @pytest.mark.parametrize(
     ("rows", "mechanism", "attack", "status", "who", "ends"),
     [
         (1, "exact-average", "majority", "met", "every attacker who is told `rows` (rows = 1), ",
-         "no other was looked at."),
+         "No other was looked at."),
         (39, "exact-average", "subtraction", "exceeded",
-         "for an attacker who is told `rows` (rows = 39), ", "this one breaks it."),
+         "for an attacker who is told `rows` (rows = 39).", "This one breaks it."),
         (39, "exact-average", "majority", "inconclusive",
-         "1 attacker(s) who is told `rows` (rows = 39); ", "no other was looked at."),
+         "Attacks: majority. Each was told `rows` (rows = 39). ", "No other was looked at."),
     ],
 )  # fmt: skip
 def test_a_definition_for_every_side_information_says_which_was_told(
@@ -100,7 +100,7 @@ def test_a_definition_for_every_side_information_says_which_was_told(
 def test_the_lemma_for_every_side_information_says_so():
     audit = run(load_study(shipped_study("surprisal").path), rng=1)
     assert "against every attacker, whatever is told, for" in audit.verdict
-    assert "no other was looked at" not in audit.verdict
+    assert "No other was looked at" not in audit.verdict
 
 
 def test_no_verdict_on_every_side_information_drops_the_quantifier():
@@ -242,7 +242,7 @@ def test_grades_of_what_is_only_played(tmp_path):
     assert (quiet.status, quiet.record.grade) == ("inconclusive", "sampled")
     (said,) = page_of(quiet.record).verdict.evidence_for
     assert "gains at most" in said
-    assert "other attackers may gain more" in said
+    assert "Other attackers may gain more" in said
 
 
 @pytest.mark.parametrize(
@@ -365,7 +365,7 @@ delta = 1e-6
 """
     audit = run(study(tmp_path, text), rng=1)
     assert case_of(audit).outcome == "resilient, proved"
-    assert "by Kaplan et al. 2025, Lemma 3.7" in audit.verdict
+    assert "from Kaplan et al. 2025, Lemma 3.7" in audit.verdict
     case = case_of(audit)
     lemma, criteria = case.proofs
     assert (lemma.facts["limits"], lemma.value) == ("success", 1.0)
@@ -498,11 +498,11 @@ def test_the_exact_answer_is_the_verdict_before_anything_else(given):
     grade = "proved if" if given else "proved"
     met = judged(exact(0.1, given), [proof(0.15)], played())
     assert brief(met) == (f"resilient, {grade}", "met", grade, given)
-    said = "against every attacker, for this one world (in numbers: 0.1, allowed 0.2)"
+    said = "against every attacker, for this one world. The in numbers is 0.1, and 0.2 is allowed."
     assert said in LAYOUT.verdict(met)
     beyond = judged(exact(0.3, given), (), played())
     assert brief(beyond) == (f"violates, {grade}", "exceeded", grade, given)
-    assert "in numbers: 0.3" in LAYOUT.verdict(beyond)
+    assert "in numbers is 0.3, and 0.2" in LAYOUT.verdict(beyond)
     # what is not known between rates, or more than is allowed, is not shown
     for enough in (-1, 0.21):
         between = judged(exact(0.1, given, enough=enough), between="unknown")
@@ -514,13 +514,13 @@ def test_the_theorem_that_assumes_least_is_named_and_then_the_smallest():
     """One that is too large proves nothing."""
     weak = proof(0.01, ("it is so",), theorem="weak")
     bare, small = proof(0.2, theorem="bare"), proof(0.1, theorem="small")
-    assert "by small," in LAYOUT.verdict(judged((), [weak, bare, small]))
-    assert "by bare," in LAYOUT.verdict(judged((), [weak, bare]))
+    assert "from small." in LAYOUT.verdict(judged((), [weak, bare, small]))
+    assert "from bare." in LAYOUT.verdict(judged((), [weak, bare]))
     found = judged((), [weak])
     assert brief(found) == ("resilient, proved if", "met", "proved if", ("it is so",))
     assert brief(judged((), [bare])) == ("resilient, proved", "met", "proved", ())
     told = proof(0.15, theorem="told", id="kaplan-4.8")
-    assert "by told," in LAYOUT.verdict(judged((), [weak, small, told]))
+    assert "from told." in LAYOUT.verdict(judged((), [weak, small, told]))
     assert judged((), [proof(0.21)]).status == "not assessed"
     assert judged((), [proof(0.2 * (1 + ROUNDING / 2))]).status == "met"
     just = proof(0.2 + ROUNDING / 2, id="cohen-a.4")
@@ -545,16 +545,18 @@ def test_what_was_only_played_is_sampled():
     guess = "the best fixed guess succeeds with chance at most 0.3, as [statement] says"
     quiet = judged((), (), played(), best=0.3)
     assert brief(quiet) == ("no violation found", "inconclusive", "sampled", (guess,))
-    assert "in 100 trials of 1 attacker(s)" in LAYOUT.verdict(quiet)
+    assert "in 100 trials. Attacks: a." in LAYOUT.verdict(quiet)
     several = judged((), (), played(trials=2000), members=3)
-    assert "2,000 trials of each of 3 distributions of 1" in LAYOUT.verdict(several)
+    assert "2,000 trials of each of 3 distributions. Attacks: a." in LAYOUT.verdict(several)
     loud = judged((), (), played("violates", decided=40), best=0.3)
     assert brief(loud) == ("violates", "exceeded", "sampled", (guess,))
     words = LAYOUT.verdict(loud)
-    assert words == f"Violates: {STATEMENT.words()}, with 95% confidence, certain after 40 trials."
+    certain = "This is certain after 40 trials, with 95% confidence."
+    assert words == f"Violates: {STATEMENT.words()}. {certain}"
     more = judged((), (), played("violates", decided=40, member="pair 2", refuted=1.2))
-    assert " for pair 2, with" in LAYOUT.verdict(more)
-    assert LAYOUT.verdict(more).endswith("trials. Refuted up to epsilon 1.20 at this delta.")
+    assert LAYOUT.verdict(more).endswith(
+        "confidence, for pair 2. Every epsilon up to 1.20 is refuted at this delta."
+    )
     rows = judged((), (), played("violates", decided=9, statement=NotMemorizing(3, 4, 0.1)))
     assert "at least 3 of 4 rows" in LAYOUT.verdict(rows)
     assert "at most 0.1" in LAYOUT.verdict(rows)
@@ -562,7 +564,7 @@ def test_what_was_only_played_is_sampled():
 
 def test_a_bound_is_written_no_smaller_than_it_is():
     words = LAYOUT.verdict(judged((), [proof(0.01234)]))
-    assert "delta at most 0.0124, allowed" in words
+    assert "Delta is at most 0.0124, and 0.2 is allowed." in words
 
 
 def findings(case):
@@ -633,7 +635,7 @@ def test_numbers_that_contradict_each_other_are_the_verdict():
     bare = judged((), [proof(0.1)], **held)
     assert "a false alarm or an error in this software" in LAYOUT.verdict(bare)
     two = judged((), [proof(0.1, given), proof(0.2, ("B", *given))], **held)
-    assert LAYOUT.verdict(two).startswith("Refuted: that it is so; and that B.")
+    assert LAYOUT.verdict(two).startswith("Refuted: that it is so. Refuted: that B.")
     assert len(two.contradictions) == 2
 
 
@@ -662,7 +664,7 @@ def test_attackers_that_break_what_is_called_proved_contradict_it(given):
     assert ("Refuted: that it is so (" in said) == bool(given)
     assert ("chance at most 0.05" in said) != bool(given)
     words = LAYOUT.verdict(found)
-    assert words.startswith("Refuted: that it is so." if given else "Numbers that are")
+    assert words.startswith("Refuted: that it is so." if given else "Proved numbers and")
     [said] = judged(exact(0.1), (), played(**broken, member="pair 2")).contradictions
     assert "confidence, for pair 2 (" in said
     # where two limits cross as well, that says it

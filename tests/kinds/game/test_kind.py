@@ -175,7 +175,7 @@ def test_nothing_to_go_by_is_not_assessed(tmp_path):
     audit = run(load_study(write(tmp_path, text)), rng=1)
     assert case_of(audit).outcome == "not assessed"
     assert audit.status == "not assessed"
-    with pytest.raises(InputError, match=r"no \[\[attack\]\]"):
+    with pytest.raises(InputError, match=r"needs an \[\[attack\]\]"):
         load_study(write(tmp_path, text + '[exact]\nwhen = "never"\n'))
 
 
@@ -849,17 +849,17 @@ CASES = [
 
 
 REFUSED = [
-    ("never", "exact", "limit", '`exact.limit` is not used with `exact.when = "never"`'),
-    ("never", "exact", "epsilons", '`exact.epsilons` is not used with `exact.when = "never"`'),
-    ("never", "exact", "abstain", '`exact.abstain` is not used with `exact.when = "never"`'),
-    ("never", "exact", "memorized", '`exact.memorized` is not used with `exact.when = "never"`'),
+    ("never", "exact", "limit", "`exact.limit` is for games that are written out"),
+    ("never", "exact", "epsilons", "`exact.epsilons` is for games that are written out"),
+    ("never", "exact", "abstain", "`exact.abstain` is for games that are written out"),
+    ("never", "exact", "memorized", "`exact.memorized` is for games that are written out"),
     ("members", "exact", "when", "`exact.when` is not used with the statement `memorizing`"),
     ("told", "exact", "epsilons", "`exact.epsilons` is not used: "),
     ("bits", "privacy", "epsilon", "are about data sets that differ in one record"),
     ("threshold", "privacy", "epsilon", "no theorem takes it to the statement `threshold`"),
     ("bits", "run", "fresh", "`run.fresh` is not used: "),
     ("pairs", "run", "fresh", "`run.fresh` is not used: "),
-    ("unplayed", "run", "trials", "`run.trials` is not used: the study has no [[attack]]"),
+    ("unplayed", "run", "trials", "`run.trials` is for attacks, and the study has no [[attack]]"),
 ]
 
 

@@ -41,11 +41,13 @@ def verdict_of(record):
 
 def test_what_is_proved_speaks_for_it_and_says_by_what(record_of):
     verdict = verdict_of(record_of("game"))
-    assert verdict.evidence_for[0].startswith("exact: least delta at epsilon 1")
-    assert verdict.evidence_for[0].endswith("(proved)")
+    start = "Proved exactly: The least delta at epsilon 1 is 0 up to rounding, and 0 is allowed."
+    assert verdict.evidence_for[0].startswith(start)
     assert "by Cohen et al. 2024, Theorem A.4" in verdict.evidence_for[1]
     # the attacker gains in the game that was played, as it may under the statement
-    assert "the attack bayes succeeds in 75.4% of trials" in verdict.evidence_against[0]
+    assert (
+        "the attack bayes succeeds in 75.4% of 833 trials, at least" in verdict.evidence_against[0]
+    )
     grades = {label.partition(":")[0]: grade for label, _, _, grade in verdict.numbers}
     assert grades["Proved"] == "proved"
     assert grades["Success of the attack bayes"] == "sampled"
@@ -53,10 +55,9 @@ def test_what_is_proved_speaks_for_it_and_says_by_what(record_of):
 
 def test_a_violation_that_is_certain_speaks_against_it(record_of):
     against = verdict_of(record_of("family")).evidence_against
-    assert against[0].startswith("exact: least delta at epsilon 1: 1, allowed 0.3")
-    assert "certain after 62 trials, at 95.0% confidence (sampled)" in against[1]
-    assert against[2] == "refuted up to epsilon 1.54 at this delta (sampled)"
-    assert "at least 86.4% against at most 13.6%" in against[3]
+    assert against[0].startswith("Proved exactly: The least delta at epsilon 1 is 1, and 0.3")
+    assert "certain after 62 trials, with 95.0% confidence. Every epsilon up to 1.54" in against[1]
+    assert "at least 86.4%. On fresh data, the same attempts succeed in 0%, at most" in against[2]
     assert list(verdict_of(record_of("family")).evidence_for) == []
 
 
@@ -78,8 +79,10 @@ def quiet(results, **gap):
 def test_a_limit_below_what_is_allowed_speaks_for_it_and_is_rounded_up(record_of):
     said = verdict_of(record_of("game", lambda r: quiet(r, high=0.30041))).evidence_for
     assert len(said) == 1
-    assert "gains at most 0.301 over e^1 times the own baseline, below the 0.4" in said[0]
-    assert "other attackers may gain more" in said[0]
+    assert (
+        "gains at most 0.301 over e^1 times its own baseline, with 99.5833% confidence." in said[0]
+    )
+    assert "Allowed are 0.4. Other attackers may gain more." in said[0]
 
 
 @pytest.mark.parametrize(
@@ -110,7 +113,7 @@ def test_a_gain_that_is_striking_but_unsure_is_told_as_such(record_of):
         results["attackers"][0]["baseline"]["high"] = 0.7
 
     [said] = verdict_of(record_of("game", edit)).evidence_against
-    assert said.endswith("too few trials to be sure that it gains (sampled)")
+    assert said.endswith("There are too few trials to be sure of a gain.")
 
 
 def test_a_profile_that_is_lost_to_rounding_is_not_zero(record_of, blocks):

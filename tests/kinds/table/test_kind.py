@@ -407,7 +407,7 @@ def test_the_record_says_whether_the_best_guess_is_proved(study, monkeypatch, na
     record = audit.record
     [setting] = settings_of(record)
     reasons = [o.reason for o in record.not_assessed if o.quantity.startswith("the best guess")]
-    text = narcissus("report", "found/record.json", "--text")[1]
+    text = narcissus("report", "found/record.json", "--text", "--verbose")[1]
     assert ("the best guess that was found" in " ".join(text.split())) == (rounds == 0)
     if rounds:
         assert not reasons

@@ -149,7 +149,7 @@ def test_most_trials_are_not_exceeded_and_what_was_not_reached_is_said(study, na
     assert one.rows == same.rows
     assert one.detail.model_copy(update={"precision": None}) == same.detail
     assert narcissus("report", "results/s/record.json", "--text")[0] == 0
-    text = narcissus("report", "results/s/record.json", "--text")[1]
+    text = narcissus("report", "results/s/record.json", "--text", "--verbose")[1]
     assert "not reached" in " ".join(text.split())
 
 
@@ -361,7 +361,7 @@ def test_a_run_plays_until_it_is_decided(study, narcissus, monkeypatch):
     assert limits == [(r.role, r.of, r.quantity.low, r.quantity.high) for r in same.rows]
     before = record(path, "out")
     assert record(path, "out").rows == before.rows  # and goes on from kept trials
-    text = " ".join(narcissus("report", "results/s/record.json", "--text")[1].split())
+    text = " ".join(narcissus("report", "results/s/record.json", "--text", "--verbose")[1].split())
     assert "ended when its verdict was decided" in text
 
 

@@ -47,7 +47,7 @@ def test_counts_are_read_into_the_cells_of_the_mechanism(published):
     [
         (lambda c: c.iloc[1:], "lacks 1 of"),
         (lambda c: c.assign(extra="x"), "not in the data: extra"),
-        (lambda c: c.drop(columns="count"), "no column `count`"),
+        (lambda c: c.drop(columns="count"), "column `count`"),
         (lambda c: c.replace({"job": {"cook": "baker"}}), "`job` .* not in the data: .*baker"),
         (lambda c: c[c["age"].isna()], "has no table of"),
         (lambda c: c.assign(count=["many", *c["count"].astype(str)[1:]]), "no number: 'many'"),

@@ -176,7 +176,7 @@ def test_a_limit_on_a_count_is_spoken_for_by_the_count(numbers, share):
         "Proved if the prior is right: with confidence 95%, no attacker gets more"
     )
     assert "than 7 of these 10" in proved
-    assert proved.endswith("estimated: 8).")
+    assert proved.endswith("estimated: 8.")
     assert said(0.1) == []
     assert said(-0.1, bounds=(share(),)) == []
 
@@ -257,7 +257,7 @@ def test_who_names_rare_values_anyway_hits_nobody_hard(numbers):
     hardest = glance(case).hardest
     assert "“illness: rare”" in hardest
     assert "50 of 100 of them right, guessing 40 of 100" in hardest
-    assert "; 40.0% are right by chance without the release" in " ".join(words.against(hit))
+    assert ". Without the release, 40.0% are right by chance." in " ".join(words.against(hit))
     never = numbers(groups=(rare(0.3, 0.1, share_=0.0),))
     assert most_vulnerable(never)[0].guess.share == 0
 

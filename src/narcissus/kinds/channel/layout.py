@@ -58,8 +58,8 @@ class ChannelLayout(Layout):
     """The words of channels."""
 
     not_covered = (
-        "Secrets, outputs and uses of the channel other than those described: how long an answer "
-        "takes, what is sent beside it, several outputs about the same secret.",
+        "Other secrets, outputs and uses of the channel: how long an answer takes, what is sent "
+        "beside it, several outputs about one secret.",
         "What the secret itself gives away once it is guessed.",
     )
 

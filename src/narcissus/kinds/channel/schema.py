@@ -110,5 +110,7 @@ class ChannelStudy(FileSection):
     def _run_of_samples(self) -> ChannelStudy:
         for name in ChannelRun.model_fields:
             if self.channel.samples is None and getattr(self.run, name) is not None:
-                raise ValueError(f"nothing is sampled, so `run.{name}` is not used: leave it out")
+                raise ValueError(
+                    f"`run.{name}` is for samples, and this channel is exact: leave it out"
+                )
         return self

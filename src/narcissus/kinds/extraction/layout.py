@@ -33,8 +33,8 @@ class ExtractionLayout(Layout):
     not_covered = (
         "Other programs: that this one fails says nothing about the next.",
         "The true complexity, which nobody can compute; only estimates from above.",
-        "How the program was found: one that was written with the data in view shows that "
-        "they are in the release, not that a stranger would find them.",
+        "How the program was found: its author may have seen the data, and a stranger may find "
+        "no such program.",
     )
 
     def title(self, study: Any, case: StudyJudgement) -> str:
@@ -69,7 +69,7 @@ class ExtractionLayout(Layout):
             unit="runs",
             without=Reach("Without the release, the program succeeds in {} runs.", found.without),
             with_it=Reach(
-                "With the release, it succeeds in {}; an extractor needs 67.", found.success
+                "With the release, it succeeds in {}. An extractor needs 67.", found.success
             ),
             most=None,
             unlimited="Another program might always succeed: one program sets no limit.",
@@ -156,9 +156,9 @@ def _question(record: Record, found: ProgramFound) -> list[Block]:
         Text(
             [
                 "A program extracts a data set from a release if it succeeds at least two times "
-                "in three when it is given the release, and no program of its length succeeds "
-                "without (Cohen et al. 2024, Definition D.8). Lengths are those of Python programs "
-                "with the packages installed on this machine."
+                "in three when it is given the release (Cohen et al. 2024, Definition D.8). "
+                "Without it, all programs of its length must fail. Lengths are those of Python "
+                "programs with the packages installed on this machine."
             ]
         ),
         Facts(

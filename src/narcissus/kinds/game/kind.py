@@ -141,14 +141,14 @@ def _unused(study: GameStudy, setup: Setup) -> Iterator[str]:
         limit = () if exact.memorized else ("limit",)  # counting what is memorized has the same
         for name in _given(exact, "when", "epsilons", "abstain", *limit):
             yield (
-                f"`exact.{name}` is not used with the statement `memorizing`, which has no exact "
-                "form: leave it out; of [exact] it takes `memorized`"
+                f"`exact.{name}` is not used with the statement `memorizing`, which is only "
+                "sampled: leave it out; of [exact] it takes `memorized`"
             )
     elif exact.when == "never":
         for name in _given(exact, *PROFILE, "memorized"):
             yield (
-                f'`exact.{name}` is not used with `exact.when = "never"`, by which nothing is '
-                f"written out: leave out `{name}`, or `when`"
+                f"`exact.{name}` is for games that are written out, and `exact.when` is "
+                f'"never": leave out `{name}`, or `when`'
             )
     if study.privacy is not None and not isinstance(statement, Resilience):
         yield (
@@ -165,8 +165,8 @@ def _unused(study: GameStudy, setup: Setup) -> Iterator[str]:
             )
     for name in () if setup.attacks else _given(study.run, *type(study.run).model_fields):
         yield (
-            f"`run.{name}` is not used: the study has no [[attack]], so nothing is played: leave "
-            "it out, or add an attack"
+            f"`run.{name}` is for attacks, and the study has no [[attack]]: leave it out, or add "
+            "one"
         )
 
 
@@ -242,9 +242,7 @@ class GameKind(Kind[GameStudy, GameWork]):
             raise InputError("`--records` is for audits of tables: a game has no records to name")
         setup = study.build()
         if not setup.attacks and study.exact.when == "never":
-            raise InputError(
-                "the study has no [[attack]] and `exact.when` is never: nothing could be found"
-            )
+            raise InputError('the study needs an [[attack]], or another `exact.when` than "never"')
         refuse_unused(study, setup)
         return GameWork(study, folder, options.entropy, {}, setup=setup)
 
@@ -289,7 +287,7 @@ class GameKind(Kind[GameStudy, GameWork]):
         )  # fmt: skip
         found = self.found((criterion_of(statement),), rows, detail)
         if self.judge(found).status == "not assessed":
-            why = "the game was not written out, no lemma applies, and no attacker could be played"
+            why = "the game is too large to write out, and neither a lemma nor an attacker applies"
             remedy = "add an [[attack]] that works, or make the world smaller"
             left.append(NotAssessed("the statement", why, remedy))
         return found
@@ -395,8 +393,8 @@ def _gaps_in(statement: Any, is_exact: bool, played: Play | None) -> Iterator[No
     if isinstance(tested, FixedBaseline) and tested.best is None and not is_exact:
         yield NotAssessed(
             "best fixed guess",
-            "it has no formula for this world and relation, so 1 was taken for it, and nothing can "
-            "violate the statement",
+            "it has no formula for this world and relation, so 1 was taken for it, and the "
+            "statement holds whatever happens",
             "give its chance, or an upper limit of it, as `best` in [statement]",
         )
     if isinstance(tested, SinglingOut) and tested.possible is None:

@@ -40,20 +40,20 @@ class GameLayout(Layout):
         alone = words = _verdict(case)
         if case.contradictions:
             words = (
-                "Numbers that are proved and numbers that were played contradict each other, "
-                "though nothing is assumed: a false alarm or an error in this software. Run the "
-                "study again with another seed, and report it if this comes back."
+                "Proved numbers and played numbers contradict each other, and nothing is assumed. "
+                "This is a false alarm or an error in this software. Run the study again with "
+                "another seed, and report it if this comes back."
             )
             if case.wrong:
-                named = "; and that ".join(case.wrong)
-                words = f"Refuted: that {named}. What rests on it says nothing about the release."
+                words = " ".join(f"Refuted: that {one}." for one in case.wrong)
+                words += " What rests on it says nothing about the release."
             if case.status_alone == "exceeded" and case.grade_alone == "proved":
                 words += f" {alone}"
         # a reader must not take failures of attackers for safety
         return words + "".join(
-            f" The attack {one.name} failed with an error on {one.failed} of {case.detail.trials} "
-            f"trials (first: trial {first.trial}, seed {first.seed}: {first.error}); they count as "
-            "unsuccessful."
+            f" The attack {one.name} failed with an error on {one.failed:,} of "
+            f"{case.detail.trials:,} trials, which count as unsuccessful. The first is trial "
+            f"{first.trial}, with seed {first.seed}: {first.error.rstrip('.')}."
             for one in case.attackers
             for first in one.said.failures[:1]
         )
@@ -133,7 +133,7 @@ class GameLayout(Layout):
         if case.needed is not None:
             grade, given = case.top.quantity.grade, case.needed.quantity.takes_as_given
             if case.holds and record.status == "met":
-                limits.insert(0, EveryAttacker(f"{exact_words(case)}.", grade, given))
+                limits.insert(0, EveryAttacker(exact_words(case), grade, given))
             most = 1.0 if case.detail.cover is not None else case.top.facts.get("largest", 1.0)
             if float(most) < 1:
                 members = int(case.top.facts["members"])
@@ -165,71 +165,71 @@ def _verdict(case: GameJudgement) -> str:
     """Word what follows, were nothing contradicted."""
     detail = case.detail
     who = f" who is told {detail.told}" if detail.told else ""
-    asks = ""
-    if detail.told:
-        asks = f" The definition ({detail.statement.definition}) is about every side information; "
-    others = f"{asks}no other was looked at." if asks else ""
-    breaks = f"{asks}this one breaks it." if asks else ""
+    scope = f", for {detail.statement.scope}" if detail.statement.scope else ""
+    asks = f" The definition, {detail.statement.definition}, is about every side information."
+    others = f"{asks} No other was looked at." if detail.told else ""
+    breaks = f"{asks} This one breaks it." if detail.told else ""
+    against = f"against every attacker{who}{scope}"
     if case.needed is not None:
-        return _exact_verdict(case, who, others, breaks)
+        return _exact_verdict(case, who, against) + (others if case.holds else breaks)
     if (proof := case.proof) is not None:
-        anything = proof.quantity.id in WHATEVER_IS_TOLD
-        who = ", whatever is told" if anything and detail.told else who
+        if proof.quantity.id in WHATEVER_IS_TOLD:
+            told, others = ", whatever is told" if detail.told else "", ""
+            against = f"against every attacker{told}{scope}"
         return (
-            f"Resilient, {proof.quantity.grade}, by {proof.name}, against every attacker{who}, for "
-            f"{detail.statement.scope}: delta {_at_most(proof)}, allowed "
-            f"{case.limit:g}.{'' if anything else others}"
+            f"Resilient, {_sure(proof)}, {against}. This follows from {proof.name}. Delta is "
+            f"{_at_most(proof)}, and {case.limit:g} is allowed.{others}"
         )
     if not case.played:
         return "Not assessed: nothing was written out, proved or played."
     if detail.decided is not None:
-        where = f" for {detail.member}," if detail.member else ""
-        where = f" for an attacker{who},{where}" if who else where
-        beyond = (
-            "" if case.refuted is None else f" {_refuted(case)[:1].upper()}{_refuted(case)[1:]}."
-        )
+        where = f", for an attacker{who}" if who else ""
+        where += f", for {detail.member}" if detail.member else ""
+        beyond = "" if case.refuted is None else f" {_refuted(case)}"
         return (
-            f"{detail.breaks},{where} with {100 * detail.confidence:g}% confidence, certain after "
-            f"{detail.decided} trials.{beyond}{breaks}"
+            f"{detail.breaks or 'Violated'}. This is certain after {detail.decided:,} trials, with "
+            f"{100 * detail.confidence:g}% confidence{where}.{beyond}{breaks}"
         )
     each = f" of each of {detail.members:,} distributions" if detail.members > 1 else ""
+    names = ", ".join(one.name for one in case.attackers)
+    told = f" Each was told {detail.told}." if detail.told else ""
     return (
-        f"No violation found in {detail.trials:,} trials{each} of {len(case.attackers)} "
-        f"attacker(s){who}; other attackers may do better, so this is no proof of "
-        f"resilience.{others}"
+        f"No violation was found in {detail.trials:,} trials{each}. Attacks: {names}.{told} "
+        f"Others may do better, so resilience is not proved.{others}"
     )
 
 
-def _exact_verdict(case: GameJudgement, who: str, others: str, breaks: str) -> str:
-    detail, words, grade = case.detail, exact_words(case), case.top.quantity.grade
+def _exact_verdict(case: GameJudgement, who: str, against: str) -> str:
+    detail, words, sure = case.detail, exact_words(case), _sure(case.top)
     if not case.holds:
-        return (
-            f"Violated, {grade}: the best attacker{who} does better than the statement allows "
-            f"({words}).{breaks}"
-        )
+        return f"Violated, {sure}: the best attacker{who} does better than allowed. {words}"
     if case.status_alone == "met":
         if (cover := detail.cover) is not None:
             said = {name: getattr(cover, name) for name in type(cover).model_fields}
-            words += f"; {Cover(**said, at_most=_enough(case))}"
-        return (
-            f"Resilient, {grade}, against every attacker{who}, for {detail.statement.scope} "
-            f"({words}).{others}"
-        )
+            found = str(Cover(**said, at_most=_enough(case)))
+            words += f" {found[:1].upper()}{found[1:]}."
+        return f"Resilient, {sure}, {against}. {words}"
     return (
-        f"No violation at the {case.top.facts['members']:,} rates that were written out ({words}), "
-        f"but not shown for {detail.statement.scope}: {detail.between}.{others}"
+        f"No violation at the {case.top.facts['members']:,} rates that were written out. {words} "
+        f"This is not shown for {detail.statement.scope}: {detail.between}."
     )
 
 
+def _sure(row: StudyRow) -> str:
+    """Return how sure a row is, as the end of a phrase."""
+    grade = row.quantity.grade
+    return f"{grade} what it assumes holds" if grade == "proved if" else grade
+
+
 def exact_words(case: GameJudgement) -> str:
-    """Word what is needed and what is allowed."""
+    """Word what is needed and what is allowed, in whole sentences."""
     assert case.needed is not None
     least, name, member = case.needed.value, case.needed.name, case.needed.facts.get("member")
-    if name:
-        words = f"{name}: {exact_number(least)}, allowed {case.limit:g}"
-    else:  # of format 1
-        words = f"{least:.6g} needed, allowed {case.limit:g}"
-    return f"{words}; the most needed at {member}{_among(case)}" if member else words
+    found = exact_number(least) if name else f"{least:.6g}"
+    if case.limit < least <= case.allowed:
+        found = f"{case.limit:g} up to rounding"
+    words = f"The {name or 'delta that is needed'} is {found}, and {case.limit:g} is allowed."
+    return f"{words} Most is needed at {member}{_among(case)}." if member else words
 
 
 def _among(case: GameJudgement) -> str:
@@ -252,7 +252,7 @@ def _theorem(bound: StudyRow) -> str:
 
 def _refuted(case: GameJudgement) -> str:
     assert case.refuted is not None
-    return f"refuted up to epsilon {lower(case.refuted, places=2)} at this delta"
+    return f"Every epsilon up to {lower(case.refuted, places=2)} is refuted at this delta."
 
 
 def _exact_numbers(case: GameJudgement, needed: StudyRow) -> Iterator[Headline]:
@@ -282,37 +282,36 @@ def _against(case: GameJudgement) -> Iterator[str]:
     """Describe what speaks against the release."""
     detail = case.detail
     if case.needed is not None and not case.holds:
-        yield f"exact: {exact_words(case)} ({case.top.quantity.grade})"
+        yield f"{case.top.quantity.grade.capitalize()} exactly: {exact_words(case)}"
     if detail.decided is not None:
-        certain = f"certain after {detail.decided} trials, at {percent(detail.confidence)}"
-        yield f"the attackers broke the statement; {certain} confidence (sampled)"
-        if case.refuted is not None:
-            yield f"{_refuted(case)} (sampled)"
+        beyond = "" if case.refuted is None else f" {_refuted(case)}"
+        yield (
+            f"Estimated: the attackers broke the statement. This is certain after "
+            f"{detail.decided:,} trials, with {percent(detail.confidence)} confidence.{beyond}"
+        )
     for one in case.attackers:
         won, lost = one.success.quantity, one.fresh.quantity
-        hits, base = percent(won.value), percent(lost.value)
-        if won.low is not None and lost.high is not None and won.low > lost.high:
-            yield (
-                f"the attack {one.name} succeeds in {hits} of trials, the same attempts against "
-                f"fresh data in {base}: at least {percent(won.low, 'down')} against at most "
-                f"{percent(lost.high, 'up')} (sampled)"
-            )
-        elif one.gain > _STRIKING:
-            yield (
-                f"the attack {one.name} succeeded in {hits} of {number(won.trials or 0)} trials, "
-                f"the same attempts against fresh data in {base}; too few trials to be sure that "
-                "it gains (sampled)"
-            )
+        is_sure = won.low is not None and lost.high is not None and won.low > lost.high
+        if not is_sure and one.gain <= _STRIKING:
+            continue
+        least = f", at least {percent(won.low, 'down')}" if is_sure else ""
+        most = f", at most {percent(lost.high, 'up')}" if is_sure else ""
+        yield (
+            f"Estimated: the attack {one.name} succeeds in {percent(won.value)} of "
+            f"{number(won.trials or 0)} trials{least}. On fresh data, the same attempts succeed in "
+            f"{percent(lost.value)}{most}."
+            + ("" if is_sure else " There are too few trials to be sure of a gain.")
+        )
 
 
 def _for(case: GameJudgement) -> Iterator[str]:
     """Describe what speaks for the release: what is proved or limited below what is allowed."""
     if case.holds:
-        yield f"exact: {exact_words(case)} ({case.top.quantity.grade})"
+        yield f"{case.top.quantity.grade.capitalize()} exactly: {exact_words(case)}"
     for bound in case.proofs:
         if case.suffices(bound) and bound.value < 1:
             words = f"{bound.facts['what']} is {_at_most(bound)}, by {_theorem(bound)}"
-            yield f"{words} ({bound.quantity.grade})"
+            yield f"{bound.quantity.grade.capitalize()}: {words}."
     epsilon, allowed = case.detail.statement.epsilon or 0, case.detail.statement.delta or 0.0
     for one in case.attackers:
         # Attempts that fit no data set at all, fresh ones included, show nothing about the release.
@@ -322,10 +321,10 @@ def _for(case: GameJudgement) -> Iterator[str]:
         gap = one.gap.quantity
         if gap.high is not None and gap.high < min(allowed, 1.0):
             yield (
-                f"the attack {one.name} gains at most {upper(gap.high, 3)} over e^{epsilon:g} "
-                f"times the own baseline, below the {allowed:g} that is allowed "
-                f"({100 * (gap.confidence or 0.0):g}% limit, sampled); "
-                "other attackers may gain more"
+                f"Estimated: the attack {one.name} gains at most {upper(gap.high, 3)} over "
+                f"e^{epsilon:g} times its own baseline, with "
+                f"{100 * (gap.confidence or 0.0):g}% confidence. Allowed are {allowed:g}. Other "
+                "attackers may gain more."
             )
 
 

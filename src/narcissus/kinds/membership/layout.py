@@ -27,16 +27,15 @@ from narcissus.results import NotAssessed
 from narcissus.rows import JudgedCriterion, Quantity, StudyJudgement, StudyRow
 from narcissus.study.record import Record
 
-_TOLD = "{name} tells {value} of members where {guess} of others are called in{proved}"
+_FOUND = "The attack {name} finds {value} of members, at a false-positive rate of {guess}.{proved}"
 PHRASES = {
-    "proved": ", at most {high} if the training keeps what is declared",
-    "no threshold": f"{_TOLD}.",
-    "met": "No attacker tells more than {high} of members, {at_most} is accepted.",
-    "exceeded": "{surest} tells at least {low} of members where {guess} of others are called in, "
-    "{at_most} is accepted.",
-    "too few trials": f"{_TOLD}, {{at_most}} is accepted: the limits do not tell.",
-    "inconclusive": f"{_TOLD}, {{at_most}} is accepted: no attack shows more, and nothing excludes "
-    "it.",
+    "proved": " No attacker finds more than {high}, if the training keeps what is declared.",
+    "no threshold": _FOUND,
+    "met": "No attacker finds more than {high} of members, and {at_most} is accepted.",
+    "exceeded": "The attack {surest} finds at least {low} of members, at a false-positive rate of "
+    "{guess}. Accepted are {at_most}.",
+    "too few trials": f"{_FOUND} Accepted are {{at_most}}, and the limits are too wide to decide.",
+    "inconclusive": f"{_FOUND} Accepted are {{at_most}}. No attack shows more, but one may exist.",
 }
 
 
@@ -46,20 +45,20 @@ def _said(one: JudgedCriterion) -> str:
         return " ".join(one.contradictions)
     if one.criterion.of == EPSILON:
         found = one.measures[0]
-        shown = "No epsilon is refuted"
+        shown = "No epsilon is refuted."
         if found.value > 0:
-            shown = f"By {found.name} every epsilon below {lower(found.value, 3)} is refuted"
+            shown = f"The attack {found.name} refutes every epsilon below {lower(found.value, 3)}."
         if one.at_most is None:
-            return f"{shown}."
-        said = f"{shown}; an epsilon of {one.at_most:g} must not be"
-        return f"{said}." if one.status == "exceeded" else f"{said}. That proves nothing."
+            return shown
+        said = f"{shown} By your threshold, epsilon {one.at_most:g} must stand."
+        return said if one.status == "exceeded" else f"{said} It stands so far, without a proof."
     if one.attacks:
         return sentence(one, PHRASES)
     if one.status == "met" and one.bound is not None:
         return PHRASES["met"].format(
             high=percent(one.bound.quantity.high, "up"), at_most=percent(one.at_most)
         )
-    return "No limit that holds tells how many members are told: attack several held-out models."
+    return "How many members are found has no limits that hold. Attack several held-out models."
 
 
 def _main(case: StudyJudgement) -> JudgedCriterion:
@@ -83,8 +82,8 @@ class MembershipLayout(Layout):
     """The words of membership."""
 
     not_covered = (
-        "attacks that use more than one number a model and record, or other shadow models",
-        "whether other records, or models trained otherwise, are told more easily",
+        "attacks that use more than one number for each model and record, or other shadow models",
+        "whether members are found more easily among other records, or in other models",
     )
 
     def title(self, study: Any, case: StudyJudgement) -> str:

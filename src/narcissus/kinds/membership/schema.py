@@ -36,8 +36,8 @@ class ScoresSpec(FileSection):
     )
     points: str | None = Field(
         default=None, description="The records themselves, for a classifier that never sees a "
-        "model: a table with a row for each record (its column `record` names them where the "
-        "scores are a table), a file of arrays (`points`), or .txt with a line for each.",
+        "model: a table, a file of arrays (`points`), or .txt, with a row or line for each. The "
+        "column `record` of a table names them where the scores are a table.",
     )  # fmt: skip
 
 

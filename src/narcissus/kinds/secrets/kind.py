@@ -74,7 +74,7 @@ class Training(Fact):
     def _noise_or_none(self) -> Self:
         without = {self.epsilon is None, self.mu is None, self.kept_epsilon is None}
         if without != {self.noise == 0}:
-            raise ValueError("there is a guarantee without noise, or noise without one")
+            raise ValueError("a guarantee and noise go together: one of them is missing")
         return self
 
 

@@ -10,7 +10,7 @@ from narcissus._outwards import lower
 from narcissus.kinds.layout import Headline, Layout, table
 from narcissus.kinds.secrets.kind import SecretsDetail, SecretSettings
 from narcissus.report.about import Answered, EveryAttacker, Subject
-from narcissus.report.first_screen import NO_GROUPS, Glance, Reach
+from narcissus.report.first_screen import NO_GROUPS, Glance, Reach, placed
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Section, Text
 from narcissus.results import NotAssessed
@@ -31,8 +31,8 @@ _STARTS = {
     "network": "a network with one hidden layer, its output bias the logarithm of the prior",
 }
 PHRASES = {
-    "met": "No attacker names more than {high} of secrets; {at_most} is accepted.",
-    "exceeded": "{surest} names at least {low} of secrets; {at_most} is accepted.",
+    "met": "No attacker names more than {high} of secrets, and {at_most} is accepted.",
+    "exceeded": "{surest} names at least {low} of secrets, and {at_most} is accepted.",
 }
 Setting = tuple[JudgedCriterion, SecretSettings]
 
@@ -68,8 +68,8 @@ class SecretsLayout(Layout):
 
     phrases = PHRASES
     not_covered = (
-        "secrets that are not drawn from these priors, and attackers who know more than the prior, "
-        "the training procedure and the model after its last step",
+        "secrets drawn in another way",
+        "attackers who know more than the prior, the training procedure and the final model",
         "other models: one canary in an n-gram model is a small part of what a large one is "
         "trained on",
         "hyper-parameters chosen on the secret itself; here they are chosen on simulated canaries",
@@ -95,7 +95,7 @@ class SecretsLayout(Layout):
             found.append(
                 NotAssessed(
                     f"what no attacker exceeds, at {'; '.join(without)}",
-                    "training without noise guarantees nothing",
+                    "training needs noise for a guarantee",
                     "give a finite epsilon",
                 )
             )
@@ -127,7 +127,7 @@ class SecretsLayout(Layout):
             hardest=f"Hit hardest, of the settings tried: {worst.label}." if several else NO_GROUPS,
             unseen="secrets of another kind, other models, attackers who know more",
             accepted="" if worst.at_most is None else f"{100 * worst.at_most:g} of 100 secrets",
-            where=f"in {len(case.alike)} of {len(case.deciding)} settings" if several else "",
+            where=placed([one.label for one in case.alike], len(case.deciding)),
         )  # fmt: skip
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
@@ -379,11 +379,11 @@ def _method(case: StudyJudgement) -> Text:
     limited = case.findings.select(role="attack")
     return Text(
         [
-            "For each model a secret is drawn, the model is trained on it with clipped gradients "
-            "and Gaussian noise, and each attack names one value. argmax names the likeliest value "
-            "of the model, as published; posterior knows the training procedure and weighs how "
-            "likely the model is under each secret by the prior; ranking names what the training "
-            "raised most.",
+            "For each model a secret is drawn. The model is trained on it with clipped gradients "
+            "and Gaussian noise, and each attack names one value. The attack argmax names the "
+            "likeliest value of the model, as published. The attack posterior knows the training "
+            "procedure and weighs how likely the model is under each secret by the prior. The "
+            "attack ranking names what the training raised most.",
             f"{len(limited)} limits hold together at level {case.detail.confidence:g}, each at "
             f"{limited[0].quantity.confidence:.6g} (Bonferroni), by Clopper and Pearson. What is "
             "refuted uses the lower ones, at the same level.",

@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as MplFigure
 
 ASKED: dict[RiskName, str] = {
-    "inference": "Whoever knows a person's other columns guesses the unknown ones from the rows of "
-    "the file. The same guesses are made about people of the control.",
+    "inference": "An attacker who knows a person's other columns guesses the unknown ones from "
+    "the rows of the file. The same guesses are made about people of the control.",
     BY_VALUE: "A value of one column stands in exactly one row of the file. It singles a person "
     "out if they have it and nobody in a crowd of other people has. That shows that the value was "
-    "copied, and links nothing else to the person. Numbers and dates are compared by intervals: "
-    "an exact measurement is hardly anybody else's.",
+    "copied, and links nothing else to the person. Numbers and dates are compared by intervals, "
+    "since an exact measurement is hardly anybody else's.",
     "singling out": "A predicate is read off the file: several columns have the values that "
     "exactly one of its rows has. It singles a person out if it holds for them and for nobody in "
-    "a crowd of other people. No value does it alone: numbers are compared by intervals and "
-    "rare values are one, or, to the last digit, the file with each column shuffled by itself does "
-    "not do the same. The same predicates are tried on people of the control.",
-    "linkability": "Whoever holds two parts of a person's record, apart, looks for the nearest "
-    "rows of the file by each; the parts are linked if both lead to the same row. The same is "
+    "a crowd of other people. No value does it alone: numbers are compared by intervals, and rare "
+    "values are one. Where they are compared to the last digit, the file with shuffled columns "
+    "must do less. The same predicates are tried on people of the control.",
+    "linkability": "An attacker who holds two parts of a person's record looks for the nearest "
+    "rows of the file by each. The parts are linked if both lead to the same row. The same is "
     "tried on people of the control.",
 }
 
@@ -108,12 +108,12 @@ class SyntheticLayout(Layout):
     """The words of a given file."""
 
     not_covered = (
-        "The mechanism: this is about one file. One that reveals everybody with chance q shows "
-        "nothing in a file with chance 1 - q, so no number of people in one file can show that it "
-        "is safe: at level .95 the limit would be q = .95.",
+        "The mechanism: this is about one file. A mechanism may reveal everybody in some files and "
+        "nobody in this one. So one file never shows that a mechanism is safe, however many people "
+        "it has.",
         "Other attackers: one who knows more, tries other attacks, or holds other files.",
-        "What the file teaches about everybody. It is reported beside the guess without the "
-        "release, and it is no excess: it holds for people who are not in the data as well.",
+        "What the file teaches about everybody, in the data or not. It is reported beside the "
+        "guess without the release, and counts as no excess.",
         "Groups that the control has nobody of, and households that stand on both sides.",
     )
 
@@ -133,37 +133,36 @@ class SyntheticLayout(Layout):
             first = risks[0]
             assert first.guess is not None
             return (
-                "Not assessed: without people who are not in the data, nothing tells what is due "
-                f"to the release from what holds for everybody. {first.detail.secret} is guessed "
-                f"right from the file for {_share(first.real.value)} of people in the data, and "
-                f"for {_share(first.guess.value)} without the file."
+                f"Not assessed: {NO_CONTROL}. From the file, {first.detail.secret} is guessed "
+                f"right for {_share(first.real.value)} of people in the data. Without the file, it "
+                f"is guessed right for {_share(first.guess.value)}."
             )
         if unlike.is_shown:
             return (
-                "Not assessed: the control is not of the same population as the real data. "
-                f"{unlike.column} is {unlike.value} for {_share(unlike.real)} of the one and "
-                f"{_share(unlike.control)} of the other (corrected p-value {unlike.p_value:.2g}), "
-                "so what sets them apart need not be the release."
+                "Not assessed: the control differs from the real data in more than chance. "
+                f"{unlike.column} is {unlike.value} for {_share(unlike.real)} of the data and "
+                f"{_share(unlike.control)} of the control (corrected p-value "
+                f"{unlike.p_value:.2g}). So an excess may have other causes than the release."
             )
         copied = _of_copies(case)
         is_copied = copied is not None and copied.status == "exceeded"
         if (beyond := [risk for risk in risks if risk.verdict == "exceeded"]) or is_copied:
-            said = "; ".join(map(_beyond, beyond))
+            said = [f"{_beyond(one)}." for one in beyond]
             only = beyond and not is_copied and all(r.detail.risk == BY_VALUE for r in beyond)
             facts = [_standing(case)] if is_copied else []
             return " ".join(
                 [
                     "Exceeded: people in the data are hit more often than others like them.",
                     *facts,
-                    *([f"{said}."] if said else []),
+                    *said,
                     *([_BY_ONE_VALUE] if only else []),
                 ]
             )
         worst = max(risks, key=lambda risk: risk.high)
         return (
-            "Not shown: no attack is shown to hit people in the data more often than others like "
-            f"them by more than what is accepted. This is no proof: {worst.name} may still exceed "
-            f"the control by {upper(100 * worst.high, places=1)} points."
+            "Not shown: no attack clearly exceeds what is accepted. One may still do so: "
+            f"{worst.name} may exceed the control by up to "
+            f"{upper(100 * worst.high, places=1)} points."
         )
 
     def assessed(self, case: StudyJudgement) -> list[str]:
@@ -177,8 +176,7 @@ class SyntheticLayout(Layout):
             found.append(
                 NotAssessed(
                     "what is due to the release" + (" beyond copies" if detail.copies else ""),
-                    "there is no control, and people of the real data cannot stand in for one: the "
-                    "file was made from them",
+                    "there is no control, and the file was made from the people of the real data",
                     "set people aside at random before the file is made, and give them as the "
                     "control",
                 )
@@ -294,8 +292,8 @@ class SyntheticLayout(Layout):
             RealFigure(
                 "Shares, excesses, limits and the verdict",
                 f"Counts over {files.real_scored:,} people of the data and "
-                f"{files.control_scored:,} of the control: whoever knows of all but one whether "
-                "they were hit learns it of the last.",
+                f"{files.control_scored:,} of the control. A reader who knows of all but one "
+                "whether they were hit learns it of the last.",
                 (*VERDICT, *counted),
             ),
             RealFigure("Numbers of rows", "Of all files, exact.", ("detail.files*",)),
@@ -358,18 +356,18 @@ def _beyond(risk: AboutRisk) -> str:
     whole, *_ = risk.judged
     if whole.status != "exceeded":
         groups = ", ".join(one.label for one in risk.judged if one.status == "exceeded")
-        return f"{risk.title}: beyond what is accepted in {groups}"
+        return f"{risk.title} exceeds what is accepted in {groups}"
     most = whole.at_most
     by = f", by {risk.detail.attack}" if risk.detail.risk == BY_VALUE else ""
     return (
-        f"{risk.title}{by}: {_share(risk.real.value)} against "
-        f"{_share(risk.real.baseline or 0.0)}, an excess of at least "
-        f"{lower(100 * risk.low, places=1)} points where "
-        f"{f'{100 * most:.1f} points' if most else 'none'} is accepted"
+        f"{risk.title}{by}: {_share(risk.real.value)} of people in the data, "
+        f"{_share(risk.real.baseline or 0.0)} of the control. The excess is at least "
+        f"{lower(100 * risk.low, places=1)} points, and "
+        f"{f'{100 * most:.1f} are' if most else 'none is'} accepted"
     )
 
 
-NO_CONTROL = "there is no comparison group of people whose data were not used"
+NO_CONTROL = "there is no comparison group of people left out of the data"
 _DOES = {
     "inference": "guesses {} right for",
     BY_VALUE: "singles out, by one value,",
@@ -457,7 +455,7 @@ def _hardest(case: StudyJudgement) -> str:
     """Name the group whose excess is largest for certain."""
     groups = about(case, groups=True)
     if case.detail.unlike is None or case.status == "not assessed":
-        return "We cannot say who is hit hardest without a comparison group."
+        return "Only a comparison group could show who is hit hardest."
     if not groups:
         return NO_GROUPS
     worst = max(groups, key=lambda one: one.low)
@@ -476,7 +474,7 @@ def _headline(risk: AboutRisk, case: StudyJudgement) -> Headline:
         if risk.guess is not None and case.detail.copies is not None:
             guess = percent(risk.guess.value)
             return risk.title, value, f"{guess} by a model that never saw the file", "approximate"
-        return risk.title, value, "no control to hold it against", "not assessed"
+        return risk.title, value, "no control to compare it with", "not assessed"
     between = f"{between_points(risk.low, risk.high)} points"
     text = f"control {percent(risk.real.baseline)}; excess {between}"
     return risk.title, value, text, _grade(risk)
@@ -531,7 +529,7 @@ def _by_copies(case: StudyJudgement, copies: CopiesDetail) -> str:
             f"of people, and for {percent(first.guess.value)} by a model that never saw the file."
         )
         if copied.status != "exceeded":
-            words.append("Without a control nothing more can be concluded.")
+            words.append("To conclude more takes a control.")
     return " ".join(words)
 
 
@@ -577,7 +575,7 @@ def _said(risk: AboutRisk) -> str:
     text = f"{risk.name}, by {risk.detail.attack}: {percent(risk.real.value)}"
     if risk.excess is None:
         return text
-    return f"{text} against {percent(risk.real.baseline)} ({_p_value(risk.excess)})"
+    return f"{text}, and {percent(risk.real.baseline)} of the control ({_p_value(risk.excess)})"
 
 
 def _p_value(excess: StudyRow) -> str:
@@ -778,13 +776,13 @@ def _method(detail: SyntheticDetail) -> Text:
             "The people of the data and of the control are each divided at random in halves: on "
             "one, the attack is chosen that sets both sides apart most; on the other, it is "
             "scored. Limits of an excess are those of the exact unconditional test of two "
-            "binomial counts (Berger and Boos 1994), and an excess above 0 is claimed only where "
-            "Fisher's exact test refuses that there is none, which needs no more than that people "
+            "binomial counts (Berger and Boos 1994). An excess above 0 is claimed only where "
+            "Fisher's exact test refuses that there is none. That test only assumes that people "
             "of both sides are exchangeable.",
             f"{detail.claims} claims are decided together at level {detail.confidence:g}: each "
             f"excess is limited at {detail.claim_confidence:.5g} (Bonferroni), half of the error "
             "on either side. Limits of a share by itself are at the level of one.",
             "The verdict is 'exceeded' or 'not shown': one file can show that people in it are "
-            "hit more often, and never that they are not.",
+            "hit more often, and cannot show the opposite.",
         ]
     )

@@ -8,7 +8,7 @@ from narcissus.kinds.table.words import (
     most_vulnerable,
     rounded_trials,
 )
-from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, Reach, of_100
+from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, Reach, of_100, placed
 from narcissus.rows import Quantity
 
 
@@ -84,15 +84,9 @@ def _accepted(one: JudgedSetting) -> str:
 
 
 def _where(case: TableJudgement) -> str:
-    """Name the settings that have the status of the study, if not all do."""
-    if len(case.settings) == 1:
-        return ""
     deciding = [one for one in case.settings if one.decides] or [*case.settings]
     alike = [one.label for one in deciding if one.status == case.status]
-    if len(alike) == len(case.settings):
-        return "at both settings" if len(alike) == 2 else f"at all {len(alike)} settings"
-    first, more = alike[:2], len(alike) - 2
-    return f"at {' and '.join(first)}{f' and {more} more' if more > 0 else ''}" if alike else ""
+    return placed(alike, len(case.settings))
 
 
 def _undecided(one: JudgedSetting) -> str:

@@ -198,8 +198,8 @@ def attack_of(name: str, part: Part) -> TableAttack:
             )
     if attack.informed:
         raise InputError(
-            f"attack `{name}`: only the ceiling is told the other secrets: a better guess than "
-            "its own does not exist, a worse one would be no attack; set `informed = False`"
+            f"attack `{name}`: only the ceiling is told the other secrets, and it already "
+            "guesses best; set `informed = False`"
         )
     learns = hasattr(attack, "train")
     return OwnLearner(name, attack) if learns else OwnTableAttack(name, attack)
@@ -237,9 +237,8 @@ def attacks_of(study: TableStudy, mechanism: Prepared, trials: int) -> Attacks:
             )
         if attack.informed and not mechanism.cellwise:
             raise InputError(
-                f"attack `{name}`: what an attacker could do who is told everybody else's secrets "
-                "cannot be computed for this release, whose cells do not depend on their own "
-                "counts alone: leave it out"
+                f"attack `{name}`: the ceiling cannot be computed for this release, whose cells "
+                "depend on more than their own counts: leave it out"
             )
     return found
 
@@ -460,7 +459,7 @@ def not_assessed(experiment: Experiment) -> Iterator[NotAssessed]:
     if bare := [f"'{s.label}'" for s in experiment.settings if s.guarantee is None]:
         yield NotAssessed(
             f"what no attacker can exceed at {', '.join(bare)}",
-            "the release guarantees nothing, and no theorem limits the attacker",
+            "a theorem needs a guarantee, and the release has none",
             "add noise, or take another mechanism with a guarantee",
         )
     if not experiment.settings[0].mechanism.cellwise:
@@ -475,8 +474,8 @@ def not_assessed(experiment: Experiment) -> Iterator[NotAssessed]:
     if experiment.success.by_column:
         yield NotAssessed(
             "how many of the targets are recovered in one release",
-            "each unknown column counts by itself, and what is proved is a mean: a release may "
-            "tell all columns of a person or none, and no form of the theorems on counts is "
+            "each unknown column counts by itself, and what is proved is a mean. A release may "
+            "tell all columns of one person and few of another, and the theorems on counts are not "
             "proved for shares",
             "set `at_least` in [threat] instead of `share_of_columns`",
         )
@@ -516,8 +515,8 @@ def _repeated(study: TableStudy) -> Iterator[NotAssessed]:
     if (unit := study.data.unit) is not None:
         yield NotAssessed(
             f"a release of all rows of a `{unit}`",
-            "one row of each was audited; whoever has m rows in a release loses up to m times the "
-            "epsilon of a row",
+            "one row of each was audited; a person with m rows in a release loses up to m times "
+            "the epsilon of a row",
             f"release one row of each `{unit}`, or divide epsilon by the most rows that one has",
         )
 
@@ -733,8 +732,8 @@ def _check_threshold(study: TableStudy, threshold: ThresholdSpec | None) -> None
         return
     if threshold.targets is not None and study.threat.share_of_columns:
         raise InputError(
-            "`threshold.targets` counts people, and with `share_of_columns` nobody is recovered or "
-            "not: give `share`, `advantage` or `gain`, or `at_least` in [threat]"
+            "`threshold.targets` counts people, and `share_of_columns` counts columns: "
+            "give `share`, `advantage` or `gain`, or `at_least` in [threat]"
         )
     levels = study.mechanism.levels
     if threshold.at is not None and threshold.at not in levels:

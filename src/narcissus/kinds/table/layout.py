@@ -54,8 +54,8 @@ NOT_COVERED = (
     "names what is known.",
     "Anything published besides this release: other tables, earlier or later releases of the same "
     "people.",
-    "Attackers who know more about the joint distribution than the prior says, or whose secrets "
-    "are not independent given the known columns (families, copies of a record).",
+    "Attackers who know more about the joint distribution than the prior says.",
+    "People whose secrets depend on each other given the known columns: families, copied records.",
     "How the bins and the columns were chosen, if that choice looked at the data.",
     "The computer that makes the release: floating-point and timing side channels.",
 )
@@ -176,8 +176,8 @@ class TableLayout(Layout):
             found.append(RealFigure("Groups", how, ()))
         if detail.own_release is not None:
             how = (
-                f"Counts over all {detail.own_release.people:,} people of the data, exact: whoever "
-                "knows of all but one whether they were recovered learns it of the last."
+                f"Counts over all {detail.own_release.people:,} people of the data, exact: a "
+                "reader who knows of all but one whether they were recovered learns it of the last."
             )
             found.append(RealFigure("What is recovered from the release that was made", how, ()))
         return found
@@ -271,8 +271,8 @@ def _scored(record: Record, setting: JudgedSetting) -> RealFigure:
         else "real rows that are drawn"
     )
     exact = (
-        " The guess, and attacks without chance, are exact counts: whoever knows of all but one of "
-        "them whether they were hit learns it of the last."
+        " The guess, and attacks without chance, are exact counts: a reader who knows of all but "
+        "one of them whether they were hit learns it of the last."
     )
     few = ""
     if everybody and setting.detail.people < 10:
@@ -354,8 +354,8 @@ def _words(own: OwnRelease, *, in_part: bool) -> list[str]:
     people = number(own.people)
     text = [
         f"The file {own.path} was attacked as it stands, about the {people} people of the table. "
-        "These are counts of what is right about them: nothing is sampled, and nothing is said of "
-        "other people, or of attacks that were not tried.",
+        "These are counts of what is right about them: they are exact, and leave other people and "
+        "other attacks open.",
         f"Without the release the best guess is right about {number(own.guessed)} of {people}; if "
         f"the prior were right about them it would be about {number(round(own.by_the_prior, 1))}. "
         "A decoy is a release of other secrets by the same mechanism: what an attack gets right "
@@ -440,7 +440,7 @@ def _headline(setting: JudgedSetting) -> list[Headline]:
 def _ceiling(setting: JudgedSetting, level: str, if_right: str) -> Headline:
     """Return the ceiling; one that is estimated limits nobody and must not look as if it did."""
     if not setting.is_ceiling_estimated:
-        return _sampled(f"Ceiling, whoever attacks{if_right}", setting.ceiling, level)
+        return _sampled(f"Ceiling, for any attacker{if_right}", setting.ceiling, level)
     label = f"Ceiling, estimated by sampling{if_right}"
     return (*_sampled(label, setting.ceiling, level)[:3], "approximate")
 
@@ -610,13 +610,12 @@ def _how_played(record: Record, setting: JudgedSetting) -> list[str]:
         text.append(
             "The ceiling is an attacker who is also told everybody else's secrets. With so many "
             "unknown columns its posterior is sampled, column by column: a better decision from "
-            "the same knowledge may exist, so it is an estimate, limits nobody, and no verdict "
-            "rests on it."
+            "the same knowledge may exist. So it is an estimate, and no verdict rests on it."
         )
     elif setting.ceiling is not None:
         text.append(
-            "The ceiling is an attacker who is also told everybody else's secrets: no attacker who "
-            "is not told them does better, for this mechanism and this prior. It is sampled, so "
+            "The ceiling is an attacker who is also told everybody else's secrets: nobody does "
+            "better with less knowledge, for this mechanism and this prior. It is sampled, so "
             "its upper limit is what counts."
         )
     if methods := sorted({one.about.method for one in attacks if one.about.method}):
@@ -628,9 +627,9 @@ def _how_played(record: Record, setting: JudgedSetting) -> list[str]:
         )
     if setting.detail.everybody:
         text.append(
-            "Nobody is drawn: every share is counted over all rows of the table. What the guess "
-            "gets, and an attack that ignores the release, is therefore exact, as is an attack "
-            "without chance on a release without chance. Other limits are about the noise of other "
+            "Nobody is drawn: every share is counted over all rows of the table. So the "
+            "guess is exact, and an attack that ignores the release. So is a fixed attack on a "
+            "fixed release. Other limits are about the noise of other "
             "releases, and about decoys."
         )
     for one in setting.held_out:

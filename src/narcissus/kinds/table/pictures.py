@@ -251,7 +251,7 @@ def distribution_picture(setting: JudgedSetting) -> Figure:
         "One row for each attack: the height of a bar is the number of trials in which so many "
         "targets were recovered."
         + (
-            " The heavy line with hatching to its right is proved: whoever attacks, at most the "
+            " The heavy line with hatching to its right is proved: by any attack, at most the "
             "part of releases written there goes beyond it."
             if bound is not None
             else ""

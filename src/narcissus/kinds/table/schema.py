@@ -58,7 +58,7 @@ class BinsSpec(Strictly):
     )
     codes: list[str | float] | None = Field(
         None,
-        description="Beside one of the first four: values that are no numbers, or mean none, such "
+        description="Beside one of the first four: values that are codes in place of numbers, such "
         "as 'N' or -9; each stays a value of its own.",
     )
 

@@ -48,10 +48,10 @@ def in_favour(numbers: JudgedSetting) -> list[str]:
             return []
         people, whole = numbers.detail.people, numbers.count_of_population(count.confidence)
         like = "no limit is shown" if whole is None else whole
-        others = f" (for any {people} people like them, estimated: {like})"
+        others = f" For any {people} people like them it is estimated: {like}."
         return [
             f"{proved_if}: with confidence {100 * count.confidence:g}%, no attacker gets more "
-            f"than {count.at_most} of these {people}{'' if numbers.detail.everybody else others}."
+            f"than {count.at_most} of these {people}.{'' if numbers.detail.everybody else others}"
         ]
     items: list[str] = []
     if threshold is None or any(
@@ -117,9 +117,9 @@ def against(numbers: JudgedSetting) -> list[str]:
     precision = numbers.detail.precision
     if isinstance(precision, PrecisionDetail) and not precision.is_reached:
         items.append(
-            f"The precision of {100 * precision.aimed:.3g} points is not reached: half the "
-            f"distance between limits is {100 * precision.reached:.3g} points at the widest, after "
-            f"{numbers.detail.trials:,} trials, the most that were to be played."
+            f"The precision of {100 * precision.aimed:.3g} points is not reached. After "
+            f"{numbers.detail.trials:,} trials, the most that were to be run, half the distance "
+            f"between limits is {100 * precision.reached:.3g} points at the widest."
         )
     for excess in numbers.excesses:
         least = excess.at_least
@@ -144,8 +144,8 @@ def against(numbers: JudgedSetting) -> list[str]:
         items.append(
             f"Estimated: hardest hit by {group.by}: {group.group} "
             f"({percent(group.share_of_people)} of the people). The attack "
-            f"`{name}` recovers {percent(found.share)} of them; {share} are {how} without the "
-            "release (beyond limits that hold for all groups, attacks and settings at once)."
+            f"`{name}` recovers {percent(found.share)} of them. Without the release, {share} are "
+            f"{how}. The limits hold for all groups, attacks and settings at once."
         )
     return items
 
@@ -173,8 +173,8 @@ def _best_attack(name: str, best: PlayedAttack) -> list[str]:
     rough = best.approximate
     if best.gain > 0 and rough is not None and rough[0] > best.baseline:
         return [
-            f"Open: the attack `{name}` seems to learn from the release: {both}, but the limits "
-            "leave that open: too few trials."
+            f"Open: the attack `{name}` seems to learn from the release: {both}. There are too few "
+            "trials to be sure."
         ]
     if best.gain_high > 0.01:
         return [f"Open: whether the attack `{name}` learns from the release: {both}."]

@@ -161,8 +161,8 @@ def _tested(found: NoLeakageTest | LeakageEvidence) -> Section:
         facts.append(("By", "betting on each secret beforehand; it holds whenever one stops"))
     if not is_found:
         said = (
-            "That no dependence was found is no evidence that there is none: see the lower limit "
-            "of Bayes security."
+            "No dependence was found, though there may be some: see the lower limit of Bayes "
+            "security."
         )
         blocks.append(Items("Not to be read as safe", [said], "warning"))
     return Section("Does it leak at all?", [Facts(facts), *blocks])

@@ -49,7 +49,7 @@ def sheet(
             f"{one.quantity}: {one.reason}." + (f" Remedy: {one.remedy}." if one.remedy else "")
             for one in not_assessed
         ]
-        left.append(Items("Not assessed (not to be read as safe)", told, "warning"))
+        left.append(Items("Not assessed, so it may be unsafe", told, "warning"))
     if not_covered:
         left.append(Items("What this does not cover", not_covered, "warning"))
     open_ = [Section("What this leaves open", left)] if left else []

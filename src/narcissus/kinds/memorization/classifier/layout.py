@@ -42,8 +42,8 @@ class ClassifierLayout(MemorizationLayout):
     untitled, released = "A classifier", "A classifier with all its weights ({0.network})"
     asked = "Which training images do the weights of a classifier give away?"
     not_covered = (
-        "other attacks: that these reconstruct little says nothing about the next, and nothing "
-        "here is proved about every attacker; a guarantee of the training would be (DP-SGD)",
+        "other attacks: another one may find more, and only a guarantee of the training (DP-SGD) "
+        "limits every attacker",
         "images of another source than those given",
         "an image that is like one of another side: it counts as reconstructed on both",
     )
@@ -173,10 +173,10 @@ class ClassifierLayout(MemorizationLayout):
             [
                 "A network that is trained to a very small loss is a weighted sum of its gradients "
                 "at some training images. The reconstruction looks for points and weights that "
-                "explain the network so, by L-BFGS from several starts, the first of them read off "
-                "the weights in closed form (Cohen et al. 2024, D.3, after Haim et al. 2022; for "
-                "several classes Buzaglo et al. 2023). The informed attacker (Balle et al. 2022) "
-                "holds the known images fast.",
+                "explain the network so, by L-BFGS from several starts. The first start is read "
+                "off the weights in closed form (Cohen et al. 2024, D.3, after Haim et al. 2022; "
+                "for several classes Buzaglo et al. 2023). The informed attacker (Balle et al. "
+                "2022) holds the known images fast.",
                 "How many images are reconstructed is a count for this network. What would be "
                 "anyway is sampled: fresh images are independent of the network and of what was "
                 "made of it, so that limits of their share hold (Clopper and Pearson). The gain is "

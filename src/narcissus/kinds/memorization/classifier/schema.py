@@ -219,7 +219,7 @@ class ClassifierStudy(FileSection):
         if self.weights and self.data.fresh is None:
             raise ValueError(
                 "[weights] needs `data.fresh`: images of the same source that the network was not "
-                "trained on, without which nobody can say what it would give away anyway"
+                "trained on: they show what it would give away anyway"
             )
         if self.weights and self.data.offset == "mean":
             raise ValueError(

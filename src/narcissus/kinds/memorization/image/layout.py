@@ -37,10 +37,9 @@ class ImageModelLayout(MemorizationLayout):
         return "The model"
 
     not_covered = (
-        "other attacks (guidance, gradients, known parts of an image): that this one gives little "
-        "says nothing about the next, and nothing here is proved about every attacker; a guarantee "
-        "of the training would be (DP-SGD)",
-        "images that are like others: they are no outliers by the relation, and never count",
+        "other attacks, by guidance, gradients or known parts of an image: only a guarantee of the "
+        "training (DP-SGD) limits every attacker",
+        "images that are like others: they are no outliers by the relation, and are left out",
         "likeness that a distance between pixels does not see: moved, mirrored or recoloured "
         "images, a face in another picture",
     )
@@ -142,7 +141,7 @@ class ImageModelLayout(MemorizationLayout):
                 "The attacker",
                 f"asks for each of {number(detail.captions)} captions {number(detail.samples)} "
                 f"times and keeps at most {number(detail.keep)} images that come again and again; "
-                "whoever holds the data says which captions",
+                "the steward says which captions",
             ),
         ]
         return self.facts(rows, record, case)
@@ -165,10 +164,10 @@ class ImageModelLayout(MemorizationLayout):
         return Text(
             [
                 "How many images are given back is a count for this model and these attempts. What "
-                "it would give anyway is sampled: a fresh image is asked for by its caption like "
-                "the others, and must be unlike all images trained on but one, drawn for it, as an "
+                "it would give anyway is sampled. A fresh image is asked for by its caption like "
+                "the others. It must be unlike all images trained on but one, drawn for it, as an "
                 "image trained on must be unlike all but itself. Given the model, the images "
-                "trained on and the noise that attempts start from, fresh images count or not "
+                "trained on and the noise of attempts, fresh images count or not "
                 "independently of each other, so that limits of their share hold (Clopper and "
                 "Pearson). The gain is the count's share less theirs.",
                 "Shadow models were trained by the same procedure, on images of their own with as "

@@ -144,7 +144,7 @@ class ImageStudy(FileSection):
         if files.fresh is None:
             raise InputError(
                 "a model in a folder needs `data.fresh`: images of the same source that it was not "
-                "trained on, without which nobody can say what it would give anyway"
+                "trained on: they show what it would give anyway"
             )
         if self.duplicates is not None:
             raise InputError(

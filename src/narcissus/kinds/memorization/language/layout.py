@@ -35,9 +35,9 @@ from narcissus.rows import StudyJudgement, StudyRow
 from narcissus.study.record import Record
 
 ASKED = {
-    "generation": "The attacker samples the model without any prompt, ranks what it prints by how "
-    "much likelier it finds a text than it ought to (perplexity, zlib, the lower-cased text, the "
-    "reference model), and keeps the best.",
+    "generation": "The attacker samples the model without any prompt and keeps the best texts. "
+    "They are ranked by how much likelier the model finds them than it ought to (perplexity, zlib, "
+    "the lower-cased text, the reference model).",
     "completion": "The attacker knows how a document begins, and lets the model go on.",
     "near-verbatim": "The attacker knows how a document begins, and lets the model go on.",
     "discovery": "The attacker knows how a document begins, and samples the model again and again. "
@@ -59,8 +59,8 @@ class LanguageLayout(MemorizationLayout):
     unit = outliers = "documents"
     does = "recovers"
     not_covered = (
-        "other attacks: that these recover little says nothing about the next, and nothing here is "
-        "proved about every attacker; a guarantee of the training would be (DP-SGD)",
+        "other attacks: another one may find more, and only a guarantee of the training (DP-SGD) "
+        "limits every attacker",
         "documents of another source than those given, and what the model gives away of them",
         "a document that is close to one of another side: it counts as recovered on both",
     )

@@ -314,7 +314,7 @@ class LanguageStudy(FileSection):
         if self.data.fresh is None:
             raise InputError(
                 "a model in a folder needs `data.fresh`: documents of the same source that it was "
-                "not trained on, without which nobody can say what it would give away anyway"
+                "not trained on: they show what it would give away anyway"
             )
         mine = {one.text() for one in planted}
         trained = tuple(one for one in documents if one.text not in mine)
