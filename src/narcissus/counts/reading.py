@@ -299,8 +299,8 @@ def _wide(
     if first == len(header):
         raise InputError(
             f"{name} has neither a column `{content}` nor, as its last column, one of numbers "
-            f"({visible(header[-1])}): a long table has a column `{content}`, a wide one has labels "
-            "and then numbers"
+            f"({visible(header[-1])}): a long table has a column `{content}`, a wide one has "
+            "labels and then numbers"
         )
     rowwise, labels = list(header[:first]), list(header[first:])
     corner, _, beside = rowwise[-1].partition("\\")
