@@ -1,4 +1,4 @@
-"""Side information that is listed: what is told by ``Nature``, the data set and coins."""
+"""Side information that is listed: a number that ``Nature``, the data set and coins decide."""
 
 from __future__ import annotations
 

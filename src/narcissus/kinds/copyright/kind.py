@@ -124,7 +124,7 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
         elif not part.trains and study.model.options.get("reference") is None:
             lacks = (
                 "a model in a folder needs `model.reference`: a model that had no access to the "
-                "work, without which nobody can say what it would say anyway"
+                "work, to compare with"
             )
         if lacks:
             raise InputError(lacks)
@@ -205,7 +205,7 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
         found = ["independent works, and this one to a model without access, are draws of one kind"]
         if not detail.trains:
             found += [
-                "the models without access saw nothing of the work",
+                "the other models never saw the work",
                 "no model saw an independent work",
             ]
         return tuple(found)

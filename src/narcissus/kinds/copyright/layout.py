@@ -28,7 +28,7 @@ class CopyrightLayout(Layout):
     """The words of a copyright case."""
 
     not_covered = (
-        "Other prompts: that a passage does not come back here says nothing about another prompt.",
+        "Other prompts: a passage that stays away here may come back after another prompt.",
         "Likeness that words do not show: plot, characters, translation, style.",
         "The law: whether the work is protected, and whether a use is allowed.",
     )
@@ -76,7 +76,7 @@ class CopyrightLayout(Layout):
             unlimited=unlimited,
             hardest=f"The longest stretch that comes back has {detail.longest:,} words in a row."
             if own.returned
-            else "No passage comes back, so none is hit hardest.",
+            else "No passage comes back.",
             unseen="other prompts, likeness beyond words, what the law says of it",
             accepted=accepted,
             notes=[f"Counted: {count} of the work, {shown}."],
@@ -140,7 +140,7 @@ def _rule(detail: CopyrightDetail) -> str:
 
 
 def _facts(detail: CopyrightDetail) -> Facts:
-    access = "as its owner says; that the model without saw nothing of the work is assumed"
+    access = "as its owner says; it is assumed that the other model never saw the work"
     if detail.trains:
         times = "once" if detail.copies == 1 else f"{detail.copies} times"
         access = f"trained here: one model sees the work {times}, the other never"
@@ -177,7 +177,7 @@ def _counts(case: StudyJudgement) -> list[Block]:
 
 def _side_by_side(detail: CopyrightDetail) -> list[Block]:
     if not detail.shown:
-        return [Text(["No passage came back, or none is shown here."])]
+        return [Text(["No passage is shown here."])]
     columns = ("Words in a row", "The work", "With access, after its beginning", "Without access")
     return [Grid("The passages that come back in the longest stretches", columns, detail.shown)]
 

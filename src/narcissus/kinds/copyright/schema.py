@@ -69,7 +69,7 @@ class CopyrightStudy(FileSection):
     about: str = Field("", description="One sentence: what this study shows.")
     data: WorkFiles
     model: Annotated[Part, PartSection("language-model")] = Field(
-        description="The model with access: trained here on the work, as the one without is not; "
+        description="The model with access: trained here on the work, and another one without it; "
         "or in a folder, with a model without access as `reference`, and more as `shadows`."
     )
     similarity: SimilaritySection = SimilaritySection()  # pyright: ignore[reportCallIssue]

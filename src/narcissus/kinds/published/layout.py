@@ -197,7 +197,7 @@ def _without_records(case: StudyJudgement) -> dict[str, Any]:
         "without": Reach("What follows here follows from the tables alone."),
         "with_it": with_it,
         "most": None,
-        "unlimited": "Without the people's records, we cannot say what attackers reach.",
+        "unlimited": "What attackers reach is unknown: it takes the people's records.",
         "hardest": f"{case.detail.hidden_determined:,} of {case.detail.hidden:,} hidden cells are "
         "determined.",
         "notes": [_determined(case)] if believed else [],

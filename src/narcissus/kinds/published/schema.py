@@ -25,7 +25,7 @@ class TablesSpec(FileSection):
     people: str | None = Field(
         default=None, description="The records that the tables were made from, a row for each "
         "person, with a column for each dimension: any file that a table study reads. Without "
-        "them, what follows with certainty is derived, and no game is played.",
+        "them the study only derives what follows with certainty.",
     )  # fmt: skip
 
 
