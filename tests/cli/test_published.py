@@ -1,5 +1,6 @@
 """The command tables: what it prints, its exit codes, one clear error each."""
 
+import numpy as np
 import pytest
 
 PEOPLE = """sex,race,count,mean
@@ -44,6 +45,21 @@ def test_the_width_that_is_left_decides(folder, call):
     assert "one.csv:2 d = A, ill = yes: x is 2 to 4" in out
 
 
+def test_limits_that_may_be_narrower_decide_nothing(folder, call):
+    rng, rows = np.random.default_rng(5), ["a,b,c,count"]
+    people = rng.integers(0, 5, (5, 5, 3))
+    for at in np.ndindex(6, 6, 4):
+        own = tuple(k if k < n else slice(None) for k, n in zip(at, people.shape, strict=True))
+        if (count := people[own].sum()) < 5 or sum(k < n for k, n in zip(at, people.shape)) < 3:
+            labels = [str(k) if k < n else "*" for k, n in zip(at, people.shape, strict=True)]
+            rows.append(",".join([*labels, "x" if 0 < count < 5 else str(count)]))
+    (folder / "hard.csv").write_text("\n".join(rows) + "\n")
+    for words in ("hard.csv --seconds 0.000001", "people.csv --variable age=0:99 --limit 50"):
+        code, out, _ = call(f"tables --below 5 --width 2 {words}")
+        assert (code, "Not decided: " in out, "Threshold met" in out) == (3, True, False)
+    assert "At least 0 people determined" in call("tables hard.csv --below 5 --seconds 1e-6")[1]
+
+
 def test_the_next_release_is_held_to_those_before(folder, call, answer):
     code, out, _ = call("tables one.csv --against out --below 5")
     assert code == 1
@@ -70,7 +86,8 @@ def test_the_next_release_is_held_to_those_before(folder, call, answer):
         ("tables bad.csv", "these 3 cells"),
         ("tables one.csv --secret ill", "--secret and --known"),
         ("tables one.csv --people one.csv", "--secret and --known"),
-        ("tables one.csv --secret ill --known d --width 2", "do not go with `--secret`"),
+        ("tables one.csv --secret ill --known d --width 2", "`--width` does not go with"),
+        ("tables one.csv --secret ill --known d --dominance 1:9", "`--dominance` does not go"),
         ("tables one.csv --secret il --known d --out o", "did you mean `ill`"),
     ],
 )

@@ -88,9 +88,13 @@ def test_printed_in_the_style_of_an_office(tmp_path, text, given, low, high):
     ("text", "given", "said"),
     [
         (AUSTRIA, {}, "write a column `count`"),
-        (AUSTRIA.replace("Anzahl", "count"), {}, "line 3, column count: 'G' is no number"),
+        (AUSTRIA.replace("Anzahl", "count"), {}, "line 3, column count: 'G' is neither a number"),
         (SWISS, {}, "--across t.csv=NAME"),
-        (SWISS.replace("980", "n.a."), {"across": ["t.csv=sex"]}, "column Total: 'n.a.' is no"),
+        (
+            SWISS.replace("980", "n.a."),
+            {"across": ["t.csv=sex"]},
+            "column Total: 'n.a.' is neither",
+        ),
         (STATCAN.replace("7,020 E", "F!"), {"across": ["t.csv=year"]}, "line 3, column 2022: 'F!'"),
         # totals that do not add because each cell is rounded by itself
         ("area,count\nN,1005\nS,500\nTotal,1510\n", {}, "contradict each other"),
