@@ -7,8 +7,8 @@ same rule for somebody: the most that the tables allow exceeds X by less than th
 of the rule. Source: Hundepool et al., Handbook on Statistical Disclosure Control, 2nd edition 2024,
 section 4.2, tables of sensitivity rules and of upper protection levels.
 
-A contributor knows more than anybody else: its own part of every cell, and where it is alone, the
-whole. What it derives for the largest other contribution is computed by adding what it knows to
+A contributor knows more than anybody else: its own part of every cell, and where it is alone in a
+published or a finest cell, the whole. What it derives for the largest other contribution is computed by adding what it knows to
 the tables (`audit_contributions`), so that two single contributors of a row are found, too.
 """
 
