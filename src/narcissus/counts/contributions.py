@@ -8,8 +8,8 @@ of the rule. Source: Hundepool et al., Handbook on Statistical Disclosure Contro
 section 4.2, tables of sensitivity rules and of upper protection levels.
 
 A contributor knows more than anybody else: its own part of every cell, and where it is alone in a
-published or a finest cell, the whole. What it derives for the largest other contribution is computed by adding what it knows to
-the tables (`audit_contributions`), so that two single contributors of a row are found, too.
+published or a finest cell, the whole. What it derives is computed by adding what it knows to the
+tables (`audit_contributions`), so that two single contributors of a row are found, too.
 """
 
 from __future__ import annotations
