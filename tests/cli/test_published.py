@@ -1,5 +1,6 @@
 """The command tables: what it prints, its exit codes, one clear error each."""
 
+import numpy as np
 import pytest
 
 PEOPLE = """sex,race,count,mean
@@ -44,6 +45,20 @@ def test_the_width_that_is_left_decides(folder, call):
     assert "one.csv:2 d = A, ill = yes: x is 2 to 4" in out
 
 
+def test_limits_that_may_be_narrower_decide_nothing(folder, call):
+    people = np.random.default_rng(5).integers(3, 9, (4, 4, 3))
+    rows = ["a,b,c,count"]
+    for at in np.ndindex(5, 5, 4):
+        shown = [k < n for k, n in zip(at, people.shape, strict=True)]
+        own = tuple(k if one else slice(None) for k, one in zip(at, shown, strict=True))
+        labels = [str(k) if one else "*" for k, one in zip(at, shown, strict=True)]
+        rows.append(",".join([*labels, "x" if all(shown) else str(people[own].sum())]))
+    (folder / "hard.csv").write_text("\n".join(rows) + "\n")
+    code, out, _ = call("tables hard.csv --width 1 --seconds 1e-6")
+    assert (code, "Not decided: " in out, "Threshold met" in out) == (3, True, False)
+    assert "At least 0 people determined" in out
+
+
 def test_the_next_release_is_held_to_those_before(folder, call, answer):
     code, out, _ = call("tables one.csv --against out --below 5")
     assert code == 1
@@ -70,7 +85,8 @@ def test_the_next_release_is_held_to_those_before(folder, call, answer):
         ("tables bad.csv", "these 3 cells"),
         ("tables one.csv --secret ill", "--secret and --known"),
         ("tables one.csv --people one.csv", "--secret and --known"),
-        ("tables one.csv --secret ill --known d --width 2", "do not go with `--secret`"),
+        ("tables one.csv --secret ill --known d --width 2", "`--width` does not go with"),
+        ("tables one.csv --secret ill --known d --dominance 1:9", "`--dominance` does not go"),
         ("tables one.csv --secret il --known d --out o", "did you mean `ill`"),
     ],
 )

@@ -136,7 +136,7 @@ def test_limits_of_totals_as_by_linear_programs(worlds, tmp_path):
     assert exact > 0.9 * hidden
 
 
-def exposure(parts, finest, inside, spans, p, minimum):
+def exposure(parts, finest, inside, spans, p, minimum, dominance):
     """Which cells are sensitive, and exposed, by the definitions and a program for everybody."""
     sensitive, exposed = set(), set()
     firms = sorted({firm for _, firm, _ in parts})
@@ -145,23 +145,32 @@ def exposure(parts, finest, inside, spans, p, minimum):
         own = {firm: sum(v for f, v in inner if f == firm) for firm, _ in inner}
         values = sorted(own.values(), reverse=True)
         total, (first, second, *_) = sum(values), [*values, 0, 0]
-        if not values or not (len(values) < minimum or total - first - second < p * first / 100):
+        n, k = dominance
+        is_few, dominated = len(values) < minimum, 100 / k * sum(values[:n])
+        if not values or not (
+            is_few or total - first - second < p * first / 100 or total < dominated
+        ):
             continue
         sensitive.add(at)
         for firm in [None, *firms]:  # None: somebody who contributes nothing
-            low, high = [0.0] * len(finest), [None] * len(finest)
-            for k, leaf in enumerate(finest):
-                mine = sum(v for where, f, v in parts if f == firm and where == leaf)
-                low[k] = float(mine)
-                alone = {f for where, f, _ in parts if where == leaf} == {firm}
-                high[k] = low[k] if alone else None
-            ends = by_program(1 * inside, spans, low, high, at)
+            mine = [sum(v for where, f, v in parts if (f, where) == (firm, one)) for one in finest]
+            low, known = list(map(float, mine)), list(spans)
+            high = [float(v) if {f for where, f, _ in parts if where == one} == {firm} else None
+                    for one, v in zip(finest, mine, strict=True)]  # fmt: skip
+            for row, one in enumerate(inside):  # where it is alone, it knows the whole cell
+                if {f for leaf, f, _ in parts if one[finest.index(leaf)]} == {firm}:
+                    known[row] = (float(sum(v for v, on in zip(mine, one, strict=True) if on)),) * 2
+            ends = by_program(1 * inside, known, low, high, at)
             others = [v for one, v in own.items() if one != firm]
             if not others:
                 continue
             most = ends[1] - float(own.get(firm, 0))
-            is_exact = len(others) == 1 and ends[1] - ends[0] < 1e-6
-            if most - float(max(others)) < p / 100 * float(max(others)) - 1e-6 or is_exact:
+            is_exact = (len(others) == 1 or is_few) and ends[1] - ends[0] < 1e-6
+            dominating = sum(values[:n]) if n > 1 else max(others)
+            if (
+                most - float(max(others)) < p / 100 * float(max(others)) - 1e-6
+                or is_exact or ends[1] < 100 / k * float(dominating) - 1e-6
+            ):  # fmt: skip
                 exposed.add(at)
         if ends_of_anybody(inside, spans, finest, at):
             exposed.add(at)
@@ -180,16 +189,47 @@ def test_exposed_cells_as_by_definition(worlds, tmp_path):
         said, cells, parts, finest, inside, spans, file = world(seed, tmp_path)
         audit = audit_tables(cells, said.structure)
         read = read_contributions(file, "turnover", cells, said.structure, "firm")
-        rules = SensitivityRules(p=15, minimum=3)
+        dominance = (1 + seed % 2, 80)
+        rules = SensitivityRules(p=15, minimum=3, dominance=[dominance])
         found, left_out = audit_contributions(audit, said.structure, read, rules)
         assert not left_out
         place = {id(one): at for at, one in enumerate(cells)}
-        sensitive, exposed = exposure(parts, finest, inside, spans, 15, 3)
+        sensitive, exposed = exposure(parts, finest, inside, spans, 15, 3, dominance)
         assert {place[id(one.limits.cell)] for one in found} == sensitive
         assert {place[id(one.limits.cell)] for one in found if one.is_exposed} == exposed
         kinds |= {(one.is_exposed, one.limits.is_hidden, one.insider) for one in found}
     assert {(True, False), (True, True), (False, True)} <= {kind[:2] for kind in kinds}
     assert "a contributor" in {kind[2] for kind in kinds}
+
+
+@pytest.mark.parametrize(
+    ("parts", "rules", "exposed"),
+    [
+        # alone in a row of two hidden cells: the whole row is known, and so is the other one
+        ("N,y,f,100\nS,z,g,200", {"minimum": 2}, {"N", "S", "N y", "S z", "y", "z"}),
+        # N's only one derives S, of which two are too few, and nobody derives N
+        ("N,f,100\nS,g,120\nS,h,80", {"minimum": 3}, {"S"}),
+        # who has nearly all of a cell knows enough of the other; who is alone, too
+        ("N,f,100\nS,g,190\nS,h,4\nS,i,6", {"dominance": [(1, 90)]}, {"N", "S"}),
+        ("N,f,1000\nN,j,90\nS,g,20\nS,h,20", {"dominance": [(1, 90)]}, {"N"}),
+        # who has much of a cell that is not sensitive, knows the other one from above
+        ("N,f,1000\nS,g,95\nS,h,50\nS,i,45", {"p": 12}, {"N"}),
+    ],
+)
+def test_what_contributors_know_of_rows(tmp_path, parts, rules, exposed):
+    names = ["area", "kind"][: parts.split()[0].count(",") - 1]
+    file = tmp_path / "parts.csv"
+    file.write_text(",".join([*names, "firm", "turnover"]) + f"\n{parts}\n")
+    shown = itertools.product(*["NS*", "yz*"][: len(names)])
+    rows = [(dict(zip(names, labels, strict=True)), "x") for labels in shown]
+    total = sum(int(line.rpartition(",")[2]) for line in parts.split())
+    rows[-1] = rows[-1][0], str(total)
+    said, cells = publication(tmp_path, rows)
+    read = read_contributions(file, "turnover", cells, said.structure, "firm")
+    rules = SensitivityRules(**rules)
+    found, _ = audit_contributions(audit_tables(cells, said.structure), said.structure, read, rules)
+    named = {" ".join(one.limits.cell.labels.values()) for one in found if one.is_exposed}
+    assert exposed == named - {""}
 
 
 def test_two_single_contributors_disclose_each_other(tmp_path):
@@ -225,6 +265,9 @@ def test_two_single_contributors_disclose_each_other(tmp_path):
         ("2000", {"rounded": "random:1000"}, 1000, 3000),
         ("c", {}, 0, None),
         ("12.345", {"decimals": 1}, "more than 1 decimal", None),
+        ("1.204,5", {}, "more than 0 decimal", None),
+        ("1204,00", {"decimals": 1}, 1204, 1204),
+        ("1204,01", {"decimals": 1}, "more than 1 decimal", None),
         ("1,234", {"decimals": 3}, "thousands apart or with three decimals", None),
         ("-3", {}, "negative", None),
         ("1" * 13, {}, "too large", None),
@@ -246,6 +289,24 @@ def test_printed_totals(tmp_path, text, given, low, high):
     audit = audit_tables([cell])
     assert audit.cells[0].ends == (low, high)
     assert json.loads(json.dumps(audit.to_dict()))["cells"][0]["of"] == "total"
+
+
+@pytest.mark.parametrize(
+    ("texts", "amounts"),
+    [
+        (["1.204,5", "1.000", "3"], [1204.5, 1000, 3]),
+        (["1.204.000", "1.000"], [1204000, 1000]),
+        (["0,25", "1.000"], [0.25, 1000]),
+        (["1,204", "1.5", "1,204.75"], [1204, 1.5, 1204.75]),
+        (["1 204", "1.204"], [1204, 1.204]),
+    ],
+)
+def test_contributions_in_the_manner_of_a_country(tmp_path, texts, amounts):
+    given, cells = publication(tmp_path, [({"area": "N"}, "x")])
+    file = tmp_path / "parts.csv"
+    file.write_text("area;turnover\n" + "".join(f"N;{text}\n" for text in texts))
+    read = read_contributions(file, "turnover", cells, given.structure)
+    assert [float(one.amount) for one in read] == amounts
 
 
 @pytest.mark.parametrize(

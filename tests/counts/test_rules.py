@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -216,6 +217,12 @@ def test_what_time_does_not_decide_is_not_called_safe():
     assert chance.small_undecided + chance.small_derived > 0
     assert not chance.is_exact
     assert "round to 5, by chance" in page_text(compared_rules(found)).split("left out")[1]
+    only = replace(found, rules=(by_name["as they are"], chance))
+    assert chance.small_undecided
+    assert not chance.small_derived
+    assert "of 1 of 2 rules, time ran out" in " ".join(page_text(compared_rules(only)).split())
+    only = replace(found, rules=(by_name["as they are"],))
+    assert "derived with certainty under every rule" in page_text(compared_rules(only))
     with pytest.raises(TooLargeError, match="time ran out"):
         suppress(layout_of(frame), 5, secondary=True, seconds=-1)(frame, np.random.default_rng(0))
 

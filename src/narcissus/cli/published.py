@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import click
 
 from narcissus._visible import visible
-from narcissus.cli.main import EXCEEDED, OK
+from narcissus.cli.main import EXCEEDED, NOT_ASSESSED, OK
 from narcissus.cli.options import (
     COUNT,
     EXISTING,
@@ -33,6 +33,7 @@ from narcissus.observer import Observer
 
 SHOWN = 40
 """Most cells and people that the terminal shows."""
+OF_TOTALS = ("contributions", "contributor", "p_percent", "dominance", "minimum", "protect")
 PERCENT = click.FloatRange(min=0, min_open=True)
 FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 
@@ -74,10 +75,10 @@ class TablesOptions:
         """Return the study of whose secret the tables tell."""
         if self.secret is None or self.known is None:
             raise InputError("name what the attacker wants and knows: --secret and --known")
-        if self.against is not None or self.width is not None:
-            raise InputError("`--against` and `--width` do not go with `--secret`; drop them")
-        if self.magnitude is not None or self.contributions is not None:
-            raise InputError("`--magnitude` and `--contributions` do not go with `--secret`")
+        for name in ("against", "width", "magnitude", *OF_TOTALS):
+            if getattr(self, name) not in (None, ()):
+                option = name.replace("_", "-")
+                raise InputError(f"`--{option}` does not go with `--secret`; drop one of them")
         names = [one.name for one in fields(counts.Publication) if one.name != "magnitude"]
         made = {name: getattr(self, name) for name in names}
         return studies.load_study({
@@ -125,10 +126,12 @@ def tables(files: Annotated[tuple[Path, ...], Opt(EXISTING)], *, of: TablesOptio
     else:
         click.echo("\n".join([
             *_text(found, small), *_against(narrowed), *_sensitive(judged),
-            *_verdict(width, narrow),
+            *_verdict(width, narrow, found),
         ]))  # fmt: skip
-    exposed = judged is not None and any(one.is_exposed for one in judged[0])
-    return EXCEEDED if narrow or exposed else OK
+    is_open = bool(width is not None and _open(found, width)) or bool(judged and judged[1])
+    if narrow or (judged is not None and any(one.is_exposed for one in judged[0])):
+        return EXCEEDED
+    return NOT_ASSESSED if is_open else OK
 
 
 def _judged(
@@ -137,8 +140,7 @@ def _judged(
 ) -> tuple[tuple[counts.SensitiveCell, ...], str] | None:  # fmt: skip
     """Judge cells by the contributions, if they are given."""
     if of.contributions is None or of.magnitude is None:
-        rules = [of.p_percent, of.minimum, of.protect, of.contributor, of.contributions]
-        if any(one is not None for one in rules) or of.dominance:
+        if any(getattr(of, name) not in (None, ()) for name in OF_TOTALS):
             raise InputError(
                 "rules for totals need both `--magnitude`, their column, and `--contributions`, "
                 "the file of contributions"
@@ -187,6 +189,8 @@ def _sensitive(
     if exposed:
         many = _many(len(exposed), "sensitive cell is", "sensitive cells are")
         yield f"Threshold exceeded: {many} exposed."
+    elif left_out:
+        yield "Not decided: no sensitive cell was found to be exposed."
     else:
         yield "Threshold met: no sensitive cell is exposed."
 
@@ -291,7 +295,9 @@ def _text(found: counts.TablesAudit, small: Sequence[counts.CellLimits]) -> Iter
 def _people(found: counts.TablesAudit) -> Iterator[str]:
     yield _data_sets(found)
     if found.determined_people is not None:
-        yield f"{_many(found.determined_people, 'person', 'people')} determined with all values."
+        least = "At least " * (not found.is_all_determined)
+        people = _many(found.determined_people, "person", "people")
+        yield f"{least}{people} determined with all values."
     else:
         yield "People who are determined with all values were not looked for."
     alike = Counter(_labels(one) for one in found.people)
@@ -324,12 +330,22 @@ def _against(
         yield f"  and {len(narrowed) - SHOWN:,} more (--json has all)"
 
 
-def _verdict(width: int | None, narrow: Sequence[counts.CellLimits]) -> Iterator[str]:
+def _open(found: counts.TablesAudit, width: int) -> int:
+    """Count hidden cells whose true limits may be narrower than ``width``, and are not shown so."""
+    return sum(not one.exact and one.width >= width for one in found.hidden)
+
+
+def _verdict(
+    width: int | None, narrow: Sequence[counts.CellLimits], found: counts.TablesAudit
+) -> Iterator[str]:
     if width is None:
         return
     cells = _many(len(narrow), "hidden cell has", "hidden cells have")
     if narrow:
         yield f"\nThreshold exceeded: {cells} limits less than {width} apart."
+    elif many := _open(found, width):
+        cells = _many(many, "hidden cell")
+        yield f"\nNot decided: {cells} may have limits less than {width} apart."
     else:
         yield f"\nThreshold met: the limits of hidden cells are at least {width} apart."
 

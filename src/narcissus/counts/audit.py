@@ -134,6 +134,7 @@ class TablesAudit:
             "all_counted": self.all_counted,
             "people": [dict(one) for one in self.people],
             "determined_people": self.determined_people,
+            "all_determined": self.is_all_determined,
             "disclosed": [
                 {"file": one.file, **one.labels, "people": one.people,
                  "is": {one.dimension: one.label}}

@@ -7,15 +7,16 @@ same rule for somebody: the most that the tables allow exceeds X by less than th
 of the rule. Source: Hundepool et al., Handbook on Statistical Disclosure Control, 2nd edition 2024,
 section 4.2, tables of sensitivity rules and of upper protection levels.
 
-A contributor knows more than anybody else: its own part of every cell, and where it is alone, the
-whole. What it derives for the largest other contribution is computed by adding what it knows to
-the tables (`audit_contributions`), so that two single contributors of a row are found, too.
+A contributor knows more than anybody else: its own part of every cell, and where it is alone in a
+published or a finest cell, the whole. What it derives is computed by adding what it knows to the
+tables (`audit_contributions`), so that two single contributors of a row are found, too.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor
 from pathlib import Path
@@ -33,8 +34,9 @@ from narcissus.counts.system import OTHER, Ints, Structure, dimensions_of, selec
 from narcissus.errors import InputError
 from narcissus.observer import SILENT, Observer
 
+_DECIMAL_COMMA = re.compile(r"\d,\d{1,2}$|\d{4},\d|\.\d{3},|(\.\d{3}){2}$")
 INSIDERS = 50
-"""Most contributors whose knowledge is added to the tables, one after the other."""
+"""Most contributors whose knowledge is added to the tables, those alone in a cell first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,6 +164,8 @@ def read_contributions(
         name: {label: at for at, label in enumerate(one.leaves)} for name, one in dimensions.items()
     }
     found: list[Contribution] = []
+    at = header.index(magnitude)
+    has_commas = any(_DECIMAL_COMMA.search(texts[at].strip()) for _, texts in rows)
     for line, texts in rows:
         values = dict(zip(header, texts, strict=True))
         leaves: dict[str, int] = {}
@@ -174,11 +178,11 @@ def read_contributions(
                     f"{visible(values[name])}{hint}"
                 )
             leaves[name] = at
-        amount = read_number(values[magnitude])
+        text = values[magnitude]
+        amount = read_number(text.replace(".", "").replace(",", ".") if has_commas else text)
         if amount is None or amount < 0:
             raise InputError(
-                f"{path}: line {line}: the contribution {visible(values[magnitude])!r} is no "
-                "number from 0"
+                f"{path}: line {line}: the contribution {visible(text)!r} is no number from 0"
             )
         by = (values[contributor] if contributor else "") or f"line {line}"
         found.append(Contribution(leaves, by, amount))
@@ -221,8 +225,10 @@ class _Judged:
             parts[one.by] = parts.get(one.by, Fraction(0)) + one.amount
         places = np.array(list(self.finest)).reshape(len(self.finest), len(self.dimensions))
         self.parts: dict[int, dict[str, Fraction]] = {}
+        self.alone: dict[str, list[Cell]] = {}  # hidden cells, by who is their only contributor
         self.levels: dict[int, dict[str, Fraction]] = {}
-        self.closest: dict[int, tuple[Fraction | None, str, bool]] = {}
+        self.closest: dict[int, tuple[Fraction, str]] = {}
+        self.exposed: set[int] = set()
         for at, one in enumerate(audit.cells):
             parts = self._parts(one.cell, places)
             total = sum(parts.values(), Fraction(0))
@@ -233,9 +239,12 @@ class _Judged:
                     "one of them, or declare --round"
                 )
             order = sorted(parts, key=parts.__getitem__, reverse=True)
+            self.parts[at] = parts
+            if len(order) == 1 and one.is_hidden:
+                known = replace(one.cell, count=self._known(total, is_all=True))
+                self.alone.setdefault(order[0], []).append(known)
             if levels := rules.levels([parts[by] for by in order], total):
-                self.parts[at], self.levels[at] = parts, levels
-                self.closest[at] = None, "", False
+                self.levels[at] = levels
                 by = order[1] if len(order) > 1 else ""
                 self._note(at, by, one, "the second largest" if by else "anybody")
 
@@ -251,24 +260,35 @@ class _Judged:
         return found
 
     def _note(self, at: int, by: str, limits: CellLimits, name: str) -> None:
-        """Keep what ``by`` derives of the largest contribution but its own, if it is the best."""
-        others = {one: part for one, part in self.parts[at].items() if one != by}
+        """Keep what ``by`` derives of the others, if it is the best; and whether a rule forbids it.
+
+        Whoever dominates a cell alone learns nothing of itself.
+        """
+        parts, rules = self.parts[at], self.rules
+        others = sorted((part for one, part in parts.items() if one != by), reverse=True)
         if limits.high is None or not others:
             return
-        best, whose, is_exact = self.closest[at]
-        largest = max(others.values())
-        if largest:
-            own = self.parts[at].get(by, Fraction(0))
-            excess = (limits.high * self.unit - own - largest) / largest
-            best, whose = (excess, name) if best is None or excess < best else (best, whose)
-        self.closest[at] = best, whose, is_exact or (limits.determined and len(others) == 1)
+        most = limits.high * self.unit
+        if others[0]:
+            excess = 100 * (most - parts.get(by, Fraction(0)) - others[0]) / others[0]
+            self.closest[at] = min(self.closest.get(at, (excess, name)), (excess, name),
+                                   key=lambda one: one[0])  # fmt: skip
+        is_few = rules.minimum is not None and len(parts) < rules.minimum
+        largest = sorted(parts.values(), reverse=True)
+        if (limits.determined and (is_few or len(others) == 1)) or any(
+            most < 100 / _exact(k) * sum(others[:1] if n == 1 else largest[:n])
+            for n, k in rules.dominance
+        ):
+            self.exposed.add(at)
 
     def ask_insiders(self, deadline: float, observer: Observer) -> str:
         """Add what contributors know, one after the other; return what was left out."""
         hidden = [at for at in self.levels if self.limits[at].is_hidden]
-        size: dict[str, Fraction] = {}
-        for by, part in (pair for at in hidden for pair in self.parts[at].items()):
-            size[by] = max(size.get(by, part), part)
+        size: dict[str, tuple[bool, bool, Fraction]] = {}
+        for at in range(len(self.limits) if hidden else 0):
+            for by, part in self.parts[at].items() if self.limits[at].is_hidden else ():
+                each = by in self.alone, at in self.levels, part
+                size[by] = max(size.get(by, each), each)
         order = sorted(size, key=size.__getitem__, reverse=True)
         observer.start("What contributors derive", len(order[:INSIDERS]))
         for number, by in enumerate(order):
@@ -282,14 +302,18 @@ class _Judged:
         observer.finish()
         return ""
 
+    def _known(self, amount: Fraction, *, is_all: bool) -> Meaning:
+        at = amount / self.unit
+        return Meaning(floor(at), ceil(at) if is_all else None, "known")
+
     def _known_to(self, by: str) -> Iterator[Cell]:
         """Yield what a contributor knows: at least its part, and the whole where it is alone."""
+        yield from self.alone.get(by, ())
         for place, parts in self.finest.items():
             labels = {one.name: one.leaves[k] for one, k in zip(self.dimensions.values(), place,
                       strict=True)}  # fmt: skip
             if by in parts and OTHER not in labels.values():
-                low, high = floor(parts[by] / self.unit), ceil(parts[by] / self.unit)
-                known = Meaning(low, high if len(parts) == 1 else None, "known")
+                known = self._known(parts[by], is_all=len(parts) == 1)
                 yield Cell("known", 0, "", "", labels, known, unit=self.unit)
 
     def cells(self) -> Iterator[SensitiveCell]:
@@ -299,13 +323,12 @@ class _Judged:
             below = _exact(self.rules.protect or 0) / 100 * total
             level = max(*levels.values(), below)
             left = None if limits.high is None else limits.high * self.unit - total
-            excess, by, is_exact = self.closest[at]
-            is_close = self.rules.p is not None and excess is not None and (
-                100 * excess < _exact(self.rules.p)
-            )  # fmt: skip
+            excess, by = self.closest.get(at, (None, ""))
             is_near = (left is not None and left < level) or total - limits.low * self.unit < below
+            if self.rules.p is not None and excess is not None:
+                is_near |= excess < _exact(self.rules.p)
             yield SensitiveCell(
                 limits, total, tuple(levels), len(self.parts[at]), level, left,
-                None if excess is None else float(100 * excess), by,
-                is_near or is_close or is_exact or limits.determined,
+                None if excess is None else float(excess), by,
+                is_near or at in self.exposed or limits.determined,
             )  # fmt: skip

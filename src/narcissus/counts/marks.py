@@ -187,7 +187,8 @@ class Rules:
     def _units(self, text: str, place: str, unit: Fraction) -> int:
         places, plain = self.decimals or 0, text.strip()
         comma = re.fullmatch(r"(\d{1,3}(?:[. \u00a0\u2009\u202f]\d{3})+|\d+),(\d+)", plain)
-        if comma and places and len(comma[2]) <= places:
+        is_decimal = comma and places and len(comma[2]) <= places
+        if comma and (is_decimal or not _COMMAS.fullmatch(plain)):
             if len(comma[2]) == 3 and re.fullmatch(r"[1-9]\d{0,2}", comma[1]):
                 raise InputError(
                     f"{place}: {text!r} is a number with thousands apart or with three decimals; "

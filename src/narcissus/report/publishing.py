@@ -65,6 +65,11 @@ def _headline(found: RulesCompared) -> str:
     many = f"{len(safe)} of {len(found.rules)} rules let nobody derive a small count with certainty"
     if not found.small:
         return "The tables have no small counts."
+    if not safe and (open_ := sum(not one.small_derived for one in found.rules)):
+        return (
+            f"No rule is shown to keep small counts from being derived: of {open_} of "
+            f"{len(found.rules)} rules, time ran out before that was decided."
+        )
     if not safe:
         return "Small counts can be derived with certainty under every rule."
     best = min(safe, key=lambda one: (one.suppressed, one.error))
