@@ -19,11 +19,7 @@ from narcissus.attacks.guess import (
     ReleasedPlaces,
     ReleasedRow,
 )
-from narcissus.attacks.reconstruction import (
-    AskEach,
-    ExhaustiveReconstruction,
-    LinearReconstruction,
-)
+from narcissus.attacks.reconstruction import AskEach, ExhaustiveReconstruction, LinearReconstruction
 from narcissus.attacks.rows import (
     BucketHashing,
     Fingerprint,

@@ -43,12 +43,7 @@ from narcissus.errors import InputError
 from narcissus.extraction.files import DataSet, refuse_pickle
 from narcissus.extraction.images import CaptionedImages
 from narcissus.extraction.kept import Keeps, Kept, in_batches, key_of
-from narcissus.extraction.language_models import (
-    LARGEST_TEXT,
-    device_of,
-    settings_of,
-    silent,
-)
+from narcissus.extraction.language_models import LARGEST_TEXT, device_of, settings_of, silent
 from narcissus.extraction.relations import nearest_other, printed
 from narcissus.observer import SILENT, Observer
 

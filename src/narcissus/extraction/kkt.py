@@ -401,12 +401,7 @@ class InformedGuess:
 
 
 def informed_reconstruct(
-    net: DenseNet,
-    known: FloatArray,
-    classes: NDArray[np.intp],
-    *,
-    box: float,
-    steps: int = 100,
+    net: DenseNet, known: FloatArray, classes: NDArray[np.intp], *, box: float, steps: int = 100
 ) -> InformedGuess:
     """Reconstruct the one unknown training point, as one of the class that fits best.
 

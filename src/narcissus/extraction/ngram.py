@@ -287,11 +287,7 @@ def perplexity(model: Generator, texts: Sequence[str]) -> FloatArray:
 
 
 def model_prior(
-    model: Generator,
-    candidates: Sequence[str],
-    *,
-    template: str = "{}",
-    weight: str = "likelihood",
+    model: Generator, candidates: Sequence[str], *, template: str = "{}", weight: str = "likelihood"
 ) -> FloatArray:
     """Estimate the prior probability of each candidate from a language model.
 

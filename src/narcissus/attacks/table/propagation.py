@@ -168,10 +168,7 @@ class CountSets:
 
 
 def _gathered(
-    cell: Counted,
-    places: list[Counted],
-    signs: list[tuple[int, Floats]],
-    shape: tuple[int, int],
+    cell: Counted, places: list[Counted], signs: list[tuple[int, Floats]], shape: tuple[int, int]
 ) -> tuple[Floats, Floats, Floats]:
     """Put edges at the same place of a cell together; pad to the most that a cell has."""
     reach = int(max(place.max() for place in places)) + 1

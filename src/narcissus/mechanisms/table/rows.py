@@ -17,13 +17,7 @@ from narcissus._validation import between, did_you_mean, probability
 from narcissus.errors import InputError
 from narcissus.guarantees import GaussianDP, Guarantee
 from narcissus.mechanisms.queries import Codes, Floats, TableQueries
-from narcissus.mechanisms.table.base import (
-    DEFAULT_DELTA,
-    Columns,
-    Microdata,
-    Named,
-    TableMechanism,
-)
+from narcissus.mechanisms.table.base import DEFAULT_DELTA, Columns, Microdata, Named, TableMechanism
 from narcissus.mechanisms.table.noisy import HIGHEST, LOWEST
 
 READ_AS = 3
