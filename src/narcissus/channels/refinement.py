@@ -242,7 +242,8 @@ def _by_solving(
         for (o, j), value in zip(support, found, strict=True):
             rows[o][j] = value
         by = rational_channel(rows, secrets=a.outputs, outputs=b.outputs)
-        if _product(a.rows, by.columns) == b.rows:
+        made = tuple(tuple(inner(row, column) for column in by.columns) for row in a.rows)
+        if made == b.rows:
             return RationalRefinement(True, by, None, Fraction(), Fraction())
     return None
 
@@ -308,10 +309,6 @@ def _take(line: dict[int, Fraction], right: Fraction, place: int, other: Line) -
         else:
             line.pop(p, None)
     return right - share * other[1]
-
-
-def _product(rows: tuple[Row, ...], columns: tuple[Row, ...]) -> tuple[Row, ...]:
-    return tuple(tuple(inner(row, column) for column in columns) for row in rows)
 
 
 Relation = Literal["equivalent", "first", "second", "incomparable", "not assessed"]

@@ -417,15 +417,10 @@ def achievable(law: Law | None) -> Floats | None:
         return None
     sums = np.zeros(1)
     for chance, count in zip(chances, times, strict=True):
-        sums = _distinct((sums[:, None] + chance * np.arange(count + 1)).ravel())
+        sums = np.sort((sums[:, None] + chance * np.arange(count + 1)).ravel())
+        # the largest of those that are equal up to rounding
+        sums = sums[np.append(np.diff(sums) > SAME * sums[1:], True)]
     return np.minimum(sums, 1.0)
-
-
-def _distinct(weights: Floats) -> Floats:
-    """Sort weights, and keep the largest of those that are equal up to rounding."""
-    weights = np.sort(weights)
-    last = np.append(np.diff(weights) > SAME * weights[1:], True)
-    return weights[last]
 
 
 @dataclass(frozen=True)

@@ -237,14 +237,11 @@ def passes(view: View, levels: Floats, scale: float) -> Iterator[Floats]:
             change = DAMPING * (table.message(cavity, float(level)) - messages[number])
             messages[number] += change
             logits += table.whole(change)
-        yield _with_prior(targets, softmax(logits))
-
-
-def _with_prior(targets: Targets, beliefs: Floats) -> Floats:
-    """Return zero to what the prior rules out, unless the release says that it is wrong."""
-    kept = np.where(targets.prior > 0, beliefs, 0.0)
-    total = kept.sum(axis=1, keepdims=True)
-    return np.where(total > DOUBT, kept / np.maximum(total, DOUBT), beliefs)
+        beliefs = softmax(logits)
+        # zero to what the prior rules out, unless the release says that it is wrong
+        kept = np.where(targets.prior > 0, beliefs, 0.0)
+        total = kept.sum(axis=1, keepdims=True)
+        yield np.where(total > DOUBT, kept / np.maximum(total, DOUBT), beliefs)
 
 
 class CountEvidence(Protocol):
