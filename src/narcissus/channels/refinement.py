@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from narcissus._arrays import Floats
 from narcissus.channels.channel import (
     Channel,
     ProvedResult,
@@ -41,8 +42,6 @@ from narcissus.channels.compose import parallel
 from narcissus.channels.measures import g_vulnerability, least_cost
 from narcissus.errors import InputError, NarcissusError, TooLargeError
 from narcissus.results import GRADES, Grade, NotAssessed, Result
-
-Floats = NDArray[np.float64]
 
 CLOSE = 1e-9  # Sum of differences below which two channels are alike but for the solver's tolerance
 MOST_VARIABLES = 400_000

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from narcissus._arrays import first_largest
+from narcissus._arrays import Floats, first_largest
 from narcissus._validation import between, integer, non_negative
 from narcissus.channels.bayes_security import beta_star
 from narcissus.channels.channel import Channel, Matrix, ProvedResult, channel, prior_for
@@ -36,8 +36,6 @@ from narcissus.channels.measures import (
     shannon_leakage,
 )
 from narcissus.errors import InputError, NarcissusError, TooLargeError
-
-Floats = NDArray[np.float64]
 
 MOST_VARIABLES = 40_000
 """Largest program: secrets squared times answers, halved; it takes some half a minute."""

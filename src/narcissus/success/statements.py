@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from narcissus._arrays import Floats
 from narcissus._options import FilledIn
 from narcissus._validation import between, fraction, integer, non_negative, probability
 from narcissus.errors import InputError
@@ -22,8 +23,6 @@ from narcissus.worlds.base import Law, is_derived, members
 from narcissus.worlds.finite import Finite, Pairs, RandomNeighbours
 from narcissus.worlds.products import Bits, Records
 from narcissus.worlds.tardos import Superset, Tardos
-
-Floats = NDArray[np.float64]
 
 
 class Claim:

@@ -33,7 +33,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, special
 
-from narcissus.attacks.table.base import Floats, Simulated, View, softmax, view_of
+from narcissus._arrays import Floats
+from narcissus.attacks.table.base import Simulated, View, softmax, view_of
 from narcissus.knowledge.columns import Targets
 from narcissus.mechanisms import CellRule, GaussianNoise, ProtectedCounts
 from narcissus.mechanisms.queries import Pattern

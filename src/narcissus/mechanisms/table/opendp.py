@@ -155,9 +155,13 @@ class PreparedMeasurement:
             "it moves the people's own rows or cells"
         )
 
-    @cached_property
-    def guarantee(self) -> Guarantee:
+    @property
+    def guarantee(self) -> Guarantee | None:
         """What the privacy map says of a replaced record."""
+        return self._guarantee
+
+    @cached_property
+    def _guarantee(self) -> Guarantee:
         return guarantee_of(self._made[0], tables=self.queries.tables)
 
     @cached_property
