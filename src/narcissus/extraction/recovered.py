@@ -234,28 +234,6 @@ def _first(model: Completes, tokens: Sequence[int], count: int) -> Sequence[int]
     return tokens[:count]
 
 
-def completed_documents(
-    model: Completes,
-    texts: Sequence[str],
-    *,
-    prompt: int = 50,
-    prefix: int | Sequence[int] | None = None,
-    window: int = 30,
-) -> BoolArray:
-    """Find the documents that a model continues verbatim from their beginning.
-
-    texts: documents, each of a prompt and at least ``window`` characters, which must agree.
-    prefix: in place of ``prompt``: known characters, for all documents or for each. The model gets
-        only their whole tokens, since the rest of a cut token is other tokens than it was trained
-        on.
-    """
-    given = prompt_ends(model, texts, prompt=prompt) if prefix is None else prefix
-    least = int(isinstance(prefix, int))
-    places = [integer("prefix", int(one), low=least) for one in np.broadcast_to(given, len(texts))]
-    found = continuations(model, texts, prefix=places, window=window)
-    return np.array([said == true for said, true in found], dtype=np.bool_)
-
-
 def continuations(
     model: Completes, texts: Sequence[str], *, prefix: Sequence[int], window: int | Sequence[int]
 ) -> list[tuple[str, str]]:
