@@ -16,6 +16,9 @@ TIE = 1e-12
 """Numbers that differ by so small a part are equal: last digits depend on the processor."""
 
 Arrays = Mapping[str, NDArray[np.generic]]
+Floats = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 
 
 def first_largest(values: NDArray[np.float64], axis: int = -1) -> NDArray[np.intp]:

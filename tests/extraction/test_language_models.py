@@ -29,8 +29,9 @@ from narcissus.extraction.language_models import (
 from narcissus.extraction.ngram import memorised, rank_samples
 from narcissus.extraction.recovered import (
     TextDocument,
-    completed_documents,
+    continuations,
     membership_scores,
+    prompt_ends,
 )
 from narcissus.kinds.memorization.engine import groups_of
 from narcissus.kinds.memorization.language.kind import KIND
@@ -295,6 +296,13 @@ def byte_pairs(tmp_path_factory):
     loss = teach(path, rows, 140, 4e-3, (tokenizer.get_vocab_size(), 96))
     assert loss < 0.05  # which of four a text is costs ln 4 over its forty tokens
     return path
+
+
+def completed_documents(model, texts, *, prompt=50, prefix=None, window=30):
+    """Find the documents that a model continues verbatim from their beginning."""
+    ends = prompt_ends(model, texts, prompt=prompt) if prefix is None else [prefix] * len(texts)
+    found = continuations(model, texts, prefix=ends, window=window)
+    return np.array([said == true for said, true in found], dtype=np.bool_)
 
 
 @pytest.mark.models

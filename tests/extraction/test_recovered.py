@@ -20,7 +20,7 @@ from narcissus.extraction.ngram import CharacterNgram
 from narcissus.extraction.recovered import (
     Division,
     TextDocument,
-    completed_documents,
+    continuations,
     counted,
     discovery,
     divide,
@@ -58,6 +58,13 @@ def test_the_rule_treats_sides_alike():
     assert one[0].tolist() == other[1].tolist()
     assert one[1].tolist() == other[0].tolist()
     assert one[0].any()
+
+
+def completed_documents(model, texts, *, prompt=50, prefix=None, window=30):
+    """Find the documents that a model continues verbatim from their beginning."""
+    ends = prompt_ends(model, texts, prompt=prompt) if prefix is None else [prefix] * len(texts)
+    found = continuations(model, texts, prefix=ends, window=window)
+    return np.array([said == true for said, true in found], dtype=np.bool_)
 
 
 def test_documents_are_completed_by_a_model_that_learnt_them():

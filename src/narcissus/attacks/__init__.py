@@ -19,11 +19,7 @@ from narcissus.attacks.guess import (
     ReleasedPlaces,
     ReleasedRow,
 )
-from narcissus.attacks.reconstruction import (
-    AskEach,
-    ExhaustiveReconstruction,
-    LinearReconstruction,
-)
+from narcissus.attacks.reconstruction import AskEach, ExhaustiveReconstruction, LinearReconstruction
 from narcissus.attacks.rows import (
     BucketHashing,
     Fingerprint,
@@ -37,35 +33,10 @@ from narcissus.attacks.rows import (
 from narcissus.attacks.search import Inversion, KeySearch, Reencryption, SeedSearch, TryInputs
 
 __all__ = [
-    "AskEach",
-    "Asks",
-    "Attack",
-    "BayesGuess",
-    "BestPredicate",
-    "BucketHashing",
-    "Conversation",
-    "ConversationOverError",
-    "ExhaustiveReconstruction",
-    "Failure",
-    "Fingerprint",
-    "FixedGuess",
-    "Inversion",
-    "KeySearch",
-    "LinearReconstruction",
-    "Lookup",
-    "Majority",
-    "OwnAttack",
-    "ParityGuess",
-    "ParityMembership",
-    "Posterior",
-    "RareRow",
-    "Reencryption",
-    "ReleasedPlaces",
-    "ReleasedRow",
-    "SeedSearch",
-    "Subtraction",
-    "SupersetMatching",
-    "TryInputs",
-    "TwoCandidates",
-    "TwoCandidatesCentred",
-]
+    "AskEach", "Asks", "Attack", "BayesGuess", "BestPredicate", "BucketHashing", "Conversation",
+    "ConversationOverError", "ExhaustiveReconstruction", "Failure", "Fingerprint", "FixedGuess",
+    "Inversion", "KeySearch", "LinearReconstruction", "Lookup", "Majority", "OwnAttack",
+    "ParityGuess", "ParityMembership", "Posterior", "RareRow", "Reencryption", "ReleasedPlaces",
+    "ReleasedRow", "SeedSearch", "Subtraction", "SupersetMatching", "TryInputs",
+    "TwoCandidates", "TwoCandidatesCentred",
+]  # fmt: skip

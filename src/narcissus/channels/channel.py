@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from narcissus._arrays import Floats
 from narcissus._pandas import is_frame, pd
 from narcissus._validation import distribution, non_negative
 from narcissus._visible import cell
@@ -342,8 +343,6 @@ def of_program(program: Callable[[Any], Hashable], secrets: Iterable[Any]) -> Ch
     values[np.arange(len(names)), [place[one] for one in said]] = 1.0
     return channel(values, secrets=names, outputs=outputs)
 
-
-Floats = NDArray[np.float64]
 
 SAME = 1e-12  # Largest difference of two posteriors that are one but for rounding
 

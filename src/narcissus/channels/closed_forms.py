@@ -20,9 +20,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from narcissus._arrays import Floats
 from narcissus._validation import between, integer, non_negative, positive
 from narcissus.channels.bayes_security import beta_star, local_dp_delta, local_dp_epsilon
 from narcissus.channels.channel import Channel, ClosedForm, Matrix, Numbers, channel
@@ -382,9 +382,6 @@ class Exponential(OfMatrix):
         # softmax: entries keep their relative accuracy however small
         matrix = special.softmax(logs, axis=1)
         return channel(matrix, secrets=numbered(n), outputs=numbered(m))
-
-
-Floats = NDArray[np.float64]
 
 
 def intervals(

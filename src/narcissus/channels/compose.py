@@ -36,6 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, special
 
+from narcissus._arrays import Floats
 from narcissus._outwards import lower, upper
 from narcissus._validation import between, integer
 from narcissus.channels.bayes_security import beta_star
@@ -62,7 +63,6 @@ COARSE = 0.05  # Relative distance of the limits in the first look at a pair
 MOST_PAIRS = 200_000
 """Pairs that are looked at; of the others the Bhattacharyya limit alone is known."""
 
-Floats = NDArray[np.float64]
 Uses = Sequence[tuple[Channel, int]]
 
 

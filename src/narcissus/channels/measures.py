@@ -35,17 +35,6 @@ def _given(matrix: Any, prior: Any) -> tuple[Channel, Matrix]:
     return c, prior_for(c, prior)
 
 
-def _joint_max(c: Channel, prior: Matrix) -> float:
-    if c.is_sparse:
-        return math.fsum(c.scaled(prior).max(axis=0).toarray().ravel())
-    best = np.zeros(c.shape[1])
-    step = max(1, 2**21 // c.shape[1])  # 16 MB at a time
-    for low in range(0, c.shape[0], step):
-        block = c.matrix[low : low + step] * prior[low : low + step, None]
-        np.maximum(best, block.max(axis=0), out=best)
-    return math.fsum(best)
-
-
 def guessing_error(prior: ArrayLike) -> float:
     """Return ``G(pi) = 1 - max_s pi_s``: the error of an attacker who sees no output."""
     values = np.asarray(prior, dtype=np.float64)
@@ -56,8 +45,15 @@ def guessing_error(prior: ArrayLike) -> float:
 
 def bayes_vulnerability(matrix: Any, prior: Any = None) -> float:
     """Get ``sum_o max_s pi_s C_so``: how often the best attacker names the secret in one guess."""
-    c = channel(matrix)
-    return min(1.0, _joint_max(c, prior_for(c, prior)))
+    c, weights = _given(matrix, prior)
+    if c.is_sparse:
+        return min(1.0, math.fsum(c.scaled(weights).max(axis=0).toarray().ravel()))
+    best = np.zeros(c.shape[1])
+    step = max(1, 2**21 // c.shape[1])  # 16 MB at a time
+    for low in range(0, c.shape[0], step):
+        block = c.matrix[low : low + step] * weights[low : low + step, None]
+        np.maximum(best, block.max(axis=0), out=best)
+    return min(1.0, math.fsum(best))
 
 
 def bayes_risk(matrix: Any, prior: Any = None) -> float:
@@ -331,9 +327,6 @@ def miracle_bound(matrix: Any) -> Bound:
     )
 
 
-Floats = NDArray[np.float64]
-
-
 def metric_epsilon(matrix: Any, distance: ArrayLike) -> float:
     """Return the smallest epsilon with ``C_ao <= e^(epsilon d_ab) C_bo``; infinite if there is
     none.
@@ -344,7 +337,7 @@ def metric_epsilon(matrix: Any, distance: ArrayLike) -> float:
     Source: Chatzikokolakis et al. 2013 (d-privacy).
     """
     rows = channel(matrix).dense
-    far = _distances(distance, len(rows))
+    far = distances(distance, len(rows))
     worst = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(rows)
@@ -375,7 +368,7 @@ def kantorovich(first: ArrayLike, second: ArrayLike, distance: ArrayLike) -> flo
     if p.shape != q.shape:
         raise InputError(f"`first` and `second` have {p.size} and {q.size} places")
     n = p.size
-    far = _distances(distance, n)
+    far = distances(distance, n)
     out = sparse.kron(sparse.eye_array(n), np.ones((1, n)))
     into = sparse.kron(np.ones((1, n)), sparse.eye_array(n))
     found = least_cost(
@@ -385,7 +378,7 @@ def kantorovich(first: ArrayLike, second: ArrayLike, distance: ArrayLike) -> flo
     return float(found.fun)
 
 
-def _distances(distance: ArrayLike, n: int) -> Floats:
+def distances(distance: ArrayLike, n: int) -> Matrix:
     values = np.asarray(distance, dtype=np.float64)
     if values.shape != (n, n) or not np.isfinite(values).all() or (values < 0).any():
         raise InputError(f"`distance` must be {n} x {n} finite numbers of at least 0")

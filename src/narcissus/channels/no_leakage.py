@@ -255,12 +255,7 @@ class LeakageEvidence(SampledResult):
 
 
 def evidence_of_leakage(
-    secrets: Any,
-    outputs: Any,
-    prior: Any,
-    *,
-    estimators: Any = None,
-    observer: Observer = SILENT,
+    secrets: Any, outputs: Any, prior: Any, *, estimators: Any = None, observer: Observer = SILENT
 ) -> LeakageEvidence:
     """Bet on each sample's secret, in the order in which samples came.
 

@@ -31,12 +31,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from narcissus._arrays import Floats
 from narcissus._validation import integer, positive
 from narcissus.channels.channel import Channel, channel
 from narcissus.channels.closed_forms import OfMatrix, check_size, put
 from narcissus.errors import InputError
 
-Floats = NDArray[np.float64]
 Factor = Callable[[float], tuple[Floats, Floats]]
 """Variance -> the coordinate's masses of all pieces, and what rounding may have done to each."""
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from narcissus._arrays import first_largest
+from narcissus._arrays import Floats, first_largest
 from narcissus._validation import distribution
 from narcissus.channels.estimators import WIDE, Classifier, Estimator, Forest, Guess, Scorer
 from narcissus.channels.samples import Codes, Matrix, Samples, hardly_repeat
@@ -179,8 +179,6 @@ def chunks(outputs: Codes, secrets: int) -> Iterator[Codes]:
     for low in range(0, len(outputs), step):
         yield outputs[low : low + step]
 
-
-Floats = NDArray[np.float64]
 
 EXHAUSTED = -1
 NONE: Codes = np.arange(0)

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from narcissus._arrays import Floats
 from narcissus.channels.channel import (
     Channel,
     ProvedResult,
@@ -41,8 +42,6 @@ from narcissus.channels.compose import parallel
 from narcissus.channels.measures import g_vulnerability, least_cost
 from narcissus.errors import InputError, NarcissusError, TooLargeError
 from narcissus.results import GRADES, Grade, NotAssessed, Result
-
-Floats = NDArray[np.float64]
 
 CLOSE = 1e-9  # Sum of differences below which two channels are alike but for the solver's tolerance
 MOST_VARIABLES = 400_000
@@ -242,7 +241,8 @@ def _by_solving(
         for (o, j), value in zip(support, found, strict=True):
             rows[o][j] = value
         by = rational_channel(rows, secrets=a.outputs, outputs=b.outputs)
-        if _product(a.rows, by.columns) == b.rows:
+        made = tuple(tuple(inner(row, column) for column in by.columns) for row in a.rows)
+        if made == b.rows:
             return RationalRefinement(True, by, None, Fraction(), Fraction())
     return None
 
@@ -308,10 +308,6 @@ def _take(line: dict[int, Fraction], right: Fraction, place: int, other: Line) -
         else:
             line.pop(p, None)
     return right - share * other[1]
-
-
-def _product(rows: tuple[Row, ...], columns: tuple[Row, ...]) -> tuple[Row, ...]:
-    return tuple(tuple(inner(row, column) for column in columns) for row in rows)
 
 
 Relation = Literal["equivalent", "first", "second", "incomparable", "not assessed"]

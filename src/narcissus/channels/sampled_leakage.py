@@ -19,9 +19,10 @@ from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import optimize, sparse
 
+from narcissus._arrays import Floats
 from narcissus._outwards import upper
 from narcissus._pandas import is_frame, pd
 from narcissus._random import RandomSource, generator
@@ -49,8 +50,6 @@ from narcissus.errors import InputError
 from narcissus.evidence.betting import mean_limits
 from narcissus.observer import SILENT, Observer
 from narcissus.results import Estimate
-
-Floats = NDArray[np.float64]
 
 HEAVIEST = 1 - 1 / math.e
 """No secret is likelier under the best prior.

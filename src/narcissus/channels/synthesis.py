@@ -21,13 +21,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from narcissus._arrays import first_largest
+from narcissus._arrays import Floats, first_largest
 from narcissus._validation import between, integer, non_negative
 from narcissus.channels.bayes_security import beta_star
 from narcissus.channels.channel import Channel, Matrix, ProvedResult, channel, prior_for
 from narcissus.channels.from_guarantees import SecurityBound
 from narcissus.channels.measures import (
     MOST_STEPS,
+    distances,
     g_vulnerability,
     guess_table,
     l_risk,
@@ -35,8 +36,6 @@ from narcissus.channels.measures import (
     shannon_leakage,
 )
 from narcissus.errors import InputError, NarcissusError, TooLargeError
-
-Floats = NDArray[np.float64]
 
 MOST_VARIABLES = 40_000
 """Largest program: secrets squared times answers, halved; it takes some half a minute."""
@@ -311,9 +310,14 @@ class _Mechanisms:
             self.scale = max(float(np.abs(gain).max()), 1e-300)
             self.leak[n * m :] = self.most_leak = self.scale
             low[n * m :] = -1.0
-            parts = [_gains(self.prior * gain / self.scale, m)]
+            # sum_s pi_s g_ws C_so <= v_o
+            over = sparse.kron(
+                sparse.csr_array(self.prior * gain / self.scale), sparse.eye_array(m)
+            )
+            taken = sparse.kron(np.ones((len(gain), 1)), sparse.eye_array(m))
+            parts = [sparse.hstack([over, -taken], format="csr")]
         if epsilon is not None:
-            far = _distances(distance, n)
+            far = np.ones((n, n)) if distance is None else distances(distance, n)
             parts.append(_near(non_negative("epsilon", epsilon), far, (n, m), size))
         elif distance is not None:
             raise InputError("`distance` is that of an `epsilon`: give both, or neither")
@@ -374,14 +378,6 @@ class _Mechanisms:
         entries = np.maximum(found.x[: n * m].reshape(n, m), 0.0)
         entries /= entries.sum(axis=1, keepdims=True)
         return channel(entries, secrets=self.shell.secrets, outputs=self.shell.outputs), bound
-
-
-def _gains(weighted: Floats, m: int) -> Any:
-    """Return the rows ``sum_s pi_s g_ws C_so <= v_o``; ``weighted`` is ``pi_s g_ws``."""
-    guesses = len(weighted)
-    over = sparse.kron(sparse.csr_array(weighted), sparse.eye_array(m))
-    taken = sparse.kron(np.ones((guesses, 1)), sparse.eye_array(m))
-    return sparse.hstack([over, -taken], format="csr")
 
 
 def _least_information(values: Floats, prior: Floats, most: float) -> tuple[Floats, float]:
@@ -460,13 +456,6 @@ def _overlaps(first: NDArray[np.intp], second: NDArray[np.intp], n: int, m: int)
         (np.concatenate(entries), (np.concatenate(rows), np.concatenate(columns))),
         shape=(below + pairs, size),
     )
-
-
-def _distances(distance: ArrayLike | None, n: int) -> Floats:
-    values = np.ones((n, n)) if distance is None else np.asarray(distance, dtype=np.float64)
-    if values.shape != (n, n) or not np.isfinite(values).all() or (values < 0).any():
-        raise InputError(f"`distance` must be {n} x {n} numbers of at least 0")
-    return values
 
 
 def _near(epsilon: float, distance: Floats, shape: tuple[int, int], size: int) -> Any:

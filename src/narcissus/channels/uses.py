@@ -39,16 +39,16 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import fft, optimize, special
 
+from narcissus._arrays import Floats
 from narcissus._validation import between, integer, positive
 from narcissus.results import Bound
 
 BEYOND = 39.0
 """Standard deviations beyond which a normal law has less than the least positive number."""
 
-Floats = NDArray[np.float64]
 
 MOST_PARTS = 12
 """A ratio is looked for on a grid of the smallest one, and of its halves to twelfths."""

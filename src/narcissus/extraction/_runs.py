@@ -181,14 +181,18 @@ def run_in_box(
                     f"{error}; name another place in TMPDIR"
                 ) from error
             if config["uid"] is not None:
-                _hand_over(folder, config["uid"])
+                # for the program's user and nobody else
+                folder.chmod(0o711)
+                for place in (folder / "box", folder / "tmp"):
+                    place.chmod(0o700)
+                    os.chown(place, config["uid"], config["uid"])
 
         return run_guarded(
             {**config, **told},
             fill,
             seconds=limits.seconds if seconds is None else seconds,
             output=limits.output if output is None else output,
-            environment=_environment(folder),
+            environment=dict.fromkeys(("HOME", "TMPDIR"), str(folder / "tmp")),
             stop=stop,
         )
 
@@ -233,10 +237,6 @@ def _user(readable: list[str], method: str) -> tuple[int | None, str]:
     return random.SystemRandom().randint(*_FREE_USERS), "an ordinary user"
 
 
-def _environment(folder: Path) -> dict[str, str]:
-    return {"HOME": str(folder / "tmp"), "TMPDIR": str(folder / "tmp")}
-
-
 def _bubblewrap(config: dict[str, Any]) -> list[str]:
     box, tmp = config["box"], config["tmp"]
     nobody = ("--uid", "65534", "--gid", "65534")
@@ -276,14 +276,6 @@ def _fill(
         (box / name).write_bytes(content)
     for file in box.rglob("*"):
         file.chmod(0o755 if file.is_dir() else 0o644)
-
-
-def _hand_over(folder: Path, uid: int) -> None:
-    """Grant the program's user, and nobody else, access to its two folders."""
-    folder.chmod(0o711)
-    for place in (folder / "box", folder / "tmp"):
-        place.chmod(0o700)
-        os.chown(place, uid, uid)
 
 
 def run_served(

@@ -117,7 +117,8 @@ def _fork(
     output, errors = said.pop("output"), said.pop("error")
     head = json.dumps({**said, "output": len(output), "error": len(errors)}).encode()
     for part in (head + b"\n", bytes(output), bytes(errors)):
-        _write(answers, part)
+        while part:
+            part = part[os.write(answers, part) :]  # noqa: PLW2901
     _empty(config["tmp"])
     return None
 
@@ -217,11 +218,6 @@ def _read(selector: selectors.BaseSelector, stream: int, held: bytearray) -> Non
         held += chunk
     else:
         selector.unregister(stream)
-
-
-def _write(stream: int, content: bytes) -> None:
-    while content:
-        content = content[os.write(stream, content) :]
 
 
 def _empty(folder: str) -> None:

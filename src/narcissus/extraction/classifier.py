@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse, special
 
+from narcissus._arrays import Floats
 from narcissus._random import RandomSource, generator
 from narcissus._validation import did_you_mean, integer, non_negative, one_of, positive
 from narcissus.errors import InputError, TooLargeError
@@ -42,7 +43,6 @@ Shape = tuple[int, int, int]
 """Channels, height and width."""
 LARGEST_LAYER = 3 * 10**7
 """Most numbers of a layer that is written out as a dense one."""
-FloatArray = NDArray[np.float64]
 ACTIVATIONS = ("relu",)
 """What may stand between two layers."""
 _SUFFIXES = frozenset({".npz", ".safetensors"})
@@ -56,7 +56,7 @@ class Sharing:
     pooling: Any = None  # before the layer, shape (pooled, inputs)
     positions: int = 1  # outputs that share a bias
 
-    def weights(self, kernel: FloatArray) -> FloatArray:
+    def weights(self, kernel: Floats) -> Floats:
         """Share a kernel out, shape (outputs, inputs)."""
         found = kernel
         if self.spread is not None:
@@ -64,7 +64,7 @@ class Sharing:
             found = (self.spread @ kernel.ravel()).reshape(outputs, -1)
         return found if self.pooling is None else found @ self.pooling
 
-    def by_kernel(self, by_weights: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+    def by_kernel(self, by_weights: Floats, shape: tuple[int, ...]) -> Floats:
         found = by_weights if self.pooling is None else by_weights @ self.pooling.T
         return found if self.spread is None else (self.spread.T @ found.ravel()).reshape(shape)
 
@@ -74,17 +74,17 @@ class DenseNet:
     """``f(x) = W_L relu(... relu(W_1 x + b_1) ...) + b_L``."""
 
     # by layer: (outputs, inputs), or (channels, channels before, height, width)
-    kernels: tuple[FloatArray, ...]
-    channel_biases: tuple[FloatArray, ...]  # by layer, shape (outputs,) or (channels,); 0: none
+    kernels: tuple[Floats, ...]
+    channel_biases: tuple[Floats, ...]  # by layer, shape (outputs,) or (channels,); 0: none
     sharing: tuple[Sharing, ...] = ()  # by layer; (): none, the weights are the kernels
 
     @cached_property
-    def weights(self) -> tuple[FloatArray, ...]:
+    def weights(self) -> tuple[Floats, ...]:
         """Weights by layer, of shape (outputs, inputs)."""
         return tuple(own.weights(k) for own, k in zip(self._shared, self.kernels, strict=True))
 
     @cached_property
-    def biases(self) -> tuple[FloatArray, ...]:
+    def biases(self) -> tuple[Floats, ...]:
         """Biases by layer, of shape (outputs,)."""
         pairs = zip(self._shared, self.channel_biases, strict=True)
         return tuple(np.repeat(bias, own.positions) for own, bias in pairs)
@@ -93,7 +93,7 @@ class DenseNet:
     def _shared(self) -> tuple[Sharing, ...]:
         return self.sharing or (Sharing(),) * len(self.kernels)
 
-    def __call__(self, rows: ArrayLike) -> FloatArray:
+    def __call__(self, rows: ArrayLike) -> Floats:
         """Return the outputs, shape (n, outputs)."""
         found = np.asarray(rows, dtype=np.float64)
         for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
@@ -133,13 +133,13 @@ class DenseNet:
         biases = tuple(b * factor ** (i + 1) for i, b in enumerate(self.channel_biases))
         return DenseNet(tuple(k * factor for k in self.kernels), biases, self.sharing)
 
-    def error(self, layer: int, by_weights: FloatArray) -> tuple[FloatArray, float]:
+    def error(self, layer: int, by_weights: Floats) -> tuple[Floats, float]:
         """Return a gradient's residual against a layer's weights, and its squared norm."""
         own, kernel = self._shared[layer], self.kernels[layer]
         left = own.by_kernel(by_weights, kernel.shape) - kernel
         return own.weights(left), float((left**2).sum())
 
-    def bias_error(self, by_bias: FloatArray) -> tuple[FloatArray, float]:
+    def bias_error(self, by_bias: Floats) -> tuple[Floats, float]:
         """Return a gradient's residual against the first biases, and its square; 0 without any."""
         places = self._shared[0].positions
         if not self.channel_biases[0].any():
@@ -216,7 +216,7 @@ def train_dense(
     return DenseNet(tuple(weights), (bias, *later))
 
 
-def _residuals(found: FloatArray, y: NDArray[np.integer]) -> tuple[FloatArray, float]:
+def _residuals(found: Floats, y: NDArray[np.integer]) -> tuple[Floats, float]:
     """Return the gradient of the loss by the outputs, divided by the loss, and the least margin.
 
     In logarithms, since a loss of 1e-300 has a gradient like any other.
@@ -260,8 +260,8 @@ Layer = str | Convolution | AveragePooling
 
 def conv_net(
     layers: Sequence[Layer],
-    kernels: Sequence[FloatArray],
-    biases: Sequence[FloatArray],
+    kernels: Sequence[Floats],
+    biases: Sequence[Floats],
     image: Shape,
 ) -> DenseNet:
     """Make a network from its architecture and its numbers.
@@ -325,7 +325,7 @@ def _pooling(layer: AveragePooling, shape: tuple[int, ...]) -> tuple[Any, Shape]
     return found, after
 
 
-def _spread(layer: Convolution, kernel: FloatArray, shape: tuple[int, ...]) -> tuple[Any, Shape]:
+def _spread(layer: Convolution, kernel: Floats, shape: tuple[int, ...]) -> tuple[Any, Shape]:
     """Return the matrix from a kernel to the weights of a dense layer, and the output's shape."""
     stride = integer("stride", layer.stride, low=1)
     padding = integer("padding", layer.padding, low=0)
@@ -364,11 +364,11 @@ def _spread(layer: Convolution, kernel: FloatArray, shape: tuple[int, ...]) -> t
 class TwoLayerNet:
     """``f(x) = v . relu(W x + b)``, homogeneous of degree 2 in its weights."""
 
-    W: FloatArray  # W, b, v: weights of shape (width, d), (width,) and (width,)
-    b: FloatArray
-    v: FloatArray
+    W: Floats  # W, b, v: weights of shape (width, d), (width,) and (width,)
+    b: Floats
+    v: Floats
 
-    def __call__(self, rows: ArrayLike) -> FloatArray:
+    def __call__(self, rows: ArrayLike) -> Floats:
         """Return the outputs, shape (n,); the sign is the class."""
         return np.maximum(np.asarray(rows) @ self.W.T + self.b, 0.0) @ self.v
 

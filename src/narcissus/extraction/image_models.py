@@ -34,6 +34,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 from scipy.spatial import distance
 
+from narcissus._arrays import BoolArray, Floats
 from narcissus._files import file_size, parsing
 from narcissus._optional import optional
 from narcissus._options import BesideStudy, FilledIn
@@ -43,18 +44,11 @@ from narcissus.errors import InputError
 from narcissus.extraction.files import DataSet, refuse_pickle
 from narcissus.extraction.images import CaptionedImages
 from narcissus.extraction.kept import Keeps, Kept, in_batches, key_of
-from narcissus.extraction.language_models import (
-    LARGEST_TEXT,
-    device_of,
-    settings_of,
-    silent,
-)
+from narcissus.extraction.language_models import LARGEST_TEXT, device_of, settings_of, silent
 from narcissus.extraction.relations import nearest_other, printed
 from narcissus.observer import SILENT, Observer
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-Attempts = Mapping[str, FloatArray]
+Attempts = Mapping[str, Floats]
 """By caption: rows that were kept, shape (kept, pixels of an image)."""
 INDEX = "model_index.json"
 _LIBRARIES = {"diffusers", "transformers", "stable_diffusion"}  # the last: a module of diffusers
@@ -64,7 +58,7 @@ _TEXTS = {".json", ".txt", ".model"}
 class ImageGenerator(Protocol):
     """A generative model of images (or of any rows of numbers), as the attack needs it."""
 
-    def sample(self, count: int, *, rng: RandomSource = None) -> FloatArray:
+    def sample(self, count: int, *, rng: RandomSource = None) -> Floats:
         """Draw rows, shape (count, columns)."""
         ...
 
@@ -97,7 +91,7 @@ class MixtureDiffusion:
         self._fit(data, components, iterations, generator(rng))
 
     def _fit(
-        self, data: FloatArray, components: int, iterations: int, random: np.random.Generator
+        self, data: Floats, components: int, iterations: int, random: np.random.Generator
     ) -> None:
         """Fit by expectation maximisation from far-apart starts (k-means++)."""
         n, d = data.shape
@@ -119,7 +113,7 @@ class MixtureDiffusion:
             squares = distance.cdist(data, self.means, "sqeuclidean")
             self.variances = np.maximum((share * squares).sum(axis=0) / (d * mass), self.floor**2)
 
-    def _responsibilities(self, rows: FloatArray, noise: float) -> FloatArray:
+    def _responsibilities(self, rows: Floats, noise: float) -> Floats:
         """Return the posterior of each component given rows with noise of that deviation."""
         variance = self.variances + noise**2
         squares = distance.cdist(rows, self.means, "sqeuclidean")
@@ -130,13 +124,13 @@ class MixtureDiffusion:
         )
         return special.softmax(logs, axis=1)
 
-    def denoise(self, rows: FloatArray, noise: float) -> FloatArray:
+    def denoise(self, rows: Floats, noise: float) -> Floats:
         """Return the mean of the clean row given a noisy one."""
         share = self._responsibilities(rows, noise)
         keep = self.variances / (self.variances + noise**2)
         return (share * keep).sum(axis=1, keepdims=True) * rows + (share * (1 - keep)) @ self.means
 
-    def sample(self, count: int, *, rng: RandomSource = None) -> FloatArray:
+    def sample(self, count: int, *, rng: RandomSource = None) -> Floats:
         """Draw rows, from noise down to none, shape (count, d)."""
         random = generator(rng)
         count = integer("count", count, low=1)
@@ -159,7 +153,7 @@ def densest_samples(
     radius: float,
     keep: int = 1,
     rng: RandomSource = None,
-) -> FloatArray:
+) -> Floats:
     """Attack a generator that is only sampled: find the outputs that it repeats.
 
     The samples with the most others within ``radius`` (L2) come first, none within ``radius`` of
@@ -168,7 +162,7 @@ def densest_samples(
     """
     drawn = model.sample(integer("samples", samples, low=1), rng=rng)
     near = distance.cdist(drawn, drawn) < positive("radius", radius)
-    found: list[FloatArray] = []
+    found: list[Floats] = []
     open_rows = np.ones(drawn.shape[0], dtype=np.bool_)
     while len(found) < keep and open_rows.any():
         counts = np.where(open_rows, (near & open_rows).sum(axis=1), -1)
@@ -262,7 +256,7 @@ class CaptionlessMixture(MixtureDiffusion):
         """Number of parameters: a mean, a width and a weight for each Gaussian."""
         return int(self.means.size + 2 * len(self.weights))
 
-    def sample(self, count: int, *, caption: str = "", rng: RandomSource = None) -> FloatArray:
+    def sample(self, count: int, *, caption: str = "", rng: RandomSource = None) -> Floats:
         return np.clip(super().sample(count, rng=rng), 0.0, 1.0)
 
 
@@ -306,7 +300,7 @@ class MixtureTraining(HasImageModels):
 class CaptionedGenerator(Protocol):
     """A model of images, as the attack needs it."""
 
-    def sample(self, count: int, *, caption: str = "", rng: RandomSource = None) -> FloatArray:
+    def sample(self, count: int, *, caption: str = "", rng: RandomSource = None) -> Floats:
         """Draw images for a caption as rows of pixels in [0, 1], shape (count, pixels)."""
         ...
 
@@ -422,10 +416,10 @@ class DiffusersGenerator:
         with_numbers = [part for part in parts if hasattr(part, "parameters")]
         return sum(int(one.numel()) for part in with_numbers for one in part.parameters())
 
-    def sample(self, count: int, *, caption: str = "", rng: RandomSource = None) -> FloatArray:
+    def sample(self, count: int, *, caption: str = "", rng: RandomSource = None) -> Floats:
         """Draw images for a caption as rows of pixels in [0, 1], shape (count, pixels)."""
         torch, random = self._torch, generator(rng)
-        found: list[FloatArray] = []
+        found: list[Floats] = []
         for begin in range(0, integer("count", count, low=1), self._batch):
             size = min(self._batch, count - begin)
             noise = torch.Generator(device="cpu").manual_seed(int(random.integers(2**63)))
@@ -563,7 +557,7 @@ class _OneCaption:
     model: CaptionedGenerator
     caption: str
 
-    def sample(self, count: int, *, rng: RandomSource = None) -> FloatArray:
+    def sample(self, count: int, *, rng: RandomSource = None) -> Floats:
         return self.model.sample(count, caption=self.caption, rng=rng)
 
 
@@ -579,7 +573,7 @@ def attempts_of(
     store: Keeps | None = None,
     named: str = "",
     observer: Observer = SILENT,
-) -> dict[str, FloatArray]:
+) -> dict[str, Floats]:
     """Sample a model for each caption, and keep the outputs that repeat.
 
     The attempts for a caption depend on the model, the caption and ``entropy`` alone, on no other
@@ -619,7 +613,7 @@ def attempts_of(
     return {caption: one["attempts"] for caption, one in zip(every, found, strict=True)}
 
 
-def nearest_attempt(images: CaptionedImages, attempts: Attempts) -> FloatArray:
+def nearest_attempt(images: CaptionedImages, attempts: Attempts) -> Floats:
     """Compute each image's distance to the attempts for its caption, shape (n,)."""
     found = [
         distance.cdist(row[None], attempts[caption]).min()

@@ -18,17 +18,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from narcissus._arrays import first_largest
+from narcissus._arrays import Floats, IntArray, first_largest
 from narcissus._files import parsing, read_bytes
 from narcissus._validation import did_you_mean, integer
 from narcissus.errors import InputError
 from narcissus.extraction.files import SUFFIXES, arrays_of, refuse_pickle
 from narcissus.extraction.relations import normalised
 
-FloatArray = NDArray[np.float64]
 MOST_PIXELS = 128
 """Largest side of an image that is shown; larger ones are averaged down."""
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ class ImageLayout:
         """Describe the layout: "8 x 8 pixels, grey"."""
         return f"{self.height} x {self.width} pixels, {'grey' if self.channels == 1 else 'colour'}"
 
-    def pixels(self, row: FloatArray) -> FloatArray:
+    def pixels(self, row: Floats) -> Floats:
         """Return a row as an image, shape (height, width, channels), averaged down if large."""
         if self.channels_first:
             image = row.reshape(self.channels, self.height, self.width).transpose(1, 2, 0)
@@ -82,7 +80,7 @@ class ImageLayout:
         sums = np.add.reduceat(np.add.reduceat(image, rows, axis=0), columns, axis=1)
         return sums / counts[:, :, None]
 
-    def png(self, row: FloatArray) -> bytes:
+    def png(self, row: Floats) -> bytes:
         """Return a row as a PNG file, scaled from its darkest to its brightest value."""
         image = self.pixels(row)
         low, high = float(image.min()), float(image.max())
@@ -108,11 +106,11 @@ def png_of(image: NDArray[np.uint8]) -> bytes:
 class NearestPoints:
     """For each row, the point with which it correlates most."""
 
-    correlation: FloatArray  # normalised cross-correlation, shape (rows,); -1 without points
+    correlation: Floats  # normalised cross-correlation, shape (rows,); -1 without points
     point: NDArray[np.intp]  # its index, shape (rows,)
 
 
-def nearest_points(rows: FloatArray, points: FloatArray, block: int = 1024) -> NearestPoints:
+def nearest_points(rows: Floats, points: Floats, block: int = 1024) -> NearestPoints:
     """Find the point that each row correlates with most, in blocks of rows."""
     best, place = np.full(len(rows), -1.0), np.zeros(len(rows), dtype=np.intp)
     if len(points):
@@ -196,7 +194,7 @@ class CaptionedImages:
     """Distinct images, each with a caption and its copies."""
 
     # shape (n, height, width, channels), channels 1 (grey) or 3 (colour), each in [0, 1]
-    pixels: FloatArray
+    pixels: Floats
     captions: tuple[str, ...]  # A short text for each; "" for none
     copies: IntArray  # occurrences of each, shape (n,)
 
@@ -217,7 +215,7 @@ class CaptionedImages:
         return height, width, channels
 
     @property
-    def rows(self) -> FloatArray:
+    def rows(self) -> Floats:
         """The images as rows of numbers, shape (n, height * width * channels)."""
         return self.pixels.reshape(len(self), -1)
 

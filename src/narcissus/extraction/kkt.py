@@ -38,6 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
+from narcissus._arrays import Floats
 from narcissus._random import RandomSource, child, entropy_of, generator
 from narcissus._validation import integer, positive
 from narcissus.errors import InputError, StoreError
@@ -46,13 +47,12 @@ from narcissus.extraction.relations import normalised, printed
 from narcissus.observer import SILENT, Observer
 
 _BLOCK = 16_384  # pairs looked at together
-FloatArray = NDArray[np.float64]
 STEEPNESS = (20.0, 100.0)
 """Of the sigmoid that stands for the derivative of the ReLU, by stage."""
 _NORM = 10.0  # the weights are scaled to it, so that steps and tolerances mean the same everywhere
 
 
-def coefficients(roots: FloatArray, classes: NDArray[np.intp]) -> FloatArray:
+def coefficients(roots: Floats, classes: NDArray[np.intp]) -> Floats:
     """Return ``c_i`` from the roots of the multipliers, both of shape (points, outputs).
 
     With one output, classes are 0 and 1. With several, the root of a point's class is unused.
@@ -67,7 +67,7 @@ def coefficients(roots: FloatArray, classes: NDArray[np.intp]) -> FloatArray:
     return found
 
 
-def by_roots(by_c: FloatArray, roots: FloatArray, classes: NDArray[np.intp]) -> FloatArray:
+def by_roots(by_c: Floats, roots: Floats, classes: NDArray[np.intp]) -> Floats:
     """Turn a gradient by the coefficients into one by the roots."""
     if roots.shape[1] == 1:
         return 2 * roots * by_c * (2.0 * classes[:, None] - 1)
@@ -76,8 +76,8 @@ def by_roots(by_c: FloatArray, roots: FloatArray, classes: NDArray[np.intp]) -> 
 
 
 def unexplained(
-    net: DenseNet, points: FloatArray, c: FloatArray, *, steepness: float
-) -> tuple[float, FloatArray, FloatArray]:
+    net: DenseNet, points: Floats, c: Floats, *, steepness: float
+) -> tuple[float, Floats, Floats]:
     """Return the squared distance of the weights to their explanation, and its gradients by points
     and by c.
 
@@ -85,14 +85,14 @@ def unexplained(
     ``steepness`` belongs to the sigmoid that replaces the derivative of the ReLU.
     """
     last = len(net.weights) - 1
-    layers, inner, gates = [points], list[FloatArray](), list[FloatArray]()
+    layers, inner, gates = [points], list[Floats](), list[Floats]()
     for weight, bias in zip(net.weights[:-1], net.biases[:-1], strict=True):
         z = layers[-1] @ weight.T + bias
         inner.append(z)
         gates.append(special.expit(steepness * z))
         layers.append(np.maximum(z, 0.0))
     # derivatives of sum_i <c_i, f(x_i)> by the inputs of each layer's neurons
-    ungated, back = dict[int, FloatArray](), {last: c}
+    ungated, back = dict[int, Floats](), {last: c}
     for i in reversed(range(last)):
         ungated[i] = back[i + 1] @ net.weights[i + 1]
         back[i] = ungated[i] * gates[i]
@@ -100,7 +100,7 @@ def unexplained(
     error_b, left_b = net.bias_error(back[0].sum(axis=0))
     errors, loss = [error for error, _ in held], sum(left for _, left in held) + left_b
     # and the derivative of sum <error, gradient> by all of them, forward and back again
-    by_z = dict[int, FloatArray]()
+    by_z = dict[int, Floats]()
     along = layers[0] @ errors[0].T + error_b
     for i in range(last):
         by_z[i] = along * ungated[i] * (steepness * gates[i] * (1 - gates[i]))
@@ -114,7 +114,7 @@ def unexplained(
 
 def neuron_pairs(
     net: TwoLayerNet, *, box: float, keep: int, sample: int = 4000, rng: RandomSource = None
-) -> FloatArray:
+) -> Floats:
     """Read training points from pairs of neurons, shape (at most keep, d).
 
     The most confirmed come first; none where no pair gives a point in the box.
@@ -144,9 +144,7 @@ def neuron_pairs(
     return _most_confirmed(np.concatenate(found), keep, sample, rng)
 
 
-def _most_confirmed(
-    candidates: FloatArray, keep: int, sample: int, rng: RandomSource
-) -> FloatArray:
+def _most_confirmed(candidates: Floats, keep: int, sample: int, rng: RandomSource) -> Floats:
     """Take the candidate with the most others like it, average them, drop them, repeat."""
     keep = integer("keep", keep, low=1)
     if candidates.shape[0] > sample:
@@ -156,7 +154,7 @@ def _most_confirmed(
     alike = unit @ unit.T > 0.95
     open_rows = np.ones(candidates.shape[0], dtype=np.bool_)
     votes = alike.sum(axis=1)
-    taken: list[FloatArray] = []
+    taken: list[Floats] = []
     while len(taken) < keep and open_rows.any():
         best = int(np.where(open_rows, votes, -1).argmax())
         group = alike[best] & open_rows
@@ -171,7 +169,7 @@ def _most_confirmed(
 
 def single_neurons(
     net: DenseNet, *, box: float, keep: int, sample: int = 4000, rng: RandomSource = None
-) -> FloatArray:
+) -> Floats:
     """Read training points from single neurons of the first layer; otherwise as `neuron_pairs`."""
     positive("box", box)
     w, b = net.weights[0], net.biases[0]
@@ -184,14 +182,14 @@ def single_neurons(
 
 def _explained(
     net: DenseNet,
-    start: FloatArray,
-    roots: FloatArray,
+    start: Floats,
+    roots: Floats,
     classes: NDArray[np.intp],
     *,
     box: float,
     steps: int,
-    known: FloatArray | None = None,
-) -> tuple[FloatArray, FloatArray, float]:
+    known: Floats | None = None,
+) -> tuple[Floats, Floats, float]:
     """Improve points by L-BFGS, the sigmoid steeper in each stage.
 
     start: shape (m, d); ``known`` points, whose classes come first, stay as they are.
@@ -200,7 +198,7 @@ def _explained(
     m, d = start.shape
     given = np.zeros((0, d)) if known is None else known
 
-    def objective(flat: FloatArray, steepness: float) -> tuple[float, FloatArray]:
+    def objective(flat: Floats, steepness: float) -> tuple[float, Floats]:
         points, roots = flat[: m * d].reshape(m, d), flat[m * d :].reshape(classes.size, -1)
         c, whole = coefficients(roots, classes), np.concatenate([given, points])
         loss, by_points, by_c = unexplained(net, whole, c, steepness=steepness)
@@ -228,8 +226,8 @@ def _explained(
 class KktReconstruction:
     """Points that explain the weights of a classifier."""
 
-    points: FloatArray  # all starts pooled, shape (points, d)
-    multipliers: FloatArray  # their weights in the explanations of their starts, shape (points,)
+    points: Floats  # all starts pooled, shape (points, d)
+    multipliers: Floats  # their weights in the explanations of their starts, shape (points,)
     # relative squared distance of the weights to each start's explanation
     losses: tuple[float, ...]
 
@@ -249,7 +247,7 @@ class KktSearch:
         integer("steps", self.steps, low=1)
         object.__setattr__(self, "net", self.net.scaled(_NORM))
 
-    def first_points(self, rng: RandomSource) -> FloatArray:
+    def first_points(self, rng: RandomSource) -> Floats:
         """Return the points from the weights in closed form, shape (at most ``points``, d).
 
         From pairs of neurons for a network of two layers and two classes, otherwise from single
@@ -265,8 +263,8 @@ class KktSearch:
         return single_neurons(net, box=self.box, keep=self.points, rng=rng)
 
     def start(
-        self, number: int, first: FloatArray, random: np.random.Generator
-    ) -> tuple[FloatArray, FloatArray, float]:
+        self, number: int, first: Floats, random: np.random.Generator
+    ) -> tuple[Floats, Floats, float]:
         """Improve one start: number 0 begins at the first points, the others at noise.
 
         Returns points (points, d), multipliers (points,), and the loss relative to the weights.
@@ -363,22 +361,18 @@ def _entropy(rng: RandomSource, store: Path | None) -> int:
     return entropy
 
 
-def _fingerprint(net: DenseNet) -> FloatArray:
+def _fingerprint(net: DenseNet) -> Floats:
     first, last = net.weights[0], net.weights[-1]
     return np.array([first.sum(), np.abs(first).sum(), last.sum(), first.shape[0]])
 
 
-def _save(
-    store: Path, number: int, net: DenseNet, kept: tuple[FloatArray, FloatArray, float]
-) -> None:
+def _save(store: Path, number: int, net: DenseNet, kept: tuple[Floats, Floats, float]) -> None:
     partial, final = store / f".start-{number}.npz", store / f"start-{number}.npz"
     np.savez(partial, points=kept[0], multipliers=kept[1], loss=kept[2], net=_fingerprint(net))
     partial.replace(final)
 
 
-def _load(
-    store: Path, number: int, search: KktSearch
-) -> tuple[FloatArray, FloatArray, float] | None:
+def _load(store: Path, number: int, search: KktSearch) -> tuple[Floats, Floats, float] | None:
     path = store / f"start-{number}.npz"
     if not path.exists():
         return None
@@ -394,19 +388,14 @@ def _load(
 class InformedGuess:
     """The last training point, as the informed attacker reconstructs it."""
 
-    point: FloatArray  # shape (d,)
+    point: Floats  # shape (d,)
     of_class: int  # the class that fits best
     # squared distance of the weights to their explanation, relative to their squared norm
     loss: float
 
 
 def informed_reconstruct(
-    net: DenseNet,
-    known: FloatArray,
-    classes: NDArray[np.intp],
-    *,
-    box: float,
-    steps: int = 100,
+    net: DenseNet, known: Floats, classes: NDArray[np.intp], *, box: float, steps: int = 100
 ) -> InformedGuess:
     """Reconstruct the one unknown training point, as one of the class that fits best.
 

@@ -24,6 +24,7 @@ from typing import Annotated, Any, ClassVar, Literal, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import Floats
 from narcissus._files import file_size, files_digest, parsing, read_bytes
 from narcissus._optional import optional
 from narcissus._options import BesideStudy, FilledIn
@@ -39,7 +40,6 @@ from narcissus.extraction.training import descend
 from narcissus.observer import SILENT, Observer
 from narcissus.priors.secrets import MOST, SecretPrior, read_values
 
-FloatArray = NDArray[np.float64]
 LARGEST_TEXT = 2**26
 """Most bytes of a model's configuration, and of each file of its tokenizer (64 MiB)."""
 Texts = Sequence[TextDocument]
@@ -349,16 +349,14 @@ class HuggingFaceGenerator:
         """Number of parameters."""
         return sum(int(one.numel()) for one in self._model.parameters())
 
-    def negative_log_likelihood(self, texts: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+    def negative_log_likelihood(self, texts: Sequence[str]) -> tuple[Floats, Floats]:
         """Score texts, each after the start token; arrays of shape (texts,).
 
         Texts beyond the model's context are scored in pieces, each after the start token.
         """
         return self._of_texts(texts, lambda chosen, _: -chosen.sum()[None], "likelihood")
 
-    def least_likely(
-        self, texts: Sequence[str], *, share: float = 0.2
-    ) -> tuple[FloatArray, FloatArray]:
+    def least_likely(self, texts: Sequence[str], *, share: float = 0.2) -> tuple[Floats, Floats]:
         """Return Min-K% and Min-K%++ of texts, shape (texts,); larger = the model likely saw it.
 
         The mean, over the ``share`` of tokens where it is lowest, of the token's log-likelihood;
@@ -389,7 +387,7 @@ class HuggingFaceGenerator:
         *,
         temperature: float = 1.0,
         top_k: int | None = None,
-    ) -> FloatArray:
+    ) -> Floats:
         """Return ``ln`` of the chance to go on from each prompt with its target, shape (prompts,).
 
         temperature, top_k: of the sampling; ``top_k = 1`` is greedy.
@@ -413,7 +411,7 @@ class HuggingFaceGenerator:
 
     def _of_texts(
         self, texts: Sequence[str], ask: Callable[[Any, Any], Any], asked: str
-    ) -> tuple[FloatArray, FloatArray]:
+    ) -> tuple[Floats, Floats]:
         """Sum what is asked of the pieces of texts; return it with the numbers of tokens.
 
         ask: given the tokens' log-likelihoods, and those of the vocabulary at each of them.
@@ -441,7 +439,7 @@ class HuggingFaceGenerator:
 
     def _each(
         self, pieces: Sequence[Sequence[int]], ask: Callable[[int, Any, Any], Any], asked: str
-    ) -> FloatArray:
+    ) -> Floats:
         """Ask something of every piece: its number, tokens, and logits (tokens, vocabulary)."""
         torch = self._torch
         # those of about the same length together: little is lost on padding

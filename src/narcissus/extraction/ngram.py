@@ -24,15 +24,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from narcissus._arrays import Floats, IntArray
 from narcissus._random import RandomSource, generator
 from narcissus._validation import integer, one_of
 from narcissus.errors import InputError
 from narcissus.extraction.eidetic import eidetic_counts
 from narcissus.extraction.files import DataSet
 from narcissus.extraction.relations import lines_of
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 class Generator(Protocol):
@@ -42,7 +40,7 @@ class Generator(Protocol):
         """Draw ``count`` texts of at most ``length`` tokens each."""
         ...
 
-    def negative_log_likelihood(self, texts: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+    def negative_log_likelihood(self, texts: Sequence[str]) -> tuple[Floats, Floats]:
         """Sum of ``-ln`` of the tokens' probabilities, and their number, by text."""
         ...
 
@@ -53,12 +51,12 @@ class _Order:
 
     contexts: IntArray
     first: IntArray
-    totals: FloatArray
-    followers: FloatArray
+    totals: Floats
+    followers: Floats
     keys: IntArray
     characters: IntArray
-    counts: FloatArray
-    before: FloatArray
+    counts: Floats
+    before: Floats
 
     def find(self, context: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
         """Return the places of contexts, and whether each is there."""
@@ -136,7 +134,7 @@ class CharacterNgram:
             before=np.concatenate([[0.0], np.cumsum(counts)[:-1]]),
         )
 
-    def negative_log_likelihood(self, texts: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+    def negative_log_likelihood(self, texts: Sequence[str]) -> tuple[Floats, Floats]:
         """Score non-empty texts: ``-ln`` of the probability of all characters, and their number.
 
         The end of a text is not scored, since a sample may be cut off.
@@ -165,7 +163,7 @@ class CharacterNgram:
         *,
         temperature: float = 1.0,
         top_k: int | None = None,
-    ) -> FloatArray:
+    ) -> Floats:
         """Return ``ln`` of the chance to go on from each prompt with its target, in code points.
 
         Raises InputError: it is sampled otherwise than the model says.
@@ -280,19 +278,15 @@ class TrainedNgram:
         return [CharacterNgram(one.records, order=self.order) for one in data]
 
 
-def perplexity(model: Generator, texts: Sequence[str]) -> FloatArray:
+def perplexity(model: Generator, texts: Sequence[str]) -> Floats:
     """Compute ``exp`` of the mean negative log-likelihood of a token, shape (texts,)."""
     sums, tokens = model.negative_log_likelihood(texts)
     return np.exp(sums / tokens)
 
 
 def model_prior(
-    model: Generator,
-    candidates: Sequence[str],
-    *,
-    template: str = "{}",
-    weight: str = "likelihood",
-) -> FloatArray:
+    model: Generator, candidates: Sequence[str], *, template: str = "{}", weight: str = "likelihood"
+) -> Floats:
     """Estimate the prior probability of each candidate from a language model.
 
     template: text around the secret; ``{}`` is its place.
@@ -327,7 +321,7 @@ class RankedSamples:
     # by name, shape (texts,), larger = more likely memorised: "perplexity" ``-ln PPL``;
     # "other" ``ln PPL_other / ln PPL``; "lower" the same with the lower-cased text; "zlib"
     # ``bytes / ln PPL``
-    scores: dict[str, FloatArray]
+    scores: dict[str, Floats]
     drawn: int  # samples drawn, duplicates included
 
     def top(self, count: int, score: str | None = None) -> list[str]:
@@ -363,7 +357,7 @@ def rank_samples(
     if not texts:
         raise InputError(f"none of {samples} samples has {shortest} characters or more")
 
-    def log_perplexity(scorer: Generator, these: Sequence[str]) -> FloatArray:
+    def log_perplexity(scorer: Generator, these: Sequence[str]) -> Floats:
         sums, tokens = scorer.negative_log_likelihood(these)
         return np.maximum(sums / tokens, _LEAST_LOG_PERPLEXITY)
 

@@ -29,8 +29,8 @@ from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from narcissus._arrays import BoolArray, Floats
 from narcissus._files import file_size, read_bytes
 from narcissus._validation import integer
 from narcissus.errors import InputError
@@ -41,13 +41,10 @@ from narcissus.results import Estimate
 Unit = Literal["line", "paragraph"]
 LARGEST_TEXT = 2**30
 """Most bytes of a file of documents (1 GiB)."""
-BoolArray = NDArray[np.bool_]
-FloatArray = NDArray[np.float64]
 SCORES = ("perplexity", "loss", "zlib", "lower", "reference", "min-k", "min-k++")
 """Scores of membership, by name; the order in which they are reported."""
 DEFAULT_SCORES = ("perplexity", "zlib", "lower", "reference")
 _LEAST = 1e-3  # nats: what is divided by stays finite
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -149,7 +146,7 @@ class Completes(Protocol):
         *,
         temperature: float = 1.0,
         top_k: int | None = None,
-    ) -> FloatArray:
+    ) -> Floats:
         """Return ``ln`` of the chance to go on from each prompt with its target, by sampling."""
         ...
 
@@ -158,9 +155,7 @@ class Completes(Protocol):
 class TellsTokens(Protocol):
     """A model that tells the probability of every token."""
 
-    def least_likely(
-        self, texts: Sequence[str], *, share: float = 0.2
-    ) -> tuple[FloatArray, FloatArray]:
+    def least_likely(self, texts: Sequence[str], *, share: float = 0.2) -> tuple[Floats, Floats]:
         """Return Min-K% and Min-K%++ of texts."""
         ...
 
@@ -237,28 +232,6 @@ def _first(model: Completes, tokens: Sequence[int], count: int) -> Sequence[int]
     while not whole.startswith(model.decode(tokens[:count])):
         count -= 1
     return tokens[:count]
-
-
-def completed_documents(
-    model: Completes,
-    texts: Sequence[str],
-    *,
-    prompt: int = 50,
-    prefix: int | Sequence[int] | None = None,
-    window: int = 30,
-) -> BoolArray:
-    """Find the documents that a model continues verbatim from their beginning.
-
-    texts: documents, each of a prompt and at least ``window`` characters, which must agree.
-    prefix: in place of ``prompt``: known characters, for all documents or for each. The model gets
-        only their whole tokens, since the rest of a cut token is other tokens than it was trained
-        on.
-    """
-    given = prompt_ends(model, texts, prompt=prompt) if prefix is None else prefix
-    least = int(isinstance(prefix, int))
-    places = [integer("prefix", int(one), low=least) for one in np.broadcast_to(given, len(texts))]
-    found = continuations(model, texts, prefix=places, window=window)
-    return np.array([said == true for said, true in found], dtype=np.bool_)
 
 
 def continuations(
@@ -347,7 +320,7 @@ def edit_distance(one: str, other: str) -> int:
     return int(row[-1])
 
 
-def discovery(log_chances: FloatArray, samples: int) -> FloatArray:
+def discovery(log_chances: Floats, samples: int) -> Floats:
     """Return the chance that at least one of so many samples is what was asked for.
 
     Where it is p or more, a text is (n, p)-discoverably extractable with n = ``samples``.
@@ -427,7 +400,7 @@ def membership_scores(
     reference: Generator | None = None,
     *,
     names: Sequence[str] = DEFAULT_SCORES,
-) -> dict[str, FloatArray]:
+) -> dict[str, Floats]:
     """Score documents, larger = the model likely saw it; arrays of shape (texts,).
 
     "perplexity" is the log-likelihood a character, "loss" that a token, "zlib" the compressed bytes

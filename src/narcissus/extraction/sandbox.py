@@ -32,19 +32,10 @@ from narcissus.extraction._runs import (
 )
 
 __all__ = [
-    "Isolation",
-    "IsolationError",
-    "Limits",
-    "ProgramRun",
-    "Stop",
-    "can_serve",
-    "check_isolation",
-    "check_source",
-    "readable_paths",
-    "run_program",
-    "run_programs",
+    "Isolation", "IsolationError", "Limits", "ProgramRun", "Stop", "can_serve",
+    "check_isolation", "check_source", "readable_paths", "run_program", "run_programs",
     "without_isolation",
-]
+]  # fmt: skip
 
 NOT_HIDDEN = (
     "which files and folders exist, their sizes, times and owners, and where links point",

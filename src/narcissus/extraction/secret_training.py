@@ -24,21 +24,20 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
+from narcissus._arrays import Floats, IntArray
 from narcissus._options import Level
 from narcissus._random import RandomSource, child, generator
 from narcissus._validation import between, integer, one_of, positive
 from narcissus.errors import InputError
 from narcissus.guarantees import GaussianDP
 
-FloatArray = NDArray[np.float64]
 NEIGHBOURS = ("replace-one", "add-remove")
 RATES = tuple(float(rate) for rate in np.geomspace(1e-4, 1.0, 17))
 """Learning rates that are tried, each divided by the steps and times 10."""
 _PILOTS = 1000  # models that try each learning rate
-IntArray = NDArray[np.int64]
 _AT_ONCE = 500  # networks whose gradients are held at once
 STARTS = ("prior", "zero", "public")
 SENSITIVITIES = ("clip", "softmax")
@@ -107,7 +106,7 @@ def train_models(
     *,
     start: ArrayLike | None = None,
     rng: RandomSource = None,
-) -> FloatArray:
+) -> Floats:
     """Train one model for each secret.
 
     secrets: index of the last character in each canary, shape (models,), in 0 .. values - 1.
@@ -139,7 +138,7 @@ def train_models(
     return logits
 
 
-def _start(start: ArrayLike, values: int) -> FloatArray:
+def _start(start: ArrayLike, values: int) -> Floats:
     found = np.asarray(start, dtype=np.float64)
     if found.shape != (values,) or not np.isfinite(found).all():
         raise InputError(f"`start` must hold {values} finite logits, got shape {found.shape}")
@@ -159,13 +158,13 @@ class TrainsOnSecrets(Protocol):
         ...
 
     @property
-    def start(self) -> FloatArray | None:
+    def start(self) -> Floats | None:
         """Initial logits, shape (values,); None: 0, which makes all secrets alike."""
         ...
 
     def without_noise(self) -> TrainsOnSecrets: ...
 
-    def release(self, data: ArrayLike, rng: np.random.Generator) -> FloatArray:
+    def release(self, data: ArrayLike, rng: np.random.Generator) -> Floats:
         """Train a model for each secret; logits of shape (trials, values)."""
         ...
 
@@ -179,7 +178,7 @@ class TrainedOnSecret:
 
     training: SecretTraining
     values: int
-    start: FloatArray | None = None
+    start: Floats | None = None
 
     def __post_init__(self) -> None:
         if self.start is not None:
@@ -188,7 +187,7 @@ class TrainedOnSecret:
     def without_noise(self) -> TrainedOnSecret:
         return replace(self, training=replace(self.training, noise=0.0))
 
-    def release(self, data: ArrayLike, rng: np.random.Generator) -> FloatArray:
+    def release(self, data: ArrayLike, rng: np.random.Generator) -> Floats:
         return train_models(data, self.values, self.training, start=self.start, rng=rng)
 
 
@@ -266,7 +265,7 @@ class AskedTraining:
         accounted = self.accounted
         return 0.0 if accounted is None else math.sqrt(self.steps) * self.apart / accounted.mu
 
-    def chosen(self, made: Callable[[float], MadeT], chances: FloatArray) -> MadeT:
+    def chosen(self, made: Callable[[float], MadeT], chances: Floats) -> MadeT:
         """Return the mechanism with the given learning rate, or the best of the grid.
 
         That is the one with the least mean loss on simulated canaries, the same for every rate.
@@ -300,14 +299,14 @@ class PublicNetwork:
     """A network with one hidden layer before fine-tuning, and the known documents."""
 
     # before each next character, shape (documents, inputs); the secret's is the last
-    contexts: FloatArray
+    contexts: Floats
     follows: IntArray  # next characters of all but the last, shape (documents - 1,)
-    inner: FloatArray  # weights, shape (inputs, hidden)
-    outer: FloatArray  # weights, shape (hidden, values)
-    bias: FloatArray  # shape (values,)
+    inner: Floats  # weights, shape (inputs, hidden)
+    outer: Floats  # weights, shape (hidden, values)
+    bias: Floats  # shape (values,)
 
     @classmethod
-    def drawn(cls, chances: FloatArray, documents: int, hidden: int) -> PublicNetwork:
+    def drawn(cls, chances: Floats, documents: int, hidden: int) -> PublicNetwork:
         """Draw a network as if pretrained on public text: its output bias is the log prior."""
         rng = child(0, documents, hidden, chances.size)
         contexts = rng.choice([-1.0, 1.0], size=(documents, hidden)) / math.sqrt(hidden)
@@ -317,7 +316,7 @@ class PublicNetwork:
         bias = np.log(np.maximum(chances, 1e-12))
         return cls(contexts, follows, inner, outer, bias)
 
-    def logits(self) -> FloatArray:
+    def logits(self) -> Floats:
         """Return the logits after the secret's context, before fine-tuning, shape (values,)."""
         return np.tanh(self.contexts[-1] @ self.inner) @ self.outer + self.bias
 
@@ -334,18 +333,18 @@ class FineTunedOnSecret:
         return self.network.bias.size
 
     @property
-    def start(self) -> FloatArray:
+    def start(self) -> Floats:
         return self.network.logits()
 
     def without_noise(self) -> FineTunedOnSecret:
         return replace(self, training=replace(self.training, noise=0.0))
 
-    def release(self, data: ArrayLike, rng: np.random.Generator) -> FloatArray:
+    def release(self, data: ArrayLike, rng: np.random.Generator) -> Floats:
         secrets = np.asarray(data)
         parts = [secrets[i : i + _AT_ONCE] for i in range(0, len(secrets), _AT_ONCE)]
         return np.concatenate([self._train(part, rng) for part in parts])
 
-    def _train(self, secrets: IntArray, rng: np.random.Generator) -> FloatArray:
+    def _train(self, secrets: IntArray, rng: np.random.Generator) -> Floats:
         known, training, models = self.network, self.training, len(secrets)
         weights = [
             np.repeat(part[None], models, axis=0)
@@ -365,8 +364,8 @@ class FineTunedOnSecret:
 
 
 def clipped_sums(
-    contexts: FloatArray, follows: IntArray, weights: list[FloatArray], clip: float
-) -> list[FloatArray]:
+    contexts: Floats, follows: IntArray, weights: list[Floats], clip: float
+) -> list[Floats]:
     """Sum all documents' gradients, each clipped separately, for many networks at once.
 
     ``contexts`` has shape (documents, inputs), ``follows`` (models, documents). ``weights`` and the
@@ -416,7 +415,7 @@ class FineTune(AskedTraining):
         """Starting point of the networks, as a word in the record."""
         return "network"
 
-    def trained_on(self, chances: FloatArray) -> FineTunedOnSecret:
+    def trained_on(self, chances: Floats) -> FineTunedOnSecret:
         network = PublicNetwork.drawn(chances, self.documents, self.hidden)
         how = (self.noise, self.clip, self.steps)
         return self.chosen(
@@ -456,7 +455,7 @@ class NgramDpSgd(AskedTraining):
         """Work of a step for each model and value, in logits."""
         return 1.0
 
-    def start_of(self, chances: FloatArray) -> FloatArray | None:
+    def start_of(self, chances: Floats) -> Floats | None:
         """Return the initial logits of the models, shape (values,); None: 0."""
         if self.start == "zero":
             return None
@@ -466,7 +465,7 @@ class NgramDpSgd(AskedTraining):
         drawn = child(0, self.public).multinomial(self.public, chances / chances.sum())
         return np.log((drawn + 1.0) / (self.public + chances.size))
 
-    def trained_on(self, chances: FloatArray) -> TrainedOnSecret:
+    def trained_on(self, chances: Floats) -> TrainedOnSecret:
         start, how = self.start_of(chances), (self.noise, self.clip, self.steps)
         return self.chosen(
             lambda rate: TrainedOnSecret(SecretTraining(*how, rate), chances.size, start), chances

@@ -12,17 +12,16 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import optimize, special
 
-from narcissus._arrays import first_largest
+from narcissus._arrays import Floats, IntArray, first_largest
 from narcissus._options import FilledIn
 from narcissus._random import RandomSource, child, entropy_of, generator
 from narcissus._validation import distribution, integer, positive
 from narcissus.bounds import best, bounds_on, threat
 from narcissus.errors import InputError
 from narcissus.extraction.secret_training import (
-    FloatArray,
     SecretTraining,
     TrainedOnSecret,
     TrainsOnSecrets,
@@ -40,13 +39,13 @@ _LARGEST_TRUST = 4.0  # times the density of the fitted Gaussian: models that st
 class LogitLikelihood(Protocol):
     """Likelihood of logits given each secret."""
 
-    def log_density(self, logits: FloatArray) -> FloatArray:
+    def log_density(self, logits: Floats) -> Floats:
         """Return the log density under each secret up to a constant, shape (models, values)."""
         ...
 
 
 def learnt_likelihood(
-    mechanism: TrainsOnSecrets, chances: FloatArray, models: int, rng: RandomSource
+    mechanism: TrainsOnSecrets, chances: Floats, models: int, rng: RandomSource
 ) -> LogitLikelihood:
     """Train shadow models as the mechanism does, and learn the likelihood of logits from them.
 
@@ -66,8 +65,8 @@ class SymmetricLikelihood:
     characters.
     """
 
-    mean: FloatArray
-    precision: FloatArray
+    mean: Floats
+    precision: Floats
 
     @classmethod
     def learn(cls, training: SecretTraining, values: int, models: int, rng: RandomSource) -> Self:
@@ -89,7 +88,7 @@ class SymmetricLikelihood:
         precision = np.linalg.inv(covariance + floor * np.eye(values))
         return cls(mean, np.asarray(precision, dtype=np.float64))
 
-    def log_density(self, logits: FloatArray) -> FloatArray:
+    def log_density(self, logits: Floats) -> Floats:
         values = logits.shape[1]
         scores = np.empty_like(logits)
         for secret in range(values):
@@ -109,13 +108,13 @@ class PretrainedLikelihood:
     poor fit costs little.
     """
 
-    centres: FloatArray
-    precision: FloatArray
+    centres: Floats
+    precision: Floats
     trust: float = 1.0
 
     @classmethod
     def learn(
-        cls, mechanism: TrainsOnSecrets, chances: FloatArray, models: int, rng: RandomSource
+        cls, mechanism: TrainsOnSecrets, chances: Floats, models: int, rng: RandomSource
     ) -> Self:
         """Train models on secrets from the prior: half for the covariance, half for the trust."""
         if models < 2:
@@ -136,7 +135,7 @@ class PretrainedLikelihood:
         found = cls(centres + bias, np.asarray(precision, dtype=np.float64))
         return replace(found, trust=found._trust(logits[half:], secrets[half:], chances))
 
-    def _trust(self, logits: FloatArray, secrets: IntArray, chances: FloatArray) -> float:
+    def _trust(self, logits: Floats, secrets: IntArray, chances: Floats) -> float:
         """Find the power of the density under which the secrets are likeliest."""
         density = replace(self, trust=1.0).log_density(logits)
         with np.errstate(divide="ignore"):
@@ -152,13 +151,12 @@ class PretrainedLikelihood:
         )
         return float(found.x)
 
-    def log_density(self, logits: FloatArray) -> FloatArray:
+    def log_density(self, logits: Floats) -> Floats:
         weighed = self.centres @ self.precision
         own = 0.5 * np.einsum("vi,vi->v", weighed, self.centres)
         return self.trust * (logits @ weighed.T - own)
 
 
-IntArray = NDArray[np.int64]
 PUBLISHED, POSTERIOR = "published attack", "posterior attack"
 
 
@@ -166,7 +164,7 @@ PUBLISHED, POSTERIOR = "published attack", "posterior attack"
 class PublishedGuess:
     """Name the character that the model finds likeliest, as published."""
 
-    def attempt(self, release: FloatArray, known: Any, rng: np.random.Generator) -> IntArray:
+    def attempt(self, release: Floats, known: Any, rng: np.random.Generator) -> IntArray:
         return release.argmax(axis=1)
 
 
@@ -188,7 +186,7 @@ class PosteriorGuess:
     shadow_models: int = 4000
     seed: int = 0
     likelihood: Annotated[LogitLikelihood | None, FilledIn()] = None
-    log_prior: Annotated[FloatArray | None, FilledIn()] = None
+    log_prior: Annotated[Floats | None, FilledIn()] = None
 
     def prepare(self, game: Any) -> PosteriorGuess:
         """Train the shadow models, which are public except for their noise."""
@@ -202,7 +200,7 @@ class PosteriorGuess:
         with np.errstate(divide="ignore"):
             return replace(self, likelihood=learnt, log_prior=np.log(chances))
 
-    def attempt(self, release: FloatArray, known: Any, rng: np.random.Generator) -> IntArray:
+    def attempt(self, release: Floats, known: Any, rng: np.random.Generator) -> IntArray:
         if self.likelihood is None or self.log_prior is None:
             raise InputError("call `prepare` first: the attack needs the prior and the training")
         return first_largest(self.likelihood.log_density(release) + self.log_prior)
@@ -218,7 +216,7 @@ class RankingGuess:
     Source: Carlini et al. 2021 as recounted by Cohen et al. 2024, D.3.
     """
 
-    start: Annotated[FloatArray | None, FilledIn()] = None
+    start: Annotated[Floats | None, FilledIn()] = None
 
     def prepare(self, game: Any) -> RankingGuess:
         """Take the model before training from the game."""
@@ -230,7 +228,7 @@ class RankingGuess:
         start = game.mechanism.start
         return RankingGuess(np.zeros(game.mechanism.values) if start is None else start)
 
-    def attempt(self, release: FloatArray, known: Any, rng: np.random.Generator) -> IntArray:
+    def attempt(self, release: Floats, known: Any, rng: np.random.Generator) -> IntArray:
         if self.start is None:
             raise InputError("call `prepare` first: the attack needs the model before training")
         return (release - self.start).argmax(axis=1)
@@ -295,7 +293,7 @@ def attack_secrets(
     )
 
 
-def zipf_prior(values: int, exponent: float = 1.1) -> FloatArray:
+def zipf_prior(values: int, exponent: float = 1.1) -> Floats:
     """Return Zipf's law over ``values`` values, the likeliest first (the paper's passwords)."""
     weights = np.arange(1, integer("values", values, low=1) + 1.0) ** -positive(
         "exponent", exponent

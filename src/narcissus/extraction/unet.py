@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from narcissus._arrays import Floats
 from narcissus._files import parsing, read_bytes
 from narcissus._optional import optional
 from narcissus._random import RandomSource, generator
@@ -34,7 +34,6 @@ from narcissus.extraction.language_models import device_of
 from narcissus.extraction.training import descend
 from narcissus.observer import SILENT, Observer
 
-FloatArray = NDArray[np.float64]
 WEIGHTS, SETTINGS = "model.safetensors", "unet.json"
 _WAVES = 8  # frequencies by which the level of noise is told
 _PURPOSE = "Training a U-Net"
@@ -193,12 +192,12 @@ class UNet:
         past = f"{name}.past.weight" in w
         return inner + (self._convolved(f"{name}.past", images) if past else images)
 
-    def sample(self, count: int, *, caption: str = "", rng: RandomSource = None) -> FloatArray:
+    def sample(self, count: int, *, caption: str = "", rng: RandomSource = None) -> Floats:
         """Draw images with pixels in [0, 1], shape (count, height * width * channels)."""
         torch, random = self._torch, generator(rng)
         height, width, channels = self.settings.shape
         start = random.normal(size=(integer("count", count, low=1), channels, height, width))
-        found: list[FloatArray] = []
+        found: list[Floats] = []
         with torch.no_grad():
             for begin in range(0, count, _BATCH):
                 noisy = torch.tensor(

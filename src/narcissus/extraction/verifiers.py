@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from narcissus._arrays import Floats
 from narcissus._optional import optional
 from narcissus._options import FilledIn
 from narcissus._random import RandomSource, generator
@@ -44,7 +45,6 @@ from narcissus.evidence.randomness import TESTS, WINDOW, disagreements, strings_
 from narcissus.worlds.base import Array, Batch
 
 _LZMA = [{"id": lzma.FILTER_LZMA2, "preset": 9, "dict_size": 2**20}]
-Floats = NDArray[np.float64]
 SEED = 2024
 """Of the strings that it trains on: independent of all trials, whatever their seed."""
 LAGS = 128

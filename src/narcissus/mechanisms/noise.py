@@ -13,10 +13,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from narcissus._arrays import Floats
 from narcissus._random import RandomSource, generator
 from narcissus._validation import positive
 from narcissus.guarantees import GaussianDP, Guarantee, PureDP
-from narcissus.mechanisms.queries import Floats, TableQueries
+from narcissus.mechanisms.queries import TableQueries
 
 
 class Noise(Protocol):

@@ -18,12 +18,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import Floats
 from narcissus._validation import integer
 from narcissus.errors import InputError, TooLargeError
 
 Cells = NDArray[np.int64]
 Codes = NDArray[np.int32]
-Floats = NDArray[np.float64]
 Layout = Iterator[tuple[tuple[int, ...], Sequence[tuple[int, ...]]]]
 AnyT = TypeVar("AnyT", bound=np.generic)
 

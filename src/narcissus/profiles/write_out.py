@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from narcissus._arrays import TIE
+from narcissus._arrays import TIE, Floats
 from narcissus._validation import non_negative, probability
 from narcissus.attacks.guess import BestPredicate, BestQuestions, Lookup, Plan
 from narcissus.errors import InputError, TooLargeError
@@ -41,7 +41,6 @@ from narcissus.success.statements import SAME, KeptSurprisal
 from narcissus.worlds.base import Batch, Enumeration, key_of
 from narcissus.worlds.finite import Finite
 
-Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
 LIMIT = 20_000_000

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from narcissus._arrays import Floats
 from narcissus._options import FilledIn
 from narcissus._validation import between, fraction, integer, non_negative, probability
 from narcissus.errors import InputError
@@ -22,8 +23,6 @@ from narcissus.worlds.base import Law, is_derived, members
 from narcissus.worlds.finite import Finite, Pairs, RandomNeighbours
 from narcissus.worlds.products import Bits, Records
 from narcissus.worlds.tardos import Superset, Tardos
-
-Floats = NDArray[np.float64]
 
 
 class Claim:
@@ -417,15 +416,10 @@ def achievable(law: Law | None) -> Floats | None:
         return None
     sums = np.zeros(1)
     for chance, count in zip(chances, times, strict=True):
-        sums = _distinct((sums[:, None] + chance * np.arange(count + 1)).ravel())
+        sums = np.sort((sums[:, None] + chance * np.arange(count + 1)).ravel())
+        # the largest of those that are equal up to rounding
+        sums = sums[np.append(np.diff(sums) > SAME * sums[1:], True)]
     return np.minimum(sums, 1.0)
-
-
-def _distinct(weights: Floats) -> Floats:
-    """Sort weights, and keep the largest of those that are equal up to rounding."""
-    weights = np.sort(weights)
-    last = np.append(np.diff(weights) > SAME * weights[1:], True)
-    return weights[last]
 
 
 @dataclass(frozen=True)

@@ -25,11 +25,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus._arrays import first_largest
+from narcissus._arrays import Floats, first_largest
 from narcissus._validation import integer, non_negative
 from narcissus.errors import InputError, TooLargeError
 
-Floats = NDArray[np.float64]
 Joint = NDArray[np.int64]
 Codes = NDArray[np.int32]
 Scores = NDArray[np.bool_ | np.float64]

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from narcissus._arrays import Floats
 from narcissus._validation import integer, probability
 from narcissus.errors import InputError, TooLargeError
 from narcissus.worlds.base import Array, Draw, Enumeration, all_tuples, bernoulli, tuples
 
 Bits = NDArray[np.uint8]
 Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 MOST = 4_000_000
 """Largest number of pairs of a population and a data set that are written out."""

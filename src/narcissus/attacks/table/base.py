@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from narcissus._arrays import first_largest
+from narcissus._arrays import Floats, first_largest
 from narcissus.attacks.base import Answers, Attack
 from narcissus.errors import InputError, NarcissusError, raised_where
 from narcissus.knowledge.columns import Targets
 from narcissus.mechanisms.noise import Counts, Noise
 
-Floats = NDArray[np.float64]
 Joint = NDArray[np.int64]
 
 

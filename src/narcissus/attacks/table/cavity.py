@@ -42,7 +42,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from narcissus.attacks.table.base import Floats
+from narcissus._arrays import Floats
 from narcissus.attacks.table.shards import ShardedPosterior, split
 from narcissus.knowledge.columns import Targets
 from narcissus.mechanisms import TableQueries

@@ -27,8 +27,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus._arrays import first_largest
-from narcissus.attacks.table.base import Floats, Joint, OneByOne, softmax
+from narcissus._arrays import Floats, first_largest
+from narcissus.attacks.table.base import Joint, OneByOne, softmax
 from narcissus.attacks.table.posterior import PAIRWISE_LIMIT, chunks, likelihood
 from narcissus.attacks.table.shards import BLOCK, CellIncidence
 from narcissus.errors import InputError

@@ -34,11 +34,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from narcissus._arrays import first_largest
+from narcissus._arrays import Floats, first_largest
 from narcissus._validation import between, integer
 from narcissus.attacks.base import Answers
 from narcissus.attacks.table.base import (
-    Floats,
     OneByOne,
     OwnLearner,
     OwnTableAttack,

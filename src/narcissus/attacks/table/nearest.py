@@ -24,11 +24,11 @@ from typing import Annotated, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import Floats
 from narcissus._options import FilledIn
 from narcissus._validation import positive
 from narcissus.attacks.table.base import (
     ByBeliefs,
-    Floats,
     Joint,
     ReleaseByRelease,
     Simulated,

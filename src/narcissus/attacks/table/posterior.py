@@ -43,10 +43,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
+from narcissus._arrays import Floats
 from narcissus._validation import between, integer, positive
 from narcissus.attacks.table.base import (
     ByBeliefs,
-    Floats,
     Simulated,
     View,
     group_members,

@@ -33,7 +33,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, special
 
-from narcissus.attacks.table.base import Floats, Simulated, View, softmax, view_of
+from narcissus._arrays import Floats
+from narcissus.attacks.table.base import Simulated, View, softmax, view_of
 from narcissus.knowledge.columns import Targets
 from narcissus.mechanisms import CellRule, GaussianNoise, ProtectedCounts
 from narcissus.mechanisms.queries import Pattern
@@ -168,10 +169,7 @@ class CountSets:
 
 
 def _gathered(
-    cell: Counted,
-    places: list[Counted],
-    signs: list[tuple[int, Floats]],
-    shape: tuple[int, int],
+    cell: Counted, places: list[Counted], signs: list[tuple[int, Floats]], shape: tuple[int, int]
 ) -> tuple[Floats, Floats, Floats]:
     """Put edges at the same place of a cell together; pad to the most that a cell has."""
     reach = int(max(place.max() for place in places)) + 1
@@ -240,14 +238,11 @@ def passes(view: View, levels: Floats, scale: float) -> Iterator[Floats]:
             change = DAMPING * (table.message(cavity, float(level)) - messages[number])
             messages[number] += change
             logits += table.whole(change)
-        yield _with_prior(targets, softmax(logits))
-
-
-def _with_prior(targets: Targets, beliefs: Floats) -> Floats:
-    """Return zero to what the prior rules out, unless the release says that it is wrong."""
-    kept = np.where(targets.prior > 0, beliefs, 0.0)
-    total = kept.sum(axis=1, keepdims=True)
-    return np.where(total > DOUBT, kept / np.maximum(total, DOUBT), beliefs)
+        beliefs = softmax(logits)
+        # zero to what the prior rules out, unless the release says that it is wrong
+        kept = np.where(targets.prior > 0, beliefs, 0.0)
+        total = kept.sum(axis=1, keepdims=True)
+        yield np.where(total > DOUBT, kept / np.maximum(total, DOUBT), beliefs)
 
 
 class CountEvidence(Protocol):

@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from narcissus._arrays import Floats
 from narcissus._validation import integer, positive
 from narcissus.attacks.table.base import (
-    Floats,
     Joint,
     OneByOne,
     ReleaseByRelease,

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from narcissus.attacks.table.base import Floats
+from narcissus._arrays import Floats
 from narcissus.errors import NarcissusError
 from narcissus.knowledge.columns import Targets, Types, row_keys
 from narcissus.mechanisms import TableQueries

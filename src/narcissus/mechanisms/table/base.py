@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
 
+from narcissus._arrays import Floats
 from narcissus._pandas import pd
 from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee
 from narcissus.mechanisms.noise import Noise
-from narcissus.mechanisms.queries import Codes, Floats, MarginalQueries, TableQueries
+from narcissus.mechanisms.queries import Codes, MarginalQueries, TableQueries
 from narcissus.tables.coding import codes_by_labels
 from narcissus.tables.sources import has_index
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import Floats
 from narcissus._options import Level
 from narcissus._validation import integer
 from narcissus.errors import InputError
-from narcissus.mechanisms.queries import Floats, TableQueries
+from narcissus.mechanisms.queries import TableQueries
 from narcissus.mechanisms.table.base import CellRule, Columns, Named, ProtectedCounts
 from narcissus.mechanisms.table.noisy import Coarser, Sets, chosen, k_way
 

@@ -12,18 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from narcissus._arrays import Floats
 from narcissus._options import Level
 from narcissus._validation import between, did_you_mean, probability
 from narcissus.errors import InputError
 from narcissus.guarantees import GaussianDP, Guarantee
-from narcissus.mechanisms.queries import Codes, Floats, TableQueries
-from narcissus.mechanisms.table.base import (
-    DEFAULT_DELTA,
-    Columns,
-    Microdata,
-    Named,
-    TableMechanism,
-)
+from narcissus.mechanisms.queries import Codes, TableQueries
+from narcissus.mechanisms.table.base import DEFAULT_DELTA, Columns, Microdata, Named, TableMechanism
 from narcissus.mechanisms.table.noisy import HIGHEST, LOWEST
 
 READ_AS = 3

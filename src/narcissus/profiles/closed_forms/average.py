@@ -29,9 +29,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from narcissus._arrays import Floats
 from narcissus._validation import between, fraction, integer, non_negative, positive, probability
 from narcissus.bounds.binomial import log_mass, lower_tail, upper_tail
 from narcissus.errors import InputError
@@ -155,8 +155,6 @@ def _first(good: Callable[[int], bool], low: int, high: int) -> int:
         low, high = (low, middle) if good(middle) else (middle + 1, high)
     return low
 
-
-Floats = NDArray[np.float64]
 
 _CELLS, _ROUNDS = 256, 40
 _NEAR = 1e-4  # how far the bound may be above the largest value found, relatively

@@ -16,10 +16,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import Floats
 from narcissus._validation import integer, positive
 from narcissus.errors import TooLargeError
-
-Floats = NDArray[np.float64]
 
 _BLOCK = 2048
 _MOST = 4_000_000  # terms of an integral

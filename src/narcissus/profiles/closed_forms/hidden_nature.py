@@ -171,7 +171,9 @@ def exact_average_delta(
     worth = _Worth(N, n, factor)
     total = Fraction(0)
     for histogram in _histograms(d, kinds):
-        best = max(worth.of(_counts(n, histogram, fewer)) for fewer in _sides(n, histogram))
+        # by how many columns of each kind an attempt has the rarer bit in
+        each = (range(1 if 2 * m == n or m == 0 else h + 1) for m, h in enumerate(histogram))
+        best = max(worth.of(_counts(n, histogram, fewer)) for fewer in itertools.product(*each))
         if best > 0:
             total += best * _chance(n, d, histogram)
     return float(total) if epsilon else total
@@ -221,13 +223,6 @@ def _histograms(d: int, kinds: int) -> Iterator[tuple[int, ...]]:
     for bars in itertools.combinations(range(d + kinds - 1), kinds - 1):
         edges = (-1, *bars, d + kinds - 1)
         yield tuple(b - a - 1 for a, b in itertools.pairwise(edges))
-
-
-def _sides(n: int, histogram: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Yield the numbers of columns of each kind in which an attempt has the rarer bit."""
-    yield from itertools.product(
-        *(range(1 if 2 * m == n or m == 0 else h + 1) for m, h in enumerate(histogram))
-    )
 
 
 def _counts(

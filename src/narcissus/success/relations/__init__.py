@@ -19,21 +19,7 @@ from narcissus.success.relations.shipped import (
 )
 
 __all__ = [
-    "AnyOf",
-    "AtLeast",
-    "Attempts",
-    "CloseAndUnique",
-    "FirstBit",
-    "Hamming",
-    "Isolates",
-    "Member",
-    "NamesSecret",
-    "OneOfPair",
-    "Own",
-    "Pinned",
-    "Prefix",
-    "RandomRow",
-    "Relation",
-    "SameImage",
-    "TablePredicate",
-]
+    "AnyOf", "AtLeast", "Attempts", "CloseAndUnique", "FirstBit", "Hamming", "Isolates",
+    "Member", "NamesSecret", "OneOfPair", "Own", "Pinned", "Prefix", "RandomRow", "Relation",
+    "SameImage", "TablePredicate",
+]  # fmt: skip

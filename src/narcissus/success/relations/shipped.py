@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import Floats
 from narcissus._options import OfRoom
 from narcissus._validation import between, integer, non_negative
 from narcissus.bounds.binomial import lower_tail
@@ -20,7 +21,6 @@ from narcissus.worlds.base import Array, Batch, all_tuples, distinct, gather
 from narcissus.worlds.finite import Secret
 from narcissus.worlds.products import Bits, MonaLisa, Records, Uniform
 
-Floats = NDArray[np.float64]
 Held = NDArray[np.bool_]
 
 

@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 from scipy.spatial import distance
 
+from narcissus._arrays import BoolArray
+from narcissus._arrays import Floats as FloatArray
 from narcissus._files import file_digest, files_digest
 from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson, mean_limits
 from narcissus.extraction.image_models import (
     Attempts,
-    BoolArray,
     CaptionedGenerator,
     CloseUnlike,
-    FloatArray,
     HasImageModels,
     ImageModelsUnderStudy,
     attempts_of,

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
+from narcissus._arrays import BoolArray
+from narcissus._arrays import Floats as FloatArray
 from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.extraction.kept import Keeps
@@ -19,9 +21,7 @@ from narcissus.extraction.language_models import (
 )
 from narcissus.extraction.ngram import RankedSamples, rank_samples
 from narcissus.extraction.recovered import (
-    BoolArray,
     Division,
-    FloatArray,
     PrintedStretches,
     TextDocument,
     continuations,

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from narcissus._arrays import BoolArray
 from narcissus._files import file_digest, files_digest, read_bytes
 from narcissus._random import child
 from narcissus.errors import InputError
@@ -27,7 +28,6 @@ from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet, check_release
 from narcissus.extraction.language_models import HasModels, ModelsUnderStudy
 from narcissus.extraction.recovered import (
-    BoolArray,
     Division,
     TextDocument,
     membership_scores,
