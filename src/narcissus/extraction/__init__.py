@@ -124,6 +124,13 @@ from narcissus.extraction.secrets import (
     attack_secrets,
     zipf_prior,
 )
+from narcissus.extraction.small_language import (
+    Instruction,
+    SmallProgram,
+    is_evidence,
+    read_program,
+    shortest_program,
+)
 from narcissus.extraction.unet import UNet, UNetTraining
 from narcissus.extraction.verifiers import (
     CompressionVerifier,
@@ -159,6 +166,7 @@ __all__ = [
     "HuggingFaceGenerator",
     "ImageGenerator",
     "InformedGuess",
+    "Instruction",
     "Isolation",
     "IsolationError",
     "KktAttack",
@@ -184,6 +192,7 @@ __all__ = [
     "RankingGuess",
     "SecretAttack",
     "SecretTraining",
+    "SmallProgram",
     "StatisticalVerifier",
     "Strings",
     "TextDocument",
@@ -215,6 +224,7 @@ __all__ = [
     "eidetic_counts",
     "extracted_count",
     "informed_reconstruct",
+    "is_evidence",
     "kkt_reconstruct",
     "language_model_secret",
     "lead_over_shadows",
@@ -235,10 +245,12 @@ __all__ = [
     "read_dense_net",
     "read_documents",
     "read_images",
+    "read_program",
     "recovered_documents",
     "run_program",
     "run_programs",
     "self_extracting",
+    "shortest_program",
     "train_classifier",
     "train_dense",
     "train_models",
