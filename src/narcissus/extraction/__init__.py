@@ -125,6 +125,7 @@ from narcissus.extraction.secrets import (
     zipf_prior,
 )
 from narcissus.extraction.small_language import (
+    LONGEST,
     Instruction,
     SmallProgram,
     is_evidence,
@@ -143,6 +144,7 @@ from narcissus.extraction.verifiers import (
 
 __all__ = [
     "COMPRESSORS",
+    "LONGEST",
     "AveragePooling",
     "CanaryPlan",
     "CaptionedImages",
