@@ -198,7 +198,7 @@ def _fitting(
     """
     text, other = (np.frombuffer(one, np.uint8).astype(np.int64) for one in (data, given))
     rises = np.diff(text, prepend=0) % 2**symbol_bits
-    counts = np.arange(LONGEST + 1)
+    counts = np.arange(max(len(data), len(given)) + 1)
     gamma = 2 * np.frexp(counts)[1].astype(np.int64) - 1
     near = np.zeros(len(text), np.int64)  # symbols that agree with those 1, 2, .. places before
     far = np.zeros(len(other) + 1, np.int64)  # and with those of the input, from each place on
