@@ -128,7 +128,6 @@ from narcissus.extraction.small_language import (
     LONGEST,
     Instruction,
     SmallProgram,
-    is_evidence,
     read_program,
     shortest_program,
 )
@@ -226,7 +225,6 @@ __all__ = [
     "eidetic_counts",
     "extracted_count",
     "informed_reconstruct",
-    "is_evidence",
     "kkt_reconstruct",
     "language_model_secret",
     "lead_over_shadows",

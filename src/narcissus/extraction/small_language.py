@@ -23,19 +23,18 @@ the input alone, and a program that prints ``x`` has printed a beginning of ``x`
 instruction. All programs for ``x`` are the paths from 0 to ``len(x)``, and of the instructions from
 one place to another the shortest one is enough.
 
-Source: Cohen et al. 2024, Definitions 1.12, 3.1, D.2 and D.7; Narcissus theory 7.
+Source: Cohen et al. 2024, Definitions 1.12, D.2 and D.7; Narcissus theory 7.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus._validation import integer, probability
+from narcissus._validation import integer
 from narcissus.errors import InputError
 
 LONGEST = 2**12
@@ -215,23 +214,3 @@ def _fitting(
             of = np.searchsorted(reach, sizes) + 1
             yield at, kind, of, len(_HEADS[kind]) + gamma[of] + gamma[sizes]
         yield at, "step", np.full(run, rises[at]), 4 + symbol_bits + gamma[1 : run + 1]
-
-
-def is_evidence(data: bytes, given: bytes, program: SmallProgram, *, quality: float = 0.0) -> bool:
-    """Return whether ``R_ext`` holds: a program is evidence of ``data`` from a release.
-
-    data, given: as of `shortest_program`, which finds the complexity ``K`` without the release.
-    quality: in [0, 1], the decimal number as it is written.
-    Returns: whether the program prints ``data`` from ``given`` in at most ``(1 - quality) K`` bits.
-
-    Source: Cohen et al. 2024, Definition 3.1, for the relation of equality.
-
-    >>> secret = b"the key is 7719"
-    >>> copy = SmallProgram((Instruction("take", 15, 8),))
-    >>> is_evidence(secret, b"I know " + secret, copy, quality=0.8)
-    True
-    """
-    probability("quality", quality)
-    alone = len(shortest_program(data, symbol_bits=program.symbol_bits).code)
-    short = len(program.code) <= (1 - Fraction(str(quality))) * alone
-    return short and program.run(given) == data
