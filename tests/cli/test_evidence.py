@@ -371,6 +371,10 @@ def test_alone(narcissus, files):
     assert (found["bytes"], found["given"], found["mutual_information"]) == (760, None, None)
     assert found["complexity"]["value"] < 8 * 100
     assert found["complexity"]["grade"] == "proved"
+    # say 13 bytes, copy 6 from 13 before, copy 741 from 19 before, end
+    small = (1 + 7 + 104) + (2 + 7 + 5) + (2 + 9 + 19) + 4
+    assert found["small_language"] == {
+        "complexity": small, "given": None, "mutual_information": None}  # fmt: skip
     assert 0 < found["randomness"]["p_value"] < 1e-50
     assert 0 < found["compressors"] < 1e-200
     assert set(found["randomness"]["p_values"]) == set(found["randomness"]["adjusted"])
@@ -384,11 +388,15 @@ def test_given_another(narcissus, files):
     assert information["estimate"] == found["complexity"]["value"] - found["given"]["value"]
     assert information["estimate"] > 8 * 1300
     assert (information["at_least"], information["grade"]) == (0, "approximate")
+    small = found["small_language"]
+    assert small["given"] == 3 + 15 + 21 + 4  # take 1600 from the 201st
+    assert small["mutual_information"] == small["complexity"] - 43 > 8 * 1600 - 43
     assert found["randomness"]["p_value"] > 1e-4
     assert found["compressors"] == 1
     code, out, _ = narcissus("complexity", "part", "--given", "noise")
     assert code == 0
     assert out.count("PROVED") == 3
+    assert "EXACT in the small language given the other: 43 bits\n" in out
     assert "APPROXIMATE: mutual information" in out
     assert "may be found though the bytes are far from random" in out
 
@@ -397,6 +405,7 @@ def test_long_files_are_tested_in_part(narcissus, files):
     (files / "long").write_bytes(b"\0" + NOISE * 20)
     _, out, _ = narcissus("complexity", "long")
     assert "Of the first 32,768 bytes:" in out
+    assert "NOT ASSESSED: the small language: more than 4,096 bytes" in out
 
 
 def test_an_empty_file_is_described_and_not_tested(narcissus, files):

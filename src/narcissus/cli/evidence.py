@@ -509,21 +509,23 @@ def complexity(file: Annotated[Path, Opt(EXISTING)], *, of: ComplexityOptions) -
     from narcissus.cli.progress import progress
 
     data = read_bytes(file)
+    other = None if of.given is None else read_bytes(of.given)
     information = None
     with progress(quiet=of.quiet) as observer:
-        if of.given is None:
+        if other is None:
             alone = extraction.conditional_complexity(data, observer=observer)
         else:
-            other = read_bytes(of.given)
             information = extraction.mutual_information(data, other, observer=observer)
             alone = information.alone
     tests, by_counting = _random_looking(data)
+    small = _in_the_small_language(data, other)
     if of.as_json:
         found: dict[str, Any] = {
             "bytes": len(data),
             "complexity": alone.to_dict(),
             "given": None,
             "mutual_information": None,
+            "small_language": small,
             "randomness": None if tests is None else tests.to_dict(),
             "compressors": by_counting,
         }
@@ -538,6 +540,13 @@ def complexity(file: Annotated[Path, Opt(EXISTING)], *, of: ComplexityOptions) -
         click.echo(json.dumps(found))
         return
     click.echo(str(alone if information is None else information))
+    if small is None:
+        click.echo(f"NOT ASSESSED: the small language: more than {extraction.LONGEST:,} bytes")
+    else:
+        names = {"given": " given the other", "mutual_information": ": mutual information"}
+        for key, bits in small.items():
+            if bits is not None:
+                click.echo(f"EXACT in the small language{names.get(key, '')}: {bits:,} bits")
     if tests is None:
         click.echo(f"NOT ASSESSED: whether it looks random: fewer than {_LEAST_TESTED} bytes")
         return
@@ -548,6 +557,16 @@ def complexity(file: Annotated[Path, Opt(EXISTING)], *, of: ComplexityOptions) -
         f"  {', '.join(_COMPRESSORS)}: {by_counting:.3g}, since few strings can be compressed\n"
         "Nothing may be found though the bytes are far from random, or of low complexity."
     )
+
+
+def _in_the_small_language(data: bytes, other: bytes | None) -> dict[str, int | None] | None:
+    """Return the exact complexities in bits; None where a file is too long."""
+    if max(len(data), len(other or b"")) > extraction.LONGEST:
+        return None
+    alone = len(extraction.shortest_program(data).code)
+    less = None if other is None else len(extraction.shortest_program(data, other).code)
+    gained = None if less is None else alone - less
+    return {"complexity": alone, "given": less, "mutual_information": gained}
 
 
 def _random_looking(data: bytes) -> tuple[evidence.RandomnessTests | None, float | None]:

@@ -123,6 +123,13 @@ from narcissus.extraction.secrets import (
     attack_secrets,
     zipf_prior,
 )
+from narcissus.extraction.small_language import (
+    LONGEST,
+    Instruction,
+    SmallProgram,
+    read_program,
+    shortest_program,
+)
 from narcissus.extraction.unet import UNet, UNetTraining
 from narcissus.extraction.verifiers import (
     CompressionVerifier,
@@ -134,26 +141,27 @@ from narcissus.extraction.verifiers import (
 )
 
 __all__ = [
-    "COMPRESSORS", "AveragePooling", "CanaryPlan", "CaptionedImages", "CharacterNgram", "Close",
-    "CloseUnlike", "Complexity", "CompressionVerifier", "Convolution", "DataSet", "DenseNet",
-    "DensestAttack", "DiffusersGenerator", "DividedImages", "Division", "EideticCounts",
+    "COMPRESSORS", "LONGEST", "AveragePooling", "CanaryPlan", "CaptionedImages", "CharacterNgram",
+    "Close", "CloseUnlike", "Complexity", "CompressionVerifier", "Convolution", "DataSet",
+    "DenseNet", "DensestAttack", "DiffusersGenerator", "DividedImages", "Division", "EideticCounts",
     "ExtractionEvidence", "FineTune", "Generator", "HammingBall", "HuggingFaceGenerator",
-    "ImageGenerator", "InformedGuess", "Isolation", "IsolationError", "KktAttack",
+    "ImageGenerator", "InformedGuess", "Instruction", "Isolation", "IsolationError", "KktAttack",
     "KktReconstruction", "LearnedVerifier", "Limits", "LocalCheckpoint", "LocalDiffusion",
     "Memorises", "MixtureDiffusion", "MixtureTraining", "MutualInformation", "Near", "NgramDpSgd",
     "OutputRelation", "Pool", "PosteriorGuess", "PrgExample", "ProgramRun", "PublishedGuess",
     "RankedSamples", "RankingAttack", "RankingGuess", "SecretAttack", "SecretTraining",
-    "StatisticalVerifier", "Strings", "TextDocument", "TrainedCharacterNgram", "TrainedClassifier",
-    "TrainedDiffusion", "TrainedNgram", "TrainedOnSecret", "TransformerTraining", "TwoLayerNet",
-    "UNet", "UNetTraining", "Verbatim", "approximate_prg_example", "assess_extraction",
-    "attack_secrets", "attempts_of", "auc", "can_serve", "check_isolation", "complexity",
-    "conditional_complexity", "counted_images", "densest_samples", "divide", "divide_images",
-    "duplicated", "eidetic_counts", "extracted_count", "informed_reconstruct", "kkt_reconstruct",
-    "language_model_secret", "lead_over_shadows", "membership_scores", "memorised", "model_prior",
-    "mutual_information", "named_canaries", "nearest_attempt", "neuron_pairs", "noisy_guarantee",
-    "perplexity", "prg_example", "printed_stretches", "rank_samples", "ranking_attack",
-    "read_canaries", "read_dense_net", "read_documents", "read_images", "recovered_documents",
-    "run_program", "run_programs", "self_extracting", "train_classifier", "train_dense",
+    "SmallProgram", "StatisticalVerifier", "Strings", "TextDocument", "TrainedCharacterNgram",
+    "TrainedClassifier", "TrainedDiffusion", "TrainedNgram", "TrainedOnSecret",
+    "TransformerTraining", "TwoLayerNet", "UNet", "UNetTraining", "Verbatim",
+    "approximate_prg_example", "assess_extraction", "attack_secrets", "attempts_of", "auc",
+    "can_serve", "check_isolation", "complexity", "conditional_complexity", "counted_images",
+    "densest_samples", "divide", "divide_images", "duplicated", "eidetic_counts", "extracted_count",
+    "informed_reconstruct", "kkt_reconstruct", "language_model_secret", "lead_over_shadows",
+    "membership_scores", "memorised", "model_prior", "mutual_information", "named_canaries",
+    "nearest_attempt", "neuron_pairs", "noisy_guarantee", "perplexity", "prg_example",
+    "printed_stretches", "rank_samples", "ranking_attack", "read_canaries", "read_dense_net",
+    "read_documents", "read_images", "read_program", "recovered_documents", "run_program",
+    "run_programs", "self_extracting", "shortest_program", "train_classifier", "train_dense",
     "train_models", "trained_on_secret", "unlike_others", "unlike_trained", "without_isolation",
     "zipf_prior",
 ]  # fmt: skip

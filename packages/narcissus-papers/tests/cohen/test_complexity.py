@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from itertools import product
 
 import numpy as np
 import pytest
 
+from narcissus.errors import InputError
+from narcissus.extraction import read_program, shortest_program
 from narcissus.game import Game
 from narcissus.mechanisms import Identity
 from narcissus.profiles import WrittenOut
@@ -67,6 +70,24 @@ def test_an_attempt_that_names_another_release_counts_for_that_one():
         holds = relation.holds(np.array([[k]]), pair, np.random.default_rng(0))
         assert bool(holds[0]) == (x == "011010")
     assert set(game.relation.guesses(None)) >= set(pair)
+
+
+@pytest.mark.states("Cohen et al. 2024", "Definition 3.1", "Lemma 3.2")
+@pytest.mark.parametrize(("quality", "strings"), [(0.0, 64), (0.1, 62), (0.2, 0)])
+def test_evidence_in_the_richer_language(quality, strings):
+    """Of all programs of at most 13 bits, one holds where the shortest does: K is 16 at most."""
+    _, relation, _ = complexity.evidence_of("the string", quality, 0, richer=True)
+    held = relation.holds_for.reshape(64, 64, 64)
+    assert sum(held[y, y, y] for y in range(64)) == strings
+    texts, programs = [bytes(map(int, x)) for x in complexity.STRINGS], []
+    for code in ("".join(bits) for size in range(10) for bits in product("01", repeat=size)):
+        with contextlib.suppress(InputError):
+            programs.append(read_program(code + "1111", symbol_bits=1))
+    for y, program in product(range(0, 64, 9), programs):
+        if (output := program.run(texts[y])) in texts:
+            alone = len(shortest_program(output, symbol_bits=1).code)
+            k = texts.index(output)
+            assert (len(program.code) <= (1 - quality) * alone) <= held[y, k, k]
 
 
 def test_programs_print_what_they_say():
