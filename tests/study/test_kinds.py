@@ -40,7 +40,7 @@ def test_models_are_kept_in_the_folder_of_the_results_or_nowhere(tmp_path):
     [
         ('budget = "10m"', "only studies of tables have it"),
         ("quick = true", "only studies of tables have it"),
-        ('seed = "auto"', 'only studies of tables take "auto"'),
+        ('seed = "auto"', 'only studies of tables and games take "auto"'),
     ],
 )
 def test_what_only_a_study_of_a_table_takes_is_said_to_be_its(tmp_path, kind, line, said):

@@ -353,9 +353,9 @@ def _as_of(audit: audits.Audit, written: Record, study: studies.Study) -> dict[s
 
 def _looks(written: Record) -> int | None:
     """Return the look at which a run ended for want of time; None for every other run."""
-    for setting in getattr(written.detail, "settings", ()):
-        ended = setting.precision
-        if getattr(ended, "ended", None) == "budget":
+    settings = getattr(written.detail, "settings", ())
+    for ended in [getattr(written.detail, "end", None), *(one.precision for one in settings)]:
+        if ended is not None and getattr(ended, "ended", None) == "budget":
             return ended.look
     return None
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 from narcissus._outwards import lower, upper
+from narcissus.game.looks import rounded_trials
 from narcissus.kinds.game.judgement import WHATEVER_IS_TOLD, GameJudgement
 from narcissus.kinds.layout import Column, Headline, Layout, table
 from narcissus.profiles import Cover
@@ -195,8 +196,27 @@ def _verdict(case: GameJudgement) -> str:
     told = f" Each was told {detail.told}." if detail.told else ""
     return (
         f"No violation was found in {detail.trials:,} trials{each}. Attacks: {names}.{told} "
-        f"Others may do better, so resilience is not proved.{others}"
+        f"Others may do better, so resilience is not proved.{_ending(case)}{others}"
     )
+
+
+def _ending(case: GameJudgement) -> str:
+    """Word what a run shows, or would take, that plays until it is decided."""
+    end = case.detail.end
+    return "" if end is None or end.ended == "decided" else f" {_undecided(case)}"
+
+
+def _undecided(case: GameJudgement) -> str:
+    """Return the answer of a study that decides nothing, where it is not the usual one."""
+    end, more = case.detail.end, case.trials_needed
+    if not case.played:
+        return "Nothing was written out, proved or played."
+    if end is not None and end.ended == "below":
+        return "These attacks are shown to gain no more than is allowed; others may gain more."
+    if end is None or more is None:
+        return ""
+    needed = rounded_trials(max(more, case.detail.trials + 1))
+    return f"{case.detail.trials:,} trials are too few; about {needed:,} would probably do."
 
 
 def _exact_verdict(case: GameJudgement, who: str, against: str) -> str:
@@ -370,7 +390,7 @@ def _glance(case: GameJudgement) -> Glance:
         asked="The statement",
         kept=f"holds against {who}",
         broken="is violated",
-        undecided="" if case.played else "Nothing was written out, proved or played.",
+        undecided=_undecided(case),
         plainly="The study holds no statement to judge.",
         given=sorted(kept),
         notes=[
@@ -469,6 +489,15 @@ def _attackers(case: GameJudgement) -> Iterator[Block]:
     if case.refuted is not None:
         words = f"{lower(case.refuted, places=2)}, by all attackers together (sampled)"
         yield Facts([("Largest epsilon refuted at the statement's delta", words)])
+    if (end := detail.end) is not None:
+        why = {
+            "decided": "when the verdict was decided",
+            "below": "when each attacker was shown to gain no more than is allowed",
+            "budget": "when its time was spent",
+            "most": "after the most trials that are played",
+        }[end.ended]
+        words = f"{why}, at look {end.look}; the limits hold whenever a run ends"
+        yield Facts([("The run ended", words)])
     if detail.remarks:
         yield Items("Remarks", detail.remarks, "warning")
 
