@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from narcissus.attacks import ReleasedRow
-from narcissus.errors import InputError
 from narcissus.evidence import anytime_limits
 from narcissus.game import Game, play
 from narcissus.game.looks import Clock, counts, most_needed
@@ -79,11 +78,6 @@ def test_what_is_known_ends_at_once_and_what_no_limit_is_for_ends_by_time():
     assert until(Resilience(0.0, 0.5), known=True).trials == 20
     found = until(Threshold(0.9, 0.5), clock=Clock(ended=3))
     assert (found.ended, found.look, found.trials) == ("budget", 3, 45)
-
-
-def test_a_run_that_cannot_stop_is_refused():
-    with pytest.raises(InputError, match="`stop` must be true"):
-        play(GAME, ReleasedRow("all"), trials=Until(), stop=False)
 
 
 @pytest.mark.parametrize(

@@ -58,19 +58,14 @@ def most_needed(found: Sequence[Estimate | Quantity], limit: float) -> int | Non
     >>> most_needed([Estimate(0.1, 0.0, 0.2, 0.95, 100)], 0.15)
     400
     """
-    sure = [
-        (one.value, one.low, one.high, one.trials)
-        for one in found
-        if one.value is not None and one.low is not None and one.high is not None and one.trials
-    ]
-    above = [one for one in sure if one[0] > limit]
-    if len(sure) < len(found) or any(value == limit for value, *_ in sure):
-        return None
-    needed = [
-        math.ceil(round(trials * max(1.0, (end - value) / (limit - value)) ** 2, 6))
-        for value, low, high, trials in above or sure
-        for end in [low if above else high]
-    ]
+    sure = [(one.value, one.low, one.high, one.trials or 0) for one in found]
+    above = [one for one in sure if one[0] is not None and one[0] > limit]
+    needed: list[int] = []
+    for value, low, high, trials in above or sure:
+        end = low if above else high
+        if value is None or end is None or value == limit:
+            return None
+        needed.append(math.ceil(round(trials * max(1, (end - value) / (limit - value)) ** 2, 6)))
     return (min if above else max)(needed, default=None)
 
 

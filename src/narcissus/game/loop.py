@@ -7,6 +7,7 @@ order.
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import time
@@ -35,7 +36,7 @@ from narcissus.game.block import (
     play_block,
     weight,
 )
-from narcissus.game.looks import Clock, counts, most_needed
+from narcissus.game.looks import Clock, counts, most_needed, rounded_trials
 from narcissus.game.rules import Game, is_own
 from narcissus.mechanisms.base import is_interactive
 from narcissus.observer import SILENT, Observer
@@ -294,13 +295,12 @@ class Planned:
     number: int
     size: int
     place: int
-    key: str
+    several: bool  # scenarios
 
-    @classmethod
-    def of(cls, number: int, size: int, place: int, several: bool) -> Planned:
+    @property
+    def key(self) -> str:
         # The size stands in the key: a longer run may cut its last block elsewhere.
-        key = f"batch/{number}/{size}" + (f"/{place}" if several else "")
-        return cls(number, size, place, key)
+        return f"batch/{self.number}/{self.size}" + f"/{self.place}" * self.several
 
 
 def plan(scenarios: Sequence[Scenario], trials: int) -> list[Planned]:
@@ -309,23 +309,19 @@ def plan(scenarios: Sequence[Scenario], trials: int) -> list[Planned]:
     blocks: list[Planned] = []
     for place, scenario in enumerate(scenarios):
         for number, size in enumerate(_sizes(scenario, shares[place])):
-            blocks.append(Planned.of(number, size, place, len(scenarios) > 1))
+            blocks.append(Planned(number, size, place, len(scenarios) > 1))
     return sorted(blocks, key=lambda block: (block.number, block.place))
 
 
 def plan_looks(scenarios: Sequence[Scenario]) -> Iterator[list[Planned]]:
     """Yield the blocks before each look; every scenario has played as many trials by then."""
-    largest, done = [_largest(scenario) for scenario in scenarios], 0
-    numbers = [0] * len(scenarios)
-    for count in counts():
-        blocks: list[Planned] = []
-        for place, most in enumerate(largest):
-            for start in range(done, count, most):
-                size = min(most, count - start)
-                blocks.append(Planned.of(numbers[place], size, place, len(scenarios) > 1))
-                numbers[place] += 1
-        done = count
-        yield blocks
+    places = [(place, _largest(one), itertools.count()) for place, one in enumerate(scenarios)]
+    for done, count in itertools.pairwise([0, *counts()]):
+        yield [
+            Planned(next(number), min(most, count - start), place, len(scenarios) > 1)
+            for place, most, number in places
+            for start in range(done, count, most)
+        ]
 
 
 def _sizes(scenario: Scenario, trials: int) -> Iterator[int]:
@@ -423,9 +419,8 @@ class Tally:
 class Until:
     """When a run ends that has no fixed number of trials; its limits hold whenever that is.
 
-    It is ``decided`` once the statement is refuted, ``below`` once each attacker is shown to gain
-    no more than is allowed. It ends at a look for want of time (``budget``) or at the last one
-    (``most``).
+    It ends at a look: refuted (``decided``), with each attacker's gain shown to be allowed
+    (``below``), for want of time (``budget``), or at the last one (``most``).
 
     known: Whether the verdict is proved without play, so that the first look is the last.
     """
@@ -439,23 +434,22 @@ class Until:
         """Return why the run ends at a look, from 1; empty where it goes on."""
         if self.known or any(tally.decided is not None for tally in tallies):
             return "decided"
-        claim, gains = tallies[0].claim, list[Estimate | None]()
+        claim = tallies[0].claim  # as far as limits go, each member of a family has the same
         share = (1 - level) / len(tallies[0].scenario.attacks) / len(tallies)
-        if isinstance(claim, Resilience):  # of a family each member has the same
-            gains = [
-                gap_limits(joined(blocks), claim.epsilon, confidence=1 - share, stopped=True)
-                for tally in tallies
-                for blocks in tally.collected.values()
-            ]
-            if all(one is not None and one.ends[1] <= claim.delta for one in gains):
-                return "below"
+        found = [
+            gap_limits(joined(blocks), claim.epsilon, confidence=1 - share, stopped=True)
+            for tally in tallies if isinstance(claim, Resilience)
+            for blocks in tally.collected.values()
+        ]  # fmt: skip
+        gains = [one for one in found if one is not None]
+        if gains and len(gains) == len(found) and max(g.ends[1] for g in gains) <= claim.delta:
+            return "below"
         if look == len(counts()):
             return "most"
         if self.clock.is_spent(look, seconds):
             return "budget"
-        known = [one for one in gains if one is not None]
-        more = most_needed(known, claim.delta)
-        said = f", about {more:,} would do" if more else ""
+        more = most_needed(gains, claim.delta)
+        said = f", about {rounded_trials(more):,} would do" if more else ""
         observer.note(f"after {counts()[look - 1]:,} trials not decided{said}")
         return ""
 
@@ -490,8 +484,7 @@ def play(
     attacks: One attacker, or several by name: their capital is averaged, which pays for trying
         several.
     statement: The statement to test; by default resilience at epsilon 0 and delta 0.
-    trials: Most trials to play, shared evenly among the members of a family; or until when, with
-        ``stop``.
+    trials: Most trials to play, shared evenly among the members of a family; or until when.
     fresh: Fresh data sets for each attempt, where the baseline has no formula.
     confidence: Level of "violates", and of all limits together.
     stop: End the run once the statement is refuted. The evidence is valid either way.
@@ -503,8 +496,7 @@ def play(
     until = trials if isinstance(trials, Until) else None
     if not isinstance(trials, Until):
         integer("trials", trials, low=1)
-    elif not stop:
-        raise InputError("`stop` must be true where `trials` is an `Until`, got false")
+    stop = stop or until is not None
     integer("fresh", fresh, low=1)
     level = fraction("confidence", confidence)
     if isinstance(game.relation, ManyTargets):
@@ -520,35 +512,22 @@ def play(
     tallies = [Tally(scenario, prepared(claim, scenario.game), hurdle) for scenario in scenarios]
     rounds = plan_looks(scenarios) if isinstance(trials, Until) else [plan(scenarios, trials)]
     player = BlockPlayer(scenarios, OneStream(entropy, len(scenarios) == 1), fresh, packed)
-    ended, look = "", 0
+    end, look = "", 0
     for look, planned in enumerate(rounds, start=1):
         began = time.monotonic()
+        observer.start("trials", sum(block.size for block in planned))
         with closing(through(player, [block.key for block in planned])) as results:
-            _bet(tallies, planned, results, observer, stop=stop)
-        seconds = time.monotonic() - began
-        if until is not None and (ended := until.end(tallies, level, look, seconds, observer)):
+            for block, arrays in zip(planned, results, strict=True):
+                tally = tallies[block.place]
+                tally.add(block.size, arrays)
+                observer.advance(block.size)
+                if stop and tally.decided is not None:
+                    break
+        observer.finish()
+        if until and (end := until.end(tallies, level, look, time.monotonic() - began, observer)):
             break
     found = _weighed(tallies, level, hurdle, claim, entropy, stop=stop)
-    return found if until is None else replace(found, ended=ended, look=look)
-
-
-def _bet(
-    tallies: Sequence[Tally],
-    planned: Sequence[Planned],
-    results: Iterator[Arrays],
-    observer: Observer,
-    *,
-    stop: bool,
-) -> None:
-    """Weigh blocks in order; ``stop`` ends at the first by which a statement is refuted."""
-    observer.start("trials", sum(block.size for block in planned))
-    for block, arrays in zip(planned, results, strict=True):
-        tally = tallies[block.place]
-        tally.add(block.size, arrays)
-        observer.advance(block.size)
-        if stop and tally.decided is not None:
-            break
-    observer.finish()
+    return replace(found, ended=end, look=look) if until else found
 
 
 def _weighed(

@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 _STRIKING = 0.05
 """A gain that is shown though its limits still allow none."""
 
+ENDED = {
+    "decided": "when the verdict was decided",
+    "below": "when each attacker was shown to gain no more than is allowed",
+    "budget": "when its time was spent",
+    "most": "after the most trials that are played",
+}
+
 
 class GameLayout(Layout):
     """The words and the page of a game."""
@@ -194,16 +201,11 @@ def _verdict(case: GameJudgement) -> str:
     each = f" of each of {detail.members:,} distributions" if detail.members > 1 else ""
     names = ", ".join(one.name for one in case.attackers)
     told = f" Each was told {detail.told}." if detail.told else ""
+    ending = f" {_undecided(case)}".rstrip()
     return (
         f"No violation was found in {detail.trials:,} trials{each}. Attacks: {names}.{told} "
-        f"Others may do better, so resilience is not proved.{_ending(case)}{others}"
+        f"Others may do better, so resilience is not proved.{ending}{others}"
     )
-
-
-def _ending(case: GameJudgement) -> str:
-    """Word what a run shows, or would take, that plays until it is decided."""
-    end = case.detail.end
-    return "" if end is None or end.ended == "decided" else f" {_undecided(case)}"
 
 
 def _undecided(case: GameJudgement) -> str:
@@ -490,13 +492,7 @@ def _attackers(case: GameJudgement) -> Iterator[Block]:
         words = f"{lower(case.refuted, places=2)}, by all attackers together (sampled)"
         yield Facts([("Largest epsilon refuted at the statement's delta", words)])
     if (end := detail.end) is not None:
-        why = {
-            "decided": "when the verdict was decided",
-            "below": "when each attacker was shown to gain no more than is allowed",
-            "budget": "when its time was spent",
-            "most": "after the most trials that are played",
-        }[end.ended]
-        words = f"{why}, at look {end.look}; the limits hold whenever a run ends"
+        words = f"{ENDED[end.ended]}, at look {end.look}; the limits hold whenever a run ends"
         yield Facts([("The run ended", words)])
     if detail.remarks:
         yield Items("Remarks", detail.remarks, "warning")
