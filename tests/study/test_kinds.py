@@ -34,11 +34,11 @@ def test_models_are_kept_in_the_folder_of_the_results_or_nowhere(tmp_path):
     assert not place.exists()
 
 
-@pytest.mark.parametrize("kind", ["game", "secrets", "synthetic", "membership", "channel"])
+@pytest.mark.parametrize("kind", ["secrets", "synthetic", "membership", "channel"])
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ('budget = "10m"', "only studies of tables have it"),
+        ('budget = "10m"', "only studies of tables and games have it"),
         ("quick = true", "only studies of tables have it"),
         ('seed = "auto"', 'only studies of tables and games take "auto"'),
     ],

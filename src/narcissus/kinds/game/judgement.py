@@ -210,7 +210,7 @@ class GameJudgement(StudyJudgement):
         if self.detail.end is not None and self.detail.end.ended == "below":
             ends = [gap.quantity.high for gap in gaps.values()]
             if len(gaps) < len(rows) or any(high is None or high > self.limit for high in ends):
-                raise ValueError("an attacker is not shown to gain no more than is allowed")
+                raise ValueError("an attacker may gain more than is allowed, which `end` denies")
         return tuple(PlayedAttacker(r, fresh[r.name], gaps.get(r.name), told[r.name]) for r in rows)
 
     @property
