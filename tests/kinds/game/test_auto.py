@@ -84,6 +84,7 @@ def test_time_ends_a_game_and_verify_ends_it_there(tmp_path, narcissus):
         (lambda detail, _: detail.update(trials=detail["trials"] + 1), "do not end as"),
         (lambda detail, _: detail["end"].update(look=detail["end"]["look"] + 1), "do not end as"),
         (lambda detail, _: detail["end"].update(look=10**9), "do not end as"),
+        (lambda detail, _: detail["end"].update(ended="decided"), "nothing decides"),
         (lambda detail, _: detail.update(decided=5), "do not end as"),
         (lambda _, rows: rows[-1]["quantity"].update(high=0.99), "may gain more than is allowed"),
     ],

@@ -207,7 +207,10 @@ class GameJudgement(StudyJudgement):
             count = row.quantity.trials or 0
             if max(int(row.facts["failed"]), int(row.facts.get("attempts", 0))) > count:
                 raise ValueError(f"more attempts or failures than its {count} trials")
-        if self.detail.end is not None and self.detail.end.ended == "below":
+        end, decided = self.detail.end, self.detail.decided or self.needed or self.proof
+        if end is not None and end.ended == "decided" and not decided:
+            raise ValueError("nothing decides what `end` says was decided")
+        if end is not None and end.ended == "below":
             ends = [gap.quantity.high for gap in gaps.values()]
             if len(gaps) < len(rows) or any(high is None or high > self.limit for high in ends):
                 raise ValueError("an attacker may gain more than is allowed, which `end` denies")
