@@ -404,3 +404,16 @@ def test_rows_are_the_numbers_of_the_frame(audit):
     assert "bound" not in set(frame[frame["epsilon"] == math.inf]["quantity"])
     assert "secrets: exceeded, sampled" in repr(audit)
     assert "of 100 secrets without 25" in repr(play(prior={"name": "uniform", "n": 4}))
+
+
+def test_a_record_is_verified(tmp_path, narcissus):
+    """Its detail has settings as that of a table has, which end no run."""
+    path = tmp_path / "s.toml"
+    path.write_text(
+        'kind = "secrets"\n[[prior]]\nname = "uniform"\nn = 10\n[mechanism]\n'
+        'name = "ngram-dp-sgd"\nepsilon = [0.5]\ndelta = 1e-5\nsteps = 20\nstart = "prior"\n'
+        "[run]\nmodels = 20\nseed = 1\n"
+    )
+    assert narcissus("audit", path, "--out", tmp_path / "out", "--quiet")[0] in (0, 3)
+    code, out, err = narcissus("verify", tmp_path / "out", path, "--quiet")
+    assert code == 0, (out, err)

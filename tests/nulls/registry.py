@@ -8,6 +8,7 @@ of a given size was found. `tests/nulls/run.py` plays them all.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -555,6 +556,20 @@ def secrets_report(g: Draws, epsilon: float = 1e-3) -> bool:
         "threshold": {"advantage": 0.0}, "run": {"models": 60},
     }  # fmt: skip
     return exceeded(study, ".", g)
+
+
+def auto_game(g: Draws, away: float = 0.0) -> str:
+    """Return how a game ends that plays until it is decided, near what its attacker gains."""
+    gains = math.exp(3) / (1 + math.e) ** 3 - 1 / 8  # the whole row, and nothing else counts
+    study = {
+        "kind": "game", "world": {"name": "bits", "n": 3},
+        "mechanism": {"name": "randomized-response", "epsilon": 1.0},
+        "success": {"name": "prefix"}, "attack": [{"name": "released-row", "row": "all"}] * 2,
+        "exact": {"when": "never"}, "run": {"trials": "auto", "seed": int(g.integers(2**31))},
+        "statement": {"name": "narcissus", "delta": gains + away},
+    }  # fmt: skip
+    options = RunOptions(int(study["run"]["seed"]), SILENT, engine="serial", looks=9)  # pyright: ignore
+    return replay(narcissus.load_study(study), options).record.detail.end.ended
 
 
 def game_report(g: Draws, more: float = 0.0) -> bool:
@@ -1345,6 +1360,24 @@ NULLS = (
         "as of its parts",
         {"randomised response at its own epsilon: two attacks": game_report},
         Power("epsilon above 1, 300 trials", (0.5, 1.0, 2.0), lambda s, g: game_report(g, s)),
+        repeats=0.05,
+    ),
+    Null(
+        "a whole report: game, played until it is decided",
+        (),
+        "Waudby-Smith and Ramdas 2023, Theorem 3; Bonferroni over attacks",
+        "trials are drawn independently",
+        "limits at every look hold at any time; time may end a run at any of them",
+        "an attacker's gain, not what another may gain",
+        {
+            "what is allowed is gained: refuted": lambda g: auto_game(g) == "decided",
+            "a little more is gained: below": lambda g: auto_game(g, -1e-9) == "below",
+        },
+        Power(
+            "what is allowed beyond what is gained, 513 trials at most",
+            (0.05, 0.1, 0.3),
+            lambda s, g: auto_game(g, s) == "below",
+        ),
         repeats=0.05,
     ),
     Null(

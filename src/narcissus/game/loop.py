@@ -7,8 +7,10 @@ order.
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
+import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import astuple, dataclass, field, replace
@@ -34,6 +36,7 @@ from narcissus.game.block import (
     play_block,
     weight,
 )
+from narcissus.game.looks import Clock, counts, most_needed, rounded_trials
 from narcissus.game.rules import Game, is_own
 from narcissus.mechanisms.base import is_interactive
 from narcissus.observer import SILENT, Observer
@@ -90,6 +93,8 @@ class Play:
     member: str = ""
     members: int = 1  # distributions judged; limits of rates hold for all of them at once
     decides: str = ""  # the attacker with the strongest evidence against the statement
+    ended: str = ""  # why a run ended that plays until it is decided, see `Until`
+    look: int = 0  # the look at which that was, from 1
 
     def __repr__(self) -> str:
         return f"Play({self.outcome!r}, trials={self.trials}, refuted={self.refuted})"
@@ -158,13 +163,7 @@ def unpacked(arrays: Arrays, place: int) -> BlockScores:
 
 def summary(name: str, blocks: list[BlockScores], level: float, *, stopped: bool) -> Attacked:
     """Combine the blocks of one attacker; ``stopped`` requires limits that allow stopping."""
-    scores = Scores(
-        np.concatenate([block.scores.success for block in blocks]),
-        np.concatenate([block.scores.baseline for block in blocks]),
-        blocks[0].scores.fresh,
-        np.concatenate([block.scores.weight for block in blocks]),
-        np.concatenate([_made(block.scores) for block in blocks]),
-    )
+    scores = joined(blocks)
     # half of the error for each of the two rates
     half = 1 - (1 - level) / 2
     won, lost = "success of the attempt", "success of the same attempt against fresh data"
@@ -185,6 +184,17 @@ def summary(name: str, blocks: list[BlockScores], level: float, *, stopped: bool
     failed = sum(block.failed for block in blocks)
     said = blocks[0].transcripts
     return Attacked(name, success, baseline, scores, failed, failures[:20], said)
+
+
+def joined(blocks: list[BlockScores]) -> Scores:
+    """Return the scores of all trials, in order."""
+    return Scores(
+        np.concatenate([block.scores.success for block in blocks]),
+        np.concatenate([block.scores.baseline for block in blocks]),
+        blocks[0].scores.fresh,
+        np.concatenate([block.scores.weight for block in blocks]),
+        np.concatenate([_made(block.scores) for block in blocks]),
+    )
 
 
 def _made(scores: Scores) -> NDArray[np.bool_]:
@@ -285,7 +295,12 @@ class Planned:
     number: int
     size: int
     place: int
-    key: str
+    several: bool  # scenarios
+
+    @property
+    def key(self) -> str:
+        # The size stands in the key: a longer run may cut its last block elsewhere.
+        return f"batch/{self.number}/{self.size}" + f"/{self.place}" * self.several
 
 
 def plan(scenarios: Sequence[Scenario], trials: int) -> list[Planned]:
@@ -294,14 +309,34 @@ def plan(scenarios: Sequence[Scenario], trials: int) -> list[Planned]:
     blocks: list[Planned] = []
     for place, scenario in enumerate(scenarios):
         for number, size in enumerate(_sizes(scenario, shares[place])):
-            # The size stands in the key: a longer run may cut its last block elsewhere.
-            key = f"batch/{number}/{size}" + (f"/{place}" if len(scenarios) > 1 else "")
-            blocks.append(Planned(number, size, place, key))
+            blocks.append(Planned(number, size, place, len(scenarios) > 1))
     return sorted(blocks, key=lambda block: (block.number, block.place))
 
 
+def plan_looks(scenarios: Sequence[Scenario]) -> Iterator[list[Planned]]:
+    """Yield the blocks before each look; every scenario has played as many trials by then."""
+    places = [(place, _largest(one), itertools.count()) for place, one in enumerate(scenarios)]
+    for done, count in itertools.pairwise([0, *counts()]):
+        yield [
+            Planned(next(number), min(most, count - start), place, len(scenarios) > 1)
+            for place, most, number in places
+            for start in range(done, count, most)
+        ]
+
+
 def _sizes(scenario: Scenario, trials: int) -> Iterator[int]:
-    """Yield block sizes such that a block's data are about 32 MB, on every machine."""
+    """Yield block sizes; the first blocks are small, so that a plain violation is seen at once."""
+    block = _largest(scenario)
+    done, now = 0, min(block, _FIRST_BLOCK)
+    while done < trials:
+        count = min(now, trials - done)
+        yield count
+        done += count
+        now = min(block, now * 4)
+
+
+def _largest(scenario: Scenario) -> int:
+    """Return the block size such that a block's data are about 32 MB, on every machine."""
     game = scenario.game
     rng = np.random.default_rng(0)
     sample = guarded("world", game.world, lambda: game.world.draw(1, rng))
@@ -311,16 +346,11 @@ def _sizes(scenario: Scenario, trials: int) -> Iterator[int]:
     # Both may be much larger than the data: a whole population.
     size += sum(part.nbytes for part in (sample.nature, told) if isinstance(part, np.ndarray))
     block = max(1, min(_LARGEST_BLOCK, _BLOCK_BYTES // max(size, 1)))
-    # The first blocks are small, so that a plain violation is seen at once.
-    done, now = 0, min(block, _FIRST_BLOCK)
     parts = [game.world, game.mechanism, game.relation, game.side, game.looser]
     if is_interactive(game.mechanism) or is_own([*parts, *scenario.attacks.values()]):
-        block = now  # trials may take long, and an interrupted run loses the blocks in flight
-    while done < trials:
-        count = min(now, trials - done)
-        yield count
-        done += count
-        now = min(block, now * 4)
+        # trials may take long, and an interrupted run loses the blocks in flight
+        return min(block, _FIRST_BLOCK)
+    return block
 
 
 @dataclass(frozen=True)
@@ -385,6 +415,45 @@ class Tally:
         self.done += size
 
 
+@dataclass(frozen=True)
+class Until:
+    """When a run ends that has no fixed number of trials; its limits hold whenever that is.
+
+    It ends at a look: refuted (``decided``), with each attacker's gain shown to be allowed
+    (``below``), for want of time (``budget``), or at the last one (``most``).
+
+    known: Whether the verdict is proved without play, so that the first look is the last.
+    """
+
+    clock: Clock = field(default_factory=Clock)
+    known: bool = False
+
+    def end(
+        self, tallies: Sequence[Tally], level: float, look: int, seconds: float, observer: Observer
+    ) -> str:
+        """Return why the run ends at a look, from 1; empty where it goes on."""
+        if self.known or any(tally.decided is not None for tally in tallies):
+            return "decided"
+        claim = tallies[0].claim  # as far as limits go, each member of a family has the same
+        share = (1 - level) / len(tallies[0].scenario.attacks) / len(tallies)
+        found = [
+            gap_limits(joined(blocks), claim.epsilon, confidence=1 - share, stopped=True)
+            for tally in tallies if isinstance(claim, Resilience)
+            for blocks in tally.collected.values()
+        ]  # fmt: skip
+        gains = [one for one in found if one is not None]
+        if gains and len(gains) == len(found) and max(g.ends[1] for g in gains) <= claim.delta:
+            return "below"
+        if look == len(counts()):
+            return "most"
+        if self.clock.is_spent(look, seconds):
+            return "budget"
+        more = most_needed(gains, claim.delta)
+        said = f", about {rounded_trials(more):,} would do" if more else ""
+        observer.note(f"after {counts()[look - 1]:,} trials not decided{said}")
+        return ""
+
+
 Blocks = Generator[Arrays, None, None]
 Through = Callable[[Callable[[str], Arrays], Sequence[str]], Blocks]
 
@@ -400,7 +469,7 @@ def play(
     attacks: Mapping[str, Any] | Any,
     statement: Statement | None = None,
     *,
-    trials: int = 10_000,
+    trials: int | Until = 10_000,
     fresh: int = 1,
     confidence: float = 0.95,
     stop: bool = True,
@@ -415,7 +484,7 @@ def play(
     attacks: One attacker, or several by name: their capital is averaged, which pays for trying
         several.
     statement: The statement to test; by default resilience at epsilon 0 and delta 0.
-    trials: Most trials to play, shared evenly among the members of a family.
+    trials: Most trials to play, shared evenly among the members of a family; or until when.
     fresh: Fresh data sets for each attempt, where the baseline has no formula.
     confidence: Level of "violates", and of all limits together.
     stop: End the run once the statement is refuted. The evidence is valid either way.
@@ -424,7 +493,10 @@ def play(
     through: Plays blocks by their keys and yields them in the order of the keys: in worker
         processes, or out of a store. The numbers do not depend on it.
     """
-    integer("trials", trials, low=1)
+    until = trials if isinstance(trials, Until) else None
+    if not isinstance(trials, Until):
+        integer("trials", trials, low=1)
+    stop = stop or until is not None
     integer("fresh", fresh, low=1)
     level = fraction("confidence", confidence)
     if isinstance(game.relation, ManyTargets):
@@ -438,18 +510,24 @@ def play(
     # Paid for once for each member of a family: a member is named, so each is a claim.
     hurdle = math.log(len(scenarios)) - math.log(1 - level)
     tallies = [Tally(scenario, prepared(claim, scenario.game), hurdle) for scenario in scenarios]
-    planned = plan(scenarios, trials)
-    observer.start("trials", sum(block.size for block in planned))
+    rounds = plan_looks(scenarios) if isinstance(trials, Until) else [plan(scenarios, trials)]
     player = BlockPlayer(scenarios, OneStream(entropy, len(scenarios) == 1), fresh, packed)
-    with closing(through(player, [block.key for block in planned])) as results:
-        for block, arrays in zip(planned, results, strict=True):
-            tally = tallies[block.place]
-            tally.add(block.size, arrays)
-            observer.advance(block.size)
-            if stop and tally.decided is not None:
-                break
-    observer.finish()
-    return _weighed(tallies, level, hurdle, claim, entropy, stop=stop)
+    end, look = "", 0
+    for look, planned in enumerate(rounds, start=1):
+        began = time.monotonic()
+        observer.start("trials", sum(block.size for block in planned))
+        with closing(through(player, [block.key for block in planned])) as results:
+            for block, arrays in zip(planned, results, strict=True):
+                tally = tallies[block.place]
+                tally.add(block.size, arrays)
+                observer.advance(block.size)
+                if stop and tally.decided is not None:
+                    break
+        observer.finish()
+        if until and (end := until.end(tallies, level, look, time.monotonic() - began, observer)):
+            break
+    found = _weighed(tallies, level, hurdle, claim, entropy, stop=stop)
+    return replace(found, ended=end, look=look) if until else found
 
 
 def _weighed(

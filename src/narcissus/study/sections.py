@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 
 class FileSection(BaseModel):
@@ -36,6 +45,40 @@ class PlayedRun(SeededRun):
         description="Address of the cluster's scheduler; only with --allow-code, for it gets the "
         "data. Without one, the engine dask is a cluster of processes on this machine.",
     )
+
+
+def seconds(text: str) -> float:
+    """Parse a time such as "30s", "10m" or "2h"."""
+    match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)([smh])", text.strip())
+    if match is None:
+        raise ValueError(f"a time is written such as 30s, 10m or 2h, got {text!r}")
+    return float(match[1]) * {"s": 1, "m": 60, "h": 3600}[match[2]]
+
+
+class TimedRun(PlayedRun):
+    """How to run what may play until its verdict is decided."""
+
+    trials: Any
+    budget: float | None = Field(
+        default=None,
+        gt=0,
+        exclude=True,
+        description='Time for a run with `trials = "auto"`: seconds, or a text such as "10m" (s, '
+        "m, h). It ends where the next look at its limits would be beyond it.",
+    )
+
+    @field_validator("budget", mode="before")
+    @classmethod
+    def _in_seconds(cls, budget: Any) -> Any:
+        return seconds(budget) if isinstance(budget, str) else budget
+
+    @model_validator(mode="after")
+    def _ends_at_a_look(self) -> Self:
+        if self.budget is not None and self.trials != "auto":
+            raise ValueError(
+                '`budget` ends a run that plays until its verdict is decided: set `trials = "auto"`'
+            )
+        return self
 
 
 LeastGroup: Any = Field(

@@ -264,7 +264,8 @@ def _message(model: type[BaseModel], fault: Any, path: Path_) -> str:
         if not hint and known:
             hint = f"; known keys: {', '.join(dict.fromkeys(known))}"
         if path[0] == "run" and path[-1] in ("budget", "precision", "quick"):
-            hint = "; only studies of tables have it, since their trials end when limits decide"
+            of = "tables and games" if path[-1] == "budget" else "tables"
+            hint = f"; only studies of {of} have it, since their trials end when limits decide"
         return f"unknown key `{key}`{hint}"
     if fault["type"] == "missing":
         return f"the key `{key}` is missing"
@@ -275,7 +276,7 @@ def _message(model: type[BaseModel], fault: Any, path: Path_) -> str:
         text = re.sub(pattern, words, text)
     got = "" if isinstance(fault["input"], dict) else f", got {fault['input']!r}"
     if path[:1] == ("run",) and fault["input"] == "auto":
-        got += '; only studies of tables take "auto"'
+        got += '; only studies of tables and games take "auto"'
     return f"`{key}`: {text}{got}" if path else f"{text}{got}"
 
 

@@ -341,7 +341,7 @@ AUTO = {"trials": "auto", "seed": 3}
 @pytest.mark.nightly
 def test_a_run_plays_until_it_is_decided(study, narcissus, monkeypatch):
     """Its limits are those of as many trials at the level of the look, so they cover as said."""
-    monkeypatch.setattr("narcissus.kinds.table.playing.FIRST", 4)
+    monkeypatch.setattr("narcissus.game.looks.FIRST", 4)
     path = study(run=AUTO, threshold={"advantage": 0.1}, threat={"targets": 40})
     code, _, err = narcissus("audit", path)
     assert (code, "trials not decided, about" in err) == (0, True), err

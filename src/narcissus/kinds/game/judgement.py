@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from narcissus._outwards import upper
 from narcissus.findings import Contradiction, Finding, contradictions, weakest
+from narcissus.game.looks import counts, most_needed
 from narcissus.profiles.write_out import ROUNDING
 from narcissus.results import Grade, Status
 from narcissus.rows import (
@@ -73,6 +74,16 @@ class AttackerDetail(Fact):
     transcripts: tuple[SaidInTrial, ...] = Field((), description="The first conversations.")
 
 
+class PlayedUntil(Fact):
+    """How a run ended that plays until it is decided."""
+
+    ended: Literal["decided", "below", "budget", "most"] = Field(
+        description="The verdict was decided; each attacker is shown to gain no more than is "
+        "allowed; time was up; the most trials were played."
+    )
+    look: Positive = Field(description="The look at the limits, from 1, at which it ended.")
+
+
 class CoverDetail(Fact):
     """How every rate of an interval was looked at, not those written out only."""
 
@@ -92,6 +103,7 @@ class GameDetail(Fact):
     confidence: Level
     trials: Count
     decided: Positive | None = Field(None, description="Trial at which a violation was certain.")
+    end: PlayedUntil | None = Field(None, description="Null where the trials are given.")
     decides: str = Field("", description="The attacker with the strongest evidence; empty: none.")
     member: str = Field("", description="Of a family, the distribution that was played.")
     members: Positive
@@ -108,6 +120,11 @@ class GameDetail(Fact):
         said = [said for one in self.attackers for said in one.transcripts]
         if (self.decided or 0) > self.trials or (self.attackers and not self.trials):
             raise ValueError(f"decided after {self.decided} of {self.trials} trials")
+        if (end := self.end) is not None:
+            most = ([0, *counts()][end.look : end.look + 1] or [0])[0]
+            least = 1 if self.decided is not None else most
+            if not least <= self.trials <= most or (self.decided and end.ended != "decided"):
+                raise ValueError(f"{self.trials} trials do not end as `end` says")
         if any(len(one.exchanges) > one.questions for one in said):
             raise ValueError("more answers than questions")
         if self.cover is not None and not self.cover.low <= self.cover.rate <= self.cover.high:
@@ -190,7 +207,20 @@ class GameJudgement(StudyJudgement):
             count = row.quantity.trials or 0
             if max(int(row.facts["failed"]), int(row.facts.get("attempts", 0))) > count:
                 raise ValueError(f"more attempts or failures than its {count} trials")
+        end, decided = self.detail.end, self.detail.decided or self.needed or self.proof
+        if end is not None and end.ended == "decided" and not decided:
+            raise ValueError("nothing decides what `end` says was decided")
+        if end is not None and end.ended == "below":
+            ends = [gap.quantity.high for gap in gaps.values()]
+            if len(gaps) < len(rows) or any(high is None or high > self.limit for high in ends):
+                raise ValueError("an attacker may gain more than is allowed, which `end` denies")
         return tuple(PlayedAttacker(r, fresh[r.name], gaps.get(r.name), told[r.name]) for r in rows)
+
+    @property
+    def trials_needed(self) -> int | None:
+        """About how many trials would decide whether the attackers gain more than is allowed."""
+        gaps = [one.gap.quantity for one in self.attackers if one.gap is not None]
+        return most_needed(gaps, self.limit) if self.status == "inconclusive" else None
 
     @property
     def decisive(self) -> PlayedAttacker | None:
@@ -268,6 +298,11 @@ class GameJudgement(StudyJudgement):
         if not self.played:
             return "not assessed"
         return "exceeded" if self.detail.decided is not None else "inconclusive"
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether the verdict is proved, whatever is played."""
+        return self.status_alone in ("met", "exceeded") and self.grade_alone == "proved"
 
     @property
     def rests_on(self) -> tuple[StudyRow, ...]:

@@ -18,7 +18,8 @@ from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Attacked, Game, Play, play
 from narcissus.game.block import Arrays
 from narcissus.game.executor import Executor
-from narcissus.game.loop import Blocks, Through, gap_limits
+from narcissus.game.looks import Clock
+from narcissus.game.loop import Blocks, Through, Until, gap_limits
 from narcissus.game.rules import is_own
 from narcissus.kinds.engine import Done, Kind, PreparedWork
 from narcissus.kinds.game.covered import covered
@@ -29,6 +30,7 @@ from narcissus.kinds.game.judgement import (
     GameDetail,
     GameJudgement,
     GameStatement,
+    PlayedUntil,
     SaidInTrial,
 )
 from narcissus.kinds.game.numbers import (
@@ -264,28 +266,33 @@ class GameKind(Kind[GameStudy, GameWork]):
             family, cover, between = covered(study, family, setup.statement, options)
             exact = exactly(family, setup.statement, study.exact.epsilons, cover, between)
         proofs = list(_proofs(study, setup, statement))
-        played = _played(work, statement, options, store, executor)
+
+        def concluded(played: Play | None, memorized: float | None) -> Findings:
+            rows, facts = list[StudyRow](), dict[str, Any](trials=0)
+            refuted, curve = None, list[tuple[float, float, float]]()
+            if played is not None:
+                rows += played_rows(statement, played, stopped=study.run.stop)
+                facts, refuted = played_detail(played), played.refuted
+                curve = curve_of(played.statement, played.attackers)
+            asked, confidence = study.statement.options, study.run.confidence
+            rows += [*exact, *proofs]
+            rows += others(asked.get("best"), refuted, confidence, curve, memorized)
+            said = GameStatement(
+                name=study.statement.name, words=statement.words(),
+                definition=statement.definition, scope=work.scope,
+                epsilon=asked.get("epsilon"), delta=asked.get("delta"),
+            )  # fmt: skip
+            detail = GameDetail(
+                statement=said, confidence=confidence, **facts, members=len(setup.game.members()),
+                cover=None if cover is None else CoverDetail.taken(cover), between=between,
+                told=work.told,
+            )  # fmt: skip
+            return self.found((criterion_of(statement),), rows, detail)
+
+        known = study.run.trials == "auto" and self.judge(concluded(None, None)).is_proved
+        played = _played(work, statement, options, store, executor, known=known)
         left += _gaps_in(statement, bool(exact), played)
-        memorized = _memorized(study, setup, left)
-        rows, facts = list[StudyRow](), dict[str, Any](trials=0)
-        refuted, curve = None, list[tuple[float, float, float]]()
-        if played is not None:
-            rows += played_rows(statement, played, stopped=study.run.stop)
-            facts, refuted = played_detail(played), played.refuted
-            curve = curve_of(played.statement, played.attackers)
-        asked, confidence = study.statement.options, study.run.confidence
-        rows += [*exact, *proofs]
-        rows += others(asked.get("best"), refuted, confidence, curve, memorized)
-        said = GameStatement(
-            name=study.statement.name, words=statement.words(), definition=statement.definition,
-            scope=work.scope, epsilon=asked.get("epsilon"), delta=asked.get("delta"),
-        )  # fmt: skip
-        detail = GameDetail(
-            statement=said, confidence=confidence, **facts, members=len(setup.game.members()),
-            cover=None if cover is None else CoverDetail.taken(cover), between=between,
-            told=work.told,
-        )  # fmt: skip
-        found = self.found((criterion_of(statement),), rows, detail)
+        found = concluded(played, _memorized(study, setup, left))
         if self.judge(found).status == "not assessed":
             why = "the game is too large to write out, and neither a lemma nor an attacker applies"
             remedy = "add an [[attack]] that works, or make the world smaller"
@@ -327,6 +334,7 @@ def played_detail(played: Play) -> dict[str, Any]:
         "trials": played.trials,
         "decided": played.decided,
         "decides": played.decides,
+        "end": PlayedUntil.taken(played) if played.ended else None,
         "member": played.member,
         "attackers": tuple(map(_attacker, played.attackers)),
         "remarks": tuple(played.remarks),
@@ -426,15 +434,17 @@ def _proofs(study: GameStudy, setup: Setup, statement: Any) -> Iterator[StudyRow
 
 def _played(
     work: GameWork, statement: Any, options: RunOptions, store: TrialStore | None,
-    executor: Executor,
+    executor: Executor, *, known: bool,
 ) -> Play | None:  # fmt: skip
     setup, run, observer = work.setup, work.study.run, options.observer
     if not setup.attacks:
         return None
+    until = Until(Clock(run.budget, options.looks), known)
     through = partial(play_in_order, store=store, executor=executor, observer=observer)
     return play(
         setup.game, setup.attacks, statement,
-        trials=run.trials, fresh=run.fresh, confidence=run.confidence, stop=run.stop,
+        trials=until if run.trials == "auto" else run.trials, fresh=run.fresh,
+        confidence=run.confidence, stop=run.stop,
         rng=int(child(options.entropy, 0).integers(2**63)), observer=observer,
         through=agreed(through, setup, store, executor, options),
     )  # fmt: skip

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 from narcissus._outwards import lower, upper
+from narcissus.game.looks import rounded_trials
 from narcissus.kinds.game.judgement import WHATEVER_IS_TOLD, GameJudgement
 from narcissus.kinds.layout import Column, Headline, Layout, table
 from narcissus.profiles import Cover
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
 
 _STRIKING = 0.05
 """A gain that is shown though its limits still allow none."""
+
+ENDED = {
+    "decided": "when the verdict was decided",
+    "below": "when each attacker was shown to gain no more than is allowed",
+    "budget": "when its time was spent",
+    "most": "after the most trials that are played",
+}
 
 
 class GameLayout(Layout):
@@ -193,10 +201,24 @@ def _verdict(case: GameJudgement) -> str:
     each = f" of each of {detail.members:,} distributions" if detail.members > 1 else ""
     names = ", ".join(one.name for one in case.attackers)
     told = f" Each was told {detail.told}." if detail.told else ""
+    ending = f" {_undecided(case)}".rstrip()
     return (
         f"No violation was found in {detail.trials:,} trials{each}. Attacks: {names}.{told} "
-        f"Others may do better, so resilience is not proved.{others}"
+        f"Others may do better, so resilience is not proved.{ending}{others}"
     )
+
+
+def _undecided(case: GameJudgement) -> str:
+    """Return the answer of a study that decides nothing, where it is not the usual one."""
+    end, more = case.detail.end, case.trials_needed
+    if not case.played:
+        return "Nothing was written out, proved or played."
+    if end is not None and end.ended == "below":
+        return "These attacks are shown to gain no more than is allowed; others may gain more."
+    if end is None or more is None:
+        return ""
+    needed = rounded_trials(max(more, case.detail.trials + 1))
+    return f"{case.detail.trials:,} trials are too few; about {needed:,} would probably do."
 
 
 def _exact_verdict(case: GameJudgement, who: str, against: str) -> str:
@@ -370,7 +392,7 @@ def _glance(case: GameJudgement) -> Glance:
         asked="The statement",
         kept=f"holds against {who}",
         broken="is violated",
-        undecided="" if case.played else "Nothing was written out, proved or played.",
+        undecided=_undecided(case),
         plainly="The study holds no statement to judge.",
         given=sorted(kept),
         notes=[
@@ -469,6 +491,9 @@ def _attackers(case: GameJudgement) -> Iterator[Block]:
     if case.refuted is not None:
         words = f"{lower(case.refuted, places=2)}, by all attackers together (sampled)"
         yield Facts([("Largest epsilon refuted at the statement's delta", words)])
+    if (end := detail.end) is not None:
+        words = f"{ENDED[end.ended]}, at look {end.look}; the limits hold whenever a run ends"
+        yield Facts([("The run ended", words)])
     if detail.remarks:
         yield Items("Remarks", detail.remarks, "warning")
 

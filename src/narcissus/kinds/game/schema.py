@@ -19,7 +19,7 @@ from narcissus.study.part_section import PartSection, refused
 from narcissus.study.parts import Part
 from narcissus.study.ranges import spread
 from narcissus.study.registry import STATEMENT, loaded
-from narcissus.study.sections import FileSection, PlayedRun, without_defaults
+from narcissus.study.sections import FileSection, TimedRun, without_defaults
 from narcissus.study.signatures import waits
 from narcissus.success import Claim, KeptSurprisal
 from narcissus.worlds import NamedFamily, Neighbours, OwnWorld, Pairs, Records, members
@@ -287,13 +287,26 @@ Relation = Annotated[Part, PartSection("relation")]
 Expected = Literal["resilient", "violates", "no violation found"]
 
 
-class GameRun(PlayedRun):
+class GameRun(TimedRun):
     """How to play."""
 
-    trials: int = Field(default=10_000, ge=1, le=10**9, description="Most trials to play.")
+    trials: Annotated[int, Field(ge=1, le=10**9)] | Literal["auto"] = Field(
+        default=10_000,
+        description='Most trials to play. "auto" plays until the statement is refuted, until each '
+        "attacker is shown to gain no more than is allowed, or until `--budget` is spent.",
+    )
     fresh: int = Field(default=1, ge=1, le=10**6, description="Fresh data sets for each attempt.")
     confidence: float = Field(default=0.95, gt=0, lt=1, description="Confidence of 'violates'.")
     stop: bool = Field(default=True, description="End once the statement is refuted.")
+
+    @model_validator(mode="after")
+    def _may_stop(self) -> Self:
+        if self.trials == "auto" and not self.stop:
+            raise ValueError(
+                '`trials = "auto"` ends once the statement is refuted, `stop = false` does not: '
+                "leave out `stop`, or set a number of trials"
+            )
+        return self
 
 
 class Exact(FileSection):

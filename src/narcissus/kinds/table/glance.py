@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from narcissus.game.looks import rounded_trials
 from narcissus.kinds.table.judgement import JudgedSetting, TableJudgement
 from narcissus.kinds.table.words import (
     attack_name,
     most_vulnerable,
-    rounded_trials,
 )
 from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, Reach, of_100, placed
 from narcissus.rows import Quantity

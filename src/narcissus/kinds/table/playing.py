@@ -27,6 +27,7 @@ from narcissus.bounds.theorems import user_theorems
 from narcissus.errors import InputError
 from narcissus.evidence import each_confidence
 from narcissus.game.executor import Executor, soon
+from narcissus.game.looks import GROWTH, MOST, Clock, counts
 from narcissus.kinds.table import work
 from narcissus.kinds.table.envelope import Enclosure
 from narcissus.kinds.table.estimates import (
@@ -53,11 +54,7 @@ from narcissus.study.store import FILE, TrialStore
 Trials = Mapping[str, Any]
 
 PILOT_TRIALS = 10
-MOST = 1_000_000
-GROWTH = 1.5
 LOOKS = 6
-FIRST = 20
-"""Trials before the first look of a run that plays until its verdict is decided."""
 PATIENT_LOOKS = 4
 """Looks after which a verdict that no number of trials seems to decide ends the run."""
 
@@ -142,9 +139,7 @@ class DecisionPlan(LookPlan):
 
     judge: Callable[[Experiment, Trials], tuple[Status, int | None]] = field(kw_only=True)
     """Returns the status that a record would have, and about how many trials would decide it."""
-    budget: float | None = field(kw_only=True)  # in seconds
-    ended: int | None = field(kw_only=True)  # the look at which it ended when it was played before
-    began: float = field(kw_only=True, default_factory=time.monotonic)
+    clock: Clock = field(kw_only=True)
 
     def end(
         self, now: Experiment, trials: Trials, number: int, seconds: float
@@ -157,25 +152,15 @@ class DecisionPlan(LookPlan):
             ended = "beyond trials"
         elif number + 1 == len(self.looks):
             ended = "most"
-        elif self._is_spent(now.trials, number, seconds):
+        elif self.clock.is_spent(number + 1, seconds):
             ended = "budget"
         if ended is not None:
             return DecisionDetail(ended=ended, look=number + 1, part=self.looks[number].part)
         return "not decided" + (f", about {needed:,} would do" if needed else "")
 
-    def _is_spent(self, played: int, number: int, seconds: float) -> bool:
-        """Whether the next look is beyond the time given, as fast as the last trials were."""
-        if self.ended is not None:  # as then, whatever the time
-            return number + 1 >= self.ended
-        if self.budget is None:
-            return False
-        fresh = played - (self.looks[number - 1].trials if number else 0)
-        soonest = seconds * (self.looks[number + 1].trials - played) / fresh
-        return time.monotonic() - self.began + soonest > self.budget
-
 
 def until_decided() -> tuple[PlannedLook, ...]:
-    """Schedule looks without end, from `FIRST` trials on, each half as many again.
+    """Schedule looks without end, each with half as many trials again.
 
     Look k has ``1 / (k (k + 1))`` of the error; all of them together have less than all of it.
 
@@ -184,10 +169,7 @@ def until_decided() -> tuple[PlannedLook, ...]:
     >>> sum(look.part for look in until_decided()) < 1
     True
     """
-    counts = [FIRST]
-    while counts[-1] < MOST:
-        counts.append(min(MOST, math.ceil(FIRST * GROWTH ** len(counts))))
-    return tuple(PlannedLook(n, 1 / (k * (k + 1))) for k, n in enumerate(counts, 1))
+    return tuple(PlannedLook(n, 1 / (k * (k + 1))) for k, n in enumerate(counts(), 1))
 
 
 def schedule(first: int, most: int) -> tuple[PlannedLook, ...]:
@@ -198,8 +180,7 @@ def schedule(first: int, most: int) -> tuple[PlannedLook, ...]:
     >>> [(look.trials, look.part) for look in schedule(100, 300)]
     [(100, 0.5), (150, 0.25), (225, 0.125), (300, 0.125)]
     """
-    counts = [min(most, math.ceil(first * GROWTH**k)) for k in range(LOOKS)]
-    kept = sorted(set(counts))
+    kept = sorted({min(most, math.ceil(first * GROWTH**k)) for k in range(LOOKS)})
     parts = [0.5 ** (k + 1) for k in range(len(kept) - 1)]
     return tuple(PlannedLook(n, p) for n, p in zip(kept, [*parts, 1 - sum(parts)], strict=True))
 
@@ -222,8 +203,8 @@ def looks_of(
                 '`run.trials = "auto"` plays until the verdict on a threshold is decided, and '
                 "there is none: add [threshold], or a number of trials, or `run.precision`"
             )
-        how: dict[str, Any] = {"budget": study.run.budget, "ended": options.looks}
-        return DecisionPlan(0.0, until_decided(), asked, threshold, judge=judge, **how)
+        clock = Clock(study.run.budget, options.looks)
+        return DecisionPlan(0.0, until_decided(), asked, threshold, judge=judge, clock=clock)
     if study.run.precision is None:
         return None
     pilot = replace(  # of other people, noise and chance

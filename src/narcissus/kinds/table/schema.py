@@ -5,7 +5,6 @@ The descriptions here are the documentation of the study file (`narcissus schema
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import (
@@ -25,7 +24,7 @@ from narcissus.study.sections import (
     Approval,
     FileSection,
     LeastGroup,
-    PlayedRun,
+    TimedRun,
     without_default_least_group,
     without_defaults,
 )
@@ -294,15 +293,7 @@ class GroupsSpec(Strictly):
     _as_before = model_serializer(mode="wrap")(without_default_least_group)
 
 
-def seconds(text: str) -> float:
-    """Parse a time such as "30s", "10m" or "2h"."""
-    match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)([smh])", text.strip())
-    if match is None:
-        raise ValueError(f"a time is written such as 30s, 10m or 2h, got {text!r}")
-    return float(match[1]) * {"s": 1, "m": 60, "h": 3600}[match[2]]
-
-
-class RunSpec(PlayedRun, Strictly):
+class RunSpec(TimedRun, Strictly):
     """How much work."""
 
     trials: Annotated[int, Field(ge=1, le=1_000_000)] | Literal["auto"] | None = Field(
@@ -318,13 +309,6 @@ class RunSpec(PlayedRun, Strictly):
         description="Half the distance between the limits of the headline (guess, best attack, "
         "ceiling) at which the run ends, in percentage points. A pilot of its own says when the "
         "run looks at its limits; these hold at their level whenever it ends.",
-    )
-    budget: float | None = Field(
-        default=None,
-        gt=0,
-        exclude=True,
-        description='Time for a run with `trials = "auto"`: seconds, or a text such as "10m" (s, '
-        "m, h). It ends where the next look at its limits would be beyond it.",
     )
     quick: bool = Field(
         default=False,
@@ -355,17 +339,8 @@ class RunSpec(PlayedRun, Strictly):
         """Whether limits decide when the run ends."""
         return self.precision is not None or self.trials == "auto"
 
-    @field_validator("budget", mode="before")
-    @classmethod
-    def _in_seconds(cls, budget: Any) -> Any:
-        return seconds(budget) if isinstance(budget, str) else budget
-
     @model_validator(mode="after")
     def _one_end(self) -> RunSpec:
-        if self.budget is not None and self.trials != "auto":
-            raise ValueError(
-                '`budget` ends a run that plays until its verdict is decided: set `trials = "auto"`'
-            )
         if self.precision is not None and self.trials == "auto":
             raise ValueError(
                 '`trials = "auto"` ends when the verdict is decided, `precision` when limits are '

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, cast
 
 from narcissus._outwards import lower, upper
@@ -27,11 +26,6 @@ def percent(share: float | None) -> str:
 
 def points(difference: float) -> str:
     return f"{round(100 * difference, 1) + 0.0:.1f} points"
-
-
-def rounded_trials(count: int) -> int:
-    step = 10 ** max(0, int(math.log10(max(count, 1))) - 1)
-    return -(-count // step) * step
 
 
 def in_favour(numbers: JudgedSetting) -> list[str]:
