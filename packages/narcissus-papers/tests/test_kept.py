@@ -11,12 +11,10 @@ import pytest
 
 from narcissus.errors import InputError
 from narcissus.observer import SilentObserver
-from narcissus.study import sources
-from narcissus.study.sources import package_source
 from narcissus_papers import ITEMS, Given, Item, Needed, Reproduced
 from narcissus_papers import kept as module
 from narcissus_papers.job import write
-from narcissus_papers.kept import KeptItems, digests, origin
+from narcissus_papers.kept import KeptItems, digests, origin, package_source
 
 NAME = "001/figure-1"
 TEXT = write(Reproduced(cannot="no numbers"))
@@ -100,7 +98,7 @@ def house(tmp_path, monkeypatch):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     monkeypatch.setattr(module, "__file__", str(tmp_path / "papers" / "kept.py"))
-    monkeypatch.setattr(sources, "ROOT", tmp_path / "narcissus")
+    monkeypatch.setattr(module, "ROOT", tmp_path / "narcissus")
 
     def figure(_given: Given) -> Reproduced:
         return Reproduced()

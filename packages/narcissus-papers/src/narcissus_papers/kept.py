@@ -8,23 +8,32 @@ modules of the item's functions count, and what they import here.
 
 from __future__ import annotations
 
+import ast
+import functools
 import hashlib
+import inspect
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import narcissus
 from narcissus._files import file_size, put, read_bytes
 from narcissus.errors import InputError
 from narcissus.observer import Observer
 from narcissus.study.engines.task import installed
-from narcissus.study.sources import functions_source, package_source
 from narcissus_papers.base import Item, Needed
 from narcissus_papers.job import read
 
 LARGEST = 2**40
+ROOT = Path(narcissus.__file__).resolve().parent
+"""The folder of the package that computes the numbers."""
+SHOWS = ("cli", "report")
+"""Rooms whose source does not make numbers."""
+_OURS = "narcissus_papers."
 
 
 def digests(items: Sequence[Item], data: Path | None, observer: Observer) -> dict[str, str | None]:
@@ -82,9 +91,85 @@ def origin(item: Item, data: Mapping[str, str | None]) -> dict[str, Any]:
     return {
         "versions": installed(),
         "package": package_source(),
-        "item": functions_source(item.make, item.pieces, "narcissus_papers", Path(__file__).parent),
+        "item": functions_source(item.make, item.pieces),
         "data": {one.name: data.get(one.name) for one in item.needs},
     }
+
+
+@cache
+def package_source() -> str:
+    """Return a digest of the source of all rooms that compute numbers."""
+    paths = (p for p in ROOT.rglob("*.py") if p.relative_to(ROOT).parts[0] not in SHOWS)
+    return _digest({p.relative_to(ROOT).as_posix(): p for p in paths})
+
+
+def functions_source(make: Callable[..., Any], pieces: Mapping[str, Callable[..., Any]]) -> str:
+    """Return a digest of the modules of functions, and of the arguments of each.
+
+    Of this package all modules that these import count; of others only their own.
+    """
+    functions = [make, *pieces.values()]
+    names = {_plain(one).__module__ for one in functions}
+    files: dict[str, Path] = {}
+    for name in names:
+        files |= _imported(name)
+    for one in map(_plain, functions):  # of a module of somebody else's, that one alone
+        if not one.__module__.startswith(_OURS):
+            with suppress(TypeError, OSError):  # built in, or typed into a notebook
+                files[one.__module__] = Path(inspect.getfile(one))
+    told = [f"{name} {_told(piece)}" for name, piece in pieces.items()]
+    return _digest(files, "\n".join([*told, _told(make)]))
+
+
+def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function
+
+
+def _told(function: Callable[..., Any]) -> str:
+    """Name a function, with the arguments of a `partial`."""
+    if isinstance(function, functools.partial):
+        return f"{_told(function.func)} {function.args!r} {sorted(function.keywords.items())!r}"
+    return function.__qualname__
+
+
+def _imported(first: str) -> dict[str, Path]:
+    """Return a module of this package and all that it imports here, by their names."""
+    found: dict[str, Path] = {}
+    left = [first]
+    while left:
+        name = left.pop()
+        path = None if name in found else _file(name)
+        if path is not None:
+            found[name] = path
+            left += _imports(path)
+    return found
+
+
+def _imports(path: Path) -> Iterator[str]:
+    """Return possible imports of a module; some names may not be modules."""
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            yield from (one.name for one in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            yield node.module
+            yield from (f"{node.module}.{one.name}" for one in node.names)
+
+
+def _file(name: str) -> Path | None:
+    """Return the file of a module of this package, but not of a package in it."""
+    if not name.startswith(_OURS):
+        return None
+    path = Path(__file__).parent.joinpath(*name.split(".")[1:]).with_suffix(".py")
+    return path if path.is_file() else None
+
+
+def _digest(files: Mapping[str, Path], told: str = "") -> str:
+    digest = hashlib.sha256(told.encode())
+    for name, path in sorted(files.items()):
+        digest.update(name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
 
 
 FOLDER = "kept"
