@@ -197,7 +197,7 @@ def test_no_test_between_two_rows_does_better_than_its_guarantee_says():
 def test_its_views_have_their_closed_forms(beta):
     guarantee = BayesSecurity(beta)
     rates = np.linspace(0, 1, 41)
-    assert guarantee.as_approximate == ApproximateDP(0.0, 1 - beta)
+    assert as_approximate(guarantee, epsilon=0.0) == ApproximateDP(0.0, guarantee.delta)
     assert guarantee.profile([0.0, 2.0, 1e300]) == pytest.approx([1 - beta] * 3, abs=1e-15)
     assert guarantee.power(rates) == pytest.approx(np.minimum(1, rates + 1 - beta), abs=1e-15)
     assert guarantee.trade_off(rates) == pytest.approx(np.maximum(0, beta - rates), abs=1e-15)
@@ -207,7 +207,7 @@ def test_its_views_have_their_closed_forms(beta):
 
 def test_the_neighbours_are_kept():
     guarantee = BayesSecurity(0.9, adjacency="add-remove")
-    assert guarantee.as_approximate.adjacency == "add-remove"
+    assert as_approximate(guarantee, epsilon=0.0).adjacency == "add-remove"
     assert guarantee.describe() == "Bayes security with beta* 0.9 (add-remove neighbours)"
 
 

@@ -115,7 +115,6 @@ def test_ranks_and_shares_of_passwords():
     law = Zipf(1.2, 10**9)
     assert law.probability(1) == pytest.approx(0.181411234149102, rel=1e-13)
     assert law.probability(law.percentile(0.5)) == pytest.approx(6.60541598e-12, rel=1e-8)
-    assert law.rank_at(0.5) == 17
     assert law.probability(17) == pytest.approx(0.00605516, rel=1e-6)
     assert law.percentile(0.0) == 10**9
     assert law.percentile(1.0) == 1
@@ -131,8 +130,6 @@ def test_small_laws_are_what_they_list():
     assert [law.probability(k) for k in range(1, 51)] == pytest.approx(mass.tolist(), rel=1e-12)
     heads = np.cumsum(mass)
     assert [law.head(k) for k in range(1, 51)] == pytest.approx(heads.tolist(), rel=1e-12)
-    for share in (0.05, 0.3, 0.9, 1.0):
-        assert law.rank_at(share) == int(np.argmax(heads >= share - 1e-12)) + 1
 
 
 def test_what_is_no_law_is_refused():

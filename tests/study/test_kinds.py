@@ -5,8 +5,9 @@ from pydantic import BaseModel
 
 from narcissus.errors import InputError
 from narcissus.observer import SILENT
-from narcissus.study.kinds import KINDS, RunOptions, named, study_kind
+from narcissus.study.kinds import KINDS, RunOptions, study_kind
 from narcissus.study.load import load_study
+from narcissus.study.registry import loaded
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -15,7 +16,7 @@ def test_a_kind_refuses_unknown_keys_and_types_its_detail(name):
     assert issubclass(kind.model, BaseModel)
     assert kind.model.model_config["extra"] == "forbid"
     assert kind.detail.model_config["extra"] == "forbid"
-    assert named(kind.layout).not_covered
+    assert loaded(kind.layout).not_covered
     assert callable(kind.check)
     assert callable(kind.play)
     assert study_kind(name) is kind

@@ -98,11 +98,7 @@ _SMALL = 1024  # targets up to which all strengths are summed in one go
 
 
 def reached_tails(
-    priors: ArrayLike,
-    guarantee: Guarantee,
-    *,
-    repeats: ArrayLike | None = None,
-    steps: int = STEPS,
+    priors: ArrayLike, guarantee: Guarantee, *, repeats: ArrayLike | None = None, steps: int = STEPS
 ) -> FloatArray | NotAssessed:
     """Compute ``Pr[at least v are reconstructed]`` under some mechanism with the guarantee.
 
@@ -230,11 +226,7 @@ def reached(
 
 
 def reached_number(
-    priors: ArrayLike,
-    guarantee: Guarantee,
-    confidence: float,
-    *,
-    repeats: ArrayLike | None = None,
+    priors: ArrayLike, guarantee: Guarantee, confidence: float, *, repeats: ArrayLike | None = None
 ) -> int | NotAssessed:
     """Return the number that some mechanism stays below with at most that confidence.
 
@@ -275,8 +267,7 @@ def _has_prior(threat: Threat) -> bool:
 
 def _none(guarantee: Guarantee) -> NotAssessed:
     return NotAssessed(
-        _WHAT,
-        f"no mechanism that is as strong as {guarantee.describe()} allows is known here",
+        _WHAT, f"no mechanism that is as strong as {guarantee.describe()} allows is known here"
     )
 
 

@@ -173,11 +173,7 @@ def _family(guarantee: Guarantee) -> tuple[Callable[[float], Guarantee], str, fl
         return PureDP, "epsilon", guarantee.epsilon
     if isinstance(guarantee, ApproximateDP):
         delta = guarantee.delta
-        return (
-            lambda e: ApproximateDP(e, delta),
-            f"epsilon (delta {delta:g})",
-            guarantee.epsilon,
-        )
+        return (lambda e: ApproximateDP(e, delta), f"epsilon (delta {delta:g})", guarantee.epsilon)
     if isinstance(guarantee, GaussianDP):
         return GaussianDP, "mu", guarantee.mu
     if isinstance(guarantee, ZeroConcentratedDP):

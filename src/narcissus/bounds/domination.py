@@ -16,8 +16,7 @@ from narcissus._validation import integer, non_negative
 from narcissus.bounds.binomial import PoissonBinomial, upper_tail
 from narcissus.bounds.exact import constraints, maximise
 from narcissus.bounds.theorem import Needs, Theorem, points_of
-from narcissus.bounds.threat import likeliest_first, prior_rows, success_matrix
-from narcissus.errors import InputError
+from narcissus.bounds.threat import likeliest_first, prior_kinds, prior_rows, success_matrix
 from narcissus.guarantees import Guarantee, require_replace_one
 from narcissus.results import Bound
 
@@ -196,16 +195,10 @@ def domination(
     0.589582
     """
     require_replace_one(guarantee)
-    rows = prior_rows("priors", priors)
+    different, counts = prior_kinds(priors, repeats)
     v = integer("at_least", at_least)
     points = guarantee.tangents() if epsilons is None else np.atleast_1d(np.asarray(epsilons))
     larger = points_of(guarantee, larger=100) if epsilons is None else points
-    if repeats is None:
-        different, counts = np.unique(rows, axis=0, return_counts=True)
-    else:
-        different, counts = rows, np.atleast_1d(np.asarray(repeats, dtype=np.int64))
-        if counts.shape != (rows.shape[0],) or (counts < 1).any():
-            raise InputError("`repeats` must be whole numbers from 1, one for each prior")
     value = _tail_by_domination(
         different, counts, guarantee, v, success=success, points=points, larger=larger
     )

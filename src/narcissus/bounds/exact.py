@@ -174,13 +174,7 @@ def certify(
     """
     claimed = bound.value if isinstance(bound, Bound) else float(bound)
     found = exact_optimum(
-        priors,
-        guarantee,
-        at_least,
-        success,
-        guesses=guesses,
-        shared=shared,
-        epsilons=epsilons,
+        priors, guarantee, at_least, success, guesses=guesses, shared=shared, epsilons=epsilons
     )
     holds = claimed >= found.value - _TOLERANCE
     return Certificate(
@@ -213,11 +207,7 @@ class Maximum:
 
 
 def maximise(
-    gain: FloatArray,
-    upper: Sparse,
-    limits: FloatArray,
-    equal: Sparse,
-    sums: FloatArray,
+    gain: FloatArray, upper: Sparse, limits: FloatArray, equal: Sparse, sums: FloatArray
 ) -> Maximum | None:
     """Maximise ``gain @ x`` over ``0 <= x <= 1``, ``upper @ x <= limits``, ``equal @ x = sums``.
 

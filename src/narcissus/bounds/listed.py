@@ -165,8 +165,7 @@ def ranked_optimum(prior: RankedPrior, guarantee: Guarantee) -> float:
     if not isinstance(guarantee, PureDP | ApproximateDP):
         masses, counts = spread(prior)
         return float(optimum(masses, guarantee, counts=counts)[0])
-    delta = guarantee.delta if isinstance(guarantee, ApproximateDP) else 0.0
-    shrink = math.exp(-guarantee.epsilon)
+    delta, shrink = guarantee.delta, math.exp(-guarantee.epsilon)
 
     def falls(k: int) -> bool:
         # divided by e^eps, so that nothing overflows

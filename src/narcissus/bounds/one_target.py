@@ -424,10 +424,7 @@ class _Program:
         if not self.limits:
             return self.start, self.start_limits
         events = sparse.csr_array(
-            (
-                np.concatenate(self.data),
-                (np.concatenate(self.rows), np.concatenate(self.columns)),
-            ),
+            (np.concatenate(self.data), (np.concatenate(self.rows), np.concatenate(self.columns))),
             shape=(len(self.limits), self.start.shape[1]),
         )
         limits = np.concatenate([self.start_limits, self.limits])

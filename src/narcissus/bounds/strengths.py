@@ -56,9 +56,7 @@ def whole(guarantee: Guarantee, steps: int) -> Strengths | None:
     require_replace_one(guarantee)
     if isinstance(guarantee, PureDP):
         return Strengths(np.array([guarantee.epsilon]), np.ones(1))
-    if isinstance(guarantee, BayesSecurity):
-        guarantee = guarantee.as_approximate
-    if isinstance(guarantee, ApproximateDP):
+    if isinstance(guarantee, ApproximateDP | BayesSecurity):
         rest = np.array([1.0 - guarantee.delta])
         return Strengths(np.array([guarantee.epsilon]), rest, guarantee.delta)
     if isinstance(guarantee, ProfileCurve):

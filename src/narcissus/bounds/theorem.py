@@ -115,7 +115,7 @@ class Question:
     @property
     def delta(self) -> float:
         assert isinstance(self.guarantee, ONE_POINT)
-        return self.guarantee.delta if isinstance(self.guarantee, ApproximateDP) else 0.0
+        return self.guarantee.delta
 
     @cached_property
     def odds(self) -> FloatArray:

@@ -72,7 +72,7 @@ def prior_kinds(
 ) -> tuple[FloatArray, NDArray[np.int64]]:
     """Return the distinct priors and their multiplicities."""
     rows = prior_rows("priors", priors)
-    counts = np.ones(len(rows), dtype=np.int64) if repeats is None else np.asarray(repeats)
+    counts = np.ones(len(rows), dtype=np.int64) if repeats is None else np.atleast_1d(repeats)
     if counts.shape != (len(rows),) or (counts < 1).any():
         raise InputError("`repeats` must be whole numbers from 1, one for each prior")
     different, back = np.unique(rows, axis=0, return_inverse=True)

@@ -426,11 +426,7 @@ def optimal_composition(
     mass = scipy.stats.binom.pmf(kept, many, 1 / (1 + np.exp(-one)))
     mass = (1 - failed) * mass
     return from_losses(
-        (2 * kept - many) * one,
-        mass,
-        adjacency=adjacency,
-        at_infinity=float(failed),
-        reverse=mass,
+        (2 * kept - many) * one, mass, adjacency=adjacency, at_infinity=float(failed), reverse=mass
     )
 
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy
@@ -47,56 +47,11 @@ def _log_grown(rate: FloatArray, epsilon: float, *, missed: bool = False) -> Flo
         return np.minimum((np.log1p(-rate) if missed else np.log(rate)) + epsilon, 0.0)
 
 
-@dataclass(frozen=True)
-class PureDP(Guarantee, epsilon=non_negative):
-    """Pure differential privacy: ``P(E) <= exp(epsilon) P'(E)`` for every event.
+class _OnePoint(Guarantee):
+    """A guarantee that one point of its profile, (epsilon, delta), implies the whole of."""
 
-    Source: Dwork et al. 2006; profile: randomized response (Narcissus theory 3).
-
-    >>> round(float(PureDP(1.0).profile(0.0)), 6)
-    0.462117
-    """
-
-    epsilon: float  # at least 0 and finite
-
-    def profile(self, epsilon: ArrayLike) -> FloatArray:
-        return randomized_response_profile(epsilons("epsilon", epsilon), self.epsilon)
-
-    def power(self, alpha: ArrayLike) -> FloatArray:
-        """Return ``min(1, e^epsilon alpha, 1 - e^-epsilon (1 - alpha))``; any shape."""
-        rate = alphas(alpha)
-        steep = np.exp(_log_grown(rate, self.epsilon))
-        return np.minimum(steep, 1.0 - np.exp(-self.epsilon) * (1.0 - rate))
-
-    def trade_off(self, alpha: ArrayLike) -> FloatArray:
-        """Return ``max(0, 1 - e^epsilon alpha, e^-epsilon (1 - alpha))``; any shape."""
-        rate = alphas(alpha)
-        steep = -np.expm1(_log_grown(rate, self.epsilon))
-        return np.maximum(steep, np.exp(-self.epsilon) * (1.0 - rate))
-
-    def least_alpha(self, power: ArrayLike) -> FloatArray:
-        """Return ``max(e^-epsilon power, 1 - e^epsilon (1 - power))``; any shape."""
-        rate = alphas(power)
-        steep = -np.expm1(_log_grown(rate, self.epsilon, missed=True))
-        return np.maximum(np.exp(-self.epsilon) * rate, steep)
-
-    def tangents(self, count: int = 40) -> FloatArray:
-        """Return ``[epsilon]``: this one point implies the whole profile."""
-        return np.array([self.epsilon])
-
-    def describe(self) -> str:
-        return f"pure DP with epsilon {self.epsilon:g} ({self.neighbours})"
-
-
-@dataclass(frozen=True)
-class ApproximateDP(Guarantee, epsilon=non_negative, delta=probability):
-    """Approximate differential privacy: ``P(E) <= exp(epsilon) P'(E) + delta`` for every event.
-
-    Source: Dwork et al. 2006; trade-off function: Wasserman and Zhou 2010.
-    """
-
-    epsilon: float  # at least 0 and finite
-    delta: float  # in [0, 1]
+    epsilon: float
+    delta: float
 
     def profile(self, epsilon: ArrayLike) -> FloatArray:
         """Return delta; at worst all is revealed with ``delta``, else randomized response."""
@@ -117,16 +72,56 @@ class ApproximateDP(Guarantee, epsilon=non_negative, delta=probability):
         flat = np.exp(-self.epsilon) * (1.0 - self.delta - rate)
         return np.maximum(np.maximum(steep, flat), 0.0)
 
+    def tangents(self, count: int = 40) -> FloatArray:
+        """Return ``[epsilon]``: this one point implies the whole profile."""
+        return np.array([self.epsilon])
+
+
+@dataclass(frozen=True)
+class PureDP(_OnePoint, epsilon=non_negative):
+    """Pure differential privacy: ``P(E) <= exp(epsilon) P'(E)`` for every event.
+
+    Source: Dwork et al. 2006; profile: randomized response (Narcissus theory 3).
+
+    >>> round(float(PureDP(1.0).profile(0.0)), 6)
+    0.462117
+    """
+
+    epsilon: float  # at least 0 and finite
+    delta: ClassVar[float] = 0.0  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    def trade_off(self, alpha: ArrayLike) -> FloatArray:
+        """Return ``max(0, 1 - e^epsilon alpha, e^-epsilon (1 - alpha))``; any shape."""
+        rate = alphas(alpha)
+        steep = -np.expm1(_log_grown(rate, self.epsilon))
+        return np.maximum(steep, np.exp(-self.epsilon) * (1.0 - rate))
+
+    def least_alpha(self, power: ArrayLike) -> FloatArray:
+        """Return ``max(e^-epsilon power, 1 - e^epsilon (1 - power))``; any shape."""
+        rate = alphas(power)
+        steep = -np.expm1(_log_grown(rate, self.epsilon, missed=True))
+        return np.maximum(np.exp(-self.epsilon) * rate, steep)
+
+    def describe(self) -> str:
+        return f"pure DP with epsilon {self.epsilon:g} ({self.neighbours})"
+
+
+@dataclass(frozen=True)
+class ApproximateDP(_OnePoint, epsilon=non_negative, delta=probability):
+    """Approximate differential privacy: ``P(E) <= exp(epsilon) P'(E) + delta`` for every event.
+
+    Source: Dwork et al. 2006; trade-off function: Wasserman and Zhou 2010.
+    """
+
+    epsilon: float  # at least 0 and finite
+    delta: float  # in [0, 1]
+
     def least_alpha(self, power: ArrayLike) -> FloatArray:
         """Return ``max(0, e^-epsilon (power - delta), 1 - delta - e^epsilon (1 - power))``."""
         rate = alphas(power)
         flat = np.exp(-self.epsilon) * np.maximum(rate - self.delta, 0.0)
         steep = -np.expm1(_log_grown(rate, self.epsilon, missed=True))
         return np.maximum(flat, steep - self.delta)
-
-    def tangents(self, count: int = 40) -> FloatArray:
-        """Return ``[epsilon]``: this one point implies the whole profile."""
-        return np.array([self.epsilon])
 
     def describe(self) -> str:
         return (
@@ -136,7 +131,7 @@ class ApproximateDP(Guarantee, epsilon=non_negative, delta=probability):
 
 
 @dataclass(frozen=True)
-class BayesSecurity(Guarantee, beta_star=probability):
+class BayesSecurity(_OnePoint, beta_star=probability):
     """Bayes security of the channel from one record, the others fixed.
 
     Equivalent to (0, 1 - beta_star)-DP: the total variation distance between any two values of the
@@ -149,27 +144,11 @@ class BayesSecurity(Guarantee, beta_star=probability):
     """
 
     beta_star: float
+    epsilon: ClassVar[float] = 0.0  # pyright: ignore[reportIncompatibleVariableOverride]
 
     @property
-    def as_approximate(self) -> ApproximateDP:
-        """The equivalent (0, 1 - beta_star)-DP."""
-        return ApproximateDP(0.0, 1.0 - self.beta_star, adjacency=self.adjacency)
-
-    def profile(self, epsilon: ArrayLike) -> FloatArray:
-        """Return ``1 - beta_star`` for every epsilon of at least 0; any shape."""
-        return self.as_approximate.profile(epsilon)
-
-    def power(self, alpha: ArrayLike) -> FloatArray:
-        """Return ``min(1, alpha + 1 - beta_star)``; any shape."""
-        return self.as_approximate.power(alpha)
-
-    def trade_off(self, alpha: ArrayLike) -> FloatArray:
-        """Return ``max(0, beta_star - alpha)``; any shape."""
-        return self.as_approximate.trade_off(alpha)
-
-    def tangents(self, count: int = 40) -> FloatArray:
-        """Return ``[0]``: this one point implies the whole profile."""
-        return self.as_approximate.tangents(count)
+    def delta(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return 1.0 - self.beta_star
 
     def describe(self) -> str:
         return f"Bayes security with beta* {self.beta_star:g} ({self.neighbours})"

@@ -21,8 +21,9 @@ from narcissus.observer import Observer
 from narcissus.results import NotAssessed, Status
 from narcissus.rows import Fact, Findings, HoldsRows, StudyJudgement, judge
 from narcissus.study.engines import executor_of
-from narcissus.study.kinds import Outcome, RunOptions, named
+from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.pool import Play, play_all
+from narcissus.study.registry import loaded
 from narcissus.study.store import TrialStore
 from narcissus.study.work import agree
 
@@ -154,7 +155,7 @@ class Kind(Generic[StudyT, WorkT]):
 
     def outcome(self, work: PreparedWork[StudyT], findings: Findings) -> Outcome:
         case = self.judge(findings)
-        said: Layout = named(self.layout)
+        said: Layout = loaded(self.layout)
         return Outcome(
             title=said.title(work.study, case),
             status=case.status,

@@ -148,10 +148,7 @@ def row_keys(
 
 
 def per_distinct(
-    codes: Codes,
-    known: Sequence[int],
-    sizes: Sequence[int],
-    answer: Callable[[Codes], Floats],
+    codes: Codes, known: Sequence[int], sizes: Sequence[int], answer: Callable[[Codes], Floats]
 ) -> Floats:
     """Compute ``answer``, (m, d) to (m, V), once for each distinct ``known`` part."""
     keys = row_keys(codes, known, sizes)

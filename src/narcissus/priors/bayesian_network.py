@@ -513,10 +513,7 @@ class BayesianNetwork:
 
 
 def fit_bayesian_network(
-    table: Table,
-    parents: int = 2,
-    smoothing: float = 1.0,
-    score: Literal["bic", "bdeu"] = "bic",
+    table: Table, parents: int = 2, smoothing: float = 1.0, score: Literal["bic", "bdeu"] = "bic"
 ) -> BayesianNetwork:
     """Fit a Bayesian network to a table: its structure by score search, its tables by counting.
 

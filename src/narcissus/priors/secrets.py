@@ -10,7 +10,6 @@ Source: Swanberg et al. 2025, sections 5.1 and 5.2.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -100,11 +99,6 @@ class Zipf:
     def describe(self) -> str:
         """Describe the distribution in words."""
         return f"Zipf's law with exponent {self.s:g} over {self.n:,} values"
-
-    def rank_at(self, share: float) -> int:
-        """Find the least ``k`` whose `head` is at least a share in (0, 1]: the quantile by mass."""
-        wanted = between("share", share, 0, 1, open_low=True)
-        return 1 + bisect_left(range(1, self.n), True, key=lambda k: self.head(k) >= wanted)
 
     def percentile(self, share: float) -> int:
         """Find the rank such that a share of the *values* is at most as likely.

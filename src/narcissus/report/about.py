@@ -11,8 +11,9 @@ from narcissus.report.first_screen import Glance
 from narcissus.report.page import Page
 from narcissus.results import Grade
 from narcissus.rows import StudyJudgement, StudyRow
-from narcissus.study.kinds import named, study_kind
+from narcissus.study.kinds import study_kind
 from narcissus.study.record import Record
+from narcissus.study.registry import loaded
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class ShownLayout(Protocol):
 def shown(record: Record) -> tuple[ShownLayout, StudyJudgement]:
     """Return the layout of a record, and what follows from its rows."""
     kind = study_kind(record.kind)
-    return named(kind.layout), kind.judged(record)
+    return loaded(kind.layout), kind.judged(record)
 
 
 def subject_of(record: Record) -> Subject:

@@ -110,12 +110,7 @@ KINDS = {"channel": channel, "extraction": extraction, "game": game, "table": ta
 
 
 def is_study_of(record: Record, kind: str, study: Any, folder: Path) -> bool:
-    """Return whether a record of version 0.1 is one of a study: whether both say the same today.
-
-    record: the record.
-    kind, study: the kind and the settings of the study, as they were read.
-    folder: where the study lies.
-    """
+    """Return whether a record of version 0.1 is one of a study: whether both say the same today."""
     if record.kind != kind or kind not in KINDS:
         return False
     then = KINDS[record.kind](_with_infinities(record.study))

@@ -10,7 +10,6 @@ import tempfile
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,6 +20,7 @@ from narcissus.errors import InputError
 from narcissus.observer import Observer
 from narcissus.results import Grade, NotAssessed, Status
 from narcissus.rows import Fact, Findings, HoldsRows, StudyJudgement
+from narcissus.study.registry import loaded
 
 if TYPE_CHECKING:
     from narcissus.game.executor import Executor
@@ -114,9 +114,7 @@ class StudyKind(Protocol):
         """Refuse bad input before any work; ``folder`` is where the study file lies."""
         ...
 
-    def play(self, study: Any, folder: Path, options: RunOptions) -> Outcome:
-        """Do the work."""
-        ...
+    def play(self, study: Any, folder: Path, options: RunOptions) -> Outcome: ...
 
     def judged(self, record: HoldsRows) -> StudyJudgement: ...
 
@@ -131,13 +129,7 @@ class StudyKind(Protocol):
     def sizes(self, case: StudyJudgement) -> Sequence[float]: ...
 
 
-def named(place: str) -> Any:
-    """Load what ``module:attribute`` names."""
-    module, _, attribute = place.partition(":")
-    return getattr(import_module(module), attribute)
-
-
 def study_kind(name: str) -> StudyKind:
     """Load a kind of study by its name."""
     one_of("kind", name, KINDS)
-    return named(KINDS[name])
+    return loaded(KINDS[name])

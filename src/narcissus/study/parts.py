@@ -45,7 +45,6 @@ class Part:
 
     @property
     def levels(self) -> list[float]:
-        """The levels, in the order of the file."""
         given = [] if self.level is None else self.options[self.level]
         return [float(v) for v in given] if isinstance(given, list) else [float(given)]
 

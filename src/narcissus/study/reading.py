@@ -12,8 +12,9 @@ from pydantic import ValidationError
 from narcissus._files import parsing, read_bytes
 from narcissus.errors import InputError
 from narcissus.rows import StudyJudgement
-from narcissus.study.kinds import KINDS, StudyKind, named, study_kind
+from narcissus.study.kinds import KINDS, StudyKind, study_kind
 from narcissus.study.record import SCHEMA, VERSION, Record, digest_of, study_digest
+from narcissus.study.registry import loaded
 from narcissus.study.upgrade import FORMAT_1, upgraded, with_rows
 
 _NOT_OF_A_KIND = (
@@ -66,10 +67,10 @@ def _of_rows(record: Record, kind: StudyKind) -> str:
 
 def _can_be_shown(record: Record, kind: StudyKind, case: StudyJudgement) -> bool:
     """Return whether rows, places and facts that a kind's words need are all there."""
-    layout: Any = named(kind.layout)
+    layout: Any = loaded(kind.layout)
     try:
-        named("narcissus.report.text:page_text")(layout.page(record, case))
-        named("narcissus.report.first_screen:first_screen")(record, layout.glance(case))
+        loaded("narcissus.report.text:page_text")(layout.page(record, case))
+        loaded("narcissus.report.first_screen:first_screen")(record, layout.glance(case))
         kind.sizes(case)
         layout.subject(record, case)
         layout.figures(record, case)

@@ -84,10 +84,6 @@ _FACTORY = "_HAS_DEFAULT_FACTORY_CLASS"  # what a signature shows of a dataclass
 _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
-def _is_dataclass(maker: Any) -> bool:
-    return isinstance(maker, type) and dataclasses.is_dataclass(maker)
-
-
 def _made_default(maker: Any, name: str) -> Any:
     made = next(f.default_factory for f in dataclasses.fields(maker) if f.name == name)
     return made() if callable(made) else None
@@ -102,7 +98,8 @@ def _parameters(maker: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 
 def _hints(maker: Any) -> dict[str, Any]:
     """Return the types of the parameters; of a user's code they may not be there to be found."""
-    source = maker.__init__ if isinstance(maker, type) and not _is_dataclass(maker) else maker
+    by_init = isinstance(maker, type) and not dataclasses.is_dataclass(maker)
+    source = maker.__init__ if by_init else maker
     try:
         return get_type_hints(source, include_extras=True)
     except Exception:  # names that exist for a type checker only, or no types at all

@@ -7,7 +7,6 @@ the record itself. Format 1 grew in time: grades, findings and excesses came lat
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from narcissus.study.kinds import study_kind
@@ -31,7 +30,9 @@ def upgraded(data: Data) -> Data:
     The digest of the file is kept among the digests of its provenance. Raises whatever a record
     of another shape makes a dictionary raise.
     """
-    results = RESULTS.get(data["kind"], lambda found, _: found)(data["results"], data["study"])
+    results = data["results"]
+    if data["kind"] == "channel":
+        results = _channel(results)
     digests = {**data["provenance"]["digests"], FORMAT_1: data["digest"]}
     digests["study"] = f"sha256:{study_digest(data['kind'], data['study'])}"
     new = {
@@ -69,7 +70,7 @@ def with_rows(data: Data) -> Data:
     return {**new, "digest": digest_of(new)}
 
 
-def _channel(results: Data, study: Data) -> Data:
+def _channel(results: Data) -> Data:
     if results["source"] == "samples":
         old = results["estimated"]
         found = {"guessing_error": None, **_limits_of(old)}
@@ -83,8 +84,3 @@ def _channel(results: Data, study: Data) -> Data:
 
 def _limits_of(old: Data) -> Data:
     return old | {key: {"why": "", **old[key]} for key in ("beta_star", "bayes_risk")}
-
-
-RESULTS: dict[str, Callable[[Any, Data], Any]] = {
-    "channel": _channel,
-}

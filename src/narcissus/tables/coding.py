@@ -19,6 +19,7 @@ from narcissus.tables.spelling import (
     Spelled,
     Value,
     how_to_bin,
+    label_of,
     number_in,
     respelt,
     spelled,
@@ -117,10 +118,7 @@ def reading_of(
 
 
 def codes_by_labels(
-    name: str,
-    found: Sequence[Any],
-    labels: Sequence[str],
-    settled: SettledBins | None = None,
+    name: str, found: Sequence[Any], labels: Sequence[str], settled: SettledBins | None = None
 ) -> NDArray[np.int32]:
     """Map the different, non-missing values of another file or program to a table's codes.
 
@@ -176,8 +174,7 @@ def _coded_with_codes(tally: ValueTally, bins: Bins, max_values: int) -> Coding:
     for meant in found:
         alike = [i for i in left if _meant(tally.values[i]) == meant]
         codes[alike] = len(labels)
-        text = meant if isinstance(meant, str) else number_label(meant)
-        labels = (*labels, _another(text, labels))
+        labels = (*labels, _another(label_of(meant), labels))
     return Coding(labels, codes, None if found else inner.values, settled=inner.settled)
 
 
@@ -244,10 +241,6 @@ def _coded_text(tally: ValueTally, max_values: int) -> Coding:
 
 def _order(value: Value) -> tuple[bool, Value]:
     return isinstance(value, str), value
-
-
-def label_of(value: Value) -> str:
-    return value if isinstance(value, str) else number_label(value)
 
 
 def _require_repeated(tally: ValueTally, texts: int) -> None:

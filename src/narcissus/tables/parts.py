@@ -285,11 +285,7 @@ class TableSketch:
 
 
 def sketch_table(
-    source: TableSource,
-    *,
-    drop: Sequence[str] = (),
-    rows: int = ROWS,
-    observer: Observer = SILENT,
+    source: TableSource, *, drop: Sequence[str] = (), rows: int = ROWS, observer: Observer = SILENT
 ) -> TableSketch:
     """Examine the values of every column of a table, in at most the first ``rows`` rows.
 

@@ -261,7 +261,7 @@ def _settled(
         if not differ or hits[0] != hits[1]:
             return ways[int(hits[1] > hits[0])]
     place = differ[0]
-    meant = " or ".join(_shown(way[place]) for way in ways) if values_shown() else "either"
+    meant = " or ".join(label_of(way[place]) for way in ways) if values_shown() else "either"
     raise InputError(
         f"column `{name}`: {cell(_text(raw[place]))} may be {meant}, and no other value "
         f"settles it: {remedy(name, *names)}"
@@ -294,7 +294,7 @@ def how_to_bin(name: str, *ways: str) -> str:
     )
 
 
-def _shown(value: Value) -> str:
+def label_of(value: Value) -> str:
     return value if isinstance(value, str) else number_label(value)
 
 
@@ -346,7 +346,7 @@ def respelt(found: Sequence[Any], values: Sequence[Value]) -> tuple[str, str] | 
 
     One that begins with zeros if there is any, since these may mean something; else the shortest.
     """
-    pairs = zip(found, map(_shown, values), strict=True)
+    pairs = zip(found, map(label_of, values), strict=True)
     differ = [(raw, value) for raw, value in pairs if isinstance(raw, str) and raw != value]
     return min(differ, key=lambda p: (not _ZEROS.match(p[0]), len(p[0]), p[0]), default=None)
 
@@ -379,7 +379,7 @@ def _form(text: str) -> str:
 
 def examples(values: Iterable[Value], most: int = 3) -> str:
     """Quote a few values of columns that do not fit, so that a user can mend them."""
-    shown = [repr(_shown(value)) for value, _ in zip(values, range(most + 1), strict=False)]
+    shown = [repr(label_of(value)) for value, _ in zip(values, range(most + 1), strict=False)]
     return ", ".join(shown[:most]) + (", ..." if len(shown) > most else "")
 
 

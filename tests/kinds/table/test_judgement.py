@@ -497,14 +497,6 @@ def test_an_attack_that_ignores_the_release_gains_nothing_in_any_group(study, na
         assert own.fact("over_guess") == pytest.approx(0.0, abs=1e-12)
 
 
-def test_a_number_about_the_people_played_alone_limits_nobody_else(setting_of, share_bound):
-    """What follows from one (epsilon, delta) has no limit for all people: it is no population's."""
-    strongest, single = share_bound(0.7, 0.75), share_bound(0.71, None, for_comparison=True)
-    found = setting_of(bounds=(strongest, single))
-    assert found.population_share == 0.75
-    assert found.share_bound.at_most == 0.7
-
-
 def test_a_worst_group_needs_a_group_that_is_told_by_known_columns(study, narcissus):
     """Also where the study names what is known, and not what is unknown."""
     everything = ["sex", "age", "job", "town", "income"]

@@ -301,8 +301,6 @@ def _whole(
 
 
 class MemorizationKind(Kind[StudyT, WorkT]):
-    """What is the same of three kinds."""
-
     counted: ClassVar[str] = "recovered"
     """What counts of a group are called."""
     unit: ClassVar[str] = "images"

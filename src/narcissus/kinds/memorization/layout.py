@@ -37,7 +37,6 @@ class CountedLine:
     more: Sequence[Cell] = ()
 
     def headline(self, unit: str) -> Headline:
-        """Return it as a number of the verdict."""
         group, fresh, gain = self.group, self.group.fresh, self.group.limits_of_gain
         if fresh is None or gain is None:
             return self.label, percent(group.share), f"no fresh {unit}", "not assessed"
@@ -45,7 +44,6 @@ class CountedLine:
         return self.label, percent(group.share), text, "sampled"
 
     def cells(self) -> list[Cell]:
-        """Return it as a row."""
         group, gain = self.group, self.group.limits_of_gain
         cells: list[Cell] = [self.label, group.total, group.recovered, group.share]
         for one in (group.fresh, *(self.beside or ())):
@@ -54,8 +52,6 @@ class CountedLine:
 
 
 class MemorizationLayout(Layout):
-    """The words that three kinds share."""
-
     counted: ClassVar[str] = "recovered"
     """What counts of a group are called."""
     unit: ClassVar[str] = "images"
@@ -142,7 +138,6 @@ class MemorizationLayout(Layout):
         return max(self.groups(case).items(), key=lambda one: one[1][0].gain.value)
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
-        """Describe the release."""
         detail = case.detail
         text = f"{self.released.format(detail)}, trained on {number(detail.trained)} {self.unit}."
         return Subject(text)

@@ -192,8 +192,6 @@ class SyntheticWork(PreparedWork[SyntheticStudy]):
 
 
 class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
-    """The kind "synthetic"."""
-
     model = SyntheticStudy
     detail = SyntheticDetail
     layout = "narcissus.kinds.synthetic.layout:LAYOUT"

@@ -105,8 +105,6 @@ def about(case: StudyJudgement, *, groups: bool = False) -> list[AboutRisk]:
 
 
 class SyntheticLayout(Layout):
-    """The words of a given file."""
-
     not_covered = (
         "The mechanism: this is about one file. A mechanism may reveal everybody in some files and "
         "nobody in this one. So one file never shows that a mechanism is safe, however many people "

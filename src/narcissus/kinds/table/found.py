@@ -211,7 +211,6 @@ class Accepted:
         )
 
     def criteria(self, label: str) -> Iterator[StudyCriterion]:
-        """Yield the criteria of a setting."""
         decides = self.decided_at in (None, label)
         asked = {name: most for name in LIMITS if (most := getattr(self, name)) is not None}
         at: dict[str, str] = {"setting": label}
@@ -693,7 +692,6 @@ class SettingFound:
 
     @property
     def given(self) -> tuple[str, ...]:
-        """What bounds assume."""
         return (*(self.detail.near or self.detail.given), *self.detail.declared)
 
     @property
@@ -738,12 +736,6 @@ class SettingFound:
             if not b.is_share and b.counts and b.confidence == confidence
         ]
         return min((most for most in found if most is not None), default=None)
-
-    @property
-    def population_share(self) -> float:
-        """The limit of the mean share of all people like those played; 1 where there is none."""
-        bound = self.share_bound
-        return 1.0 if bound is None or bound.of_population is None else bound.of_population
 
     def check(self) -> None:
         """Refuse rows that cannot be of one setting."""

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from narcissus.game.looks import rounded_trials
 from narcissus.kinds.table.judgement import JudgedSetting, TableJudgement
-from narcissus.kinds.table.words import (
-    attack_name,
-    most_vulnerable,
-)
+from narcissus.kinds.table.words import best_name, most_vulnerable
 from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, Reach, of_100, placed
 from narcissus.rows import Quantity
 
@@ -37,12 +34,9 @@ def glance(case: TableJudgement) -> Glance:
 
 def _best(one: JudgedSetting, at: str) -> Reach:
     best, head = one.best_attack, f"With the release{at},"
-    if best is None or one.best is None:
+    if best is None:
         return Reach("No attack was run.")
-    who = "the best attack"
-    if any(other.share > best.share for other in one.attacks.values()):
-        who = f"the attack with most evidence ({attack_name(one.best)})"
-    return Reach(f"{head} {who} gets {{}} right.", best.row.quantity)
+    return Reach(f"{head} {best_name(one)} gets {{}} right.", best.row.quantity)
 
 
 def _most(one: JudgedSetting) -> Reach | None:

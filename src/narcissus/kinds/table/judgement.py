@@ -31,7 +31,7 @@ from narcissus.kinds.table.found import (
     TableDetail,
 )
 from narcissus.results import Grade, Status
-from narcissus.rows import Findings, Place, StudyJudgement, StudyRow
+from narcissus.rows import Findings, StudyJudgement, StudyRow
 
 
 def statements(found: SettingFound) -> list[Finding]:
@@ -271,13 +271,8 @@ class TableJudgement(StudyJudgement):
     def alone(self) -> Self:
         return replace(self, settings=(self.decisive,))
 
-    @cached_property
-    def _by_label(self) -> dict[Place, JudgedSetting]:
-        return {one.label: one for one in self.settings}
-
     def at(self, row: StudyRow) -> JudgedSetting:
-        """Return the setting of a row."""
-        return self._by_label[row.at["setting"]]
+        return next(one for one in self.settings if one.label == row.at["setting"])
 
     @cached_property
     def _overall(self) -> tuple[Status, Sequence[JudgedSetting]]:

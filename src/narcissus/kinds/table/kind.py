@@ -531,8 +531,6 @@ class TableWork(PreparedWork[TableStudy]):
 
 
 class TableKind(Kind[TableStudy, TableWork]):
-    """Audits of releases about the people of a table."""
-
     model = TableStudy
     detail = TableDetail
     layout = "narcissus.kinds.table.layout:LAYOUT"
@@ -545,7 +543,6 @@ class TableKind(Kind[TableStudy, TableWork]):
         _threshold(study, folder, None)
 
     def play(self, study: TableStudy, folder: Path, options: RunOptions) -> Outcome:
-        """Play all trials and draw conclusions."""
         if study.run.budget is not None and options.hours is not None:  # so long is agreed to
             options = replace(options, hours=max(options.hours, study.run.budget / 3600))
         with executor_of(options, study.run) as executor:

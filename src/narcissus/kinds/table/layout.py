@@ -62,8 +62,6 @@ NOT_COVERED = (
 
 
 class TableLayout(Layout):
-    """The words of audits of a table."""
-
     not_covered = NOT_COVERED
     columns = ("setting", "epsilon", "mu", "scale", "by", "group", "trials")
 
@@ -305,7 +303,6 @@ def _groups(setting: JudgedSetting, *, is_sweep: bool) -> Section | None:
 
 
 def overview(settings: Sequence[JudgedSetting]) -> Grid:
-    """Return the headline numbers of every setting."""
     rows: list[list[str]] = []
     for s in settings:
         share, count = s.share_bound, s.count_bound

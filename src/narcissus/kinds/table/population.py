@@ -70,7 +70,9 @@ class Setting:
     epsilon: float | None = None
     delta: float | None = None
     mu: float | None = None
-    single: Guarantee | None = None  # the point (epsilon, delta) as a guarantee, for comparison
+    single: PureDP | ApproximateDP | None = (
+        None  # the point (epsilon, delta) as a guarantee, for comparison
+    )
 
 
 def settings_of(planned: Sequence[TableMechanism], columns: Columns) -> tuple[Setting, ...]:
@@ -301,8 +303,8 @@ def proved(
         if of_columns is not None:
             found["columns_bound"] = np.array(of_columns)
     if setting.single is not None:
-        most, (epsilon, delta) = proofs.best_chances(targets), _point(setting.single)
-        table = proofs.output_tail_table(most, epsilon, targets.people * delta)
+        most, lost = proofs.best_chances(targets), targets.people * setting.single.delta
+        table = proofs.output_tail_table(most, setting.single.epsilon, lost)
         found |= proofs.packed("published", table)
     return found
 
@@ -322,13 +324,6 @@ def _counts(
         found[f"single/{place}"] = np.array([o.sum(), (o**2).sum(), part.sum(), (part**2).sum()])
     floor, even = proofs.reached(targets, guarantee), proofs.evenness(targets)
     return found | {k: v for k, v in (("reached", floor), ("evenness", even)) if v is not None}
-
-
-def _point(single: Guarantee) -> tuple[float, float]:
-    if isinstance(single, PureDP):
-        return single.epsilon, 0.0
-    assert isinstance(single, ApproximateDP)
-    return single.epsilon, single.delta
 
 
 @dataclass(frozen=True, eq=False)

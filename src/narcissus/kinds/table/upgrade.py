@@ -40,7 +40,6 @@ Upgraded = tuple[tuple[StudyCriterion, ...], tuple[StudyRow, ...], TableDetail]
 
 
 def upgraded(results: Any, study: Found) -> Upgraded:
-    """Return criteria, rows and detail."""
     found: Sequence[Found] = results if isinstance(results, list) else [results]
     labels = distinct_labels([one["label"] for one in found])
     found = [{**one, "label": label} for one, label in zip(found, labels, strict=True)]

@@ -124,11 +124,12 @@ def against(numbers: JudgedSetting) -> list[str]:
                 f"the threshold allows (at least {lower(100 * least, places=1)} points)."
             )
     if numbers.best is not None and best is not None:
+        learns = best.about.uses != "prior" and best.sure_gain > 0
         items += _best_attack(numbers.best, best)
         items += [
             said
             for name, one in numbers.attacks.items()
-            if name != numbers.best and one.sure_gain > 0 and not _learns(best)
+            if name != numbers.best and one.sure_gain > 0 and not learns
             for said in _best_attack(name, one)
         ]
     worst = most_vulnerable(numbers)
@@ -142,10 +143,6 @@ def against(numbers: JudgedSetting) -> list[str]:
             f"{how}. The limits hold for all groups, attacks and settings at once."
         )
     return items
-
-
-def _learns(one: PlayedAttack) -> bool:
-    return one.about.uses != "prior" and one.sure_gain > 0
 
 
 def _best_attack(name: str, best: PlayedAttack) -> list[str]:

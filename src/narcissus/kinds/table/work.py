@@ -291,7 +291,6 @@ class ReleasesSentBack:
 
     @property
     def workers(self) -> int:
-        """Number of keys played at once."""
         return self._executor.workers
 
     def play(self, job: Job, keys: Sequence[str], observer: Observer = SILENT) -> Ended:

@@ -313,7 +313,6 @@ class Processes:
         return found
 
     def close(self) -> None:
-        """End the processes."""
         _send_home(self._idle, wait=True)
 
 

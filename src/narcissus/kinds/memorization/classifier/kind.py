@@ -43,21 +43,13 @@ from narcissus.kinds.memorization.engine import (
     is_earlier,
     with_gains,
 )
-from narcissus.rows import (
-    Count,
-    Fact,
-    Findings,
-    Quantity,
-    Share,
-    StudyRow,
-)
+from narcissus.rows import Count, Fact, Findings, Quantity, Share, StudyRow
 from narcissus.study.kinds import RunOptions
 from narcissus.study.store import Payload
 
 FloatArray = NDArray[np.float64]
 Png = Annotated[
-    str,
-    Field(pattern=r"^iVBORw0KGgo[A-Za-z0-9+/]+={0,2}$", description="A PNG file in base64."),
+    str, Field(pattern=r"^iVBORw0KGgo[A-Za-z0-9+/]+={0,2}$", description="A PNG file in base64.")
 ]
 Correlation = Annotated[float, Field(ge=-1, le=1)]
 
@@ -166,8 +158,6 @@ class ClassifierWork(PreparedWork[ClassifierStudy]):
 
 
 class ClassifierKind(MemorizationKind[ClassifierStudy, ClassifierWork]):
-    """The kind "classifier"."""
-
     model = ClassifierStudy
     detail = ClassifierDetail
     layout = "narcissus.kinds.memorization.classifier.layout:LAYOUT"
@@ -395,7 +385,6 @@ class AttacksNetworks:
     def of(
         cls, study: ClassifierStudy, nets: Sequence[DenseNet], sides: ImageSides, entropy: int
     ) -> AttacksNetworks:
-        """Take what a study says."""
         return cls(nets, sides, study.reconstruction or None, study.informed or None, entropy)
 
     @property
@@ -410,7 +399,6 @@ class AttacksNetworks:
 
     @property
     def keys(self) -> list[str]:
-        """All pieces."""
         starts = 0 if self.reconstruction is None else self.reconstruction.starts
         pieces = [_CLOSED, *map(str, range(starts))] if self.reconstruction is not None else []
         return [
@@ -419,7 +407,6 @@ class AttacksNetworks:
         ]
 
     def __call__(self, key: str) -> Payload:
-        """Play one piece."""
         attack, _, rest = key.partition("/")
         return {"points": self._informed(int(rest)) if attack == "informed" else self._piece(rest)}
 

@@ -36,8 +36,6 @@ ASKED = {
 
 
 class ClassifierLayout(MemorizationLayout):
-    """The words of a classifier."""
-
     does = "gets"
     untitled, released = "A classifier", "A classifier with all its weights ({0.network})"
     asked = "Which training images do the weights of a classifier give away?"

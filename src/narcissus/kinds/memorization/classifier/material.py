@@ -160,7 +160,6 @@ class TrainsNetworks:
 
     @property
     def keys(self) -> list[str]:
-        """All networks."""
         return [f"network/{number}" for number in range(self.training.shadows + 1)]
 
     def __call__(self, key: str) -> dict[str, NDArray[np.generic]]:
@@ -197,7 +196,6 @@ def _two_classes(classes: Classes, n: int, random: np.random.Generator) -> NDArr
 
 
 def arrays_of_net(net: DenseNet) -> dict[str, NDArray[np.generic]]:
-    """Return a network as named arrays."""
     return {
         **{f"weight_{i}": weight for i, weight in enumerate(net.weights)},
         **{f"bias_{i}": bias for i, bias in enumerate(net.biases)},
@@ -205,7 +203,6 @@ def arrays_of_net(net: DenseNet) -> dict[str, NDArray[np.generic]]:
 
 
 def net_of_arrays(arrays: Mapping[str, NDArray[Any]]) -> DenseNet:
-    """Return the network."""
     layers = range(sum(name.startswith("weight_") for name in arrays))
     return DenseNet(
         tuple(arrays[f"weight_{i}"] for i in layers), tuple(arrays[f"bias_{i}"] for i in layers)

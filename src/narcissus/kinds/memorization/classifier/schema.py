@@ -71,7 +71,6 @@ class ConvolutionLayer(FileSection):
     padding: int = Field(0, ge=0, le=1000, description="Zeros on each side.")
 
     def build(self) -> Convolution:
-        """Return the layer."""
         return Convolution(self.conv, self.stride, self.padding)
 
 
@@ -81,7 +80,6 @@ class PoolingLayer(FileSection):
     average: Whole = Field(description="Pixels of a side.")
 
     def build(self) -> AveragePooling:
-        """Return the layer."""
         return AveragePooling(self.average)
 
 

@@ -132,8 +132,6 @@ class ImageWork(PreparedWork[ImageStudy]):
 
 
 class ImageKind(MemorizationKind[ImageStudy, ImageWork]):
-    """The kind "image-model"."""
-
     model = ImageStudy
     detail = ImageDetail
     layout = "narcissus.kinds.memorization.image.layout:LAYOUT"

@@ -27,8 +27,6 @@ from narcissus.study.record import Record
 
 
 class ImageModelLayout(MemorizationLayout):
-    """The words of a model of images."""
-
     untitled, released = "A model of images", "A model of images ({0.model})"
     asked = "Which of the images that it was trained on does a model give back?"
     counted, outliers = "reproduced", "outliers"

@@ -74,7 +74,6 @@ class CloseSection(FileSection):
     )
 
     def build(self) -> CloseUnlike:
-        """Return it as a relation."""
         return CloseUnlike(self.close, self.unique)
 
 

@@ -18,12 +18,7 @@ from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson, each_confidence, mean_limits, roc_band
 from narcissus.evidence.intervals import auc
 from narcissus.extraction.assess import assess_extraction
-from narcissus.extraction.canaries import (
-    CanaryPlan,
-    NamedCanaries,
-    PlantedCanary,
-    named_canaries,
-)
+from narcissus.extraction.canaries import CanaryPlan, NamedCanaries, PlantedCanary, named_canaries
 from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet, check_release
 from narcissus.extraction.language_models import HasModels, ModelsUnderStudy
@@ -142,8 +137,6 @@ class LanguageWork(PreparedWork[LanguageStudy]):
 
 
 class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
-    """The kind "language-model"."""
-
     model = LanguageStudy
     detail = LanguageDetail
     layout = "narcissus.kinds.memorization.language.layout:LAYOUT"

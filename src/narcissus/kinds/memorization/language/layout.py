@@ -52,8 +52,6 @@ Groups = Sequence[Counted]
 
 
 class LanguageLayout(MemorizationLayout):
-    """The words of a language model."""
-
     untitled, released = "A language model", "A language model ({0.model})"
     asked = "What does a language model give away of the documents it was trained on?"
     unit = outliers = "documents"

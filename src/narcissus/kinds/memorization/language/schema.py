@@ -15,12 +15,7 @@ from pydantic import Field, model_validator
 
 from narcissus._files import read_bytes
 from narcissus.errors import InputError
-from narcissus.extraction.canaries import (
-    CanaryPlan,
-    PlantedCanary,
-    read_canaries,
-    require_planted,
-)
+from narcissus.extraction.canaries import CanaryPlan, PlantedCanary, read_canaries, require_planted
 from narcissus.extraction.evidence import MARGIN
 from narcissus.extraction.language_models import HasModels
 from narcissus.extraction.recovered import (
