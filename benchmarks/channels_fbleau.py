@@ -14,7 +14,8 @@ four. "error": the mean distance to the truth, of the best rule with a fifth of 
 and ours from the same samples; "/best": their ratio, with its standard error. Systems called "own"
 are no systems of the paper: the estimate was not chosen by them.
 
-Run: python benchmarks/channels_fbleau.py [REPEATS] [PART OF A NAME]; 20 take some 12 minutes
+Run: python benchmarks/channels_fbleau.py [REPEATS] [PART OF A NAME]; 20 repeats take some 8 minutes
+for the systems of the paper.
 """
 
 from __future__ import annotations
