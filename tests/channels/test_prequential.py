@@ -65,6 +65,26 @@ def test_nothing_is_predicted_by_one_who_has_seen_it(evenly):
     assert 0.4 < found.wrong.mean() < 0.6  # outputs never repeat: seen ones would be all right
 
 
+@pytest.mark.parametrize("most", [600, 1_800])
+@pytest.mark.parametrize(("evenly", "is_slow"), [(False, False), (True, False), (False, True)])
+def test_the_error_is_that_of_all_samples_but_those_that_may_have_chosen_a_pair(
+    monkeypatch, most, evenly, is_slow
+):
+    """The first half is coins and the second shows the secret: the rule is right there alone."""
+    monkeypatch.setattr(prequential, "COMPARE_ON", most)
+    if is_slow:
+        monkeypatch.setattr(prequential, "Forest", Nearest)
+    rng = np.random.default_rng(4)
+    output = rng.permutation(np.arange(900) % 2)
+    secret = np.where(np.arange(900) < 450, rng.integers(2, size=900), output)
+    found = prequential.predict_ahead(
+        samples(secret, output), [Nearest("one")], np.arange(900), [30, 60, 450, 900], SILENT,
+        evenly=evenly,
+    )  # fmt: skip
+    first = 450 if evenly or is_slow else max(0, 900 - most)
+    assert found.error == pytest.approx((secret != output)[first:].mean())
+
+
 @pytest.mark.states("Narcissus theory", "6.8")
 @pytest.mark.parametrize(
     ("rows", "prior", "size", "most"),

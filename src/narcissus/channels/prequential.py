@@ -35,7 +35,7 @@ ENOUGH = 4  # Samples for each distinct output from which on predictions count
 CLEARLY = 4.0  # Standard errors behind the best at which an estimator is tried no longer
 MOST_CONTINUOUS = 500_000
 """Samples of continuous outputs that are used; each costs a search of neighbours."""
-FOLDS = 4, 32  # Parts of the last samples of which each is predicted from all others
+FOLDS = 4, 32  # Parts of the samples of which each is predicted from all others
 PART = 1 / 64  # Of all samples that such a part should have at most, unless learning takes long
 GROWTH = 1.25
 """How much more is known at each block than at the one before, where learning is counting."""
@@ -49,8 +49,8 @@ class Predicted:
     wrong: NDArray[np.bool_]  # Whether each was predicted wrongly, shape (tested,)
     errors: dict[str, float]  # Error of each estimator tried, where they were compared
     chosen: str  # Name of the estimator that had been best lately at the end
-    # Its error on the last samples, each part of them predicted from all others: what the best
-    # rule does once it has learned from nearly all
+    # Its error on the samples, or the last of them, each part predicted from all others: what the
+    # best rule does once it has learned from nearly all
     error: float
 
 
@@ -132,22 +132,22 @@ def predict_ahead(
         room = CLEARLY * (np.sqrt(least * (1 - least) / seen) + 1 / seen)
         live = [number for number in live if rates[number] <= least + room]
         observer.advance()
-    # In the end: half of the samples or more, each part predicted from all others.
+    # In the end: each part of the samples predicted from all others.
     last = min(live, key=lambda number: lately[0, number] / max(lately[1, number], 1e-12))
-    low = min(ends[-2], max(ends[0], ends[-1] // 2))
-    high = min(ends[-1], low + COMPARE_ON)
+    low, size = min(ends[-2], max(ends[0], ends[-1] // 2)), ends[-1]
     few, many = FOLDS
     is_wide = data.points is not None and data.points.shape[1] > WIDE
-    if not (is_wide or isinstance(tried[last], Classifier | Forest)):
-        few = int(np.clip(np.ceil((high - low) / (PART * ends[-1])), few, many))
-    edges = np.linspace(low, high, min(few, high - low) + 1)
+    is_quick = not (is_wide or isinstance(tried[last], Classifier | Forest))
+    if is_quick and not evenly:  # The first half may have chosen the two secrets.
+        low = max(0, min(low, size - COMPARE_ON))
+    high = min(size, low + COMPARE_ON)
+    if is_quick:
+        few = int(np.clip(np.ceil((high - low) / (PART * size)), few, many))
+    edges = np.linspace(low, high, min(few, high - low) + 1).astype(int).tolist()
     folds = [
-        _lost(
-            data, tried[last], np.concatenate([order[:start], order[end : ends[-1]]]),
-            order[start:end], evenly=evenly,
-        )
-        for start, end in pairwise(edges.astype(int).tolist())
-    ]  # fmt: skip
+        _lost(data, tried[last], np.r_[order[:a], order[b:size]], order[a:b], evenly=evenly)
+        for a, b in pairwise(edges)
+    ]
     weight = weights(order[low:high])
     return Predicted(
         order[ends[1] :],
