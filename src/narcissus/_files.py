@@ -213,7 +213,7 @@ def open_text(path: Path, *, largest: int = LARGEST, errors: str = "strict") -> 
 
 def separator(path: Path) -> str:
     """Return what separates the cells of a text table, by its first line: `;`, a tab, or `,`."""
-    with open_text(path) as file:
+    with parsing(path, "a CSV table"), open_text(path, errors="replace") as file:
         line = re.sub('"[^"]*"', "", next((line for line in file if line.strip()), ""))
     cells = line.split(";")
     if len(cells) > 1 and all("," not in c or _IN_COMMAS.fullmatch(c.strip()) for c in cells):
@@ -228,10 +228,9 @@ def pointed(text: str) -> str:
 
 def csv_rows(path: Path, *, largest: int = LARGEST, what: str = "a CSV table") -> list[list[str]]:
     """Read the rows of a text table, empty lines included, by its own separator."""
-    with parsing(path, what):
-        mark = separator(path)
-        with open_text(path, largest=largest) as file:
-            rows = list(csv.reader(file, delimiter=mark, strict=True))
+    mark = separator(path)
+    with parsing(path, what), open_text(path, largest=largest) as file:
+        rows = list(csv.reader(file, delimiter=mark, strict=True))
     return [[*map(pointed, row)] for row in rows] if mark == ";" else rows
 
 
