@@ -224,9 +224,16 @@ def _reworded(written: Record, again: dict[str, Any], audit: audits.Audit) -> It
     """Compare texts that another version worded by the status and the figures in them.
 
     Yields a difference for a verdict that states another status, and for each figure that is no
-    number of what was played again. Such texts are replaced in ``again``, and it is said.
+    number of what was played again. Such texts are replaced in ``again``, and it is said. Words of
+    this version are compared as all else: what is written here in other words is forged.
     """
+    from narcissus.study.upgrade import FORMAT_1, FORMAT_2
+
     old = written.to_dict()
+    if old["provenance"]["narcissus"] == again["provenance"]["narcissus"] and not (
+        {FORMAT_1, FORMAT_2} & written.provenance.digests.keys()
+    ):
+        return
     changed: list[str] = []
     pairs = [(one, two, name) for one, two in ((old, again), (old["detail"], again["detail"]))
              for name in _PROSE if name in one and name in two]  # fmt: skip
@@ -255,8 +262,8 @@ def _reworded(written: Record, again: dict[str, Any], audit: audits.Audit) -> It
         yield from _misstated(written, audit)
     if changed:
         click.echo(
-            f"Worded otherwise than by this version: {', '.join(dict.fromkeys(changed))}. Status, "
-            "grade and figures were compared."
+            f"Worded by another version: {', '.join(dict.fromkeys(changed))}. Status, grade and "
+            "figures were compared. The words were not: read what this version says."
         )
 
 
