@@ -167,7 +167,7 @@ def verify(record: Path, study: Path | None = None, *, of: VerifyOptions) -> int
     from narcissus.study.keyed import WITHHELD, is_secret, kept_key
     from narcissus.study.reading import read_record
     from narcissus.study.signing import check_signature
-    from narcissus.study.upgrade import FORMAT_1
+    from narcissus.study.upgrade import FORMAT_1, FORMAT_2
 
     path = record / "record.json" if record.is_dir() else record
     if study is None and of.key is None:
@@ -189,7 +189,9 @@ def verify(record: Path, study: Path | None = None, *, of: VerifyOptions) -> int
     audit = _again(loaded, written, digests=kept if is_keyed else b"", policy=of.policy, run=of.run)
     again = _as_of(audit, written, loaded)
     tally = Likeness()
-    worded = list(_reworded(written, again, audit))
+    ours = written.provenance.narcissus == again["provenance"]["narcissus"]
+    ours = ours and not {FORMAT_1, FORMAT_2} & digests.keys()
+    worded = [] if ours else list(_reworded(written, again, audit))
     blind = is_keyed and (kept is None or WITHHELD in digests.values())
     found = [*worded, *_found(written, again, earlier=earlier, blind=blind, tally=tally)]
     if blind:
@@ -225,15 +227,9 @@ def _reworded(written: Record, again: dict[str, Any], audit: audits.Audit) -> It
 
     Yields a difference for a verdict that states another status, and for each figure that is no
     number of what was played again. Such texts are replaced in ``again``, and it is said. Words of
-    this version are compared as all else: what is written here in other words is forged.
+    a record of this version are compared as all else: other ones are forged.
     """
-    from narcissus.study.upgrade import FORMAT_1, FORMAT_2
-
     old = written.to_dict()
-    if old["provenance"]["narcissus"] == again["provenance"]["narcissus"] and not (
-        {FORMAT_1, FORMAT_2} & written.provenance.digests.keys()
-    ):
-        return
     changed: list[str] = []
     pairs = [(one, two, name) for one, two in ((old, again), (old["detail"], again["detail"]))
              for name in _PROSE if name in one and name in two]  # fmt: skip
