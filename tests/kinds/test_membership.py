@@ -262,4 +262,5 @@ def test_outsiders_of_another_source_void_rates_and_spare_what_is_refuted(
     assert ("What is refuted stands" in record["verdict"]) == stands
     assert ("rests on coins alone" in page) == stands
     assert ("The guarantee that was declared is refuted." in page) == (status == "contradicted")
-    assert ("score refutes every \u03b5 below" in record["verdict"]) == stands
+    named = "The attack score refutes every epsilon below" in record["verdict"]
+    assert named == (stands and status != "contradicted")
