@@ -34,6 +34,8 @@ LONGEST_LINE = 2**20
 """Longest line of a text table, in bytes."""
 
 _IN_COMMAS = re.compile(r"[-+]?\d*,\d+([eE][-+]?\d+)?")
+_COMMA = re.compile(r'(?:^|;)\s*"?[-+]?[\d.]*,\d+(?:[eE][-+]?\d+)?"?\s*(?:;|$)')
+_THOUSANDS = re.compile(r'(?:^|;)\s*"?[-+]?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d*)?"?\s*(?:;|$)')
 
 
 @contextmanager
@@ -212,13 +214,30 @@ def open_text(path: Path, *, largest: int = LARGEST, errors: str = "strict") -> 
 
 
 def separator(path: Path) -> str:
-    """Return what separates the cells of a text table, by its first line: `;`, a tab, or `,`."""
+    """Return what separates the cells of a text table, by its first line: `;`, a tab, or `,`.
+
+    InputError: it has decimal commas, and a number such as 1.234 that may be a thousand times more.
+    """
     with parsing(path, "a CSV table"), open_text(path, errors="replace") as file:
         line = re.sub('"[^"]*"', "", next((line for line in file if line.strip()), ""))
     cells = line.split(";")
-    if len(cells) > 1 and all("," not in c or _IN_COMMAS.fullmatch(c.strip()) for c in cells):
+    if len(cells) > 1 and all("," not in c or _COMMA.fullmatch(c.strip()) for c in cells):
+        _require_no_thousands(path)
         return ";"
     return "\t" if "\t" in line and "," not in line else ","
+
+
+def _require_no_thousands(path: Path) -> None:
+    commas, dotted = False, 0
+    with open_text(path) as file:
+        for number, line in enumerate(file, start=1):
+            commas = commas or bool(_COMMA.search(line))
+            dotted = dotted or number * bool(_THOUSANDS.search(line))
+            if commas and dotted:
+                raise InputError(
+                    f"{path}, line {dotted:,}: numbers have decimal commas, and one has points "
+                    "where thousands end; write 1.234 as 1234 or as 1,234, whichever it is"
+                )
 
 
 def pointed(text: str) -> str:

@@ -494,7 +494,7 @@ def test_a_record_from_before_theorems_had_ids_is_verified(tmp_path, monkeypatch
     ("change", "code", "said"),
     [
         # an earlier version's words, with the right status and figures
-        (lambda old: f"So it is, all told. {old}", 0, "Worded otherwise than by this version"),
+        (lambda old: f"So it is, all told. {old}", 0, "The words were not: read what this"),
         # what another status would say, or a figure of nothing
         (lambda old: f"Met. {old}", 1, "states 'met', and the status is 'exceeded'"),
         (lambda old: f"Your statement is met. {old}", 1, "states 'met'"),
@@ -506,9 +506,28 @@ def test_a_record_from_before_theorems_had_ids_is_verified(tmp_path, monkeypatch
 def test_a_verdict_in_other_words_is_compared_by_its_status_and_figures(
     played, narcissus, change, code, said
 ):
-    forged(played, lambda r: r.update(verdict=change(r["verdict"])))
+    def by_another_version(record):
+        record.update(verdict=change(record["verdict"]))
+        record["provenance"]["narcissus"] = "0.0.9"
+
+    forged(played, by_another_version)
     found, out, _ = narcissus("verify", "out", "g.toml", "--quiet")
     assert (found, said in out) == (code, True), out
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("verdict", "There is no risk at all, for nobody."),
+        ("verdict", "The release stays far below epsilon 1."),
+        ("assessed", ["Every attack that there will ever be."]),
+        ("not_covered", ["Nothing: all was looked at."]),
+    ],
+)
+def test_other_words_than_this_version_has_are_forged(played, narcissus, name, words):
+    forged(played, lambda r: r.update({name: words}))
+    code, out, _ = narcissus("verify", "out", "g.toml", "--quiet")
+    assert (code, f"  {name}" in out) == (1, True), out
 
 
 OLD = sorted(Path(__file__).parents[1].glob("study/[kr]e*/**/*.json"))

@@ -6,6 +6,7 @@ import random
 import pytest
 
 from narcissus._files import csv_rows, separator
+from narcissus.errors import InputError
 
 
 def _files() -> dict[str, str]:
@@ -76,3 +77,24 @@ def test_only_a_number_gets_a_point(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("a;b\n1,5;x,y\n-,5e-3;1,2,3\n")
     assert csv_rows(path) == [["a", "b"], ["1.5", "x,y"], ["-.5e-3", "1,2,3"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a;b\n0,5;1\n2;1.234\n", 3),
+        ("1.234;2\n3;0,5\n", 1),
+        ('a;b\n"-1.234.567";"0,5"\n', 2),
+        ("1.000,5;0\n2;3\n", 1),
+        ("a;b\n0.5;1.234\n", 0),  # points alone are decimal ones
+        ("a;b\n0,5;0.125\n2;1.5\n", 0),  # no thousand
+    ],
+)
+def test_a_number_that_may_be_a_thousand_times_more_is_refused(text, line, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    if not line:
+        assert separator(path) == ";"
+        return
+    with pytest.raises(InputError, match=f"line {line}: numbers have decimal commas"):
+        separator(path)

@@ -19,6 +19,7 @@ from narcissus.evidence import (
     mean_limits,
     median_limits,
     narrowest_limits,
+    next_limit,
     studentised_limits,
     trials_for,
 )
@@ -382,3 +383,7 @@ def test_scores_of_no_memory_are_seldom_above_fresh_ones(n, m, decimals, runs):
     low = [auc(*(rng.normal(size=k).round(decimals) for k in (n, m))).low for _ in range(runs)]
     assert (np.array(low) > 0.5).sum() <= stats.binom.isf(1e-6, runs, 0.025)
     assert auc(rng.normal(size=n) + 1.5, rng.normal(size=m)).low > 0.5
+
+
+def test_the_limit_of_the_next_value_at_a_level_near_zero_is_one_of_those_seen():
+    assert next_limit([0.1] * 19 + [0.3], confidence=1e-12).high == pytest.approx(0.11)

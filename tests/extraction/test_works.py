@@ -85,8 +85,8 @@ def test_words_that_another_text_holds_count_for_nobody():
         (lambda f: read_work(f / "none.txt", known=2, window=2), "no such file"),
         (lambda f: read_work(f / "short.txt", known=2, window=2), "no paragraph of 4 words"),
         (lambda f: read_work(f / "latin.txt", known=2, window=2), "not UTF-8"),
-        (lambda f: read_works(f / "short.txt", known=1, window=1), "no such folder"),
-        (lambda f: read_works(f / "none", known=1, window=1), "no such folder"),
+        (lambda f: read_works(f / "short.txt", known=1, window=1), "(it is a file)"),
+        (lambda f: read_works(f / "none", known=1, window=1), "(it does not exist)"),
         (lambda f: read_works(f / "empty", known=1, window=1), "1 to 10,000 works"),
     ],
 )

@@ -3,12 +3,14 @@
 import json
 import shutil
 import tomllib
+import unicodedata
 from pathlib import Path
 
 import pytest
 
 import narcissus
 from narcissus.errors import InputError, StudyError
+from narcissus.extraction.works import common_runs, read_work, read_works, words_of
 from narcissus.kinds.copyright.kind import KIND, CopyrightDetail, Returned
 from narcissus.report import render_text
 from narcissus.rows import StudyCriterion
@@ -128,6 +130,41 @@ def test_what_the_refrain_says_counts_for_nobody(load):
         narcissus.run(load(spoil))
 
 
+@pytest.mark.parametrize("form", ["NFC", "NFD", "shy", "BOM"])
+def test_a_common_phrase_is_one_however_it_is_encoded(load, form):
+    """The refrain has accents; only the work is encoded otherwise than all other texts."""
+    how = {
+        "shy": lambda text: text.replace("for", "f\u00ador"),
+        "BOM": lambda text: "\ufeff" + text,
+    }.get(form, lambda text: unicodedata.normalize(form, text))
+
+    def spoil(folder):
+        for path in [*(folder / "independent").iterdir(), folder / "other.txt"]:
+            path.write_text(path.read_text().replace("a", "\u00e1"))
+        path = folder / "work.txt"
+        path.write_text(how(path.read_text().replace("a", "\u00e1")))
+
+    def common(folder):
+        others = read_works(folder / "independent", known=20, window=30)
+        works = [read_work(folder / "work.txt", known=20, window=30), *others]
+        return len(common_runs(works, [], 10))
+
+    assert common(load(spoil).folder) == common(EXAMPLE) > 0
+
+
+def test_words_of_scripts_with_marks_are_whole():
+    assert len(words_of("\u0939\u093f\u0928\u094d\u0926\u0940 \u092d\u093e\u0937\u093e")) == 2
+
+
+def test_works_whose_names_end_otherwise_count_too(load):
+    def spoil(folder):
+        for path in sorted((folder / "independent").iterdir())[5:]:
+            path.rename(path.with_suffix(".TXT"))
+
+    case = load(spoil)
+    assert len(read_works(case.folder / "independent", known=20, window=30)) == 20
+
+
 def spoiled(name, text):
     return lambda folder: (folder / name).write_text(text)
 
@@ -143,7 +180,11 @@ def spoiled(name, text):
          r"other\.txt holds a paragraph of the work"),
         (lambda f: None, {"similarity": {"words": 40}}, "at most `window`, 30, got 40"),
         (lambda f: None, {"data": {"other": None}}, "needs `data.other`"),
-        (lambda f: None, {"data": {"independent": "none"}}, "no such folder"),
+        (lambda f: None, {"data": {"independent": "none"}}, "no folder of works.*not exist"),
+        (lambda f: None, {"data": {"independent": "work.txt"}}, "no folder of works.*is a file"),
+        (spoiled("work.txt", "a " * 30 + "b" * 10**6 + " c" * 30),
+         {"similarity": {"edits": 0.5}}, r"passage of 1,000,\d+ characters, and at most 10,000"),
+        (lambda f: (f / "work.txt").write_bytes("a b".encode("utf-16")), {}, "save it as UTF-8"),
         (lambda f: None, {"model": {"name": "ngrm"}}, "ngram"),
         (lambda f: None, {"similarity": {"wrods": 4}}, "words"),
     ],

@@ -261,5 +261,6 @@ def test_outsiders_of_another_source_void_rates_and_spare_what_is_refuted(
     page = render_text(read_record(tmp_path / "out"))
     assert ("What is refuted stands" in record["verdict"]) == stands
     assert ("rests on coins alone" in page) == stands
-    named = "By score every epsilon below" in record["verdict"]
+    assert ("The guarantee that was declared is refuted." in page) == (status == "contradicted")
+    named = "The attack score refutes every epsilon below" in record["verdict"]
     assert named == (stands and status != "contradicted")

@@ -153,7 +153,7 @@ def next_limit(values: ArrayLike, *, confidence: float = 0.95, quantity: str = "
     (0.25, None)
     """
     array, level = _vector("values", values, 1), fraction("confidence", confidence)
-    rank = math.floor((1 - level) * (array.size + 1) + _ALIKE)
+    rank = min(math.floor((1 - level) * (array.size + 1) + _ALIKE), array.size)
     needed = math.ceil(1 / (1 - level) - _ALIKE) - 1
     mean = float(array.mean())
     high = max(mean, float(np.sort(array)[-rank])) if rank else None

@@ -72,9 +72,11 @@ def read_documents(path: Path | str, unit: Unit = "line") -> tuple[TextDocument,
     path = Path(path)
     file_size(path, largest=LARGEST_TEXT)
     try:
-        text = read_bytes(path, largest=LARGEST_TEXT).decode("utf-8")
+        text = read_bytes(path, largest=LARGEST_TEXT).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 text (byte {error.start})") from error
+        raise InputError(
+            f"{path} is not UTF-8 text (byte {error.start}): save it as UTF-8"
+        ) from error
     text = text.replace("\r\n", "\n")
     parts = text.split("\n") if unit == "line" else text.split("\n\n")
     found = counted([part.strip() for part in parts if part.strip()])

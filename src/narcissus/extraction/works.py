@@ -11,6 +11,7 @@ Source: near copies as in Carlini et al. 2023; the rare stretches of Cohen et al
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -23,6 +24,9 @@ from narcissus.extraction.recovered import Completes, continuations, edit_distan
 LARGEST_WORK = 2**24
 """Most bytes of a work, and of all independent works together (16 MiB)."""
 MOST_WORKS = 10_000
+LONGEST_PASSAGE = 10_000
+"""Most characters of a passage: comparing two takes as long as their product."""
+_WITHIN = ("Mn", "Mc", "Me", "Cf")
 Run = tuple[str, ...]
 
 
@@ -78,6 +82,14 @@ class Alike:
 
 
 def words_of(text: str) -> list[str]:
+    """Return the words of a text, the same however its accents are encoded.
+
+    Marks that no letter can take up, and characters that nobody sees, do not end a word.
+    """
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+        apart = {ord(c): None for c in set(text) if unicodedata.category(c) in _WITHIN}
+        text = text.translate(apart)
     return re.findall(r"\w+", text.casefold())
 
 
@@ -111,7 +123,20 @@ def read_work(path: Path, *, known: int, window: int) -> WrittenWork:
             f"{path} has no paragraph of {known + window} words, as long as a passage (`prompt` "
             "and `window`): make them smaller, or put blank lines only where paragraphs end"
         )
+    if (longest := max(len(one.text) for one in passages)) > LONGEST_PASSAGE:
+        raise InputError(
+            f"{path} has a passage of {longest:,} characters, and at most {LONGEST_PASSAGE:,} are "
+            "compared: leave out what is no text, such as words without end"
+        )
     return WrittenWork(path.stem, paragraphs, tuple(dict.fromkeys(passages)))
+
+
+def paths_of(folder: Path) -> list[Path]:
+    """Return the paths of the works of a folder, in the order of their names."""
+    if not folder.is_dir():
+        what = "it is a file" if folder.exists() else "it does not exist"
+        raise InputError(f"no folder of works, a .txt file each: {folder} ({what})")
+    return sorted(one for one in folder.iterdir() if one.suffix.lower() == ".txt")
 
 
 def read_works(folder: Path, *, known: int, window: int) -> list[WrittenWork]:
@@ -119,9 +144,7 @@ def read_works(folder: Path, *, known: int, window: int) -> list[WrittenWork]:
 
     InputError: it is no folder, has no such file, or too many. TooLargeError: they are too large.
     """
-    if not folder.is_dir():
-        raise InputError(f"no such folder of works: {folder}")
-    paths = sorted(folder.glob("*.txt"))
+    paths = paths_of(folder)
     if not 1 <= len(paths) <= MOST_WORKS:
         raise InputError(
             f"{folder} must hold 1 to {MOST_WORKS:,} works, a .txt file each, got {len(paths):,}"

@@ -65,8 +65,9 @@ def _laws(name: str, chances: Any) -> Rationals:
     exact = exact.reshape(np.shape(chances))
     for law in exact.reshape(-1, exact.shape[-1]):
         if sum(law) != 1 or max(one.denominator for one in law) > SIMPLE:
+            some = ", ".join(str(one)[:30] for one in law[:6])
             raise InputError(
-                f"{name} are no simple fractions that sum to 1: {', '.join(map(str, law[:6]))}; "
+                f"{name} are no simple fractions that sum to 1: {some}; "
                 f"rational numbers need denominators up to {SIMPLE:,}, as of 0.25 or 1/3"
             )
     return exact

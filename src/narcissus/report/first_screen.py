@@ -57,6 +57,7 @@ class Glance:
     where: The setting of the figures, after a verb: "at ε = 1".
     why: What the answer says besides, after a colon.
     undecided: The answer where the study is not decided or not assessed; empty for the usual one.
+    contradicted: The answer where what was assumed is refuted.
     plainly: The answer where no threshold was set.
     given: What the limit assumes.
     notes: Sentences that what it rests on begins with: "Counted: 6 of 8 images."
@@ -76,6 +77,7 @@ class Glance:
     where: str = ""
     why: str = ""
     undecided: str = ""
+    contradicted: str = "An assumption of this report is refuted, so it proves nothing."
     plainly: str = "You set no threshold, so this report only measures."
     given: Sequence[str] = ()
     notes: Sequence[str] = ()
@@ -262,7 +264,7 @@ def _answer(status: Status, glance: Glance) -> str:
     return {
         "met": f"{subject} {glance.kept}{where}{why}.",
         "exceeded": f"{subject} {glance.broken}{where}{why}.",
-        "contradicted": "An assumption of this report is refuted, so it proves nothing.",
+        "contradicted": glance.contradicted,
         "too few trials": f"There are too few trials to decide{where}.",
         "not assessed": "The study could not answer the question.",
         "no threshold": glance.plainly,

@@ -133,7 +133,7 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
         other = () if given.other is None else read_documents(folder / given.other, "paragraph")
         _refuse_the_work_among(work, others, other, given)
         digests = {"work": file_digest(folder / given.work)}
-        digests["independent"] = files_digest((folder / given.independent).glob("*.txt"))
+        digests["independent"] = files_digest(works.paths_of(folder / given.independent))
         if given.other is not None:
             digests["other"] = file_digest(folder / given.other)
         return CopyrightWork(study, folder, options.entropy, digests, part=part, work=work,

@@ -78,6 +78,9 @@ def _refuted(case: StudyJudgement) -> StudyRow:
     return case.findings.select(of=EPSILON)[0]
 
 
+_BROKEN = "The guarantee that was declared is refuted."
+
+
 class MembershipLayout(Layout):
     """The words of membership."""
 
@@ -147,6 +150,7 @@ class MembershipLayout(Layout):
                 without=Reach("A classifier that never saw the model tells outsiders from others."),
                 unlimited=f"What is refuted stands, as it rests on coins alone: {why}.",
                 undecided="Rates are void: outsiders differ in ways that need no model.",
+                contradicted=_BROKEN,
             )  # fmt: skip
         given = () if first.bound is None else first.bound.quantity.takes_as_given
         return Glance(
@@ -164,6 +168,7 @@ class MembershipLayout(Layout):
             unseen=unseen,
             accepted="" if worst.at_most is None else accepted,
             why=why if of_epsilon and case.status == "exceeded" else "",
+            contradicted=_BROKEN,
             given=given,
         )  # fmt: skip
 
