@@ -75,7 +75,7 @@ def test_a_packed_table(tmp_path):
         ("a,b\n1,2\n3,x\n", r"row 2 \(line 3\), column `b`, must be a number, got 'x'"),
         ("1,2\n3,4\nann,5\n", r"row 3 \(line 3\), column 1, must be a number, got 'ann'"),
         ("\na\n1\nTrue\n", r"row 2 \(line 4\), column `a`, must be a number, got 'True'"),
-        ("a;b\n1;2\n", "separate the columns by commas"),
+        ("a;b\n1;x\n", r"column `b`, must be a number, got 'x'"),
         ("a,b\n1,2\n3,4,5\n", "as many cells as the first"),
         ("a,b,c\n1,2\n", "names 3 columns in its first line, and its rows have 2 cells"),
     ],
@@ -121,7 +121,7 @@ def test_columns_are_found_by_name_whatever_their_order(written):
         ("alpha,beta,beta\n1,2,3\n", "each once"),
         ("alpha,beta,other\n1,2,3\n", "no others"),
         ("alpha,beta\n1,\n", r"row 1 \(line 2\), column `beta`, is empty"),
-        ("alpha;beta\n1\n", "separate the columns by commas"),
+        ("alpha;bta\n1;2\n", "`beta`"),
     ],
 )
 def test_columns_that_are_missing_are_named(written, text, said):

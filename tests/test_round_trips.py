@@ -331,6 +331,12 @@ def published(folder, of):
     return said.read([of(table)]), said.rules.key
 
 
+def turnover(folder):
+    said = narcissus.counts.Publication(magnitude="turnover")
+    table = write(folder / "totals.csv", "area,turnover\nnorth,5\nsouth,3\ntotal,8\n")
+    return "turnover", said.read([table]), said.structure
+
+
 KEY = "i,j,p\n" + "".join(f"{n},{n},1\n" for n in range(10))
 CALLS = {
     "counts.Publication()": published,
@@ -339,6 +345,9 @@ CALLS = {
     "counts.read_published": lambda folder, of: narcissus.counts.read_published(
         of(write(folder / "t.csv", "area,count\nnorth,5\nsouth,3\ntotal,8\n")),
         narcissus.counts.Rules(),
+    ),
+    "counts.read_contributions": lambda folder, of: narcissus.counts.read_contributions(
+        of(write(folder / "c.csv", "area,turnover\nnorth,5\nsouth,3\n")), *turnover(folder)
     ),
     "membership.read_points": lambda folder, of: np.asarray(
         membership.read_points(
@@ -541,7 +550,7 @@ def test_every_reader_takes_or_refuses_whatever_was_written(left, name, tmp_path
         reads = lambda path: narcissus.counts.Publication().read([path])  # noqa: E731
     needed = {
         "read_dense_net": [["a", "b"]], "read_files": [left / "people.csv"],
-        "read_published": [narcissus.counts.Rules()],
+        "read_published": [narcissus.counts.Rules()], "read_contributions": turnover(tmp_path),
         "read_points": [membership.read_shadow_scores(*shadows(tmp_path))],
     }  # fmt: skip
     if name in WITH_TORCH:

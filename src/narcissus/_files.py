@@ -229,7 +229,7 @@ def separator(path: Path) -> str:
 
 def _require_no_thousands(path: Path) -> None:
     commas, dotted = False, 0
-    with open_text(path) as file:
+    with parsing(path, "a CSV table"), open_text(path, errors="replace") as file:
         for number, line in enumerate(file, start=1):
             commas = commas or bool(_COMMA.search(line))
             dotted = dotted or number * bool(_THOUSANDS.search(line))

@@ -19,7 +19,7 @@ from scipy import stats
 from narcissus import Game, play
 from narcissus.attacks import OwnAttack
 from narcissus.errors import InputError
-from narcissus.knowledge import Candidates, Hidden, Hiding, KnownRows, Rates, Told
+from narcissus.knowledge import Candidates, Hidden, Hiding, KnownRows, Listed, Rates, Told
 from narcissus.mechanisms import Constant, Identity
 from narcissus.study.registry import ROOMS
 from narcissus.success.relations import Member, Prefix
@@ -139,6 +139,11 @@ def first_row(nature, data):
     return sure(data[:1])
 
 
+def listed_chances(nature, data):
+    first = {(0, 1): Fraction(1), (1, 1): QUARTER, (0, 0): HALF}[tuple(data)]
+    return {0: first, 1: 1 - first}
+
+
 def own_nature(nature, data):
     return sure(nature)
 
@@ -201,6 +206,7 @@ SIDES = {
     "superset": (Hiding(3), hidden_list(3)),
     # Given the population the rates say nothing about the data, so nothing is what they tell.
     "rates": (Rates(), nothing),
+    "listed": (Listed([[1, 0], [0.25, 0.75], [0.5, 0.5]]), listed_chances),
 }
 OWN = {
     "function": (Told(last_of), lambda nature, data: sure(last_of(data))),
@@ -213,6 +219,7 @@ FIT = {
     "candidates": {"tardos"},
     "superset": {"uniform"},
     "rates": {"tardos"},
+    "listed": {"finite"},
     "function": {name for name, (_, law) in WORLDS.items() if law is not None},
     "coins": {name for name, (_, law) in WORLDS.items() if law is not None},
     "of nature": {"finite", "superset", "tardos"},

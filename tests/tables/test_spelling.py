@@ -210,7 +210,7 @@ def test_bins_are_of_places_on_a_scale():
 
 def test_values_that_some_people_have_alone_are_told():
     said = require_overlap("x", NAMES, {"a": 50, "b": 50}, {"a": 60, "b": 30, "B": 10})
-    assert "25% of the people of the synthetic file" in said
+    assert "with another value than its commonest, 25% have one that is missing" in said
     assert "'B'" in said
 
 
