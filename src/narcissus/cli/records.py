@@ -359,7 +359,8 @@ def _looks(written: Record) -> int | None:
     found: Any = written.detail
     ends = [getattr(found, "end", None)]  # of a game; else those of the settings of a table
     ends += [getattr(one, "precision", None) for one in getattr(found, "settings", ())]
-    return next((one.look for one in ends if getattr(one, "ended", None) == "budget"), None)
+    ended: list[Any] = [one for one in ends if getattr(one, "ended", None) == "budget"]
+    return ended[0].look if ended else None
 
 
 def _as_then(study: studies.Study, written: Record) -> studies.Study:

@@ -126,7 +126,7 @@ def read_work(path: Path, *, known: int, window: int) -> WrittenWork:
     if (longest := max(len(one.text) for one in passages)) > LONGEST_PASSAGE:
         raise InputError(
             f"{path} has a passage of {longest:,} characters, and at most {LONGEST_PASSAGE:,} are "
-            "compared: leave out what is no text, such as words without end"
+            "compared: leave out all but text"
         )
     return WrittenWork(path.stem, paragraphs, tuple(dict.fromkeys(passages)))
 

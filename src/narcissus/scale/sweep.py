@@ -353,7 +353,7 @@ def seconds_of(study: Study) -> float:
         play(*parts, trials=trials, fresh=fresh, stop=False, rng=0)
         return time.perf_counter() - begin
 
-    most = settings.run.trials
+    most = _number_of_trials(settings)
     with study.code.in_use(), threadpool_limits(1):
         try:
             setup = settings.build()
@@ -365,6 +365,12 @@ def seconds_of(study: Study) -> float:
         except NarcissusError:
             return 0.0
     return first + (more / (count - 1) * (most - 1) if count > 1 else 0.0)
+
+
+def _number_of_trials(settings: GameStudy) -> int:
+    if settings.run.trials == "auto":
+        raise InputError('`run.trials = "auto"` is for one study: name a number for each value')
+    return settings.run.trials
 
 
 VALUES = "values"
@@ -461,7 +467,7 @@ def scale(
     left = [one for one, record in zip(studies, kept, strict=True) if record is None]
     _say_cost(name, left, len(values), workers or 1, hours, observer)
     settings = cast("GameStudy", studies[0].settings)
-    share = max(1, settings.run.trials if settings.attack else 0)
+    share = max(1, _number_of_trials(settings) if settings.attack else 0)
     total, done = share * len(values), share * (len(values) - len(left))
     observer.start(f"trials at {len(values)} values", total, done)
     each: list[AtValue] = []
