@@ -7,12 +7,8 @@ import numpy as np
 import pytest
 
 from narcissus.errors import InputError
-from narcissus.extraction.complexity import python_string
 from narcissus.extraction.files import DataSet
 from narcissus.extraction.relations import (
-    BYTES,
-    COVERING,
-    HEADER,
     Close,
     HammingBall,
     Near,
@@ -48,26 +44,13 @@ def test_hamming_members_count():
     assert not relation.counts(data, b"01\n" * 101)
 
 
-def covering_program(relation, d, number):
-    """Write the program, its number in digits or bytes, whichever is shorter."""
-    raw = number.to_bytes(max(1, (number.bit_length() + 7) // 8), "big")
-    masked = [(python_string(bytes(c ^ mask for c in raw)), mask) for mask in range(256)]
-    text, mask = min(masked, key=lambda one: len(one[0]))
-    said = {"d": d, "r": math.floor(relation.share * d)}
-    call = BYTES.format(mask=mask) + text.decode("latin-1") + ")"
-    in_bytes = (HEADER + COVERING.format(n=call, **said)).encode("latin-1")
-    if number >= 10**999:  # Python reads no literal of more than 4,300 digits
-        return in_bytes
-    return min(COVERING.format(n=number, **said).encode(), in_bytes, key=len)
-
-
 NUMBERS = [7, 10**150 + 1, 10**6000 + 12345, 2**900 - 1, 256**90 - 10]
 
 
 @pytest.mark.parametrize("number", NUMBERS, ids=int.bit_length)
 def test_a_covering_program_has_its_number_in_it(number):
     """All but the search is run: what the program counts up to."""
-    program = covering_program(HammingBall(0.25), 8, number)
+    program = HammingBall(0.25).covering_program(8, number)
     assert len(program) < 210 + number.bit_length() / 8 * (1 + 7 / 256)
     before, _, rest = program.decode("latin-1").partition("for _ in range(")
     inside = rest.partition("+1):z=")[0]
@@ -89,7 +72,7 @@ def test_the_size_of_a_covering_program_is_enough_for_every_word(d):
     if words > 256:  # the bytes that cost most to write
         raw = bytes(range(256)) * 2
         numbers.append(int.from_bytes(raw[: words.bit_length() // 8 - 1], "big"))
-    sizes = [len(covering_program(relation, d, number)) for number in numbers]
+    sizes = [len(relation.covering_program(d, number)) for number in numbers]
     assert max(sizes) <= relation.covering_program_size(d) <= max(sizes) + 16
 
 

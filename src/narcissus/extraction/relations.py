@@ -24,19 +24,20 @@ from scipy.spatial import distance
 
 from narcissus._validation import between, integer, positive
 from narcissus.errors import InputError
+from narcissus.extraction.complexity import python_string
 from narcissus.extraction.eidetic import eidetic_counts
 from narcissus.extraction.files import DataSet, parse_rows
 
 # Finds the words of a greedy covering code up to the one numbered N, and prints that one.
-COVERING = (
+_COVERING = (
     "u=set(range(1<<{d}))\n"
     "for _ in range({n}+1):z=max(range(1<<{d}),key=lambda z:sum((z^x).bit_count()<={r}for x in u))"
     ";u={{x for x in u if(z^x).bit_count()>{r}}}\n"
     "print(f'{{z:0{d}b}}')"
 )
-HEADER = "#coding:L1\n"
+_HEADER = "#coding:L1\n"
 _BLOCK = 512  # rows whose distances are held together
-BYTES = "int.from_bytes(ord(c)^{mask} for c in"
+_BYTES = "int.from_bytes(ord(c)^{mask} for c in"
 Rows = NDArray[np.float64]
 
 
@@ -234,9 +235,25 @@ class HammingBall(OutputRelation):
         log_words = d * math.log(2) - log_volume + math.log1p(log_volume)
         digits = max(1, math.ceil(log_words / math.log(10)))
         size = max(1, math.ceil(log_words / math.log(256)))
-        code = len(COVERING.format(d=d, r=radius, n=""))
-        rest = code + len(HEADER) + len(BYTES.format(mask=255)) + 3
-        return min(code + digits, rest + size + 7 * size // 256)
+        rest = len(self._covering(d, "", "")) + len(_HEADER) + len(_BYTES.format(mask=255)) + 3
+        return min(len(self._covering(d, "", "")) + digits, rest + size + 7 * size // 256)
+
+    def covering_program(self, d: int, number: int) -> bytes:
+        """Write that program, its number in digits or bytes, whichever is shorter.
+
+        It finishes in reasonable time for small ``d`` only.
+        """
+        raw = number.to_bytes(max(1, (number.bit_length() + 7) // 8), "big")
+        masked = [(python_string(bytes(c ^ mask for c in raw)), mask) for mask in range(256)]
+        text, mask = min(masked, key=lambda one: len(one[0]))
+        call = _BYTES.format(mask=mask) + text.decode("latin-1") + ")"
+        in_bytes = self._covering(d, _HEADER, call).encode("latin-1")
+        if number >= 10**999:  # Python reads no literal of more than 4,300 digits
+            return in_bytes
+        return min(self._covering(d, "", str(number)).encode(), in_bytes, key=len)
+
+    def _covering(self, d: int, header: str, number: str) -> str:
+        return header + _COVERING.format(d=d, r=math.floor(self.share * d), n=number)
 
     def describe(self) -> str:
         return (
