@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from narcissus.counts.compare import RuleCompared
 
 _HOW = (
-    "Each rule publishes the same tables of the same people once, with all margins. What follows "
-    "with certainty is derived by whoever knows the rule, for every data set that agrees with all "
-    "cells.",
+    "Each rule publishes the same tables of the same people once, with all margins. An attacker "
+    "who knows the rule derives what is certain: what every data set that agrees with all cells "
+    "has. A likely guess is less than that, and the game alone measures it.",
     "A rule that suppresses other cells, too, does so until data sets are found that differ in "
-    "each small count. It is a simple method: better programs suppress less. Who knows how cells "
-    "were chosen could derive more.",
+    "each small count. It is a simple method: better programs suppress less. An attacker "
+    "who knows how cells were chosen could derive more.",
     "Noise has the scale that its epsilon needs for the tables as a whole.",
 )
 _GAME = (

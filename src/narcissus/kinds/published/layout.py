@@ -119,7 +119,7 @@ class PublishedTablesLayout(Layout):
                           _of_attack(case, SHARE, name, THESE).quantity),
             most=Reach("No attacker who knows the same columns is right about more than {}.",
                        case.findings.select(THESE, role="bound")[0].quantity),
-            unlimited=f"No lower limit exists: whoever shares {_known(detail)} shares "
+            unlimited=f"No lower limit exists: people who share {_known(detail)} share "
             f"{detail.secret}.",
             hardest=hardest,
             why=f"it is {low:.1f} to {high:.1f} of 100 in the game" if of == GAIN else "",
