@@ -49,7 +49,7 @@ def _known(detail: TablesDetail) -> str:
 
 
 def _determined(case: StudyJudgement) -> str:
-    """Say how many people are determined."""
+    """Word the number of people who are determined."""
     row = _one(case, DETERMINED)
     if row.quantity.value is None:
         return "Whether the tables determine people with all labels was not settled."

@@ -511,7 +511,7 @@ def not_assessed(experiment: Experiment) -> Iterator[NotAssessed]:
 
 
 def _repeated(study: TableStudy) -> Iterator[NotAssessed]:
-    """Say that a guarantee for a row is less for whoever has several."""
+    """Caution that a guarantee for a row is less for a person with several rows."""
     if (unit := study.data.unit) is not None:
         yield NotAssessed(
             f"a release of all rows of a `{unit}`",
