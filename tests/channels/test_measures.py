@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import sparse
 
 from narcissus import channels as ch
+from narcissus.errors import InputError
 
 from .conftest import refused
 
@@ -270,3 +273,56 @@ def test_qif_updates_to_the_same_prior(qif):
     share = np.array([0.3, 0.3, 0.25, 0.15])
     theirs, _ = qif.channel.iterative_bayesian_update(rows, share, max_diff=1e-12)
     assert ch.explain(rows, share, tolerance=1e-12).prior == pytest.approx(theirs, abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_shannons_measures_of_small_channels_are_those_of_fifty_digits(seed, loops):
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(1, 7)), int(rng.integers(1, 9))
+    rows = rng.dirichlet(np.full(m, 0.3), n)
+    rows[rng.random(rows.shape) < 0.3] = 0
+    rows[:, 0] += 1 - rows.sum(axis=1)
+    prior = rng.dirichlet(np.ones(n))
+    prior[0], prior[-1] = prior[0] + prior[-1], 0 if n > 1 else 1
+    with mpmath.workdps(50):
+        joint = [
+            [mpmath.mpf(p) * mpmath.mpf(c) for c in row] for p, row in zip(prior, rows, strict=True)
+        ]
+        law = [mpmath.fsum(column) for column in zip(*joint, strict=True)]
+        told = mpmath.fsum(
+            j * mpmath.log(mpmath.mpf(c) / q, 2)
+            for row, given in zip(joint, rows, strict=True)
+            for j, c, q in zip(row, given, law, strict=True)
+            if j > 0
+        )
+    for one in (rows, ch.channel(rows), np.asfortranarray(rows), rows.tolist()):
+        assert ch.shannon_leakage(one, prior) == pytest.approx(float(told), rel=1e-12, abs=1e-15)
+    found, other = (ch.shannon_capacity(c, tolerance=1e-7) for c in (rows, sparse.csr_array(rows)))
+    assert max(found.low, other.low) <= min(found.high, other.high) + 1e-12
+    assert max(found.high - found.low, other.high - other.low) <= 1e-7
+    assert ch.shannon_leakage(rows, found.prior) == pytest.approx(found.low, abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda rows, prior: (np.where(rows == rows.max(), np.nan, rows), prior),
+        lambda rows, prior: (rows * 1.00001, prior),
+        lambda rows, prior: (rows * [[-1], [1], [1]], prior),
+        lambda rows, prior: (rows[0], prior),
+        lambda rows, prior: (rows[:0], prior[:0]),
+        lambda rows, prior: (rows, prior[:2]),
+        lambda rows, prior: (rows, prior * np.nan),
+        lambda rows, prior: (rows, prior * 1.00001),
+        lambda rows, prior: (rows, np.array([0.5, 1.0, -0.5])),
+        lambda rows, prior: (rows, np.array(["a", "b", "c"])),
+    ],
+)
+def test_what_is_no_small_channel_is_refused_in_the_same_words(spoil, loops):
+    rows, prior = spoil(np.array([[0.5, 0.5], [0.2, 0.8], [1.0, 0.0]]), np.array([0.2, 0.3, 0.5]))
+    with pytest.raises(InputError) as wanted:
+        ch.bayes_risk(rows, prior)
+    with pytest.raises(InputError, match=re.escape(str(wanted.value))):
+        ch.shannon_leakage(rows, prior)
+    if "prior" not in str(wanted.value):
+        refused(re.escape(str(wanted.value)), ch.shannon_capacity, rows)

@@ -7,6 +7,7 @@ bits of a result and nothing else.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numba
@@ -14,6 +15,7 @@ import numpy as np
 
 _FAST = {"reassoc", "nsz", "nnan", "contract"}
 _jit: Any = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+_CHECKED: Any = {"cache": True, "nogil": True, "error_model": "numpy"}  # NaN is seen
 
 
 @_jit
@@ -103,3 +105,87 @@ def subsets(rows: Any, best: Any) -> None:
             base = last[h]
             for s in range(low):
                 best[h, s] = min(best[h, s], base + first[s])
+
+
+@numba.njit("f8[::1](f8[:, ::1])", **_CHECKED)
+def entropies(rows: Any) -> Any:
+    """Return ``sum_o C_so ln C_so`` of each secret; of length 0 where a row is no distribution."""
+    own = np.zeros(rows.shape[0])
+    for s in range(rows.shape[0]):
+        mass = 0.0
+        for c in rows[s]:
+            if not c >= 0:
+                return own[:0]
+            mass += c
+            if c > 0:
+                own[s] += c * math.log(c)
+        if not abs(mass - 1) <= 5e-10:
+            return own[:0]
+    return own
+
+
+@numba.njit("void(f8[:, ::1], f8[::1], f8[::1])", **_CHECKED)
+def output_law(rows: Any, prior: Any, law: Any) -> None:
+    law[:] = 0
+    for s in range(rows.shape[0]):
+        for o in range(rows.shape[1]):
+            law[o] += prior[s] * rows[s, o]
+
+
+@numba.njit("f8(f8[:, ::1], f8[::1])", **_CHECKED)
+def information(rows: Any, prior: Any) -> float:
+    """Return what the output tells of the secret, in nats; -1 unless both are distributions.
+
+    The types are fixed: anything but C-ordered floats is a `TypeError`, and compiles nothing.
+    """
+    own, law, found, mass = entropies(rows), np.empty(rows.shape[1]), 0.0, 0.0
+    if own.shape[0] != prior.shape[0]:
+        return -1.0
+    for s in range(own.shape[0]):
+        if not prior[s] >= 0:
+            return -1.0
+        found += prior[s] * own[s]
+        mass += prior[s]
+    output_law(rows, prior, law)
+    for q in law:
+        found -= q * math.log(q) if q > 0 else 0.0
+    return max(0.0, found) if abs(mass - 1) <= 5e-10 else -1.0
+
+
+@numba.njit("Tuple((f8, f8, f8[::1]))(f8[:, ::1], f8, i8)", **_CHECKED)
+def capacity(rows: Any, near: float, most: int) -> Any:
+    """Return limits of the capacity in nats and a prior, as `measures` does; no prior if wrong."""
+    own = entropies(rows)
+    n, outputs = own.shape[0], rows.shape[1]
+    prior, law, told = np.full(n, 1 / max(n, 1)), np.empty(outputs), np.empty(n)
+    kept, best = prior.copy(), prior.copy()
+    low, high, step = 0.0, np.inf, 1.0
+    for _ in range(most if n else 0):
+        output_law(rows, prior, law)
+        for o in range(outputs):
+            law[o] = math.log(law[o]) if law[o] > 0 else 0.0
+        found, top = 0.0, -np.inf
+        for s in range(n):
+            told[s] = own[s]
+            for o in range(outputs):
+                told[s] -= rows[s, o] * law[o]
+            found += prior[s] * told[s]
+            top = max(top, told[s])
+        high = min(high, top)
+        if found < low - 4e-16 and step > 1:
+            prior[:], step = kept, max(1.0, step / 4)
+            continue
+        if found > low:
+            low = found
+            best[:] = prior
+        if high - low <= near:
+            break
+        kept[:] = prior
+        mass = 0.0
+        for s in range(n):
+            prior[s] *= math.exp(step * (told[s] - top))
+            mass += prior[s]
+        for s in range(n):
+            prior[s] /= mass
+        step *= 1.3
+    return low, high, best

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import sparse, special
 
 from narcissus.observer import SILENT, Observer
 
@@ -60,15 +60,27 @@ def _subsets(rows: Matrix, best: Matrix) -> None:
         np.minimum(best, _subset_sums(row[low:])[:, None] + _subset_sums(row[:low]), out=best)
 
 
-_PLAIN: dict[str, Callable[..., None]] = {
+def _information(rows: Matrix, prior: Matrix) -> float:
+    """Return what the output tells of the secret, in nats; -1 unless both are distributions."""
+    if rows.ndim != 2 or prior.shape != rows.shape[:1]:
+        return -1.0
+    off = max(abs(rows.sum(axis=1) - 1).max(initial=0), abs(prior.sum() - 1))
+    if not (off <= 5e-10 and prior.min() >= 0):
+        return -1.0
+    found = special.entr(prior @ rows).sum() - prior @ special.entr(rows).sum(axis=1)
+    return max(0.0, float(found)) if found < np.inf else -1.0  # entr is -inf of what is negative
+
+
+_PLAIN: dict[str, Callable[..., Any]] = {
     "overlap": _overlap,
     "excess": _excess,
     "subsets": _subsets,
+    "information": _information,
 }
 
 
 @cache
-def loops() -> dict[str, Callable[..., None]]:
+def loops() -> dict[str, Callable[..., Any]]:
     """Return the loops: compiled ones, or NumPy's without numba or with NARCISSUS_NO_NUMBA set."""
     if os.environ.get("NARCISSUS_NO_NUMBA") or find_spec("numba") is None:
         return _PLAIN
@@ -77,7 +89,7 @@ def loops() -> dict[str, Callable[..., None]]:
     except RuntimeError:  # numba finds no folder where it may keep compiled code
         return _PLAIN
     made: Any = _compiled
-    return {name: getattr(made, name) for name in _PLAIN}
+    return {name: getattr(made, name) for name in (*_PLAIN, "capacity")}
 
 
 def pair_block(left: Matrix, right: Matrix, *, kind: str = "overlap") -> Matrix:

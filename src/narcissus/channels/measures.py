@@ -17,6 +17,7 @@ from scipy import optimize, sparse, special
 
 from narcissus._outwards import lower
 from narcissus._validation import distribution, positive
+from narcissus.channels._search import loops
 from narcissus.channels.channel import (
     Channel,
     Matrix,
@@ -29,10 +30,27 @@ from narcissus.channels.channel import (
 from narcissus.errors import InputError, NarcissusError
 from narcissus.results import Bound
 
+_FEW = 2**16  # Entries of a channel up to which the compiled loop beats the calls of NumPy
+_LN2 = math.log(2)
+
 
 def _given(matrix: Any, prior: Any) -> tuple[Channel, Matrix]:
     c = channel(matrix)
     return c, prior_for(c, prior)
+
+
+def _loop(name: str, matrix: Any, *given: Any) -> Any:
+    """Run a loop on a small channel and arrays; None for what it does not take.
+
+    Nothing is copied or named before: small channels come in great numbers.
+    """
+    rows = matrix.matrix if type(matrix) is Channel else matrix
+    if type(rows) is not np.ndarray or rows.size > _FEW or (loop := loops().get(name)) is None:
+        return None
+    try:
+        return loop(rows, *given)
+    except TypeError:  # not C-ordered floats
+        return None
 
 
 def guessing_error(prior: ArrayLike) -> float:
@@ -181,7 +199,12 @@ def min_entropy_leakage(matrix: Any, prior: Any = None) -> float:
 
 def shannon_leakage(matrix: Any, prior: Any = None) -> float:
     """Return the mutual information of secret and output, in bits."""
+    plain = type(prior) is np.ndarray
+    if plain and ((nats := _loop("information", matrix, prior)) or 0) > 0:
+        return nats / _LN2
     c, weights = _given(matrix, prior)
+    if not plain or c is not matrix:
+        return shannon_leakage(c, weights)
     if c.is_sparse:
         output = np.asarray(c.matrix.T @ weights).ravel()
         entries = c.matrix.tocoo()
@@ -413,7 +436,13 @@ def shannon_capacity(matrix: Any, *, tolerance: float = 1e-9) -> ShannonCapacity
     For any prior p with output law q: ``I(p) <= capacity <= max_s KL(C_s || q)``.
     Source: Blahut 1972; Arimoto 1972.
     """
-    c, near = channel(matrix), positive("tolerance", tolerance)
+    near = positive("tolerance", tolerance)
+    found = _loop("capacity", matrix, near * _LN2, MOST_STEPS)
+    if found is not None and found[2].size:
+        low, high, best = found
+        return ShannonCapacity(min(low, high) / _LN2, high / _LN2, best)
+    if (c := channel(matrix)) is not matrix:
+        return shannon_capacity(c, tolerance=near)
     rows, secrets = c.matrix, c.shape[0]
     if c.is_sparse:
         entropy = rows.copy()
