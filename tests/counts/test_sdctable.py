@@ -1,10 +1,11 @@
 """Limits of hidden cells beside those of sdcTable, the R package, for its own examples.
 
-The intervals were measured, not computed here: `attack()` of sdcTable 0.32.1 (its text, whole, and
-the rules of sums of 0.32.0) was run by R 4.2.2 with GLPK 5.0 on tables that its `SIMPLEHEURISTIC`
-protected. Stand-ins replaced what makes its objects (sdcHierarchies, makeProblem, glpkAPI). They
-gave what the package's own tests and pages state: cells 5, 6, 11, 12 of `microdata1` hidden; cell 6
-alone from 2 to 2; w|b of `problemdata` determined, then one more cell hidden and 0 to 141.
+The intervals were measured, not computed here: R 4.2.2 with GLPK 5.0 ran `attack()` of sdcTable
+0.32.1 (its text, with the rules of sums of 0.32.0). Its `SIMPLEHEURISTIC`, less the branches for
+singletons, thresholds and linked tables, chose the hidden cells, but for "problemdata primary".
+Stand-ins replaced what makes its objects (sdcHierarchies, makeProblem, glpkAPI). That gave what the
+package's tests and pages state: cells 5, 6, 11, 12 of `microdata1` hidden, cell 6 alone from 2 to
+2; w|b of `problemdata` determined, then 0 to 141. Two tables are random (`set.seed`, 1 and 25).
 
 sdcTable solves linear programs: a hidden cell is 0 or more, printed cells are exact. Its limits may
 be fractions; ours are of whole numbers, and never wider.
