@@ -282,6 +282,8 @@ def test_what_ends_early_holds_and_is_marked():
     found = world(3)
     late = audit_tables(found.cells, seconds=1e-9)
     true = audit_tables(found.cells)
+    assert (late.data_sets, late.all_counted) == (1, False)  # the count ends, too
+    assert true.data_sets > 1
     for one, other in zip(late.cells, true.cells, strict=True):
         assert one.low <= other.low
         assert one.high is None or one.high >= other.high

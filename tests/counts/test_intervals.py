@@ -49,6 +49,10 @@ def test_limits_and_points_as_by_enumeration(worlds):
         sums = csr_array(rng.choice([0, 1], size=(4, 5)).astype(np.int64))
         found = sorted(map(tuple, points(part, Steps())))
         assert found == sorted(map(tuple, truth))
+        for near in truth[rng.permutation(len(truth))[:3]]:  # it comes first, and no other is lost
+            beside = list(map(tuple, points(part, Steps(), near)))
+            assert beside[0] == tuple(near)
+            assert sorted(beside) == found
         solver = Solver(part, sums, np.full(4, -(2**40)), np.full(4, 2**40))
         if not len(truth):
             empty += 1

@@ -77,18 +77,22 @@ def test_labels():
     assert not any(map(rules.is_total, ["All other", "North", "Totally"]))
 
 
-def key_file(path, names=True):
+def key_file(path, style):
     """A table by which counts move by one at most, 0 stays, and 1 is printed as 0 or 2."""
     moves = {0: {0: 1}, 1: {0: 0.5, 2: 0.5}, 2: {2: 0.8, 3: 0.2}, 3: {2: 0.25, 3: 0.5, 4: 0.25}}
     rows = [f"{i} {j} {p} {j - i} 0 1" for i, each in moves.items() for j, p in each.items()]
-    head = ['"i" "j" "p" "v" "p_int_lb" "p_int_ub"'] if names else []
-    path.write_text("\n".join(head + rows) + "\n")
+    head = '"i" "j" "p" "v" "p_int_lb" "p_int_ub"'
+    if style in ("row.names", "csv2"):  # as R writes them unless it is told not to
+        rows = [f'"{at}" {row}' for at, row in enumerate(rows, 1)]
+    if style == "csv2":
+        head, *rows = [line.replace(" ", ";").replace(".", ",") for line in [f'"" {head}', *rows]]
+    path.write_text("\n".join([head] * (style != "col.names = FALSE") + rows) + "\n")
     return moves
 
 
-@pytest.mark.parametrize("names", [True, False])
-def test_a_cell_key_table_limits_what_was_true(tmp_path, names):
-    moves = key_file(tmp_path / "p.txt", names)
+@pytest.mark.parametrize("style", ["names", "col.names = FALSE", "row.names", "csv2"])
+def test_a_cell_key_table_limits_what_was_true(tmp_path, style):
+    moves = key_file(tmp_path / "p.txt", style)
     key = read_cell_key(tmp_path / "p.txt")
     behind = {}
     for true in range(12):

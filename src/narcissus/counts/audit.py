@@ -180,7 +180,7 @@ def audit_tables(
         count, is_all, people, many = None, False, list[dict[str, str | int]](), None
         is_all_people = False
     elif found is None:
-        count, is_all = solved.count(limit)
+        count, is_all = solved.count(limit, deadline)
         people, many, is_all_people = solved.determined()
     else:
         count, is_all = len(found.data_sets), found.all_found
@@ -286,6 +286,7 @@ class _Solved:
         if len(singles):
             each: Any = eye_array(unknowns, dtype=np.int64, format="csr")
             targets = vstack([targets, each[singles]], format="csr")
+        self._met: dict[int, Any] = {}  # a data set of a part, by the first unknown of the part
         self._solve(targets.tocsr(), deadline, observer)
 
     def _solve(self, targets: Any, deadline: float, observer: Observer) -> None:
@@ -316,6 +317,7 @@ class _Solved:
                 distinct(local), sums, low, high, deadline=deadline, whole=self._is_count
             )
             found = solver.settle(observer, np.flatnonzero(mine >= count).tolist())
+            self._met[int(unknowns[0])] = solver.met
             self.low[mine] += found.low
             self.high[mine] = np.minimum(self.high[mine] + found.high, BIG)
             self.reached_low[mine] = np.minimum(self.reached_low[mine] + found.reached_low, BIG)
@@ -333,15 +335,15 @@ class _Solved:
             found.append(CellLimits(cell, low, None if no_end else high, exact or low == high))
         return found
 
-    def count(self, limit: int) -> tuple[int | None, bool]:
-        """Count data sets up to the limit, and say whether these are all.
+    def count(self, limit: int, deadline: float) -> tuple[int | None, bool]:
+        """Count data sets up to the limit and until the deadline, and say whether these are all.
 
         Where cliques are crossed, each set counted stands for one data set or more; where tables
         are, some stand for none, and nothing is counted.
         """
         if not self.system.exact:
             return None, False
-        part, sizes, steps = self.part, self.system.sizes, Steps()
+        part, sizes, steps = self.part, self.system.sizes, Steps(deadline=deadline)
         settled = part.least == part.most
         total = weight(part.least[settled], sizes[settled])
         is_all = self.system.is_whole
@@ -349,8 +351,9 @@ class _Solved:
             if total > limit:
                 break
             many, all_of_it = count_part(
-                restricted(part, rows, unknowns), sizes[unknowns], limit, steps
-            )
+                restricted(part, rows, unknowns), sizes[unknowns], limit, steps,
+                self._met.get(int(unknowns[0])),
+            )  # fmt: skip
             total *= max(many, 1)
             is_all = is_all and all_of_it
         is_all = is_all and total <= limit

@@ -193,6 +193,7 @@ class Solver:
     ) -> None:  # fmt: skip
         self.part, self.sums, self.deadline, self.whole = part, sums, deadline, whole
         self.program = _LinearProgram(part)
+        self.met: Ints | None = None  # the last point
         count = sums.shape[0]
         self.found = SumLimits(
             np.maximum(sums @ part.least, low), np.minimum(sums @ part.most, high),
@@ -201,7 +202,7 @@ class Solver:
 
     def meet(self, point: Ints) -> None:
         """Take note of what a point reaches."""
-        values = self.sums @ point
+        self.met, values = point, self.sums @ point
         np.minimum(self.found.reached_low, values, out=self.found.reached_low)
         np.maximum(self.found.reached_high, values, out=self.found.reached_high)
 

@@ -269,8 +269,9 @@ def read_cell_key(path: Path | str) -> CellKey:
 
     Columns ``i`` (true count), ``j`` (printed) and ``p`` (probability), others are not read; the
     largest ``i`` stands for all larger ones. Columns may have no names, as `write.table` with
-    ``col.names = FALSE`` writes them (``i j p v ...``). Source: Enderle and Giessing 2018, package
-    ptable. Raises `InputError` with file and line.
+    ``col.names = FALSE`` writes them (``i j p v ...``); row names and a decimal comma of p are
+    understood. Source: Enderle and Giessing 2018, package ptable. Raises `InputError` with file
+    and line.
     """
     path, moves = Path(path), dict[int, dict[int, float]]()
     with parsing(path, "a table of the cell-key method"), open_text(path) as file:
@@ -284,10 +285,12 @@ def read_cell_key(path: Path | str) -> CellKey:
     names = [cell.casefold() for cell in rows[0][1]] if rows else []
     where = [0, 1, 2]
     if {"i", "j", "p"} <= set(names):
-        where, rows = [names.index(name) for name in "ijp"], rows[1:]
+        unnamed = any(len(cells) == len(names) + 1 for _, cells in rows[1:2])  # R's row names
+        where, rows = [names.index(name) + unnamed for name in "ijp"], rows[1:]
     for number, cells in rows:
         try:
-            i, j, p = (float(cells[column]) for column in where)
+            i, j = (float(cells[column]) for column in where[:2])
+            p = float(cells[where[2]].replace(",", "."))
         except (ValueError, IndexError):
             i = j = p = -1.0
         if not (i.is_integer() and j.is_integer() and 0 <= min(i, j) <= max(i, j) <= 10_000
