@@ -1,17 +1,7 @@
 """The papers' figures, tables and statements, reproduced next to what is printed."""
 
-from narcissus_papers.base import (
-    PAPERS,
-    Given,
-    Held,
-    Item,
-    Line,
-    Needed,
-    Panel,
-    Printed,
-    Quote,
-    Reproduced,
-)
+from narcissus.report.panels import Line, Panel
+from narcissus_papers.base import PAPERS, Given, Held, Item, Needed, Printed, Quote, Reproduced
 from narcissus_papers.items import ITEMS, chosen
 from narcissus_papers.run import reproduce
 

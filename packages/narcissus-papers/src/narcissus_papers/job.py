@@ -11,7 +11,8 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from narcissus.errors import NarcissusError, raised_where
-from narcissus_papers.base import Given, Held, Item, Line, Panel, Printed, Quote, Reproduced
+from narcissus.report.panels import Line, Panel
+from narcissus_papers.base import Given, Held, Item, Printed, Quote, Reproduced
 
 
 def plain(value: Any) -> str:

@@ -17,6 +17,7 @@ Source: Chatzikokolakis et al. 2023, Appendix H.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -27,18 +28,18 @@ from numpy.typing import NDArray
 from narcissus import channels as ch
 from narcissus.errors import InputError
 from narcissus.mechanisms import RandomizedResponse
+from narcissus.report.panels import Line, Panel
 from narcissus.tables import read_table
 from narcissus_papers.base import (
     Given,
     Held,
     Item,
-    Line,
     Needed,
-    Panel,
     Printed,
     Quote,
     Reproduced,
     checked,
+    played,
 )
 from narcissus_papers.chatzikokolakis.cases import CHANNEL, NAMED, ROOM, Matrix, channels, systems
 
@@ -92,10 +93,9 @@ def make_a(_given: Given) -> Reproduced:
             Printed("how often the two are told apart there", TEN_TOLD, guessed(ten)),
         ),
         held=(
-            Held(
+            checked(
                 "beta* falls with epsilon and rises with the number of values",
                 all(falls(curve) for curve in curves.values()) and bool((rising >= 0).all()),
-                "checked",
             ),
         ),
         notes=(
@@ -128,10 +128,9 @@ def make_b(_given: Given) -> Reproduced:
             Printed("how often the two are told apart there", LAPLACE_TOLD, guessed(tenth)),
         ),
         held=(
-            Held(
+            checked(
                 "beta* falls with epsilon and lies above what epsilon implies",
                 falls(values) and all(a >= b for a, b in zip(values, low, strict=True)),
-                "checked",
             ),
         ),
     )
@@ -160,11 +159,10 @@ def make_c(_given: Given) -> Reproduced:
             Printed("beta* at epsilon .1, delta 1e-6", GAUSS_STRICT, tenth),
         ),
         held=(
-            Held(
+            checked(
                 "beta* falls with epsilon and rises as delta falls",
                 all(falls(curve) for curve in curves.values())
                 and bool((np.diff([curves[n] for n in RECORDS], axis=0) > 0).all()),
-                "checked",
             ),
         ),
         notes=(
@@ -347,7 +345,7 @@ def make(given: Given) -> Reproduced:
     return Reproduced(
         panels=(Panel("Randomized response on the Census", "epsilon", "share", lines),),
         printed=_printed(utility, dict(zip(EPSILONS_7, found, strict=True))),
-        held=_held(utility, found, exact),
+        held=tuple(_held(utility, found, exact)),
         notes=(
             f"The table is the user's `{FILE.name}`: {REPEATS} releases at each epsilon; utility "
             "is one minus the total variation distance to the true shares. The paper does not say "
@@ -390,24 +388,21 @@ def _printed(utility: dict[str, list[float]], found: dict[float, Any]) -> tuple[
     return tuple(made)
 
 
-def _held(utility: dict[str, list[float]], found: Any, exact: list[float]) -> tuple[Held, ...]:
+def _held(utility: dict[str, list[float]], found: Any, exact: list[float]) -> Iterator[Held]:
     inside = [one["low"] <= e <= one["high"] for one, e in zip(found, exact, strict=True)]
     at = exact[EPSILONS_7.index(4.8)]
-    return (
-        *_of_utility(utility),
-        Held(
-            f"limits of beta* from samples hold the exact value at all {len(EPSILONS_7)} epsilons",
-            all(inside),
-            "played",
-        ),
-        Held(
-            "at epsilon 4.8 beta* is above .9 (400 values)",
-            at > 0.9,
-            "proved",
-            f"equation 7 with 400 values gives {at:.4f}; estimates by attacks that miss "
-            "something lie above it",
-            Quote("0.9", "is above 0.9", "Appendix H"),
-        ),
+    yield from _of_utility(utility)
+    yield played(
+        f"limits of beta* from samples hold the exact value at all {len(EPSILONS_7)} epsilons",
+        all(inside),
+    )
+    yield Held(
+        "at epsilon 4.8 beta* is above .9 (400 values)",
+        at > 0.9,
+        "proved",
+        f"equation 7 with 400 values gives {at:.4f}; estimates by attacks that miss "
+        "something lie above it",
+        Quote("0.9", "is above 0.9", "Appendix H"),
     )
 
 
@@ -418,11 +413,10 @@ def _of_utility(utility: dict[str, list[float]]) -> tuple[Held, ...]:
     low = [u for u, e in zip(utility["nearest"], EPSILONS_7, strict=True) if e < 2]
     rises = all(bool((np.diff(one) > -0.01).all()) for one in utility.values())
     return (
-        Held("utility rises with epsilon", rises, "played"),
-        Held(
+        played("utility rises with epsilon", rises),
+        played(
             f"utility is low for epsilon below 2 (at most {max(low):.2f})",
             max(low) < 0.9,
-            "played",
             quote=Quote("", "We observe that utility is low for values", "Appendix H"),
         ),
     )
@@ -492,21 +486,18 @@ def make_8(_given: Given) -> Reproduced:
             Panel(f"epsilon {EPSILON:g}", "values", "Bayes security", _lines(list(SIZES_8), right)),
         ),
         held=(
-            Held(
+            checked(
                 "all three limits lie below beta*, at every point of both pictures",
                 bool((left[:, 1:] <= left[:, :1] + 1e-12).all())
                 and bool((right[:, 1:] <= right[:, :1] + 1e-12).all()),
-                "checked",
             ),
-            Held(
+            checked(
                 "the mean row gives the best of them, left (10 values)",
                 bool((left[:, 1] >= left[:, 2:].max(axis=1) - room).all()),
-                "checked",
             ),
-            Held(
+            checked(
                 "the mean row gives the best of them, right (from 6 values on)",
                 bool(ahead[np.array(SIZES_8) >= 6].all()),
-                "checked",
             ),
         ),
         notes=(

@@ -19,7 +19,8 @@ from narcissus.profiles.closed_forms.average import (
     log2_delta,
 )
 from narcissus.profiles.closed_forms.candidates import bayes_success
-from narcissus_papers.base import Given, Item, Line, Panel, Reproduced, checked
+from narcissus.report.panels import Line, Panel
+from narcissus_papers.base import Given, Item, Reproduced, checked
 
 GAMMA, DELTA, SURE, NOISE, SHARE = 0.04, 1e-6, 0.95, 0.1, 0.5
 ROW_BITS = 1 / (2 * math.log(2))

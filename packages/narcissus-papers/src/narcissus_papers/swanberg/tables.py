@@ -36,10 +36,11 @@ from narcissus.errors import InputError
 from narcissus.kinds.table.judgement import JudgedSetting
 from narcissus.kinds.table.kind import KIND
 from narcissus.priors import BayesianNetwork, fit_bayesian_network
+from narcissus.report.panels import Line, Panel
 from narcissus.tables import Bins, Table, read_table
 from narcissus.tables.read import MissingPolicy
 from narcissus.tables.spelling import ReadAs
-from narcissus_papers.base import Given, Held, Item, Line, Needed, Panel, Printed, Quote, Reproduced
+from narcissus_papers.base import Given, Held, Item, Needed, Printed, Quote, Reproduced, played
 
 DELTA = 1e-5
 COLUMNS_IN_A_TABLE = 3
@@ -302,7 +303,7 @@ def never_above(answers: Mapping[str, Mapping[str, Any]]) -> bool:
 
 
 def claim(what: str, holds: bool, because: str = "", quote: Quote | None = None) -> Held:
-    return Held(what, holds, "played", "" if holds else because, quote)
+    return played(what, holds, "" if holds else because, quote)
 
 
 def kept_below(answers: Mapping[str, Mapping[str, Any]]) -> Held:
