@@ -112,7 +112,8 @@ class Reproduced:
     panels: tuple[Panel, ...] = ()
     printed: tuple[Printed, ...] = ()  # numbers that the paper prints, next to ours
     held: tuple[Held, ...] = ()  # claims of a statement, and whether they held
-    cannot: str = ""  # why the paper prints no number to compare with, if so
+    # why the paper prints no number to compare with, if so
+    cannot: str = "no number in print belongs to it"
     notes: tuple[str, ...] = ()  # chosen readings, substituted data; a sentence each
     # rows of a table, the column names first; None for a figure
     table: tuple[tuple[str | float, ...], ...] = ()
@@ -248,9 +249,27 @@ class Item:
         return f"{self.paper}/{'-'.join(words)}"
 
 
-Make = Callable[[Given], Reproduced]
-Told = Iterator[Held | str]
-"""What the function of a statement yields: its claims, and its notes, a sentence each."""
+Make = Callable[..., Reproduced]
+Told = Iterator[Panel | Printed | Held | str]
+"""What the function of an item may yield: pictures, printed numbers, claims, notes."""
+_PARTS = {"panels": Panel, "printed": Printed, "held": Held, "notes": str}
+
+
+def yields(function: Callable[..., Reproduced | Told]) -> Make:
+    """Collect what a function yields, as the result of an item."""
+
+    @wraps(function)
+    def make(given: Given, **how: Any) -> Reproduced:
+        found = function(given, **how)
+        if isinstance(found, Reproduced):
+            return found
+        parts: dict[type, list[Any]] = {}
+        for one in found:
+            parts.setdefault(type(one), []).append(one)
+        made: Any = {name: tuple(parts.get(kind, ())) for name, kind in _PARTS.items()}
+        return Reproduced(**made)
+
+    return make
 
 
 class Statements(list[Item]):
@@ -282,15 +301,7 @@ class Statements(list[Item]):
         """Return a decorator that adds the item; a function may make several."""
 
         def add(function: Callable[[Given], Reproduced | Told]) -> Make:
-            @wraps(function)
-            def make(given: Given) -> Reproduced:
-                found = function(given)
-                if isinstance(found, Reproduced):
-                    return found
-                told = [*found]
-                held = tuple(one for one in told if isinstance(one, Held))
-                return Reproduced(held=held, notes=tuple(n for n in told if isinstance(n, str)))
-
+            make = yields(function)
             time = self._seconds if seconds is None else seconds
             run = self._prefix + (command or self._command)
             self.append(

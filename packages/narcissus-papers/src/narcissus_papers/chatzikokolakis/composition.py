@@ -16,7 +16,6 @@ from narcissus_papers.base import (
     Given,
     Printed,
     Quote,
-    Reproduced,
     Statements,
     Told,
     checked,
@@ -121,34 +120,28 @@ def theorem_3(_given: Given) -> Told:
     "In parallel, another pair of secrets can be the worst.",
     f"{TWICE} --all-pairs",
 )
-def proposition_1(_given: Given) -> Reproduced:
+def proposition_1(_given: Given) -> Told:
     twice = ch.parallel(PRINTED, PRINTED)
     alone, composed = ch.tied_pairs(PRINTED), ch.tied_pairs(twice)
     moving = ch.parallel(MOVING, MOVING)
-    return Reproduced(
-        printed=(
-            Printed("beta* of the printed matrix", PRINTED_ALONE, beta_star(PRINTED)),
-            Printed("beta* of it in parallel with itself", PRINTED_TWICE, beta_star(twice)),
-        ),
-        held=(
-            checked(
-                "both numbers are exact",
-                abs(beta_star(PRINTED) - 0.6) <= ROOM and abs(beta_star(twice) - 0.36) <= ROOM,
-            ),
-            checked(
-                "s1 and s3 are worst alone, s2 and s4 in parallel, where s1 and s3 are not",
-                ("s1", "s3") in alone and ("s2", "s4") in composed and ("s1", "s3") not in composed,
-            ),
-            checked(
-                "the one worst pair of [[.9, .1, 0], [.5, .5, 0], [.51, .12, .37]] is s1 and s2 "
-                "alone, s2 and s3 in parallel",
-                ch.tied_pairs(MOVING) == [("s1", "s2")] and ch.tied_pairs(moving) == [("s2", "s3")],
-            ),
-        ),
-        notes=(
-            "The printed matrix has ties: s1 and s4 (as s2 and s4, s3 and s4) are worst both alone "
-            "and in parallel, so it does not show that the pair must move. Our other matrix does.",
-        ),
+    yield Printed("beta* of the printed matrix", PRINTED_ALONE, beta_star(PRINTED))
+    yield Printed("beta* of it in parallel with itself", PRINTED_TWICE, beta_star(twice))
+    yield checked(
+        "both numbers are exact",
+        abs(beta_star(PRINTED) - 0.6) <= ROOM and abs(beta_star(twice) - 0.36) <= ROOM,
+    )
+    yield checked(
+        "s1 and s3 are worst alone, s2 and s4 in parallel, where s1 and s3 are not",
+        ("s1", "s3") in alone and ("s2", "s4") in composed and ("s1", "s3") not in composed,
+    )
+    yield checked(
+        "the one worst pair of [[.9, .1, 0], [.5, .5, 0], [.51, .12, .37]] is s1 and s2 "
+        "alone, s2 and s3 in parallel",
+        ch.tied_pairs(MOVING) == [("s1", "s2")] and ch.tied_pairs(moving) == [("s2", "s3")],
+    )
+    yield (
+        "The printed matrix has ties: s1 and s4 (as s2 and s4, s3 and s4) are worst both alone "
+        "and in parallel, so it does not show that the pair must move. Our other matrix does."
     )
 
 

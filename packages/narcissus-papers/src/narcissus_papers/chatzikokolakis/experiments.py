@@ -38,8 +38,10 @@ from narcissus_papers.base import (
     Printed,
     Quote,
     Reproduced,
+    Told,
     checked,
     played,
+    yields,
 )
 from narcissus_papers.chatzikokolakis.cases import CHANNEL, NAMED, ROOM, Matrix, channels, systems
 
@@ -71,104 +73,80 @@ def guessed(beta_star: float) -> float:
     return 1 - beta_star / 2
 
 
-def make_a(_given: Given) -> Reproduced:
+@yields
+def make_a(_given: Given) -> Told:
     """Draw randomized response. Source: Chatzikokolakis et al. 2023, Figure 6, Equation 7."""
     curves = {n: [response(n, float(e)) for e in EPSILONS] for n in SIZES}
     million, ten = response(10**6, 10), response(10**7, 10)
     rising = np.diff([curves[n] for n in SIZES], axis=0)
-    return Reproduced(
-        panels=(
-            Panel(
-                "Randomized response",
-                "epsilon",
-                "Bayes security",
-                [Line(f"{n:,} values", EPSILONS.tolist(), curves[n]) for n in SIZES],
-                log_x=True,
-            ),
-        ),
-        printed=(
-            Printed("beta* at epsilon 10, a million values", MILLION, million),
-            Printed("how often the two are told apart there", MILLION_TOLD, guessed(million)),
-            Printed("beta* at epsilon 10, ten million values", TEN, ten),
-            Printed("how often the two are told apart there", TEN_TOLD, guessed(ten)),
-        ),
-        held=(
-            checked(
-                "beta* falls with epsilon and rises with the number of values",
-                all(falls(curve) for curve in curves.values()) and bool((rising >= 0).all()),
-            ),
-        ),
-        notes=(
-            "The paper calls n the number of data records; equation 7 takes the number of values "
-            "that one record can have, which is what is drawn.",
-        ),
+    yield Panel(
+        "Randomized response",
+        "epsilon",
+        "Bayes security",
+        [Line(f"{n:,} values", EPSILONS.tolist(), curves[n]) for n in SIZES],
+        log_x=True,
+    )
+    yield Printed("beta* at epsilon 10, a million values", MILLION, million)
+    yield Printed("how often the two are told apart there", MILLION_TOLD, guessed(million))
+    yield Printed("beta* at epsilon 10, ten million values", TEN, ten)
+    yield Printed("how often the two are told apart there", TEN_TOLD, guessed(ten))
+    yield checked(
+        "beta* falls with epsilon and rises with the number of values",
+        all(falls(curve) for curve in curves.values()) and bool((rising >= 0).all()),
+    )
+    yield (
+        "The paper calls n the number of data records; equation 7 takes the number of values "
+        "that one record can have, which is what is drawn."
     )
 
 
-def make_b(_given: Given) -> Reproduced:
+@yields
+def make_b(_given: Given) -> Told:
     """Draw the Laplace mechanism. Source: Chatzikokolakis et al. 2023, Figure 6, Proposition 3."""
     values = [ch.Laplace(1.0, 1 / float(e)).beta_star for e in EPSILONS]
     low = [ch.from_local_dp(float(e)).value for e in EPSILONS]
     tenth = ch.Laplace(1.0, 10.0).beta_star
-    return Reproduced(
-        panels=(
-            Panel(
-                "Laplace mechanism",
-                "epsilon",
-                "Bayes security",
-                [
-                    Line("Laplace", EPSILONS.tolist(), values),
-                    Line("the least that epsilon implies", EPSILONS.tolist(), low, "dashed"),
-                ],
-                log_x=True,
-            ),
-        ),
-        printed=(
-            Printed("beta* at epsilon .1", LAPLACE, tenth),
-            Printed("how often the two are told apart there", LAPLACE_TOLD, guessed(tenth)),
-        ),
-        held=(
-            checked(
-                "beta* falls with epsilon and lies above what epsilon implies",
-                falls(values) and all(a >= b for a, b in zip(values, low, strict=True)),
-            ),
-        ),
+    yield Panel(
+        "Laplace mechanism",
+        "epsilon",
+        "Bayes security",
+        [
+            Line("Laplace", EPSILONS.tolist(), values),
+            Line("the least that epsilon implies", EPSILONS.tolist(), low, "dashed"),
+        ],
+        log_x=True,
+    )
+    yield Printed("beta* at epsilon .1", LAPLACE, tenth)
+    yield Printed("how often the two are told apart there", LAPLACE_TOLD, guessed(tenth))
+    yield checked(
+        "beta* falls with epsilon and lies above what epsilon implies",
+        falls(values) and all(a >= b for a, b in zip(values, low, strict=True)),
     )
 
 
-def make_c(_given: Given) -> Reproduced:
+@yields
+def make_c(_given: Given) -> Told:
     """Draw the Gaussian mechanism. Source: Chatzikokolakis et al. 2023, Figure 6, Proposition 4."""
     curves = {n: [gaussian(float(e), n) for e in EPSILONS] for n in RECORDS}
     one, tenth = gaussian(1.0, 1_000), gaussian(0.1, 1_000)
-    return Reproduced(
-        panels=(
-            Panel(
-                "Gaussian mechanism",
-                "epsilon",
-                "Bayes security",
-                [
-                    Line(f"{n:,} records, delta {n**-2:.0e}", EPSILONS.tolist(), curves[n])
-                    for n in RECORDS
-                ],
-                log_x=True,
-            ),
-        ),
-        printed=(
-            Printed("beta* at epsilon 1, delta 1e-6", GAUSS, one),
-            Printed("how often the two are told apart there", GAUSS_TOLD, guessed(one)),
-            Printed("beta* at epsilon .1, delta 1e-6", GAUSS_STRICT, tenth),
-        ),
-        held=(
-            checked(
-                "beta* falls with epsilon and rises as delta falls",
-                all(falls(curve) for curve in curves.values())
-                and bool((np.diff([curves[n] for n in RECORDS], axis=0) > 0).all()),
-            ),
-        ),
-        notes=(
-            "The noise is calibrated by the classical formula, proved for epsilon below 1 only; "
-            "above it the curve is that of the noise, not of an (epsilon, delta) guarantee.",
-        ),
+    yield Panel(
+        "Gaussian mechanism",
+        "epsilon",
+        "Bayes security",
+        [Line(f"{n:,} records, delta {n**-2:.0e}", EPSILONS.tolist(), curves[n]) for n in RECORDS],
+        log_x=True,
+    )
+    yield Printed("beta* at epsilon 1, delta 1e-6", GAUSS, one)
+    yield Printed("how often the two are told apart there", GAUSS_TOLD, guessed(one))
+    yield Printed("beta* at epsilon .1, delta 1e-6", GAUSS_STRICT, tenth)
+    yield checked(
+        "beta* falls with epsilon and rises as delta falls",
+        all(falls(curve) for curve in curves.values())
+        and bool((np.diff([curves[n] for n in RECORDS], axis=0) > 0).all()),
+    )
+    yield (
+        "The noise is calibrated by the classical formula, proved for epsilon below 1 only; "
+        "above it the curve is that of the noise, not of an (epsilon, delta) guarantee."
     )
 
 
@@ -458,7 +436,8 @@ def limits(values: int, epsilon: float) -> tuple[float, float, float, float]:
     return exact, from_rows[0], from_rows[1], ch.l2_bounds(matrix).low
 
 
-def make_8(_given: Given) -> Reproduced:
+@yields
+def make_8(_given: Given) -> Told:
     """Draw the limits against epsilon and against the number of values.
 
     Source: Chatzikokolakis et al. 2023, Figure 8.
@@ -472,42 +451,38 @@ def make_8(_given: Given) -> Reproduced:
     room = 1e-6  # the Euclidean limit leaves as much for rounding
     ahead = right[:, 1] >= right[:, 2:].max(axis=1) - room
     behind = [n for n, best in zip(SIZES_8, ahead, strict=True) if not best]
-    return Reproduced(
-        panels=(
-            Panel(
-                f"{VALUES_8} values",
-                "epsilon",
-                "Bayes security",
-                [
-                    *_lines(EPSILONS_8.tolist(), left),
-                    Line("column minima (not in the paper)", EPSILONS_8.tolist(), minima, "points"),
-                ],
-            ),
-            Panel(f"epsilon {EPSILON:g}", "values", "Bayes security", _lines(list(SIZES_8), right)),
-        ),
-        held=(
-            checked(
-                "all three limits lie below beta*, at every point of both pictures",
-                bool((left[:, 1:] <= left[:, :1] + 1e-12).all())
-                and bool((right[:, 1:] <= right[:, :1] + 1e-12).all()),
-            ),
-            checked(
-                "the mean row gives the best of them, left (10 values)",
-                bool((left[:, 1] >= left[:, 2:].max(axis=1) - room).all()),
-            ),
-            checked(
-                "the mean row gives the best of them, right (from 6 values on)",
-                bool(ahead[np.array(SIZES_8) >= 6].all()),
-            ),
-        ),
-        notes=(
-            "The text calls the mean row the most accurate; from how many values on the right "
-            "picture is drawn it does not say. Ours begins at 2: with "
-            f"{', '.join(map(str, behind))} values the Euclidean diameter gives more, as its "
-            "factor sqrt(n / 2) is below 2 (n - 1) / n there.",
-            "The column minima, sum_o min_s C_so, are exact for randomized response: dots on the "
-            "curve of beta*.",
-        ),
+    yield Panel(
+        f"{VALUES_8} values",
+        "epsilon",
+        "Bayes security",
+        [
+            *_lines(EPSILONS_8.tolist(), left),
+            Line("column minima (not in the paper)", EPSILONS_8.tolist(), minima, "points"),
+        ],
+    )
+    yield Panel(f"epsilon {EPSILON:g}", "values", "Bayes security", _lines(list(SIZES_8), right))
+    yield checked(
+        "all three limits lie below beta*, at every point of both pictures",
+        bool((left[:, 1:] <= left[:, :1] + 1e-12).all())
+        and bool((right[:, 1:] <= right[:, :1] + 1e-12).all()),
+    )
+    yield checked(
+        "the mean row gives the best of them, left (10 values)",
+        bool((left[:, 1] >= left[:, 2:].max(axis=1) - room).all()),
+    )
+    yield checked(
+        "the mean row gives the best of them, right (from 6 values on)",
+        bool(ahead[np.array(SIZES_8) >= 6].all()),
+    )
+    yield (
+        "The text calls the mean row the most accurate; from how many values on the right "
+        "picture is drawn it does not say. Ours begins at 2: with "
+        f"{', '.join(map(str, behind))} values the Euclidean diameter gives more, as its "
+        "factor sqrt(n / 2) is below 2 (n - 1) / n there."
+    )
+    yield (
+        "The column minima, sum_o min_s C_so, are exact for randomized response: dots on the "
+        "curve of beta*."
     )
 
 

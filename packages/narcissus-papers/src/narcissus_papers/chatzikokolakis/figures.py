@@ -31,7 +31,17 @@ from narcissus.errors import InputError
 from narcissus.game import epsilon_of_success, play_ind_bay, play_ind_ldp, play_ind_minbay
 from narcissus.game.indistinguishability import Indistinguishability
 from narcissus.report.panels import Line, Panel
-from narcissus_papers.base import Given, Held, Item, Quote, Reproduced, checked, played
+from narcissus_papers.base import (
+    Given,
+    Held,
+    Item,
+    Quote,
+    Reproduced,
+    Told,
+    checked,
+    played,
+    yields,
+)
 from narcissus_papers.chatzikokolakis.cases import CHANNEL, ROOM, Matrix
 
 PLACES = np.array([(-1.5, -0.9), (-0.6, 0.9), (0.2, -0.4), (1.0, 0.6), (1.7, 1.1)])
@@ -159,7 +169,8 @@ def best(epsilon: float) -> tuple[float, float, float]:
     return 1 - response.bayes_risk, 1 - response.beta_star / 2, float(chosen)
 
 
-def make_2(_given: Given) -> Reproduced:
+@yields
+def make_2(_given: Given) -> Told:
     """Draw the success in each game against epsilon, exactly and played.
 
     Source: Chatzikokolakis et al. 2023, Figure 2.
@@ -179,13 +190,11 @@ def make_2(_given: Given) -> Reproduced:
         Line(f"{name}, played", list(PLAYED), [game[i].wins.value for game in games], "points")
         for i, name in enumerate(names)
     ]
-    return Reproduced(
-        panels=(Panel("Success in three games", "epsilon", "success", lines),),
-        held=_held(games),
-        notes=(
-            "The paper prints the games, line by line, and no numbers. They are played on "
-            f"randomized response on {VALUES} values, {TRIALS:,} times each.",
-        ),
+    yield Panel("Success in three games", "epsilon", "success", lines)
+    yield from _held(games)
+    yield (
+        "The paper prints the games, line by line, and no numbers. They are played on "
+        f"randomized response on {VALUES} values, {TRIALS:,} times each."
     )
 
 
@@ -355,7 +364,8 @@ FIGURE_3 = Item(
 EPSILONS_4 = np.linspace(0.0, 5.0, 201)
 
 
-def make_4(_given: Given) -> Reproduced:
+@yields
+def make_4(_given: Given) -> Told:
     """Draw both lower limits of Bayes security against epsilon.
 
     Source: Chatzikokolakis et al. 2023, Figure 4.
@@ -367,26 +377,21 @@ def make_4(_given: Given) -> Reproduced:
         Line("from Yeom et al.: 2 - e^epsilon", EPSILONS_4.tolist(), yeom, "dashed"),
     ]
     reached = [ch.KaryRandomizedResponse(2, float(e)).beta_star for e in EPSILONS_4]
-    return Reproduced(
-        panels=(Panel("What epsilon implies", "epsilon", "Bayes security at least", lines),),
-        held=(
-            checked(
-                "Corollary 2 lies above the bound of Yeom et al. wherever epsilon is above 0, and "
-                "both are 1 at 0",
-                all(a > b for a, b in zip(ours[1:], yeom[1:], strict=True))
-                and ours[0] == yeom[0] == 1.0,
-            ),
-            checked(
-                "that of Yeom et al. says nothing from epsilon ln 2 on",
-                all((y == 0) == (e >= np.log(2)) for e, y in zip(EPSILONS_4, yeom, strict=True)),
-            ),
-            checked(
-                "randomized response on two values reaches Corollary 2 at every epsilon drawn",
-                bool(np.allclose(ours, reached, rtol=1e-12)),
-            ),
-        ),
-        notes=("Where 2 - e^epsilon is below 0 it is drawn as 0, which says nothing.",),
+    yield Panel("What epsilon implies", "epsilon", "Bayes security at least", lines)
+    yield checked(
+        "Corollary 2 lies above the bound of Yeom et al. wherever epsilon is above 0, and "
+        "both are 1 at 0",
+        all(a > b for a, b in zip(ours[1:], yeom[1:], strict=True)) and ours[0] == yeom[0] == 1.0,
     )
+    yield checked(
+        "that of Yeom et al. says nothing from epsilon ln 2 on",
+        all((y == 0) == (e >= np.log(2)) for e, y in zip(EPSILONS_4, yeom, strict=True)),
+    )
+    yield checked(
+        "randomized response on two values reaches Corollary 2 at every epsilon drawn",
+        bool(np.allclose(ours, reached, rtol=1e-12)),
+    )
+    yield "Where 2 - e^epsilon is below 0 it is drawn as 0, which says nothing."
 
 
 FIGURE_4 = Item(

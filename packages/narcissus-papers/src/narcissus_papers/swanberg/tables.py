@@ -40,7 +40,18 @@ from narcissus.report.panels import Line, Panel
 from narcissus.tables import Bins, Table, read_table
 from narcissus.tables.read import MissingPolicy
 from narcissus.tables.spelling import ReadAs
-from narcissus_papers.base import Given, Held, Item, Needed, Printed, Quote, Reproduced, played
+from narcissus_papers.base import (
+    Given,
+    Held,
+    Item,
+    Needed,
+    Printed,
+    Quote,
+    Reproduced,
+    Told,
+    played,
+    yields,
+)
 
 DELTA = 1e-5
 COLUMNS_IN_A_TABLE = 3
@@ -406,7 +417,8 @@ PIECES_5 = {
 }
 
 
-def make_5(given: Given) -> Reproduced:
+@yields
+def make_5(given: Given) -> Told:
     """Draw both columns; without noise the paper's attack recovers all."""
     answers = given.answers
     rises, all_of = True, {}
@@ -419,35 +431,31 @@ def make_5(given: Given) -> Reproduced:
         f"{100 * share:.1f} of 100 of {COLUMNS_5[source]}" for source, share in all_of.items()
     )
     names = [f"{e:g}" for e in EPSILONS]
-    return Reproduced(
-        panels=tuple(
-            Panel(
-                f"{SOURCES[source].title}, {name}",
-                "epsilon",
-                "of 100 people reconstructed",
-                lines(range(len(names)), [answers[f"{source}/{n}"] for n in names]),
-                names=names,
-            )
-            for source, name in COLUMNS_5.items()
-        ),
-        held=(
-            claim("the more epsilon, the more the posterior recovers, within limits", rises),
-            claim(
-                "without noise the paper's attack recovers everybody",
-                min(all_of.values()) >= 1.0 - 1e-9,
-                f"{missed}: people who are alike in all known columns can change places without "
-                "changing a count, so nothing tells them apart",
-                Quote("", "completely reconstructs the target columns of all", "section 6.2"),
-            ),
-            kept_below(answers),
-        ),
-        notes=(
-            OTHER_DATA,
-            BOUNDS,
-            BELOW,
-            f"Means of {TRIALS} releases of 100 people each; the paper's grid of epsilon is not "
-            "printed, ours is .1 to 10 and no noise.",
-        ),
+    yield from (
+        Panel(
+            f"{SOURCES[source].title}, {name}",
+            "epsilon",
+            "of 100 people reconstructed",
+            lines(range(len(names)), [answers[f"{source}/{n}"] for n in names]),
+            names=names,
+        )
+        for source, name in COLUMNS_5.items()
+    )
+    yield claim("the more epsilon, the more the posterior recovers, within limits", rises)
+    yield claim(
+        "without noise the paper's attack recovers everybody",
+        min(all_of.values()) >= 1.0 - 1e-9,
+        f"{missed}: people who are alike in all known columns can change places without "
+        "changing a count, so nothing tells them apart",
+        Quote("", "completely reconstructs the target columns of all", "section 6.2"),
+    )
+    yield kept_below(answers)
+    yield OTHER_DATA
+    yield BOUNDS
+    yield BELOW
+    yield (
+        f"Means of {TRIALS} releases of 100 people each; the paper's grid of epsilon is not "
+        "printed, ours is .1 to 10 and no noise."
     )
 
 

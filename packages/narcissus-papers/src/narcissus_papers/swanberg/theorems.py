@@ -39,7 +39,17 @@ from narcissus.mechanisms import GaussianNoise, MarginalQueries
 from narcissus.report.panels import Line, Panel
 from narcissus.results import Bound, NotAssessed
 from narcissus.success import ColumnsRight
-from narcissus_papers.base import Given, Held, Item, Quote, Reproduced, Statements, Told, checked
+from narcissus_papers.base import (
+    Given,
+    Held,
+    Item,
+    Quote,
+    Reproduced,
+    Statements,
+    Told,
+    checked,
+    yields,
+)
 
 FloatArray = NDArray[np.float64]
 
@@ -423,7 +433,8 @@ def _picture() -> Panel:
     )  # fmt: skip
 
 
-def make(_given: Given) -> Reproduced:
+@yields
+def make(_given: Given) -> Told:
     """Enumerate all cases; show where the condition ends."""
     grid = product(VALUES, EPSILONS)
     cases = [(p, e, records) for v, e in grid for p in priors(v, e) for records in RECORDS]
@@ -439,38 +450,33 @@ def make(_given: Given) -> Reproduced:
         f"{len(cases)} cases: {', '.join(map(str, VALUES))} values, epsilon "
         f"{', '.join(f'{e:g}' for e in EPSILONS)}, 1 to {RECORDS[-1]} records, {PRIORS} priors each"
     )
-    return Reproduced(
-        panels=(_picture(),),
-        held=(
-            checked(
-                f"the likeliest value is the released one ({where})",
-                all(one.says_what_it_sees for one in found),
-            ),
-            checked(
-                "given any release the number that is right has the law of Theorem 3.2, so the "
-                f"bound is attained (apart by at most {max(one.apart for one in found):.1e})",
-                all(one.apart <= ROUNDING for one in found),
-            ),
-            Held(
-                "among all mechanisms with this guarantee it is the optimum for uniform priors: "
-                f"exact dual certificates of {len(exact)} rational priors",
-                all(tight and short >= 0 and not (same and short) for same, short, tight in exact),
-                "proved",
-            ),
-            checked(
-                "the condition is needed: at prior .9 and .1, epsilon 1, the bound holds and is "
-                f"not attained (apart by {outside.apart:.3f})",
-                not outside.says_what_it_sees and outside.apart > 0.01
-                and outside.beyond <= ROUNDING,
-            ),
-        ),
-        notes=(
-            "The law is given the release, and the bound puts in the prior chances of the guesses "
-            "that were made. Tight does not mean best: for uneven priors other mechanisms with the "
-            f"same guarantee give up to {100 * float(max(one[1] for one in exact)):.1f} of 100 "
-            "more on average, by telling the likeliest values alone apart.",
-        ),
-    )  # fmt: skip
+    yield _picture()
+    yield checked(
+        f"the likeliest value is the released one ({where})",
+        all(one.says_what_it_sees for one in found),
+    )
+    yield checked(
+        "given any release the number that is right has the law of Theorem 3.2, so the "
+        f"bound is attained (apart by at most {max(one.apart for one in found):.1e})",
+        all(one.apart <= ROUNDING for one in found),
+    )
+    yield Held(
+        "among all mechanisms with this guarantee it is the optimum for uniform priors: "
+        f"exact dual certificates of {len(exact)} rational priors",
+        all(tight and short >= 0 and not (same and short) for same, short, tight in exact),
+        "proved",
+    )
+    yield checked(
+        "the condition is needed: at prior .9 and .1, epsilon 1, the bound holds and is "
+        f"not attained (apart by {outside.apart:.3f})",
+        not outside.says_what_it_sees and outside.apart > 0.01 and outside.beyond <= ROUNDING,
+    )
+    yield (
+        "The law is given the release, and the bound puts in the prior chances of the guesses "
+        "that were made. Tight does not mean best: for uneven priors other mechanisms with the "
+        f"same guarantee give up to {100 * float(max(one[1] for one in exact)):.1f} of 100 "
+        "more on average, by telling the likeliest values alone apart."
+    )
 
 
 PROPOSITION_B1 = Item(
