@@ -6,17 +6,6 @@ from narcissus_papers.items import ITEMS, chosen
 from narcissus_papers.run import reproduce
 
 __all__ = [
-    "ITEMS",
-    "PAPERS",
-    "Given",
-    "Held",
-    "Item",
-    "Line",
-    "Needed",
-    "Panel",
-    "Printed",
-    "Quote",
-    "Reproduced",
-    "chosen",
-    "reproduce",
-]
+    "ITEMS", "PAPERS", "Given", "Held", "Item", "Line", "Needed", "Panel", "Printed", "Quote",
+    "Reproduced", "chosen", "reproduce",
+]  # fmt: skip

@@ -113,7 +113,7 @@ class Reproduced:
     printed: tuple[Printed, ...] = ()  # numbers that the paper prints, next to ours
     held: tuple[Held, ...] = ()  # claims of a statement, and whether they held
     # why the paper prints no number to compare with, if so
-    cannot: str = "no number in print belongs to it"
+    cannot: str = "the paper prints none that belongs to it"
     notes: tuple[str, ...] = ()  # chosen readings, substituted data; a sentence each
     # rows of a table, the column names first; None for a figure
     table: tuple[tuple[str | float, ...], ...] = ()
@@ -318,4 +318,4 @@ def checked(what: str, holds: bool, because: str = "", quote: Quote | None = Non
 
 
 def played(what: str, holds: bool, because: str = "", quote: Quote | None = None) -> Held:
-    return Held(what, bool(holds), "played", because, quote)
+    return Held(what, bool(holds), "played", "" if holds else because, quote)

@@ -205,7 +205,7 @@ def _make_planted(given: Given, *, epsilons: Sequence[float], values: int) -> To
             Line("Corollary 3.4, on average", x, [100 * one for one in mean], "dashed"),
             Line("proved with confidence 95%", x, [100 * one for one in most], "dashed"),
         )
-        yield Panel(f"{title}, {n:,} secrets", "epsilon", "of 100 secrets", lines, log_x=True)
+        yield Panel(f"{title}, {n:,} planted", "epsilon", "of 100 secrets", lines, log_x=True)
         refuted = refute(n, n, named, values=values, delta=delta, confidence=level).epsilon
         said = f"every epsilon below {refuted:.3g}" if refuted > 0 else "no epsilon"
         yield (
@@ -266,8 +266,9 @@ def _audited(_given: Given, *, study: dict[str, Any], place: Path | None) -> dic
     for name, found in groups_of(case, "recovered").items():
         for one in found:
             beside = {k: (q := one.of(k)) and [q.value, q.high] for k in ("fresh", "reference")}
-            shown = f"{name}, {one.copies or 'all'} copies"
-            groups.append({"name": shown, "share": one.share, **beside})
+            groups.append(
+                {"name": f"{name}: {one.words('documents')}", "share": one.share, **beside}
+            )
     ranked = [one.model_dump() for attack in case.detail.attacks for one in attack.ranked]
     kept = {"verdict": record.verdict, "groups": groups, "ranked": ranked}
     return {**kept, "program": program and program.model_dump()}
@@ -286,7 +287,8 @@ def _make_given_away(given: Given) -> Told:
     }
     yield _points("Documents given away", "share", [one["name"] for one in groups], shares)
     ranked = parts["generation"]["ranked"]
-    held = {f"hold one, {side}": [one[side] for one in ranked] for side in ("trained", "fresh")}
+    sides = {"hold one trained on": "trained", "hold a fresh one": "fresh"}
+    held = {label: [one[side] for one in ranked] for label, side in sides.items()}
     scores = [one["score"] for one in ranked]
     yield _points("Best samples", f"of {max(o['texts'] for o in ranked):,}", scores, held)
     for part in ("completion", "generation"):

@@ -69,6 +69,10 @@ def falls(values: list[float]) -> bool:
     return bool((steps <= 0).all() and values[0] > values[-1])
 
 
+def _security(title: str, lines: list[Line]) -> Panel:
+    return Panel(title, "epsilon", "Bayes security", lines, log_x=True)
+
+
 def guessed(beta_star: float) -> float:
     return 1 - beta_star / 2
 
@@ -79,13 +83,8 @@ def make_a(_given: Given) -> Told:
     curves = {n: [response(n, float(e)) for e in EPSILONS] for n in SIZES}
     million, ten = response(10**6, 10), response(10**7, 10)
     rising = np.diff([curves[n] for n in SIZES], axis=0)
-    yield Panel(
-        "Randomized response",
-        "epsilon",
-        "Bayes security",
-        [Line(f"{n:,} values", EPSILONS.tolist(), curves[n]) for n in SIZES],
-        log_x=True,
-    )
+    lines = [Line(f"{n:,} values", EPSILONS.tolist(), curves[n]) for n in SIZES]
+    yield _security("Randomized response", lines)
     yield Printed("beta* at epsilon 10, a million values", MILLION, million)
     yield Printed("how often the two are told apart there", MILLION_TOLD, guessed(million))
     yield Printed("beta* at epsilon 10, ten million values", TEN, ten)
@@ -106,15 +105,12 @@ def make_b(_given: Given) -> Told:
     values = [ch.Laplace(1.0, 1 / float(e)).beta_star for e in EPSILONS]
     low = [ch.from_local_dp(float(e)).value for e in EPSILONS]
     tenth = ch.Laplace(1.0, 10.0).beta_star
-    yield Panel(
+    yield _security(
         "Laplace mechanism",
-        "epsilon",
-        "Bayes security",
         [
             Line("Laplace", EPSILONS.tolist(), values),
             Line("the least that epsilon implies", EPSILONS.tolist(), low, "dashed"),
         ],
-        log_x=True,
     )
     yield Printed("beta* at epsilon .1", LAPLACE, tenth)
     yield Printed("how often the two are told apart there", LAPLACE_TOLD, guessed(tenth))
@@ -129,12 +125,9 @@ def make_c(_given: Given) -> Told:
     """Draw the Gaussian mechanism. Source: Chatzikokolakis et al. 2023, Figure 6, Proposition 4."""
     curves = {n: [gaussian(float(e), n) for e in EPSILONS] for n in RECORDS}
     one, tenth = gaussian(1.0, 1_000), gaussian(0.1, 1_000)
-    yield Panel(
+    yield _security(
         "Gaussian mechanism",
-        "epsilon",
-        "Bayes security",
         [Line(f"{n:,} records, delta {n**-2:.0e}", EPSILONS.tolist(), curves[n]) for n in RECORDS],
-        log_x=True,
     )
     yield Printed("beta* at epsilon 1, delta 1e-6", GAUSS, one)
     yield Printed("how often the two are told apart there", GAUSS_TOLD, guessed(one))

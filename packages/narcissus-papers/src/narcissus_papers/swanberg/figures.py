@@ -448,12 +448,6 @@ PIECES: Mapping[str, Callable[[Given], Any]] = {
     for epsilon in EPSILONS_3
 }
 FIGURE_3 = Item(
-    "001",
-    "figure",
-    "3",
-    "Secrets named from n-gram models, beside the bounds",
-    40.0,
-    make_3,
-    pieces=PIECES,
-    command="narcissus audit examples/secrets.toml",
-)
+    "001", "figure", "3", "Secrets named from n-gram models, beside the bounds", 40.0, make_3,
+    pieces=PIECES, command="narcissus audit examples/secrets.toml",
+)  # fmt: skip
