@@ -100,7 +100,7 @@ def world(tmp_path_factory):
         lines = [one.text for one in some for _ in range(one.copies)]
         (folder / name).write_text("\n".join(lines) + "\n")
     (folder / "planted.csv").write_text(canary_table(planted))
-    (folder / "never.csv").write_text(canary_table(CanaryPlan(6, (1, 20), 6).plant(7)))
+    (folder / "never.csv").write_text(canary_table(CanaryPlan(50, (1,), 6).plant(7)))
     (folder / "names.txt").write_text("anna\nsomeone\nnobody\n")
     (folder / "ask.py").write_text("print(open('release/config.json').read())\n")
     return folder
@@ -135,13 +135,19 @@ def test_secrets_that_were_planted_often_are_named_and_others_are_not(world):
     after = {one.name: one.stat().st_mtime_ns for one in kept.iterdir()}
     assert {name for name in before if after[name] != before[name]} == {"item.json", gone.name}
     played(world, *words, "--secrets", str(world / "never.csv"))  # a null: none was planted
-    notes = figure(world, "001/figure-3-of-model")[1]
-    assert sum("refutes no epsilon" in note for note in notes) == 2
+    rows, _ = figure(world, "001/figure-3-of-model")
+    [share] = {float(row[3]) for row in rows if row[1] == "named"}
+    assert share <= 100 * stats.binom.ppf(1 - 1e-5, 50, 0.1) / 50
 
 
 @pytest.mark.models
 def test_a_model_gives_a_prior_and_gives_documents_away(world, capsys):
-    secrets = ("--secrets", str(world / "names.txt"), "--text", "On day 5 {} lost a key near the old bridge.")
+    secrets = (
+        "--secrets",
+        str(world / "names.txt"),
+        "--text",
+        "On day 5 {} lost a key near the old bridge.",
+    )
     played(world, "001", "--figure", "2", *secrets)
     notes = " ".join(figure(world, "001/figure-2-of-model")[1])
     assert "the likeliest of 3 secrets is someone" in notes

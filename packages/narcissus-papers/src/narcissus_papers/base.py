@@ -112,8 +112,7 @@ class Reproduced:
     panels: tuple[Panel, ...] = ()
     printed: tuple[Printed, ...] = ()  # numbers that the paper prints, next to ours
     held: tuple[Held, ...] = ()  # claims of a statement, and whether they held
-    # why the paper prints no number to compare with, if so
-    cannot: str = "the paper prints none that belongs to it"
+    cannot: str = "the paper prints none that belongs to it"  # or why it prints no number
     notes: tuple[str, ...] = ()  # chosen readings, substituted data; a sentence each
     # rows of a table, the column names first; None for a figure
     table: tuple[tuple[str | float, ...], ...] = ()

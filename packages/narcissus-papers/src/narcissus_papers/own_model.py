@@ -266,12 +266,11 @@ def _audited(_given: Given, *, study: dict[str, Any], place: Path | None) -> dic
     for name, found in groups_of(case, "recovered").items():
         for one in found:
             beside = {k: (q := one.of(k)) and [q.value, q.high] for k in ("fresh", "reference")}
-            groups.append(
-                {"name": f"{name}: {one.words('documents')}", "share": one.share, **beside}
-            )
+            label = f"{name}: {one.words('documents')}"
+            groups.append({"name": label, "share": one.share, **beside})
     ranked = [one.model_dump() for attack in case.detail.attacks for one in attack.ranked]
-    kept = {"verdict": record.verdict, "groups": groups, "ranked": ranked}
-    return {**kept, "program": program and program.model_dump()}
+    more = {"ranked": ranked, "program": program and program.model_dump()}
+    return {"verdict": record.verdict, "groups": groups, **more}
 
 
 @yields
