@@ -30,7 +30,7 @@ Folder = Annotated[Path | None, Opt(click.Path(path_type=Path, file_okay=False))
 
 
 @dataclass(frozen=True, kw_only=True)
-class OwnRelease:
+class OwnOptions:
     """What is one's own: a table, named by an option that the papers have, too, or a model."""
 
     model: Folder = None
@@ -49,7 +49,7 @@ def reproduce(
     everything: Annotated[bool, Opt(name="--all")] = False,
     out: Folder = None,
     data: Folder = None,
-    own: OwnRelease,
+    own: OwnOptions,
     run: Annotated[Run, some("workers", "engine", "scheduler", "yes", "quiet", "as_json")],
 ) -> int:
     from narcissus_papers import reproduce as again
