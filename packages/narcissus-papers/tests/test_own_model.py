@@ -120,6 +120,7 @@ def figure(world, name):
 
 
 @pytest.mark.models
+@pytest.mark.nightly
 def test_secrets_that_were_planted_often_are_named_and_others_are_not(world):
     words = ("001", "--figure", "3", "--alternatives", "9", "--epsilons", "1,2")
     played(world, *words, "--secrets", str(world / "planted.csv"))
