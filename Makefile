@@ -32,10 +32,10 @@ test: $(DEV_STAMP)    ## run the tests: of the longest a small size, few cases o
 torch: $(TORCH_STAMP)  ## install PyTorch and transformers, for CPUs
 
 test-models: $(TORCH_STAMP) ## run the quick tests that need PyTorch and transformers, on the CPU
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m 'models and not nightly' tests
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m 'models and not nightly' tests packages
 
 nightly-models: $(TORCH_STAMP) ## run all tests that need PyTorch and transformers, on the CPU
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m models tests
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m models tests packages
 
 wheel: $(RUN_STAMP)   ## build the wheel and audit a table with nothing but it, on each Python
 	$(BIN)/python tests/wheel/run.py --out dist

@@ -166,7 +166,12 @@ class HuggingFaceGenerator:
         # special ones beyond the model, such as a padding token added later, end no text
         special = set(self._tokenizer.all_special_tokens)
         words = self._tokenizer.get_vocab().items()
-        most = max((number for word, number in words if word not in special), default=0)
+        most = max((number for word, number in words if word not in special), default=-1)
+        if most < 0:  # which the library makes where the folder holds no file of one
+            raise InputError(
+                f"the folder {path} has no tokenizer: save it beside the model that it was trained "
+                "with, with `tokenizer.save_pretrained(folder)`"
+            )
         if most >= self._vocabulary:
             raise InputError(
                 f"the tokenizer in {path} does not fit its model: it numbers tokens up to "

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 from narcissus.cli.options import some
 from narcissus.cli.playing import SynthOptions
 from narcissus.cli.questions import Several
-from narcissus.report.panels import (
-    Line,  # noqa: F401  # pyright: ignore[reportUnusedImport] - items take it from here
-    Panel,
-)
+from narcissus.report.panels import Panel
 
 PAPERS: Mapping[str, str] = {
     "000": "Narcissus resiliency, first version",
@@ -114,7 +112,7 @@ class Reproduced:
     panels: tuple[Panel, ...] = ()
     printed: tuple[Printed, ...] = ()  # numbers that the paper prints, next to ours
     held: tuple[Held, ...] = ()  # claims of a statement, and whether they held
-    cannot: str = ""  # why the paper prints no number to compare with, if so
+    cannot: str = "the paper prints none that belongs to it"  # or why it prints no number
     notes: tuple[str, ...] = ()  # chosen readings, substituted data; a sentence each
     # rows of a table, the column names first; None for a figure
     table: tuple[tuple[str | float, ...], ...] = ()
@@ -199,6 +197,24 @@ class OwnTable:
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class OwnModel:
+    """What is asked of a language model of one's own (`narcissus_papers.own_model`)."""
+
+    model: Path = Path()  # a folder as `save_pretrained` leaves it: a causal model, its tokenizer
+    # candidates for figure 2, a value a line; for figure 3 what `narcissus canaries write` wrote
+    secrets: Path | None = None
+    text: str = "{}"  # around a candidate, which stands at `{}`
+    alternatives: int = 99  # other secrets that each planted one is compared with
+    epsilons: tuple[float, ...] = ()  # of the bounds of figure 3; empty: the paper's
+    documents: Path | None = None  # that the model was trained on, a line each
+    fresh: Path | None = None  # of the same source, that it was not trained on
+    reference: Path | None = None  # a folder of a model that was trained without the documents
+    program: Path | None = None  # Python that is said to extract documents from the model
+    prompt: int = 50  # tokens of a document that the completing attack knows
+    samples: int = 500  # that the generating attack draws
+
+
 @dataclass(frozen=True)
 class Given:
     """The inputs of an item."""
@@ -232,7 +248,27 @@ class Item:
         return f"{self.paper}/{'-'.join(words)}"
 
 
-Make = Callable[[Given], Reproduced]
+Make = Callable[..., Reproduced]
+Told = Iterator[Panel | Printed | Held | str]
+"""What the function of an item may yield: pictures, printed numbers, claims, notes."""
+_PARTS = {"panels": Panel, "printed": Printed, "held": Held, "notes": str}
+
+
+def yields(function: Callable[..., Reproduced | Told]) -> Make:
+    """Collect what a function yields, as the result of an item."""
+
+    @wraps(function)
+    def make(given: Given, **how: Any) -> Reproduced:
+        found = function(given, **how)
+        if isinstance(found, Reproduced):
+            return found
+        parts: dict[type, list[Any]] = {}
+        for one in found:
+            parts.setdefault(type(one), []).append(one)
+        made: Any = {name: tuple(parts.get(kind, ())) for name, kind in _PARTS.items()}
+        return Reproduced(**made)
+
+    return make
 
 
 class Statements(list[Item]):
@@ -260,10 +296,11 @@ class Statements(list[Item]):
         *,
         seconds: float | None = None,
         paper: str = "",
-    ) -> Callable[[Make], Make]:
+    ) -> Callable[[Callable[[Given], Reproduced | Told]], Make]:
         """Return a decorator that adds the item; a function may make several."""
 
-        def add(make: Make) -> Make:
+        def add(function: Callable[[Given], Reproduced | Told]) -> Make:
+            make = yields(function)
             time = self._seconds if seconds is None else seconds
             run = self._prefix + (command or self._command)
             self.append(
@@ -274,16 +311,10 @@ class Statements(list[Item]):
         return add
 
 
-def claims(
-    *held: Held, printed: tuple[Printed, ...] = (), notes: tuple[str, ...] = ()
-) -> Reproduced:
-    return Reproduced(held=held, printed=printed, notes=notes)
-
-
 def checked(what: str, holds: bool, because: str = "", quote: Quote | None = None) -> Held:
     """Mark a claim as computed exactly in the named cases, next to the paper's words."""
     return Held(what, bool(holds), "checked", because, quote)
 
 
-def played(what: str, holds: bool) -> Held:
-    return Held(what, bool(holds), "played")
+def played(what: str, holds: bool, because: str = "", quote: Quote | None = None) -> Held:
+    return Held(what, bool(holds), "played", "" if holds else because, quote)

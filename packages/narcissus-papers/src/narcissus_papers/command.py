@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +15,7 @@ from narcissus.cli.interrupts import on_interrupt
 from narcissus.cli.main import NOT_ASSESSED, OK
 from narcissus.cli.options import Opt, command_of, given_options, some
 from narcissus.cli.playing import Run
-from narcissus_papers.base import OwnTable
+from narcissus_papers.base import OwnModel, OwnTable
 
 if TYPE_CHECKING:
     from narcissus_papers import Item, Reproduced
@@ -24,7 +24,18 @@ if TYPE_CHECKING:
 
 _PAGE = Path(__file__).with_name("reproduce.txt").read_text(encoding="utf-8")
 OWN = {*(one.name for one in fields(OwnTable)), "unknown", "drop", "bins", "missing", "read_as"}
+OF_MODEL = [one.name for one in fields(OwnModel) if one.name not in ("model", "epsilons")]
+NAMING = {"statement", "listed", "everything", "data"}
 Folder = Annotated[Path | None, Opt(click.Path(path_type=Path, file_okay=False))]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnOptions:
+    """What is one's own: a table, named by an option that the papers have, too, or a model."""
+
+    model: Folder = None
+    of_model: Annotated[OwnModel, some(*OF_MODEL)]
+    of_table: OwnTable
 
 
 @partial(command_of, page=_PAGE.replace(r"\b", "\b"))
@@ -38,7 +49,7 @@ def reproduce(
     everything: Annotated[bool, Opt(name="--all")] = False,
     out: Folder = None,
     data: Folder = None,
-    own: OwnTable,
+    own: OwnOptions,
     run: Annotated[Run, some("workers", "engine", "scheduler", "yes", "quiet", "as_json")],
 ) -> int:
     from narcissus_papers import reproduce as again
@@ -46,10 +57,13 @@ def reproduce(
 
     if out is not None:
         on_interrupt("what is finished is kept; the same command continues")
-    if table is not None and figure is not None:
-        if statement is not None or listed or everything or data is not None:
-            raise click.UsageError("give no more than --figure N of --table FILE")
-        play = partial(_of_own, f"{paper}/{figure}", Path(table), own, out, run.workers)
+    whose = None if figure is None else "model" if own.model else "table" if table else None
+    _require_fitting(whose)
+    if figure is not None and whose is not None:
+        asked: OwnTable | OwnModel = own.of_table
+        if own.model is not None:
+            asked = replace(own.of_model, model=own.model, epsilons=asked.epsilons)
+        play = partial(_of_own, f"{paper}/{figure}", table, asked, out, run.workers)
     else:
         named: dict[Kind, str | None] = {"figure": figure, "table": table, "statement": statement}
         items = _items(paper, named, listed=listed, everything=everything)
@@ -72,15 +86,43 @@ def reproduce(
     return NOT_ASSESSED if failed else OK
 
 
-def _of_own(
-    name: str, path: Path, own: OwnTable, out: Path | None, workers: int | None, **how: Any
-) -> list[Made]:
-    """Make a figure of a table of one's own; ``how`` is the time agreed to, observer and engine."""
-    from narcissus_papers import reproduce as again
-    from narcissus_papers.own import own_item
+def _require_fitting(whose: str | None) -> None:
+    """Refuse options that change nothing in what is asked for: of a paper, a table or a model."""
+    others = {
+        None: {*OWN, *OF_MODEL, "model"},
+        "table": {*OF_MODEL, *NAMING},
+        "model": {*OWN, *NAMING, "table"} - {"epsilons"},
+    }
+    given = given_options(click.get_current_context())
+    if idle := [one.opts[0] for one in given if one.name in others[whose]]:
+        fitting = f"not for --figure N of your own --{whose}"
+        only = "for --figure N of your own --table FILE or --model FOLDER only"
+        raise click.UsageError(f"{', '.join(idle)}: {fitting if whose else only}")
 
-    item = own_item(name, path, own, hours=how["hours"], observer=how["observer"])
-    return again([item], out, data=path.resolve().parent, workers=workers, **how)
+
+def _of_own(
+    name: str,
+    table: str | None,
+    asked: OwnTable | OwnModel,
+    out: Path | None,
+    workers: int | None,
+    **how: Any,
+) -> list[Made]:
+    """Make a figure of one's own; ``how`` is the time agreed to, observer and engine."""
+    from narcissus_papers import reproduce as again
+
+    told = {"hours": how["hours"], "observer": how["observer"]}
+    if isinstance(asked, OwnModel):
+        from narcissus_papers.own_model import own_model_item
+
+        item, data = own_model_item(name, asked, out=out, **told), asked.model
+        how["engine"] = how["engine"] or (None if workers else "serial")  # PyTorch has its threads
+    else:
+        from narcissus_papers.own import own_item
+
+        data = Path(str(table)).resolve().parent
+        item = own_item(name, Path(str(table)), asked, **told)
+    return again([item], out, data=data, workers=workers, **how)
 
 
 def _items(
@@ -88,9 +130,6 @@ def _items(
 ) -> Sequence[Item]:
     from narcissus_papers import chosen
 
-    idle = [o.opts[0] for o in given_options(click.get_current_context()) if o.name in OWN]
-    if idle:
-        raise click.UsageError(f"{', '.join(idle)}: for --figure N of your own --table FILE only")
     kind, number = _asked(paper, named, listed or everything)
     if listed and everything:
         raise click.UsageError("--list names what --all makes: give one of them")

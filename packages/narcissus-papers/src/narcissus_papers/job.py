@@ -11,7 +11,8 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from narcissus.errors import NarcissusError, raised_where
-from narcissus_papers.base import Given, Held, Item, Line, Panel, Printed, Quote, Reproduced
+from narcissus.report.panels import Line, Panel
+from narcissus_papers.base import Given, Held, Item, Printed, Quote, Reproduced
 
 
 def plain(value: Any) -> str:
@@ -44,42 +45,34 @@ def as_dict(item: Item, made: Reproduced) -> dict[str, Any]:
         "verdict": made.verdict,
         "because": made.because,
         "shown": made.shown,
-        "printed": [_told(one) for one in made.printed],
-        "held": [_claimed(one) for one in made.held],
+        "printed": [
+            {
+                "what": one.what,
+                "paper": one.quote and one.quote.value,
+                "ours": one.ours,
+                "word": one.word,
+                "because": one.reason,
+                "within": one.quote and one.quote.within,
+                **_said(one.quote),
+            }
+            for one in made.printed
+        ],
+        "held": [
+            {k: getattr(one, k) for k in ("what", "holds", "shown", "because")} | _said(one.quote)
+            for one in made.held
+        ],
         "notes": list(made.notes),
         "data": [list(row) for row in made.rows],
     }
 
 
+def _said(quote: Quote | None) -> dict[str, str | None]:
+    return {"quote": quote and quote.words, "place": quote and quote.place}
+
+
 def _quoted(found: dict[str, Any]) -> dict[str, Any]:
     quote = found["quote"]
     return {**found, "quote": None if quote is None else Quote(**quote)}
-
-
-def _claimed(one: Held) -> dict[str, Any]:
-    quote = one.quote
-    said = {"quote": quote and quote.words, "place": quote and quote.place}
-    return {
-        "what": one.what,
-        "holds": one.holds,
-        "shown": one.shown,
-        "because": one.because,
-        **said,
-    }
-
-
-def _told(one: Printed) -> dict[str, Any]:
-    quote = one.quote
-    return {
-        "what": one.what,
-        "paper": None if quote is None else quote.value,
-        "ours": one.ours,
-        "word": one.word,
-        "because": one.reason,
-        "within": None if quote is None else quote.within,
-        "quote": None if quote is None else quote.words,
-        "place": None if quote is None else quote.place,
-    }
 
 
 def _panel(found: dict[str, Any]) -> Panel:

@@ -24,7 +24,7 @@ from narcissus.observer import SILENT, Observer
 from narcissus.report.panels import Line, Panel
 from narcissus.study.work import timed
 from narcissus.tables import Bins, Table
-from narcissus_papers.base import Given, Item, Needed, OwnTable, Reproduced
+from narcissus_papers.base import Given, Item, Needed, OwnTable, Reproduced, played
 from narcissus_papers.chatzikokolakis import experiments as census
 from narcissus_papers.swanberg import tables
 
@@ -192,7 +192,7 @@ def _make(given: Given, *, drawn: Any, joined: bool) -> Reproduced:
     )
     low = [key for key, one in found.items() if one["posterior"]["high"] < one["guess"]["low"]]
     words = "the posterior is nowhere shown to be below the prior"
-    held = (tables.kept_below(found), tables.claim(words, not low, f"it is at {', '.join(low)}"))
+    held = (tables.kept_below(found), played(words, not low, f"it is at {', '.join(low)}"))
     return Reproduced(panels, held=held, notes=(_NOTE, tables.BOUNDS))
 
 
@@ -234,6 +234,6 @@ def _make_census(given: Given, *, epsilons: Any, values: int, title: str) -> Rep
     lines.append(Line("beta* estimated from samples", epsilons, sampled, "points"))
     inside = all(one["low"] <= b <= one["high"] for one, b in zip(found, exact, strict=True))
     sure = f"limits of beta* from samples (each of confidence {census.CONFIDENCE:g})"
-    held = (tables.claim(f"{sure} hold the exact value", inside, "chance, or a mistake"),)
+    held = (played(f"{sure} hold the exact value", inside, "chance, or a mistake"),)
     panel = Panel(title, "epsilon", "share", lines)
     return Reproduced((panel,), held=held, notes=(_NOTE,))

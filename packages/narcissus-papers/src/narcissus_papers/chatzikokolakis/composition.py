@@ -14,13 +14,12 @@ import numpy as np
 from narcissus import channels as ch
 from narcissus_papers.base import (
     Given,
-    Held,
     Printed,
     Quote,
-    Reproduced,
     Statements,
+    Told,
     checked,
-    claims,
+    played,
 )
 from narcissus_papers.chatzikokolakis.cases import (
     CHANNEL,
@@ -76,7 +75,7 @@ COMPOSITION = Statements("002", 0.2, CHANNEL)
 
 
 @COMPOSITION("section IV-A", "Channels in parallel give independent outputs.", TWICE)
-def section_4a(_given: Given) -> Reproduced:
+def section_4a(_given: Given) -> Told:
     right = [
         np.allclose(
             ch.parallel(a, b).dense.reshape(len(a), a.shape[1], -1),
@@ -90,34 +89,29 @@ def section_4a(_given: Given) -> Reproduced:
         abs(beta_star(ch.repeat(rows, 3)) - beta_star(ch.parallel(rows, rows, rows))) <= 1e-10
         for rows in channels(12)
     ]
-    return claims(
-        checked(
-            f"channels in parallel give pairs of independent outputs: {len(right)} pairs",
-            all(right),
-        ),
-        checked(
-            "several outputs of one channel leak what their counts leak: beta* of three "
-            f"outputs, {len(sums)} channels",
-            all(sums),
-        ),
+    yield checked(
+        f"channels in parallel give pairs of independent outputs: {len(right)} pairs", all(right)
+    )
+    yield checked(
+        "several outputs of one channel leak what their counts leak: beta* of three "
+        f"outputs, {len(sums)} channels",
+        all(sums),
     )
 
 
 @COMPOSITION("Theorem 3", "In parallel, beta* is at least the product.", TWICE)
-def theorem_3(_given: Given) -> Reproduced:
+def theorem_3(_given: Given) -> Told:
     room = [
         beta_star(ch.parallel(a, b)) - beta_star(a) * beta_star(b) for a, b in pairs_of_channels()
     ]
     both = ch.parallel(TIGHT, TIGHT)
-    return claims(
-        proved(
-            f"beta* in parallel is at least the product: {len(room)} pairs of channels",
-            min(room) >= -ROOM,
-        ),
-        checked(
-            "it is the product for [[.4, .6], [0, 1]] with itself: .36 = .6 * .6",
-            abs(beta_star(both) - 0.36) <= ROOM and abs(beta_star(TIGHT) - 0.6) <= ROOM,
-        ),
+    yield proved(
+        f"beta* in parallel is at least the product: {len(room)} pairs of channels",
+        min(room) >= -ROOM,
+    )
+    yield checked(
+        "it is the product for [[.4, .6], [0, 1]] with itself: .36 = .6 * .6",
+        abs(beta_star(both) - 0.36) <= ROOM and abs(beta_star(TIGHT) - 0.6) <= ROOM,
     )
 
 
@@ -126,67 +120,57 @@ def theorem_3(_given: Given) -> Reproduced:
     "In parallel, another pair of secrets can be the worst.",
     f"{TWICE} --all-pairs",
 )
-def proposition_1(_given: Given) -> Reproduced:
+def proposition_1(_given: Given) -> Told:
     twice = ch.parallel(PRINTED, PRINTED)
     alone, composed = ch.tied_pairs(PRINTED), ch.tied_pairs(twice)
     moving = ch.parallel(MOVING, MOVING)
-    return Reproduced(
-        printed=(
-            Printed("beta* of the printed matrix", PRINTED_ALONE, beta_star(PRINTED)),
-            Printed("beta* of it in parallel with itself", PRINTED_TWICE, beta_star(twice)),
-        ),
-        held=(
-            checked(
-                "both numbers are exact",
-                abs(beta_star(PRINTED) - 0.6) <= ROOM and abs(beta_star(twice) - 0.36) <= ROOM,
-            ),
-            checked(
-                "s1 and s3 are worst alone, s2 and s4 in parallel, where s1 and s3 are not",
-                ("s1", "s3") in alone and ("s2", "s4") in composed and ("s1", "s3") not in composed,
-            ),
-            checked(
-                "the one worst pair of [[.9, .1, 0], [.5, .5, 0], [.51, .12, .37]] is s1 and s2 "
-                "alone, s2 and s3 in parallel",
-                ch.tied_pairs(MOVING) == [("s1", "s2")] and ch.tied_pairs(moving) == [("s2", "s3")],
-            ),
-        ),
-        notes=(
-            "The printed matrix has ties: s1 and s4 (as s2 and s4, s3 and s4) are worst both alone "
-            "and in parallel, so it does not show that the pair must move. Our other matrix does.",
-        ),
+    yield Printed("beta* of the printed matrix", PRINTED_ALONE, beta_star(PRINTED))
+    yield Printed("beta* of it in parallel with itself", PRINTED_TWICE, beta_star(twice))
+    yield checked(
+        "both numbers are exact",
+        abs(beta_star(PRINTED) - 0.6) <= ROOM and abs(beta_star(twice) - 0.36) <= ROOM,
+    )
+    yield checked(
+        "s1 and s3 are worst alone, s2 and s4 in parallel, where s1 and s3 are not",
+        ("s1", "s3") in alone and ("s2", "s4") in composed and ("s1", "s3") not in composed,
+    )
+    yield checked(
+        "the one worst pair of [[.9, .1, 0], [.5, .5, 0], [.51, .12, .37]] is s1 and s2 "
+        "alone, s2 and s3 in parallel",
+        ch.tied_pairs(MOVING) == [("s1", "s2")] and ch.tied_pairs(moving) == [("s2", "s3")],
+    )
+    yield (
+        "The printed matrix has ties: s1 and s4 (as s2 and s4, s3 and s4) are worst both alone "
+        "and in parallel, so it does not show that the pair must move. Our other matrix does."
     )
 
 
 @COMPOSITION("section IV-B", "What comes after does not lower the risk.", CASCADE)
-def section_4b(_given: Given) -> Reproduced:
+def section_4b(_given: Given) -> Told:
     room = [
         ch.bayes_risk(ch.cascade(a, b), prior) - ch.bayes_risk(a, prior)
         for a, b in chains()
         for prior in priors(len(a))
     ]
-    return claims(
-        proved(
-            f"a channel after another does not lower the Bayes risk: {len(room)} cases",
-            min(room) >= -ROOM,
-        )
+    yield proved(
+        f"a channel after another does not lower the Bayes risk: {len(room)} cases",
+        min(room) >= -ROOM,
     )
 
 
 @COMPOSITION("Theorem 4", "In a cascade, beta* is at least the larger one.", CASCADE)
-def theorem_4(_given: Given) -> Reproduced:
+def theorem_4(_given: Given) -> Told:
     room = [beta_star(ch.cascade(a, b)) - max(beta_star(a), beta_star(b)) for a, b in chains()]
-    return claims(
-        proved(
-            "beta* of a cascade is at least that of each of its channels: "
-            f"{len(room)} pairs of channels",
-            min(room) >= -ROOM,
-        )
+    yield proved(
+        "beta* of a cascade is at least that of each of its channels: "
+        f"{len(room)} pairs of channels",
+        min(room) >= -ROOM,
     )
 
 
 @COMPOSITION("Equation 12", "A mixture is no farther from a point than another point.")
 @COMPOSITION("Lemma 3", "A convex hull has the diameter of its set.", CASCADE)
-def hulls(_given: Given) -> Reproduced:
+def hulls(_given: Given) -> Told:
     orders = (1.0, 2.0, np.inf)
     whole = [
         diameter(np.vstack([rows, mixtures(rows)]), order) - diameter(rows, order)
@@ -199,32 +183,28 @@ def hulls(_given: Given) -> Reproduced:
         for rows in channels()
         for order in orders
     ]
-    return claims(
-        proved(
-            "a point of a set and a mixture of its points are no farther apart than two of its "
-            f"points (Equation 12): L1, L2 and L-infinity, rows of {NAMED}",
-            max(to_one) <= ROOM,
-        ),
-        proved(
-            "nor are two mixtures, so the convex hull has the diameter of the set (Lemma 3)",
-            max(map(abs, whole)) <= ROOM,
-        ),
+    yield proved(
+        "a point of a set and a mixture of its points are no farther apart than two of its "
+        f"points (Equation 12): L1, L2 and L-infinity, rows of {NAMED}",
+        max(to_one) <= ROOM,
+    )
+    yield proved(
+        "nor are two mixtures, so the convex hull has the diameter of the set (Lemma 3)",
+        max(map(abs, whole)) <= ROOM,
     )
 
 
 @COMPOSITION("Equation 14", "Least values multiply to at most the least product.")
-def equation_14(_given: Given) -> Reproduced:
+def equation_14(_given: Given) -> Told:
     right = [
         min(q) * min(r) <= min(a * b for a, b in zip(q, r, strict=True))
         for q in itertools.product(NUMBERS, repeat=2)
         for r in itertools.product(NUMBERS, repeat=2)
     ]
-    return claims(
-        proved(
-            "the product of two least values is at most the least product, of numbers that are "
-            f"not negative: {len(right)} pairs of pairs",
-            all(right),
-        )
+    yield proved(
+        "the product of two least values is at most the least product, of numbers that are "
+        f"not negative: {len(right)} pairs of pairs",
+        all(right),
     )
 
 
@@ -250,7 +230,7 @@ LEAKAGE = Statements("002", 0.2, CHANNEL)
     "Capacity and beta* limit the risk for every prior.",
     f"{WITH_PRIOR} --json --all",
 )
-def section_5e(_given: Given) -> Reproduced:
+def section_5e(_given: Given) -> Told:
     same, additive, implied, most = [], [], [], []
     for rows, prior in systems():
         vulnerability, error = by_outputs(rows, prior)
@@ -262,28 +242,25 @@ def section_5e(_given: Given) -> Reproduced:
         implied.append(max(found.by_bayes_security, found.by_capacity) <= risk + ROOM)
         most.append(ch.multiplicative_leakage(rows, prior) <= ch.capacity(rows) + ROOM)
     uniform = [abs(ch.capacity(r) - ch.multiplicative_leakage(r)) <= 1e-11 for r in channels()]
-    return claims(
-        proved(
-            "posterior vulnerability and risk are averages of the prior ones over the outputs "
-            f"({len(same)} priors)",
-            all(same),
-        ),
-        proved("additive leakage is the guessing error less the risk", all(additive)),
-        proved(
-            "the leakage is largest at the uniform prior: the capacity, sum_o max_s C_so",
-            all(most) and all(uniform),
-        ),
-        *_composed(),
-        proved(
-            "the risk is at least beta* G and at least 1 - capacity V, for every prior",
-            all(implied),
-        ),
-        *_deterministic(),
-        *_guesses(),
+    yield proved(
+        "posterior vulnerability and risk are averages of the prior ones over the outputs "
+        f"({len(same)} priors)",
+        all(same),
     )
+    yield proved("additive leakage is the guessing error less the risk", all(additive))
+    yield proved(
+        "the leakage is largest at the uniform prior: the capacity, sum_o max_s C_so",
+        all(most) and all(uniform),
+    )
+    yield from _composed()
+    yield proved(
+        "the risk is at least beta* G and at least 1 - capacity V, for every prior", all(implied)
+    )
+    yield from _deterministic()
+    yield from _guesses()
 
 
-def _composed() -> tuple[Held, ...]:
+def _composed() -> Told:
     beside = [
         ch.capacity(ch.parallel(a, b)) <= ch.capacity(a) * ch.capacity(b) + ROOM
         for a, b in pairs_of_channels()
@@ -292,29 +269,25 @@ def _composed() -> tuple[Held, ...]:
         ch.capacity(ch.cascade(a, b)) <= min(ch.capacity(a), ch.capacity(b)) + ROOM
         for a, b in chains()
     ]
-    return (
-        proved(f"capacities multiply at most, in parallel: {len(beside)} pairs", all(beside)),
-        proved(f"a cascade has at most the smaller capacity: {len(after)} pairs", all(after)),
-    )
+    yield proved(f"capacities multiply at most, in parallel: {len(beside)} pairs", all(beside))
+    yield proved(f"a cascade has at most the smaller capacity: {len(after)} pairs", all(after))
 
 
-def _deterministic() -> tuple[Held, ...]:
+def _deterministic() -> Told:
     rng = np.random.default_rng(4)
     right: list[bool] = []
     for _ in range(30):
         n, m = (int(k) for k in rng.integers(2, 6, 2))
         told = rng.integers(0, m, n)
         right.append(ch.beta_star(np.eye(m)[told]).value == (1.0 if np.ptp(told) == 0 else 0.0))
-    return (
-        proved(
-            "beta* of a deterministic program is 0, and 1 if its output never depends on the "
-            "secret: 30 programs",
-            all(right),
-        ),
+    yield proved(
+        "beta* of a deterministic program is 0, and 1 if its output never depends on the "
+        "secret: 30 programs",
+        all(right),
     )
 
 
-def _guesses() -> tuple[Held, ...]:
+def _guesses() -> Told:
     """Check the miracle theorem, and show that there is none for losses."""
     rng = np.random.default_rng(5)
     right = [
@@ -323,17 +296,15 @@ def _guesses() -> tuple[Held, ...]:
         for gain in (rng.random((4, len(rows))), rng.random((2, len(rows))) ** 8)
     ]
     ratio, worst = ch.l_beta(ONE_OUT, RULED_OUT), ch.beta_star(ONE_OUT).value
-    return (
-        proved(
-            "no gain that is not negative makes the leakage larger than the capacity (the miracle "
-            f"theorem): {len(right)} gains and priors on {NAMED}",
-            all(right),
-        ),
-        checked(
-            "nothing like it holds for losses in [0, 1]: where each of three outputs rules one "
-            f"secret out, ruling one out has beta_l 0, and beta* is {worst:g}",
-            ratio <= ROOM < worst,
-        ),
+    yield proved(
+        "no gain that is not negative makes the leakage larger than the capacity (the miracle "
+        f"theorem): {len(right)} gains and priors on {NAMED}",
+        all(right),
+    )
+    yield checked(
+        "nothing like it holds for losses in [0, 1]: where each of three outputs rules one "
+        f"secret out, ruling one out has beta_l 0, and beta* is {worst:g}",
+        ratio <= ROOM < worst,
     )
 
 
@@ -342,20 +313,18 @@ def _guesses() -> tuple[Held, ...]:
     "Guessing the secret is one gain and one loss of many.",
     f"{WITH_PRIOR} --json --all",
 )
-def appendix_f(_given: Given) -> Reproduced:
+def appendix_f(_given: Given) -> Told:
     gain, loss = [], []
     for rows, prior in systems():
         one = np.eye(len(rows))
         gain.append(abs(ch.g_leakage(rows, one, prior) - ch.multiplicative_leakage(rows, prior)))
         loss.append(abs(ch.l_beta(rows, 1 - one, prior) - ch.beta(rows, prior)))
-    return claims(
-        proved(
-            f"with a gain of 1 for the secret the g-leakage is the leakage: {len(gain)} priors",
-            max(gain) <= 1e-11,
-        ),
-        proved(
-            f"with a loss of 1 for any other beta_l is beta: {len(loss)} priors", max(loss) <= 1e-10
-        ),
+    yield proved(
+        f"with a gain of 1 for the secret the g-leakage is the leakage: {len(gain)} priors",
+        max(gain) <= 1e-11,
+    )
+    yield proved(
+        f"with a loss of 1 for any other beta_l is beta: {len(loss)} priors", max(loss) <= 1e-10
     )
 
 
@@ -379,7 +348,7 @@ COMPUTING = Statements("002", 0.2, CHANNEL)
 
 
 @COMPUTING("Proposition 5", "One reference row limits beta* in linear time.", QUICK)
-def proposition_5(_given: Given) -> Reproduced:
+def proposition_5(_given: Given) -> Told:
     low, high, ours = [], [], []
     rng = np.random.default_rng(5)
     for rows in channels():
@@ -393,38 +362,36 @@ def proposition_5(_given: Given) -> Reproduced:
             d = float(np.abs(rows - point).sum(axis=1).max())
             high.append(worst <= 1 - d / 2 + ROOM)
     far = 1 - np.abs(np.array(OUTSIDE) - 0.25).sum(axis=1).max() / 2
-    return claims(
-        proved(
-            "beta* is at least 1 - d, d the largest L1 distance of a row to any distribution: "
-            f"{len(low)} of them on {NAMED}",
-            all(low),
-        ),
-        proved(
-            f"beta* is at most 1 - d / 2 if that is a mixture of the rows: {len(high)} of them",
-            all(high) and all(ours),
-        ),
-        checked(
-            "elsewhere that fails: for [[.9, .1, 0, 0], [.8, .2, 0, 0]] and the uniform "
-            f"distribution it would be {far:g}, beta* is .9, and no upper limit is given",
-            far < ch.beta_star(OUTSIDE).value and ch.quick_bounds(OUTSIDE, "uniform").high is None,
-        ),
+    yield proved(
+        "beta* is at least 1 - d, d the largest L1 distance of a row to any distribution: "
+        f"{len(low)} of them on {NAMED}",
+        all(low),
+    )
+    yield proved(
+        f"beta* is at most 1 - d / 2 if that is a mixture of the rows: {len(high)} of them",
+        all(high) and all(ours),
+    )
+    yield checked(
+        "elsewhere that fails: for [[.9, .1, 0, 0], [.8, .2, 0, 0]] and the uniform "
+        f"distribution it would be {far:g}, beta* is .9, and no upper limit is given",
+        far < ch.beta_star(OUTSIDE).value and ch.quick_bounds(OUTSIDE, "uniform").high is None,
     )
 
 
 @COMPUTING("section VII-A", "Secrets known to hold the worst pair are enough.")
-def section_7a(_given: Given) -> Reproduced:
+def section_7a(_given: Given) -> Told:
     same = []
     for rows in channels():
         worst = ch.beta_star(rows)
         some = sorted({*worst.indices, 0})
         same.append(abs(ch.beta_star(rows[some]).value - worst.value) <= ROOM)
-    return claims(
-        proved(f"secrets among which the worst pair is known to be are enough: {NAMED}", all(same))
+    yield proved(
+        f"secrets among which the worst pair is known to be are enough: {NAMED}", all(same)
     )
 
 
 @COMPUTING("section VII-B", "beta* in time linear in the number of secrets.")
-def section_7b(_given: Given) -> Reproduced:
+def section_7b(_given: Given) -> Told:
     same, distance = [], []
     for rows in channels():
         signs = np.array(list(itertools.product((1.0, -1.0), repeat=rows.shape[1])))
@@ -435,21 +402,19 @@ def section_7b(_given: Given) -> Reproduced:
             abs(np.abs(x - y).max() - np.abs(a - b).sum()) <= ROOM
             for (a, x), (b, y) in itertools.combinations(zip(rows, image, strict=True), 2)
         ]
-    return claims(
-        proved(
-            "signed sums of the outputs, one for each of 2^m choices of signs, turn the L1 "
-            f"distance into the largest difference: {len(distance)} pairs of rows",
-            all(distance),
-        ),
-        proved(
-            f"so beta* is one minus half of the widest of their ranges over the secrets: {NAMED}",
-            all(same),
-        ),
+    yield proved(
+        "signed sums of the outputs, one for each of 2^m choices of signs, turn the L1 "
+        f"distance into the largest difference: {len(distance)} pairs of rows",
+        all(distance),
+    )
+    yield proved(
+        f"so beta* is one minus half of the widest of their ranges over the secrets: {NAMED}",
+        all(same),
     )
 
 
 @COMPUTING("section VII-C", "The Euclidean diameter limits beta*.", QUICK)
-def section_7c(_given: Given) -> Reproduced:
+def section_7c(_given: Given) -> Told:
     norms, limits = [], []
     for rows in channels():
         for a, b in itertools.combinations(rows, 2):
@@ -458,14 +423,12 @@ def section_7c(_given: Given) -> Reproduced:
         found, worst = ch.l2_bounds(rows), ch.beta_star(rows).value
         assert found.high is not None
         limits.append(found.low <= worst + ROOM <= found.high + 2 * ROOM)
-    return claims(
-        proved(
-            "the L1 norm lies between the Euclidean one and sqrt(m) times that: "
-            f"{len(norms)} differences of rows",
-            all(norms),
-        ),
-        proved(f"so the Euclidean diameter limits beta* from both sides: {NAMED}", all(limits)),
+    yield proved(
+        "the L1 norm lies between the Euclidean one and sqrt(m) times that: "
+        f"{len(norms)} differences of rows",
+        all(norms),
     )
+    yield proved(f"so the Euclidean diameter limits beta* from both sides: {NAMED}", all(limits))
 
 
 def estimates() -> list[tuple[float, float, float]]:
@@ -486,7 +449,7 @@ def estimates() -> list[tuple[float, float, float]]:
 
 
 @COMPUTING("section VII-D", "beta* from samples, and pairs that need none.", ESTIMATE)
-def section_7d(_given: Given) -> Reproduced:
+def section_7d(_given: Given) -> Told:
     right: list[bool] = []
     for rows in channels():
         table = ch.pairwise(rows)
@@ -497,19 +460,16 @@ def section_7d(_given: Given) -> Reproduced:
     found = estimates()
     widths = [high - low for _, low, high in found]
     off = [abs(value - exact) for value, *_ in found]
-    return claims(
-        proved(
-            "two pairs with a secret in common limit the third from both sides: "
-            f"{len(right)} triples of secrets on {NAMED}",
-            all(right),
-        ),
-        Held(
-            "estimates come near from samples alone: of randomized response on 4 values, "
-            f"{SIZES[0]:,} to {SIZES[-1]:,} samples are off by {off[0]:.3f}, {off[1]:.3f}, "
-            f"{off[2]:.3f}, and limits hold the truth and narrow",
-            off[-1] < min(0.02, off[0])
-            and widths == sorted(widths, reverse=True)
-            and all(low <= exact <= high for _, low, high in found),
-            "played",
-        ),
+    yield proved(
+        "two pairs with a secret in common limit the third from both sides: "
+        f"{len(right)} triples of secrets on {NAMED}",
+        all(right),
+    )
+    yield played(
+        "estimates come near from samples alone: of randomized response on 4 values, "
+        f"{SIZES[0]:,} to {SIZES[-1]:,} samples are off by {off[0]:.3f}, {off[1]:.3f}, "
+        f"{off[2]:.3f}, and limits hold the truth and narrow",
+        off[-1] < min(0.02, off[0])
+        and widths == sorted(widths, reverse=True)
+        and all(low <= exact <= high for _, low, high in found),
     )

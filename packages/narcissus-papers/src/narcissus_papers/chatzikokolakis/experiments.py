@@ -17,6 +17,7 @@ Source: Chatzikokolakis et al. 2023, Appendix H.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -27,18 +28,20 @@ from numpy.typing import NDArray
 from narcissus import channels as ch
 from narcissus.errors import InputError
 from narcissus.mechanisms import RandomizedResponse
+from narcissus.report.panels import Line, Panel
 from narcissus.tables import read_table
 from narcissus_papers.base import (
     Given,
     Held,
     Item,
-    Line,
     Needed,
-    Panel,
     Printed,
     Quote,
     Reproduced,
+    Told,
     checked,
+    played,
+    yields,
 )
 from narcissus_papers.chatzikokolakis.cases import CHANNEL, NAMED, ROOM, Matrix, channels, systems
 
@@ -66,111 +69,77 @@ def falls(values: list[float]) -> bool:
     return bool((steps <= 0).all() and values[0] > values[-1])
 
 
+def _security(title: str, lines: list[Line]) -> Panel:
+    return Panel(title, "epsilon", "Bayes security", lines, log_x=True)
+
+
 def guessed(beta_star: float) -> float:
     return 1 - beta_star / 2
 
 
-def make_a(_given: Given) -> Reproduced:
+@yields
+def make_a(_given: Given) -> Told:
     """Draw randomized response. Source: Chatzikokolakis et al. 2023, Figure 6, Equation 7."""
     curves = {n: [response(n, float(e)) for e in EPSILONS] for n in SIZES}
     million, ten = response(10**6, 10), response(10**7, 10)
     rising = np.diff([curves[n] for n in SIZES], axis=0)
-    return Reproduced(
-        panels=(
-            Panel(
-                "Randomized response",
-                "epsilon",
-                "Bayes security",
-                [Line(f"{n:,} values", EPSILONS.tolist(), curves[n]) for n in SIZES],
-                log_x=True,
-            ),
-        ),
-        printed=(
-            Printed("beta* at epsilon 10, a million values", MILLION, million),
-            Printed("how often the two are told apart there", MILLION_TOLD, guessed(million)),
-            Printed("beta* at epsilon 10, ten million values", TEN, ten),
-            Printed("how often the two are told apart there", TEN_TOLD, guessed(ten)),
-        ),
-        held=(
-            Held(
-                "beta* falls with epsilon and rises with the number of values",
-                all(falls(curve) for curve in curves.values()) and bool((rising >= 0).all()),
-                "checked",
-            ),
-        ),
-        notes=(
-            "The paper calls n the number of data records; equation 7 takes the number of values "
-            "that one record can have, which is what is drawn.",
-        ),
+    lines = [Line(f"{n:,} values", EPSILONS.tolist(), curves[n]) for n in SIZES]
+    yield _security("Randomized response", lines)
+    yield Printed("beta* at epsilon 10, a million values", MILLION, million)
+    yield Printed("how often the two are told apart there", MILLION_TOLD, guessed(million))
+    yield Printed("beta* at epsilon 10, ten million values", TEN, ten)
+    yield Printed("how often the two are told apart there", TEN_TOLD, guessed(ten))
+    yield checked(
+        "beta* falls with epsilon and rises with the number of values",
+        all(falls(curve) for curve in curves.values()) and bool((rising >= 0).all()),
+    )
+    yield (
+        "The paper calls n the number of data records; equation 7 takes the number of values "
+        "that one record can have, which is what is drawn."
     )
 
 
-def make_b(_given: Given) -> Reproduced:
+@yields
+def make_b(_given: Given) -> Told:
     """Draw the Laplace mechanism. Source: Chatzikokolakis et al. 2023, Figure 6, Proposition 3."""
     values = [ch.Laplace(1.0, 1 / float(e)).beta_star for e in EPSILONS]
     low = [ch.from_local_dp(float(e)).value for e in EPSILONS]
     tenth = ch.Laplace(1.0, 10.0).beta_star
-    return Reproduced(
-        panels=(
-            Panel(
-                "Laplace mechanism",
-                "epsilon",
-                "Bayes security",
-                [
-                    Line("Laplace", EPSILONS.tolist(), values),
-                    Line("the least that epsilon implies", EPSILONS.tolist(), low, "dashed"),
-                ],
-                log_x=True,
-            ),
-        ),
-        printed=(
-            Printed("beta* at epsilon .1", LAPLACE, tenth),
-            Printed("how often the two are told apart there", LAPLACE_TOLD, guessed(tenth)),
-        ),
-        held=(
-            Held(
-                "beta* falls with epsilon and lies above what epsilon implies",
-                falls(values) and all(a >= b for a, b in zip(values, low, strict=True)),
-                "checked",
-            ),
-        ),
+    yield _security(
+        "Laplace mechanism",
+        [
+            Line("Laplace", EPSILONS.tolist(), values),
+            Line("the least that epsilon implies", EPSILONS.tolist(), low, "dashed"),
+        ],
+    )
+    yield Printed("beta* at epsilon .1", LAPLACE, tenth)
+    yield Printed("how often the two are told apart there", LAPLACE_TOLD, guessed(tenth))
+    yield checked(
+        "beta* falls with epsilon and lies above what epsilon implies",
+        falls(values) and all(a >= b for a, b in zip(values, low, strict=True)),
     )
 
 
-def make_c(_given: Given) -> Reproduced:
+@yields
+def make_c(_given: Given) -> Told:
     """Draw the Gaussian mechanism. Source: Chatzikokolakis et al. 2023, Figure 6, Proposition 4."""
     curves = {n: [gaussian(float(e), n) for e in EPSILONS] for n in RECORDS}
     one, tenth = gaussian(1.0, 1_000), gaussian(0.1, 1_000)
-    return Reproduced(
-        panels=(
-            Panel(
-                "Gaussian mechanism",
-                "epsilon",
-                "Bayes security",
-                [
-                    Line(f"{n:,} records, delta {n**-2:.0e}", EPSILONS.tolist(), curves[n])
-                    for n in RECORDS
-                ],
-                log_x=True,
-            ),
-        ),
-        printed=(
-            Printed("beta* at epsilon 1, delta 1e-6", GAUSS, one),
-            Printed("how often the two are told apart there", GAUSS_TOLD, guessed(one)),
-            Printed("beta* at epsilon .1, delta 1e-6", GAUSS_STRICT, tenth),
-        ),
-        held=(
-            Held(
-                "beta* falls with epsilon and rises as delta falls",
-                all(falls(curve) for curve in curves.values())
-                and bool((np.diff([curves[n] for n in RECORDS], axis=0) > 0).all()),
-                "checked",
-            ),
-        ),
-        notes=(
-            "The noise is calibrated by the classical formula, proved for epsilon below 1 only; "
-            "above it the curve is that of the noise, not of an (epsilon, delta) guarantee.",
-        ),
+    yield _security(
+        "Gaussian mechanism",
+        [Line(f"{n:,} records, delta {n**-2:.0e}", EPSILONS.tolist(), curves[n]) for n in RECORDS],
+    )
+    yield Printed("beta* at epsilon 1, delta 1e-6", GAUSS, one)
+    yield Printed("how often the two are told apart there", GAUSS_TOLD, guessed(one))
+    yield Printed("beta* at epsilon .1, delta 1e-6", GAUSS_STRICT, tenth)
+    yield checked(
+        "beta* falls with epsilon and rises as delta falls",
+        all(falls(curve) for curve in curves.values())
+        and bool((np.diff([curves[n] for n in RECORDS], axis=0) > 0).all()),
+    )
+    yield (
+        "The noise is calibrated by the classical formula, proved for epsilon below 1 only; "
+        "above it the curve is that of the noise, not of an (epsilon, delta) guarantee."
     )
 
 
@@ -347,7 +316,7 @@ def make(given: Given) -> Reproduced:
     return Reproduced(
         panels=(Panel("Randomized response on the Census", "epsilon", "share", lines),),
         printed=_printed(utility, dict(zip(EPSILONS_7, found, strict=True))),
-        held=_held(utility, found, exact),
+        held=tuple(_held(utility, found, exact)),
         notes=(
             f"The table is the user's `{FILE.name}`: {REPEATS} releases at each epsilon; utility "
             "is one minus the total variation distance to the true shares. The paper does not say "
@@ -390,24 +359,21 @@ def _printed(utility: dict[str, list[float]], found: dict[float, Any]) -> tuple[
     return tuple(made)
 
 
-def _held(utility: dict[str, list[float]], found: Any, exact: list[float]) -> tuple[Held, ...]:
+def _held(utility: dict[str, list[float]], found: Any, exact: list[float]) -> Iterator[Held]:
     inside = [one["low"] <= e <= one["high"] for one, e in zip(found, exact, strict=True)]
     at = exact[EPSILONS_7.index(4.8)]
-    return (
-        *_of_utility(utility),
-        Held(
-            f"limits of beta* from samples hold the exact value at all {len(EPSILONS_7)} epsilons",
-            all(inside),
-            "played",
-        ),
-        Held(
-            "at epsilon 4.8 beta* is above .9 (400 values)",
-            at > 0.9,
-            "proved",
-            f"equation 7 with 400 values gives {at:.4f}; estimates by attacks that miss "
-            "something lie above it",
-            Quote("0.9", "is above 0.9", "Appendix H"),
-        ),
+    yield from _of_utility(utility)
+    yield played(
+        f"limits of beta* from samples hold the exact value at all {len(EPSILONS_7)} epsilons",
+        all(inside),
+    )
+    yield Held(
+        "at epsilon 4.8 beta* is above .9 (400 values)",
+        at > 0.9,
+        "proved",
+        f"equation 7 with 400 values gives {at:.4f}; estimates by attacks that miss "
+        "something lie above it",
+        Quote("0.9", "is above 0.9", "Appendix H"),
     )
 
 
@@ -418,11 +384,10 @@ def _of_utility(utility: dict[str, list[float]]) -> tuple[Held, ...]:
     low = [u for u, e in zip(utility["nearest"], EPSILONS_7, strict=True) if e < 2]
     rises = all(bool((np.diff(one) > -0.01).all()) for one in utility.values())
     return (
-        Held("utility rises with epsilon", rises, "played"),
-        Held(
+        played("utility rises with epsilon", rises),
+        played(
             f"utility is low for epsilon below 2 (at most {max(low):.2f})",
             max(low) < 0.9,
-            "played",
             quote=Quote("", "We observe that utility is low for values", "Appendix H"),
         ),
     )
@@ -464,7 +429,8 @@ def limits(values: int, epsilon: float) -> tuple[float, float, float, float]:
     return exact, from_rows[0], from_rows[1], ch.l2_bounds(matrix).low
 
 
-def make_8(_given: Given) -> Reproduced:
+@yields
+def make_8(_given: Given) -> Told:
     """Draw the limits against epsilon and against the number of values.
 
     Source: Chatzikokolakis et al. 2023, Figure 8.
@@ -478,45 +444,38 @@ def make_8(_given: Given) -> Reproduced:
     room = 1e-6  # the Euclidean limit leaves as much for rounding
     ahead = right[:, 1] >= right[:, 2:].max(axis=1) - room
     behind = [n for n, best in zip(SIZES_8, ahead, strict=True) if not best]
-    return Reproduced(
-        panels=(
-            Panel(
-                f"{VALUES_8} values",
-                "epsilon",
-                "Bayes security",
-                [
-                    *_lines(EPSILONS_8.tolist(), left),
-                    Line("column minima (not in the paper)", EPSILONS_8.tolist(), minima, "points"),
-                ],
-            ),
-            Panel(f"epsilon {EPSILON:g}", "values", "Bayes security", _lines(list(SIZES_8), right)),
-        ),
-        held=(
-            Held(
-                "all three limits lie below beta*, at every point of both pictures",
-                bool((left[:, 1:] <= left[:, :1] + 1e-12).all())
-                and bool((right[:, 1:] <= right[:, :1] + 1e-12).all()),
-                "checked",
-            ),
-            Held(
-                "the mean row gives the best of them, left (10 values)",
-                bool((left[:, 1] >= left[:, 2:].max(axis=1) - room).all()),
-                "checked",
-            ),
-            Held(
-                "the mean row gives the best of them, right (from 6 values on)",
-                bool(ahead[np.array(SIZES_8) >= 6].all()),
-                "checked",
-            ),
-        ),
-        notes=(
-            "The text calls the mean row the most accurate; from how many values on the right "
-            "picture is drawn it does not say. Ours begins at 2: with "
-            f"{', '.join(map(str, behind))} values the Euclidean diameter gives more, as its "
-            "factor sqrt(n / 2) is below 2 (n - 1) / n there.",
-            "The column minima, sum_o min_s C_so, are exact for randomized response: dots on the "
-            "curve of beta*.",
-        ),
+    yield Panel(
+        f"{VALUES_8} values",
+        "epsilon",
+        "Bayes security",
+        [
+            *_lines(EPSILONS_8.tolist(), left),
+            Line("column minima (not in the paper)", EPSILONS_8.tolist(), minima, "points"),
+        ],
+    )
+    yield Panel(f"epsilon {EPSILON:g}", "values", "Bayes security", _lines(list(SIZES_8), right))
+    yield checked(
+        "all three limits lie below beta*, at every point of both pictures",
+        bool((left[:, 1:] <= left[:, :1] + 1e-12).all())
+        and bool((right[:, 1:] <= right[:, :1] + 1e-12).all()),
+    )
+    yield checked(
+        "the mean row gives the best of them, left (10 values)",
+        bool((left[:, 1] >= left[:, 2:].max(axis=1) - room).all()),
+    )
+    yield checked(
+        "the mean row gives the best of them, right (from 6 values on)",
+        bool(ahead[np.array(SIZES_8) >= 6].all()),
+    )
+    yield (
+        "The text calls the mean row the most accurate; from how many values on the right "
+        "picture is drawn it does not say. Ours begins at 2: with "
+        f"{', '.join(map(str, behind))} values the Euclidean diameter gives more, as its "
+        "factor sqrt(n / 2) is below 2 (n - 1) / n there."
+    )
+    yield (
+        "The column minima, sum_o min_s C_so, are exact for randomized response: dots on the "
+        "curve of beta*."
     )
 
 

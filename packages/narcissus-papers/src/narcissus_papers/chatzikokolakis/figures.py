@@ -19,6 +19,7 @@ channels from 10 secrets to 1,000 outputs, 1,000 priors a level as in the paper.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -29,7 +30,18 @@ from narcissus import channels as ch
 from narcissus.errors import InputError
 from narcissus.game import epsilon_of_success, play_ind_bay, play_ind_ldp, play_ind_minbay
 from narcissus.game.indistinguishability import Indistinguishability
-from narcissus_papers.base import Given, Held, Item, Line, Panel, Quote, Reproduced
+from narcissus.report.panels import Line, Panel
+from narcissus_papers.base import (
+    Given,
+    Held,
+    Item,
+    Quote,
+    Reproduced,
+    Told,
+    checked,
+    played,
+    yields,
+)
 from narcissus_papers.chatzikokolakis.cases import CHANNEL, ROOM, Matrix
 
 PLACES = np.array([(-1.5, -0.9), (-0.6, 0.9), (0.2, -0.4), (1.0, 0.6), (1.7, 1.1)])
@@ -80,20 +92,17 @@ def make(_given: Given) -> Reproduced:
             Panel("Along the line of the two", "place on the line", "density", _cut(distance)),
         ),
         held=(
-            Held(
+            checked(
                 f"the least Bayes security is that of the two farthest apart, {worst.value:.4f}",
                 sorted(farthest) == [a, b],
-                "checked",
             ),
-            Held(
+            checked(
                 "it is the complement of the total variation distance of their posteriors",
                 abs(worst.value - (1 - same)) < 1e-9,
-                "checked",
             ),
-            Held(
+            checked(
                 f"the grid agrees with the integral over the plane, {exact:.4f}, to .0005",
                 abs(worst.value - exact) < 5e-4,
-                "checked",
             ),
         ),
         cannot="the secrets' places and the noise are not printed",
@@ -160,7 +169,8 @@ def best(epsilon: float) -> tuple[float, float, float]:
     return 1 - response.bayes_risk, 1 - response.beta_star / 2, float(chosen)
 
 
-def make_2(_given: Given) -> Reproduced:
+@yields
+def make_2(_given: Given) -> Told:
     """Draw the success in each game against epsilon, exactly and played.
 
     Source: Chatzikokolakis et al. 2023, Figure 2.
@@ -180,13 +190,11 @@ def make_2(_given: Given) -> Reproduced:
         Line(f"{name}, played", list(PLAYED), [game[i].wins.value for game in games], "points")
         for i, name in enumerate(names)
     ]
-    return Reproduced(
-        panels=(Panel("Success in three games", "epsilon", "success", lines),),
-        held=_held(games),
-        notes=(
-            "The paper prints the games, line by line, and no numbers. They are played on "
-            f"randomized response on {VALUES} values, {TRIALS:,} times each.",
-        ),
+    yield Panel("Success in three games", "epsilon", "success", lines)
+    yield from _held(games)
+    yield (
+        "The paper prints the games, line by line, and no numbers. They are played on "
+        f"randomized response on {VALUES} values, {TRIALS:,} times each."
     )
 
 
@@ -203,19 +211,17 @@ def _held(games: list[tuple[Indistinguishability, ...]]) -> tuple[Held, ...]:
     ]
     back = [epsilon_of_success(game[2].best) for game in games]
     return (
-        Held("IND-BAY is won with one minus the Bayes risk", right[0], "played"),
-        Held("IND-MINBAY is won with 1 - beta*/2: its advantage is 1 - beta*", right[1], "played"),
-        Held("IND-LDP is won with e^epsilon / (1 + e^epsilon)", right[2], "played"),
-        Held(
+        played("IND-BAY is won with one minus the Bayes risk", right[0]),
+        played("IND-MINBAY is won with 1 - beta*/2: its advantage is 1 - beta*", right[1]),
+        played("IND-LDP is won with e^epsilon / (1 + e^epsilon)", right[2]),
+        checked(
             "epsilon is ln(V / (1 - V)) of the best success V in IND-LDP (footnote 2)",
             bool(np.allclose(back, PLAYED, rtol=1e-9)),
-            "checked",
         ),
-        Held(
+        checked(
             "who chooses more wins more: IND-BAY, IND-MINBAY, IND-LDP in this order, at every "
             "epsilon drawn",
             all(bool((np.diff(best(float(e))) > 0).all()) for e in EPSILONS),
-            "checked",
         ),
     )
 
@@ -313,37 +319,32 @@ def make_3(_given: Given) -> Reproduced:
     return Reproduced(
         table=tuple(table),
         held=(
-            Held(
+            checked(
                 f"the first matrix reaches Theorem 5 where m = 2k ({where})",
                 all(all_reach([first(*size, e) for size in halves], e) for e in EPSILONS_3),
-                "checked",
             ),
-            Held(
+            checked(
                 f"the first matrix reaches Theorem 5 for every k below m ({where})",
                 all(all_reach([first(*size, e) for size in others], e) for e in EPSILONS_3),
-                "checked",
                 "its second row sums to k / ((m - k)(1 + e^eps)) + (m - k) e^eps / (k (1 + e^eps)),"
                 " which is one only where m = 2k",
                 CAPTION,
             ),
-            Held(
+            checked(
                 f"the second matrix reaches Theorem 5 for two secrets ({where})",
                 all(all_reach([second(2, m, e) for _, m in shapes], e) for e in EPSILONS_3),
-                "checked",
             ),
-            Held(
+            checked(
                 f"the second matrix reaches Theorem 5 for every n ({where})",
                 all(all_reach([second(n, m, e) for n, m in shapes], e) for e in EPSILONS_3),
-                "checked",
                 "its rows from the third on give the second output never, the first two do: no "
                 "epsilon-LDP, and beta* is 1 / (1 + e^eps), half of what is said",
                 CAPTION,
             ),
-            Held(
+            checked(
                 "with the other rows halved between the first two outputs it does, for every n "
                 f"and m, as Theorem 5 says that some channel does ({where})",
                 all(all_reach([mended(n, m, e) for n, m in shapes], e) for e in EPSILONS_3),
-                "checked",
             ),
         ),
     )
@@ -363,7 +364,8 @@ FIGURE_3 = Item(
 EPSILONS_4 = np.linspace(0.0, 5.0, 201)
 
 
-def make_4(_given: Given) -> Reproduced:
+@yields
+def make_4(_given: Given) -> Told:
     """Draw both lower limits of Bayes security against epsilon.
 
     Source: Chatzikokolakis et al. 2023, Figure 4.
@@ -375,29 +377,21 @@ def make_4(_given: Given) -> Reproduced:
         Line("from Yeom et al.: 2 - e^epsilon", EPSILONS_4.tolist(), yeom, "dashed"),
     ]
     reached = [ch.KaryRandomizedResponse(2, float(e)).beta_star for e in EPSILONS_4]
-    return Reproduced(
-        panels=(Panel("What epsilon implies", "epsilon", "Bayes security at least", lines),),
-        held=(
-            Held(
-                "Corollary 2 lies above the bound of Yeom et al. wherever epsilon is above 0, and "
-                "both are 1 at 0",
-                all(a > b for a, b in zip(ours[1:], yeom[1:], strict=True))
-                and ours[0] == yeom[0] == 1.0,
-                "checked",
-            ),
-            Held(
-                "that of Yeom et al. says nothing from epsilon ln 2 on",
-                all((y == 0) == (e >= np.log(2)) for e, y in zip(EPSILONS_4, yeom, strict=True)),
-                "checked",
-            ),
-            Held(
-                "randomized response on two values reaches Corollary 2 at every epsilon drawn",
-                bool(np.allclose(ours, reached, rtol=1e-12)),
-                "checked",
-            ),
-        ),
-        notes=("Where 2 - e^epsilon is below 0 it is drawn as 0, which says nothing.",),
+    yield Panel("What epsilon implies", "epsilon", "Bayes security at least", lines)
+    yield checked(
+        "Corollary 2 lies above the bound of Yeom et al. wherever epsilon is above 0, and "
+        "both are 1 at 0",
+        all(a > b for a, b in zip(ours[1:], yeom[1:], strict=True)) and ours[0] == yeom[0] == 1.0,
     )
+    yield checked(
+        "that of Yeom et al. says nothing from epsilon ln 2 on",
+        all((y == 0) == (e >= np.log(2)) for e, y in zip(EPSILONS_4, yeom, strict=True)),
+    )
+    yield checked(
+        "randomized response on two values reaches Corollary 2 at every epsilon drawn",
+        bool(np.allclose(ours, reached, rtol=1e-12)),
+    )
+    yield "Where 2 - e^epsilon is below 0 it is drawn as 0, which says nothing."
 
 
 FIGURE_4 = Item(
@@ -481,7 +475,7 @@ def make_5(given: Given) -> Reproduced:
     )
     return Reproduced(
         panels=panels,
-        held=_held_5(found),
+        held=tuple(_held_5(found)),
         notes=(
             f"{REPEATS:,} priors a level, as in the paper; each is uniform on the simplex of the "
             "secrets that are left.",
@@ -511,30 +505,25 @@ def open_share(found: dict[str, Any]) -> float:
     return found["beta"][-1][0] / (1 - found["beta_star"])
 
 
-def _held_5(found: Any) -> tuple[Held, ...]:
+def _held_5(found: Any) -> Iterator[Held]:
     denser = [less(one["leakage"][0], one["leakage"][-1]) for one in found.values()]
     sparser = [less(found[name]["beta"][-1], found[name]["beta"][0]) for name in found]
     random = max(open_share(found[SIMPLEX]), open_share(found[SCALED]))
     beside = open_share(found[BESIDE])
     shares = f"open at two secrets: random at most {random:.2f}"
-    return (
-        Held(
-            "the capacity is nearer the leakage where the prior is less sparse (all four channels)",
-            all(denser),
-            "played",
-        ),
-        Held(
-            "beta* is nearer beta where the prior is sparser (random in both readings, and "
-            "geometric with its secrets spread)",
-            all(ok for name, ok in zip(found, sparser, strict=True) if name != BESIDE),
-            "played",
-        ),
-        Held(
-            "for the geometric channel beta* is loose at high sparsity, less so for the random "
-            f"one: secrets side by side ({shares}, geometric {beside:.2f} of 1 - beta*)",
-            beside > random,
-            "played",
-        ),
+    yield played(
+        "the capacity is nearer the leakage where the prior is less sparse (all four channels)",
+        all(denser),
+    )
+    yield played(
+        "beta* is nearer beta where the prior is sparser (random in both readings, and "
+        "geometric with its secrets spread)",
+        all(ok for name, ok in zip(found, sparser, strict=True) if name != BESIDE),
+    )
+    yield played(
+        "for the geometric channel beta* is loose at high sparsity, less so for the random "
+        f"one: secrets side by side ({shares}, geometric {beside:.2f} of 1 - beta*)",
+        beside > random,
     )
 
 

@@ -23,7 +23,7 @@ from narcissus.profiles import cover, write_out, write_out_family
 from narcissus.success.relations import Isolates, Member, Pinned, RandomRow
 from narcissus.success.statements import SinglingOut, achievable
 from narcissus.worlds import Bits, Family, Finite, MonaLisa, Records
-from narcissus_papers.base import Given, Reproduced, Statements, claims
+from narcissus_papers.base import Given, Statements, Told
 from narcissus_papers.cohen.cases import (
     EPSILONS,
     ROOM,
@@ -50,7 +50,7 @@ BASELINES = Statements("003", 0.5)
     "Robust: no better than e^eps times the best fixed guess, and delta.",
     audit_of("fixed-baseline"),
 )
-def definition_1_4(_given: Given) -> Reproduced:
+def definition_1_4(_given: Given) -> Told:
     rows = []
     for n, rate in product((1, 2, 3), (0.5, 0.9, 1.0)):
         exact = write_out(Game(MonaLisa(n, 2, rate), Identity(), Member()))
@@ -60,19 +60,17 @@ def definition_1_4(_given: Given) -> Reproduced:
             rows.append((lost, 1 - math.exp(epsilon) * best, exact.delta(epsilon)))
     hidden = write_out(Game(MonaLisa(3, 2, 0.9), Identity(), Member()))
     lost, best = hidden.robust(0.01)
-    return claims(
-        proved(
-            "it is empty once the best fixed guess succeeds with e^-eps (1 - delta): then no "
-            "mechanism breaks it, as releasing the data themselves shows "
-            f"({len(rows)} worlds with a Mona Lisa and epsilons)",
-            all(lost <= max(0.0, room) + ROOM for lost, room, _ in rows),
-        ),
-        checked(
-            "releasing three rows, each the Mona Lisa with rate .9, satisfies it at epsilon .01 "
-            f"and delta 0: the best fixed guess has {best:.4f}; its least delta for Narcissus "
-            f"resiliency is {hidden.delta(0.01):.4f}",
-            lost == 0 and hidden.delta(0.01) > 0.15,
-        ),
+    yield proved(
+        "it is empty once the best fixed guess succeeds with e^-eps (1 - delta): then no "
+        "mechanism breaks it, as releasing the data themselves shows "
+        f"({len(rows)} worlds with a Mona Lisa and epsilons)",
+        all(lost <= max(0.0, room) + ROOM for lost, room, _ in rows),
+    )
+    yield checked(
+        "releasing three rows, each the Mona Lisa with rate .9, satisfies it at epsilon .01 "
+        f"and delta 0: the best fixed guess has {best:.4f}; its least delta for Narcissus "
+        f"resiliency is {hidden.delta(0.01):.4f}",
+        lost == 0 and hidden.delta(0.01) > 0.15,
     )
 
 
@@ -89,7 +87,7 @@ def situations() -> tuple[Finite, Bits]:
     "Robust at a threshold: attempts with a small baseline seldom succeed.",
     profile_of("threshold-dilemma"),
 )
-def definition_1_5(_given: Given) -> Reproduced:
+def definition_1_5(_given: Given) -> Told:
     photos, bits = situations()
     told, nothing = (
         write_out(Game(photos, mechanism, Member())) for mechanism in (Identity(), Constant())
@@ -99,27 +97,25 @@ def definition_1_5(_given: Given) -> Reproduced:
         exact = write_out(Game(bits, Labelled(labels), Pinned(1)))
         below.append(max(exact.beyond(tau) for tau in (0.0, 0.25, 0.499)))
         above.append(min(exact.beyond(tau) for tau in (0.5, 0.75, 1.0)))
-    return claims(
-        checked(
-            "first situation, the Mona Lisa in half of the data sets: with tau below 1/2 a release "
-            f"of the data breaks it for every epsilon below 1 ({told.beyond(0.499):g}), a release "
-            f"of nothing for none above a citizen's chance ({nothing.beyond(0.499):.3f})",
-            abs(told.beyond(0.499) - 1) <= ROOM and nothing.beyond(0.499) < 0.2,
-        ),
-        proved(
-            "first situation, tau of 1/2 or more: naming the Mona Lisa breaks it for every "
-            "mechanism and epsilon below 1/2",
-            min(nothing.beyond(tau) for tau in (0.5, 0.9, 1.0)) >= 0.5 - ROOM,
-        ),
-        proved(
-            "second situation, one bit of a random vector: with tau below 1/2 every mechanism is "
-            f"safe with epsilon 0 ({len(below)} mechanisms: all functions of two bits)",
-            max(below) == 0,
-        ),
-        proved(
-            "second situation, tau of 1/2 or more: no mechanism is safe with epsilon below 1/2",
-            min(above) >= 0.5 - ROOM,
-        ),
+    yield checked(
+        "first situation, the Mona Lisa in half of the data sets: with tau below 1/2 a release "
+        f"of the data breaks it for every epsilon below 1 ({told.beyond(0.499):g}), a release "
+        f"of nothing for none above a citizen's chance ({nothing.beyond(0.499):.3f})",
+        abs(told.beyond(0.499) - 1) <= ROOM and nothing.beyond(0.499) < 0.2,
+    )
+    yield proved(
+        "first situation, tau of 1/2 or more: naming the Mona Lisa breaks it for every "
+        "mechanism and epsilon below 1/2",
+        min(nothing.beyond(tau) for tau in (0.5, 0.9, 1.0)) >= 0.5 - ROOM,
+    )
+    yield proved(
+        "second situation, one bit of a random vector: with tau below 1/2 every mechanism is "
+        f"safe with epsilon 0 ({len(below)} mechanisms: all functions of two bits)",
+        max(below) == 0,
+    )
+    yield proved(
+        "second situation, tau of 1/2 or more: no mechanism is safe with epsilon below 1/2",
+        min(above) >= 0.5 - ROOM,
     )
 
 
@@ -128,7 +124,7 @@ def definition_1_5(_given: Given) -> Reproduced:
     "Narcissus resiliency: no better than e^eps times one's own baseline.",
     profile_of("counting-query-every-rate"),
 )
-def definition_1_6(_given: Given) -> Reproduced:
+def definition_1_6(_given: Given) -> Told:
     apart: list[float] = []
     for rows, epsilon, rate in product(channels(6, 4, 3), EPSILONS, (0.1, 0.5)):
         data = np.array(list(product((0, 1), repeat=2)))
@@ -149,28 +145,23 @@ def definition_1_6(_given: Given) -> Reproduced:
         cover(family.members[worst[0].member], 0.0, 1.0, e, tolerance=0.01) for e in (0.0, 1.0)
     ]
     alone = [max(one.delta(e) for one in family.members.values()) for e in (0.0, 1.0)]
-    return claims(
-        proved(
-            "the least delta is the sum over releases of the largest gain of any attempt: "
-            f"{len(apart)} games of two bits, every one of 125 attackers",
-            max(apart) <= ROOM,
-        ),
-        checked(
-            "of a family, the worst distribution counts: the count of three bits with rates "
-            f"{', '.join(map(str, rates))}: {worst[0].member} at epsilon 0, {worst[1].member} at 1",
-            all(abs(one.best.delta - d) <= ROOM for one, d in zip(worst, alone, strict=True)),
-        ),
-        proved(
-            "of all rates from 0 to 1 together, those between that nobody looks at included: delta "
-            f"at most {every[0].at_most:.4f} at epsilon 0 and {every[1].at_most:.4f} at 1; rates "
-            f"{every[0].rate:.3f} and {every[1].rate:.3f} need {every[0].least:.4f} and "
-            f"{every[1].least:.4f}",
-            all(
-                one.complete and one.at_most >= d - ROOM
-                for one, d in zip(every, alone, strict=True)
-            ),
-            section="2.2",
-        ),
+    yield proved(
+        "the least delta is the sum over releases of the largest gain of any attempt: "
+        f"{len(apart)} games of two bits, every one of 125 attackers",
+        max(apart) <= ROOM,
+    )
+    yield checked(
+        "of a family, the worst distribution counts: the count of three bits with rates "
+        f"{', '.join(map(str, rates))}: {worst[0].member} at epsilon 0, {worst[1].member} at 1",
+        all(abs(one.best.delta - d) <= ROOM for one, d in zip(worst, alone, strict=True)),
+    )
+    yield proved(
+        "of all rates from 0 to 1 together, those between that nobody looks at included: delta "
+        f"at most {every[0].at_most:.4f} at epsilon 0 and {every[1].at_most:.4f} at 1; rates "
+        f"{every[0].rate:.3f} and {every[1].rate:.3f} need {every[0].least:.4f} and "
+        f"{every[1].least:.4f}",
+        all(one.complete and one.at_most >= d - ROOM for one, d in zip(every, alone, strict=True)),
+        section="2.2",
     )
 
 
@@ -190,7 +181,7 @@ class _OneBit:
     "The attacker must recover a citizen, not the Mona Lisa.",
     audit_of("mona-lisa-narcissus"),
 )
-def example_1_7(_given: Given) -> Reproduced:
+def example_1_7(_given: Given) -> Told:
     only, all_of, limits = [], [], []
     for n, epsilon in product((1, 2, 3), (0.0, 0.1, 0.3)):
         world = MonaLisa(n, 2, 0.5)
@@ -203,23 +194,21 @@ def example_1_7(_given: Given) -> Reproduced:
         all_of.append(exact.delta(epsilon))
         limits.append(p * (1 - p))
     certain = 1 - 0.5**20
-    return claims(
-        proved(
-            "who names nobody but the Mona Lisa gains p (1 - e^eps p) at most, or nothing, with p "
-            f"the chance that she is there: {len(only)} worlds and epsilons, reached where the "
-            "data are released; with 20 rows, each hers with rate 1/2, that is "
-            f"{certain - certain**2:.1e}",
-            max(map(abs, only)) <= ROOM and certain * (1 - certain) < 1e-6,
-        ),
-        checked(
-            "who recovers a citizen gains more: the best attacker of the released rows",
-            all(a > b for a, b in zip(all_of[::3], limits[::3], strict=True)),
-        ),
-    )  # fmt: skip
+    yield proved(
+        "who names nobody but the Mona Lisa gains p (1 - e^eps p) at most, or nothing, with p "
+        f"the chance that she is there: {len(only)} worlds and epsilons, reached where the "
+        "data are released; with 20 rows, each hers with rate 1/2, that is "
+        f"{certain - certain**2:.1e}",
+        max(map(abs, only)) <= ROOM and certain * (1 - certain) < 1e-6,
+    )
+    yield checked(
+        "who recovers a citizen gains more: the best attacker of the released rows",
+        all(a > b for a, b in zip(all_of[::3], limits[::3], strict=True)),
+    )
 
 
 @BASELINES("Example 1.8", "Pinning k of n bits must beat 2^-k.", profile_of("pinned-bits"))
-def example_1_8(_given: Given) -> Reproduced:
+def example_1_8(_given: Given) -> Told:
     fixed, apart = [], []
     for k, own in product((1, 2, 3, 4), (0.5, 1.0)):
         exact = write_out(Game(Bits(4), RandomizedResponse(own), Pinned(k)))
@@ -231,18 +220,14 @@ def example_1_8(_given: Given) -> Reproduced:
                 block.success.max(axis=0) - math.exp(epsilon) * 2.0**-k * released, 0
             )
             apart.append(abs(exact.delta(epsilon) - beyond.sum()))
-    return claims(
-        proved(
-            "every attempt at k bits has the baseline 2^-k, so an attacker must beat e^eps 2^-k: "
-            "four bits, k from 1 to 4, all places and entries, two mechanisms",
-            max(fixed) <= ROOM and max(apart) <= ROOM,
-        )
+    yield proved(
+        "every attempt at k bits has the baseline 2^-k, so an attacker must beat e^eps 2^-k: "
+        "four bits, k from 1 to 4, all places and entries, two mechanisms",
+        max(fixed) <= ROOM and max(apart) <= ROOM,
     )
 
 
-LAWS = [
-    (a / 8, b / 8, (8 - a - b) / 8) for a, b in product(range(1, 7), repeat=2) if a + b < 8
-]  # fmt: skip
+LAWS = [(a / 8, b / 8, (8 - a - b) / 8) for a, b in product(range(1, 7), repeat=2) if a + b < 8]
 """Laws of a record of three values, in steps of one eighth."""
 
 TWO = [(a / 20, 1 - a / 20) for a in range(1, 20)]
@@ -292,7 +277,7 @@ PREDICATES = Statements("003", 0.5)
     profile_of("membership-inference"),
     seconds=1.5,
 )
-def membership_inference(_given: Given) -> Reproduced:
+def membership_inference(_given: Given) -> Told:
     apart: list[tuple[float, float, tuple[float, ...]]] = []
     for law, labels in product(LAWS[::3], sorts()[::20]):
         game = Game(Records(2, law), Labelled(labels, 3), RandomRow())
@@ -303,23 +288,21 @@ def membership_inference(_given: Given) -> Reproduced:
         (write_out(Game(Records(2, law), Labelled(tuple(range(9)), 3), RandomRow())).delta(0), law)
         for law in LAWS
     ]
-    return claims(
-        proved(
-            "the largest advantage in telling a record of the data from a fresh one is the least "
-            f"delta of resilience at epsilon 0: {len(apart)} laws and functions of two records of "
-            f"three values; the worst is {worst[1]:.4f} at {worst[2]}",
-            max(a for a, *_ in apart) <= ROOM,
-        ),
-        proved(
-            "inverting the attacker turns the sign of the advantage: all 16 attackers of two bits "
-            "with their count released, both signs",
-            both_signs() <= ROOM,
-        ),
-        checked(
-            "over all laws in steps of 1/8, releasing both records tells most of membership at "
-            f"{max(told)[1]}: advantage {max(told)[0]:.4f}",
-            max(told)[0] >= max(d for d, _ in told),
-        ),
+    yield proved(
+        "the largest advantage in telling a record of the data from a fresh one is the least "
+        f"delta of resilience at epsilon 0: {len(apart)} laws and functions of two records of "
+        f"three values; the worst is {worst[1]:.4f} at {worst[2]}",
+        max(a for a, *_ in apart) <= ROOM,
+    )
+    yield proved(
+        "inverting the attacker turns the sign of the advantage: all 16 attackers of two bits "
+        "with their count released, both signs",
+        both_signs() <= ROOM,
+    )
+    yield checked(
+        "over all laws in steps of 1/8, releasing both records tells most of membership at "
+        f"{max(told)[1]}: advantage {max(told)[0]:.4f}",
+        max(told)[0] >= max(d for d, _ in told),
     )
 
 
@@ -389,7 +372,7 @@ def all_small(epsilon: float) -> list[SingledOut]:
     "Predicate singling out: a light predicate seldom isolates a record.",
     profile_of("singling-out-exact"),
 )
-def definition_2_4(_given: Given) -> Reproduced:
+def definition_2_4(_given: Given) -> Told:
     apart: list[float] = []
     for law, epsilon in product(TWO[::3], (0.0, 0.5)):
         world = Records(2, law)
@@ -404,17 +387,15 @@ def definition_2_4(_given: Given) -> Reproduced:
     small = SinglingOut(50, 1.0)
     weights = np.linspace(0.001, 1, 1000)
     top = max(50 * w * (1 - w) ** 49 for w in weights)
-    return claims(
-        checked(
-            "the least delta over all weights is what is computed: the sum of two records of two "
-            f"values, {len(apart)} laws and epsilons, all predicates",
-            max(apart) <= ROOM,
-        ),
-        proved(
-            "without the release, weight 1/n is best, at (1 - 1/n)^(n - 1) (n = 50)",
-            abs(float(small.baseline(1.0)) - (49 / 50) ** 49) <= ROOM
-            and float(small.baseline(1.0)) >= top - ROOM,
-        ),
+    yield checked(
+        "the least delta over all weights is what is computed: the sum of two records of two "
+        f"values, {len(apart)} laws and epsilons, all predicates",
+        max(apart) <= ROOM,
+    )
+    yield proved(
+        "without the release, weight 1/n is best, at (1 - 1/n)^(n - 1) (n = 50)",
+        abs(float(small.baseline(1.0)) - (49 / 50) ** 49) <= ROOM
+        and float(small.baseline(1.0)) >= top - ROOM,
     )
 
 
@@ -424,7 +405,7 @@ def definition_2_4(_given: Given) -> Reproduced:
     audit_of("narcissus-singling-out"),
     seconds=1.5,
 )
-def definition_2_5(_given: Given) -> Reproduced:
+def definition_2_5(_given: Given) -> Told:
     apart = [
         abs(
             write_out(Game(Records(2, law), ExactAverage(), Isolates())).delta(epsilon)
@@ -435,22 +416,19 @@ def definition_2_5(_given: Given) -> Reproduced:
     found = {epsilon: all_small(epsilon) for epsilon in (0.0, 0.5)}
     every = [one for several in found.values() for one in several]
     told = [singled_out(2, law, (0, 1, 2, 3), 0.0) for law in TWO]
-    return claims(
-        checked(
-            f"the least delta is what is computed: sums of two records, {len(apart)} cases",
-            max(apart) <= ROOM,
-        ),
-        proved(
-            "it implies Definition 2.4, with the same epsilon and delta and every w_max (the "
-            "question that the paper leaves open): of "
-            f"{len(every)} mechanisms and laws (all functions of two records of two values, and of "
-            "three values but for their order), none has a larger delta by 2.4",
-            all(one.pso <= one.npso + ROOM for one in every),
-        ),
-        proved(
-            "Definition 2.4 does not imply it: releasing two bits as they are needs delta 0 by 2.4 "
-            "for every law of a bit, and 1/4 by 2.5 for the fair one (epsilon 0)",
-            max(one.pso for one in told) <= ROOM
-            and abs(max(one.npso for one in told) - 0.25) <= ROOM,
-        ),
+    yield checked(
+        f"the least delta is what is computed: sums of two records, {len(apart)} cases",
+        max(apart) <= ROOM,
+    )
+    yield proved(
+        "it implies Definition 2.4, with the same epsilon and delta and every w_max (the "
+        "question that the paper leaves open): of "
+        f"{len(every)} mechanisms and laws (all functions of two records of two values, and of "
+        "three values but for their order), none has a larger delta by 2.4",
+        all(one.pso <= one.npso + ROOM for one in every),
+    )
+    yield proved(
+        "Definition 2.4 does not imply it: releasing two bits as they are needs delta 0 by 2.4 "
+        "for every law of a bit, and 1/4 by 2.5 for the fair one (epsilon 0)",
+        max(one.pso for one in told) <= ROOM and abs(max(one.npso for one in told) - 0.25) <= ROOM,
     )

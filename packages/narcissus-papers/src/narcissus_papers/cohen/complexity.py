@@ -38,7 +38,7 @@ from narcissus.profiles import write_out
 from narcissus.success.relations import FirstBit
 from narcissus.worlds import Finite, Pairs
 from narcissus.worlds.base import all_tuples
-from narcissus_papers.base import Given, Held, Reproduced, Statements, claims
+from narcissus_papers.base import Given, Statements, Told, played
 from narcissus_papers.cohen.cases import (
     EPSILONS,
     EXTRACT,
@@ -90,89 +90,82 @@ COMPLEXITY = Statements("003", 0.5)
 
 
 @COMPLEXITY("Definition 1.10", "Extractable by some program: which is met by everything.", EXTRACT)
-def definition_1_10(_given: Given) -> Reproduced:
+def definition_1_10(_given: Given) -> Told:
     found = [
         outputs("0" + x, release(x)) == {x: 1.0} for x in STRINGS for release in RELEASES.values()
     ]
     repeated = b"34" * 1000
     program = self_extracting(repeated, "repeat") or repeated
-    return claims(
-        proved(
-            "it is met by every string and model: a program may have the string by heart "
-            f"({len(found)} pairs)",
-            all(found),
-        ),
-        checked(
-            f"a program shorter than the string is no remedy: {len(program)} bytes print "
-            f"'34' 1,000 times, {len(repeated)} bytes, without a model ({program.decode()})",
-            len(program) < 30 and b"'34'*1000" in program,
-        ),
+    yield proved(
+        "it is met by every string and model: a program may have the string by heart "
+        f"({len(found)} pairs)",
+        all(found),
+    )
+    yield checked(
+        f"a program shorter than the string is no remedy: {len(program)} bytes print "
+        f"'34' 1,000 times, {len(repeated)} bytes, without a model ({program.decode()})",
+        len(program) < 30 and b"'34'*1000" in program,
     )
 
 
 @COMPLEXITY("Definition D.1", "Complexity with programs that succeed two times in three.", EXTRACT)
 @COMPLEXITY("Definition 1.12", "Complexity: the length of the shortest program.", EXTRACT)
-def definition_1_12(_given: Given) -> Reproduced:
+def definition_1_12(_given: Given) -> Told:
     by_hand = {x: min(len(p) for p in PROGRAMS if outputs(p).get(x, 0) >= NEEDED) for x in STRINGS}
     sizes = [shortest([x]) for x in STRINGS]
     counts = [sum(k < size for k in sizes) for size in range(1, LENGTH + 2)]
-    return claims(
-        checked(
-            f"the shortest of all {len(PROGRAMS)} programs is what is computed, {len(STRINGS)} "
-            "strings",
-            sizes == list(by_hand.values()),
-        ),
-        proved(
-            "fewer than 2^k strings have a complexity below k, for every k",
-            all(count < 2**size for size, count in enumerate(counts, start=1)),
-        ),
-        checked(
-            f"complexities lie between {min(sizes)} (010101 has {by_hand['010101']}) and "
-            f"{max(sizes)}, and no string needs more than itself and one bit",
-            max(sizes) <= LENGTH + 1 and min(sizes) < max(sizes),
-        ),
+    yield checked(
+        f"the shortest of all {len(PROGRAMS)} programs is what is computed, {len(STRINGS)} strings",
+        sizes == list(by_hand.values()),
+    )
+    yield proved(
+        "fewer than 2^k strings have a complexity below k, for every k",
+        all(count < 2**size for size, count in enumerate(counts, start=1)),
+    )
+    yield checked(
+        f"complexities lie between {min(sizes)} (010101 has {by_hand['010101']}) and "
+        f"{max(sizes)}, and no string needs more than itself and one bit",
+        max(sizes) <= LENGTH + 1 and min(sizes) < max(sizes),
     )
 
 
 @COMPLEXITY("Definition D.2", "Conditional complexity and mutual information.", f"{WRITE} D.2")
-def definition_d2(_given: Given) -> Reproduced:
+def definition_d2(_given: Given) -> Told:
     rows = [
         (complexity(x, 0), complexity(x, 0, release(x)), name)
         for x in STRINGS
         for name, release in RELEASES.items()
     ]
-    return claims(
-        proved(
-            "0 <= K(x) - K(x | y) <= K(x): a program need not read its input",
-            all(0 <= k - less <= k for k, less, _ in rows),
-        ),
-        checked(
-            "the mutual information is 0 if nothing is released, and K(x) - 3 or 0 if the string "
-            "is (a program of 3 bits copies)",
-            all(k == less for k, less, name in rows if name == "nothing")
-            and all(less == min(k, 3) for k, less, name in rows if name == "the string"),
-        ),
+    yield proved(
+        "0 <= K(x) - K(x | y) <= K(x): a program need not read its input",
+        all(0 <= k - less <= k for k, less, _ in rows),
+    )
+    yield checked(
+        "the mutual information is 0 if nothing is released, and K(x) - 3 or 0 if the string "
+        "is (a program of 3 bits copies)",
+        all(k == less for k, less, name in rows if name == "nothing")
+        and all(less == min(k, 3) for k, less, name in rows if name == "the string"),
     )
 
 
 @COMPLEXITY("Definition D.3", "The same of a set of strings.", f"{WRITE} D.3")
-def definition_d3(_given: Given) -> Reproduced:
+def definition_d3(_given: Given) -> Told:
     single = {x: shortest([x]) for x in STRINGS}
     sets = [ball(x, radius) for x in STRINGS for radius in range(LENGTH + 1)]
     below = [shortest(s) <= min(single[x] for x in s) for s in sets]
     irregular = [x for x in STRINGS if single[x] >= 5]
     least = min(single[x] for x in irregular)
-    return claims(
-        proved(f"a set is no more complex than its simplest member: {len(sets)} balls", all(below)),
-        checked(
-            "a set is as complex as its simplest member, as the note after the definition says",
-            all(shortest(s) == min(single[x] for x in s) for s in [*sets, irregular]),
-            f"fair coins hit one of the {len(irregular)} strings of complexity 5 or more with "
-            f"chance {len(irregular)}/{len(STRINGS)}: a program of {shortest(irregular)} bits, "
-            f"while each of them needs {least}; the note holds for programs without coins",
-            words="Note that by definition, ... and these minimums are not necessarily realized",
-            place="note after Definition D.3",
-        ),
+    yield proved(
+        f"a set is no more complex than its simplest member: {len(sets)} balls", all(below)
+    )
+    yield checked(
+        "a set is as complex as its simplest member, as the note after the definition says",
+        all(shortest(s) == min(single[x] for x in s) for s in [*sets, irregular]),
+        f"fair coins hit one of the {len(irregular)} strings of complexity 5 or more with "
+        f"chance {len(irregular)}/{len(STRINGS)}: a program of {shortest(irregular)} bits, "
+        f"while each of them needs {least}; the note holds for programs without coins",
+        words="Note that by definition, ... and these minimums are not necessarily realized",
+        place="note after Definition D.3",
     )
 
 
@@ -194,7 +187,7 @@ def every_extractor(radius: int) -> list[tuple[int, int, int]]:
 @COMPLEXITY(
     "Definition 1.13", "Extraction: a program that is much shorter than the complexity.", EXTRACT
 )
-def extractors(_given: Given) -> Reproduced:
+def extractors(_given: Given) -> Told:
     rows = [one for radius in (0, RADIUS) for one in every_extractor(radius)]
     good = [(size, alone, less) for size, alone, less in rows if size < alone]
     short, short_of = [], []
@@ -204,30 +197,28 @@ def extractors(_given: Given) -> Reproduced:
         for q in (0.0, quality / 2, quality):  # an extractor of a quality is one of any lower
             short_of.append(alone - less - q / (1 - q) * size)
     best = min(good, key=lambda one: one[0] / one[1])
-    return claims(
-        proved(
-            "Claim D.9: an extractor of quality q shows at least q / (1 - q) |A| bits of "
-            f"extractable information: all {len(good)} extractors of {len(rows)} programs that "
-            "succeed, four mechanisms, equality and one place off",
-            min(short_of) >= -ROOM,
-        ),
-        checked(
-            "the bound is reached: by programs no shorter one of which extracts",
-            any(abs(room) <= ROOM for room in short),
-        ),
-        checked(
-            f"the best quality is {1 - best[0] / best[1]:.3f}: {best[0]} bits copy what needs "
-            f"{best[1]} without the release",
-            best[0] == 3,
-        ),
-        checked(
-            "nothing is extracted where nothing is released: with no input no program is shorter "
-            "than the complexity",
-            all(
-                SIZES[hits("", radius)[:, k] >= NEEDED - ROOM].min() >= complexity(x, radius)
-                for radius in (0, RADIUS)
-                for k, x in enumerate(STRINGS)
-            ),
+    yield proved(
+        "Claim D.9: an extractor of quality q shows at least q / (1 - q) |A| bits of "
+        f"extractable information: all {len(good)} extractors of {len(rows)} programs that "
+        "succeed, four mechanisms, equality and one place off",
+        min(short_of) >= -ROOM,
+    )
+    yield checked(
+        "the bound is reached: by programs no shorter one of which extracts",
+        any(abs(room) <= ROOM for room in short),
+    )
+    yield checked(
+        f"the best quality is {1 - best[0] / best[1]:.3f}: {best[0]} bits copy what needs "
+        f"{best[1]} without the release",
+        best[0] == 3,
+    )
+    yield checked(
+        "nothing is extracted where nothing is released: with no input no program is shorter "
+        "than the complexity",
+        all(
+            SIZES[hits("", radius)[:, k] >= NEEDED - ROOM].min() >= complexity(x, radius)
+            for radius in (0, RADIUS)
+            for k, x in enumerate(STRINGS)
         ),
     )
 
@@ -282,7 +273,7 @@ def evidence_of(
 @COMPLEXITY(
     "Lemma 3.2", "Resilience for R_ext prevents non-trivial extraction.", EXTRACT, seconds=3.0
 )
-def lemma_3_2(_given: Given) -> Reproduced:
+def lemma_3_2(_given: Given) -> Told:
     rng, above, reached, seeing = np.random.default_rng(3), [], [], []
     for name, radius, richer in product(RELEASES, (0, RADIUS), (False, True)):
         game, relation, joint = evidence_of(name, 0.1, radius, richer)
@@ -313,35 +304,33 @@ def lemma_3_2(_given: Given) -> Reproduced:
             for y in range(joint.shape[1])
         )
         seeing.append(knows - exact.rates(-math.inf)[0])
-    return claims(
-        proved(
-            "no attacker who sees the release alone makes evidence of the data more often than "
-            "e^eps times its evidence of shadow data, and delta: "
-            f"{len(above)} attackers of four mechanisms, equality and one place off, quality .1, "
-            "in this language and a richer one (copies, repetitions, progressions, the release)",
-            max(above) <= ROOM,
-        ),
-        proved(
-            "nor does the best attacker, found program by program, in the richer language among "
-            f"all programs of whatever length: {len(reached)} profiles",
-            min(room for room, _ in reached) >= -ROOM,
-        ),
-        checked(
-            "R_ext asks for more than the lemma needs: its attempts are pairs (y, A), and an "
-            "attacker may name another y than the release, which then carries what a program "
-            f"would have to: by {max(reached)[0]:.3f} where {max(reached)[1]} is released",
-            max(reached)[0] > 0.01,
-        ),
-        checked(
-            "an attacker who sees the data as well can do better (section 3.1): by "
-            f"{max(seeing):.3f} of the data sets at most",
-            max(seeing) > 0.05,
-        ),
+    yield proved(
+        "no attacker who sees the release alone makes evidence of the data more often than "
+        "e^eps times its evidence of shadow data, and delta: "
+        f"{len(above)} attackers of four mechanisms, equality and one place off, quality .1, "
+        "in this language and a richer one (copies, repetitions, progressions, the release)",
+        max(above) <= ROOM,
+    )
+    yield proved(
+        "nor does the best attacker, found program by program, in the richer language among "
+        f"all programs of whatever length: {len(reached)} profiles",
+        min(room for room, _ in reached) >= -ROOM,
+    )
+    yield checked(
+        "R_ext asks for more than the lemma needs: its attempts are pairs (y, A), and an "
+        "attacker may name another y than the release, which then carries what a program "
+        f"would have to: by {max(reached)[0]:.3f} where {max(reached)[1]} is released",
+        max(reached)[0] > 0.01,
+    )
+    yield checked(
+        "an attacker who sees the data as well can do better (section 3.1): by "
+        f"{max(seeing):.3f} of the data sets at most",
+        max(seeing) > 0.05,
     )
 
 
 @COMPLEXITY("Definition 3.1", "R_ext: a program is an extraction evidence of a data set.", EXTRACT)
-def definition_3_1(_given: Given) -> Reproduced:
+def definition_3_1(_given: Given) -> Told:
     apart, same = [], []
     for quality in (0.0, 0.2, 0.5):
         relation = ShowsExtraction(("010101", "011010"), quality, 0)
@@ -359,17 +348,15 @@ def definition_3_1(_given: Given) -> Reproduced:
         few = np.tile((1 - quality) * 6 + ROOM >= SIZES, 2)
         plain = np.concatenate([hits(y, 0) >= NEEDED - ROOM for y in relation.releases])
         same.append(bool((relation.holds_for[few][:, high] == plain[few][:, high]).all()))
-    return claims(
-        checked(
-            "R_ext holds for a program that succeeds and is short enough for the complexity: all "
-            "programs, two releases, all strings, three qualities",
-            max(apart) == 0,
-        ),
-        proved(
-            "for programs of k bits and strings of complexity k / (1 - q) or more it is the plain "
-            "relation",
-            all(same),
-        ),
+    yield checked(
+        "R_ext holds for a program that succeeds and is short enough for the complexity: all "
+        "programs, two releases, all strings, three qualities",
+        max(apart) == 0,
+    )
+    yield proved(
+        "for programs of k bits and strings of complexity k / (1 - q) or more it is the plain "
+        "relation",
+        all(same),
     )
 
 
@@ -462,30 +449,26 @@ def entropy(share: float) -> float:
 
 
 @COMPLEXITY("Example D.4", "Two random strings: one agrees in half of the bits.", f"{WRITE} D.4")
-def example_d4(_given: Given) -> Reproduced:
+def example_d4(_given: Given) -> Told:
     chance = {d: 1 - (1 - near(d, 0.5)) ** 2 for d in (1, 2, 3, 10, 41, 100, 1001)}
     always = all(min(x.count("0"), x.count("1")) <= LENGTH / 2 for x in STRINGS)
-    return claims(
-        proved(
-            "two random strings succeed with chance 3/4 at least, exactly for odd d: "
-            f"d = {', '.join(map(str, chance))}",
-            all(p >= 0.75 - ROOM and (d % 2 == 0 or abs(p - 0.75) < 1e-9)
-                for d, p in chance.items()),
-        ),
-        checked(
-            "the chance is 3/4 for every d, as printed",
-            all(abs(p - 0.75) < 1e-9 for p in chance.values()),
-            "for even d a tie of half of the bits counts, so it is more: "
-            f"{chance[2]:.4f} at d = 2, {chance[100]:.4f} at d = 100",
-            number="3/4",
-            words=r"satisfies  $(z_1, z_2) \in R_x$  with probability  $3/4$",
-            place="Example D.4",
-        ),
-        checked(
-            f"all zeros and all ones succeed always, without a coin: {len(STRINGS)} strings",
-            always,
-        ),
-    )  # fmt: skip
+    yield proved(
+        "two random strings succeed with chance 3/4 at least, exactly for odd d: "
+        f"d = {', '.join(map(str, chance))}",
+        all(p >= 0.75 - ROOM and (d % 2 == 0 or abs(p - 0.75) < 1e-9) for d, p in chance.items()),
+    )
+    yield checked(
+        "the chance is 3/4 for every d, as printed",
+        all(abs(p - 0.75) < 1e-9 for p in chance.values()),
+        "for even d a tie of half of the bits counts, so it is more: "
+        f"{chance[2]:.4f} at d = 2, {chance[100]:.4f} at d = 100",
+        number="3/4",
+        words=r"satisfies  $(z_1, z_2) \in R_x$  with probability  $3/4$",
+        place="Example D.4",
+    )
+    yield checked(
+        f"all zeros and all ones succeed always, without a coin: {len(STRINGS)} strings", always
+    )
 
 
 def sizes(d: int, strings: int = 1, attempts: int = 1) -> tuple[float, float]:
@@ -502,66 +485,61 @@ def sizes(d: int, strings: int = 1, attempts: int = 1) -> tuple[float, float]:
     return low, high
 
 
-def halves(strings: int) -> tuple[Held, ...]:
+def halves(strings: int) -> Told:
     """Return the claims that both examples share."""
     attempts, rate = 1000, 1 - entropy(0.25)
     limits = {d: sizes(d, strings, attempts) for d in LENGTHS}
     said = ", ".join(f"d = {d}: {low:.0f} to {high:.0f}" for d, (low, high) in limits.items())
     codes = [8 * HammingBall(0.25).covering_program_size(d) for d in WRITTEN]
     slope = (codes[-1] - codes[0]) / (WRITTEN[-1] - WRITTEN[0])
-    return (
-        proved(
-            f"the complexity is (1 - H(1/4)) d = {rate:.3f} d but for O(log d): all but one in a "
-            "thousand random data sets need as much, by counting programs, and a word of a "
-            f"covering code is enough ({said}; {strings} string(s), outputs of {attempts})",
-            all(abs(x - rate * d) <= 40 + 3 * math.log2(d) for d, b in limits.items() for x in b),
-        ),
-        checked(
-            "it is (1 - o(1)) d/2, as printed",
-            all(high >= 0.4 * d for d, (_, high) in limits.items() if d >= 1000),
-            "a program that numbers the words of a covering code needs "
-            f"{limits[10_000][1]:.0f} bits at d = 10,000, not 5,000: nobody must have half of the "
-            "bits by heart to agree with three quarters of them",
-            words=r"K_{\mathcal{L}}(R_S) \geq (1 - o(1))d/2"
-            if strings > 1
-            else r"K_{\mathcal{L}}(R_x) \geq (1 - o(1))d/2",
-            place="Example D.6" if strings > 1 else "Example D.5",
-        ),
-        checked(
-            "`narcissus extract` knows that program: written out, it needs "
-            f"{' and '.join(f'{size:,}' for size in codes)} bits at d = "
-            f"{' and '.join(f'{d:,}' for d in WRITTEN)}, {slope:.4f} more for each bit",
-            slope < 1.04 * rate
-            and all(size < 0.4 * d for size, d in zip(codes, WRITTEN, strict=True)),
-        ),
+    yield proved(
+        f"the complexity is (1 - H(1/4)) d = {rate:.3f} d but for O(log d): all but one in a "
+        "thousand random data sets need as much, by counting programs, and a word of a "
+        f"covering code is enough ({said}; {strings} string(s), outputs of {attempts})",
+        all(abs(x - rate * d) <= 40 + 3 * math.log2(d) for d, b in limits.items() for x in b),
+    )
+    yield checked(
+        "it is (1 - o(1)) d/2, as printed",
+        all(high >= 0.4 * d for d, (_, high) in limits.items() if d >= 1000),
+        "a program that numbers the words of a covering code needs "
+        f"{limits[10_000][1]:.0f} bits at d = 10,000, not 5,000: nobody must have half of the "
+        "bits by heart to agree with three quarters of them",
+        words=r"K_{\mathcal{L}}(R_S) \geq (1 - o(1))d/2"
+        if strings > 1
+        else r"K_{\mathcal{L}}(R_x) \geq (1 - o(1))d/2",
+        place="Example D.6" if strings > 1 else "Example D.5",
+    )
+    yield checked(
+        "`narcissus extract` knows that program: written out, it needs "
+        f"{' and '.join(f'{size:,}' for size in codes)} bits at d = "
+        f"{' and '.join(f'{d:,}' for d in WRITTEN)}, {slope:.4f} more for each bit",
+        slope < 1.04 * rate and all(size < 0.4 * d for size, d in zip(codes, WRITTEN, strict=True)),
     )
 
 
 @COMPLEXITY("Example D.5", "Agreeing in three quarters of the bits.", f"{WRITE} D.5")
-def example_d5(_given: Given) -> Reproduced:
+def example_d5(_given: Given) -> Told:
     filled = [1 - (1 - near(d // 2, 0.5)) ** 2 for d in (2, 4, 10, 82, 1000)]
     toy = [shortest(ball(x, LENGTH // 4)) for x in STRINGS]
-    return claims(
-        *halves(1),
-        proved(
-            "given half of the bits, two random ways to fill up succeed with chance 3/4 at least",
-            min(filled) >= 0.75 - ROOM,
-        ),
-        checked(
-            f"in a small language, all programs tried, 6 bits but for one need {np.mean(toy):.2f} "
-            f"bits on average, {max(toy)} at most",
-            max(toy) <= LENGTH + 1,
-        ),
+    yield from halves(1)
+    yield proved(
+        "given half of the bits, two random ways to fill up succeed with chance 3/4 at least",
+        min(filled) >= 0.75 - ROOM,
+    )
+    yield checked(
+        f"in a small language, all programs tried, 6 bits but for one need {np.mean(toy):.2f} "
+        f"bits on average, {max(toy)} at most",
+        max(toy) <= LENGTH + 1,
     )
 
 
 @COMPLEXITY("Example D.6", "The same with one of many strings.", f"{WRITE} D.6")
-def example_d6(_given: Given) -> Reproduced:
-    return claims(*halves(100))
+def example_d6(_given: Given) -> Told:
+    yield from halves(100)
 
 
 @COMPLEXITY("Definition D.10", "A pseudo-random generator.", audit_of("generator-short-seed"))
-def definition_d10(_given: Given) -> Reproduced:
+def definition_d10(_given: Given) -> Told:
     d, stretched = 4, 8
     outputs = {hashlib.shake_128(bytes([s])).digest(stretched // 8) for s in range(2**d)}
 
@@ -576,26 +554,24 @@ def definition_d10(_given: Given) -> Reproduced:
         gains[name] = write_out(game).delta(0.0)
         made = rule.stretch(all_tuples(2, d).astype(np.uint8), stretched)
         images[name] = len(np.unique(made, axis=0))
-    return claims(
-        checked(
-            "compared with l(d) uniform bits, as is meant, the advantage of the best verifier of "
-            "all is that of the game, 1 - (strings that are made) / 2^l: "
-            + ", ".join(f"{name} {gain:.4f}" for name, gain in gains.items()),
-            all(abs(gains[name] - 1 + images[name] / 2**stretched) < ROOM for name in gains),
-        ),
-        proved(
-            "against verifiers without limit there is none: who knows all seeds gains "
-            f"1 - 2^d / 2^l at least (d = {d}, l = {stretched}: {1 - len(outputs) / 2**stretched})",
-            1 - len(outputs) / 2**stretched >= 1 - 2**d / 2**stretched,
-        ),
-        checked(
-            "compared with d + l(d) uniform bits, as printed, a generator can exist",
-            printed <= 0,
-            "whoever says 1 to strings of l(d) bits says so always to the generator's and never "
-            "to d + l(d) bits: U_(l(d)) is meant",
-            words=r"\Pr[V(\mathcal{U}_{d+\ell(d)}) = 1]",
-            place="Definition D.10",
-        ),
+    yield checked(
+        "compared with l(d) uniform bits, as is meant, the advantage of the best verifier of "
+        "all is that of the game, 1 - (strings that are made) / 2^l: "
+        + ", ".join(f"{name} {gain:.4f}" for name, gain in gains.items()),
+        all(abs(gains[name] - 1 + images[name] / 2**stretched) < ROOM for name in gains),
+    )
+    yield proved(
+        "against verifiers without limit there is none: who knows all seeds gains "
+        f"1 - 2^d / 2^l at least (d = {d}, l = {stretched}: {1 - len(outputs) / 2**stretched})",
+        1 - len(outputs) / 2**stretched >= 1 - 2**d / 2**stretched,
+    )
+    yield checked(
+        "compared with d + l(d) uniform bits, as printed, a generator can exist",
+        printed <= 0,
+        "whoever says 1 to strings of l(d) bits says so always to the generator's and never "
+        "to d + l(d) bits: U_(l(d)) is meant",
+        words=r"\Pr[V(\mathcal{U}_{d+\ell(d)}) = 1]",
+        place="Definition D.10",
     )
 
 
@@ -607,7 +583,7 @@ def definition_d10(_given: Given) -> Reproduced:
     "If generators exist, no efficient verifier tells a seed from chance.",
     audit_of("verifiers-fooled"),
 )
-def lemma_d11(_given: Given) -> Reproduced:
+def lemma_d11(_given: Given) -> Told:
     made = [(b, prg_example(pseudo_random=b == 0, length=512, rng=r)) for r in range(60)
             for b in (0, 1)]  # fmt: skip
     whole, short, guess = [], [], 0
@@ -627,37 +603,35 @@ def lemma_d11(_given: Given) -> Reproduced:
     least = min(len(self_extracting(one.data, "zlib") or b"") for _, one in made)
     easy = self_extracting(b"34" * 512, "zlib")
     assert easy is not None
-    return claims(
-        checked(
-            f"(1) the program prints the data from the release and is shorter: {len(made)} triples",
-            all(whole),
-        ),
-        checked(
-            "(2) from a seed, a shorter program prints them without the release",
-            len(short) == 60 and all(short),
-        ),
-        proved(
-            "(3) random data have a complexity of almost their length: fewer than one in 2^j "
-            "lacks j bits",
-            all(sum(2**k for k in range(n - j)) < 2 ** (n - j) for n in (8, 64) for j in (1, 5)),
-        ),
-        Held(
-            "(4) a verifier who compresses guesses which it was with chance "
-            f"{limits.low:.2f} to {limits.high:.2f} ({len(made)} triples; that nobody does better "
-            "than a coin is the assumption of the lemma)",
-            (limits.low or 0.0) <= 0.5 <= (limits.high or 1.0), "played",
-        ),
-        checked(
-            "compressors find easy patterns (section D.4.2), and none here: 1,024 bytes of '34' "
-            f"take a program of {len(easy)}, these data one of {least} at least, more than the "
-            "program with the release",
-            len(easy) < 100 and all(least > len(one.program) for _, one in made),
-        ),
-    )  # fmt: skip
+    yield checked(
+        f"(1) the program prints the data from the release and is shorter: {len(made)} triples",
+        all(whole),
+    )
+    yield checked(
+        "(2) from a seed, a shorter program prints them without the release",
+        len(short) == 60 and all(short),
+    )
+    yield proved(
+        "(3) random data have a complexity of almost their length: fewer than one in 2^j "
+        "lacks j bits",
+        all(sum(2**k for k in range(n - j)) < 2 ** (n - j) for n in (8, 64) for j in (1, 5)),
+    )
+    yield played(
+        "(4) a verifier who compresses guesses which it was with chance "
+        f"{limits.low:.2f} to {limits.high:.2f} ({len(made)} triples; that nobody does better "
+        "than a coin is the assumption of the lemma)",
+        (limits.low or 0.0) <= 0.5 <= (limits.high or 1.0),
+    )
+    yield checked(
+        "compressors find easy patterns (section D.4.2), and none here: 1,024 bytes of '34' "
+        f"take a program of {len(easy)}, these data one of {least} at least, more than the "
+        "program with the release",
+        len(easy) < 100 and all(least > len(one.program) for _, one in made),
+    )
 
 
 @COMPLEXITY("footnote 8", "The same for strings that agree in part.", f"{WRITE} footnote-8")
-def footnote_8(_given: Given) -> Reproduced:
+def footnote_8(_given: Given) -> Told:
     alpha, bits = 0.1, 8192
     one = approximate_prg_example(pseudo_random=False, advantage=alpha, bits=bits, rng=1)
     heart = 1024
@@ -668,20 +642,17 @@ def footnote_8(_given: Given) -> Reproduced:
         n, known = d**4, int(alpha * d**4 + d**2 * math.log2(d))
         printed[d] = float(stats.binom.cdf(math.floor((0.5 - alpha) * n), n - known, 0.5))
     last = max(printed.values())
-    return claims(
-        checked(
-            "the string with twice as many known bits is near enough: chance above 1 - 1e-6 "
-            f"at {bits} bits",
-            mended > 1 - 1e-6,
-        ),
-        checked(
-            "the string of the footnote, with alpha d^4 known bits, is within 1/2 - alpha (as "
-            "printed)",
-            last > 0.5,
-            "half of the other (1 - alpha) d^4 bits are wrong, a distance of 1/2 - alpha/2; the "
-            f"chance to come to 1/2 - alpha is {last:.1e} at most for alpha .1 and d = 10, 20, 40: "
-            "twice as many known bits are needed",
-            words=r"y = (x_1, \dots, x_{\alpha d^4 - d^2 \log d})",
-            place="footnote 8",
-        ),
+    yield checked(
+        "the string with twice as many known bits is near enough: chance above 1 - 1e-6 "
+        f"at {bits} bits",
+        mended > 1 - 1e-6,
+    )
+    yield checked(
+        "the string of the footnote, with alpha d^4 known bits, is within 1/2 - alpha (as printed)",
+        last > 0.5,
+        "half of the other (1 - alpha) d^4 bits are wrong, a distance of 1/2 - alpha/2; the "
+        f"chance to come to 1/2 - alpha is {last:.1e} at most for alpha .1 and d = 10, 20, 40: "
+        "twice as many known bits are needed",
+        words=r"y = (x_1, \dots, x_{\alpha d^4 - d^2 \log d})",
+        place="footnote 8",
     )

@@ -23,7 +23,7 @@ from narcissus.mechanisms import (
 from narcissus.profiles import profile, worst_event, write_out
 from narcissus.success.relations import OneOfPair, Prefix
 from narcissus.worlds import Bits, Finite, Neighbours, Pairs, RandomNeighbours
-from narcissus_papers.base import Given, Reproduced, Statements, claims
+from narcissus_papers.base import Given, Statements, Told
 from narcissus_papers.cohen.cases import (
     EPSILONS,
     RELATIONS,
@@ -61,14 +61,12 @@ PRIVACY = Statements("003", 0.5)
     "Differential privacy: no event grows by more than e^eps, and delta.",
     "narcissus channel channel.csv",
 )
-def definition_a1(_given: Given) -> Reproduced:
+def definition_a1(_given: Given) -> Told:
     apart = [abs(least_delta(rows, e) - local_dp_delta(rows, e)) for rows, e in CASES]
     found = [abs(least_delta(rows, e) - worst_event(rows, e).delta) for rows, e in CASES]
-    return claims(
-        checked(
-            f"the least delta over all 16 events of both orders is what is computed: {NAMED}",
-            max(*apart, *found) <= ROOM,
-        )
+    yield checked(
+        f"the least delta over all 16 events of both orders is what is computed: {NAMED}",
+        max(*apart, *found) <= ROOM,
     )
 
 
@@ -78,7 +76,7 @@ def definition_a1(_given: Given) -> Reproduced:
     profile_of("dp-implies-narcissus"),
     seconds=2.0,
 )
-def definition_a2(_given: Given) -> Reproduced:
+def definition_a2(_given: Given) -> Told:
     apart: list[float] = []
     for (rows, epsilon), relation in product(CASES[::3], RELATIONS):
         best = 0.0
@@ -91,12 +89,10 @@ def definition_a2(_given: Given) -> Reproduced:
                     other += sum(rows[b, y] / 2 * bits[1 - b] for b in (0, 1))
             best = max(best, here - math.exp(epsilon) * other)
         apart.append(abs(best - gain(PAIR, rows, relation, epsilon)))
-    return claims(
-        proved(
-            "the exact profile is the most that any attacker gains: "
-            f"{len(apart)} games on a pair, every one of up to 5^4 attackers",
-            max(apart) <= ROOM,
-        )
+    yield proved(
+        "the exact profile is the most that any attacker gains: "
+        f"{len(apart)} games on a pair, every one of up to 5^4 attackers",
+        max(apart) <= ROOM,
     )
 
 
@@ -105,7 +101,7 @@ def definition_a2(_given: Given) -> Reproduced:
     "The distribution that gives one pair for certain.",
     profile_of("neighbours-each"),
 )
-def definition_a3(_given: Given) -> Reproduced:
+def definition_a3(_given: Given) -> Told:
     mechanism, relation = CountingQuery(0.0), Prefix()
     each = profile(Game(Neighbours(3), mechanism, relation), 0.0)
     drawn = profile(Game(RandomNeighbours(3), mechanism, relation), 0.0)
@@ -113,16 +109,14 @@ def definition_a3(_given: Given) -> Reproduced:
         profile(Game(world, mechanism, relation), 0.0).delta[0]
         for world in Neighbours(3).members.values()
     ]
-    return claims(
-        checked(
-            "a family of constant distributions is as weak as its worst pair: the count of three "
-            f"bits, {len(alone)} pairs, delta {each.delta[0]:g} at {each.member[0]}",
-            each.delta[0] == max(alone) == 1.0,
-        ),
-        checked(
-            f"one distribution over the same pairs hides it: delta {drawn.delta[0]:g} on average",
-            drawn.delta[0] <= each.delta[0] / 2 + ROOM,
-        ),
+    yield checked(
+        "a family of constant distributions is as weak as its worst pair: the count of three "
+        f"bits, {len(alone)} pairs, delta {each.delta[0]:g} at {each.member[0]}",
+        each.delta[0] == max(alone) == 1.0,
+    )
+    yield checked(
+        f"one distribution over the same pairs hides it: delta {drawn.delta[0]:g} on average",
+        drawn.delta[0] <= each.delta[0] / 2 + ROOM,
     )
 
 
@@ -131,7 +125,7 @@ def definition_a3(_given: Given) -> Reproduced:
     "Differential privacy is resilience over neighbours for all relations.",
     profile_of("not-dp-breaks"),
 )
-def theorem_a4(_given: Given) -> Reproduced:
+def theorem_a4(_given: Given) -> Told:
     below, reached, half = [], [], []
     for rows, epsilon in CASES:
         found = worst_event(rows, epsilon)
@@ -144,24 +138,22 @@ def theorem_a4(_given: Given) -> Reproduced:
         profile(Game(Neighbours(3), RandomizedResponse(1.0), relation), 1.0).delta[0]
         for relation in (Prefix(), OneOfPair(2))
     ]
-    return claims(
-        proved(
-            "(1) private with delta: no attacker gains more than delta, for all 14 relations that "
-            f"there can be on a pair: {NAMED}, and randomized response on all pairs of three bits",
-            max(below) <= ROOM and max(family) <= ROOM,
-        ),
-        proved(
-            "(2) not private with delta: the relation of the proof, and the event that is found, "
-            f"gain more than delta / 2: {NAMED}",
-            max(half) <= ROOM,
-        ),
-        proved(
-            "the most that any relation gains is half the sum of the hockey sticks of both "
-            "orders, between delta / 2 and delta",
-            max(reached) <= ROOM,
-        ),
-        notes=("`narcissus privacy STUDY --out FILE` finds pair and event, and writes the study",),
+    yield proved(
+        "(1) private with delta: no attacker gains more than delta, for all 14 relations that "
+        f"there can be on a pair: {NAMED}, and randomized response on all pairs of three bits",
+        max(below) <= ROOM and max(family) <= ROOM,
     )
+    yield proved(
+        "(2) not private with delta: the relation of the proof, and the event that is found, "
+        f"gain more than delta / 2: {NAMED}",
+        max(half) <= ROOM,
+    )
+    yield proved(
+        "the most that any relation gains is half the sum of the hockey sticks of both "
+        "orders, between delta / 2 and delta",
+        max(reached) <= ROOM,
+    )
+    yield "`narcissus privacy STUDY --out FILE` finds pair and event, and writes the study"
 
 
 @PRIVACY(
@@ -169,7 +161,7 @@ def theorem_a4(_given: Given) -> Reproduced:
     "The same for the uniform choice of two neighbours, with a loss.",
     profile_of("uniform-pair"),
 )
-def theorem_e1(_given: Given) -> Reproduced:
+def theorem_e1(_given: Given) -> Told:
     below, reached, sharper, last = [], [], [], []
     for rows, epsilon in CASES:
         found = worst_event(rows, epsilon)
@@ -184,32 +176,30 @@ def theorem_e1(_given: Given) -> Reproduced:
         before = (1 + math.exp(-epsilon)) / 4 * p - found.delta * math.exp(-epsilon) / 4
         after = math.exp(-weaker) * (p / 2 - found.delta * math.exp(-epsilon) / 4)
         last.append(max(abs(before - (p + q) / 4), abs(before - after)))
-    return claims(
-        proved(
-            "(1) private with delta: no attacker gains more than delta of a uniform pair, for all "
-            f"14 relations: {NAMED}",
-            max(below) <= ROOM,
-        ),
-        proved(
-            "(2) not private: at ln(2 / (1 + e^-eps)) the relation of the proof gains delta / "
-            f"(2 (1 + e^eps)) exactly, never less than the paper's delta e^-eps / 4: {NAMED}",
-            max(sharper) <= ROOM
-            and all(1 / (2 * (1 + math.exp(e))) >= math.exp(-e) / 4 - ROOM for e in EPSILONS),
-        ),
-        proved(
-            "the most that any relation gains there is the sum of the hockey sticks of both "
-            "orders over 2 (1 + e^eps)",
-            max(reached) <= ROOM,
-        ),
-        checked(
-            f"the last two lines of the proof are equal (as printed): {NAMED}",
-            max(last) <= ROOM,
-            "the last line takes e^-eps~ out of a term and leaves delta~ = delta e^-eps / 4 as it "
-            "is: delta~ = delta / (2 (1 + e^eps)) is what the line before gives, which is larger, "
-            "so the theorem holds as printed",
-            words=r"\tilde{\delta} = \delta \cdot e^{-\varepsilon}/4",
-            place="proof of Theorem E.1",
-        ),
+    yield proved(
+        "(1) private with delta: no attacker gains more than delta of a uniform pair, for all "
+        f"14 relations: {NAMED}",
+        max(below) <= ROOM,
+    )
+    yield proved(
+        "(2) not private: at ln(2 / (1 + e^-eps)) the relation of the proof gains delta / "
+        f"(2 (1 + e^eps)) exactly, never less than the paper's delta e^-eps / 4: {NAMED}",
+        max(sharper) <= ROOM
+        and all(1 / (2 * (1 + math.exp(e))) >= math.exp(-e) / 4 - ROOM for e in EPSILONS),
+    )
+    yield proved(
+        "the most that any relation gains there is the sum of the hockey sticks of both "
+        "orders over 2 (1 + e^eps)",
+        max(reached) <= ROOM,
+    )
+    yield checked(
+        f"the last two lines of the proof are equal (as printed): {NAMED}",
+        max(last) <= ROOM,
+        "the last line takes e^-eps~ out of a term and leaves delta~ = delta e^-eps / 4 as it "
+        "is: delta~ = delta / (2 (1 + e^eps)) is what the line before gives, which is larger, "
+        "so the theorem holds as printed",
+        words=r"\tilde{\delta} = \delta \cdot e^{-\varepsilon}/4",
+        place="proof of Theorem E.1",
     )
 
 
@@ -224,7 +214,7 @@ COMPOSITION = Statements("003", 0.5)
     "Two releases that say nothing alone say all together.",
     profile_of("xor-halves-together"),
 )
-def example_c1(_given: Given) -> Reproduced:
+def example_c1(_given: Given) -> Told:
     alone, together = [], []
     for size in (1, 2, 3, 4):
         world, relation = Bits(2 * size), Prefix(size)
@@ -235,16 +225,13 @@ def example_c1(_given: Given) -> Reproduced:
         together.append(
             max(abs(success - 1), abs(baseline - 2.0**-size), abs(both.delta(0) - 1 + 2.0**-size))
         )
-    return claims(
-        proved(
-            "each half alone is (0, 0)-resilient: lambda from 1 to 4, every attacker",
-            max(alone) <= ROOM,
-        ),
-        proved(
-            "together the best attacker succeeds always, against 2^-lambda: delta(0) is "
-            "1 - 2^-lambda",
-            max(together) <= ROOM,
-        ),
+    yield proved(
+        "each half alone is (0, 0)-resilient: lambda from 1 to 4, every attacker",
+        max(alone) <= ROOM,
+    )
+    yield proved(
+        "together the best attacker succeeds always, against 2^-lambda: delta(0) is 1 - 2^-lambda",
+        max(together) <= ROOM,
     )
 
 
@@ -296,7 +283,7 @@ def printed_five(p0: float, p1: float) -> list[tuple[float, float]]:
     profile_of("composition"),
     seconds=1.0,
 )
-def theorem_c2(_given: Given) -> Reproduced:
+def theorem_c2(_given: Given) -> Told:
     several = [channels(40, outputs=3)[k : k + 3] for k in range(0, 36, 3)]
     above, paper, share, beyond = [], [], [], []
     shares = np.random.default_rng(41).exponential(0.5, (len(several), len(RELATIONS), 2, 3))
@@ -317,45 +304,43 @@ def theorem_c2(_given: Given) -> Reproduced:
     gaps = computed[:, :, 0] - computed[:, :, 1]
     half = np.array([(a - b) / 2 for a, b in chances])
     same = np.abs(computed - printed).max(axis=(0, 2)) <= ROOM
-    return claims(
-        proved(
-            "three mechanisms together are resilient at epsilon 0 with twice the sum of their "
-            f"deltas: all 14 relations on a pair, {len(several)} triples of channels",
-            max(paper) <= ROOM,
-        ),
-        proved(
-            "the sum itself suffices: for one relation and pair, delta is the same multiple (0, "
-            "1/2 or 1) of the total variation of the parts and of the whole",
-            max(above) <= ROOM and max(share) <= ROOM,
-        ),
-        proved(
-            "beyond the print: at any epsilons, together they are resilient with the sum of the "
-            "epsilons and the sum of the deltas, whether or not an attacker may make no attempt: "
-            f"{len(beyond)} random cases",
-            max(beyond) <= ROOM,
-        ),
-        proved(
-            "q_j - q'_j is (p0 - p1) / 2 for j = 1, 3, 4, 5 and p0 - p1 for j = 2, on a grid of "
-            "81 pairs (p0, p1)",
-            np.abs(gaps - half[:, None] * np.array([1, 2, 1, 1, 1])).max() <= ROOM,
-        ),
-        checked("q_j and q'_j are as printed for j = 1, 2, 3, 5", bool(same[[0, 1, 2, 4]].all())),
-        checked(
-            "q'_4 is as printed",
-            bool(same[3]),
-            "it is (1 - p0) / 2; as printed, (1 - p1) / 2, q_4 - q'_4 would be 0",
-            words=r"q'_4 = \frac{1}{2}(1 - p_1) + \frac{1}{2} \cdot 0",
-            place="proof of Theorem C.2",
-        ),
-        checked(
-            "q_j - q'_j is (p0 - p1) / 2 for all five j, as printed",
-            np.abs(gaps - half[:, None]).max() <= ROOM,
-            "for j = 2 it is p0 - p1, twice as much, which the proof can do with",
-            words=r"q_j - q'_j = \frac{1}{2}(p_0 - p_1) > \delta",
-            place="proof of Theorem C.2",
-        ),
-        notes=(
-            "The print says 'each M_i is (0, delta, F)-resilient' and 'q_j - q'_j > delta': "
-            "delta_i is meant.",
-        ),
+    yield proved(
+        "three mechanisms together are resilient at epsilon 0 with twice the sum of their "
+        f"deltas: all 14 relations on a pair, {len(several)} triples of channels",
+        max(paper) <= ROOM,
+    )
+    yield proved(
+        "the sum itself suffices: for one relation and pair, delta is the same multiple (0, "
+        "1/2 or 1) of the total variation of the parts and of the whole",
+        max(above) <= ROOM and max(share) <= ROOM,
+    )
+    yield proved(
+        "beyond the print: at any epsilons, together they are resilient with the sum of the "
+        "epsilons and the sum of the deltas, whether or not an attacker may make no attempt: "
+        f"{len(beyond)} random cases",
+        max(beyond) <= ROOM,
+    )
+    yield proved(
+        "q_j - q'_j is (p0 - p1) / 2 for j = 1, 3, 4, 5 and p0 - p1 for j = 2, on a grid of "
+        "81 pairs (p0, p1)",
+        np.abs(gaps - half[:, None] * np.array([1, 2, 1, 1, 1])).max() <= ROOM,
+    )
+    yield checked("q_j and q'_j are as printed for j = 1, 2, 3, 5", bool(same[[0, 1, 2, 4]].all()))
+    yield checked(
+        "q'_4 is as printed",
+        bool(same[3]),
+        "it is (1 - p0) / 2; as printed, (1 - p1) / 2, q_4 - q'_4 would be 0",
+        words=r"q'_4 = \frac{1}{2}(1 - p_1) + \frac{1}{2} \cdot 0",
+        place="proof of Theorem C.2",
+    )
+    yield checked(
+        "q_j - q'_j is (p0 - p1) / 2 for all five j, as printed",
+        np.abs(gaps - half[:, None]).max() <= ROOM,
+        "for j = 2 it is p0 - p1, twice as much, which the proof can do with",
+        words=r"q_j - q'_j = \frac{1}{2}(p_0 - p_1) > \delta",
+        place="proof of Theorem C.2",
+    )
+    yield (
+        "The print says 'each M_i is (0, delta, F)-resilient' and 'q_j - q'_j > delta': "
+        "delta_i is meant."
     )

@@ -25,12 +25,13 @@ from narcissus.extraction.relations import HammingBall
 from narcissus.game import Game
 from narcissus.mechanisms import CountingQuery, Sha256, published_cut
 from narcissus.profiles import Cover, cover, worst_event, write_out
+from narcissus.report.panels import Line, Panel
 from narcissus.scale import Known, Parameter, Scaled, SizeCurve, Sweep, exponents, scale
 from narcissus.scale.fit import EVERYBODY, Quantity, sentence, told
 from narcissus.study.shipped import shipped_study
 from narcissus.success.relations import Pinned, SameImage
 from narcissus.worlds import Bits, Records
-from narcissus_papers.base import Given, Held, Line, Panel, Reproduced, Statements, claims, played
+from narcissus_papers.base import Given, Reproduced, Statements, Told, played
 from narcissus_papers.cohen.cases import ROOM, checked, profile_of, proved
 from narcissus_papers.cohen.complexity import entropy, near, sizes
 
@@ -366,30 +367,28 @@ def beyond_two_values(cases: int) -> float:
     return max(apart)
 
 
-def for_every_rate() -> list[Held]:
+def for_every_rate() -> Told:
     """Judge a hundred records at every rate, with and without a cut, and of three values."""
     free = every_rate(0.0, tolerance=1e-4)
     short, enough = (every_rate(tau, tolerance=0.0, target=1e-6) for tau in (0.17, 0.18))
-    return [
-        proved(
-            f"of 100 records without a cut no rate from 0 to 1 needs more than {free.at_most:.5f} "
-            f"at epsilon 1; the worst one found, {free.rate:.5f}, needs {free.least:.6f}",
-            free.complete,
-            section="2.2",
-        ),
-        proved(
-            "the smallest cut, in hundredths, with which every rate has delta(1) at most 1e-6 is "
-            f".18: with .17 rate {short.rate:.4f} needs {short.least:.2e}, and a smaller cut tells "
-            "more",
-            short.least > 1e-6 >= enough.at_most,
-            section="2.2",
-        ),
-        checked(
-            "records of more than two values are bits with the rate of the query: three values, "
-            "8 distributions, three epsilons",
-            beyond_two_values(8) <= 1e-12,
-        ),
-    ]
+    yield proved(
+        f"of 100 records without a cut no rate from 0 to 1 needs more than {free.at_most:.5f} "
+        f"at epsilon 1; the worst one found, {free.rate:.5f}, needs {free.least:.6f}",
+        free.complete,
+        section="2.2",
+    )
+    yield proved(
+        "the smallest cut, in hundredths, with which every rate has delta(1) at most 1e-6 is "
+        f".18: with .17 rate {short.rate:.4f} needs {short.least:.2e}, and a smaller cut tells "
+        "more",
+        short.least > 1e-6 >= enough.at_most,
+        section="2.2",
+    )
+    yield checked(
+        "records of more than two values are bits with the rate of the query: three values, "
+        "8 distributions, three epsilons",
+        beyond_two_values(8) <= 1e-12,
+    )
 
 
 COUNTING = Statements("003", 0.5)
@@ -402,7 +401,7 @@ COUNTING = Statements("003", 0.5)
     paper="000",
     seconds=4.0,
 )
-def appendix_a(_given: Given) -> Reproduced:
+def appendix_a(_given: Given) -> Told:
     gamma, tau = published_cut(EPSILON, DELTA, RECORDS)
     rates = [1e-4, 0.15, 0.23, 0.247389, 0.27, 0.5]
     with_cut = [exact(RECORDS, p, tau) for p in rates]
@@ -419,54 +418,52 @@ def appendix_a(_given: Given) -> Reproduced:
     known = worst_event(CountingQuery(tau).channel(neighbours).matrix, 5.0)
     once = 1 / RECORDS**2
     gained = uncut(RECORDS, once, EPSILON)
-    return claims(
-        *for_every_rate(),
-        proved(
-            f"at eps 1, delta .01, n = {RECORDS} it is resilient for every rate: even without the "
-            f"cut no rate needs more than {limit:.5f}, and cutting tells less (gamma "
-            f"{gamma:.5f}, tau {tau:.6f})",
-            limit <= DELTA and max(apart) <= 1e-9,
-        ),
-        proved(
-            "it is not private: neighbours with 600 and 601 ones are told apart for certain, so "
-            f"delta is {known.delta:g} for every epsilon",
-            known.delta == 1.0,
-        ),
-        checked(
-            f"with the cut, the exact delta is below 1e-90 at rates {', '.join(map(str, rates))}",
-            max(with_cut) < 1e-90,
-        ),
-        checked(
-            "the claim holds at the least n for which it speaks, for all rates, without a cut: "
-            + ", ".join(f"eps {e:g} delta {d:g} n {least[e, d]}" for e, d in limits),
-            all(limit <= d for (_, d), limit in limits.items()),
-        ),
-        checked(
-            "cutting the edges is necessary (no numbers in print): at eps 1, delta .01, n = 2,100",
-            limit > DELTA,
-            f"without a cut the worst rate, {worst[1]:.3g}, needs delta {worst[0]:.3g}; for a "
-            "delta below that a cut is needed, as its footnote shows for one of about 1/n^2",
-            words="We remark that cutting the edges is necessary",
-            place="Appendix A",
-        ),
-        checked(
-            f"at rate 1/n^2 (its footnote) an attacker gains about 1/n^2: {gained:.2e} at n = "
-            f"{RECORDS}",
-            0.9 * once <= gained <= once,
-        ),
-        checked(
-            f"n >= 4 (gamma^2 + 2 gamma) ln(1/delta) is tau <= 1/4, as printed: {few:.0f} and "
-            f"{least[EPSILON, DELTA]} records",
-            math.ceil(few) == least[EPSILON, DELTA],
-            "tau has ln(4/delta), so the condition needs it as well",
-            words=r"n\geq 4(\gamma^{2}+2\gamma)\ln(1/\delta)",
-            place="Appendix A, its claim",
-        ),
-        checked(
-            f"without a cut and n = 100 the worst rate is {hundred[1]:.4g}, with delta "
-            f"{hundred[0]:.4g}",
-            abs(hundred[0] - 1.01828e-3) < 2e-6 and abs(hundred[1] - 0.00215) < 1e-4,
-        ),
+    yield from for_every_rate()
+    yield proved(
+        f"at eps 1, delta .01, n = {RECORDS} it is resilient for every rate: even without the "
+        f"cut no rate needs more than {limit:.5f}, and cutting tells less (gamma "
+        f"{gamma:.5f}, tau {tau:.6f})",
+        limit <= DELTA and max(apart) <= 1e-9,
+    )
+    yield proved(
+        "it is not private: neighbours with 600 and 601 ones are told apart for certain, so "
+        f"delta is {known.delta:g} for every epsilon",
+        known.delta == 1.0,
+    )
+    yield checked(
+        f"with the cut, the exact delta is below 1e-90 at rates {', '.join(map(str, rates))}",
+        max(with_cut) < 1e-90,
+    )
+    yield checked(
+        "the claim holds at the least n for which it speaks, for all rates, without a cut: "
+        + ", ".join(f"eps {e:g} delta {d:g} n {least[e, d]}" for e, d in limits),
+        all(limit <= d for (_, d), limit in limits.items()),
+    )
+    yield checked(
+        "cutting the edges is necessary (no numbers in print): at eps 1, delta .01, n = 2,100",
+        limit > DELTA,
+        f"without a cut the worst rate, {worst[1]:.3g}, needs delta {worst[0]:.3g}; for a "
+        "delta below that a cut is needed, as its footnote shows for one of about 1/n^2",
+        words="We remark that cutting the edges is necessary",
+        place="Appendix A",
+    )
+    yield checked(
+        f"at rate 1/n^2 (its footnote) an attacker gains about 1/n^2: {gained:.2e} at n = "
+        f"{RECORDS}",
+        0.9 * once <= gained <= once,
+    )
+    yield checked(
+        f"n >= 4 (gamma^2 + 2 gamma) ln(1/delta) is tau <= 1/4, as printed: {few:.0f} and "
+        f"{least[EPSILON, DELTA]} records",
+        math.ceil(few) == least[EPSILON, DELTA],
+        "tau has ln(4/delta), so the condition needs it as well",
+        words=r"n\geq 4(\gamma^{2}+2\gamma)\ln(1/\delta)",
+        place="Appendix A, its claim",
+    )
+    yield checked(
+        f"without a cut and n = 100 the worst rate is {hundred[1]:.4g}, with delta "
+        f"{hundred[0]:.4g}",
+        abs(hundred[0] - 1.01828e-3) < 2e-6 and abs(hundred[1] - 0.00215) < 1e-4,
     )
 
 

@@ -30,7 +30,7 @@ from narcissus.profiles.closed_forms.hidden_nature import SmallTardos, data_sets
 from narcissus.success import KeptSurprisal
 from narcissus.success.relations import Hamming, Member, Prefix
 from narcissus.worlds import Draw, Tardos
-from narcissus_papers.base import Given, Quote, Reproduced, Statements, checked, claims, played
+from narcissus_papers.base import Given, Quote, Statements, Told, checked, played
 from narcissus_papers.kaplan.cases import proved
 
 Floats = NDArray[np.float64]
@@ -90,7 +90,7 @@ SURPRISAL = Statements("004", 0.5, prefix="narcissus ")
     "Differential privacy: no event grows by more than e^eps, and delta.",
     "examples dp-implies-narcissus",
 )
-def definition_46(_given: Given) -> Reproduced:
+def definition_46(_given: Given) -> Told:
     matrix = KaryRandomizedResponse(3, 1.0).channel().dense
     events = itertools.product((0, 1), repeat=3)
     chosen = [np.array(one) for one in events]
@@ -99,12 +99,10 @@ def definition_46(_given: Given) -> Reproduced:
         for e in (0.0, 0.5, 1.0)
     ]
     found = [local_dp_delta(matrix, e) for e in (0.0, 0.5, 1.0)]
-    return claims(
-        checked(
-            "the least delta over all events of randomised response is what is computed, 0 at its "
-            "epsilon",
-            float(np.abs(np.array(worst) - found).max()) <= 1e-12 and found[2] <= 1e-12,
-        )
+    yield checked(
+        "the least delta over all events of randomised response is what is computed, 0 at its "
+        "epsilon",
+        float(np.abs(np.array(worst) - found).max()) <= 1e-12 and found[2] <= 1e-12,
     )
 
 
@@ -113,7 +111,7 @@ def definition_46(_given: Given) -> Reproduced:
     "Averages with Laplace noise 1 / (epsilon n) are (epsilon d, 0)-private.",
     "examples two-candidates",
 )
-def theorem_47(_given: Given) -> Reproduced:
+def theorem_47(_given: Given) -> Told:
     rng = np.random.default_rng(47)
     n, d, noise = 5, 4, 0.3
     ratios = []
@@ -128,15 +126,13 @@ def theorem_47(_given: Given) -> Reproduced:
     ones[0] = 1
     reached = noise * n * float(ones.mean(0).sum())
     promised = NoisyAverage(noise).privacy(zeros[None])
-    return claims(
-        proved(
-            "one row moves each average by at most 1 / n, so densities change by at most "
-            "e^(epsilon d): 200 pairs, and rows of zeros and ones reach it",
-            max(ratios) <= noise * d and abs(reached - noise * d) <= 1e-12,
-            "8.1",
-        ),
-        checked("the mechanism promises that", promised == (noise * d, 0.0)),
+    yield proved(
+        "one row moves each average by at most 1 / n, so densities change by at most "
+        "e^(epsilon d): 200 pairs, and rows of zeros and ones reach it",
+        max(ratios) <= noise * d and abs(reached - noise * d) <= 1e-12,
+        "8.1",
     )
+    yield checked("the mechanism promises that", promised == (noise * d, 0.0))
 
 
 @SURPRISAL(
@@ -144,7 +140,7 @@ def theorem_47(_given: Given) -> Reproduced:
     "The noisy average is safe in the sense of surprisal, whatever the attacker knows.",
     "examples surprisal",
 )
-def lemma_48(_given: Given) -> Reproduced:
+def lemma_48(_given: Given) -> Told:
     rng = np.random.default_rng(48)
     ratios = []
     for d, noise, share in itertools.product((1, 2, 3), (0.2, 1.0), (0.3, 0.7, 1.0)):
@@ -160,37 +156,36 @@ def lemma_48(_given: Given) -> Reproduced:
     found = [log2_delta(*s) for s in sizes]
     grows = [log2_delta(20, d, 0.1, 0.5) for d in (500, 1000, 2000, 4000)]
     slopes = np.diff(grows) / np.array([500, 1000, 2000])
-    return claims(
-        proved(
-            "delta is at most n G^d at epsilon 0, for every attacker and all side information: "
-            f"without the n it is never exceeded by {len(ratios)} kinds of it on two rows, of "
-            f"which the nearest comes to {max(ratios):.4f} of it",
-            max(ratios) <= 1 + 1e-12 and max(ratios) > 0.95,
-            "8.1",
-        ),
-        proved(
-            "that is at most 2 to the " + ", ".join(f"{_up(x):.1f}" for x in found)
-            + " at (n, d, noise, xi) = "
-            + ", ".join(map(str, sizes)),
-            all(a < -15 for a in found),
-            "8.1",
-        ),
-        proved(
-            "delta falls exponentially in d (n = 20, noise .1, xi 1/2; d = 500 to 4,000)",
-            float(np.ptp(slopes)) <= 1e-9 and float(slopes.max()) < -0.2,
-            "8.1",
-        ),
-        checked(
-            "the epsilon of the noise must be small enough: at 20 the bound says nothing",
-            log2_delta(20, 5000, 20.0, 0.5) == 0.0,
-        ),
-    )  # fmt: skip
+    yield proved(
+        "delta is at most n G^d at epsilon 0, for every attacker and all side information: "
+        f"without the n it is never exceeded by {len(ratios)} kinds of it on two rows, of "
+        f"which the nearest comes to {max(ratios):.4f} of it",
+        max(ratios) <= 1 + 1e-12 and max(ratios) > 0.95,
+        "8.1",
+    )
+    yield proved(
+        "that is at most 2 to the "
+        + ", ".join(f"{_up(x):.1f}" for x in found)
+        + " at (n, d, noise, xi) = "
+        + ", ".join(map(str, sizes)),
+        all(a < -15 for a in found),
+        "8.1",
+    )
+    yield proved(
+        "delta falls exponentially in d (n = 20, noise .1, xi 1/2; d = 500 to 4,000)",
+        float(np.ptp(slopes)) <= 1e-9 and float(slopes.max()) < -0.2,
+        "8.1",
+    )
+    yield checked(
+        "the epsilon of the noise must be small enough: at 20 the bound says nothing",
+        log2_delta(20, 5000, 20.0, 0.5) == 0.0,
+    )
 
 
 @SURPRISAL(
     "Claim 4.9", "With d / 5 lukewarm columns every row is surprising.", "examples surprisal"
 )
-def claim_49(_given: Given) -> Reproduced:
+def claim_49(_given: Given) -> Told:
     fine, reached = True, True
     for n, d in ((4, 2), (5, 2), (6, 1)):
         world = Tardos(n, d, n)
@@ -207,26 +202,24 @@ def claim_49(_given: Given) -> Reproduced:
             fine = fine and bits >= limit - 1e-12
             reached = reached and abs(bits - limit) <= 1e-12
     few = [log2_few_lukewarm(n, d, d // 5) for n, d in ((20, 200), (20, 5000), (100, 1000))]
-    return claims(
-        proved(
-            "with l lukewarm columns every row has at least l log2((n+1) / (floor(3n/4)+1)) + "
-            "(d-l) log2((n+1)/n) bits of surprisal, and some have that: all others and rows of "
-            "three small worlds",
-            fine and reached,
-            "8.1",
-        ),
-        proved(
-            "fewer than d / 5 lukewarm columns have chance at most 2 to the "
-            + ", ".join(f"{_up(x):.1f}" for x in few)
-            + " at (n, d) = (20, 200), (20, 5,000), (100, 1,000)",
-            all(x < -80 for x in few),
-            "8.1",
-        ),
+    yield proved(
+        "with l lukewarm columns every row has at least l log2((n+1) / (floor(3n/4)+1)) + "
+        "(d-l) log2((n+1)/n) bits of surprisal, and some have that: all others and rows of "
+        "three small worlds",
+        fine and reached,
+        "8.1",
+    )
+    yield proved(
+        "fewer than d / 5 lukewarm columns have chance at most 2 to the "
+        + ", ".join(f"{_up(x):.1f}" for x in few)
+        + " at (n, d) = (20, 200), (20, 5,000), (100, 1,000)",
+        all(x < -80 for x in few),
+        "8.1",
     )
 
 
 @SURPRISAL("Definition 4.10", "Targeted relations: about one row.", "examples surprisal-targeted")
-def definition_410(_given: Given) -> Reproduced:
+def definition_410(_given: Given) -> Told:
     world, side = Tardos(6, 3, 3), Candidates()
     for relation in (Member(), Hamming(0.3)):
         Game(world, NoisyAverage(0.1), relation, side=side, surprisal=0.5)
@@ -240,12 +233,10 @@ def definition_410(_given: Given) -> Reproduced:
     z = data[:, 0].copy()
     z[:, 0] ^= 1
     some = Hamming(0.34)
-    return claims(
-        checked(
-            "a targeted relation holds of a data set where it holds of some row; relations about "
-            "more than one row are refused where surprisal decides",
-            bool((some.holds(data, z, rng) == some.matches(data, z).any(axis=1)).all()) and refused,
-        )
+    yield checked(
+        "a targeted relation holds of a data set where it holds of some row; relations about "
+        "more than one row are refused where surprisal decides",
+        bool((some.holds(data, z, rng) == some.matches(data, z).any(axis=1)).all()) and refused,
     )
 
 
@@ -254,7 +245,7 @@ def definition_410(_given: Given) -> Reproduced:
     "Safety in the sense of surprisal for targeted relations.",
     "examples surprisal-rates",
 )
-def definition_411(_given: Given) -> Reproduced:
+def definition_411(_given: Given) -> Told:
     rng = np.random.default_rng(411)
     ratios = []
     for d, noise, share in itertools.product((2, 3), (0.2, 1.0), (0.5, 1.0)):
@@ -264,22 +255,22 @@ def definition_411(_given: Given) -> Reproduced:
         ratios += [counted_chance(d, noise, share, told, near=1) / limit for told in kinds]
     sizes = ((20, 5000, 0.1, 0.5, 200), (20, 5000, 0.1, 1.0, 1000), (20, 5000, 1.0, 1.0, 500))
     found = [log2_delta(n, d, e, xi, places=k) for n, d, e, xi, k in sizes]
-    return claims(
-        proved(
-            "who may differ in k places has delta at most n sum_(i <= k) C(d, i) (H-G)^i G^(d-i), "
-            "or a split of it: "
-            f"{len(ratios)} kinds of side information, none above (largest "
-            f"{max(ratios):.4f})",
-            max(ratios) <= 1 + 1e-12 and max(ratios) > 0.95,
-            "8.1",
-        ),
-        proved(
-            "that is at most 2 to the " + ", ".join(f"{_up(x):.1f}" for x in found)
-            + " at (n, d, noise, xi, k) = " + ", ".join(map(str, sizes)),
-            all(x < -50 for x in found),
-            "8.1",
-        ),
-    )  # fmt: skip
+    yield proved(
+        "who may differ in k places has delta at most n sum_(i <= k) C(d, i) (H-G)^i G^(d-i), "
+        "or a split of it: "
+        f"{len(ratios)} kinds of side information, none above (largest "
+        f"{max(ratios):.4f})",
+        max(ratios) <= 1 + 1e-12 and max(ratios) > 0.95,
+        "8.1",
+    )
+    yield proved(
+        "that is at most 2 to the "
+        + ", ".join(f"{_up(x):.1f}" for x in found)
+        + " at (n, d, noise, xi, k) = "
+        + ", ".join(map(str, sizes)),
+        all(x < -50 for x in found),
+        "8.1",
+    )
 
 
 SIDE_INFORMATION = Statements("004", 0.5, prefix="narcissus ")
@@ -290,23 +281,21 @@ SIDE_INFORMATION = Statements("004", 0.5, prefix="narcissus ")
     "Extraction-safety with every side information: fresh data fit what is known.",
     "examples worst-told && narcissus profile worst-told.toml --worst-told 2 --sees bag",
 )
-def definition_41(_given: Given) -> Reproduced:
+def definition_41(_given: Given) -> Told:
     known = [limit_given_rows(40, 400, 0.04, r) for r in (0, 20, 30, 39)]
     game = Game(Tardos(400, 400, 40), ExactAverage(), Hamming(0.04), side=KnownRows(30))
     draw = game.world.draw(20, np.random.default_rng(41))
     fresh = KnownRows(30).fresh(game.world, draw, draw.data[:, :30], np.random.default_rng(1))
-    return claims(
-        checked(
-            "fresh data given known rows have those rows, and others of the same population",
-            bool((fresh[:, :30] == draw.data[:, :30]).all())
-            and not bool((fresh[:, 30:] == draw.data[:, 30:]).all()),
-        ),
-        proved(
-            "who knows 30 of 40 rows comes within 4% of 400 bits of another with chance below "
-            "1e-10, and who knows 39 with chance 1",
-            known[0] < known[2] < 1e-10 and known[3] == 1,
-            "8.2",
-        ),
+    yield checked(
+        "fresh data given known rows have those rows, and others of the same population",
+        bool((fresh[:, :30] == draw.data[:, :30]).all())
+        and not bool((fresh[:, 30:] == draw.data[:, 30:]).all()),
+    )
+    yield proved(
+        "who knows 30 of 40 rows comes within 4% of 400 bits of another with chance below "
+        "1e-10, and who knows 39 with chance 1",
+        known[0] < known[2] < 1e-10 and known[3] == 1,
+        "8.2",
     )
 
 
@@ -327,7 +316,7 @@ def _baseline(population: int, d: int, n: int) -> Fraction:
     "The exact average is not safe from who knows all rows but one.",
     "examples known-rows",
 )
-def observation_42(_given: Given) -> Reproduced:
+def observation_42(_given: Given) -> Told:
     listed = True
     for d, people in ((1, 3), (2, 3), (1, 4), (2, 4)):
         world, total = SmallTardos(people, d, people), Fraction(0)
@@ -343,23 +332,21 @@ def observation_42(_given: Given) -> Reproduced:
     low = run.attackers[0].success.low
     limit = float(_baseline(20, 400, 2))
     printed = 1 / 20 + 2 * (2 / 3) ** 400
-    return claims(
-        played(
-            "who knows all rows but one subtracts them from the average and has the last one",
-            low is not None and low > 0.9,
-        ),
-        checked(
-            "fresh data hold that row with chance 1 / (N - n + 1), and by collisions of chance at "
-            "most n (2/3)^d: all populations of 3 and 4 rows of 1 and 2 bits, n = 2",
-            listed and limit <= 1 / 19 + 2 * (2 / 3) ** 400,
-        ),
-        checked(
-            "as printed, that chance is at most 1 / N and collisions (N = 20, n = 2, d = 400)",
-            limit <= printed,
-            "of the N people n - 1 are known, so the fresh row is the same person with chance "
-            f"1 / (N - n + 1): {limit:.6f} where the print has {printed:.6f}; insecurity stands",
-            Quote("", r"\frac{1}{N}", "proof of Observation 4.2"),
-        ),
+    yield played(
+        "who knows all rows but one subtracts them from the average and has the last one",
+        low is not None and low > 0.9,
+    )
+    yield checked(
+        "fresh data hold that row with chance 1 / (N - n + 1), and by collisions of chance at "
+        "most n (2/3)^d: all populations of 3 and 4 rows of 1 and 2 bits, n = 2",
+        listed and limit <= 1 / 19 + 2 * (2 / 3) ** 400,
+    )
+    yield checked(
+        "as printed, that chance is at most 1 / N and collisions (N = 20, n = 2, d = 400)",
+        limit <= printed,
+        "of the N people n - 1 are known, so the fresh row is the same person with chance "
+        f"1 / (N - n + 1): {limit:.6f} where the print has {printed:.6f}; insecurity stands",
+        Quote("", r"\frac{1}{N}", "proof of Observation 4.2"),
     )
 
 
@@ -369,7 +356,7 @@ def observation_42(_given: Given) -> Reproduced:
     "examples two-candidates",
     seconds=1.0,
 )
-def section_42(_given: Given) -> Reproduced:
+def section_42(_given: Given) -> Told:
     sizes = ((20, 5000), (100, 1000))
     rates = [
         (
@@ -386,29 +373,27 @@ def section_42(_given: Given) -> Reproduced:
     won = run.attackers[0].success
     whole = (1 - n / population) * exact + n / population
     later = [candidates_success(20, d, 0.1) for d in (500, 5000, 50_000)]
-    return claims(
-        checked(
-            "the larger inner product names the row of the data with chance tending to 1: "
-            f"{', '.join(f'{x:.4f}' for x in later)} at d = 500, 5,000, 50,000 (n = 20, .1)",
-            all(a < b for a, b in itertools.pairwise(later)) and later[-1] > 0.999,
-        ),
-        checked(
-            "centring both wins more often, Bayes' rule most: "
-            + "; ".join(", ".join(f"{x:.4f}" for x in one) for one in rates)
-            + " at (n, d) = (20, 5,000), (100, 1,000)",
-            all(0.5 < a < b < c for a, b, c in rates),
-        ),
-        played(
-            "the attacker of footnote 3 wins as often as that, 400 times",
-            won.low is not None and won.high is not None and won.low <= whole <= won.high,
-        ),
+    yield checked(
+        "the larger inner product names the row of the data with chance tending to 1: "
+        f"{', '.join(f'{x:.4f}' for x in later)} at d = 500, 5,000, 50,000 (n = 20, .1)",
+        all(a < b for a, b in itertools.pairwise(later)) and later[-1] > 0.999,
+    )
+    yield checked(
+        "centring both wins more often, Bayes' rule most: "
+        + "; ".join(", ".join(f"{x:.4f}" for x in one) for one in rates)
+        + " at (n, d) = (20, 5,000), (100, 1,000)",
+        all(0.5 < a < b < c for a, b, c in rates),
+    )
+    yield played(
+        "the attacker of footnote 3 wins as often as that, 400 times",
+        won.low is not None and won.high is not None and won.low <= whole <= won.high,
     )
 
 
 @SIDE_INFORMATION(
     "Definition 4.3", "Surprisal: minus the logarithm of a chance.", "examples surprisal"
 )
-def definition_43(_given: Given) -> Reproduced:
+def definition_43(_given: Given) -> Told:
     apart = 0.0
     for n, d in ((2, 2), (3, 2), (4, 1)):
         law, world = SmallTardos(n, d, n), Tardos(n, d, n)
@@ -422,12 +407,10 @@ def definition_43(_given: Given) -> Reproduced:
                 data = np.array([rows], dtype=np.uint8)
                 found = world.surprisal(Draw(data), np.array([n - 1]))[0]
                 apart = max(apart, abs(found + math.log2(both / alone)))
-    return claims(
-        checked(
-            "the surprisal of a row given the others is minus the logarithm of its chance: all "
-            "rows and others of three small worlds",
-            apart <= 1e-12,
-        )
+    yield checked(
+        "the surprisal of a row given the others is minus the logarithm of its chance: all "
+        "rows and others of three small worlds",
+        apart <= 1e-12,
     )
 
 
@@ -436,7 +419,7 @@ def definition_43(_given: Given) -> Reproduced:
     "Safety where only rows count that keep a share of their surprisal.",
     "examples surprisal",
 )
-def definition_44(_given: Given) -> Reproduced:
+def definition_44(_given: Given) -> Told:
     world, rng = Tardos(5000, 300, 12), np.random.default_rng(44)
     draw = world.draw(40, rng)
     last = np.full(40, 11)
@@ -445,16 +428,14 @@ def definition_44(_given: Given) -> Reproduced:
     told = Candidates().reveal(world, draw, rng)
     first = (draw.data[:, :, None] == told[:, None]).all(axis=3).any(axis=2).argmax(axis=1)
     left = Candidates().surprisal(world, draw, told, first)
-    return claims(
-        checked(
-            "who knows the other rows is as surprised by the last one as before: it counts",
-            float(np.abs(rows - plain).max()) <= 1e-6,
-        ),
-        checked(
-            "of a row that is one of two candidates one bit is left, of 200 and more: it does "
-            "not count at a share of one half",
-            float(left.max()) < 3 and float(plain.min()) > 150,
-        ),
+    yield checked(
+        "who knows the other rows is as surprised by the last one as before: it counts",
+        float(np.abs(rows - plain).max()) <= 1e-6,
+    )
+    yield checked(
+        "of a row that is one of two candidates one bit is left, of 200 and more: it does "
+        "not count at a share of one half",
+        float(left.max()) < 3 and float(plain.min()) > 150,
     )
 
 
@@ -463,7 +444,7 @@ def definition_44(_given: Given) -> Reproduced:
     "Other conditions do as well: on both sides, or other comparisons.",
     "examples surprisal-rates",
 )
-def remark_45(_given: Given) -> Reproduced:
+def remark_45(_given: Given) -> Told:
     n, d, noise = 20, 5000, 0.1
     threshold = log2_delta(n, d, noise, 0.0, bits=1000)
     world, side = Tardos(40, 60, 4), Candidates()
@@ -480,26 +461,24 @@ def remark_45(_given: Given) -> Reproduced:
         .scores
         for one in asked
     )
-    return claims(
-        proved(
-            "a condition on the baseline too changes nothing of Lemma 4.8, whose bound is on the "
-            f"left side alone: 2^{math.ceil(log2_delta(n, d, noise, 0.5))} at (20, 5,000, .1, 1/2)",
-            log2_delta(n, d, noise, 0.5) < -1000,
-            "8.1",
-        ),
-        proved(
-            "where a row counts that keeps 1,000 bits, whatever it had, delta is at most "
-            f"2^{math.ceil(threshold)} there: n 2^-1000 (2 - e^(-epsilon / 2))^d",
-            threshold < -600,
-            "8.1",
-        ),
-        played(
-            "of one of two candidates less than 5 bits are left: where 5 are asked for, nothing "
-            "counts, and where a share is asked for on both sides, nothing is in the baseline",
-            plain.success.mean() > 0.6
-            and plain.baseline.mean() > 0.4
-            and not few.success.any()
-            and not both.baseline.any(),
-        ),
-        notes=("Conditions on a data set drawn apart from the same Nature are not computed here.",),
-    )  # fmt: skip
+    yield proved(
+        "a condition on the baseline too changes nothing of Lemma 4.8, whose bound is on the "
+        f"left side alone: 2^{math.ceil(log2_delta(n, d, noise, 0.5))} at (20, 5,000, .1, 1/2)",
+        log2_delta(n, d, noise, 0.5) < -1000,
+        "8.1",
+    )
+    yield proved(
+        "where a row counts that keeps 1,000 bits, whatever it had, delta is at most "
+        f"2^{math.ceil(threshold)} there: n 2^-1000 (2 - e^(-epsilon / 2))^d",
+        threshold < -600,
+        "8.1",
+    )
+    yield played(
+        "of one of two candidates less than 5 bits are left: where 5 are asked for, nothing "
+        "counts, and where a share is asked for on both sides, nothing is in the baseline",
+        plain.success.mean() > 0.6
+        and plain.baseline.mean() > 0.4
+        and not few.success.any()
+        and not both.baseline.any(),
+    )
+    yield "Conditions on a data set drawn apart from the same Nature are not computed here."

@@ -19,7 +19,8 @@ from narcissus.profiles.closed_forms.average import (
     log2_delta,
 )
 from narcissus.profiles.closed_forms.candidates import bayes_success
-from narcissus_papers.base import Given, Item, Line, Panel, Reproduced, checked
+from narcissus.report.panels import Line, Panel
+from narcissus_papers.base import Given, Item, Told, checked, yields
 
 GAMMA, DELTA, SURE, NOISE, SHARE = 0.04, 1e-6, 0.95, 0.1, 0.5
 ROW_BITS = 1 / (2 * math.log(2))
@@ -46,7 +47,8 @@ def safety_begins(n: int) -> tuple[int, int]:
     return dimensions(n, GAMMA, DELTA)[1], told
 
 
-def make(_given: Given) -> Reproduced:
+@yields
+def make(_given: Given) -> Told:
     """Draw what one release reveals, against its attributes and its rows.
 
     Source: Kaplan et al. 2025, sections 1.4 and 4.2.
@@ -75,43 +77,37 @@ def make(_given: Given) -> Reproduced:
     d = 10_000
     extracted, success = limit_given_rows(n, d, GAMMA), bayes_success(n, d, math.inf)
     rate = np.polyfit(np.log(sizes), np.log(member), 1)[0]
-    return Reproduced(
-        panels=(
-            Panel(f"The average of {n} rows", "attributes d", "chance", chances, log_x=True),
-            Panel("From which d on", "rows n", "attributes d", begins, log_x=True, log_y=True),
-            Panel("What it memorizes", "rows n", "rows", bits, log_x=True),
-        ),
-        held=(
-            checked(
-                f"at n = {n} and d = {d:,} the same exact average is safe (nobody comes within 4% "
-                f"of a row, but with chance below 1e-300), holds {average_bits(n, d):,.0f} "
-                f"bits of the data beyond their rates, and tells a member from another row "
-                f"{100 * success:.1f} times in 100",
-                extracted < 1e-300 and success > SURE and average_bits(n, d) > 5 * d * ROW_BITS,
-            ),
-            checked(
-                f"from d = {max(plain)} on it is safe, for all n drawn; membership begins at "
-                f"d = {', '.join(map(str, member))} for n = {', '.join(map(str, sizes))}: "
-                f"at most n^2, and more than n^1.5 (fitted exponent {rate:.2f})",
-                max(plain) <= 129 and all(x <= k * k for x, k in zip(member, sizes, strict=True))
-                and rate > 1.5,
-            ),
-            checked(
-                "what it memorizes grows with n, in rows: "
-                f"{', '.join(f'{x:.1f}' for x in rows)}",
-                all(a < b for a, b in itertools.pairwise(rows)) and rows[0] > 3,
-            ),
-            checked(
-                "with noise .1 for each attribute, all side information and half of the surprisal, "
-                f"it is safe from d = {', '.join(map(str, knowing))} on",
-                max(knowing) <= 200,
-            ),
-        ),
-        notes=(
-            "Membership is the best attacker's, of two candidates of which one is in the data; "
-            "bits are those for a population so large that no row is drawn twice.",
-        ),
-    )  # fmt: skip
+    yield Panel(f"The average of {n} rows", "attributes d", "chance", chances, log_x=True)
+    yield Panel("From which d on", "rows n", "attributes d", begins, log_x=True, log_y=True)
+    yield Panel("What it memorizes", "rows n", "rows", bits, log_x=True)
+    yield checked(
+        f"at n = {n} and d = {d:,} the same exact average is safe (nobody comes within 4% "
+        f"of a row, but with chance below 1e-300), holds {average_bits(n, d):,.0f} "
+        f"bits of the data beyond their rates, and tells a member from another row "
+        f"{100 * success:.1f} times in 100",
+        extracted < 1e-300 and success > SURE and average_bits(n, d) > 5 * d * ROW_BITS,
+    )
+    yield checked(
+        f"from d = {max(plain)} on it is safe, for all n drawn; membership begins at "
+        f"d = {', '.join(map(str, member))} for n = {', '.join(map(str, sizes))}: "
+        f"at most n^2, and more than n^1.5 (fitted exponent {rate:.2f})",
+        max(plain) <= 129
+        and all(x <= k * k for x, k in zip(member, sizes, strict=True))
+        and rate > 1.5,
+    )
+    yield checked(
+        f"what it memorizes grows with n, in rows: {', '.join(f'{x:.1f}' for x in rows)}",
+        all(a < b for a, b in itertools.pairwise(rows)) and rows[0] > 3,
+    )
+    yield checked(
+        "with noise .1 for each attribute, all side information and half of the surprisal, "
+        f"it is safe from d = {', '.join(map(str, knowing))} on",
+        max(knowing) <= 200,
+    )
+    yield (
+        "Membership is the best attacker's, of two candidates of which one is in the data; "
+        "bits are those for a population so large that no row is drawn twice."
+    )
 
 
 THESIS = Item(

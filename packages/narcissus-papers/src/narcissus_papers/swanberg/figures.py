@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -35,9 +35,10 @@ from narcissus.game import Game, play
 from narcissus.guarantees import ApproximateDP, GaussianDP, Guarantee, PureDP
 from narcissus.priors import Zipf
 from narcissus.priors.secrets import SecretPrior, pii_secret, uniform_secret, zipf_secret
+from narcissus.report.panels import Line, Panel
 from narcissus.success.relations import NamesSecret
 from narcissus.worlds import Secret
-from narcissus_papers.base import Given, Held, Item, Line, Panel, Printed, Quote, Reproduced
+from narcissus_papers.base import Given, Held, Item, Printed, Quote, Reproduced, checked, played
 
 EPSILONS = (1.0, 2.0, 4.0)
 DELTA = 1e-5
@@ -88,7 +89,7 @@ def make(_given: Given) -> Reproduced:
             Panel("epsilon-DP", "prior", "success", pure),
             Panel(f"(epsilon, {DELTA:g})-DP", "prior", "success", approximate),
         ),
-        held=_held(pure, points),
+        held=tuple(_held(pure, points)),
         cannot="the paper prints curves and no numbers",
         notes=(
             f"No number of this figure is in print. Ours at the prior .1: {_at_a_tenth()}.",
@@ -110,7 +111,7 @@ def _points(values: Sequence[float], name: str) -> Line:
     return Line(f"MMC, {name}", [1 / k for k in SIZES], values, "points")
 
 
-def _held(pure: Sequence[Line], points: Mapping[Guarantee, Sequence[float]]) -> tuple[Held, ...]:
+def _held(pure: Sequence[Line], points: Mapping[Guarantee, Sequence[float]]) -> Iterator[Held]:
     """Check what section 4.4 claims of the curves."""
     lines = {line.label: np.array(line.y) for line in pure}
     below = all(
@@ -123,13 +124,10 @@ def _held(pure: Sequence[Line], points: Mapping[Guarantee, Sequence[float]]) -> 
         for theorem in [THEOREM_3_2 if isinstance(guarantee, PureDP) else THEOREM_3_5]
         for k, limit in zip(SIZES, limits, strict=True)
     )
-    return (
-        Held("Theorem 3.2 is nowhere above ReRo (section 4.4)", below, "checked"),
-        Held(
-            "for equally likely values both theorems are MMC's limit, within delta (section 4.4)",
-            apart <= DELTA + ROOM,
-            "checked",
-        ),
+    yield checked("Theorem 3.2 is nowhere above ReRo (section 4.4)", below)
+    yield checked(
+        "for equally likely values both theorems are MMC's limit, within delta (section 4.4)",
+        apart <= DELTA + ROOM,
     )
 
 
@@ -170,18 +168,34 @@ def protecting(prior: float) -> float:
     return low
 
 
-def _line(label: str, prior: float, style: str = "line") -> Line:
-    values = [bound_on_advantage(prior, float(e)) for e in EPSILONS_2]
-    return Line(label, EPSILONS_2.tolist(), values, style)  # pyright: ignore[reportArgumentType]
+def advantages(canaries: Mapping[str, float], title: str = "Advantage") -> Panel:
+    """Draw the advantage against epsilon, for priors of canaries by their names."""
+    x = EPSILONS_2.tolist()
+    styles: dict[str, Any] = {"median": "dashed", "least likely": "dotted"}
+    lines = [
+        Line(name, x, [bound_on_advantage(prior, e) for e in x],
+             styles.get(name.rsplit(", ", 1)[-1], "line"))
+        for name, prior in canaries.items()
+    ]  # fmt: skip
+    lines.append(Line(f"advantage {MOST:g}", [0.0, 20.0], [MOST, MOST], "dotted"))
+    return Panel(title, "epsilon", "bound on the advantage", lines)
 
 
-def _canaries() -> list[tuple[str, float]]:
-    found = [("uniform, any", 1 / VALUES)]
+def protections(canaries: Mapping[str, float]) -> Panel:
+    """Draw the largest epsilon that protects against the prior, and mark canaries."""
+    priors = np.logspace(-9, np.log10(0.6), 200).tolist()
+    lines = [Line("any canary", priors, [protecting(p) for p in priors])]
+    lines += [Line(name, [p], [protecting(p)], "points") for name, p in canaries.items()]
+    return Panel("What protects", "prior", "largest epsilon", lines, log_x=True)
+
+
+def _canaries() -> dict[str, float]:
+    found = {"uniform, any": 1 / VALUES}
     for s in LAWS:
         law = Zipf(s, VALUES)
         for which, share in (("likeliest", 1.0), ("median", 0.5), ("least likely", 0.0)):
-            found.append((f"password (s = {s:g}), {which}", law.probability(law.percentile(share))))
-    return [*found, ("name, likeliest (fitted)", NAME)]
+            found[f"password (s = {s:g}), {which}"] = law.probability(law.percentile(share))
+    return {**found, "name, likeliest (fitted)": NAME}
 
 
 _FITTED_NAME = (
@@ -193,13 +207,10 @@ _READING = "the text says s = 1.1, the printed numbers are those of s = 1.2"
 
 def make_a(_given: Given) -> Reproduced:
     """Draw the advantage against epsilon."""
-    canaries = dict(_canaries())
+    canaries = _canaries()
     top = {s: canaries[f"password (s = {s:g}), likeliest"] for s in LAWS}
-    styles = {"median": "dashed", "least likely": "dotted"}
-    lines = [_line(n, p, styles.get(n.rsplit(", ", 1)[-1], "line")) for n, p in canaries.items()]
-    lines.append(Line(f"advantage {MOST:g}", [0.0, 20.0], [MOST, MOST], "dotted"))
     return Reproduced(
-        panels=(Panel("Advantage", "epsilon", "bound on the advantage", lines),),
+        panels=(advantages(canaries),),
         printed=(
             Printed(
                 "likeliest password at epsilon 1, s = 1.1 as the text says", PASSWORD,
@@ -222,7 +233,7 @@ def make_a(_given: Given) -> Reproduced:
                 fitted=_FITTED_NAME,
             ),
         ),
-        held=_held_2(canaries),
+        held=tuple(_held_2(canaries)),
         notes=(
             "The median canary is the median by count, as the print implies: below the uniform "
             "one. The median by mass would be rank 17 of s = 1.2, prior .00605.",
@@ -232,37 +243,27 @@ def make_a(_given: Given) -> Reproduced:
     )  # fmt: skip
 
 
-def _held_2(canaries: Mapping[str, float]) -> tuple[Held, ...]:
+def _held_2(canaries: Mapping[str, float]) -> Iterator[Held]:
     """Check what section 5.3 claims of the curves without numbers."""
     rare = [p for name, p in canaries.items() if name.endswith(("median", "least likely"))]
     uniform = 1 / VALUES
     medians = [p for name, p in canaries.items() if name.endswith("median")]
-    return (
-        Held(
-            "the median and the least likely password are far below .05 at epsilon 1",
-            max(bound_on_advantage(p, 1.0) for p in rare) <= FAR_BELOW, "checked",
-        ),
-        Held(
-            "the uniform canary is far below .05 at epsilon 10",
-            bound_on_advantage(uniform, 10.0) <= FAR_BELOW, "checked",
-        ),
-        Held(
-            "the median password is below the uniform canary", max(medians) < uniform, "checked"
-        ),
-    )  # fmt: skip
+    yield checked(
+        "the median and the least likely password are far below .05 at epsilon 1",
+        max(bound_on_advantage(p, 1.0) for p in rare) <= FAR_BELOW,
+    )
+    yield checked(
+        "the uniform canary is far below .05 at epsilon 10",
+        bound_on_advantage(uniform, 10.0) <= FAR_BELOW,
+    )
+    yield checked("the median password is below the uniform canary", max(medians) < uniform)
 
 
 def make_b(_given: Given) -> Reproduced:
     """Draw the largest epsilon that protects, against the prior."""
-    priors = np.logspace(-9, np.log10(0.6), 200)
-    marks = [(name, p) for name, p in _canaries() if "likeliest" in name or "any" in name]
-    lines: Sequence[Line] = (
-        Line("any canary", priors.tolist(), [protecting(float(p)) for p in priors]),
-        *(Line(name, [p], [protecting(p)], "points") for name, p in marks),
-    )
-    top = dict(marks)
+    top = {name: p for name, p in _canaries().items() if "likeliest" in name or "any" in name}
     return Reproduced(
-        panels=(Panel("What protects", "prior", "largest epsilon", lines, log_x=True),),
+        panels=(protections(top),),
         printed=(
             Printed("uniform canary", UNIFORM_PROTECTED, protecting(1 / VALUES)),
             Printed(
@@ -417,33 +418,28 @@ def _printed(what: str, quote: Quote, ours: float, fitted: str) -> Printed:
     return Printed(drawn, quote, ours, "further away than chance explains", fitted, noise)
 
 
-def _held_3(at: Callable[..., float]) -> list[Held]:
+def _held_3(at: Callable[..., float]) -> Iterator[Held]:
     """Check what the text claims without numbers, and that a start from zero cannot explain it."""
     error = math.sqrt(0.25 / MODELS)
     gains = {key: at(key, 10.0) - make_prior().guess for key, make_prior in PRIORS_3.items()}
     zeros = [at(key, 1.0, "zero start") for key in PRIORS_3]
-    return [
-        Held(
-            "at epsilon 10 the attack on PII is barely above the guess (above it, by less than a "
-            "third of what uniform canaries lose)",
-            -_ERRORS * error < gains["PII"] < gains["uniform"] / 3,
-            "played",
-            quote=Quote("", "but barely performs better than the random baseline", "section 5.3"),
-        ),
-        Held(
-            "at epsilon 1 passwords and PII are named more often than the .10 of uniform canaries",
-            min(at("password", 1.0), at("PII", 1.0)) > UNIFORM.value + _ERRORS * error,
-            "played",
-            quote=UNIFORM,
-        ),
-        Held(
-            "from zero logits argmax is as good for every prior (within 2.6 standard errors), so "
-            "the printed rates are not those of such models",
-            float(np.ptp(zeros)) < _ERRORS * math.sqrt(2) * error and max(zeros) < PASSWORD_3.value,
-            "played",
-            quote=PASSWORD_3,
-        ),
-    ]
+    yield played(
+        "at epsilon 10 the attack on PII is barely above the guess (above it, by less than a "
+        "third of what uniform canaries lose)",
+        -_ERRORS * error < gains["PII"] < gains["uniform"] / 3,
+        quote=Quote("", "but barely performs better than the random baseline", "section 5.3"),
+    )
+    yield played(
+        "at epsilon 1 passwords and PII are named more often than the .10 of uniform canaries",
+        min(at("password", 1.0), at("PII", 1.0)) > UNIFORM.value + _ERRORS * error,
+        quote=UNIFORM,
+    )
+    yield played(
+        "from zero logits argmax is as good for every prior (within 2.6 standard errors), so "
+        "the printed rates are not those of such models",
+        float(np.ptp(zeros)) < _ERRORS * math.sqrt(2) * error and max(zeros) < PASSWORD_3.value,
+        quote=PASSWORD_3,
+    )
 
 
 PIECES: Mapping[str, Callable[[Given], Any]] = {
@@ -452,12 +448,6 @@ PIECES: Mapping[str, Callable[[Given], Any]] = {
     for epsilon in EPSILONS_3
 }
 FIGURE_3 = Item(
-    "001",
-    "figure",
-    "3",
-    "Secrets named from n-gram models, beside the bounds",
-    40.0,
-    make_3,
-    pieces=PIECES,
-    command="narcissus audit examples/secrets.toml",
-)
+    "001", "figure", "3", "Secrets named from n-gram models, beside the bounds", 40.0, make_3,
+    pieces=PIECES, command="narcissus audit examples/secrets.toml",
+)  # fmt: skip

@@ -36,10 +36,22 @@ from narcissus.errors import InputError
 from narcissus.kinds.table.judgement import JudgedSetting
 from narcissus.kinds.table.kind import KIND
 from narcissus.priors import BayesianNetwork, fit_bayesian_network
+from narcissus.report.panels import Line, Panel
 from narcissus.tables import Bins, Table, read_table
 from narcissus.tables.read import MissingPolicy
 from narcissus.tables.spelling import ReadAs
-from narcissus_papers.base import Given, Held, Item, Line, Needed, Panel, Printed, Quote, Reproduced
+from narcissus_papers.base import (
+    Given,
+    Held,
+    Item,
+    Needed,
+    Printed,
+    Quote,
+    Reproduced,
+    Told,
+    played,
+    yields,
+)
 
 DELTA = 1e-5
 COLUMNS_IN_A_TABLE = 3
@@ -301,12 +313,8 @@ def never_above(answers: Mapping[str, Mapping[str, Any]]) -> bool:
     )
 
 
-def claim(what: str, holds: bool, because: str = "", quote: Quote | None = None) -> Held:
-    return Held(what, holds, "played", "" if holds else because, quote)
-
-
 def kept_below(answers: Mapping[str, Mapping[str, Any]]) -> Held:
-    return claim("no attack is above what is proved of the mean share", never_above(answers))
+    return played("no attack is above what is proved of the mean share", never_above(answers))
 
 
 EPSILON = 1.0
@@ -362,25 +370,25 @@ def make(given: Given) -> Reproduced:
             Printed("SEX, the bound at 95%", BOUND, sex["published"][TOP], OTHER),
         ),
         held=(
-            claim(
+            played(
                 "the published bound at 95% is at least 80 of 100 for all columns of ACS but "
                 "AGEP and SCHL", low <= {"AGEP", "SCHL"},
                 f"below 80 are {', '.join(sorted(low))}: {OTHER}",
                 Quote("80", "can be reconstructed almost fully ... 80 / 100 ...", "section 6.2"),
             ),
-            claim(
+            played(
                 "the paper's attack matches or exceeds the prior in every column: with 100 steps "
                 "of .01 it is nowhere shown to be below",
                 not _below(answers, "short"), quote=_EXCEEDS,
             ),
-            claim(
+            played(
                 "the same with 1,000 steps of .1, by which it recovers all without noise",
                 not worse,
                 f"it is below the prior beyond limits in {len(worse)} of {len(answers)} columns: "
                 "it fits the noise",
                 _EXCEEDS,
             ),
-            claim("the posterior is nowhere shown to be below the prior", ahead),
+            played("the posterior is nowhere shown to be below the prior", ahead),
             kept_below(answers),
         ),
         notes=(OTHER_DATA, BOUNDS, BELOW, f"Means of {TRIALS} releases of 100 people each."),
@@ -405,7 +413,8 @@ PIECES_5 = {
 }
 
 
-def make_5(given: Given) -> Reproduced:
+@yields
+def make_5(given: Given) -> Told:
     """Draw both columns; without noise the paper's attack recovers all."""
     answers = given.answers
     rises, all_of = True, {}
@@ -418,35 +427,31 @@ def make_5(given: Given) -> Reproduced:
         f"{100 * share:.1f} of 100 of {COLUMNS_5[source]}" for source, share in all_of.items()
     )
     names = [f"{e:g}" for e in EPSILONS]
-    return Reproduced(
-        panels=tuple(
-            Panel(
-                f"{SOURCES[source].title}, {name}",
-                "epsilon",
-                "of 100 people reconstructed",
-                lines(range(len(names)), [answers[f"{source}/{n}"] for n in names]),
-                names=names,
-            )
-            for source, name in COLUMNS_5.items()
-        ),
-        held=(
-            claim("the more epsilon, the more the posterior recovers, within limits", rises),
-            claim(
-                "without noise the paper's attack recovers everybody",
-                min(all_of.values()) >= 1.0 - 1e-9,
-                f"{missed}: people who are alike in all known columns can change places without "
-                "changing a count, so nothing tells them apart",
-                Quote("", "completely reconstructs the target columns of all", "section 6.2"),
-            ),
-            kept_below(answers),
-        ),
-        notes=(
-            OTHER_DATA,
-            BOUNDS,
-            BELOW,
-            f"Means of {TRIALS} releases of 100 people each; the paper's grid of epsilon is not "
-            "printed, ours is .1 to 10 and no noise.",
-        ),
+    yield from (
+        Panel(
+            f"{SOURCES[source].title}, {name}",
+            "epsilon",
+            "of 100 people reconstructed",
+            lines(range(len(names)), [answers[f"{source}/{n}"] for n in names]),
+            names=names,
+        )
+        for source, name in COLUMNS_5.items()
+    )
+    yield played("the more epsilon, the more the posterior recovers, within limits", rises)
+    yield played(
+        "without noise the paper's attack recovers everybody",
+        min(all_of.values()) >= 1.0 - 1e-9,
+        f"{missed}: people who are alike in all known columns can change places without "
+        "changing a count, so nothing tells them apart",
+        Quote("", "completely reconstructs the target columns of all", "section 6.2"),
+    )
+    yield kept_below(answers)
+    yield OTHER_DATA
+    yield BOUNDS
+    yield BELOW
+    yield (
+        f"Means of {TRIALS} releases of 100 people each; the paper's grid of epsilon is not "
+        "printed, ours is .1 to 10 and no noise."
     )
 
 
@@ -528,13 +533,13 @@ def make_6(given: Given) -> Reproduced:
             for source, found in sources.items()
         ),
         held=(
-            claim(
+            played(
                 "with more than five columns the paper's attack is not shown to beat the prior",
                 not ahead, f"it does with {', '.join(ahead)}",
                 Quote("5", "when reconstructing more than 5 columns", "section 6.3"),
             ),
-            claim("without the release several columns are never easier than one", falls),
-            claim(
+            played("without the release several columns are never easier than one", falls),
+            played(
                 "the published bound at 95% for FIRE is roughly the same for three columns as "
                 "for one (within 5 of 100)", abs(first - third) <= 5,
                 f"{first:.0f} and {third:.0f}: {OTHER}",
@@ -625,13 +630,13 @@ def make_7(given: Given) -> Reproduced:
             ),
         ),
         held=(
-            claim("the more is allowed, the more the prior gets", rises),
-            claim(
+            played("the more is allowed, the more the prior gets", rises),
+            played(
                 "the paper's attack performs better than the prior at every distance: with 100 "
                 "steps of .01 it is nowhere shown to be below the likeliest value",
                 not named["short"], f"it is at {', '.join(named['short'])}", _BETTER,
             ),
-            claim(
+            played(
                 "the same with 1,000 steps of .1", not named["rap"],
                 f"it is below the likeliest value beyond limits at {len(named['rap'])} of "
                 f"{len(answers)} distances: it fits the noise",

@@ -31,20 +31,25 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, sparse
 
-from narcissus.bounds import (
-    THEOREMS,
-    PoissonBinomial,
-    exact_optimum,
-    posterior,
-    threat,
-)
+from narcissus.bounds import THEOREMS, PoissonBinomial, exact_optimum, posterior, threat
 from narcissus.bounds.theorem import Question
 from narcissus.channels import KaryRandomizedResponse, local_dp_delta
 from narcissus.guarantees import ApproximateDP, BayesSecurity, GaussianDP, PureDP, RenyiDP
 from narcissus.mechanisms import GaussianNoise, MarginalQueries
+from narcissus.report.panels import Line, Panel
 from narcissus.results import Bound, NotAssessed
 from narcissus.success import ColumnsRight
-from narcissus_papers.base import Given, Held, Item, Line, Panel, Quote, Reproduced, Statements
+from narcissus_papers.base import (
+    Given,
+    Held,
+    Item,
+    Quote,
+    Reproduced,
+    Statements,
+    Told,
+    checked,
+    yields,
+)
 
 FloatArray = NDArray[np.float64]
 
@@ -100,7 +105,7 @@ THEOREM_ITEMS = Statements("001", 1.0)
     "Pure DP: given any output, the count is dominated by Bernoullis of e^eps times the odds.",
     "narcissus bound --epsilon 1 --prior .1 --targets 100 --at-least 30",
 )
-def _theorem_3_2(_given: Given) -> Reproduced:
+def _theorem_3_2(_given: Given) -> Told:
     """Compare Swanberg et al. 2025, Theorem 3.2, with all mechanisms of small worlds."""
     rng = np.random.default_rng(1)
     above, below = -np.inf, -np.inf
@@ -113,21 +118,19 @@ def _theorem_3_2(_given: Given) -> Reproduced:
         bound = PoissonBinomial(np.asarray(posterior(chances, epsilon))).tail(v)
         reached = best_given_output(rows, right, v, epsilon)
         above, below = max(above, reached - bound), max(below, bound - reached)
-    return Reproduced(
-        held=(
-            Held(
-                "for all targets, values, success sets and outputs: given the other targets, the "
-                "odds of one's success move by at most e^eps (Narcissus theory 4.1); a linear "
-                f"program over all mechanisms in {WORLDS} random worlds finds no output above it",
-                bool(above <= TOLERANCE), "proved",
-            ),
-            Held(
-                "no smaller bound holds: randomised response about every target's success has an "
-                "output that reaches it, as the same programs find",
-                bool(below <= TOLERANCE), "proved",
-            ),
-        )
-    )  # fmt: skip
+    yield Held(
+        "for all targets, values, success sets and outputs: given the other targets, the "
+        "odds of one's success move by at most e^eps (Narcissus theory 4.1); a linear "
+        f"program over all mechanisms in {WORLDS} random worlds finds no output above it",
+        bool(above <= TOLERANCE),
+        "proved",
+    )
+    yield Held(
+        "no smaller bound holds: randomised response about every target's success has an "
+        "output that reaches it, as the same programs find",
+        bool(below <= TOLERANCE),
+        "proved",
+    )
 
 
 def _exceeded(
@@ -136,22 +139,22 @@ def _exceeded(
     quote: Quote | None = None,
 ) -> tuple[Held, ...]:
     """Compare a theorem with the best of all mechanisms in each case."""
-    claims: list[Held] = []
+    found: list[Held] = []
     for rows, guarantee, v, success in cases:
         of_one = threat(values=rows[0], targets=len(rows), success=success)
         said = THEOREMS[name].bound(of_one, guarantee, v)
         assert not isinstance(said, NotAssessed)
         best = exact_optimum(rows, guarantee, v, success).value
         how = "exact match" if success is None else "guesses that cover two values"
-        claims.append(
-            Held(
+        found.append(
+            checked(
                 f"{len(rows)} target(s), {len(rows[0])} equal values, {how}, eps "
                 f"{guarantee.epsilon:g}, delta {guarantee.delta:g}, at least {v}: it says at most "
                 f"{said.value:.6f}, some mechanism reaches {best:.6f}",
-                best <= said.value + TOLERANCE, "checked", _INDEPENDENT_FAILURES, quote,
+                best <= said.value + TOLERANCE, _INDEPENDENT_FAILURES, quote,
             )
         )  # fmt: skip
-    return tuple(claims)
+    return tuple(found)
 
 
 _COIN, _THIRD = [0.5, 0.5], [1 / 3] * 3
@@ -178,7 +181,7 @@ def _refuted(name: str, words: str) -> Callable[[Given], Reproduced]:
     "Approximate DP: the tail averaged over the attempts, and n delta.",
     "narcissus bound --epsilon 1 --delta 1e-5 --prior .1 --targets 100 --at-least 30",
 )
-def _corollary_3_4(_given: Given) -> Reproduced:
+def _corollary_3_4(_given: Given) -> Told:
     """Compare Swanberg et al. 2025, Corollary 3.4, with all mechanisms of small worlds."""
     cases: list[Any] = list(_CASES)
     rng = np.random.default_rng(2)
@@ -187,17 +190,14 @@ def _corollary_3_4(_given: Given) -> Reproduced:
         guarantee = ApproximateDP(float(rng.choice([0.1, 1.0])), float(rng.choice([0.01, 0.1])))
         n = int(rng.integers(1, 3))
         cases.append(([row] * n, guarantee, int(rng.integers(1, n + 1)), None))
-    claims = _exceeded("swanberg-3.4", cases)
-    return Reproduced(
-        held=(
-            Held(
-                "for all targets, values and success sets (Narcissus theory 4.4: a sharper bound "
-                f"implies it); in {len(claims)} small worlds a linear program over all mechanisms "
-                "and attackers finds none above it",
-                all(claim.holds for claim in claims), "proved",
-            ),
-        ),
-    )  # fmt: skip
+    found = _exceeded("swanberg-3.4", cases)
+    yield Held(
+        "for all targets, values and success sets (Narcissus theory 4.4: a sharper bound "
+        f"implies it); in {len(found)} small worlds a linear program over all mechanisms "
+        "and attackers finds none above it",
+        all(claim.holds for claim in found),
+        "proved",
+    )
 
 
 THEOREM_ITEMS(
@@ -224,7 +224,7 @@ DEFINITIONS = Statements("001", 0.3)
     "Approximate DP: no event grows by more than e^eps, and delta.",
     "narcissus bound --epsilon 1 --delta 1e-5 --prior .1",
 )
-def _approximate_dp(_given: Given) -> Reproduced:
+def _approximate_dp(_given: Given) -> Told:
     worst = 0.0
     for values, epsilon in product((2, 3, 5), (0.3, 1.0, 2.0)):
         matrix = KaryRandomizedResponse(values, epsilon).channel().matrix
@@ -232,15 +232,11 @@ def _approximate_dp(_given: Given) -> Reproduced:
             events = max(np.maximum(a - np.exp(at) * b, 0.0).sum() for a in matrix for b in matrix)
             worst = max(worst, abs(local_dp_delta(matrix, at) - events))
             worst = max(worst, events - float(PureDP(epsilon).profile(at)))
-    return Reproduced(
-        held=(
-            Held(
-                "the least delta of randomised response, over all events, is what is computed, and "
-                "within the profile of its guarantee (9 mechanisms, 4 epsilons each)",
-                worst <= EXACT, "checked",
-            ),
-        )
-    )  # fmt: skip
+    yield checked(
+        "the least delta of randomised response, over all events, is what is computed, and "
+        "within the profile of its guarantee (9 mechanisms, 4 epsilons each)",
+        worst <= EXACT,
+    )
 
 
 @DEFINITIONS(
@@ -248,7 +244,7 @@ def _approximate_dp(_given: Given) -> Reproduced:
     "One random variable stochastically dominates another.",
     "narcissus bound --epsilon 1 --targets 10 --prior .1 --at-least 5",
 )
-def _dominance(_given: Given) -> Reproduced:
+def _dominance(_given: Given) -> Told:
     grid, least = (0.0, 0.2, 0.5, 0.9, 1.0), 1.0
     for chances in product(grid, repeat=3):
         lower = PoissonBinomial(np.array(chances))
@@ -257,19 +253,15 @@ def _dominance(_given: Given) -> Reproduced:
             higher[i] = max(higher[i], raised)
             upper = PoissonBinomial(higher)
             least = min(least, *(upper.tail(v) - lower.tail(v) for v in range(-1, 5)))
-    return Reproduced(
-        held=(
-            Held(
-                "a sum of independent Bernoullis is dominated by one with larger chances: every "
-                "tail of 125 sums of three against 15 raised ones each",
-                least >= -EXACT, "checked",
-            ),
-        )
-    )  # fmt: skip
+    yield checked(
+        "a sum of independent Bernoullis is dominated by one with larger chances: every "
+        "tail of 125 sums of three against 15 raised ones each",
+        least >= -EXACT,
+    )
 
 
 @DEFINITIONS("Definition 3.1", "A success metric is decomposable: a sum over the people.", _AUDIT)
-def _decomposable(_given: Given) -> Reproduced:
+def _decomposable(_given: Given) -> Told:
     success = ColumnsRight((2, 3), at_least=1)
     pairs = list(product(product(range(2), range(3)), repeat=2))
     truth = np.array([3 * x[0] + x[1] for x, _ in pairs])
@@ -283,15 +275,11 @@ def _decomposable(_given: Given) -> Reproduced:
         )
         + np.abs(alone.astype(int) - by_hand).max()
     )
-    return Reproduced(
-        held=(
-            Held(
-                "what counts is counted person by person: two people, six values, every world and "
-                "every pair of guesses",
-                apart == 0, "checked",
-            ),
-        )
-    )  # fmt: skip
+    yield checked(
+        "what counts is counted person by person: two people, six values, every world and "
+        "every pair of guesses",
+        apart == 0,
+    )
 
 
 @DEFINITIONS(
@@ -299,32 +287,30 @@ def _decomposable(_given: Given) -> Reproduced:
     "Narcissus resiliency, whose bound e^eps p + delta is the larger one.",
     "narcissus bound --epsilon 1 --delta 1e-5 --prior .1",
 )
-def _narcissus(_given: Given) -> Reproduced:
+def _narcissus(_given: Given) -> Told:
     priors = np.linspace(0.001, 0.999, 999)
     least = np.inf
     for epsilon in (0.01, 0.1, 1.0, 5.0, 20.0):
         least = min(least, float((np.exp(epsilon) * priors - posterior(priors, epsilon)).min()))
-    return Reproduced(
-        held=(
-            Held(
-                "e^eps p + delta is strictly above e^eps / (e^eps - 1 + 1/p) + delta for all "
-                "0 < p < 1 and eps > 0: their ratio is 1 + p (e^eps - 1)",
-                least > 0, "proved",
-            ),
-            Held(
-                "section 4.2 prints the odds as e^eps / (e^eps + 1/p)",
-                holds=False, shown="proved",
-                because="section 4.2 leaves out the -1 of Theorem 3.2: at eps = 0 it would be "
-                "below the prior",
-                quote=Quote("", r"\frac{e^{\varepsilon}}{e^{\varepsilon}+1/p}", "section 4.2"),
-            ),
-        ),
-        notes=("the definition itself: `narcissus reproduce 003 --statement 1.6`",),
-    )  # fmt: skip
+    yield Held(
+        "e^eps p + delta is strictly above e^eps / (e^eps - 1 + 1/p) + delta for all "
+        "0 < p < 1 and eps > 0: their ratio is 1 + p (e^eps - 1)",
+        least > 0,
+        "proved",
+    )
+    yield Held(
+        "section 4.2 prints the odds as e^eps / (e^eps + 1/p)",
+        holds=False,
+        shown="proved",
+        because="section 4.2 leaves out the -1 of Theorem 3.2: at eps = 0 it would be "
+        "below the prior",
+        quote=Quote("", r"\frac{e^{\varepsilon}}{e^{\varepsilon}+1/p}", "section 4.2"),
+    )
+    yield "the definition itself: `narcissus reproduce 003 --statement 1.6`"
 
 
 @DEFINITIONS("Definition A.1", "A k-way marginal query: shares of the people.", _AUDIT)
-def _queries(_given: Given) -> Reproduced:
+def _queries(_given: Given) -> Told:
     sizes, rng = (2, 3, 2), np.random.default_rng(0)
     people = np.array([[rng.integers(s) for s in sizes] for _ in range(40)], dtype=np.int32)
     queries = MarginalQueries(sizes, (0, 1, 2), 2)
@@ -335,19 +321,14 @@ def _queries(_given: Given) -> Reproduced:
         for cell in product(*(range(sizes[c]) for c in columns))
     ]
     same = sorted(by_hand) == sorted(counts.tolist()) and len(by_hand) == queries.cells
-    return Reproduced(
-        held=(
-            Held(
-                "the cells of all 2-way tables of three columns are the counts by hand, 40 people",
-                same, "checked",
-            ),
-        ),
-        notes=("counts here, shares of |X| in the paper: the number of people is public",),
-    )  # fmt: skip
+    yield checked(
+        "the cells of all 2-way tables of three columns are the counts by hand, 40 people", same
+    )
+    yield "counts here, shares of |X| in the paper: the number of people is public"
 
 
 @DEFINITIONS("Definition A.2", "The noisy k-way marginal mechanism.", _AUDIT)
-def _noisy(_given: Given) -> Reproduced:
+def _noisy(_given: Given) -> Told:
     sizes, k, mu = (2, 3, 2), 2, 0.7
     queries = MarginalQueries(sizes, (0, 1, 2), k)
     noise = GaussianNoise.for_mu(mu, queries.tables)
@@ -356,17 +337,12 @@ def _noisy(_given: Given) -> Reproduced:
     move = max(float(np.linalg.norm(a - b)) for a in each for b in each)
     found = noise.guarantee(queries.tables)
     assert isinstance(found, GaussianDP)
-    return Reproduced(
-        held=(
-            Held(
-                "the mechanism is mu-GDP with mu = sqrt(2 tables) / sigma, the largest move of all "
-                "replaced people over sigma (12 kinds of people, 3 tables)",
-                abs(move / noise.scale - found.mu) <= EXACT * 10 and abs(found.mu - mu) <= 1e-9,
-                "checked",
-            ),
-        ),
-        notes=("the paper writes 2 sigma^2 for the variance of a share; sigma is a cell's here",),
-    )  # fmt: skip
+    yield checked(
+        "the mechanism is mu-GDP with mu = sqrt(2 tables) / sigma, the largest move of all "
+        "replaced people over sigma (12 kinds of people, 3 tables)",
+        abs(move / noise.scale - found.mu) <= EXACT * 10 and abs(found.mu - mu) <= 1e-9,
+    )
+    yield "the paper writes 2 sigma^2 for the variance of a share; sigma is a cell's here"
 
 
 Floats = NDArray[np.float64]
@@ -457,7 +433,8 @@ def _picture() -> Panel:
     )  # fmt: skip
 
 
-def make(_given: Given) -> Reproduced:
+@yields
+def make(_given: Given) -> Told:
     """Enumerate all cases; show where the condition ends."""
     grid = product(VALUES, EPSILONS)
     cases = [(p, e, records) for v, e in grid for p in priors(v, e) for records in RECORDS]
@@ -473,38 +450,33 @@ def make(_given: Given) -> Reproduced:
         f"{len(cases)} cases: {', '.join(map(str, VALUES))} values, epsilon "
         f"{', '.join(f'{e:g}' for e in EPSILONS)}, 1 to {RECORDS[-1]} records, {PRIORS} priors each"
     )
-    return Reproduced(
-        panels=(_picture(),),
-        held=(
-            Held(
-                f"the likeliest value is the released one ({where})",
-                all(one.says_what_it_sees for one in found), "checked",
-            ),
-            Held(
-                "given any release the number that is right has the law of Theorem 3.2, so the "
-                f"bound is attained (apart by at most {max(one.apart for one in found):.1e})",
-                all(one.apart <= ROUNDING for one in found), "checked",
-            ),
-            Held(
-                "among all mechanisms with this guarantee it is the optimum for uniform priors: "
-                f"exact dual certificates of {len(exact)} rational priors",
-                all(tight and short >= 0 and not (same and short) for same, short, tight in exact),
-                "proved",
-            ),
-            Held(
-                "the condition is needed: at prior .9 and .1, epsilon 1, the bound holds and is "
-                f"not attained (apart by {outside.apart:.3f})",
-                not outside.says_what_it_sees and outside.apart > 0.01
-                and outside.beyond <= ROUNDING, "checked",
-            ),
-        ),
-        notes=(
-            "The law is given the release, and the bound puts in the prior chances of the guesses "
-            "that were made. Tight does not mean best: for uneven priors other mechanisms with the "
-            f"same guarantee give up to {100 * float(max(one[1] for one in exact)):.1f} of 100 "
-            "more on average, by telling the likeliest values alone apart.",
-        ),
-    )  # fmt: skip
+    yield _picture()
+    yield checked(
+        f"the likeliest value is the released one ({where})",
+        all(one.says_what_it_sees for one in found),
+    )
+    yield checked(
+        "given any release the number that is right has the law of Theorem 3.2, so the "
+        f"bound is attained (apart by at most {max(one.apart for one in found):.1e})",
+        all(one.apart <= ROUNDING for one in found),
+    )
+    yield Held(
+        "among all mechanisms with this guarantee it is the optimum for uniform priors: "
+        f"exact dual certificates of {len(exact)} rational priors",
+        all(tight and short >= 0 and not (same and short) for same, short, tight in exact),
+        "proved",
+    )
+    yield checked(
+        "the condition is needed: at prior .9 and .1, epsilon 1, the bound holds and is "
+        f"not attained (apart by {outside.apart:.3f})",
+        not outside.says_what_it_sees and outside.apart > 0.01 and outside.beyond <= ROUNDING,
+    )
+    yield (
+        "The law is given the release, and the bound puts in the prior chances of the guesses "
+        "that were made. Tight does not mean best: for uneven priors other mechanisms with the "
+        f"same guarantee give up to {100 * float(max(one[1] for one in exact)):.1f} of 100 "
+        "more on average, by telling the likeliest values alone apart."
+    )
 
 
 PROPOSITION_B1 = Item(
@@ -609,28 +581,25 @@ def make_1(_given: Given) -> Reproduced:
             *((row, *("yes" if covers(row, kind) else "" for kind in MARKS)) for row in ROWS),
         ),
         held=(
-            Held(
-                "ours has all nine marks", all(covers("Ours", kind) for kind in MARKS), "checked"
-            ),
-            Held(
+            checked("ours has all nine marks", all(covers("Ours", kind) for kind in MARKS)),
+            checked(
                 "ours is the first to limit approximate reconstruction of several records under a "
                 "non-uniform prior (section 1.1)",
                 covers("Ours", "non-uniform", "multiple", "complex", "reconstruction") and not hard,
-                "checked",
                 "" if not hard else f"as we have them, {', '.join(hard)} does too",
             ),
-            Held(
+            checked(
                 "only [6, 31, 59] limit approximate reconstruction (section 1.1)",
                 near == printed,
-                "checked",
                 f"as we have it, {', '.join(sorted(near ^ printed))} does too: its formula is in "
                 "the chance of an attempt, whatever counts as success",
                 Quote("", "Only a few works [6, 31, 59] address approximate", "section 1.1"),
             ),
-            Held("[6, 31, 59] are about a single target", not single, "checked"),
-            Held(
-                "[58, 43] are about uniform priors: fair bits, equally likely canaries", not uneven,
-                "checked", ", ".join(uneven),
+            checked("[6, 31, 59] are about a single target", not single),
+            checked(
+                "[58, 43] are about uniform priors: fair bits, equally likely canaries",
+                not uneven,
+                ", ".join(uneven),
             ),
         ),
         notes=(
@@ -643,7 +612,7 @@ def make_1(_given: Given) -> Reproduced:
             "values, uniform or falling, one target or "
             f"{FALL} of {TARGETS}, exact or within one value.",
         ),
-    )  # fmt: skip
+    )
 
 
 TABLE_1 = Item(
