@@ -217,8 +217,7 @@ class MemorizationLayout(Layout):
         unit = self.unit
 
         def draw(figure: MplFigure) -> None:
-            from narcissus.report.charts import Range
-            from narcissus.report.dot_plot import Row, dot_plot
+            from narcissus.report.charts import Range, Row, dot_plot
 
             rows = [
                 Row(one.label, fresh and fresh.value, Range(one.group.share))

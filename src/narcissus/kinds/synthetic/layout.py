@@ -635,8 +635,7 @@ def _picture(name: RiskName, risks: Sequence[AboutRisk], grade: Grade) -> Figure
     """Draw each secret: people of the data beside people of the control."""
 
     def draw(figure: MplFigure) -> None:
-        from narcissus.report.charts import Range
-        from narcissus.report.dot_plot import Row, dot_plot
+        from narcissus.report.charts import Range, Row, dot_plot
 
         lines = [
             Row(

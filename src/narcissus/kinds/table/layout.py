@@ -19,7 +19,6 @@ from narcissus.kinds.table.found import (
     TableBound,
     TableDetail,
 )
-from narcissus.kinds.table.glance import glance
 from narcissus.kinds.table.judgement import JudgedSetting, TableJudgement
 from narcissus.kinds.table.pictures import (
     attacks_picture,
@@ -34,6 +33,7 @@ from narcissus.kinds.table.words import (
     are_real,
     attack_name,
     best_name,
+    glance,
     in_favour,
     label_of,
     level_of,

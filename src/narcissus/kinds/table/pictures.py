@@ -71,8 +71,7 @@ def curves_picture(settings: Sequence[JudgedSetting]) -> Figure:
     known = [(s, best) for s in settings if (best := s.best_attack) is not None]
 
     def draw(figure: MplFigure) -> None:
-        from narcissus.report.charts import CEILING, WITH, WITHOUT, Range
-        from narcissus.report.curves import Curve, curves
+        from narcissus.report.charts import CEILING, WITH, WITHOUT, Curve, Range, curves
 
         own = [
             None
@@ -154,7 +153,7 @@ def attacks_picture(setting: JudgedSetting, *, is_sweep: bool) -> Figure:
     where = f"At {label_of(setting)}" if is_sweep else "In this release"
 
     def draw(figure: MplFigure) -> None:
-        from narcissus.report.dot_plot import Row, dot_plot
+        from narcissus.report.charts import Row, dot_plot
 
         rows = [] if ceiling is None else [Row("ceiling", None, None, as_range(ceiling))]
         rows += [
@@ -295,7 +294,7 @@ def columns_picture(setting: JudgedSetting) -> Figure:
     more = () if not alone else ("Best guess of this column alone",)
 
     def draw(figure: MplFigure) -> None:
-        from narcissus.report.dot_plot import Row, dot_plot
+        from narcissus.report.charts import Row, dot_plot
 
         dot_plot(
             figure, [Row(n, c.baseline, as_range(c), as_range(above.get(n))) for n, c in columns]
@@ -374,7 +373,7 @@ def groups_picture(setting: JudgedSetting) -> Figure:
     worst = max(groups, key=lambda line: line.sure_gain)
 
     def draw(figure: MplFigure) -> None:
-        from narcissus.report.dot_plot import Row, dot_plot
+        from narcissus.report.charts import Row, dot_plot
 
         rows: list[Row] = []
         before = average.by

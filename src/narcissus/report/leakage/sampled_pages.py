@@ -15,8 +15,7 @@ from narcissus.channels import (
 )
 from narcissus.channels.estimate import INDEPENDENT, between_text, few_samples
 from narcissus.channels.summary import QUANTITIES, WORDS, Quantity
-from narcissus.report.charts import Range
-from narcissus.report.dot_plot import Row, dot_plot
+from narcissus.report.charts import Range, Row, dot_plot
 from narcissus.report.format import limits, percent
 from narcissus.report.leakage.sheet import Asked, assessed, method, sheet, table
 from narcissus.report.page import MISSING, Block, Facts, Figure, Grid, Items, Page, Section
