@@ -21,13 +21,10 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import fft, optimize, special
 
+from narcissus._arrays import Floats, IntArray
 from narcissus._validation import fraction, integer
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 _APART = ((10**4, 0.25), (10**5, 0.5), (2**20, 1.0))
 """Up to so many scores, ranks lie so many standard deviations apart: nearer ones narrow little."""
@@ -37,7 +34,7 @@ _CLOSE = 0.005  # share of the error that is left over
 _SPREAD = 12.0  # standard deviations of a step beyond which chances are below exp(-60)
 
 
-def exceedance_limits(count: int, error: float) -> tuple[FloatArray, FloatArray]:
+def exceedance_limits(count: int, error: float) -> tuple[Floats, Floats]:
     """Compute limits on the chance of a value above a threshold, by the number of values there.
 
     The limits, shape (count + 1,) each, fail with chance ``error`` at any threshold together. A
@@ -114,20 +111,20 @@ def ranks_of(n: int) -> IntArray:
     return np.array(found, dtype=np.int64)
 
 
-def _ends(n: int, ranks: IntArray, level: float) -> tuple[FloatArray, FloatArray]:
+def _ends(n: int, ranks: IntArray, level: float) -> tuple[Floats, Floats]:
     kinds = special.betaincinv, special.betainccinv
     low, high = (np.asarray(one(ranks, n - ranks + 1, level), np.float64) for one in kinds)
     return low, high
 
 
-def _poisson(mean: float) -> FloatArray:
+def _poisson(mean: float) -> Floats:
     if mean <= 0:
         return np.ones(1)
     counts = np.arange(int(mean + _SPREAD * math.sqrt(mean)) + 40)
     return np.exp(counts * math.log(mean) - mean - special.gammaln(counts + 1))
 
 
-def _convolved(first: FloatArray, second: FloatArray) -> FloatArray:
+def _convolved(first: Floats, second: Floats) -> Floats:
     if min(first.size, second.size) <= _DIRECT:
         return np.convolve(first, second)
     size = first.size + second.size - 1

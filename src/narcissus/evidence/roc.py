@@ -11,14 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from narcissus._arrays import Floats
 from narcissus._validation import between, fraction, probability
 from narcissus.errors import InputError
 from narcissus.evidence.exceedance import exceedance_limits, local_level, ranks_of
 from narcissus.results import Approximate, Estimate, Grade, Result
-
-FloatArray = NDArray[np.float64]
 
 LOW_RATES = (0.1, 0.01, 0.001, 0.0001, 0.00001)
 """False-positive rates at which membership is reported."""
@@ -31,15 +30,15 @@ class RocBand(Result):
 
     # from high to low, shape (k,): scores at least as large are called in. The first is
     # infinite.
-    thresholds: FloatArray
+    thresholds: Floats
     # `false_positives`, `true_positives`: The observed rates, shape (k,)
-    false_positives: FloatArray
-    true_positives: FloatArray
+    false_positives: Floats
+    true_positives: Floats
     # `fpr_low`, `fpr_high`, `tpr_low`, `tpr_high`: Their limits, shape (k,) each
-    fpr_low: FloatArray
-    fpr_high: FloatArray
-    tpr_low: FloatArray
-    tpr_high: FloatArray
+    fpr_low: Floats
+    fpr_high: Floats
+    tpr_low: Floats
+    tpr_high: Floats
     confidence: float  # level of all limits together
     outside: int  # `outside`, `inside`: Scores of non-members and of members
     inside: int
@@ -67,7 +66,7 @@ class RocBand(Result):
             needed = math.ceil(math.log(share) / math.log1p(-fpr))
         return f"cannot be seen with {self.outside:,} non-members; {needed:,} are enough"
 
-    def curve(self, fpr: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def curve(self, fpr: ArrayLike) -> tuple[Floats, Floats, Floats]:
         """Return the largest true-positive rate at each rate, and its limits, in three arrays."""
         at = np.asarray(fpr, dtype=np.float64)
         value = self.true_positives[np.searchsorted(self.false_positives, at, side="right") - 1]
@@ -172,7 +171,7 @@ def roc_band(
     )
 
 
-def _sorted(name: str, values: ArrayLike) -> FloatArray:
+def _sorted(name: str, values: ArrayLike) -> Floats:
     array = np.sort(np.asarray(values, dtype=np.float64))
     if array.ndim != 1 or array.size == 0:
         raise InputError(f"`{name}` must be a non-empty vector, got shape {array.shape}")

@@ -15,9 +15,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
+from narcissus._arrays import Floats
 from narcissus._outwards import lower
 from narcissus._validation import real
 from narcissus.errors import InputError
@@ -29,7 +30,6 @@ from narcissus.results import Estimate, Grade, Result
 _RANKS = (0.003, 0.01, 0.03, 0.07, 0.15, 0.3, 0.5, 0.8)
 _OF_PAIRS = 0.5  # part of the error that the pairs have, where no threshold is given
 _SEED = 20_261_127  # pairs runs whose order in the file may tell their scores
-FloatArray = NDArray[np.float64]
 _RUNS = (
     "runs are independent of each other, trained and scored alike; whether the canary is in was \
 fixed or drawn before"
@@ -144,7 +144,7 @@ def refute_runs(
     )
 
 
-def _paired(own: FloatArray, others: FloatArray, alpha: float, level: float) -> Estimate:
+def _paired(own: Floats, others: Floats, alpha: float, level: float) -> Estimate:
     """Limit the chance that a run with the canary has the larger score of two, from below."""
     random, n = np.random.default_rng(_SEED), min(own.size, others.size)
     right = int((random.permutation(own)[:n] > random.permutation(others)[:n]).sum())

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from narcissus._arrays import BoolArray, Floats
 from narcissus._validation import integer, probabilities
 from narcissus.bounds import (
     PoissonBinomial,
@@ -46,9 +47,6 @@ from narcissus.evidence.refutation import (
 from narcissus.evidence.sweep import FIRST, Ordered, SweepTest, few_ends, many_ends
 from narcissus.guarantees import GaussianDP
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-
 UNBELIEVABLE = 1e-6  # results of smaller probability refute fair coins
 _FEWEST_CANARIES = 6  # canaries needed
 _PER_DELTA = 8.0  # guesses at the first end for each failure that delta allows, over the level
@@ -60,7 +58,7 @@ _HALF = "there was a coin for each canary, although exactly half are in"
 _EVERY = "nothing about the number of guesses: every one is tested at once"
 
 
-_Order = tuple[tuple[BoolArray, FloatArray | float], ...]
+_Order = tuple[tuple[BoolArray, Floats | float], ...]
 """Guesses in order, whether each is right and its prior chance: all, then the highest scores alone
 and the lowest alone."""
 
@@ -139,7 +137,7 @@ def refute_ranked(
     return _refute_order(order, asked, guesses, said, many)
 
 
-def _two_sided(score: FloatArray, inside: BoolArray, coins: FloatArray | float) -> _Order:
+def _two_sided(score: Floats, inside: BoolArray, coins: Floats | float) -> _Order:
     """Guess high scores in and low ones out, in turn; where equal scores lie in the middle, aside.
 
     Among equal scores wrong guesses come first: no order of them has fewer right ones.
@@ -156,8 +154,8 @@ def _two_sided(score: FloatArray, inside: BoolArray, coins: FloatArray | float) 
 
 
 def _side(
-    score: FloatArray, right: BoolArray, guessed: BoolArray, chances: FloatArray | float
-) -> tuple[BoolArray, FloatArray | float]:
+    score: Floats, right: BoolArray, guessed: BoolArray, chances: Floats | float
+) -> tuple[BoolArray, Floats | float]:
     """Return which of those ``guessed`` are right, the highest score first, and their chances."""
     if not isinstance(chances, np.ndarray):
         return _surest_first(score[guessed], right[guessed]), chances
@@ -165,7 +163,7 @@ def _side(
     return right[order], chances[order]
 
 
-def _surest_first(score: FloatArray, right: BoolArray) -> BoolArray:
+def _surest_first(score: Floats, right: BoolArray) -> BoolArray:
     """Sort by falling score, among equal ones the wrong first: two sorts of numbers, merged."""
     hits, misses = np.sort(score[right]), np.sort(score[~right])
     found = np.zeros(score.size, dtype=bool)
@@ -225,7 +223,7 @@ def _swept(
 
 def checked_scores(
     scores: ArrayLike, members: ArrayLike, name: str = "members"
-) -> tuple[FloatArray, BoolArray]:
+) -> tuple[Floats, BoolArray]:
     try:
         score = np.asarray(scores, dtype=np.float64)
         inside = np.asarray(members, dtype=np.float64)
@@ -286,7 +284,7 @@ def _pair_labels(pairs: ArrayLike, size: int) -> NDArray[np.int64]:
     return number.astype(np.int64)
 
 
-def _paired(score: FloatArray, inside: BoolArray, labels: NDArray[np.int64]) -> BoolArray:
+def _paired(score: Floats, inside: BoolArray, labels: NDArray[np.int64]) -> BoolArray:
     """Make each pair one guess, that its higher score is in; return which are right, surest first.
 
     A guess between equal scores counts as wrong.

@@ -14,16 +14,14 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from narcissus._arrays import Floats
 from narcissus._validation import arity, integer
 from narcissus.errors import InputError
 from narcissus.worlds.base import Array, Batch, Draw, Enumeration, World, gather, is_derived, key_of
 from narcissus.worlds.finite import Finite
 from narcissus.worlds.products import Uniform
 from narcissus.worlds.tardos import Superset, Tardos, TardosNature, succession
-
-Floats = NDArray[np.float64]
 
 
 class Knowledge(Protocol):

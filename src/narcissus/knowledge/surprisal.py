@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import Floats
 from narcissus.errors import InputError
 from narcissus.knowledge.base import refine
 from narcissus.worlds.base import LISTED, Array, Batch, Enumerable, Enumeration, key_of
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MplFigure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
-from numpy.typing import NDArray
 
+from narcissus._arrays import Floats
 from narcissus.report.format import percent
 from narcissus.report.svg import BLUE, FAINT, INK, PAPER, QUIET, RUST
 
@@ -154,9 +154,6 @@ def histograms(
     axes.spines["left"].set_visible(False)
     axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
     axes.set_xlabel(f"targets recovered in one release, of {people}", loc="left")
-
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

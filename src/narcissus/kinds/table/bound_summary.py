@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import Floats
 from narcissus.bounds import THEOREMS, Theorem, interpolation_tails
 from narcissus.bounds.one_target import COLUMNS
 from narcissus.bounds.theorems import of_tails
@@ -25,7 +26,6 @@ from narcissus.kinds.table.proofs import mean_tails, not_exceeded, unpacked
 from narcissus.results import Estimate
 from narcissus.rows import StudyRow
 
-Floats = NDArray[np.float64]
 Trial = Mapping[str, NDArray[Any]]
 
 

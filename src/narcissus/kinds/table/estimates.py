@@ -23,6 +23,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import Floats
 from narcissus.attacks.table import Ceiling, MeanField, NearestRecord, PriorGuess, TableAttack
 from narcissus.evidence import (
     Envelope,
@@ -53,7 +54,6 @@ from narcissus.kinds.table.schema import ThresholdSpec
 from narcissus.results import Estimate
 
 Trial = Mapping[str, NDArray[Any]]
-Floats = NDArray[np.float64]
 Mean = Literal["share", "advantage", "gain"]
 Always = tuple[int, int, int | None]
 

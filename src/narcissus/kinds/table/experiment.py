@@ -26,6 +26,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import Floats
 from narcissus.attacks.table import TableAttack, Targets
 from narcissus.attacks.table.base import Simulated, Trainable
 from narcissus.attacks.table.ceiling import insider_chances, kept_beliefs
@@ -56,7 +57,6 @@ from narcissus.success.table import EachPerson, EachPersonsCodes
 from narcissus.tables import Table
 from narcissus.worlds import People, RealRows
 
-Floats = NDArray[np.float64]
 Trial = Mapping[str, NDArray[Any]]
 Found = dict[str, NDArray[Any]]
 

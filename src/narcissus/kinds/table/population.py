@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import Floats
 from narcissus._random import child
 from narcissus.attacks.table import Targets
 from narcissus.bounds.threat import Nearby
@@ -34,7 +35,6 @@ from narcissus.knowledge import FactoredTargets
 from narcissus.mechanisms import Columns, Prepared, TableMechanism
 from narcissus.tables import Table
 
-Floats = NDArray[np.float64]
 Kept = dict[str, NDArray[Any]]
 
 # first parts of the keys of generators

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import Floats
 from narcissus._files import file_size
 from narcissus._random import child
 from narcissus.attacks.base import Answers
@@ -42,7 +43,6 @@ from narcissus.tables.tally import RawColumn
 from narcissus.worlds import RealRows
 from narcissus.worlds.base import Draw
 
-Floats = NDArray[np.float64]
 COUNT = "count"  # the column of a file of counts that holds them
 _MORE_OTHERS = 0.5  # by so much more of a release than of the data, rare values are other spellings
 

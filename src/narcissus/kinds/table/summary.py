@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import Floats
 from narcissus.attacks.table import TableAttack
 from narcissus.attacks.table.base import MayFallBelow
 from narcissus.evidence import (
@@ -54,7 +55,6 @@ from narcissus.kinds.table.found import (
 from narcissus.results import Estimate
 
 Trial = Mapping[str, NDArray[Any]]
-Floats = NDArray[np.float64]
 
 SURE = 0.99  # least level at which a prior is said to be refuted by what guesses score
 # A slope that is fitted to few trials takes more luck out than there is: with 3, 5 and 10 trials

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from narcissus._arrays import Floats
 from narcissus._outwards import lower, upper
 from narcissus.channels import (
     AfterOutputs,
@@ -274,8 +274,6 @@ def _witness(one: Direction, secrets: Sequence[str], place: int) -> list[Block]:
         blocks.append(table(title, ("Guess", *secrets), rows, folded=len(rows) > 20))
     return blocks
 
-
-Floats = NDArray[np.float64]
 
 MOST_SECRETS = 25  # Columns that can be told apart
 MOST_BELIEFS = 12  # Posteriors that are drawn; the rest is said

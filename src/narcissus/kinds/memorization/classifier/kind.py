@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from narcissus._arrays import Floats
 from narcissus._files import file_digest
 from narcissus._random import child
 from narcissus._version import __version__
@@ -47,7 +48,6 @@ from narcissus.rows import Count, Fact, Findings, Quantity, Share, StudyRow
 from narcissus.study.kinds import RunOptions
 from narcissus.study.store import Payload
 
-FloatArray = NDArray[np.float64]
 Png = Annotated[
     str, Field(pattern=r"^iVBORw0KGgo[A-Za-z0-9+/]+={0,2}$", description="A PNG file in base64.")
 ]
@@ -139,10 +139,10 @@ class ReconstructedPoints:
     """What the attacks made."""
 
     # Points by network, the audited one first, shapes (points, d); none where not played
-    pooled: Sequence[FloatArray]
+    pooled: Sequence[Floats]
     # The informed attacker's, one for each of the first training images; none where not
     # played
-    guessed: FloatArray | None
+    guessed: Floats | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +190,7 @@ class ClassifierKind(MemorizationKind[ClassifierStudy, ClassifierWork]):
 
     def measure(self, work: ClassifierWork, done: Done, options: RunOptions) -> Findings:
         study, attacks = work.study, work.attacks
-        pooled: list[FloatArray] = []
+        pooled: list[Floats] = []
         if study.reconstruction:
             pooled = [attacks.pooled(done, net) for net in range(len(work.nets))]
         made = ReconstructedPoints(pooled, attacks.guessed(done) if study.informed else None)
@@ -289,9 +289,7 @@ _Found = tuple[ImageAttack, NDArray[np.bool_], NDArray[np.bool_]]
 """An attack, which images it got, and which fresh ones."""
 
 
-def _reconstruction(
-    study: ClassifierStudy, sides: ImageSides, pooled: Sequence[FloatArray]
-) -> _Found:
+def _reconstruction(study: ClassifierStudy, sides: ImageSides, pooled: Sequence[Floats]) -> _Found:
     """Count the training images, and the fresh ones, to which some point is close."""
     least, points = study.success.correlation, pooled[0]
     nearest = nearest_points(sides.trained, points)
@@ -315,7 +313,7 @@ def _reconstruction(
     return attack, ours, fresh
 
 
-def _informed(study: ClassifierStudy, sides: ImageSides, guessed: FloatArray) -> _Found:
+def _informed(study: ClassifierStudy, sides: ImageSides, guessed: Floats) -> _Found:
     """Hold each guess against the image that it is of, and against fresh ones."""
     least, count, fresh = study.success.correlation, len(guessed), len(sides.fresh)
     alike = normalised(sides.trained[:count]) * normalised(guessed)
@@ -338,12 +336,12 @@ def _informed(study: ClassifierStudy, sides: ImageSides, guessed: FloatArray) ->
     return attack, own >= least, theirs
 
 
-def _best(correlations: FloatArray, count: int) -> list[int]:
+def _best(correlations: Floats, count: int) -> list[int]:
     return [int(i) for i in np.argsort(-correlations, kind="stable")[:count]]
 
 
 def _shown(
-    sides: ImageSides, pairs: Sequence[tuple[int, FloatArray]]
+    sides: ImageSides, pairs: Sequence[tuple[int, Floats]]
 ) -> tuple[ShownReconstruction, ...]:
     """Return each point beside its training image and the fresh image that it is most like."""
     if not pairs:
@@ -352,7 +350,7 @@ def _shown(
     fresh = nearest_points(points, sides.fresh)
     own = (normalised(sides.trained[[i for i, _ in pairs]]) * normalised(points)).sum(axis=1)
 
-    def file(row: FloatArray) -> str:
+    def file(row: Floats) -> str:
         return base64.b64encode(sides.shown(row)).decode()
 
     return tuple(
@@ -410,7 +408,7 @@ class AttacksNetworks:
         attack, _, rest = key.partition("/")
         return {"points": self._informed(int(rest)) if attack == "informed" else self._piece(rest)}
 
-    def _piece(self, rest: str) -> FloatArray:
+    def _piece(self, rest: str) -> Floats:
         net, _, piece = rest.partition("/")
         assert self.reconstruction is not None
         search = KktSearch(
@@ -422,7 +420,7 @@ class AttacksNetworks:
         random = child(self.entropy, _ATTACK, int(net), int(piece))
         return search.start(int(piece), first, random)[0]
 
-    def _informed(self, target: int) -> FloatArray:
+    def _informed(self, target: int) -> Floats:
         assert self.informed is not None
         known = np.delete(self.sides.trained, target, axis=0)
         net, classes = self.nets[0], self.sides.classes
@@ -434,13 +432,13 @@ class AttacksNetworks:
             steps=self.informed.steps,
         ).point
 
-    def pooled(self, found: Mapping[str, Payload], net: int) -> FloatArray:
+    def pooled(self, found: Mapping[str, Payload], net: int) -> Floats:
         """Return all points that were reconstructed from one network, shape (points, d)."""
         prefix = f"points/{net}/"
         parts = [found[key]["points"] for key in self.keys if key.startswith(prefix)]
         return np.concatenate([np.asarray(part, dtype=np.float64) for part in parts])
 
-    def guessed(self, found: Mapping[str, Payload]) -> FloatArray:
+    def guessed(self, found: Mapping[str, Payload]) -> Floats:
         """Return the informed attacker's points, shape (targets, d)."""
         return np.array(
             [found[f"informed/{target}"]["points"] for target in range(self.targets)],

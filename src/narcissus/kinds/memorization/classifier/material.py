@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import Floats
 from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.extraction.classifier import DenseNet, read_dense_net, train_dense
@@ -21,7 +22,6 @@ from narcissus.kinds.memorization.classifier.schema import (
     WeightsSection,
 )
 
-FloatArray = NDArray[np.float64]
 Classes = NDArray[np.intp]
 
 _DIVISION, _TRAINING = 0, 1  # keys of random streams
@@ -33,19 +33,19 @@ class ImageSides:
 
     # trained, classes: Those that the network was trained on, in an order by chance, and
     # their classes; None where the network is given, which says itself what it takes them for
-    trained: FloatArray
+    trained: Floats
     classes: Classes | None
-    fresh: FloatArray  # Those that no network here has seen, in an order by chance
+    fresh: Floats  # Those that no network here has seen, in an order by chance
     # others, other_classes: Those that shadow networks are trained on; none where networks
     # are given
-    others: FloatArray
+    others: Floats
     other_classes: Classes
     box: float  # Largest absolute value of any of them
-    offset: FloatArray  # What was subtracted: an image as it is shown is ``row * scale + offset``
+    offset: Floats  # What was subtracted: an image as it is shown is ``row * scale + offset``
     scale: float  # What they were divided by
     layout: ImageLayout  # How a row is an image
 
-    def shown(self, row: FloatArray) -> bytes:
+    def shown(self, row: Floats) -> bytes:
         """Return a row as a PNG file, as it was before the offset was subtracted."""
         return self.layout.png(row * self.scale + self.offset)
 
@@ -120,9 +120,9 @@ def _divided(
 
 def _scaled(
     study: ClassifierStudy,
-    sides: tuple[FloatArray, FloatArray, FloatArray],
+    sides: tuple[Floats, Floats, Floats],
     classes: tuple[Classes | None, Classes],
-    offset: FloatArray,
+    offset: Floats,
     layout: ImageLayout,
 ) -> ImageSides:
     if study.data.offset != "mean":
@@ -136,7 +136,7 @@ def _scaled(
     )
 
 
-def _keys(rows: FloatArray) -> NDArray[np.str_]:
+def _keys(rows: Floats) -> NDArray[np.str_]:
     """Make the text of each row unique."""
     return np.array([hashlib.sha256(row.tobytes()).hexdigest() for row in rows])
 

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 from scipy.spatial import distance
 
-from narcissus._arrays import BoolArray
-from narcissus._arrays import Floats as FloatArray
+from narcissus._arrays import BoolArray, Floats
 from narcissus._files import file_digest, files_digest
 from narcissus._random import child
 from narcissus.errors import InputError
@@ -233,7 +232,7 @@ class AttackedImages:
 
     attempts: Attempts  # On the model, by caption
     # Of each image trained on to the attempts from its caption, shape (trained,)
-    distances: FloatArray
+    distances: Floats
     # outliers, fresh_outliers: Which images trained on, and which fresh ones, are unlike the
     # others
     outliers: BoolArray
@@ -243,7 +242,7 @@ class AttackedImages:
     reproduced_fresh: BoolArray
     shadow_outliers: BoolArray  # Which images trained on are unlike those of the shadow models
     # Share of shadow models that give each image trained on; 0 where it is not unlike theirs
-    by_shadows: FloatArray
+    by_shadows: Floats
     shadow_models: int  # How many there are
 
 
@@ -338,7 +337,7 @@ def _group(
     return count_rows("reproduced", "attempts", counts, beside, of_copies(copies))
 
 
-def _by_shadows(shares: FloatArray, models: int, each: float) -> Estimate | None:
+def _by_shadows(shares: Floats, models: int, each: float) -> Estimate | None:
     """Limit the share that shadow models give of images that they never saw."""
     quantity = "a shadow model gives an image that it was not trained on"
     if not len(shares):
@@ -354,7 +353,7 @@ def _pictures(
     """Show attempts beside the nearest images, the closest of each number of copies in turn."""
     trained, fresh = division.trained, division.fresh
 
-    def shown(row: FloatArray) -> str:
+    def shown(row: Floats) -> str:
         return _encoded(row.reshape(trained.shape), smaller)
 
     for place in _chosen(count, trained.copies, found):
@@ -387,7 +386,7 @@ def _chosen(count: int, copies: NDArray[np.int64], found: AttackedImages) -> lis
     return sorted(chosen, key=lambda place: (-copies[place], found.distances[place]))
 
 
-def _encoded(image: FloatArray, smaller: int) -> str:
+def _encoded(image: Floats, smaller: int) -> str:
     """Return an image as bytes in base64, shrunk by a whole number."""
     height, width, channels = (image.shape[0] // smaller, image.shape[1] // smaller, image.shape[2])
     cut = image[: height * smaller, : width * smaller]
