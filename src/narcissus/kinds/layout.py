@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -38,11 +38,11 @@ class Layout:
     def assessed(self, case: StudyJudgement) -> list[str]:
         raise NotImplementedError
 
-    def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
+    def not_assessed(self, case: StudyJudgement) -> Iterable[NotAssessed]:
         """Return what was asked and not answered, and what would answer it."""
         return []
 
-    def left_open(self, study: Any, case: StudyJudgement) -> list[NotAssessed]:
+    def left_open(self, study: Any, case: StudyJudgement) -> Iterable[NotAssessed]:
         """Return the same where the study itself tells more."""
         return self.not_assessed(case)
 

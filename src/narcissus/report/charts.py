@@ -1,4 +1,4 @@
-"""What the charts of a report share: marks, axes, limits, edges; and histograms.
+"""The charts of a report: curves over settings, rows of dots, histograms; and what they share.
 
 One language throughout: an open square is what is guessed without the release, a filled circle
 what is recovered with it, a triangle the ceiling; thin lines and bands are confidence limits. What
@@ -19,6 +19,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from narcissus._arrays import Floats
 from narcissus.report.format import percent
+from narcissus.report.page import Range, Row
 from narcissus.report.svg import BLUE, FAINT, INK, PAPER, QUIET, RUST
 
 HATCH = "////"
@@ -28,15 +29,6 @@ OPEN: dict[str, Any] = {"markeredgewidth": 1.2, "linestyle": "none", "clip_on": 
 WITHOUT: dict[str, Any] = {"marker": "s", "color": QUIET, "markerfacecolor": PAPER, "markersize": 6}
 WITH: dict[str, Any] = {"marker": "o", "color": BLUE, "markersize": 7}
 CEILING: dict[str, Any] = {"marker": "^", "color": RUST, "markersize": 7}
-
-
-@dataclass(frozen=True)
-class Range:
-    """A share with its confidence limits, each in [0, 1]; a missing limit is None."""
-
-    share: float
-    low: float | None = None
-    high: float | None = None
 
 
 def share_axis(axes: Axes, values: Sequence[float], *, vertical: bool) -> tuple[float, float]:
@@ -299,19 +291,6 @@ def spread(wanted: Sequence[float], gap: float) -> list[float]:
     result = np.empty(len(placed))
     result[order] = placed
     return result.tolist()
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row of a dot plot: what is guessed without, recovered with, and at most by sampling."""
-
-    label: str
-    without: float | None = None
-    with_it: Range | None = None
-    ceiling: Range | None = None
-    bold: bool = False
-    heading: str = ""
-    """A heading above the row, where a new group of rows begins."""
 
 
 def dot_plot(

@@ -80,6 +80,39 @@ class Grid:
 
 
 @dataclass(frozen=True)
+class Range:
+    """A share with its confidence limits, each in [0, 1]; a missing limit is None."""
+
+    share: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a dot plot: what is guessed without, recovered with, and at most by sampling."""
+
+    label: str
+    without: float | None = None
+    with_it: Range | None = None
+    ceiling: Range | None = None
+    bold: bool = False
+    heading: str = ""
+    """A heading above the row, where a new group of rows begins."""
+
+
+def dots(rows: Sequence[Row], **look: Any) -> Callable[[MplFigure], None]:
+    """Return what draws a row for each attack, column or group; ``look`` is of `dot_plot`."""
+
+    def draw(figure: MplFigure) -> None:
+        from narcissus.report.charts import dot_plot
+
+        dot_plot(figure, rows, **look)
+
+    return draw
+
+
+@dataclass(frozen=True)
 class Figure:
     """A picture with the table behind it."""
 

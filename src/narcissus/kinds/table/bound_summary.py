@@ -6,7 +6,7 @@ tail needs no more than upper limits of two means, as if all people were alike.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,7 @@ def gain_if_declared(experiment: Experiment, number: int, trials: Sequence[Trial
 
 def other_tails(
     experiment: Experiment, number: int, trials: Sequence[Trial]
-) -> list[tuple[Theorem, Floats, Floats]]:
+) -> Iterator[tuple[Theorem, Floats, Floats]]:
     """Return the tails by other theorems than domination: each with two limits.
 
     The first is for the people played, the second for the population, shapes (n + 2,). A theorem
@@ -74,7 +74,6 @@ def other_tails(
     """
     guarantee = experiment.settings[number].guarantee
     asked = [] if guarantee is None else of_tails(guarantee)
-    found: list[tuple[Theorem, Floats, Floats]] = []
     for theorem in asked:
         if f"tails/{theorem.id}" not in trials[0]:
             continue
@@ -87,8 +86,7 @@ def other_tails(
             assert limit is not None
             high[v] = limit
         whole = np.maximum.accumulate(high[::-1])[::-1]
-        found.append((theorem, tables.mean(axis=0), whole))
-    return found
+        yield (theorem, tables.mean(axis=0), whole)
 
 
 def tail_of_population(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -159,8 +159,7 @@ def _require_possible(experiment: Experiment, rule: CellRule, cells: Floats, pat
         )
 
 
-def _tables(queries: TableQueries) -> list[tuple[NDArray[np.bool_], int, NDArray[np.int64]]]:
-    found: list[tuple[NDArray[np.bool_], int, NDArray[np.int64]]] = []
+def _tables(queries: TableQueries) -> Iterator[tuple[NDArray[np.bool_], int, NDArray[np.int64]]]:
     for pattern in queries.patterns:
         steps = np.cumprod([1, *pattern.shape[:0:-1]])[::-1]
         for table in range(pattern.tables):
@@ -170,8 +169,7 @@ def _tables(queries: TableQueries) -> list[tuple[NDArray[np.bool_], int, NDArray
             columns[own] = columns[pattern.knowns[table]] = True
             places[own] = steps
             places[pattern.knowns[table]] = pattern.strides[table]
-            found.append((columns, int(pattern.offsets[table]), places))
-    return found
+            yield (columns, int(pattern.offsets[table]), places)
 
 
 def _codes(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -271,7 +271,7 @@ def _respect(summary: dict[str, Any], bounds: Sequence[TableBound], proved: floa
     summary["gain_low_joint"] = min(summary["gain_low_joint"], gain)
 
 
-def group_results(experiment: Experiment, trials: Sequence[Trial]) -> list[Found]:
+def group_results(experiment: Experiment, trials: Sequence[Trial]) -> Iterator[Found]:
     """Summarise every attack for every group that had members.
 
     The share of a group is the mean over trials of its members' share, leaving out trials without
@@ -284,7 +284,6 @@ def group_results(experiment: Experiment, trials: Sequence[Trial]) -> list[Found
     people = np.array([t["groups"] for t in trials], dtype=float)
     joint = each_confidence(experiment.confidence, family(experiment, experiment.groups.asked))
     by_secret = experiment.groups.by_secret(experiment.queries.unknown)
-    found: list[Found] = []
     for g, (by, label) in enumerate(experiment.groups.names):
         if not people[:, g].any():
             continue
@@ -303,18 +302,15 @@ def group_results(experiment: Experiment, trials: Sequence[Trial]) -> list[Found
                 ceiling = result
             else:
                 attacks[name] = result
-        found.append(
-            {
-                "by": by,
-                "group": label,
-                "by_secret": bool(by_secret[g]),
-                "share_of_people": float(people[:, g].sum() / (len(trials) * experiment.targets)),
-                "guess": as_mean(guess_of_group(experiment, trials, g, around, joint)),
-                "attacks": attacks,
-                "ceiling": ceiling,
-            }
-        )
-    return found
+        yield {
+            "by": by,
+            "group": label,
+            "by_secret": bool(by_secret[g]),
+            "share_of_people": float(people[:, g].sum() / (len(trials) * experiment.targets)),
+            "guess": as_mean(guess_of_group(experiment, trials, g, around, joint)),
+            "attacks": attacks,
+            "ceiling": ceiling,
+        }
 
 
 def _of_group(own: GroupScores, joint: float, by_chance: Found | None) -> Found:

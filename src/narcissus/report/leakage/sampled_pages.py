@@ -15,10 +15,21 @@ from narcissus.channels import (
 )
 from narcissus.channels.estimate import INDEPENDENT, between_text, few_samples
 from narcissus.channels.summary import QUANTITIES, WORDS, Quantity
-from narcissus.report.charts import Range, Row, dot_plot
 from narcissus.report.format import limits, percent
 from narcissus.report.leakage.sheet import Asked, assessed, method, sheet, table
-from narcissus.report.page import MISSING, Block, Facts, Figure, Grid, Items, Page, Section
+from narcissus.report.page import (
+    MISSING,
+    Block,
+    Facts,
+    Figure,
+    Grid,
+    Items,
+    Page,
+    Range,
+    Row,
+    Section,
+    dots,
+)
 from narcissus.results import Estimate, Grade, NotAssessed
 
 if TYPE_CHECKING:
@@ -108,10 +119,7 @@ def estimate_page(
 
 
 def _dots(rows: list[Row]) -> Callable[[MplFigure], None]:
-    def draw(figure: MplFigure) -> None:
-        dot_plot(figure, rows, without="without the output", with_it="with the output")
-
-    return draw
+    return dots(rows, without="without the output", with_it="with the output")
 
 
 def _missing(both: dict[str, Estimate], others: SampledLeakage | None) -> list[NotAssessed]:

@@ -62,28 +62,22 @@ class ClassifierLayout(MemorizationLayout):
         }
         return [names[one.name] for one in detail.attacks]
 
-    def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
+    def not_assessed(self, case: StudyJudgement) -> Iterator[NotAssessed]:
         detail: ClassifierDetail = case.detail
-        found: list[NotAssessed] = []
         if not detail.shadows and any(one.name == "reconstruction" for one in detail.attacks):
             key = "training" if detail.by_chance else "weights"
-            found.append(
-                NotAssessed(
-                    "what a network that was trained without these images gives away of them",
-                    "there are no shadow networks",
-                    f"`{key}.shadows`: 19 or more of them make a p-value of 5% possible",
-                )
+            yield NotAssessed(
+                "what a network that was trained without these images gives away of them",
+                "there are no shadow networks",
+                f"`{key}.shadows`: 19 or more of them make a p-value of 5% possible",
             )
         if detail.fitted is not None and detail.fitted < 1:
-            found.append(
-                NotAssessed(
-                    "a network that was trained to the end",
-                    f"it gets {share_text(detail.fitted)} of its training images right, and the "
-                    "conditions that are read off the weights hold once it gets all",
-                    "more `training.steps`, or a smaller `training.learning_rate`",
-                )
+            yield NotAssessed(
+                "a network that was trained to the end",
+                f"it gets {share_text(detail.fitted)} of its training images right, and the "
+                "conditions that are read off the weights hold once it gets all",
+                "more `training.steps`, or a smaller `training.learning_rate`",
             )
-        return found
 
     def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any] | None:
         """Return p-values besides: of a count, of names, of a lead over shadows."""
