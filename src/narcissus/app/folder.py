@@ -1,4 +1,4 @@
-"""The folder that was opened: what is in it, and nothing outside."""
+"""The folder that was opened: what is in it, its reports too, and nothing outside."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The measures of a file: how its reading, known columns, secrets and weights come together."""
+"""The measures of a file: how its reading, known columns, secrets and weights come together.
+
+How far those with equal known values share a secret (l-diversity, t-closeness), and the chance that
+a person is found (individual risk, uniques of the population).
+"""
 
 from __future__ import annotations
 

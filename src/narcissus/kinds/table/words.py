@@ -1,4 +1,4 @@
-"""An audit of a table in sentences: odds, evidence for and against, the study itself."""
+"""An audit of a table in sentences: first screen, evidence for and against, the study itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of the exact side: a channel, its uses, a design, a refinement, a guarantee."""
+"""Pages of the exact side, and their pictures: a channel, uses, a design, a refinement."""
 
 from __future__ import annotations
 

@@ -20,10 +20,10 @@ from narcissus.kinds.memorization.classifier.kind import (
     KIND,
     AttacksNetworks,
     ClassifierDetail,
+    ImageSides,
     ReconstructedPoints,
 )
 from narcissus.kinds.memorization.classifier.layout import LAYOUT
-from narcissus.kinds.memorization.classifier.material import ImageSides
 from narcissus.report import Figure, page_of, render_html, render_text
 from narcissus.report.format import percent
 
