@@ -1,10 +1,10 @@
 """Study files of version 0.1, and records of formats 1 (of that version) and 2, as they are today.
 
-In such a study file a section named its part by ``kind``, a part of the user's own took its arguments in
-``options``, and a channel's mechanism and an extraction's relation could be texts.
+In such a study file a section named its part by ``kind``, a part of the user's own took its
+arguments in ``options``, and a channel's mechanism and an extraction's relation could be texts.
 
-Of a record only the dictionary is changed: it is then read and checked like any other. What a record
-of format 1 does not hold is null and of grade "not assessed"; nothing is computed anew but what
+Of a record only the dictionary is changed: it is then read and checked like any other. What one of
+format 1 does not hold is null and of grade "not assessed"; nothing is computed anew but what
 follows from the record itself. Format 1 grew in time: grades, findings and excesses came late.
 """
 

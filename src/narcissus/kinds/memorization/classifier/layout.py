@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -149,7 +149,7 @@ class ClassifierLayout(MemorizationLayout):
         shadows = ("Most from a shadow", "Rank among shadows")
         figure = self.shares_figure(
             f"{ATTACKS[name]} gets {got.recovered:,} of {got.total:,} training images, "
-            f"{_never_seen(got, percent)} of fresh ones",
+            f"{percent((got.fresh and got.fresh.value) or 0.0)} of fresh ones",
             "For each attack a dot for the share of training images that it reconstructs, and an "
             "open square for that of images the network never saw.",
             "Training images reconstructed, beside fresh images and shadow networks",
@@ -182,11 +182,6 @@ class ClassifierLayout(MemorizationLayout):
 
 
 LAYOUT = ClassifierLayout()
-
-
-def _never_seen(got: Counted, words: Callable[[float], str]) -> str:
-    assert got.fresh is not None
-    return words(got.fresh.value or 0.0)
 
 
 def _line(attack: ImageAttack, got: Counted) -> CountedLine:
