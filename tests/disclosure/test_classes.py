@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from narcissus.disclosure import classes as of_classes
+from narcissus.disclosure import measures as of_classes
 from narcissus.disclosure import individual_risk, key_classes
 from narcissus.errors import TooLargeError
 

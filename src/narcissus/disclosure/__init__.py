@@ -1,10 +1,11 @@
 """What disclosure control measures of a file: anonymity, diversity, uniqueness, risk."""
 
-from narcissus.disclosure.classes import KeyClasses, key_classes
 from narcissus.disclosure.measures import (
     FileMeasures,
+    KeyClasses,
     SecretMeasures,
     individual_risk,
+    key_classes,
     measure_disclosure,
     measure_table,
     population_uniques,

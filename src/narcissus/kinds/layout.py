@@ -9,13 +9,10 @@ from typing import Any, ClassVar
 from narcissus.report.about import Answered, RealFigure, Subject
 from narcissus.report.first_screen import Glance, paragraph
 from narcissus.report.format import limits, percent
-from narcissus.report.page import Cell, Grid, Page, Section, Verdict
-from narcissus.results import Grade, NotAssessed
+from narcissus.report.page import Cell, Grid, Headline, Page, Section, Verdict
+from narcissus.results import NotAssessed
 from narcissus.rows import JudgedCriterion, StudyJudgement, StudyRow
 from narcissus.study.record import Record
-
-Headline = tuple[str, str, str, Grade]
-"""A number of the verdict: its label, value and limits as texts, and its grade."""
 
 
 class Layout:

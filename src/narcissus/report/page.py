@@ -161,6 +161,10 @@ class Section:
     blocks: Sequence[Block]
 
 
+Headline = tuple[str, str, str, Grade]
+"""A number of the verdict: its label, value and limits as texts, and its grade."""
+
+
 @dataclass(frozen=True)
 class Verdict:
     """The verdict in full; the top of a page that has no first screen."""
@@ -169,8 +173,7 @@ class Verdict:
     headline: str  # One sentence
     evidence_for: Sequence[str] = ()
     evidence_against: Sequence[str] = ()
-    # Label, value and limits as texts, grade: without the release, with it, ceiling, proved
-    numbers: Sequence[tuple[str, str, str, Grade]] = ()
+    numbers: Sequence[Headline] = ()  # Without the release, with it, ceiling, proved
     setting: str = ""  # Of a sweep, which one the numbers are for: ``"ε = 1"``
     where: str = ""  # Added to the status where it is not that of all settings: ``"at ε = 1"``
     # The weakest grade that the status depends on; one weaker than "sampled", or an assumption,

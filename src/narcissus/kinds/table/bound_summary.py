@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from narcissus._arrays import Floats
 from narcissus.bounds import THEOREMS, Theorem, interpolation_tails
@@ -19,14 +18,13 @@ from narcissus.bounds.theorems import of_tails
 from narcissus.evidence import mean_limits, population_mean_upper
 from narcissus.guarantees import Guarantee
 from narcissus.kinds.table import proofs
+from narcissus.kinds.table.envelope import Trial
 from narcissus.kinds.table.estimates import exactly
 from narcissus.kinds.table.experiment import Experiment
 from narcissus.kinds.table.found import INDEPENDENT, bound_row
 from narcissus.kinds.table.proofs import mean_tails, not_exceeded, unpacked
 from narcissus.results import Estimate
 from narcissus.rows import StudyRow
-
-Trial = Mapping[str, NDArray[Any]]
 
 
 def mean_of_people(

@@ -42,7 +42,7 @@ from narcissus.game.block import (
     score,
 )
 from narcissus.game.executor import Executor, Serial, soon
-from narcissus.kinds.table.envelope import attack_envelope, people_alone
+from narcissus.kinds.table.envelope import Trial, attack_envelope, people_alone
 from narcissus.kinds.table.found import DecisionDetail, PrecisionDetail
 from narcissus.kinds.table.population import Groups, Setting, TrialPopulation, TrialStreams
 from narcissus.knowledge import FactoredColumns, FactoredTargets, OtherColumns, OtherSecrets
@@ -57,7 +57,6 @@ from narcissus.success.table import EachPerson, EachPersonsCodes
 from narcissus.tables import Table
 from narcissus.worlds import People, RealRows
 
-Trial = Mapping[str, NDArray[Any]]
 Found = dict[str, NDArray[Any]]
 
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from narcissus._arrays import Floats
 from narcissus.attacks.table import TableAttack
@@ -24,7 +23,7 @@ from narcissus.evidence import (
     studentised_limits,
 )
 from narcissus.kinds.table.bound_summary import bound_rows, gain_if_declared, mean_of_people
-from narcissus.kinds.table.envelope import LIKELIEST, Enclosure
+from narcissus.kinds.table.envelope import LIKELIEST, Enclosure, Trial
 from narcissus.kinds.table.estimates import (
     AttackScores,
     Criterion,
@@ -53,8 +52,6 @@ from narcissus.kinds.table.found import (
     guess_rows,
 )
 from narcissus.results import Estimate
-
-Trial = Mapping[str, NDArray[Any]]
 
 SURE = 0.99  # least level at which a prior is said to be refuted by what guesses score
 # A slope that is fitted to few trials takes more luck out than there is: with 3, 5 and 10 trials

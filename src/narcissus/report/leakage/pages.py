@@ -29,16 +29,13 @@ from narcissus.report.charts import HATCH, PLATE, short
 from narcissus.report.exact_channel import headline, measures, pairs
 from narcissus.report.format import number, percent
 from narcissus.report.leakage.sheet import Asked, assessed, method, sheet, table
-from narcissus.report.page import Block, Facts, Figure, Grid, Items, Page, Section, Text
+from narcissus.report.page import Block, Facts, Figure, Grid, Headline, Items, Page, Section, Text
 from narcissus.report.svg import BLUE, FAINT, INK, ON_DARK, ON_LIGHT, PAPER, QUIET, RUST
-from narcissus.results import GRADES, Bound, Grade, NotAssessed
+from narcissus.results import GRADES, Bound, NotAssessed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as MplFigure
-
-
-Headline = tuple[str, str, str, Grade]
 
 
 def _results(blocks: Sequence[Block | None], how: str) -> list[Section]:

@@ -23,6 +23,7 @@ from narcissus.report.page import (
     Facts,
     Figure,
     Grid,
+    Headline,
     Items,
     Page,
     Range,
@@ -30,12 +31,11 @@ from narcissus.report.page import (
     Section,
     dots,
 )
-from narcissus.results import Estimate, Grade, NotAssessed
+from narcissus.results import Estimate, NotAssessed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MplFigure
 
-Headline = tuple[str, str, str, Grade]
 
 HALF: dict[str, float] = {"beta_star": 0.5, "bayes_risk": 1.0}
 """What of a quantity is an attacker's error: half of Bayes security, for two secrets."""
