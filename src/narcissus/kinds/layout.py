@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from narcissus.report.about import Answered, RealFigure, Subject
 from narcissus.report.first_screen import Glance, paragraph
 from narcissus.report.format import limits, percent
-from narcissus.report.page import Cell, Grid, Headline, Page, Section, Verdict
+from narcissus.report.page import Cell, Grid, Headline, Page, Row, Section, Verdict
 from narcissus.results import NotAssessed
 from narcissus.rows import JudgedCriterion, StudyJudgement, StudyRow
 from narcissus.study.record import Record
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MplFigure
 
 
 class Layout:
@@ -146,6 +149,17 @@ def table(
         percent=percent,
         folded=folded,
     )
+
+
+def dots(rows: Sequence[Row], **look: Any) -> Callable[[MplFigure], None]:
+    """Return what draws a row for each attack, column or group; ``look`` is of `dot_plot`."""
+
+    def draw(figure: MplFigure) -> None:
+        from narcissus.report.charts import dot_plot
+
+        dot_plot(figure, rows, **look)
+
+    return draw
 
 
 def sentence(one: JudgedCriterion, phrases: Mapping[str, str], which: str = "") -> str:

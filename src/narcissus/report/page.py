@@ -101,17 +101,6 @@ class Row:
     """A heading above the row, where a new group of rows begins."""
 
 
-def dots(rows: Sequence[Row], **look: Any) -> Callable[[MplFigure], None]:
-    """Return what draws a row for each attack, column or group; ``look`` is of `dot_plot`."""
-
-    def draw(figure: MplFigure) -> None:
-        from narcissus.report.charts import dot_plot
-
-        dot_plot(figure, rows, **look)
-
-    return draw
-
-
 @dataclass(frozen=True)
 class Figure:
     """A picture with the table behind it."""

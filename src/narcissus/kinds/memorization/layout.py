@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from narcissus._outwards import lower
-from narcissus.kinds.layout import Headline, Layout
+from narcissus.kinds.layout import Headline, Layout, dots
 from narcissus.kinds.memorization.engine import Counted, groups_of
 from narcissus.membership.reported import is_void, void_text
 from narcissus.report.about import Answered, RealFigure, Subject
 from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, Reach, of_100, voided
 from narcissus.report.format import MISSING, between_points, limits, number, percent
 from narcissus.report.gives_away import FOUND, VERDICT, merged_words
-from narcissus.report.page import Cell, Facts, Figure, Grid, Page, Range, Row, Section, Text, dots
+from narcissus.report.page import Cell, Facts, Figure, Grid, Page, Range, Row, Section, Text
 from narcissus.results import Grade
 from narcissus.rows import SLACK, Quantity, StudyJudgement, StudyRow
 from narcissus.study.record import Record

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from narcissus._outwards import lower, upper
-from narcissus.kinds.layout import Headline, Layout
+from narcissus.kinds.layout import Headline, Layout, dots
 from narcissus.kinds.synthetic.copies import CopiesDetail
 from narcissus.kinds.synthetic.kind import RiskDetail, SyntheticDetail
 from narcissus.kinds.synthetic.measures import measured_section
@@ -16,7 +16,7 @@ from narcissus.report.about import Answered, RealFigure, Subject
 from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, Reach, of_100
 from narcissus.report.format import MISSING, between_points, limits, number, percent, points
 from narcissus.report.gives_away import VERDICT, groups_of_people, merged_words
-from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Range, Row, Section, Text, dots
+from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Range, Row, Section, Text
 from narcissus.results import Grade, NotAssessed, Status
 from narcissus.rows import WORST, JudgedCriterion, StudyJudgement, StudyRow
 from narcissus.study.record import Record

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from narcissus.kinds.layout import dots
 from narcissus.kinds.table.found import GroupAttack, HitCounts, Limited, TableBound
 from narcissus.kinds.table.judgement import JudgedSetting
 from narcissus.kinds.table.words import above_guess, attack_name, best_name, label_of, share_allowed
 from narcissus.report.format import limits, number, percent
-from narcissus.report.page import Figure, Grid, Range, Row, dots
+from narcissus.report.page import Figure, Grid, Range, Row
 from narcissus.results import Grade
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from narcissus.channels import (
 )
 from narcissus.channels.estimate import INDEPENDENT, between_text, few_samples
 from narcissus.channels.summary import QUANTITIES, WORDS, Quantity
+from narcissus.report.charts import dot_plot
 from narcissus.report.format import limits, percent
 from narcissus.report.leakage.sheet import Asked, assessed, method, sheet, table
 from narcissus.report.page import (
@@ -29,7 +30,6 @@ from narcissus.report.page import (
     Range,
     Row,
     Section,
-    dots,
 )
 from narcissus.results import Estimate, NotAssessed
 
@@ -119,7 +119,9 @@ def estimate_page(
 
 
 def _dots(rows: list[Row]) -> Callable[[MplFigure], None]:
-    return dots(rows, without="without the output", with_it="with the output")
+    return lambda figure: dot_plot(
+        figure, rows, without="without the output", with_it="with the output"
+    )
 
 
 def _missing(both: dict[str, Estimate], others: SampledLeakage | None) -> list[NotAssessed]:
