@@ -25,6 +25,10 @@ def as_range(value: Limited | None) -> Range | None:
     return None if value is None else Range(value.share, value.low, value.high)
 
 
+def _cells(value: Limited | None) -> tuple[float | None, str]:
+    return (None, "") if value is None else (value.share, limits(value.low, value.high))
+
+
 @dataclass(frozen=True)
 class _Axis:
     places: list[float]
@@ -95,11 +99,9 @@ def curves_picture(settings: Sequence[JudgedSetting]) -> Figure:
     rows = [
         [
             label_of(s),
-            None if (best := s.best_attack) is None else best.share,
-            "" if best is None else limits(best.low, best.high),
-            None if best is None else best.baseline,
-            None if s.ceiling is None else s.ceiling.share,
-            "" if s.ceiling is None else limits(s.ceiling.low, s.ceiling.high),
+            *_cells(s.best_attack),
+            None if s.best_attack is None else s.best_attack.baseline,
+            *_cells(s.ceiling),
             "" if p is None else percent(p, "up"),
         ]
         for s, p in zip(settings, proved, strict=True)
@@ -290,9 +292,8 @@ def columns_picture(setting: JudgedSetting) -> Figure:
         [
             name,
             column.baseline,
-            column.share,
-            limits(column.low, column.high),
-            None if name not in above else above[name].share,
+            *_cells(column),
+            _cells(above.get(name))[0],
             *([alone[name]] if alone else []),
         ]
         for name, column in columns
@@ -346,15 +347,8 @@ def groups_picture(setting: JudgedSetting) -> Figure:
         )
         for group in setting.groups
     ]
-    average = _Line(
-        "everyone",
-        "average",
-        "everyone (100% of people)",
-        1.0,
-        setting.guess,
-        setting.best_attack,
-        setting.ceiling,
-    )
+    everyone = ("everyone", "average", "everyone (100% of people)", 1.0)
+    average = _Line(*everyone, setting.guess, setting.best_attack, setting.ceiling)
     lines = [average, *groups]
     worst = max(groups, key=lambda line: line.sure_gain)
     draw = dots(
@@ -376,9 +370,8 @@ def groups_picture(setting: JudgedSetting) -> Figure:
             line.group,
             line.people,
             line.guess.share,
-            None if line.best is None else line.best.share,
-            "" if line.best is None else limits(line.best.low, line.best.high),
-            None if line.ceiling is None else line.ceiling.share,
+            *_cells(line.best),
+            _cells(line.ceiling)[0],
         ]
         for line in lines
     ]
