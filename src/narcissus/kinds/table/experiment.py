@@ -200,9 +200,8 @@ class Experiment:
     confidence: float = 0.95  # level at which sampled limits are made
     # level at which they hold, where a run may end at several looks; None: the same
     holds: float | None = None
-    precision: PrecisionDetail | DecisionDetail | None = (
-        None  # what was reached, where it was asked for
-    )
+    # what was reached, where it was asked for
+    precision: PrecisionDetail | DecisionDetail | None = None
     training: int = 0  # simulated releases at each setting, from which attacks learn
     # for each setting, the attacks that have learned, by name; empty before they have
     trained: tuple[Mapping[str, TableAttack], ...] = ()

@@ -70,9 +70,8 @@ class Setting:
     epsilon: float | None = None
     delta: float | None = None
     mu: float | None = None
-    single: PureDP | ApproximateDP | None = (
-        None  # the point (epsilon, delta) as a guarantee, for comparison
-    )
+    # the point (epsilon, delta) as a guarantee, for comparison
+    single: PureDP | ApproximateDP | None = None
 
 
 def settings_of(planned: Sequence[TableMechanism], columns: Columns) -> tuple[Setting, ...]:
