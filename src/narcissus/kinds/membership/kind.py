@@ -168,10 +168,8 @@ class MembershipKind(Kind[MembershipStudy, MembershipWork]):
         given = [
             text for one in found.values() for text in one.assumptions if text != TAKEN_INDEPENDENT
         ]
-        detail = MembershipDetail(
-            models=first.models, targets=first.targets, folds=first.folds, records=first.records,
-            outsiders=first.outsiders, coins=first.coins, delta=first.delta, fpr=tuple(threat.fpr),
-            confidence=study.run.confidence, each_confidence=each,
+        detail = MembershipDetail.taken(
+            first, fpr=tuple(threat.fpr), confidence=study.run.confidence, each_confidence=each,
             declared=None if declared is None else Declared.taken(
                 declared, words=declared.guarantee.describe()
             ),
