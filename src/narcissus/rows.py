@@ -117,24 +117,9 @@ class Quantity(Fact):
     @classmethod
     def of(cls, found: Estimate | Bound) -> Self:
         """Take the numbers of an estimate, or of a bound, whose value is its upper limit."""
-        if isinstance(found, Bound):
-            return cls(
-                value=found.value,
-                high=found.value,
-                grade=found.grade,
-                id=found.id,
-                assumptions=found.assumptions,
-                takes_as_given=found.takes_as_given,
-            )
-        return cls(
-            value=found.value,
-            low=found.low,
-            high=found.high,
-            grade="sampled",
-            confidence=found.confidence,
-            trials=found.trials,
-            why=found.why,
-        )
+        held: dict[str, Any] = {"high": found.value}
+        held |= {key: getattr(found, key) for key in cls.model_fields if hasattr(found, key)}
+        return cls(**held)
 
 
 Role = Literal["guess", "attack", "fresh", "gain", "excess", "bound", "refuted", "measure"]

@@ -5,8 +5,7 @@ import os
 
 import pytest
 
-from narcissus.app.folder import LARGEST_STUDY, Folder, parsed
-from narcissus.app.results import file_of, reports
+from narcissus.app.folder import LARGEST_STUDY, Folder, file_of, parsed, reports
 from narcissus.errors import InputError, TooLargeError
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from narcissus.disclosure import classes as of_classes
 from narcissus.disclosure import individual_risk, key_classes
+from narcissus.disclosure import measures as of_classes
 from narcissus.errors import TooLargeError
 
 # The data and the output that sdcMicro 5.1.1 prints for `freqCalc`, `indivRisk` (help pages).

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from narcissus.disclosure import key_classes, measure_disclosure
-from narcissus.disclosure.diversity import measure_secret
+from narcissus.disclosure.measures import measure_secret
 
 
 @pytest.mark.states("Li et al. 2007", "section 4")

@@ -9,7 +9,7 @@ from narcissus.disclosure import (
     key_classes,
     population_uniques,
 )
-from narcissus.disclosure.uniques import risk_of_people
+from narcissus.disclosure.measures import risk_of_people
 
 
 @pytest.mark.parametrize("f", [1, 2, 3, 5, 20])

@@ -7,7 +7,7 @@ import pytest
 from scipy import special, stats
 
 from narcissus.evidence import clopper_pearson
-from narcissus.evidence.exceedance import crossing, exceedance_limits, local_level, ranks_of
+from narcissus.evidence.roc import crossing, exceedance_limits, local_level, ranks_of
 
 
 def test_limits_of_a_rank_are_those_of_clopper_and_pearson():
@@ -94,5 +94,5 @@ def test_limits_share_the_error_where_rounding_could_matter(n, error):
 def test_transforms_add_no_error_that_counts(monkeypatch):
     ranks, level = ranks_of(3000), 2e-4
     fast = crossing(3000, ranks, level)
-    monkeypatch.setattr("narcissus.evidence.exceedance._DIRECT", 10**9)
+    monkeypatch.setattr("narcissus.evidence.roc._DIRECT", 10**9)
     assert fast == pytest.approx(crossing(3000, ranks, level), abs=3000 * 1e-12)

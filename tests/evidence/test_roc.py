@@ -5,8 +5,7 @@ import pytest
 from scipy import stats
 
 from narcissus.errors import InputError
-from narcissus.evidence.exceedance import exceedance_limits
-from narcissus.evidence.roc import roc_band
+from narcissus.evidence.roc import exceedance_limits, roc_band
 from narcissus.results import Approximate, Estimate
 
 

@@ -254,7 +254,7 @@ def _policies() -> list[tuple[str, bytes]]:
 def _read_policy(path: Path) -> None:
     from types import SimpleNamespace
 
-    from narcissus.kinds.secrets.schema import SecretsPolicy
+    from narcissus.kinds.secrets.kind import SecretsPolicy
     from narcissus.kinds.synthetic.schema import SyntheticPolicy
     from narcissus.kinds.table.kind import PolicyFile
     from narcissus.study.toml import read_policy

@@ -13,9 +13,8 @@ import narcissus
 from narcissus.cli.main import main
 from narcissus.errors import LongWorkError, NarcissusError
 from narcissus.kinds.channel import kind
-from narcissus.kinds.channel.kind import KIND, Looks
+from narcissus.kinds.channel.kind import KIND, ChannelRun, ChannelSpec, ChannelThreshold, Looks
 from narcissus.kinds.channel.layout import measured
-from narcissus.kinds.channel.schema import ChannelRun, ChannelSpec, ChannelThreshold
 from narcissus.observer import SilentObserver
 from narcissus.report import Facts, Figure, Grid, page_of, render_html, render_text
 from narcissus.study.kinds import RunOptions

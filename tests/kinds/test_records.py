@@ -15,12 +15,12 @@ from narcissus.report import render_html
 from narcissus.report.envelope import page_of
 from narcissus.results import GRADES, Status
 from narcissus.rows import StudyCriterion, StudyRow
+from narcissus.study.earlier import FORMAT_1, FORMAT_2
 from narcissus.study.keyed import WITHHELD
 from narcissus.study.kinds import study_kind
 from narcissus.study.reading import read_record
 from narcissus.study.record import SCHEMA, digest_of
 from narcissus.study.shareable import shareable
-from narcissus.study.upgrade import FORMAT_1, FORMAT_2
 
 STUDY = Path(__file__).parents[1] / "study"
 KEPT = [

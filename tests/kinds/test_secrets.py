@@ -15,9 +15,8 @@ from narcissus.evidence import clopper_pearson
 from narcissus.evidence.refutation import refuted_by_runs
 from narcissus.game.loop import BlockScores
 from narcissus.guarantees import GaussianDP
-from narcissus.kinds.secrets.kind import KIND, Training, settings_of
+from narcissus.kinds.secrets.kind import KIND, SecretsStudy, SecretThreshold, Training, settings_of
 from narcissus.kinds.secrets.layout import LAYOUT, refuted_words, settings
-from narcissus.kinds.secrets.schema import SecretsStudy, SecretThreshold
 from narcissus.observer import SILENT
 from narcissus.report import Figure, page_of, render_html, render_text
 from narcissus.report.format import percent

@@ -8,8 +8,7 @@ import pytest
 from narcissus import Game, play
 from narcissus.errors import InputError
 from narcissus.knowledge import KnownRows, Listed
-from narcissus.knowledge.base import refine
-from narcissus.knowledge.surprisal import Surprisals, listed
+from narcissus.knowledge.base import Surprisals, listed, refine
 from narcissus.mechanisms import ExactAverage
 from narcissus.profiles import Bayes, write_out
 from narcissus.success.relations import Hamming, Member

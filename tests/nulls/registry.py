@@ -39,12 +39,11 @@ from narcissus.extraction.recovered import (
     recovered_documents,
 )
 from narcissus.kinds.memorization.classifier import kind as classifier
-from narcissus.kinds.memorization.classifier.material import ImageSides
+from narcissus.kinds.memorization.classifier.kind import ImageSides
 from narcissus.kinds.memorization.classifier.schema import ClassifierStudy
 from narcissus.kinds.memorization.engine import limits_of
 from narcissus.kinds.memorization.image import kind as image
-from narcissus.kinds.memorization.image.kind import AttackedImages
-from narcissus.kinds.memorization.image.schema import ImageStudy
+from narcissus.kinds.memorization.image.kind import AttackedImages, ImageStudy
 from narcissus.kinds.memorization.language.attacks import AttackedDocuments
 from narcissus.kinds.memorization.language.kind import KIND, FoundAboutModel
 from narcissus.kinds.memorization.language.schema import LanguageStudy

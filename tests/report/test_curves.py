@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure as MplFigure
 
-from narcissus.report.charts import Range
-from narcissus.report.curves import Curve, curves, spread
+from narcissus.report.charts import Curve, Range, curves, spread
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6), st.floats(0.01, 0.1))

@@ -3,8 +3,7 @@
 import pytest
 from matplotlib.figure import Figure as MplFigure
 
-from narcissus.report.charts import Range
-from narcissus.report.dot_plot import Row, dot_plot
+from narcissus.report.charts import Range, Row, dot_plot
 
 ROWS = [
     Row("first", 0.2, Range(0.5, 0.4, 0.6), None),

@@ -7,10 +7,10 @@ import pytest
 
 from narcissus.errors import InputError
 from narcissus.report import page_of, render_html, render_text
+from narcissus.study.earlier import FORMAT_1
 from narcissus.study.kinds import study_kind
 from narcissus.study.reading import read_record
 from narcissus.study.record import SCHEMA, digest_of
-from narcissus.study.upgrade import FORMAT_1
 
 
 @pytest.mark.one_in(3)

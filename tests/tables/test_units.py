@@ -6,7 +6,7 @@ import pytest
 
 import narcissus
 from narcissus.errors import InputError
-from narcissus.tables.units import read_one_of_each
+from narcissus.tables.read import read_one_of_each
 
 ROWS = pd.DataFrame({
     "house": np.repeat(np.arange(300), 3), "age": np.arange(900) % 90, "sex": ["f", "m", "f"] * 300,

@@ -28,10 +28,18 @@ from starlette.routing import Route
 from narcissus._files import read_bytes
 from narcissus._visible import visible
 from narcissus.app import scores, steps
-from narcissus.app.folder import ARRAYS, KINDS, LARGEST_STUDY, Folder, parsed
+from narcissus.app.folder import (
+    ARRAYS,
+    KINDS,
+    LARGEST_STUDY,
+    Folder,
+    file_of,
+    parsed,
+    reports,
+    source_of,
+)
 from narcissus.app.guard import OF_REPORTS
 from narcissus.app.jobs import Jobs, State, worked
-from narcissus.app.results import file_of, reports, source_of
 from narcissus.app.text import changed, digest, get
 from narcissus.errors import InputError, NarcissusError
 from narcissus.study.load import read_settings
@@ -61,7 +69,7 @@ class Pages:
         )  # fmt: skip
         made.filters |= {"of_100": steps.of_100, "typed": steps.as_typed, "in_words": in_words}
         made.filters["visible"] = visible
-        cast(Any, made.globals).update(get=get, root=above)
+        cast("Any", made.globals).update(get=get, root=above)
         self._templates = made
 
     def app(self) -> Starlette:

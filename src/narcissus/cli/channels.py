@@ -239,10 +239,8 @@ def _composed(
     see = f"`narcissus compose {use}`"
     _refuse(needless, f"{times} outputs that are too many for a table, which {see} composes")
     found = channels.repeated_security(source, times)
-    if as_json:
-        click.echo(json.dumps({**asdict(found), "gap": found.gap}))
-    else:
-        click.echo(f"{found}\n  {times} outputs are too many for a table of them: see {see}")
+    text = f"{found}\n  {times} outputs are too many for a table of them: see {see}"
+    click.echo(json.dumps({**asdict(found), "gap": found.gap}) if as_json else text)
 
 
 def _neighbours(
@@ -328,10 +326,7 @@ def compose(uses: tuple[str, ...], *, of: ComposeOptions) -> None:
         raise click.UsageError(
             "--shuffled takes one USE, once: randomized-response:values=10,epsilon=1"
         )
-    if of.as_json:
-        click.echo(json.dumps({**asdict(found), "gap": found.gap}))
-    else:
-        click.echo(str(found))
+    click.echo(json.dumps({**asdict(found), "gap": found.gap}) if of.as_json else str(found))
     if of.report is not None:
         curve = channels.security_over_uses(given)
         write_page(of.report, leakage.compose_page(found, curve, asked({})), silent=of.as_json)

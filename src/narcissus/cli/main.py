@@ -28,74 +28,42 @@ from narcissus.errors import InputError, NarcissusError
 
 # name -> (module, one line for the help page); the module holds a click command of that name.
 COMMANDS: dict[str, tuple[str, str]] = {
-    "audit": (
-        "narcissus.cli.playing",
-        "Run a study: what attackers recover, and what nobody can exceed.",
-    ),
-    "app": ("narcissus.cli.page", "Open a page to make, run and read studies in the browser."),
-    "init": ("narcissus.cli.studies", "Look at a table and write a study of it, to start from."),
-    "synth": (
-        "narcissus.cli.playing",
-        "Audit published files of one table, without their generator.",
-    ),
-    "risk": ("narcissus.cli.bounds", "Show one person's risk beside an epsilon."),
-    "measure": (
-        "narcissus.cli.playing",
-        "Measure files as disclosure control does.",
-    ),
-    "tables": (
-        "narcissus.cli.published",
-        "Derive what published tables give away with certainty.",
-    ),
-    "rules": ("narcissus.cli.published", "Compare rules for publishing tables: risk and loss."),
-    "bound": ("narcissus.cli.bounds", "Prove what no attacker can exceed, from a guarantee."),
-    "protect": ("narcissus.cli.bounds", "Find how much noise keeps the risk below a limit."),
-    "plan": ("narcissus.cli.bounds", "Write a page to plan a release with."),
-    "refute": ("narcissus.cli.evidence", "Find the guarantee that an audit's counts refute."),
-    "membership": ("narcissus.cli.evidence", "Audit membership by shadow models, with limits."),
-    "canaries": (
-        "narcissus.cli.studies",
-        "Write secrets to plant in a training text, for an audit.",
-    ),
-    "channel": (
-        "narcissus.cli.channels",
-        "Compute exactly what a channel leaks: a table or a mechanism.",
-    ),
-    "compose": (
-        "narcissus.cli.channels",
-        "Compute what many outputs about one secret leak together.",
-    ),
-    "refine": ("narcissus.cli.channels", "Compare two channels: which tells more, with a witness."),
-    "design": ("narcissus.cli.channels", "Find the most secure mechanism at a given loss."),
-    "estimate": (
-        "narcissus.cli.channels",
-        "Estimate from samples what a channel leaks, with limits.",
-    ),
-    "extract": ("narcissus.cli.playing", "Weigh the evidence that a program extracts data."),
-    "complexity": (
-        "narcissus.cli.evidence",
-        "Measure how short a file can be described, given another.",
-    ),
-    "examples": ("narcissus.cli.studies", "List the shipped studies, or write one to a file."),
-    "privacy": ("narcissus.cli.games", "Find two neighbours and an event that show what is lost."),
-    "profile": (
-        "narcissus.cli.games",
-        "Compute a small game's exact resilience, for every attacker.",
-    ),
-    "scale": (
-        "narcissus.cli.playing",
-        "Compare a game's success and bound with one of its parameters.",
-    ),
+    "audit": ("playing", "Run a study: what attackers recover, and what nobody can exceed."),
+    "app": ("page", "Open a page to make, run and read studies in the browser."),
+    "init": ("studies", "Look at a table and write a study of it, to start from."),
+    "synth": ("playing", "Audit published files of one table, without their generator."),
+    "risk": ("bounds", "Show one person's risk beside an epsilon."),
+    "measure": ("playing", "Measure files as disclosure control does."),
+    "tables": ("published", "Derive what published tables give away with certainty."),
+    "rules": ("published", "Compare rules for publishing tables: risk and loss."),
+    "bound": ("bounds", "Prove what no attacker can exceed, from a guarantee."),
+    "protect": ("bounds", "Find how much noise keeps the risk below a limit."),
+    "plan": ("bounds", "Write a page to plan a release with."),
+    "refute": ("evidence", "Find the guarantee that an audit's counts refute."),
+    "membership": ("evidence", "Audit membership by shadow models, with limits."),
+    "canaries": ("studies", "Write secrets to plant in a training text, for an audit."),
+    "channel": ("channels", "Compute exactly what a channel leaks: a table or a mechanism."),
+    "compose": ("channels", "Compute what many outputs about one secret leak together."),
+    "refine": ("channels", "Compare two channels: which tells more, with a witness."),
+    "design": ("channels", "Find the most secure mechanism at a given loss."),
+    "estimate": ("channels", "Estimate from samples what a channel leaks, with limits."),
+    "extract": ("playing", "Weigh the evidence that a program extracts data."),
+    "complexity": ("evidence", "Measure how short a file can be described, given another."),
+    "examples": ("studies", "List the shipped studies, or write one to a file."),
+    "privacy": ("games", "Find two neighbours and an event that show what is lost."),
+    "profile": ("games", "Compute a small game's exact resilience, for every attacker."),
+    "scale": ("playing", "Compare a game's success and bound with one of its parameters."),
     "reproduce": (
         "narcissus_papers.command",
         "Make a paper's figures and tables again, beside the printed ones.",
     ),
-    "report": ("narcissus.cli.records", "Draw a record again, as HTML or text."),
-    "compare": ("narcissus.cli.records", "Compare two records: what changed, row by row."),
-    "verify": ("narcissus.cli.records", "Run a record's study again, and compare every number."),
-    "schema": ("narcissus.cli.studies", "Print the JSON Schema of studies or records."),
-}
+    "report": ("records", "Draw a record again, as HTML or text."),
+    "compare": ("records", "Compare two records: what changed, row by row."),
+    "verify": ("records", "Run a record's study again, and compare every number."),
+    "schema": ("studies", "Print the JSON Schema of studies or records."),
+}  # a module without a point is one of this room
 
+_HERE = "narcissus.cli"
 OK, EXCEEDED, USAGE, NOT_ASSESSED, INTERNAL = 0, 1, 2, 3, 4
 PIPE_CLOSED = 141
 LEAST_MEMORY = 2**29
@@ -135,7 +103,10 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         try:
-            return getattr(import_module(COMMANDS[cmd_name][0]), cmd_name)
+            module = COMMANDS[cmd_name][0]
+            return getattr(
+                import_module(module if "." in module else f"{_HERE}.{module}"), cmd_name
+            )
         except ModuleNotFoundError as error:
             if error.name != "narcissus_papers":
                 raise

@@ -11,7 +11,7 @@ import inspect
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -205,22 +205,26 @@ def asked(files: Mapping[str, Path | None], seed: int | None = None) -> leakage.
     There are no digests: with nearly all of a file known, guesses of the rest could be tested.
     """
     named = {name: path.name for name, path in files.items() if path is not None}
-    return leakage.Asked(_words_given(click.get_current_context()), named, seed)
+    context = click.get_current_context()
+    folders = r"(?:^|(?<==))(?:[A-Za-z]:)?[/\\][^=]*[/\\]"  # of this machine
+    given = [
+        re.sub(folders, "", one) for one in words_given(context, without=("report", "as_json"))
+    ]
+    command = shlex.join([context.info_name or "", *given])
+    return leakage.Asked(f"narcissus {command}", named, seed)
 
 
-def _words_given(context: click.Context) -> str:
-    """Rebuild the command with the options that were given, without folders of this machine."""
-    words = [context.info_name or ""]
+def words_given(context: click.Context, *, without: Sequence[str] = ()) -> list[str]:
+    """Return the arguments and options that were given, as words of a command."""
+    words: list[str] = []
     for parameter in given_options(context):
-        if parameter.name in ("report", "as_json"):
+        if parameter.name in without:
             continue
         value: Any = context.params[parameter.name or ""]
         for one in value if isinstance(value, tuple) else [value]:
-            if isinstance(parameter, click.Option):
-                words.append(parameter.opts[0])
-            shown = re.sub(r"(?:^|(?<==))(?:[A-Za-z]:)?[/\\][^=]*[/\\]", "", str(one))
-            words += [] if one is True else [shown]
-    return "narcissus " + shlex.join(words)
+            words += [parameter.opts[0]] if isinstance(parameter, click.Option) else []
+            words += [] if one is True else [str(one)]
+    return words
 
 
 def given_options(context: click.Context) -> list[click.Parameter]:

@@ -32,6 +32,7 @@ from narcissus.cli.options import (
     command,
     print_json,
     some,
+    words_given,
 )
 from narcissus.cli.rooms import audits, disclosure, studies
 from narcissus.errors import InputError, LongWorkError, StoreError
@@ -241,28 +242,9 @@ def audit(study: Path, *, of: AuditOptions) -> int:
     _prepare_folder(folder, loaded, restart=of.run.restart)
     if of.records is not None:
         _require_writable(of.records.absolute().parent, "the folder of --records", "--records")
-    given = {
-        "out": folder,
-        "seed": of.run.seed,
-        "workers": of.run.workers,
-        "allow-code": of.run.allow_code,
-    }
-    given |= {
-        "engine": of.run.engine,
-        "scheduler": of.run.scheduler,
-        "yes": of.run.yes,
-        "sign": of.sign,
-    }
-    given |= {
-        "policy": of.policy,
-        "records": of.records,
-        "json": of.run.as_json,
-        "quiet": of.run.quiet,
-        "verbose": of.run.verbose,
-        "quick": of.quick,
-        "budget": of.budget,
-    }
-    on_interrupt(f"continue with: {_again(study, given)}")
+    words = words_given(click.get_current_context(), without=("out", "restart"))
+    again = shlex.join(["narcissus", "audit", words[0], "--out", str(folder), *words[1:]])
+    on_interrupt(f"continue with: {again}")
     how: dict[str, Any] = {"rng": of.run.seed, "workers": of.run.workers, "restart": of.run.restart}
     how |= {"folder": folder, "policy": of.policy, "internal": of.records}
     found = of.run.play(partial(audits.run, loaded, **how))
@@ -290,16 +272,6 @@ def with_run(study: studies.Study, option: str, **how: Any) -> studies.Study:
         raise InputError(f'`{option}` needs `trials = "auto"` in [run]; set it, or drop the option')
     run = run.model_copy(update=how)
     return replace(study, settings=study.settings.model_copy(update={"run": run}))
-
-
-def _again(study: Path, options: Mapping[str, object]) -> str:
-    words = ["narcissus", "audit", str(study)]
-    for name, value in options.items():
-        if value is True:
-            words.append(f"--{name}")
-        elif value is not None and value is not False:
-            words += [f"--{name}", str(value)]
-    return shlex.join(words)
 
 
 def names_of(_: click.Context, option: click.Parameter, text: str | None) -> list[str] | None:

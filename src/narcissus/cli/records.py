@@ -163,11 +163,11 @@ class VerifyOptions:
 
 @command
 def verify(record: Path, study: Path | None = None, *, of: VerifyOptions) -> int:
+    from narcissus.study.earlier import FORMAT_1, FORMAT_2
     from narcissus.study.keyed import FILE as KEY
     from narcissus.study.keyed import WITHHELD, is_secret, kept_key
     from narcissus.study.reading import read_record
     from narcissus.study.signing import check_signature
-    from narcissus.study.upgrade import FORMAT_1, FORMAT_2
 
     path = record / "record.json" if record.is_dir() else record
     if study is None and of.key is None:
@@ -379,7 +379,7 @@ def _found(
     written: Record, again: dict[str, Any], *, earlier: bool, blind: bool, tally: Likeness
 ) -> Iterator[str]:
     """Yield all differences; ``blind`` skips what only the holder of a key can compare."""
-    from narcissus.study.upgrade import FORMAT_2
+    from narcissus.study.earlier import FORMAT_2
 
     old, new = (_compared(one, earlier=earlier) for one in (written.to_dict(), again))
     if blind:
@@ -412,7 +412,7 @@ def _compared(record: Mapping[str, Any], *, earlier: bool) -> dict[str, Any]:
 
     The study of a record of format 1 is left out as well, since it had other settings.
     """
-    from narcissus.study.upgrade import FORMAT_2
+    from narcissus.study.earlier import FORMAT_2
 
     left_out = {
         "provenance",

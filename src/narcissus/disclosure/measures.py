@@ -1,26 +1,29 @@
-"""The measures of a file: how its reading, known columns, secrets and weights come together."""
+"""The measures of a file: how its reading, known columns, secrets and weights come together.
+
+How far those with equal known values share a secret (l-diversity, t-closeness), and the chance that
+a person is found (individual risk, uniques of the population).
+
+A missing value stands for any value of its column, as in sdcMicro (Templ, Kowarik and Meindl 2015);
+one departure: a row in which no known value is left hides nobody else. People are units: rows of
+one person or household count once.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 from pydantic import Field
 
 from narcissus._pandas import pd
-from narcissus.disclosure.classes import Codes, KeyClasses, Numbers, key_classes
-from narcissus.disclosure.diversity import SecretMeasures, measure_secret
-from narcissus.disclosure.uniques import (
-    individual_risk,
-    population_uniques,
-    risk_of_people,
-)
-from narcissus.errors import InputError, refuse
+from narcissus.errors import InputError, TooLargeError, refuse
 from narcissus.rows import Count, Fact, Positive, Share
 from narcissus.synthetic.assess import CLOSE, distances
+from narcissus.synthetic.files import keys_of
 from narcissus.tables import Table
 from narcissus.tables.coding import MISSING_LABEL
 from narcissus.tables.counted import Reading
@@ -29,6 +32,103 @@ from narcissus.tables.parts import column_names, open_source
 from narcissus.tables.read import checked_bins, held, names_of
 from narcissus.tables.sources import TableSource
 from narcissus.tables.table import unknown_column
+
+Codes = NDArray[np.integer]
+Numbers = NDArray[np.float64]
+MOST_PAIRS = 30_000_000
+"""Most pairs of known values that may be equal, because one of them has gaps."""
+
+
+@dataclass(frozen=True, eq=False)
+class KeyClasses:
+    """The distinct known values ("keys") of a file, and who may have each.
+
+    of_row, units: Key, and person or household, of each row, both from 0, shape (rows,).
+    matches: Which keys may be equal, a sparse matrix of 0 and 1, shape (keys, keys).
+    people: Number of units that may have each key (f_k), shape (keys,).
+    population: Their estimated number in the population (F_k), likewise: the sum of the weights,
+        a unit once with the mean of its rows; ``people`` without weights.
+    """
+
+    of_row: Codes
+    units: Codes
+    matches: scipy.sparse.csr_array
+    people: Numbers
+    population: Numbers
+
+    def count(self, keys: NDArray[np.bool_]) -> int:
+        """Count the people who have a row with one of the ``keys``, shape (keys,)."""
+        return len(np.unique(self.units[keys[self.of_row]]))
+
+
+def key_classes(
+    codes: Codes,
+    missing: NDArray[np.bool_] | None = None,
+    *,
+    units: Codes | None = None,
+    weights: Numbers | None = None,
+) -> KeyClasses:
+    """Group the rows of a file by what an attacker knows of them.
+
+    codes: Known values, shape (rows, columns).
+    missing: Where a value is missing and may be any, same shape; None: nowhere.
+    units: Number of the person or household of each row, shape (rows,); None: each its own.
+    weights: Number of people of the population that a row stands for, shape (rows,), above 0.
+
+    TooLargeError: Missing values make more than `MOST_PAIRS` pairs of keys equal.
+
+    >>> found = key_classes(np.array([[0, 1], [0, 1], [2, 1]]))
+    >>> found.people.tolist(), found.count(found.people < 2)
+    ([2.0, 1.0], 1)
+    """
+    known = codes.astype(np.int64)
+    if missing is not None:
+        known[missing] = -1
+    rows, of_row = len(known), keys_of(known + 1)
+    matches = _matches(known[np.unique(of_row, return_index=True)[1]])
+    owner = np.arange(rows) if units is None else np.unique(units, return_inverse=True)[1].ravel()
+    each, heavy = np.ones(rows), np.ones(rows) if weights is None else weights
+    shape = matches.shape[0], int(owner.max()) + 1
+    if shape[1] == rows:
+        people, total = (matches @ np.bincount(of_row, v, shape[0]) for v in (each, heavy))
+        return KeyClasses(of_row, owner, matches, people, total)
+    there, sums = (
+        matches @ scipy.sparse.csr_array((v, (of_row, owner)), shape) for v in (each, heavy)
+    )
+    there.sort_indices()
+    sums.sort_indices()
+    at = np.repeat(np.arange(shape[0]), np.diff(there.indptr))
+    people, total = (np.bincount(at, v).astype(np.float64) for v in (None, sums.data / there.data))
+    return KeyClasses(of_row, owner, matches, people, total)
+
+
+def _matches(keys: Codes) -> scipy.sparse.csr_array:
+    """Find the keys that may be equal, by the columns that each pair of patterns has in common."""
+    size, kind_of = len(keys), keys_of(keys >= 0)
+    kinds = (keys >= 0)[np.unique(kind_of, return_index=True)[1]]
+    members = [np.flatnonzero(kind_of == kind) for kind in range(len(kinds))]
+    ours, theirs, found = list[Codes](), list[Codes](), len(kinds) * size // 10
+    for kind, other in np.ndindex(len(kinds), len(kinds)):
+        if found > MOST_PAIRS:
+            raise TooLargeError(
+                "too many known values may be equal, since values are missing: take fewer known "
+                "columns, or missing values as a value of their own (--missing value)"
+            )
+        here, there = members[kind], members[other]
+        if kind != other and not kinds[other].any():
+            continue  # a row of which nothing is known hides nobody
+        common = np.flatnonzero(kinds[kind] & kinds[other])
+        a, b = np.split(keys_of(keys[np.concatenate([here, there])][:, common]), [len(here)])
+        order = np.argsort(b, kind="stable")
+        first, last = (np.searchsorted(b[order], a, side=side) for side in ("left", "right"))
+        many = last - first
+        found += int(many.sum())
+        starts = np.repeat(first - np.cumsum(many) + many, many)
+        ours.append(np.repeat(here, many))
+        theirs.append(there[order[starts + np.arange(len(starts))]])
+    at = np.concatenate(ours), np.concatenate(theirs)
+    return scipy.sparse.csr_array((np.ones(len(at[0])), at), (size, size))
+
 
 GAPS = (MISSING_LABEL, "*")
 """Labels of values that are missing or suppressed."""
@@ -279,3 +379,164 @@ def _units(table: Table, name: str) -> Codes:
         row = int((codes == labels.index(MISSING_LABEL)).argmax()) + 1
         raise InputError(f"row {row:,} has no `{name}`; give each row one")
     return codes
+
+
+class SecretMeasures(Fact):
+    """What known values tell of one secret, of the worst group with equal known values."""
+
+    secret: str = Field(description="Its column.")
+    distinct: Positive = Field(description="Fewest different secrets: distinct l-diversity.")
+    entropy: float = Field(ge=0, description="Entropy l-diversity, exp of the least entropy.")
+    recursive: Positive = Field(description="Recursive (2, l)-diversity.")
+    closeness: float = Field(ge=0, description="t-closeness: distance from everybody's secrets.")
+    is_ordered: bool = Field(description="Whether by the ordered distance, else the equal one.")
+    told: Count = Field(description="People whose known values leave one secret only.")
+    nearest: Share | None = Field(description="Right by the nearest row of somebody else.")
+    commonest: Share = Field(description="Right by the commonest secret.")
+
+
+def measure_secret(
+    classes: KeyClasses,
+    secret: Codes,
+    *,
+    name: str = "secret",
+    ordered: bool = False,
+    nearest: float | None = None,
+) -> SecretMeasures:
+    """Measure a secret within the classes of equal known values.
+
+    secret: Codes of the secret, in its order, shape (rows,); missing values are a value.
+
+    Source: Machanavajjhala et al. 2007 (l-diversity); Li et al. 2007, section 4 (its distances).
+
+    >>> from narcissus.disclosure import key_classes
+    >>> classes = key_classes(np.array([[0], [0], [1], [1]]))
+    >>> measure_secret(classes, np.array([0, 1, 1, 1])).distinct
+    1
+    """
+    values = np.unique(secret, return_inverse=True)[1].ravel()
+    # rows of one person with the same known values and secret are one
+    key, _, value = np.unique(np.stack([classes.of_row, classes.units, values]), axis=1)
+    shape = len(classes.people), int(values.max()) + 1
+    found = classes.matches @ scipy.sparse.csr_array((np.ones(len(key)), (key, value)), shape)
+    found.sort_indices()
+    whole = np.bincount(value) / len(value)
+    at = np.repeat(np.arange(shape[0]), np.diff(found.indptr))
+    share = found.data / np.bincount(at, found.data)[at]
+    distance = _ordered if ordered else _equal
+    return SecretMeasures(
+        secret=name,
+        distinct=int(np.bincount(at).min()),
+        entropy=float(np.exp(-np.bincount(at, share * np.log(share)).max())),
+        recursive=int(_recursive(at, found.data, found.indptr[:-1]).min()),
+        closeness=float(distance(at, share, found.indices.astype(np.int64), whole).max()),
+        is_ordered=ordered,
+        told=classes.count(np.bincount(at) == 1),
+        nearest=nearest,
+        commonest=float(whole.max()),
+    )
+
+
+def _recursive(at: Codes, counts: Numbers, first: Codes) -> Codes:
+    """Return the largest l of each class with r_1 < 2 (r_l + ... + r_m), at least 1."""
+    falling = counts[np.lexsort((-counts, at))]
+    before = np.cumsum(falling) - falling
+    tail = np.add.reduceat(falling, first)[at] - (before - before[first][at])
+    is_kept = falling[first][at] < 2 * tail
+    is_kept[first] = True
+    return np.add.reduceat(is_kept.astype(np.int64), first)
+
+
+def _equal(at: Codes, share: Numbers, values: Codes, whole: Numbers) -> Numbers:
+    return np.bincount(at, np.maximum(share - whole[values], 0.0)).astype(np.float64)
+
+
+def _ordered(at: Codes, share: Numbers, values: Codes, whole: Numbers) -> Numbers:
+    """Return the mean difference of cumulated shares, over all values but one.
+
+    A class's cumulated share is constant between its values, and everybody's rises: so sums of
+    their differences come from sums of the latter, split where they cross.
+    """
+    first = np.flatnonzero(np.diff(at, prepend=-1))
+    reached = np.cumsum(share) - np.arange(len(first))[at]  # shares of a class sum to 1
+    everybody = np.minimum(np.cumsum(whole), 1.0)
+    sums = np.concatenate([[0.0], np.cumsum(everybody)])
+    end = np.append(values[1:], len(whole))
+    end[np.append(first[1:], len(at)) - 1] = len(whole)
+    middle = np.clip(np.searchsorted(everybody, reached), values, end)
+    apart = reached * (2 * middle - values - end) + sums[values] + sums[end] - 2 * sums[middle]
+    found = (np.bincount(at, apart) + sums[values[first]]) / max(1, len(whole) - 1)
+    return np.maximum(found, 0.0)
+
+
+LEAST_SHARE = 0.1
+"""Least share of the population in a file from which its uniques are estimated."""
+FEWEST_UNIQUES = 50
+"""Fewest unique people of a file from which that is estimated."""
+_SMALL = 5  # people of a class up to which classes are fitted: larger ones tell nothing of uniques
+
+
+def individual_risk(people: Numbers, population: Numbers) -> Numbers:
+    """Return the chance of each person to be identified from the known values, in [0, 1].
+
+    The mean of 1 / F_k, where the number F_k of people in the population with these values is
+    negative binomial given the number f_k in the file (Franconi and Polettini 2004; for f_k above
+    2 the approximation by sdcMicro, Templ, Kowarik and Meindl 2015). Equal to 1 / f_k where the
+    file is everybody.
+
+    people, population: f_k and the estimated F_k of each person, both above 0.
+
+    >>> individual_risk(np.array([2.0, 1.0]), np.array([110.0, 17.0])).round(8).tolist()
+    [0.01714426, 0.17707583]
+    """
+    f, is_part = np.asarray(people, np.float64), people < population
+    p = np.where(is_part, f / population, 0.5)
+    odds, log = p / (1 - p), np.log(1 / p)
+    risk = np.where(f == 1, odds * log, np.where(f == 2, odds - odds**2 * log, p / (f - 1 + p)))
+    return np.where(is_part, np.clip(risk, 0.0, 1.0), 1 / f)
+
+
+def risk_of_people(classes: KeyClasses, risk: Numbers) -> Numbers:
+    """Return the risk of each unit that one of its rows is identified, shape (units,).
+
+    risk: Of each key, shape (keys,). Different rows of a household count as independent.
+    """
+    unit, key = np.unique(np.stack([classes.units, classes.of_row]), axis=1)
+    with np.errstate(divide="ignore"):
+        return -np.expm1(np.bincount(unit, np.log1p(-risk[key])))
+
+
+def population_uniques(sizes: Codes, population: float) -> float | None:
+    """Estimate how many people of a random sample are unique in the population.
+
+    The chances of known values are taken as from a gamma distribution that may be improper at 0,
+    fitted to the sample's classes of up to 5 people (the extended negative binomial, Engen 1974,
+    zero-truncated; it holds Pitman's, Fisher's and the Poisson-gamma models). On simulated and
+    real tables it is mostly within a factor of 2 of the truth; it is approximate.
+
+    sizes: Number of people of each class in the sample, shape (classes,).
+    population: Number of people in the population, at least those of the sample.
+
+    Returns
+    -------
+    The estimate; None where the sample is less than `LEAST_SHARE` of the population, or has fewer
+    than `FEWEST_UNIQUES` unique people, or no others.
+
+    >>> round(population_uniques(np.array([1] * 100 + [2] * 40), 200), 1)
+    94.3
+    """
+    counts = np.bincount(sizes[sizes <= _SMALL], minlength=_SMALL + 1)[1:]
+    share = float(sizes.sum()) / population
+    if share >= 1:
+        return float(counts[0])
+    if share < LEAST_SHARE or not FEWEST_UNIQUES <= counts[0] < len(sizes):
+        return None
+    power = np.geomspace(2.0**-10, 2.0**10, 401)[:, None, None]  # above -1, by 1
+    left = scipy.special.expit(np.linspace(-9, 9, 361))[:, None]
+    s = np.arange(1, _SMALL + 1)
+    terms = scipy.special.gammaln(s + power - 1) - scipy.special.gammaln(s + 1)
+    terms = terms + (s - 1) * np.log(left)
+    fits = ((terms - scipy.special.logsumexp(terms, axis=-1, keepdims=True)) * counts).sum(axis=-1)
+    best = np.unravel_index(int(fits.argmax()), fits.shape)
+    scale = 1 / float(left[best[1], 0])
+    return float(counts[0] * (scale / (scale - 1 + 1 / share)) ** float(power[best[0], 0, 0]))

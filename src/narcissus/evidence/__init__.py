@@ -29,11 +29,12 @@ from narcissus.evidence.population import (
 from narcissus.evidence.randomness import RandomnessTests, randomness_tests
 from narcissus.evidence.refutation import Method, Refutation, refute
 from narcissus.evidence.roc import RocBand, roc_band
-from narcissus.evidence.runs import RefutationByRuns, refute_runs
 from narcissus.evidence.scores import (
+    RefutationByRuns,
     refute_prior_scores,
     refute_priors,
     refute_ranked,
+    refute_runs,
     refute_scores,
 )
 

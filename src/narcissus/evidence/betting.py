@@ -22,11 +22,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from narcissus._arrays import Floats
 from narcissus._validation import fraction, integer, same_trials, unit_vector
 from narcissus.errors import InputError
 from narcissus.results import Estimate
-
-FloatArray = NDArray[np.float64]
 
 # Shares of the largest stake that cannot lose everything; the smallest detects 1e-4 of the range.
 LADDER = 0.98 * 2.0 ** -np.arange(14)
@@ -150,12 +149,12 @@ class Gamblers:
     """Gamblers who share one unit of capital."""
 
     # stake per unit of payoff, shape (gamblers, trials); it depends on earlier trials only
-    stakes: FloatArray
-    boldness: FloatArray  # largest share of the capital risked on one trial, shape (gamblers, 1)
-    capital: FloatArray  # initial capital, shape (gamblers, 1), with sum 1
+    stakes: Floats
+    boldness: Floats  # largest share of the capital risked on one trial, shape (gamblers, 1)
+    capital: Floats  # initial capital, shape (gamblers, 1), with sum 1
     hurdle: float  # log of the total capital at which a claim is rejected: ``-log(error)``
 
-    def refuse(self, payoffs: FloatArray, loss: float | FloatArray) -> bool:
+    def refuse(self, payoffs: Floats, loss: float | Floats) -> bool:
         """Test a claim by the payoffs per unit, shape (trials,), and their largest ``loss``."""
         with np.errstate(divide="ignore"):
             bets = np.minimum(self.stakes, self.boldness / loss)
@@ -165,8 +164,8 @@ class Gamblers:
 
     def refused_up_to(
         self,
-        payoffs: Callable[[float], FloatArray],
-        loss: Callable[[float], float | FloatArray],
+        payoffs: Callable[[float], Floats],
+        loss: Callable[[float], float | Floats],
         low: float,
         high: float,
     ) -> float:
@@ -203,8 +202,8 @@ def usual(people: int) -> tuple[Temper, ...]:
 
 
 def plug_in(
-    values: FloatArray,
-    weights: FloatArray,
+    values: Floats,
+    weights: Floats,
     *,
     middle: float,
     tempers: Sequence[Temper],
@@ -219,7 +218,7 @@ def plug_in(
     """
     n = values.size
     counts = np.arange(1, n + 1)
-    stakes: list[FloatArray] = []
+    stakes: list[Floats] = []
     for share in (temper.variance for temper in tempers):
         claims = (share * middle + np.cumsum(values)) / (share + np.cumsum(weights))
         squares = np.cumsum((values - claims * weights) ** 2)

@@ -24,9 +24,10 @@ from itertools import takewhile
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import optimize, special
 
+from narcissus._arrays import Floats
 from narcissus._validation import (
     between,
     fraction,
@@ -39,8 +40,6 @@ from narcissus._validation import (
 )
 from narcissus.errors import InputError
 from narcissus.results import Approximate, Estimate
-
-FloatArray = NDArray[np.float64]
 
 
 def clopper_pearson(
@@ -257,7 +256,7 @@ def studentised_limits(
 
 
 def _student(
-    mean: float, rest: FloatArray, fitted: int, confidence: float, quantity: str, *, how: str = ""
+    mean: float, rest: Floats, fitted: int, confidence: float, quantity: str, *, how: str = ""
 ) -> Approximate:
     level = fraction("confidence", confidence)
     free = rest.size - fitted
@@ -268,7 +267,7 @@ def _student(
     )
 
 
-def _vector(name: str, values: ArrayLike, fewest: int) -> FloatArray:
+def _vector(name: str, values: ArrayLike, fewest: int) -> Floats:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or array.size < fewest or not np.isfinite(array).all():
         raise InputError(
@@ -413,7 +412,7 @@ class TwoSamples:
         if first > last:  # no chance is so far below any of these
             return 0.0
 
-        def both(other: FloatArray) -> FloatArray:
+        def both(other: Floats) -> Floats:
             return np.array([np.clip(other + excess, 0, 1), other])
 
         # angles, whose standard error is the same everywhere
@@ -443,7 +442,7 @@ class TwoSamples:
             sure = max(sure, rest)
         return min(1.0, max(best, sure) + 2 * _REACH)
 
-    def _chance(self, chances: FloatArray) -> FloatArray:
+    def _chance(self, chances: Floats) -> Floats:
         """Compute the chance of a difference as large as found, for columns of both chances."""
         if not chances.size:
             return np.zeros(0)
@@ -461,7 +460,7 @@ class TwoSamples:
         tails[:, needed > self.trials] = 0
         return (_masses(others, self.other_trials, other[:, None]) * tails).sum(axis=1)
 
-    def _chorded(self, left: FloatArray, right: FloatArray) -> FloatArray:
+    def _chorded(self, left: Floats, right: Floats) -> Floats:
         """Bound the chance of a difference within each cell by its ends.
 
         The log probability of an event plus the log normaliser is convex in the log odds of both

@@ -13,17 +13,16 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
+from narcissus._arrays import Floats
 from narcissus._validation import between, fraction, integer, non_negative, probability, same_trials
 from narcissus.bounds.binomial import PoissonBinomial
 from narcissus.bounds.theorem import posterior
 from narcissus.errors import InputError
 from narcissus.evidence.betting import Temper, plug_in
 from narcissus.results import Bound, Estimate
-
-FloatArray = NDArray[np.float64]
 
 _MOST = 0.9  # largest stake; any number below 1 is valid
 
@@ -83,7 +82,7 @@ def population_mean_upper(
     )
 
 
-def population_tail(mean: float, people: int, *, spent: float = 0.0) -> FloatArray:
+def population_tail(mean: float, people: int, *, spent: float = 0.0) -> Floats:
     """Bound ``Pr[at least v]`` over people drawn from a population, ``v = 0 .. people + 1``.
 
     Given the people, a theorem states ``Pr[at least v] <= Pr[sum of Bernoulli(o_i) >= v] + spent``,
@@ -110,13 +109,13 @@ def population_tail(mean: float, people: int, *, spent: float = 0.0) -> FloatArr
     return tails
 
 
-def _before(values: FloatArray) -> FloatArray:
+def _before(values: Floats) -> Floats:
     return np.concatenate([[0.0], np.cumsum(values)[:-1]])
 
 
 def _checked(
     sums: ArrayLike, squares: ArrayLike, counts: ArrayLike
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+) -> tuple[Floats, Floats, Floats]:
     """Check the sums; leave out trials without people."""
     total, square = np.asarray(sums, dtype=np.float64), np.asarray(squares, dtype=np.float64)
     people = np.asarray(counts, dtype=np.float64)
@@ -151,15 +150,15 @@ class PeopleSums:
 
     # `totals`, `squares`: Sums of the numbers and of their squares over the people of each
     # trial, shape (trials,)
-    totals: FloatArray
-    squares: FloatArray
-    counts: FloatArray | int  # number of people, one or one per trial; see `population_mean_upper`
+    totals: Floats
+    squares: Floats
+    counts: Floats | int  # number of people, one or one per trial; see `population_mean_upper`
     low: float = 0.0  # `low`, `high`: Range of each number
     high: float = 1.0
 
     @classmethod
     def of_moments(
-        cls, moments: FloatArray, counts: FloatArray | int, *, less: float, allowed: float
+        cls, moments: Floats, counts: Floats | int, *, less: float, allowed: float
     ) -> PeopleSums:
         """Compute the sums of ``x - less g - allowed`` from the sums of x, x^2, g, g^2, x g.
 
@@ -202,7 +201,7 @@ class PeopleSums:
 class Envelope:
     """Bounds on values, trial by trial."""
 
-    trials: FloatArray  # the bound in each trial, shape (trials,)
+    trials: Floats  # the bound in each trial, shape (trials,)
     # numbers of independent people whose population mean is the mean of ``trials``; they may
     # come from more trials. None if ``trials`` is one known number.
     people: PeopleSums | None = None
@@ -258,7 +257,7 @@ def enclosed_limits(
     return Estimate(mean, min(mean, low), max(mean, high), confidence, array.size, quantity, method)
 
 
-def _from_below(values: FloatArray, below: Envelope, error: float, people: int) -> float:
+def _from_below(values: Floats, below: Envelope, error: float, people: int) -> float:
     rest = values - below.trials
     if rest.min() < -_HAIR:
         raise InputError(f"a value is {-rest.min():.3g} beyond its envelope")
@@ -272,7 +271,7 @@ def _from_below(values: FloatArray, below: Envelope, error: float, people: int) 
     )
 
 
-def _least_mean(values: FloatArray, error: float, people: int) -> float:
+def _least_mean(values: Floats, error: float, people: int) -> float:
     """Compute a lower limit on the mean of non-negative numbers without an upper end.
 
     One gambler expects the spread of a mean over people and stakes nearly all, which with few
@@ -287,7 +286,7 @@ def _least_mean(values: FloatArray, error: float, people: int) -> float:
     return gamblers.refused_up_to(lambda m: values - m, lambda m: m, 0.0, float(values.max()))
 
 
-def upper_priors(hits: ArrayLike, samples: ArrayLike, *, error: float, attempts: int) -> FloatArray:
+def upper_priors(hits: ArrayLike, samples: ArrayLike, *, error: float, attempts: int) -> Floats:
     """Compute simultaneous upper limits on prior successes from samples of the prior.
 
     Source: Narcissus theory 4.4 (a prior known only from samples): Clopper and Pearson 1934 at

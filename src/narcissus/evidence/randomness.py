@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import fft, special
 
+from narcissus._arrays import Floats
 from narcissus.errors import InputError
 from narcissus.results import Grade, Result
 
@@ -72,7 +73,6 @@ def law_of_linear_complexity(n: int) -> NDArray[np.float64]:
 
 
 Bits = NDArray[np.uint8]
-Floats = NDArray[np.float64]
 
 SHORTEST = 128
 """Fewest bits that are tested."""

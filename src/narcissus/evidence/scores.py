@@ -4,20 +4,31 @@ Scores put the canaries in an order, and every number of guesses is tried at onc
 (`narcissus.evidence.sweep`). Equal scores are counted against the attack, the wrong guesses first:
 the order of the file does not matter.
 
+Of many runs, each of one canary that was in or out, two error rates are limited at a threshold;
+and, for mu, how often a run with the canary has the larger score of two. That chance is at most the
+area under the curve of the error rates, which lies below the Gaussian one at every point: at most
+``Phi(mu / sqrt(2))``, whatever the scores. It needs no threshold, and pairs of different runs are
+independent trials.
+
 Source: Narcissus theory 4.1, 4.3, 4.4, 4.10 and 5.1 (the bounds) and 5 (refutation); Swanberg et
-al. 2025, Theorem 3.2, for chances that differ from guess to guess.
+al. 2025, Theorem 3.2, for chances that differ from guess to guess; for runs Clopper and Pearson
+1934, Dong, Roth and Su 2022 for the trade-off of a Gaussian, Bamber 1975 for the area.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
-from narcissus._validation import integer, probabilities
+from narcissus._arrays import BoolArray, Floats
+from narcissus._outwards import lower
+from narcissus._validation import integer, probabilities, real
 from narcissus.bounds import (
     PoissonBinomial,
     domination,
@@ -45,9 +56,7 @@ from narcissus.evidence.refutation import (
 )
 from narcissus.evidence.sweep import FIRST, Ordered, SweepTest, few_ends, many_ends
 from narcissus.guarantees import GaussianDP
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
+from narcissus.results import Estimate, Grade, Result
 
 UNBELIEVABLE = 1e-6  # results of smaller probability refute fair coins
 _FEWEST_CANARIES = 6  # canaries needed
@@ -60,7 +69,7 @@ _HALF = "there was a coin for each canary, although exactly half are in"
 _EVERY = "nothing about the number of guesses: every one is tested at once"
 
 
-_Order = tuple[tuple[BoolArray, FloatArray | float], ...]
+_Order = tuple[tuple[BoolArray, Floats | float], ...]
 """Guesses in order, whether each is right and its prior chance: all, then the highest scores alone
 and the lowest alone."""
 
@@ -139,7 +148,7 @@ def refute_ranked(
     return _refute_order(order, asked, guesses, said, many)
 
 
-def _two_sided(score: FloatArray, inside: BoolArray, coins: FloatArray | float) -> _Order:
+def _two_sided(score: Floats, inside: BoolArray, coins: Floats | float) -> _Order:
     """Guess high scores in and low ones out, in turn; where equal scores lie in the middle, aside.
 
     Among equal scores wrong guesses come first: no order of them has fewer right ones.
@@ -156,8 +165,8 @@ def _two_sided(score: FloatArray, inside: BoolArray, coins: FloatArray | float) 
 
 
 def _side(
-    score: FloatArray, right: BoolArray, guessed: BoolArray, chances: FloatArray | float
-) -> tuple[BoolArray, FloatArray | float]:
+    score: Floats, right: BoolArray, guessed: BoolArray, chances: Floats | float
+) -> tuple[BoolArray, Floats | float]:
     """Return which of those ``guessed`` are right, the highest score first, and their chances."""
     if not isinstance(chances, np.ndarray):
         return _surest_first(score[guessed], right[guessed]), chances
@@ -165,7 +174,7 @@ def _side(
     return right[order], chances[order]
 
 
-def _surest_first(score: FloatArray, right: BoolArray) -> BoolArray:
+def _surest_first(score: Floats, right: BoolArray) -> BoolArray:
     """Sort by falling score, among equal ones the wrong first: two sorts of numbers, merged."""
     hits, misses = np.sort(score[right]), np.sort(score[~right])
     found = np.zeros(score.size, dtype=bool)
@@ -225,7 +234,7 @@ def _swept(
 
 def checked_scores(
     scores: ArrayLike, members: ArrayLike, name: str = "members"
-) -> tuple[FloatArray, BoolArray]:
+) -> tuple[Floats, BoolArray]:
     try:
         score = np.asarray(scores, dtype=np.float64)
         inside = np.asarray(members, dtype=np.float64)
@@ -286,7 +295,7 @@ def _pair_labels(pairs: ArrayLike, size: int) -> NDArray[np.int64]:
     return number.astype(np.int64)
 
 
-def _paired(score: FloatArray, inside: BoolArray, labels: NDArray[np.int64]) -> BoolArray:
+def _paired(score: Floats, inside: BoolArray, labels: NDArray[np.int64]) -> BoolArray:
     """Make each pair one guess, that its higher score is in; return which are right, surest first.
 
     A guess between equal scores counts as wrong.
@@ -451,3 +460,129 @@ def _followed(sweep: SweepTest, asked: Claimed) -> tuple[float, float, float]:
     epsilon = largest_refuted(p_value, asked.alpha, _CLOSE)
     mu = largest_refuted(mu_p_value, asked.alpha, _CLOSE, start=_LEAST_MU, largest=LARGEST_MU)
     return epsilon, p_value(asked.claimed), mu if mu > _LEAST_MU else 0.0
+
+
+_RANKS = (0.003, 0.01, 0.03, 0.07, 0.15, 0.3, 0.5, 0.8)
+_OF_PAIRS = 0.5  # part of the error that the pairs have, where no threshold is given
+_SEED = 20_261_127  # pairs runs whose order in the file may tell their scores
+_RUNS = (
+    "runs are independent of each other, trained and scored alike; whether the canary is in was "
+    "fixed or drawn before"
+)
+
+
+@dataclass(frozen=True)
+class RefutationByRuns(Result):
+    """The guarantees refuted by many runs, each of one canary that was in or out."""
+
+    epsilon: float  # every (epsilon', delta)-DP with a smaller epsilon' is refuted; 0 if none is
+    mu: float  # every mu'-Gaussian DP with ``mu' < mu`` is refuted
+    gaussian_epsilon: float  # the epsilon of that mu at delta; 0 where delta is 0
+    threshold: float  # of the scores, where most is refuted of mu: larger ones are called in
+    false_positives: Estimate  # share of the runs without the canary that are called in
+    true_positives: Estimate  # share of the runs with it
+    # share of the pairs, a run with the canary and one without, where the first scores more; None
+    # at a given threshold
+    pairs: Estimate | None
+    confidence: float
+    delta: float
+    assumptions: tuple[str, ...]
+
+    @property
+    def grade(self) -> Grade:
+        return "sampled"
+
+    def __str__(self) -> str:
+        runs = self.true_positives.trials + self.false_positives.trials
+        shown = f"mu is not below {lower(self.mu)}" if self.mu > 0 else "no mu is refuted"
+        more = f"; epsilon is not below {lower(self.gaussian_epsilon)}" if self.delta > 0 else ""
+        return "\n".join([
+            f"{'REFUTED' if self.mu > 0 else 'NOTHING REFUTED'} (sampled): {runs:,} runs with one "
+            f"canary each; {100 * self.confidence:g}% confidence",
+            f"  every (epsilon, {self.delta:g})-DP is refuted below epsilon {lower(self.epsilon)}",
+            f"  if it is Gaussian DP: {shown}{more}",
+            f"  at the threshold {self.threshold:g}: {self.true_positives}",
+            f"  {self.false_positives}",
+            *([f"  without a threshold: {self.pairs}"] if self.pairs else []),
+            *(f"  assuming {said}" for said in self.assumptions),
+        ])  # fmt: skip
+
+
+def refute_runs(
+    scores: ArrayLike,
+    members: ArrayLike,
+    *,
+    threshold: float | None = None,
+    delta: float = 0.0,
+    confidence: float = 0.95,
+) -> RefutationByRuns:
+    """Find the largest epsilon, and mu, refuted by independent runs with one canary each.
+
+    scores: One score per run, larger means more likely in, shape (runs,).
+    members: Whether the canary was in, 0 or 1, shape (runs,).
+    threshold: A threshold fixed before the scores are seen; default: eight ranks among the runs
+        without the canary, which share half of the error, and pairs of runs, which have the rest.
+
+    Clopper-Pearson limits on both error rates, each at half of its error. A rank among independent
+    runs is exceeded with a chance that has a beta distribution (`narcissus.evidence.roc_band`), and
+    given such thresholds the runs with the canary are independent of them. Runs are paired by a
+    seed of our own, so that their order in the file says nothing.
+    """
+    asked = Claimed.of(delta, confidence, 0.0)
+    score, inside = checked_scores(scores, members)
+    others, own = np.sort(score[~inside])[::-1], score[inside]
+    if own.size == 0 or others.size == 0:
+        raise InputError("`members` must hold runs with the canary and runs without it")
+    n, alpha, pairs = others.size, asked.alpha, None
+    if threshold is None:
+        alpha *= 1 - _OF_PAIRS
+        pairs = _low_of_pairs(own, others, asked.alpha - alpha, asked.level)
+    ranks = np.unique(np.maximum(1, np.rint(n * np.array(_RANKS)).astype(np.int64)))
+    cuts = others[ranks - 1] if threshold is None else np.array([real("threshold", threshold)])
+    share, called = alpha / (2 * cuts.size), (own[:, None] > cuts).sum(axis=0)
+    # Above the k-th largest of n lies at most a beta(k, n - k + 1), with ties too.
+    above = ranks - 1 if threshold is None else (others[:, None] > cuts).sum(axis=0)
+    most = np.where(above < n, special.betainccinv(above + 1, np.maximum(n - above, 1), share), 1.0)
+    least = np.where(
+        called > 0, special.betaincinv(np.maximum(called, 1), own.size - called + 1, share), 0.0
+    )
+    mus = special.ndtri(least) - special.ndtri(most)
+    at = int(np.argmax(np.where(np.isnan(mus), -math.inf, mus)))
+    ratios = [(least - asked.delta, most), (1.0 - most - asked.delta, 1.0 - least)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        epsilons = [np.log(np.maximum(a, 0.0) / b) for a, b in ratios]
+    mu = max(0.0, float(mus[at])) if math.isfinite(mus[at]) else 0.0
+    if pairs is not None and pairs.low:
+        mu = max(mu, math.sqrt(2.0) * float(special.ndtri(pairs.low)))
+    rates = [
+        Estimate(
+            k / trials, low, high, asked.level, trials, f"{name}-positive rate", "Clopper-Pearson"
+        )
+        for k, trials, low, high, name in (
+            (int((others > cuts[at]).sum()), n, None, float(most[at]), "false"),
+            (int(called[at]), own.size, float(least[at]), None, "true"),
+        )
+    ]
+    return RefutationByRuns(
+        epsilon=max(0.0, *(float(np.nanmax(one)) for one in epsilons)),
+        mu=mu,
+        gaussian_epsilon=GaussianDP(mu).epsilon_beyond(asked.delta)
+        if mu > 0 and asked.delta > 0
+        else 0.0,
+        threshold=float(cuts[at]),
+        false_positives=rates[0],
+        true_positives=rates[1],
+        pairs=pairs,
+        confidence=asked.level,
+        delta=asked.delta,
+        assumptions=(_RUNS, ABOUT_CHOICE),
+    )
+
+
+def _low_of_pairs(own: Floats, others: Floats, alpha: float, level: float) -> Estimate:
+    """Limit the chance that a run with the canary has the larger score of two, from below."""
+    random, n = np.random.default_rng(_SEED), min(own.size, others.size)
+    right = int((random.permutation(own)[:n] > random.permutation(others)[:n]).sum())
+    low = float(special.betaincinv(right, n - right + 1, alpha)) if right else 0.0
+    what = "share of pairs of runs whose member scores more"
+    return Estimate(right / n, low, None, level, n, what, "Clopper-Pearson")

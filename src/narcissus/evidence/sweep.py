@@ -42,16 +42,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import fft, special
 
-from narcissus._arrays import first_largest
+from narcissus._arrays import Floats, IntArray, first_largest
 from narcissus.bounds.binomial import convolve, log_mass
 from narcissus.bounds.theorem import log_odds, posterior
 from narcissus.evidence.refutation import LARGEST_MU, largest_refuted
 from narcissus.guarantees import GaussianDP
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Spent = Callable[[float], float]
-Masses = list[tuple[int, FloatArray]]  # of each block: the first count, and chances from there on
+Masses = list[tuple[int, Floats]]  # of each block: the first count, and chances from there on
 
 _SIDES = 8.0  # one side alone has this part of the level of a number of guesses in S
 FIRST, _RATIO = 8, math.sqrt(2.0)  # the least number of guesses, and how they grow
@@ -93,7 +91,7 @@ class Ordered:
     chances, one for all or shape (k,); ``ends`` are numbers of guesses, rising.
     """
 
-    def __init__(self, right: NDArray[np.bool_], chances: float | FloatArray, ends: IntArray):
+    def __init__(self, right: NDArray[np.bool_], chances: float | Floats, ends: IntArray):
         self.ends, self.chances, self.canaries = ends, chances, right.size
         self.sizes = np.diff(ends, prepend=0)
         blocks = np.split(right, ends[:-1])
@@ -142,7 +140,7 @@ class Ordered:
     def odds(self) -> float:
         return float(log_odds(self.chances))
 
-    def tails(self, epsilon: float, counts: IntArray) -> FloatArray:
+    def tails(self, epsilon: float, counts: IntArray) -> Floats:
         """Return the chance of at least ``counts`` at each end."""
         if not isinstance(self.chances, np.ndarray):
             p = special.expit(self.odds + epsilon)
@@ -227,7 +225,7 @@ class Ordered:
         return (1.0 + 1e-9) * best
 
 
-def _sigma(size: int, first: int, mass: FloatArray) -> tuple[int, FloatArray]:
+def _sigma(size: int, first: int, mass: Floats) -> tuple[int, Floats]:
     """Return where the steps that matter begin, and ``sigma`` there; beyond it is smaller.
 
     Masses are log-concave, so tail over mass falls away from the mean on both sides; ``v b(v)`` is
@@ -243,7 +241,7 @@ def _sigma(size: int, first: int, mass: FloatArray) -> tuple[int, FloatArray]:
     return low + first, above * under / (counts * mass[low:high])
 
 
-def _joined(one: FloatArray, other: FloatArray) -> FloatArray:
+def _joined(one: Floats, other: Floats) -> Floats:
     if one.size * other.size <= _DIRECT:
         return np.correlate(one, other[::-1], "full")  # `convolve`, with less around it
     size = one.size + other.size - 1

@@ -15,6 +15,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import Floats
 from narcissus.attacks.base import (
     Answers,
     Asks,
@@ -35,7 +36,6 @@ from narcissus.worlds.base import Array, Batch, Draw, gather, is_derived, stacke
 Result = TypeVar("Result")
 Hits = NDArray[np.bool_]
 Scores = NDArray[np.bool_ | np.float64]
-Floats = NDArray[np.float64]
 Arrays = Mapping[str, NDArray[np.generic]]
 """What is kept of a block, as plain arrays, to be stored or sent."""
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from narcissus._validation import between
 from narcissus.errors import InputError
-from narcissus.knowledge.base import KeepsSurprisal
-from narcissus.knowledge.surprisal import Surprisals, is_listed, listed
+from narcissus.knowledge.base import KeepsSurprisal, Surprisals, is_listed, listed
 from narcissus.success.relations.base import Targeted, matched
 from narcissus.success.statements import KeptSurprisal
 from narcissus.worlds.base import HasSurprisal, members

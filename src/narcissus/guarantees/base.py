@@ -14,12 +14,11 @@ from itertools import pairwise
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from narcissus._arrays import Floats
 from narcissus._validation import one_of, probabilities
 from narcissus.errors import InputError
-
-FloatArray = NDArray[np.float64]
 
 Adjacency = Literal["replace-one", "add-remove"]
 Secret = Literal["value", "membership"]
@@ -28,7 +27,7 @@ Secret = Literal["value", "membership"]
 NEGLIGIBLE_DELTA = 1e-13
 
 
-def epsilons(name: str, values: ArrayLike) -> FloatArray:
+def epsilons(name: str, values: ArrayLike) -> Floats:
     """Convert ``values`` to an array of epsilons: real or infinite numbers, no NaN."""
     try:
         array = np.asarray(values, dtype=np.float64)
@@ -92,14 +91,14 @@ class Guarantee(ABC):
         )
 
     @abstractmethod
-    def profile(self, epsilon: ArrayLike) -> FloatArray:
+    def profile(self, epsilon: ArrayLike) -> Floats:
         """Return the smallest delta for which (epsilon, delta)-DP follows.
 
         ``epsilon`` may be negative or infinite, any shape; the result is at least 1 - e^epsilon.
         """
 
     @abstractmethod
-    def trade_off(self, alpha: ArrayLike) -> FloatArray:
+    def trade_off(self, alpha: ArrayLike) -> Floats:
         """Return the smallest false-negative rate of a test with false-positive rate ``alpha``.
 
         ``alpha`` is in [0, 1], any shape. The result is in [0, 1 - alpha], convex and
@@ -110,14 +109,14 @@ class Guarantee(ABC):
     def describe(self) -> str:
         """Describe the guarantee and its adjacency in words."""
 
-    def power(self, alpha: ArrayLike) -> FloatArray:
+    def power(self, alpha: ArrayLike) -> Floats:
         """Return ``1 - trade_off(alpha)``, the largest true-positive rate; any shape.
 
         Subclasses override it where ``1 - trade_off`` would lose the digits of a tiny rate.
         """
         return 1.0 - self.trade_off(alpha)
 
-    def least_alpha(self, power: ArrayLike) -> FloatArray:
+    def least_alpha(self, power: ArrayLike) -> Floats:
         """Return the smallest false-positive rate at true-positive rate ``power``; any shape.
 
         The inverse of `power`; as the trade-off function is symmetric, ``trade_off(1 - power)``.
@@ -144,7 +143,7 @@ class Guarantee(ABC):
             low, high = points[first], points[last]
         return min(high, 1e300)
 
-    def tangents(self, count: int = 40) -> FloatArray:
+    def tangents(self, count: int = 40) -> Floats:
         """Return at most ``count`` epsilons, equally spaced from 0 until delta is negligible.
 
         Each point is an (epsilon, delta)-DP statement by itself: any choice is valid, more only
@@ -161,7 +160,7 @@ class Guarantee(ABC):
 class ProfileGuarantee(Guarantee):
     """A guarantee whose trade-off function is derived from its profile."""
 
-    def power(self, alpha: ArrayLike) -> FloatArray:
+    def power(self, alpha: ArrayLike) -> Floats:
         """Return ``min_e [profile(e) + exp(e) alpha]``, by search over ``e``; any shape.
 
         Every ``e`` is a valid bound, so an unfinished search costs sharpness only.
@@ -184,12 +183,12 @@ class ProfileGuarantee(Guarantee):
             high = np.take_along_axis(points, np.minimum(near + 1, count - 1), axis=-1)[..., 0]
         return np.maximum(best, rate)
 
-    def trade_off(self, alpha: ArrayLike) -> FloatArray:
+    def trade_off(self, alpha: ArrayLike) -> Floats:
         """Return ``max_e [1 - profile(e) - exp(e) alpha]``; any shape."""
         return 1.0 - self.power(alpha)
 
 
-def mirrored(epsilon: FloatArray, at_size: FloatArray) -> FloatArray:
+def mirrored(epsilon: Floats, at_size: Floats) -> Floats:
     """Extend a profile to negative epsilons from its values ``at_size`` at ``abs(epsilon)``.
 
     Both directions hold, so ``profile(-e) = 1 - exp(-e) + exp(-e) profile(e)``.
@@ -200,7 +199,7 @@ def mirrored(epsilon: FloatArray, at_size: FloatArray) -> FloatArray:
     return np.clip(np.where(epsilon < 0, below, at_size), 0.0, 1.0)
 
 
-def alphas(values: ArrayLike) -> FloatArray:
+def alphas(values: ArrayLike) -> Floats:
     """Convert ``values`` to an array of false-positive rates in [0, 1]."""
     return probabilities("alpha", values)
 

@@ -29,7 +29,7 @@ from narcissus.errors import InputError
 from narcissus.guarantees.base import (
     NEGLIGIBLE_DELTA,
     Adjacency,
-    FloatArray,
+    Floats,
     ProfileGuarantee,
     Secret,
     epsilons,
@@ -72,12 +72,12 @@ class ProfileCurve(ProfileGuarantee):
         where = epsilons("points", points).ravel().tolist()
         return cls(tuple(where), tuple(float(profile(e)) for e in where), adjacency=adjacency)
 
-    def profile(self, epsilon: ArrayLike) -> FloatArray:
+    def profile(self, epsilon: ArrayLike) -> Floats:
         e = epsilons("epsilon", epsilon)
         where, delta = self._hull  # pyright: ignore[reportAttributeAccessIssue] set in __post_init__
         return mirrored(e, chords(where, delta, np.abs(e)))
 
-    def implied(self, tolerance: float = 1e-6) -> FloatArray:
+    def implied(self, tolerance: float = 1e-6) -> Floats:
         """Return the points whose delta the other points improve on, by a relative ``tolerance``.
 
         Such a point is true but redundant; the points of a single profile have none.
@@ -85,7 +85,7 @@ class ProfileCurve(ProfileGuarantee):
         where, delta = np.array(self.points), np.array(self.deltas)
         return where[delta > self.profile(where) * (1 + tolerance) + 1e-12]
 
-    def tangents(self, count: int = 40) -> FloatArray:
+    def tangents(self, count: int = 40) -> Floats:
         """Return the points themselves, or ``count`` of them if there are more."""
         where = self._hull[0]  # pyright: ignore[reportAttributeAccessIssue] set in __post_init__
         if where.size <= count:
@@ -99,7 +99,7 @@ class ProfileCurve(ProfileGuarantee):
         return f"a privacy profile of {count} points, {first} to {last} ({self.neighbours})"
 
 
-def _rising(points: ArrayLike, **deltas: ArrayLike) -> list[FloatArray]:
+def _rising(points: ArrayLike, **deltas: ArrayLike) -> list[Floats]:
     """Check points and the deltas at them; return them with rising points and falling deltas."""
     where = epsilons("points", points).ravel()
     found = {name: probabilities(name, values).ravel() for name, values in deltas.items()}
@@ -110,7 +110,7 @@ def _rising(points: ArrayLike, **deltas: ArrayLike) -> list[FloatArray]:
     return [where[order], *(np.minimum.accumulate(one[order]) for one in found.values())]
 
 
-def _require_as_many(**values: FloatArray) -> None:
+def _require_as_many(**values: Floats) -> None:
     *names, name = (f"`{one}`" for one in values)
     *sizes, size = (f"{one.size}" for one in values.values())
     if {size, *sizes} != {size} or size == "0":
@@ -120,11 +120,11 @@ def _require_as_many(**values: FloatArray) -> None:
         )
 
 
-def _curve(points: FloatArray, deltas: FloatArray, **around: Any) -> ProfileCurve:
+def _curve(points: Floats, deltas: Floats, **around: Any) -> ProfileCurve:
     return ProfileCurve(tuple(points.tolist()), tuple(deltas.tolist()), **around)
 
 
-def corners(where: FloatArray, own: FloatArray, other: FloatArray) -> tuple[FloatArray, FloatArray]:
+def corners(where: Floats, own: Floats, other: Floats) -> tuple[Floats, Floats]:
     """Return the corners, ``epsilon >= 0``, of the largest profile of one order through its points.
 
     In the plane of ``t = exp(epsilon)`` and delta it is the lower convex hull of its points, the
@@ -150,7 +150,7 @@ def corners(where: FloatArray, own: FloatArray, other: FloatArray) -> tuple[Floa
     )
 
 
-def chords(where: FloatArray, delta: FloatArray, epsilon: FloatArray) -> FloatArray:
+def chords(where: Floats, delta: Floats, epsilon: Floats) -> Floats:
     """Return delta at epsilons of at least 0 from its corners, the first of them at 0.
 
     Both ends of a chord get a weight that keeps its digits, so that no delta becomes 0 next to a
@@ -167,7 +167,7 @@ def chords(where: FloatArray, delta: FloatArray, epsilon: FloatArray) -> FloatAr
     return delta[right - 1] * (np.expm1(here - end) / whole) + delta[right] * share
 
 
-def _lower_hull(xs: FloatArray, ys: FloatArray) -> list[int]:
+def _lower_hull(xs: Floats, ys: Floats) -> list[int]:
     """Return the corners of the largest convex function below points sorted by ``xs``."""
     kept: list[int] = []
     for i in range(xs.size):
@@ -184,7 +184,7 @@ def _lower_hull(xs: FloatArray, ys: FloatArray) -> list[int]:
     return kept
 
 
-Profile = Callable[[FloatArray], FloatArray]
+Profile = Callable[[Floats], Floats]
 
 _POINTS = 400  # of the profile of two steps
 _SPLITS = 201  # of each epsilon between the steps
@@ -238,7 +238,7 @@ def one_after_another(add: Profile, remove: Profile, last: float) -> ProfileCurv
     return _curve(points, np.minimum(best, 1.0))
 
 
-def _one_order(where: FloatArray, own: FloatArray, other: FloatArray) -> Profile:
+def _one_order(where: Floats, own: Floats, other: Floats) -> Profile:
     """Return the profile of one order: the chords in ``t = exp(epsilon)`` below all points."""
     hull = corners(where, own, other)
     return lambda epsilon: chords(*hull, epsilon)
@@ -299,7 +299,7 @@ def from_losses(
     return _curve(points, larger, adjacency=adjacency)
 
 
-def _exchanged(where: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _exchanged(where: Floats, mass: Floats) -> tuple[Floats, Floats]:
     """Exchange the pair: losses of ``Q`` against ``P``, masses under ``Q``, in rising order."""
     some = (mass > 0) & np.isfinite(where)
     with np.errstate(over="ignore"):
@@ -318,7 +318,7 @@ def _exchanged(where: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatAr
     return np.append(-where[some][::-1], np.inf), np.append(under[::-1], rest)
 
 
-def _crossing(points: FloatArray, one: FloatArray, other: FloatArray) -> FloatArray:
+def _crossing(points: Floats, one: Floats, other: Floats) -> Floats:
     """Find where two profiles, chords between rising points, cross."""
     gap = one - other
     at = np.flatnonzero(gap[:-1] * gap[1:] < 0)
@@ -343,7 +343,7 @@ def from_losses_of_orders(
 
 def _checked(
     name: str, losses: ArrayLike, masses: ArrayLike, at_infinity: float
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[Floats, Floats]:
     """Sort the losses with their masses; missing mass is at infinity."""
     where = epsilons("losses", losses).ravel()
     raw = np.asarray(masses, dtype=np.float64).ravel()
@@ -373,7 +373,7 @@ def _checked(
     return where, mass
 
 
-def _knots(where: FloatArray) -> FloatArray:
+def _knots(where: Floats) -> Floats:
     """Return 0 and the finite losses of at least 0, thinned out if there are too many."""
     finite = where[np.isfinite(where) & (where > 0)]
     points = np.unique(np.append(finite, 0.0))
@@ -382,7 +382,7 @@ def _knots(where: FloatArray) -> FloatArray:
     return points
 
 
-def _deltas(where: FloatArray, mass: FloatArray, points: FloatArray) -> FloatArray:
+def _deltas(where: Floats, mass: Floats, points: Floats) -> Floats:
     """Return ``sum of mass (1 - exp(e - l)) over l > e`` at rising points; losses rise too."""
     infinite = np.isinf(where) & (where > 0)
     lost = float(mass[infinite].sum())
@@ -524,7 +524,7 @@ def read_losses(
 
 
 def _refuse(
-    table: NumberTable, name: str, wrong: NDArray[np.bool_], values: FloatArray, must: str
+    table: NumberTable, name: str, wrong: NDArray[np.bool_], values: Floats, must: str
 ) -> None:
     """Refuse the first wrong cell of a column."""
     rows = np.flatnonzero(wrong)

@@ -19,7 +19,7 @@ from narcissus._validation import between, non_negative, probability, real
 from narcissus.errors import InputError
 from narcissus.guarantees.base import (
     Adjacency,
-    FloatArray,
+    Floats,
     Guarantee,
     ProfileGuarantee,
     Secret,
@@ -30,7 +30,7 @@ from narcissus.guarantees.base import (
 from narcissus.guarantees.curves import ProfileCurve, one_after_another
 
 
-def randomized_response_profile(epsilon: FloatArray, epsilon_0: float) -> FloatArray:
+def randomized_response_profile(epsilon: Floats, epsilon_0: float) -> Floats:
     """Return the profile of randomized response at ``epsilon_0``, the worst under pure DP.
 
     ``max(0, 1 - e^e, (e^e0 - e^e) / (1 + e^e0))``, written so that nothing overflows or cancels.
@@ -41,7 +41,7 @@ def randomized_response_profile(epsilon: FloatArray, epsilon_0: float) -> FloatA
     return np.maximum(np.maximum(floor, middle), 0.0)
 
 
-def _log_grown(rate: FloatArray, epsilon: float, *, missed: bool = False) -> FloatArray:
+def _log_grown(rate: Floats, epsilon: float, *, missed: bool = False) -> Floats:
     """Return the log of ``min(1, e^epsilon rate)``, or of the same with ``1 - rate``."""
     with np.errstate(divide="ignore"):
         return np.minimum((np.log1p(-rate) if missed else np.log(rate)) + epsilon, 0.0)
@@ -53,26 +53,26 @@ class _OnePoint(Guarantee):
     epsilon: float
     delta: float
 
-    def profile(self, epsilon: ArrayLike) -> FloatArray:
+    def profile(self, epsilon: ArrayLike) -> Floats:
         """Return delta; at worst all is revealed with ``delta``, else randomized response."""
         pure = randomized_response_profile(epsilons("epsilon", epsilon), self.epsilon)
         return self.delta + (1.0 - self.delta) * pure
 
-    def power(self, alpha: ArrayLike) -> FloatArray:
+    def power(self, alpha: ArrayLike) -> Floats:
         """Return ``min(1, delta + e^epsilon alpha, 1 - e^-epsilon (1 - delta - alpha))``."""
         rate = alphas(alpha)
         steep = self.delta + np.exp(_log_grown(rate, self.epsilon))
         flat = 1.0 - np.exp(-self.epsilon) * np.maximum(1.0 - self.delta - rate, 0.0)
         return np.minimum(steep, flat)
 
-    def trade_off(self, alpha: ArrayLike) -> FloatArray:
+    def trade_off(self, alpha: ArrayLike) -> Floats:
         """Return ``max(0, 1 - delta - e^epsilon alpha, e^-epsilon (1 - delta - alpha))``."""
         rate = alphas(alpha)
         steep = 1.0 - self.delta - np.exp(_log_grown(rate, self.epsilon))
         flat = np.exp(-self.epsilon) * (1.0 - self.delta - rate)
         return np.maximum(np.maximum(steep, flat), 0.0)
 
-    def tangents(self, count: int = 40) -> FloatArray:
+    def tangents(self, count: int = 40) -> Floats:
         """Return ``[epsilon]``: this one point implies the whole profile."""
         return np.array([self.epsilon])
 
@@ -90,13 +90,13 @@ class PureDP(_OnePoint, epsilon=non_negative):
     epsilon: float  # at least 0 and finite
     delta: ClassVar[float] = 0.0  # pyright: ignore[reportIncompatibleVariableOverride]
 
-    def trade_off(self, alpha: ArrayLike) -> FloatArray:
+    def trade_off(self, alpha: ArrayLike) -> Floats:
         """Return ``max(0, 1 - e^epsilon alpha, e^-epsilon (1 - alpha))``; any shape."""
         rate = alphas(alpha)
         steep = -np.expm1(_log_grown(rate, self.epsilon))
         return np.maximum(steep, np.exp(-self.epsilon) * (1.0 - rate))
 
-    def least_alpha(self, power: ArrayLike) -> FloatArray:
+    def least_alpha(self, power: ArrayLike) -> Floats:
         """Return ``max(e^-epsilon power, 1 - e^epsilon (1 - power))``; any shape."""
         rate = alphas(power)
         steep = -np.expm1(_log_grown(rate, self.epsilon, missed=True))
@@ -116,7 +116,7 @@ class ApproximateDP(_OnePoint, epsilon=non_negative, delta=probability):
     epsilon: float  # at least 0 and finite
     delta: float  # in [0, 1]
 
-    def least_alpha(self, power: ArrayLike) -> FloatArray:
+    def least_alpha(self, power: ArrayLike) -> Floats:
         """Return ``max(0, e^-epsilon (power - delta), 1 - delta - e^epsilon (1 - power))``."""
         rate = alphas(power)
         flat = np.exp(-self.epsilon) * np.maximum(rate - self.delta, 0.0)
@@ -200,19 +200,19 @@ class GaussianDP(Guarantee, mu=non_negative):
         root = scipy.optimize.brentq(excess, low, high, xtol=1e-15, rtol=1e-15, maxiter=500)
         return cls(math.exp(root), adjacency=adjacency)
 
-    def profile(self, epsilon: ArrayLike) -> FloatArray:
+    def profile(self, epsilon: ArrayLike) -> Floats:
         """Return ``Phi(mu/2 - e/mu) - exp(e) Phi(-mu/2 - e/mu)``; any shape, tails included."""
         return _profile(epsilons("epsilon", epsilon), self.mu)
 
-    def power(self, alpha: ArrayLike) -> FloatArray:
+    def power(self, alpha: ArrayLike) -> Floats:
         """Return ``Phi(Phi^-1(alpha) + mu)``; any shape."""
         return scipy.special.ndtr(scipy.special.ndtri(alphas(alpha)) + self.mu)
 
-    def trade_off(self, alpha: ArrayLike) -> FloatArray:
+    def trade_off(self, alpha: ArrayLike) -> Floats:
         """Return ``Phi(Phi^-1(1 - alpha) - mu)``; any shape."""
         return scipy.special.ndtr(-scipy.special.ndtri(alphas(alpha)) - self.mu)
 
-    def least_alpha(self, power: ArrayLike) -> FloatArray:
+    def least_alpha(self, power: ArrayLike) -> Floats:
         """Return ``Phi(Phi^-1(power) - mu)``; any shape."""
         return scipy.special.ndtr(scipy.special.ndtri(alphas(power)) - self.mu)
 
@@ -220,7 +220,7 @@ class GaussianDP(Guarantee, mu=non_negative):
         return f"Gaussian DP with mu {self.mu:g} ({self.neighbours})"
 
 
-def _profile(epsilon: FloatArray, mu: float) -> FloatArray:
+def _profile(epsilon: Floats, mu: float) -> Floats:
     """Compute the profile of N(0, 1) against N(mu, 1), relatively accurate at every epsilon.
 
     With ``x = e/mu - mu/2`` and the Mills ratio ``M`` both terms share the factor ``phi(x)``:
@@ -251,12 +251,12 @@ def _profile(epsilon: FloatArray, mu: float) -> FloatArray:
     return mirrored(epsilon, positive)
 
 
-def _mills(x: FloatArray) -> FloatArray:
+def _mills(x: Floats) -> Floats:
     """Compute the Mills ratio ``(1 - Phi(x)) / phi(x)``."""
     return math.sqrt(math.pi / 2) * scipy.special.erfcx(x / _SQRT_2)
 
 
-def _mills_slope(x: FloatArray) -> FloatArray:
+def _mills_slope(x: Floats) -> Floats:
     """Compute ``1 - x M(x)``, minus the slope of the Mills ratio ``M``, for ``x > -2``.
 
     It falls like ``1/x^2``, so above 4 it comes from the continued fraction ``M = 1/(x + 1/(x +
@@ -278,8 +278,8 @@ _SERIES = 24  # terms, each at most a fifth of the one before
 
 
 def bernoulli_divergence(
-    q: FloatArray, p: FloatArray, alpha: float | FloatArray, apart: ArrayLike | None = None
-) -> FloatArray:
+    q: Floats, p: Floats, alpha: float | Floats, apart: ArrayLike | None = None
+) -> Floats:
     """Compute the Renyi divergence of Bernoulli(q) from Bernoulli(p) to the last digits.
 
     ``apart`` is ``q - p`` where it is known more precisely than by subtraction. With ``u = q/p -
@@ -304,7 +304,7 @@ def bernoulli_divergence(
     return near
 
 
-def _excess(u: FloatArray, alpha: float | FloatArray) -> FloatArray:
+def _excess(u: Floats, alpha: float | Floats) -> Floats:
     """Compute ``((1 + u)^alpha - 1 - alpha u) / (alpha - 1)`` for ``u >= -1``, at least 0."""
     u, alpha = np.broadcast_arrays(u, alpha)
     less = alpha - 1
@@ -319,9 +319,7 @@ def _excess(u: FloatArray, alpha: float | FloatArray) -> FloatArray:
     return value
 
 
-def largest_rate(
-    p: FloatArray, alpha: float | FloatArray, gamma: float | FloatArray, *, both: bool
-) -> FloatArray:
+def largest_rate(p: Floats, alpha: float | Floats, gamma: float | Floats, *, both: bool) -> Floats:
     """Return the largest ``q >= p`` whose divergence from ``p`` is at most ``gamma``, any shape.
 
     With ``both`` the divergence of ``p`` from ``q`` must be at most ``gamma`` too. Bisection over
@@ -360,7 +358,7 @@ class RenyiDP(Guarantee, alpha=lambda _, value: order(value), gamma=non_negative
     alpha: float
     gamma: float
 
-    def profile(self, epsilon: ArrayLike) -> FloatArray:
+    def profile(self, epsilon: ArrayLike) -> Floats:
         """Return the smaller of two bounds; any shape.
 
         ``exp((alpha - 1)(gamma - e)) (1 - 1/alpha)^(alpha - 1) / alpha``, and chords between
@@ -375,11 +373,11 @@ class RenyiDP(Guarantee, alpha=lambda _, value: order(value), gamma=non_negative
     def _region(self) -> ProfileCurve:
         return ProfileCurve(*_tangent_points(self.alpha, self.gamma, 600))
 
-    def power(self, alpha: ArrayLike) -> FloatArray:
+    def power(self, alpha: ArrayLike) -> Floats:
         """Return the largest rate within the divergence in both directions; any shape."""
         return largest_rate(alphas(alpha), self.alpha, self.gamma, both=True)
 
-    def trade_off(self, alpha: ArrayLike) -> FloatArray:
+    def trade_off(self, alpha: ArrayLike) -> Floats:
         return 1.0 - self.power(alpha)
 
     def describe(self) -> str:
@@ -396,7 +394,7 @@ class ZeroConcentratedDP(ProfileGuarantee, rho=non_negative):
 
     rho: float  # at least 0 and finite
 
-    def profile(self, epsilon: ArrayLike) -> FloatArray:
+    def profile(self, epsilon: ArrayLike) -> Floats:
         """Return the smallest conversion over the orders; any shape."""
         e = epsilons("epsilon", epsilon)
         size = np.abs(e)
@@ -424,7 +422,7 @@ class ZeroConcentratedDP(ProfileGuarantee, rho=non_negative):
 
 
 def _tangent_points(
-    alpha: float | FloatArray, gamma: float | FloatArray, count: int
+    alpha: float | Floats, gamma: float | Floats, count: int
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return points (epsilon, delta) from tangents of the region of two-point distributions.
 
@@ -456,7 +454,7 @@ def _tangent_points(
     return tuple(np.log(slope[used]).tolist()), tuple(np.clip(deltas[used], 0.0, 1.0).tolist())
 
 
-def _past_line(z: FloatArray) -> FloatArray:
+def _past_line(z: Floats) -> Floats:
     """Compute ``exp(z) - 1 - z``, at least 0, to the last digits even near 0."""
     with np.errstate(over="ignore", under="ignore"):
         series = z * z / 2 * (1 + z / 3 * (1 + z / 4 * (1 + z / 5 * (1 + z / 6 * (1 + z / 7)))))
@@ -471,7 +469,7 @@ def order(value: float) -> float:
     return alpha
 
 
-def _conversion(size: FloatArray, less: FloatArray, gamma: float | FloatArray) -> FloatArray:
+def _conversion(size: Floats, less: Floats, gamma: float | Floats) -> Floats:
     """Return the delta of Canonne, Kamath and Steinke 2020, Proposition 12, at most 1.
 
     ``less`` is the order minus 1. The proposition holds for every real epsilon, since it bounds

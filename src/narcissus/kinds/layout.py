@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from narcissus.report.about import Answered, RealFigure, Subject
 from narcissus.report.first_screen import Glance, paragraph
 from narcissus.report.format import limits, percent
-from narcissus.report.page import Cell, Grid, Page, Section, Verdict
-from narcissus.results import Grade, NotAssessed
+from narcissus.report.page import Cell, Grid, Headline, Page, Row, Section, Verdict
+from narcissus.results import NotAssessed
 from narcissus.rows import JudgedCriterion, StudyJudgement, StudyRow
 from narcissus.study.record import Record
 
-Headline = tuple[str, str, str, Grade]
-"""A number of the verdict: its label, value and limits as texts, and its grade."""
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MplFigure
 
 
 class Layout:
@@ -38,11 +38,11 @@ class Layout:
     def assessed(self, case: StudyJudgement) -> list[str]:
         raise NotImplementedError
 
-    def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
+    def not_assessed(self, case: StudyJudgement) -> Iterable[NotAssessed]:
         """Return what was asked and not answered, and what would answer it."""
         return []
 
-    def left_open(self, study: Any, case: StudyJudgement) -> list[NotAssessed]:
+    def left_open(self, study: Any, case: StudyJudgement) -> Iterable[NotAssessed]:
         """Return the same where the study itself tells more."""
         return self.not_assessed(case)
 
@@ -149,6 +149,17 @@ def table(
         percent=percent,
         folded=folded,
     )
+
+
+def dots(rows: Sequence[Row], **look: Any) -> Callable[[MplFigure], None]:
+    """Return what draws a row for each attack, column or group; ``look`` is of `dot_plot`."""
+
+    def draw(figure: MplFigure) -> None:
+        from narcissus.report.charts import dot_plot
+
+        dot_plot(figure, rows, **look)
+
+    return draw
 
 
 def sentence(one: JudgedCriterion, phrases: Mapping[str, str], which: str = "") -> str:

@@ -6,12 +6,12 @@ from narcissus.knowledge.base import (
     Hiding,
     Knowledge,
     KnownRows,
+    Listed,
     OwnSideInformation,
     Rates,
     refine,
 )
 from narcissus.knowledge.columns import FactoredColumns, FactoredTargets, OtherColumns, OtherSecrets
-from narcissus.knowledge.listed import Listed
 
 __all__ = [
     "Candidates",

@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus._arrays import first_largest
+from narcissus._arrays import Floats, first_largest
 from narcissus.errors import InputError
 from narcissus.mechanisms.queries import Cells, Codes, TableQueries
 from narcissus.priors import RecordPrior
@@ -25,7 +25,6 @@ from narcissus.priors.factors import Factored, Factors
 from narcissus.success.table import ENTRIES, CodesRight, ColumnsRight
 from narcissus.worlds.base import Array, Draw, World
 
-Floats = NDArray[np.float64]
 Joint = NDArray[np.int64]
 Keys = NDArray[np.int64]
 

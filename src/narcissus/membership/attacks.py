@@ -19,24 +19,24 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import Floats
 from narcissus._validation import one_of, positive, probability
 from narcissus.errors import InputError
 from narcissus.membership.shadows import ShadowScores
 
 Variance = Literal["per-record", "fixed"]
 _LEAST = 1e-12  # of the variance over all records: what shadows that all agree have
-FloatArray = NDArray[np.float64]
-MembershipScore = Callable[[FloatArray, ShadowScores], FloatArray]
+MembershipScore = Callable[[Floats, ShadowScores], Floats]
 
 
 def rmia(
-    targets: FloatArray,
+    targets: Floats,
     shadows: ShadowScores,
     *,
     offline: bool = False,
     gamma: float = 2.0,
     a: float = 0.3,
-) -> FloatArray:
+) -> Floats:
     """Score records by the share of other records that they beat by ``gamma``.
 
     targets: probabilities that the models under attack give the records' labels, shape (targets,
@@ -69,7 +69,7 @@ def rmia(
     return (np.stack(beaten) - itself) / np.maximum(others.sum() - others, 1)
 
 
-def _expected(shadows: ShadowScores, over: float | None) -> FloatArray:
+def _expected(shadows: ShadowScores, over: float | None) -> Floats:
     """Return ``Pr(x)``, the probability over models of both kinds, shape (records,)."""
     scores, inside = shadows.scores, shadows.members
     number = inside.sum(axis=0)
@@ -85,12 +85,12 @@ def _expected(shadows: ShadowScores, over: float | None) -> FloatArray:
 
 
 def lira(
-    targets: FloatArray,
+    targets: Floats,
     shadows: ShadowScores,
     *,
     offline: bool = False,
     variance: Variance = "per-record",
-) -> FloatArray:
+) -> Floats:
     """Score records by a Gaussian likelihood ratio.
 
     targets: scores of the models under attack, shape (targets, records); near Gaussian, so the
@@ -120,8 +120,8 @@ def lira(
 
 
 def _moments(
-    scores: FloatArray, chosen: NDArray[np.bool_], variance: str
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+    scores: Floats, chosen: NDArray[np.bool_], variance: str
+) -> tuple[Floats, Floats, Floats]:
     """Return number, mean and variance of each record's chosen scores, shape (records,) each."""
     count = chosen.sum(axis=0).astype(np.float64)
     mean = np.where(chosen, scores, 0.0).sum(axis=0) / np.maximum(count, 1)
@@ -133,7 +133,7 @@ def _moments(
     return count, mean, np.maximum(spread, max(_LEAST * float(scores.var()), 1e-300))
 
 
-def own_score(targets: FloatArray, shadows: ShadowScores) -> FloatArray:
+def own_score(targets: Floats, shadows: ShadowScores) -> Floats:
     """Return the scores unchanged: one threshold for all records, or an attack of the user's."""
     return targets
 
@@ -150,6 +150,6 @@ ATTACKS: dict[str, MembershipScore] = {
 """Name -> attack; it may look at the shadows' membership, never at that of the targets."""
 
 
-def attack_scores(name: str, targets: FloatArray, shadows: ShadowScores) -> FloatArray:
+def attack_scores(name: str, targets: Floats, shadows: ShadowScores) -> Floats:
     """Attack targets with one of `ATTACKS`; larger: more likely in, shape (targets, records)."""
     return ATTACKS[one_of("attack", name, ATTACKS)](targets, shadows)

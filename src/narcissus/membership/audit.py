@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import Floats
 from narcissus._outwards import lower
 from narcissus._random import RandomSource, generator
 from narcissus._validation import fraction, integer, one_of, probability
@@ -42,7 +43,6 @@ from narcissus.membership.reported import void_text
 from narcissus.membership.shadows import CoinDesign, ShadowScores, coin_design
 from narcissus.results import Approximate, Estimate, Grade, NotAssessed, Result, plain
 
-FloatArray = NDArray[np.float64]
 RATES = (0.001, 0.01, 0.1)
 _FOLDS = (
     "each fold is an audit of its own, and half of them refute at half the error: valid however "
@@ -127,10 +127,10 @@ def rates_across_models(
 class Canaries:
     """Scores of one fold's targets: a canary for each target and record with a coin."""
 
-    scores: FloatArray  # of the canaries, like members and priors of shape (canaries,)
+    scores: Floats  # of the canaries, like members and priors of shape (canaries,)
     members: NDArray[np.bool_]
-    priors: FloatArray
-    outside: FloatArray  # scores of outsiders, each of one random target, shape (outsiders,)
+    priors: Floats
+    outside: Floats  # scores of outsiders, each of one random target, shape (outsiders,)
     targets: tuple[int, ...]  # the models under attack
     shadows: tuple[int, ...]  # the models that the attack uses
 

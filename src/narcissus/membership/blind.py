@@ -24,6 +24,7 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 from pydantic import Field
 
+from narcissus._arrays import Floats
 from narcissus._files import open_text, parsing
 from narcissus._pandas import is_frame, pd
 from narcissus._random import RandomSource, generator
@@ -33,7 +34,6 @@ from narcissus.extraction.files import arrays_of
 from narcissus.membership.shadows import ShadowScores, read_table
 from narcissus.rows import Fact, Level, Positive, Share
 
-FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
 _FOLDS = 5
@@ -181,7 +181,7 @@ def _some(points: Any, chosen: IntArray) -> Any:
     return points[chosen] if isinstance(points, np.ndarray) else [points[k] for k in chosen]
 
 
-def _of_clusters(features: FloatArray, place: IntArray) -> FloatArray:
+def _of_clusters(features: Floats, place: IntArray) -> Floats:
     if place.shape != features.shape[:1]:
         raise InputError(f"`clusters` must be of {len(features):,} points, got {place.size:,}")
     sums = np.zeros((int(place.max()) + 1, features.shape[1]))
@@ -190,7 +190,7 @@ def _of_clusters(features: FloatArray, place: IntArray) -> FloatArray:
 
 
 def _tested(
-    found: FloatArray,
+    found: Floats,
     labels: ArrayLike,
     error: float,
     strata: NDArray[Any],
@@ -232,13 +232,13 @@ class _Folds:
     ones: a score is the sum of both, each in standard deviations.
     """
 
-    def __init__(self, features: FloatArray, fold: IntArray) -> None:
+    def __init__(self, features: Floats, fold: IntArray) -> None:
         self.parts = [
             (fold == k, features[fold == k], _ridge(features[fold == k], features[fold != k]))
             for k in range(_FOLDS)
         ]
 
-    def scores(self, labels: FloatArray) -> FloatArray:
+    def scores(self, labels: Floats) -> Floats:
         """Return the scores of all points, of the shape of ``labels``, (points, columns)."""
         sums = [own.T @ labels[who] for who, own, _ in self.parts]
         whole, found = sum(sums), np.empty_like(labels)
@@ -251,7 +251,7 @@ class _Folds:
         return found
 
 
-def _ridge(points: FloatArray, others: FloatArray) -> FloatArray:
+def _ridge(points: Floats, others: Floats) -> Floats:
     """Return what turns sums of features by label, of others, into scores of points."""
     count, size = others.shape
     penalty = float(count + size)
@@ -264,8 +264,8 @@ def _ridge(points: FloatArray, others: FloatArray) -> FloatArray:
 
 def _p_value(
     fitted: _Folds,
-    labels: FloatArray,
-    scores: FloatArray,
+    labels: Floats,
+    scores: Floats,
     kinds: IntArray,
     most: int,
     random: np.random.Generator,
@@ -290,7 +290,7 @@ def _p_value(
     return (better + 1) / (most + 1)
 
 
-def _area(scores: FloatArray, inside: NDArray[np.bool_]) -> float:
+def _area(scores: Floats, inside: NDArray[np.bool_]) -> float:
     ranks = scipy.stats.rankdata(scores)
     own = int(inside.sum())
     return float((ranks[inside].sum() - own * (own + 1) / 2) / (own * (inside.size - own)))
@@ -324,7 +324,7 @@ def read_points(path: Path | str, data: ShadowScores) -> Any:
     return named.loc[wanted]
 
 
-def features_of(points: Any) -> FloatArray:
+def features_of(points: Any) -> Floats:
     """Describe points by simple features, shape (points, features), standardised; no label is used.
     Raises InputError: they are no table, texts or numbers, or a number is not finite.
     """
@@ -355,7 +355,7 @@ def features_of(points: Any) -> FloatArray:
     return ((found - found.mean(axis=0)) / spread[spread > 0]).clip(-8, 8)
 
 
-def _words(texts: Sequence[set[str]]) -> FloatArray:
+def _words(texts: Sequence[set[str]]) -> Floats:
     """Mark which of the words that most texts hold, but not all, each one holds."""
     counts = Counter(word for words in texts for word in words)
     held = [(-count, word) for word, count in counts.items() if 1 < count < len(texts)]
@@ -370,7 +370,7 @@ def _pieces(text: str) -> set[str]:
     return set(_PIECES.findall(text[:_CHARACTERS].lower()))
 
 
-def _bins(numbers: FloatArray, names: Sequence[Any] | range) -> FloatArray:
+def _bins(numbers: Floats, names: Sequence[Any] | range) -> Floats:
     """Describe numbers by their rank and by which of some bins they are in; empty cells apart.
 
     More than a hundred columns, as of pixels, are first summed up and projected at random.

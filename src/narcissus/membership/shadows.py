@@ -19,6 +19,7 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from narcissus._arrays import BoolArray, Floats
 from narcissus._files import open_text, parsing, separator
 from narcissus._pandas import exactly, pd
 from narcissus._parquet import read_parquet
@@ -27,8 +28,6 @@ from narcissus.errors import InputError
 from narcissus.evidence.scores import UNBELIEVABLE
 from narcissus.extraction.files import arrays_of
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 _FEWEST_MODELS, _MOST_COMPARED = 2, 4096
 SCALES = ("score", "probability", "logit", "loss")
 """What a file's numbers are: any score, the probability of the right label, its logit, ``-log``."""
@@ -42,11 +41,11 @@ class ShadowScores:
     """Scores of models on records; made by `shadow_scores`."""
 
     # of each model on each record, shape (models, records); larger: more likely trained on
-    scores: FloatArray
+    scores: Floats
     members: BoolArray  # whether the model was trained on the record, shape (models, records)
     # Probability with which each record was put into a model, by a separate coin for each
     # model, shape (records,). 0: in none by design, an *outsider*.
-    priors: FloatArray
+    priors: Floats
     unit: str = "record"  # what a coin decides about, "record" or "cluster" of records
     # number of the cluster of each record that was given, shape (given,); None: they are records
     place: NDArray[np.intp] | None = None
@@ -190,7 +189,7 @@ def read_shadow_scores(
     return replace(given, scores=_scaled(given.scores, scale, wanted), names=names)
 
 
-def _scaled(values: FloatArray, scale: str, wanted: str) -> FloatArray:
+def _scaled(values: Floats, scale: str, wanted: str) -> Floats:
     """Convert numbers of one scale to the attack's input."""
     if scale == "score" or (scale == "logit" and wanted != "probability"):
         return values
@@ -263,7 +262,7 @@ def _places(path: Path, table: pd.DataFrame) -> tuple[NDArray[np.intp], tuple[in
     return place, (len(models), len(records))
 
 
-def _numbers(path: Path, table: pd.DataFrame, column: str) -> FloatArray:
+def _numbers(path: Path, table: pd.DataFrame, column: str) -> Floats:
     numbers = pd.to_numeric(table[column], errors="coerce").to_numpy(dtype=np.float64)
     if np.isnan(numbers).any():
         row = int(np.isnan(numbers).argmax())
@@ -313,7 +312,7 @@ class CoinDesign:
         rest = [m for m in range(self.opposite.size) if m not in away]
         return rest[::2] if self.kind == "fixed number" else rest
 
-    def chances(self, data: ShadowScores, shadows: Sequence[int]) -> FloatArray:
+    def chances(self, data: ShadowScores, shadows: Sequence[int]) -> Floats:
         """Return the chance that a target holds each record, given its shadows' membership."""
         if self.kind != "fixed number":
             return data.priors
@@ -373,7 +372,7 @@ def _opposites(inside: BoolArray) -> NDArray[np.intp]:
 
 
 def _check_counts(
-    counts: NDArray[np.intp], models: int, chance: FloatArray, names: NDArray[np.intp]
+    counts: NDArray[np.intp], models: int, chance: Floats, names: NDArray[np.intp]
 ) -> None:
     dealt = scipy.stats.binom(models, chance)
     low, high = dealt.cdf(counts), dealt.sf(counts - 1)
@@ -387,7 +386,7 @@ def _check_counts(
 
 
 def _check_alone(
-    inside: BoolArray, chance: FloatArray, coined: BoolArray, *, log_chance: float | None = None
+    inside: BoolArray, chance: Floats, coined: BoolArray, *, log_chance: float | None = None
 ) -> None:
     """Refuse records of which too many are in the very models of an earlier one.
 
@@ -413,7 +412,7 @@ def _check_alone(
         )
 
 
-def _check_models(inside: NDArray[np.bool_], alike: FloatArray) -> None:
+def _check_models(inside: NDArray[np.bool_], alike: Floats) -> None:
     """Refuse models that share too many or too few records, given each one's chance."""
     agree = inside @ inside.T.astype(np.float64) + ~inside @ (~inside).T.astype(np.float64)
     records, expected = alike.size, float(alike.sum())

@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 from narcissus._validation import integer, non_negative, one_of
 from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Game
-from narcissus.knowledge.base import tells
-from narcissus.knowledge.surprisal import Surprisals
+from narcissus.knowledge.base import Surprisals, tells
 from narcissus.profiles.profile import game_of
 from narcissus.profiles.write_out import WrittenConversations, written
 from narcissus.results import Grade, Result

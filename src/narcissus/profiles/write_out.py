@@ -34,7 +34,7 @@ from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Game
 from narcissus.game.rules import is_own
 from narcissus.knowledge import refine
-from narcissus.knowledge.surprisal import Surprisals, is_listed
+from narcissus.knowledge.base import Surprisals, is_listed
 from narcissus.mechanisms.base import ReleaseChannel, WritesConversations, is_interactive
 from narcissus.success.relations.base import matched, table
 from narcissus.success.statements import SAME, KeptSurprisal

@@ -7,13 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from narcissus.report.format import percent
-from narcissus.report.page import Figure, Grid
-from narcissus.results import Grade
+from narcissus.report.page import Figure, Grid, Headline
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MplFigure
-
-Headline = tuple[str, str, str, Grade]
 
 
 def headline(exact: Mapping[str, Any]) -> list[Headline]:

@@ -274,7 +274,8 @@ def _answer(status: Status, glance: Glance) -> str:
 def _bullets(record: Record, glance: Glance, limit: Reach | None) -> Iterator[str]:
     """Yield what the answer rests on, the weightiest first; the last one counts the rest."""
     said = [_refuted(one) for one in record.contradictions]
-    said += [f"{_capital(r.reason)}." for r in record.not_assessed if r.quantity == WEAK]
+    weak = [r.reason.rstrip(".") for r in record.not_assessed if r.quantity == WEAK]
+    said += [f"{reason[0].upper()}{reason[1:]}." for reason in weak]
     said += [*glance.notes, *_sampling(glance)]
     given = [*record.assumptions, *(glance.given if limit is not None else ())]
     said += [f"Assumes that {text}." for one in dict.fromkeys(given) if (text := plain(one))]
@@ -287,10 +288,6 @@ def _bullets(record: Record, glance: Glance, limit: Reach | None) -> Iterator[st
     yield from said[: MOST_BULLETS - 1]
     rest = [one.removeprefix("Assumes that ") for one in said[MOST_BULLETS - 1 :]]
     yield f"Also, in full below: {_named(rest, 2)}."
-
-
-def _capital(text: str) -> str:
-    return f"{text[0].upper()}{text[1:].rstrip('.')}"
 
 
 def _refuted(contradiction: str) -> str:

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 
 from narcissus.report.about import RealFigure, shown
 from narcissus.report.page import Facts, Section, Text
+from narcissus.study.earlier import FORMAT_2
 from narcissus.study.keyed import WITHHELD, is_of_nobody, is_secret
 from narcissus.study.merging import SMALLER, MergedGroups
 from narcissus.study.record import Record
-from narcissus.study.upgrade import FORMAT_2
 
 TITLE = "What this page gives away"
 

@@ -80,6 +80,28 @@ class Grid:
 
 
 @dataclass(frozen=True)
+class Range:
+    """A share with its confidence limits, each in [0, 1]; a missing limit is None."""
+
+    share: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a dot plot: what is guessed without, recovered with, and at most by sampling."""
+
+    label: str
+    without: float | None = None
+    with_it: Range | None = None
+    ceiling: Range | None = None
+    bold: bool = False
+    heading: str = ""
+    """A heading above the row, where a new group of rows begins."""
+
+
+@dataclass(frozen=True)
 class Figure:
     """A picture with the table behind it."""
 
@@ -128,6 +150,10 @@ class Section:
     blocks: Sequence[Block]
 
 
+Headline = tuple[str, str, str, Grade]
+"""A number of the verdict: its label, value and limits as texts, and its grade."""
+
+
 @dataclass(frozen=True)
 class Verdict:
     """The verdict in full; the top of a page that has no first screen."""
@@ -136,8 +162,7 @@ class Verdict:
     headline: str  # One sentence
     evidence_for: Sequence[str] = ()
     evidence_against: Sequence[str] = ()
-    # Label, value and limits as texts, grade: without the release, with it, ceiling, proved
-    numbers: Sequence[tuple[str, str, str, Grade]] = ()
+    numbers: Sequence[Headline] = ()  # Without the release, with it, ceiling, proved
     setting: str = ""  # Of a sweep, which one the numbers are for: ``"ε = 1"``
     where: str = ""  # Added to the status where it is not that of all settings: ``"at ε = 1"``
     # The weakest grade that the status depends on; one weaker than "sampled", or an assumption,

@@ -12,10 +12,10 @@ from pydantic import ValidationError
 from narcissus._files import parsing, read_bytes
 from narcissus.errors import InputError
 from narcissus.rows import StudyJudgement
+from narcissus.study.earlier import FORMAT_1, upgraded, with_rows
 from narcissus.study.kinds import KINDS, StudyKind, study_kind
 from narcissus.study.record import SCHEMA, VERSION, Record, digest_of, study_digest
 from narcissus.study.registry import loaded
-from narcissus.study.upgrade import FORMAT_1, upgraded, with_rows
 
 _NOT_OF_A_KIND = (
     *(LookupError, ValueError, TypeError, AttributeError),

@@ -41,9 +41,8 @@ class ValueTally:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.values: list[
-            Any
-        ] = []  # the different values in order of appearance, without the missing one
+        # the different values in order of appearance, without the missing one
+        self.values: list[Any] = []
         self.counts: list[int] = []  # number of people with each value
         self.first: list[int] = []  # first row with each value (from 0)
         self.missing = 0

@@ -8,8 +8,8 @@ import pytest
 from narcissus.kinds.game.kind import KIND
 from narcissus.kinds.game.layout import LAYOUT
 from narcissus.report import Figure, page_of
+from narcissus.study.earlier import upgraded, with_rows
 from narcissus.study.reading import _validated
-from narcissus.study.upgrade import upgraded, with_rows
 
 RECORDS = Path(__file__).parents[2] / "study" / "records" / "last"
 

@@ -238,7 +238,7 @@ def test_the_population_s_count_by_another_theorem_is_covered(played, monkeypatc
     trials = [{**t, "tails/own": t["tails/0"]} for t in trials]
     truth = not_exceeded(np.mean([t["tails/0"] for t in trials], axis=0), 0.5)
     few, parts = batches(experiment, trials)
-    found = [other_tails(few, 0, part) for part in parts]
+    found = [list(other_tails(few, 0, part)) for part in parts]
     counts = [not_exceeded(whole, 0.5) for [(_, _, whole)] in found]
     assert sum(v >= truth for v in counts) >= stats.binom.ppf(ALARM, REPEATS, 0.975)
     [(_, _, sharp)] = other_tails(replace(experiment, trials=len(trials)), 0, trials)

@@ -10,13 +10,12 @@ from narcissus.findings import Finding, contradictions
 from narcissus.kinds.table.bound_summary import mean_of_people
 from narcissus.kinds.table.excesses import excesses
 from narcissus.kinds.table.found import Accepted, Excess, NoiseDetail, TableDetail
-from narcissus.kinds.table.glance import glance
 from narcissus.kinds.table.held_out import held_out_guesses
 from narcissus.kinds.table.judgement import WORST, Judgement, TableJudgement, in_sequence, judged
 from narcissus.kinds.table.kind import KIND, measured
 from narcissus.kinds.table.schema import ThresholdSpec
 from narcissus.kinds.table.summary import summarise
-from narcissus.kinds.table.words import against, in_favour
+from narcissus.kinds.table.words import against, glance, in_favour
 from narcissus.report.first_screen import paragraph
 from narcissus.rows import Findings
 from narcissus.study.reading import read_record

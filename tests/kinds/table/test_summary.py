@@ -616,7 +616,9 @@ def test_every_group_from_its_members_trial_by_trial(ready, made_up):
     made.members[:, 1] = False
     made.members[:30, 2] = False
     joint = 1 - 0.1 / (2 * 2 * len(groups))
-    found = {(one.by, one.group): one for one in seen(group_results(made.experiment, made.trials))}
+    found = {
+        (one.by, one.group): one for one in seen([*group_results(made.experiment, made.trials)])
+    }
     assert set(found) == {name for g, name in enumerate(groups) if g != 1}
     for g, name in enumerate(groups):
         if g == 1:
@@ -665,7 +667,7 @@ def test_rounding_leaves_no_share_of_a_group_outside_of_0_and_1(ready, made_up):
     made = made_up(ready(**STUDY_GROUP), 4)
     made.share["prior"][:], made.guess[:], made.guessed[:] = 1 + 1e-12, -1e-12, 0
     made.share["posterior"][:] = -1e-12
-    for one in seen(group_results(made.experiment, made.trials)):
+    for one in seen([*group_results(made.experiment, made.trials)]):
         assert one.attacks["prior"].share == 1
         assert one.attacks["prior"].over_guess == 1
         assert one.attacks["posterior"].share == 0
@@ -682,7 +684,7 @@ def test_of_a_group_told_by_its_secrets_an_attack_is_held_against_itself(ready, 
         for name in ("prior", "posterior", "ceiling"):
             if f"{name}/group_share" in trial:
                 trial[f"{name}/group_decoy"] = trial["strangers"] * rng.random()
-    found = seen(group_results(made.experiment, trials))
+    found = seen([*group_results(made.experiment, trials)])
     told = [one for one in found if one.by_secret]
     assert [one.group for one in told]
     for one in found:

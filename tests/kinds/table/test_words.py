@@ -9,10 +9,9 @@ from narcissus.findings import Finding, contradictions
 from narcissus.guarantees import PureDP
 from narcissus.kinds.table import words
 from narcissus.kinds.table.found import Accepted, Excess, NoiseDetail
-from narcissus.kinds.table.glance import glance
 from narcissus.kinds.table.judgement import Judgement, TableJudgement
 from narcissus.kinds.table.population import Members, proved
-from narcissus.kinds.table.words import most_vulnerable, percent, points
+from narcissus.kinds.table.words import glance, most_vulnerable, percent, points
 from narcissus.report.first_screen import paragraph
 from narcissus.rows import Findings
 

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure as MplFigure
 
 from narcissus import channels as ch
 from narcissus.report import svg
-from narcissus.report.leakage import pictures
+from narcissus.report.leakage import pages as pictures
 
 
 def drawn(figure):

@@ -95,7 +95,9 @@ class ChannelLayout(Layout):
     def glance(self, case: StudyJudgement) -> Glance:
         found, sampled = measured(case), _is_sampled(case)
         risk, security = found["bayes_risk"].quantity, found["beta_star"]
-        with_it = _success(risk)
+        ends = ("value", risk.value), ("low", risk.high), ("high", risk.low)  # turned round
+        left = {key: None if error is None else 1 - error for key, error in ends}
+        with_it = risk.model_copy(update=left)
         without = Reach("What is guessed without the output was not recorded.")
         if "guessing_error" in found:
             guess = Quantity(
@@ -229,12 +231,6 @@ class ChannelLayout(Layout):
 
 
 LAYOUT = ChannelLayout()
-
-
-def _success(error: Quantity) -> Quantity:
-    """Return the success that is left by an error, with its limits turned round."""
-    low, high, value = (None if x is None else 1 - x for x in (error.high, error.low, error.value))
-    return error.model_copy(update={"value": value, "low": low, "high": high})
 
 
 def _turned(value: Quantity, *, half: bool = False) -> str:

@@ -168,11 +168,11 @@ class MembershipKind(Kind[MembershipStudy, MembershipWork]):
         given = [
             text for one in found.values() for text in one.assumptions if text != TAKEN_INDEPENDENT
         ]
-        detail = MembershipDetail(
-            models=first.models, targets=first.targets, folds=first.folds, records=first.records,
-            outsiders=first.outsiders, coins=first.coins, delta=first.delta, fpr=tuple(threat.fpr),
-            confidence=study.run.confidence, each_confidence=each,
-            declared=None if declared is None else _declared(declared),
+        detail = MembershipDetail.taken(
+            first, fpr=tuple(threat.fpr), confidence=study.run.confidence, each_confidence=each,
+            declared=None if declared is None else Declared.taken(
+                declared, words=declared.guarantee.describe()
+            ),
             premises=tuple(dict.fromkeys(given)), blind=blind,
             curves=tuple(RocCurve.of(name, one.roc) for name, one in found.items()),
         )  # fmt: skip
@@ -216,10 +216,6 @@ def _digest(data: ShadowScores) -> str:
     for part in (data.scores, data.members, data.priors):
         seen.update(np.ascontiguousarray(part).tobytes())
     return f"sha256:{seen.hexdigest()}"
-
-
-def _declared(said: DeclaredGuarantee) -> Declared:
-    return Declared.taken(said, words=said.guarantee.describe())
 
 
 def _criteria(

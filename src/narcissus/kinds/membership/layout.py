@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -114,20 +114,19 @@ class MembershipLayout(Layout):
             found.append(f"every attacker, if the training keeps {detail.declared.words}")
         return found
 
-    def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
-        found: list[NotAssessed] = []
+    def not_assessed(self, case: StudyJudgement) -> Iterator[NotAssessed]:
         if case.detail.declared is None:
-            found.append(NotAssessed(
-                "what no attacker exceeds", "nothing is declared of the training",
+            yield NotAssessed(
+                "what no attacker exceeds",
+                "nothing is declared of the training",
                 "train with a guarantee, and declare it under [guarantee]",
-            ))  # fmt: skip
+            )
         if case.findings.select(of=ABOUT):
-            found.append(NotAssessed(
+            yield NotAssessed(
                 "limits of the rates over records that hold",
                 "records share models, so their scores depend on each other",
                 "hold out more models as targets: rates over models have limits that hold",
-            ))  # fmt: skip
-        return found
+            )
 
     def glance(self, case: StudyJudgement) -> Glance:
         unseen = "attacks that use more than one number for each model and record, models trained "
@@ -263,25 +262,23 @@ def _facts(detail: MembershipDetail) -> Facts:
     ])  # fmt: skip
 
 
-def _rates(case: StudyJudgement) -> list[Block]:
+def _rates(case: StudyJudgement) -> Iterator[Block]:
     rows = case.findings.select(of=TOLD)
     over = [row for row in rows if "false" in row.facts]
-    found: list[Block] = []
     if over:
-        found.append(table(
+        yield table(
             "Mean over further models, a trial each; limits hold for all at once",
             over,
             {
-                "Attack": "name", "Aimed at": "fpr", "Others called in": "false",
+                "Attack": "name",
+                "Aimed at": "fpr",
+                "Others called in": "false",
                 "Limits": lambda row: limits(_fact(row, "false_low"), _fact(row, "false_high")),
                 "Members told": "value",
-                "Limits of these": lambda row: limits(
-                    _fact(row, "true_low"), row.quantity.high
-                ),
+                "Limits of these": lambda row: limits(_fact(row, "true_low"), row.quantity.high),
             },
             percent=("Aimed at", "Others called in", "Members told"),
-        ))  # fmt: skip
-    return found
+        )
 
 
 def _refutations(case: StudyJudgement) -> Block:

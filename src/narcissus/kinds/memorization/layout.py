@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from narcissus._outwards import lower
-from narcissus.kinds.layout import Headline, Layout
+from narcissus.kinds.layout import Headline, Layout, dots
 from narcissus.kinds.memorization.engine import Counted, groups_of
 from narcissus.membership.reported import is_void, void_text
 from narcissus.report.about import Answered, RealFigure, Subject
 from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, Reach, of_100, voided
 from narcissus.report.format import MISSING, between_points, limits, number, percent
 from narcissus.report.gives_away import FOUND, VERDICT, merged_words
-from narcissus.report.page import Cell, Facts, Figure, Grid, Page, Section, Text
+from narcissus.report.page import Cell, Facts, Figure, Grid, Page, Range, Row, Section, Text
 from narcissus.results import Grade
 from narcissus.rows import SLACK, Quantity, StudyJudgement, StudyRow
 from narcissus.study.record import Record
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as MplFigure
 
 
 @dataclass(frozen=True)
@@ -215,19 +212,12 @@ class MemorizationLayout(Layout):
     ) -> Figure:
         """Draw for each line a dot and, for fresh ones, an open square, over the table."""
         unit = self.unit
-
-        def draw(figure: MplFigure) -> None:
-            from narcissus.report.charts import Range
-            from narcissus.report.dot_plot import Row, dot_plot
-
-            rows = [
-                Row(one.label, fresh and fresh.value, Range(one.group.share))
-                for one in lines
-                for fresh in [one.group.fresh]
-            ]
-            without, with_it = f"fresh {unit}, by the same rule", f"{unit} trained on"
-            dot_plot(figure, rows, without=without, with_it=with_it)
-
+        rows = [
+            Row(one.label, fresh and fresh.value, Range(one.group.share))
+            for one in lines
+            for fresh in [one.group.fresh]
+        ]
+        draw = dots(rows, without=f"fresh {unit}, by the same rule", with_it=f"{unit} trained on")
         grades: list[Grade] = [
             "not assessed" if one.group.fresh is None else "sampled" for one in lines
         ]

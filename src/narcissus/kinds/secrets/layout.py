@@ -287,8 +287,7 @@ def _picture(prior: str, found: Sequence[JudgedCriterion]) -> Figure:
     order = sorted(found, key=_epsilon)
 
     def draw(figure: MplFigure) -> None:
-        from narcissus.report.charts import CEILING, WITH, WITHOUT, Range
-        from narcissus.report.curves import Curve, curves
+        from narcissus.report.charts import CEILING, WITH, WITHOUT, Curve, Range, curves
 
         looks = (WITH, {**CEILING, "marker": "D"}, {**WITH, "marker": "v", "markersize": 6})
         lines = [

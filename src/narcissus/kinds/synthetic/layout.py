@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from narcissus._outwards import lower, upper
-from narcissus.kinds.layout import Headline, Layout
+from narcissus.kinds.layout import Headline, Layout, dots
 from narcissus.kinds.synthetic.copies import CopiesDetail
 from narcissus.kinds.synthetic.kind import RiskDetail, SyntheticDetail
 from narcissus.kinds.synthetic.measures import measured_section
@@ -16,15 +16,12 @@ from narcissus.report.about import Answered, RealFigure, Subject
 from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, Reach, of_100
 from narcissus.report.format import MISSING, between_points, limits, number, percent, points
 from narcissus.report.gives_away import VERDICT, groups_of_people, merged_words
-from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Section, Text
+from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Range, Row, Section, Text
 from narcissus.results import Grade, NotAssessed, Status
 from narcissus.rows import WORST, JudgedCriterion, StudyJudgement, StudyRow
 from narcissus.study.record import Record
 from narcissus.synthetic.assess import BY_VALUE, RISKS, RiskName
 from narcissus.synthetic.copies import COPIES
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as MplFigure
 
 ASKED: dict[RiskName, str] = {
     "inference": "An attacker who knows a person's other columns guesses the unknown ones from "
@@ -167,36 +164,28 @@ class SyntheticLayout(Layout):
         found = [f"{risk.name}, by {len(risk.detail.tried)} attacks" for risk in about(case)]
         return [*(["what stands in the file, row by row"] if case.detail.copies else []), *found]
 
-    def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
+    def not_assessed(self, case: StudyJudgement) -> Iterator[NotAssessed]:
         detail: SyntheticDetail = case.detail
-        found: list[NotAssessed] = []
         if detail.unlike is None:
-            found.append(
-                NotAssessed(
-                    "what is due to the release" + (" beyond copies" if detail.copies else ""),
-                    "there is no control, and the file was made from the people of the real data",
-                    "set people aside at random before the file is made, and give them as the "
-                    "control",
-                )
+            yield NotAssessed(
+                "what is due to the release" + (" beyond copies" if detail.copies else ""),
+                "there is no control, and the file was made from the people of the real data",
+                "set people aside at random before the file is made, and give them as the control",
             )
         elif detail.copies is not None and detail.copies.refutes_control:
-            found.append(
-                NotAssessed(
-                    "what is due to the release beyond copies",
-                    "people of the control stand in the file, so the control is none",
-                    "take people whose records nothing was made from",
-                )
+            yield NotAssessed(
+                "what is due to the release beyond copies",
+                "people of the control stand in the file, so the control is none",
+                "take people whose records nothing was made from",
             )
         elif detail.unlike.is_shown:
-            found.append(
-                NotAssessed(
-                    "what is due to the release",
-                    "the control differs from the real data in more than chance allows",
-                    "take the control at random from the people that the data were taken from; "
-                    "where people or households have several rows, name their column as the `unit`",
-                )
+            yield NotAssessed(
+                "what is due to the release",
+                "the control differs from the real data in more than chance allows",
+                "take the control at random from the people that the data were taken from; "
+                "where people or households have several rows, name their column as the `unit`",
             )
-        found += [
+        yield from [
             NotAssessed(
                 f"an excess of {risk.name}",
                 "with so few people not even a hit on everybody would have shown it",
@@ -207,14 +196,11 @@ class SyntheticLayout(Layout):
         ]
         absent = {one.group for one in about(case, groups=True) if one.real.baseline is None}
         if absent and detail.unlike is not None:
-            found.append(
-                NotAssessed(
-                    f"the excess in {', '.join(sorted(absent))}",
-                    "nobody of them was scored in the control",
-                    "give more people of these groups in the control",
-                )
+            yield NotAssessed(
+                f"the excess in {', '.join(sorted(absent))}",
+                "nobody of them was scored in the control",
+                "give more people of these groups in the control",
             )
-        return found
 
     def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any]:
         """Return the verdict on each risk; an excess from which nothing follows is not assessed."""
@@ -633,23 +619,15 @@ def _risk(case: StudyJudgement, name: RiskName, grade: Grade) -> Iterator[Block]
 
 def _picture(name: RiskName, risks: Sequence[AboutRisk], grade: Grade) -> Figure:
     """Draw each secret: people of the data beside people of the control."""
-
-    def draw(figure: MplFigure) -> None:
-        from narcissus.report.charts import Range
-        from narcissus.report.dot_plot import Row, dot_plot
-
-        lines = [
-            Row(
-                risk.detail.secret or name,
-                risk.real.baseline,
-                Range(risk.real.value, risk.real.quantity.low, risk.real.quantity.high),
-                bold=risk.verdict == "exceeded",
-            )
-            for risk in risks
-        ]
-        without, with_it = "the same attack on the control", "on people in the data"
-        dot_plot(figure, lines, without=without, with_it=with_it)
-
+    lines = [
+        Row(
+            risk.detail.secret or name,
+            risk.real.baseline,
+            Range(risk.real.value, risk.real.quantity.low, risk.real.quantity.high),
+            bold=risk.verdict == "exceeded",
+        )
+        for risk in risks
+    ]
     first = max(risks, key=lambda risk: risk.low)
     beside = "there is no control"
     if first.real.baseline is not None:
@@ -658,7 +636,7 @@ def _picture(name: RiskName, risks: Sequence[AboutRisk], grade: Grade) -> Figure
         f"{first.title}: {percent(first.real.value)} of people in the data, {beside}",
         "A row for each secret: a circle is the share of people in the data for whom the attack "
         "succeeds, with its confidence limits, an open square the share of the control.",
-        draw,
+        dots(lines, without="the same attack on the control", with_it="on people in the data"),
         Grid(
             f"{name[0].upper()}{name[1:]} of people in the data and of the control",
             (

@@ -6,27 +6,25 @@ tail needs no more than upper limits of two means, as if all people were alike.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from narcissus._arrays import Floats
 from narcissus.bounds import THEOREMS, Theorem, interpolation_tails
 from narcissus.bounds.one_target import COLUMNS
 from narcissus.bounds.theorems import of_tails
 from narcissus.evidence import mean_limits, population_mean_upper
 from narcissus.guarantees import Guarantee
 from narcissus.kinds.table import proofs
+from narcissus.kinds.table.envelope import Trial
 from narcissus.kinds.table.estimates import exactly
 from narcissus.kinds.table.experiment import Experiment
 from narcissus.kinds.table.found import INDEPENDENT, bound_row
 from narcissus.kinds.table.proofs import mean_tails, not_exceeded, unpacked
 from narcissus.results import Estimate
 from narcissus.rows import StudyRow
-
-Floats = NDArray[np.float64]
-Trial = Mapping[str, NDArray[Any]]
 
 
 def mean_of_people(
@@ -63,7 +61,7 @@ def gain_if_declared(experiment: Experiment, number: int, trials: Sequence[Trial
 
 def other_tails(
     experiment: Experiment, number: int, trials: Sequence[Trial]
-) -> list[tuple[Theorem, Floats, Floats]]:
+) -> Iterator[tuple[Theorem, Floats, Floats]]:
     """Return the tails by other theorems than domination: each with two limits.
 
     The first is for the people played, the second for the population, shapes (n + 2,). A theorem
@@ -74,7 +72,6 @@ def other_tails(
     """
     guarantee = experiment.settings[number].guarantee
     asked = [] if guarantee is None else of_tails(guarantee)
-    found: list[tuple[Theorem, Floats, Floats]] = []
     for theorem in asked:
         if f"tails/{theorem.id}" not in trials[0]:
             continue
@@ -87,8 +84,7 @@ def other_tails(
             assert limit is not None
             high[v] = limit
         whole = np.maximum.accumulate(high[::-1])[::-1]
-        found.append((theorem, tables.mean(axis=0), whole))
-    return found
+        yield (theorem, tables.mean(axis=0), whole)
 
 
 def tail_of_population(

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus._arrays import first_largest
+from narcissus._arrays import Floats, first_largest
 from narcissus.attacks.table import Targets
 from narcissus.attacks.table.ceiling import beliefs_alone
 from narcissus.evidence import Envelope, PeopleSums
@@ -25,7 +25,6 @@ from narcissus.kinds.table.population import TrialPopulation
 from narcissus.mechanisms.noise import Noise
 from narcissus.success import ColumnsRight
 
-Floats = NDArray[np.float64]
 Trial = Mapping[str, NDArray[Any]]
 
 # The largest and the smallest chance of a guess; the largest rise and fall of one by the release;

@@ -16,13 +16,14 @@ without the release and the score of the same attempts on fresh people.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import Floats
 from narcissus.attacks.table import Ceiling, MeanField, NearestRecord, PriorGuess, TableAttack
 from narcissus.evidence import (
     Envelope,
@@ -45,6 +46,7 @@ from narcissus.kinds.table.envelope import (
     RISE,
     UNLIKELIEST,
     Enclosure,
+    Trial,
     people_alone,
 )
 from narcissus.kinds.table.experiment import Experiment
@@ -52,8 +54,6 @@ from narcissus.kinds.table.found import Accepted
 from narcissus.kinds.table.schema import ThresholdSpec
 from narcissus.results import Estimate
 
-Trial = Mapping[str, NDArray[Any]]
-Floats = NDArray[np.float64]
 Mean = Literal["share", "advantage", "gain"]
 Always = tuple[int, int, int | None]
 

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import Floats
 from narcissus.attacks.table import TableAttack
 from narcissus.evidence import (
     Envelope,
@@ -43,7 +44,6 @@ from narcissus.kinds.table.proofs import mean_tails
 from narcissus.kinds.table.schema import ThresholdSpec
 from narcissus.results import Estimate, Grade
 
-Floats = NDArray[np.float64]
 Trials = Sequence[Mapping[str, NDArray[Any]]]
 
 

@@ -26,6 +26,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import Floats
 from narcissus.attacks.table import TableAttack, Targets
 from narcissus.attacks.table.base import Simulated, Trainable
 from narcissus.attacks.table.ceiling import insider_chances, kept_beliefs
@@ -41,7 +42,7 @@ from narcissus.game.block import (
     score,
 )
 from narcissus.game.executor import Executor, Serial, soon
-from narcissus.kinds.table.envelope import attack_envelope, people_alone
+from narcissus.kinds.table.envelope import Trial, attack_envelope, people_alone
 from narcissus.kinds.table.found import DecisionDetail, PrecisionDetail
 from narcissus.kinds.table.population import Groups, Setting, TrialPopulation, TrialStreams
 from narcissus.knowledge import FactoredColumns, FactoredTargets, OtherColumns, OtherSecrets
@@ -56,8 +57,6 @@ from narcissus.success.table import EachPerson, EachPersonsCodes
 from narcissus.tables import Table
 from narcissus.worlds import People, RealRows
 
-Floats = NDArray[np.float64]
-Trial = Mapping[str, NDArray[Any]]
 Found = dict[str, NDArray[Any]]
 
 
@@ -201,9 +200,8 @@ class Experiment:
     confidence: float = 0.95  # level at which sampled limits are made
     # level at which they hold, where a run may end at several looks; None: the same
     holds: float | None = None
-    precision: PrecisionDetail | DecisionDetail | None = (
-        None  # what was reached, where it was asked for
-    )
+    # what was reached, where it was asked for
+    precision: PrecisionDetail | DecisionDetail | None = None
     training: int = 0  # simulated releases at each setting, from which attacks learn
     # for each setting, the attacks that have learned, by name; empty before they have
     trained: tuple[Mapping[str, TableAttack], ...] = ()

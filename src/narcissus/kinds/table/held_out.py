@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus._arrays import first_largest
+from narcissus._arrays import Floats, first_largest
 from narcissus._random import child
 from narcissus.bounds.binomial import PoissonBinomial
 from narcissus.kinds.table.experiment import Experiment
@@ -35,7 +35,6 @@ from narcissus.worlds import RealRows
 from narcissus.worlds.base import Draw
 
 Codes = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Guesses = NDArray[np.integer]
 
 FITTED, TESTED = 3_000, 2_000  # rows that the forest is fitted to, and that are guessed, at most

@@ -38,8 +38,13 @@ from narcissus.kinds.table.judgement import TableJudgement, judged
 from narcissus.kinds.table.playing import looks_of, play_trials
 from narcissus.kinds.table.population import Groups, settings_of
 from narcissus.kinds.table.published import attack_own_release, read_published
-from narcissus.kinds.table.quick import quicker
-from narcissus.kinds.table.schema import DEFAULT_TRIALS, PolicyFile, TableStudy, ThresholdSpec
+from narcissus.kinds.table.schema import (
+    DEFAULT_TRIALS,
+    PolicyFile,
+    TableStudy,
+    ThresholdSpec,
+    quicker,
+)
 from narcissus.kinds.table.schema import Attack as AttackSection
 from narcissus.kinds.table.summary import summarise
 from narcissus.kinds.table.twins import cautions
@@ -68,8 +73,8 @@ from narcissus.study.shareable import without_folders
 from narcissus.study.toml import read_policy
 from narcissus.success import ColumnShare, ColumnsRight
 from narcissus.tables import Bins, CountedTable, Table, read_table
+from narcissus.tables.read import read_one_of_each
 from narcissus.tables.spelling import described, respellings
-from narcissus.tables.units import read_one_of_each
 
 Attacks = tuple[tuple[str, TableAttack, int], ...]
 

@@ -19,7 +19,6 @@ from narcissus.kinds.table.found import (
     TableBound,
     TableDetail,
 )
-from narcissus.kinds.table.glance import glance
 from narcissus.kinds.table.judgement import JudgedSetting, TableJudgement
 from narcissus.kinds.table.pictures import (
     attacks_picture,
@@ -34,6 +33,7 @@ from narcissus.kinds.table.words import (
     are_real,
     attack_name,
     best_name,
+    glance,
     in_favour,
     label_of,
     level_of,
@@ -426,20 +426,15 @@ def _headline(setting: JudgedSetting) -> list[Headline]:
         most = setting.guess.fact("at_most")
         found = "" if most is None else f"; by the prior none gets more than {percent(most, 'up')}"
         found = f" (the best guess that was found{found})"
+    ceiling = _sampled(f"Ceiling, for any attacker{if_right}", setting.ceiling, level)
+    if setting.is_ceiling_estimated:  # it limits nobody and must not look as if it did
+        ceiling = (f"Ceiling, estimated by sampling{if_right}", *ceiling[1:3], "approximate")
     return [
         _sampled(f"Guessed right without the release{found}", setting.guess, level),
         _sampled(f"Recovered with it by {best_name(setting)}", best, level, more),
-        _ceiling(setting, level, if_right),
+        ceiling,
         _proved(setting),
     ]
-
-
-def _ceiling(setting: JudgedSetting, level: str, if_right: str) -> Headline:
-    """Return the ceiling; one that is estimated limits nobody and must not look as if it did."""
-    if not setting.is_ceiling_estimated:
-        return _sampled(f"Ceiling, for any attacker{if_right}", setting.ceiling, level)
-    label = f"Ceiling, estimated by sampling{if_right}"
-    return (*_sampled(label, setting.ceiling, level)[:3], "approximate")
 
 
 def _proved(setting: JudgedSetting) -> Headline:

@@ -5,26 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from narcissus.kinds.layout import dots
 from narcissus.kinds.table.found import GroupAttack, HitCounts, Limited, TableBound
 from narcissus.kinds.table.judgement import JudgedSetting
 from narcissus.kinds.table.words import above_guess, attack_name, best_name, label_of, share_allowed
 from narcissus.report.format import limits, number, percent
-from narcissus.report.page import Figure, Grid
+from narcissus.report.page import Figure, Grid, Range, Row
 from narcissus.results import Grade
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MplFigure
 
-    from narcissus.report.charts import Range
-
 
 def as_range(value: Limited | None) -> Range | None:
     """Return a share with its limits as a chart takes it."""
-    from narcissus.report.charts import Range
-
     return None if value is None else Range(value.share, value.low, value.high)
+
+
+def _cells(value: Limited | None) -> tuple[float | None, str]:
+    return (None, "") if value is None else (value.share, limits(value.low, value.high))
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,7 @@ def curves_picture(settings: Sequence[JudgedSetting]) -> Figure:
     known = [(s, best) for s in settings if (best := s.best_attack) is not None]
 
     def draw(figure: MplFigure) -> None:
-        from narcissus.report.charts import CEILING, WITH, WITHOUT, Range
-        from narcissus.report.curves import Curve, curves
+        from narcissus.report.charts import CEILING, WITH, WITHOUT, Curve, curves
 
         own = [
             None
@@ -98,11 +99,9 @@ def curves_picture(settings: Sequence[JudgedSetting]) -> Figure:
     rows = [
         [
             label_of(s),
-            None if (best := s.best_attack) is None else best.share,
-            "" if best is None else limits(best.low, best.high),
-            None if best is None else best.baseline,
-            None if s.ceiling is None else s.ceiling.share,
-            "" if s.ceiling is None else limits(s.ceiling.low, s.ceiling.high),
+            *_cells(s.best_attack),
+            None if s.best_attack is None else s.best_attack.baseline,
+            *_cells(s.ceiling),
             "" if p is None else percent(p, "up"),
         ]
         for s, p in zip(settings, proved, strict=True)
@@ -153,22 +152,17 @@ def attacks_picture(setting: JudgedSetting, *, is_sweep: bool) -> Figure:
     edge = bound.at_most if bound is not None and setting.is_edge(bound) else None
     where = f"At {label_of(setting)}" if is_sweep else "In this release"
 
-    def draw(figure: MplFigure) -> None:
-        from narcissus.report.dot_plot import Row, dot_plot
-
-        rows = [] if ceiling is None else [Row("ceiling", None, None, as_range(ceiling))]
-        rows += [
-            Row(attack_name(name), a.baseline, as_range(a), bold=name == setting.best)
-            for name, a in attacks
-        ]
-        dot_plot(
-            figure,
-            rows,
-            without="the same guesses on fresh people",
-            edge=edge,
-            threshold=share_allowed(setting),
-        )
-
+    dotted = [] if ceiling is None else [Row("ceiling", None, None, as_range(ceiling))]
+    dotted += [
+        Row(attack_name(name), a.baseline, as_range(a), bold=name == setting.best)
+        for name, a in attacks
+    ]
+    draw = dots(
+        dotted,
+        without="the same guesses on fresh people",
+        edge=edge,
+        threshold=share_allowed(setting),
+    )
     rows: list[list[str | float | None]] = []
     grades: list[Grade] = []
     if bound is not None:
@@ -293,21 +287,13 @@ def columns_picture(setting: JudgedSetting) -> Figure:
     above = {} if ceiling is None else ceiling.columns
     alone = setting.guess_of_columns
     more = () if not alone else ("Best guess of this column alone",)
-
-    def draw(figure: MplFigure) -> None:
-        from narcissus.report.dot_plot import Row, dot_plot
-
-        dot_plot(
-            figure, [Row(n, c.baseline, as_range(c), as_range(above.get(n))) for n, c in columns]
-        )
-
+    draw = dots([Row(n, c.baseline, as_range(c), as_range(above.get(n))) for n, c in columns])
     rows = [
         [
             name,
             column.baseline,
-            column.share,
-            limits(column.low, column.high),
-            None if name not in above else above[name].share,
+            *_cells(column),
+            _cells(above.get(name))[0],
             *([alone[name]] if alone else []),
         ]
         for name, column in columns
@@ -361,46 +347,31 @@ def groups_picture(setting: JudgedSetting) -> Figure:
         )
         for group in setting.groups
     ]
-    average = _Line(
-        "everyone",
-        "average",
-        "everyone (100% of people)",
-        1.0,
-        setting.guess,
-        setting.best_attack,
-        setting.ceiling,
-    )
+    everyone = ("everyone", "average", "everyone (100% of people)", 1.0)
+    average = _Line(*everyone, setting.guess, setting.best_attack, setting.ceiling)
     lines = [average, *groups]
     worst = max(groups, key=lambda line: line.sure_gain)
-
-    def draw(figure: MplFigure) -> None:
-        from narcissus.report.dot_plot import Row, dot_plot
-
-        rows: list[Row] = []
-        before = average.by
-        for line in lines:
-            rows.append(
-                Row(
-                    line.label,
-                    line.guess.share,
-                    as_range(line.best),
-                    as_range(line.ceiling),
-                    bold=line is worst,
-                    heading=line.by if line.by != before else "",
-                )
+    draw = dots(
+        [
+            Row(
+                line.label,
+                line.guess.share,
+                as_range(line.best),
+                as_range(line.ceiling),
+                bold=line is worst,
+                heading=line.by if line.by != before.by else "",
             )
-            before = line.by
-        dot_plot(figure, rows)
-
+            for before, line in pairwise([average, *lines])
+        ]
+    )
     rows = [
         [
             line.by,
             line.group,
             line.people,
             line.guess.share,
-            None if line.best is None else line.best.share,
-            "" if line.best is None else limits(line.best.low, line.best.high),
-            None if line.ceiling is None else line.ceiling.share,
+            *_cells(line.best),
+            _cells(line.ceiling)[0],
         ]
         for line in lines
     ]

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import Floats
 from narcissus._random import child
 from narcissus.attacks.table import Targets
 from narcissus.bounds.threat import Nearby
@@ -34,7 +35,6 @@ from narcissus.knowledge import FactoredTargets
 from narcissus.mechanisms import Columns, Prepared, TableMechanism
 from narcissus.tables import Table
 
-Floats = NDArray[np.float64]
 Kept = dict[str, NDArray[Any]]
 
 # first parts of the keys of generators
@@ -70,9 +70,8 @@ class Setting:
     epsilon: float | None = None
     delta: float | None = None
     mu: float | None = None
-    single: PureDP | ApproximateDP | None = (
-        None  # the point (epsilon, delta) as a guarantee, for comparison
-    )
+    # the point (epsilon, delta) as a guarantee, for comparison
+    single: PureDP | ApproximateDP | None = None
 
 
 def settings_of(planned: Sequence[TableMechanism], columns: Columns) -> tuple[Setting, ...]:

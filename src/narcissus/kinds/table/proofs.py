@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from narcissus._arrays import Floats
 from narcissus.attacks.table import Targets
 from narcissus.bounds import (
     PoissonBinomial,
@@ -54,7 +55,6 @@ from narcissus.priors.elimination import listing, log_partition, marginals, row_
 from narcissus.results import Bound, NotAssessed
 from narcissus.success import ColumnsRight
 
-Floats = NDArray[np.float64]
 Trial = Mapping[str, NDArray[Any]]
 People = Targets | FactoredTargets
 

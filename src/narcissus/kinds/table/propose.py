@@ -126,7 +126,8 @@ def _identifies(column: ColumnSketch, tally: ValueTally) -> str:
     has_fractions = bool((numbers != np.floor(numbers)).any())
     if has_fractions and len(numbers) == different:  # a measurement, whatever it is called
         return ""
-    is_of_people = said.numbers_people(column.name) and _looks_like_codes(values)
+    with_digits = sum(any(c.isdigit() for c in str(value)) for value in values)
+    is_of_people = said.numbers_people(column.name) and 2 * with_digits > different
     if is_of_people and share < 1 / 2:
         return f"looks like an identifier by its name, of several rows a person: {shown}"
     is_named = is_of_people or said.says(column.name, said.IDENTIFIES)
@@ -139,11 +140,6 @@ def _identifies(column: ColumnSketch, tally: ValueTally) -> str:
         is_time = said.says(column.name, said.TIME)
         looks = _counts_people(numbers, in_order=share == 1 and not is_time)
     return looks and f"{looks}: {shown}"
-
-
-def _looks_like_codes(values: Sequence[Any]) -> bool:
-    """Whether most values are whole numbers, or texts with a digit."""
-    return 2 * sum(any(c.isdigit() for c in str(value)) for value in values) > len(values)
 
 
 def _names_groups(column: ColumnSketch, tally: ValueTally) -> bool:

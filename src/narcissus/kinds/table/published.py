@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import Floats
 from narcissus._files import file_size
 from narcissus._random import child
 from narcissus.attacks.base import Answers
@@ -42,7 +43,6 @@ from narcissus.tables.tally import RawColumn
 from narcissus.worlds import RealRows
 from narcissus.worlds.base import Draw
 
-Floats = NDArray[np.float64]
 COUNT = "count"  # the column of a file of counts that holds them
 _MORE_OTHERS = 0.5  # by so much more of a release than of the data, rare values are other spellings
 
@@ -159,8 +159,7 @@ def _require_possible(experiment: Experiment, rule: CellRule, cells: Floats, pat
         )
 
 
-def _tables(queries: TableQueries) -> list[tuple[NDArray[np.bool_], int, NDArray[np.int64]]]:
-    found: list[tuple[NDArray[np.bool_], int, NDArray[np.int64]]] = []
+def _tables(queries: TableQueries) -> Iterator[tuple[NDArray[np.bool_], int, NDArray[np.int64]]]:
     for pattern in queries.patterns:
         steps = np.cumprod([1, *pattern.shape[:0:-1]])[::-1]
         for table in range(pattern.tables):
@@ -170,8 +169,7 @@ def _tables(queries: TableQueries) -> list[tuple[NDArray[np.bool_], int, NDArray
             columns[own] = columns[pattern.knowns[table]] = True
             places[own] = steps
             places[pattern.knowns[table]] = pattern.strides[table]
-            found.append((columns, int(pattern.offsets[table]), places))
-    return found
+            yield (columns, int(pattern.offsets[table]), places)
 
 
 def _codes(

@@ -5,6 +5,7 @@ The descriptions here are the documentation of the study file (`narcissus schema
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import (
@@ -17,6 +18,7 @@ from pydantic import (
 )
 
 from narcissus.bounds.threat import Nearby
+from narcissus.results import NotAssessed
 from narcissus.study import earlier
 from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part
@@ -412,3 +414,39 @@ class PolicyFile(Strictly):
     """A policy: the threshold of the person who approves releases, with its origin and reason."""
 
     threshold: ThresholdSpec
+
+
+TRIALS = 20
+SLOW = ("rap", "stack")
+"""Attacks that are left out, by the name of their part; so is what samples by Gibbs."""
+
+
+def quicker(study: TableStudy, threshold: ThresholdSpec | None) -> tuple[TableStudy, NotAssessed]:
+    """Cut a study down to what takes seconds, and report what was cut.
+
+    Its limits hold at their level, and are wider. Kept are fast attacks, or all where none is,
+    `TRIALS` trials or fewer, and of a sweep the level that the threshold is about, else the first
+    with a guarantee.
+    """
+    run, mechanism, level = study.run, study.mechanism, study.mechanism.level
+    trials = min(TRIALS, run.most or TRIALS)
+    cut = [f"{trials} trials"]
+    at = mechanism.levels[0] if threshold is None else threshold.at
+    if level is not None and len(mechanism.levels) > 1 and at is not None:  # else all must meet it
+        mechanism = replace(mechanism, options={**mechanism.options, level: [at]})
+        cut.append(f"{level} {at:g} alone")
+    slow = [n for n, p in study.attacks.items() if "gibbs" in (p.name, p.options.get("method"))]
+    slow += [n for n, p in study.attacks.items() if p.name in SLOW]
+    fast = {name: part for name, part in study.attacks.items() if name not in slow}
+    if fast and slow:
+        cut.append(f"without {', '.join(slow)}")
+    kept = {
+        n: replace(p, also={**p.also, "trials": None}) for n, p in (fast or study.attacks).items()
+    }
+    run = run.model_copy(update={"trials": trials, "precision": None})
+    changed = {"run": run, "mechanism": mechanism, "attacks": kept}
+    return study.model_copy(update=changed), NotAssessed(
+        "the study as it is written",
+        f"this is a quick look: {', '.join(cut)}. Its limits hold, and are wider",
+        "run `narcissus audit` without `--quick`",
+    )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from narcissus._arrays import Floats
 from narcissus.attacks.table import TableAttack
 from narcissus.attacks.table.base import MayFallBelow
 from narcissus.evidence import (
@@ -23,7 +23,7 @@ from narcissus.evidence import (
     studentised_limits,
 )
 from narcissus.kinds.table.bound_summary import bound_rows, gain_if_declared, mean_of_people
-from narcissus.kinds.table.envelope import LIKELIEST, Enclosure
+from narcissus.kinds.table.envelope import LIKELIEST, Enclosure, Trial
 from narcissus.kinds.table.estimates import (
     AttackScores,
     Criterion,
@@ -52,9 +52,6 @@ from narcissus.kinds.table.found import (
     guess_rows,
 )
 from narcissus.results import Estimate
-
-Trial = Mapping[str, NDArray[Any]]
-Floats = NDArray[np.float64]
 
 SURE = 0.99  # least level at which a prior is said to be refuted by what guesses score
 # A slope that is fitted to few trials takes more luck out than there is: with 3, 5 and 10 trials
@@ -271,7 +268,7 @@ def _respect(summary: dict[str, Any], bounds: Sequence[TableBound], proved: floa
     summary["gain_low_joint"] = min(summary["gain_low_joint"], gain)
 
 
-def group_results(experiment: Experiment, trials: Sequence[Trial]) -> list[Found]:
+def group_results(experiment: Experiment, trials: Sequence[Trial]) -> Iterator[Found]:
     """Summarise every attack for every group that had members.
 
     The share of a group is the mean over trials of its members' share, leaving out trials without
@@ -284,7 +281,6 @@ def group_results(experiment: Experiment, trials: Sequence[Trial]) -> list[Found
     people = np.array([t["groups"] for t in trials], dtype=float)
     joint = each_confidence(experiment.confidence, family(experiment, experiment.groups.asked))
     by_secret = experiment.groups.by_secret(experiment.queries.unknown)
-    found: list[Found] = []
     for g, (by, label) in enumerate(experiment.groups.names):
         if not people[:, g].any():
             continue
@@ -303,18 +299,15 @@ def group_results(experiment: Experiment, trials: Sequence[Trial]) -> list[Found
                 ceiling = result
             else:
                 attacks[name] = result
-        found.append(
-            {
-                "by": by,
-                "group": label,
-                "by_secret": bool(by_secret[g]),
-                "share_of_people": float(people[:, g].sum() / (len(trials) * experiment.targets)),
-                "guess": as_mean(guess_of_group(experiment, trials, g, around, joint)),
-                "attacks": attacks,
-                "ceiling": ceiling,
-            }
-        )
-    return found
+        yield {
+            "by": by,
+            "group": label,
+            "by_secret": bool(by_secret[g]),
+            "share_of_people": float(people[:, g].sum() / (len(trials) * experiment.targets)),
+            "guess": as_mean(guess_of_group(experiment, trials, g, around, joint)),
+            "attacks": attacks,
+            "ceiling": ceiling,
+        }
 
 
 def _of_group(own: GroupScores, joint: float, by_chance: Found | None) -> Found:

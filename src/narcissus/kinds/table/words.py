@@ -1,10 +1,12 @@
-"""An audit of a table in sentences: odds, evidence for and against, the study itself."""
+"""An audit of a table in sentences: first screen, evidence for and against, the study itself."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, cast
 
 from narcissus._outwards import lower, upper
+from narcissus.game.looks import rounded_trials
 from narcissus.kinds.table.estimates import criteria
 from narcissus.kinds.table.found import (
     Accepted,
@@ -13,9 +15,11 @@ from narcissus.kinds.table.found import (
     PlayedAttack,
     PrecisionDetail,
 )
-from narcissus.kinds.table.judgement import JudgedSetting
+from narcissus.kinds.table.judgement import JudgedSetting, TableJudgement
+from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, Reach, of_100, placed
 from narcissus.report.format import NO_BREAK, number
 from narcissus.report.format import percent as rounded
+from narcissus.rows import Quantity
 from narcissus.study.plugins import GIVEN
 from narcissus.study.record import Record
 
@@ -245,7 +249,7 @@ def above_guess(setting: JudgedSetting) -> float | None:
 
 
 Answer = dict[str, Any]
-Rows = list[tuple[str, str]]
+Rows = Iterator[tuple[str, str]]
 
 
 def _section(record: Record, name: str) -> Answer:
@@ -254,20 +258,18 @@ def _section(record: Record, name: str) -> Answer:
 
 
 def _table(data: Answer) -> Rows:
-    rows: Rows = []
     if source := data.get("path") or data.get("table"):
         given = str(source).startswith(GIVEN)
-        rows.append(("Table", "a data frame, given from Python" if given else str(source)))
+        yield "Table", "a data frame, given from Python" if given else str(source)
     if columns := data.get("columns"):
-        rows.append(("Columns", ", ".join(columns)))
+        yield "Columns", ", ".join(columns)
     if drop := data.get("drop"):
-        rows.append(("Columns left out", ", ".join(drop)))
+        yield "Columns left out", ", ".join(drop)
     if bins := data.get("bins"):
-        rows.append(("Columns in bins", "; ".join(f"{c}: {_bins(b)}" for c, b in bins.items())))
+        yield "Columns in bins", "; ".join(f"{c}: {_bins(b)}" for c, b in bins.items())
     if data.get("missing") in ("drop", "category"):
         how = {"drop": "their rows are left out", "category": "a value of their own"}
-        rows.append(("Missing values", how[data["missing"]]))
-    return rows
+        yield "Missing values", how[data["missing"]]
 
 
 def _bins(spec: Answer) -> str:
@@ -282,26 +284,21 @@ def _bins(spec: Answer) -> str:
 
 
 def _attacker(threat: Answer) -> Rows:
-    rows: Rows = []
     if unknown := threat.get("unknown"):
-        rows += [
-            ("Unknown to the attacker", ", ".join(unknown)),
-            ("Known to the attacker", "all other columns"),
-        ]
+        yield "Unknown to the attacker", ", ".join(unknown)
+        yield "Known to the attacker", "all other columns"
     elif known := threat.get("known"):
-        rows += [
-            ("Known to the attacker", ", ".join(known)),
-            ("Unknown to the attacker", "all other columns"),
-        ]
+        yield "Known to the attacker", ", ".join(known)
+        yield "Unknown to the attacker", "all other columns"
     if targets := threat.get("targets"):
-        rows.append(("People in one release", f"{number(targets)}, each of them a target"))
+        yield "People in one release", f"{number(targets)}, each of them a target"
     if people := threat.get("people"):
         where = {
             "prior": "drawn from the prior, which is then known exactly",
             "rows": "real rows of the table",
             "all": "all rows of the table",
         }
-        rows.append(("Where they come from", where.get(people, str(people))))
+        yield "Where they come from", where.get(people, str(people))
     within: Answer = threat.get("within") or {}
     far = "; ".join(f"{c} up to {number(places)} off" for c, places in within.items())
     if least := threat.get("at_least"):
@@ -311,21 +308,20 @@ def _attacker(threat: Answer) -> Rows:
     asked = "A target counts as recovered when"
     if threat.get("share_of_columns"):
         asked, counts = "What is scored", "the share of a person's unknown columns that is right"
-    rows.append((asked, counts + (f" ({far})" if far else "")))
-    return rows
+    yield asked, counts + (f" ({far})" if far else "")
 
 
 def _prior(prior: Answer) -> Rows:
     kind = prior.get("name", prior.get("kind"))  # "kind" in version 0.1
     if kind is None:
-        return []
+        return
     words = {
         "bayesian-network": "a Bayesian network fitted to the table, at most "
         f"{prior.get('parents', '?')} parents for each column",
         "independent": "the table's columns, taken as independent",
         "empirical": "the table's own rows",
     }
-    return [("What the attacker knows beforehand", words.get(kind, f"{kind} (the user's own)"))]
+    yield "What the attacker knows beforehand", words.get(kind, f"{kind} (the user's own)")
 
 
 def _level(value: float | None, name: str) -> str:
@@ -336,27 +332,26 @@ def _level(value: float | None, name: str) -> str:
 
 
 def _release(mechanism: Answer, setting: JudgedSetting) -> Rows:
-    rows: Rows = []
     if setting.detail.noise is None:
-        rows.append(("What is released", setting.detail.released))
+        yield "What is released", setting.detail.released
         given = {k: v for k, v in mechanism.items() if k != "name" and v not in (None, [], {})}
-        return rows + [(f"Option {key}", _option(value)) for key, value in given.items()]
+        yield from ((f"Option {key}", _option(value)) for key, value in given.items())
+        return
     if k := mechanism.get("k"):
         noise = str(mechanism.get("noise") or "").capitalize()
         text = f"all {k}-way tables of counts that touch an unknown column"
-        rows.append(("What is released", text + (f", {noise} noise on each cell" if noise else "")))
+        yield "What is released", text + (f", {noise} noise on each cell" if noise else "")
     elif sets := mechanism.get("sets"):
         text = "; ".join(", ".join(names) for names in sets)
-        rows.append(("What is released", f"tables of counts: {text}"))
+        yield "What is released", f"tables of counts: {text}"
     for name in ("epsilon", "mu", "scale"):
         value: Any = mechanism.get(name)
         if value is not None:
             levels: list[Any] = value if isinstance(value, list) else [value]
             title = "Noise scale" if name == "scale" else f"Privacy level ({name})"
-            rows.append((title, ", ".join(_level(v, name) for v in levels)))
+            yield title, ", ".join(_level(v, name) for v in levels)
     if (delta := mechanism.get("delta")) is not None:
-        rows.append(("delta", f"{delta:g}"))
-    return rows
+        yield "delta", f"{delta:g}"
 
 
 def _option(value: Any) -> str:
@@ -378,21 +373,19 @@ def _limits(threshold: Accepted) -> list[str]:
 
 
 def _threshold(record: Record, setting: JudgedSetting) -> Rows:
-    rows: Rows = []
     threshold = setting.threshold
     if threshold is not None:
         text = "; ".join(_limits(threshold))
         if threshold.worst_group is not None:
             text += f"; in each group that can be told beforehand {rounded(threshold.worst_group)}"
-        rows.append(("Threshold", text))
+        yield "Threshold", text
         if threshold.decided_at is not None:
-            rows.append(("Decided at the level", threshold.decided_at))
+            yield "Decided at the level", threshold.decided_at
         for text, title in ((threshold.reason, "Its reason"), (threshold.origin, "Who set it")):
             if text:
-                rows.append((title, text))
+                yield title, text
     if policy := record.study.get("policy"):
-        rows.append(("Policy", str(policy)))
-    return rows
+        yield "Policy", str(policy)
 
 
 def are_real(record: Record) -> bool:
@@ -400,7 +393,7 @@ def are_real(record: Record) -> bool:
     return _section(record, "threat").get("people") in ("rows", "all")
 
 
-def threat_facts(record: Record, setting: JudgedSetting) -> Rows:
+def threat_facts(record: Record, setting: JudgedSetting) -> list[tuple[str, str]]:
     """Return the study as terms and what they are; a section that is missing is left out."""
     return [
         *_table(_section(record, "data")),
@@ -409,3 +402,106 @@ def threat_facts(record: Record, setting: JudgedSetting) -> Rows:
         *_release(_section(record, "mechanism"), setting),
         *_threshold(record, setting),
     ]
+
+
+def glance(case: TableJudgement) -> Glance:
+    """Return the numbers of the setting that the status rests on."""
+    one = case.decisive
+    unit = "answers" if one.detail.share_of_columns else "people"
+    at = f" at {one.label}" if len(case.settings) > 1 else ""
+    found = " that we found" if one.guess.fact("is_best_found") else ""
+    guess = f"Without the release, the best guess{found} gets {{}} {unit} right."
+    return Glance(
+        unit=unit,
+        without=Reach(guess, one.guess.row.quantity),
+        with_it=_best(one, at),
+        most=_most(one),
+        unlimited=f"Any attacker might get all 100 {unit} right: no lower limit is proved.",
+        hardest=_hardest(one),
+        unseen="what the attacker learns elsewhere, other releases about the same people, side "
+        "channels of the computer",
+        accepted=_accepted(one),
+        where=_where(case),
+        undecided=_undecided(one),
+        given=() if one.share_bound is None else one.share_bound.takes_as_given,
+    )
+
+
+def _best(one: JudgedSetting, at: str) -> Reach:
+    best, head = one.best_attack, f"With the release{at},"
+    if best is None:
+        return Reach("No attack was run.")
+    return Reach(f"{head} {best_name(one)} gets {{}} right.", best.row.quantity)
+
+
+def _most(one: JudgedSetting) -> Reach | None:
+    share, count = one.share_bound, one.count_bound
+    if_so = f"if {one.proved_if}, " if one.proved_if else ""
+    if share is not None and not one.detail.everybody and share.of_population is not None:
+        found = Quantity(value=share.of_population, grade="sampled")
+        said = f"By a theorem, {if_so}no attacker gets more than {{}} right on average."
+        return Reach(said, found)
+    if share is not None:
+        found = Quantity(value=share.at_most, grade=one.grade_of(share))
+        return Reach(f"{if_so}no attacker gets more than {{}} right on average.", found)
+    if count is None:
+        return None
+    found = Quantity(value=count.at_most / count.of, grade=one.grade_of(count))
+    times = f"{100 * count.confidence:g} of 100"
+    return Reach(f"In {times} releases, {if_so}no attacker gets more than {{}} right.", found)
+
+
+def _accepted(one: JudgedSetting) -> str:
+    threshold = one.threshold
+    if threshold is None:
+        return ""
+    said = {
+        "share": "{} of 100 right on average",
+        "advantage": "{}% of the gap between guessing and certainty",
+        "gain": "{} more of 100 than among people outside the release",
+    }
+    found = [
+        text.format(f"{100 * value:g}")
+        for name, text in said.items()
+        if (value := getattr(threshold, name)) is not None
+    ]
+    if threshold.targets is not None:
+        found.append(f"{threshold.targets} people in one release")
+    if threshold.worst_group is not None:
+        found.append(f"{100 * threshold.worst_group:g} of 100 in a group")
+    return " and ".join(found)
+
+
+def _where(case: TableJudgement) -> str:
+    deciding = [one for one in case.settings if one.decides] or [*case.settings]
+    alike = [one.label for one in deciding if one.status == case.status]
+    return placed(alike, len(case.settings))
+
+
+def _undecided(one: JudgedSetting) -> str:
+    judgement = one.judgement
+    if judgement.held_back_by is not None:
+        return (
+            f"{one.label} is not decided: {judgement.held_back_by} has more protection, and "
+            "misses the threshold."
+        )
+    if judgement.status == "too few trials" and judgement.trials_needed:
+        needed = rounded_trials(judgement.trials_needed)
+        return f"{one.detail.trials:,} trials are too few; about {needed:,} would probably do."
+    return ""
+
+
+def _hardest(one: JudgedSetting) -> str:
+    if not one.groups:
+        return NO_GROUPS if one.detail.merged is None else (
+            "We cannot say who is hit hardest: the groups are too small to show."
+        )  # fmt: skip
+    if (found := most_vulnerable(one)) is None:
+        return NO_GROUP
+    group, _, attack = found
+    without = max(group.guess.share, attack.chance or 0.0)
+    return (
+        f"Hit hardest: the group “{group.by}: {group.group}”, {of_100(group.share_of_people)} "
+        f"people. The attack gets {of_100(attack.share)} of them right, guessing "
+        f"{of_100(without)}."
+    )

@@ -196,13 +196,6 @@ def _shortened(attack: Any) -> tuple[Any, float]:
     return attack, factor
 
 
-def cell_lookups(queries: TableQueries, people: int) -> int:
-    """Count the cells that an attack looks at for ``people``, in all tables at once."""
-    if people <= PAIRWISE_LIMIT:  # there every value's cell is looked up at once
-        return people * sum(p.tables * p.size for p in queries.patterns)
-    return people * queries.tables
-
-
 def memory_bytes(
     queries: TableQueries,
     success: ColumnsRight,
@@ -222,15 +215,14 @@ def memory_bytes(
     total = 3 * codes + NUMBERS * people + 2 * beliefs + 24 * queries.cells
     if any(attack.uses != "prior" for attack in attacks):
         total += 2 * beliefs
-    if any(_lays_out(attack, releases) for attack in attacks):
-        total += 2 * beliefs + 32 * cell_lookups(queries, people)
+    # who reads noisy counts type by type holds nobody's cells
+    by_types = MeanField | Ceiling if issubclass(releases, Counts) else ()
+    if any(attack.uses != "prior" and not isinstance(attack, by_types) for attack in attacks):
+        looked_up = queries.tables
+        if people <= PAIRWISE_LIMIT:  # there every value's cell is looked up at once
+            looked_up = sum(p.tables * p.size for p in queries.patterns)
+        total += 2 * beliefs + 32 * people * looked_up
     return total
-
-
-def _lays_out(attack: TableAttack, releases: type) -> bool:
-    """Whether an attack holds everybody's cells; noisy counts are read type by type."""
-    by_types = issubclass(releases, Counts) and isinstance(attack, MeanField | Ceiling)
-    return attack.uses != "prior" and not by_types
 
 
 def require_memory(queries: TableQueries, success: ColumnsRight, people: int, needed: int) -> None:

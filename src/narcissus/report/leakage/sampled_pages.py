@@ -15,17 +15,27 @@ from narcissus.channels import (
 )
 from narcissus.channels.estimate import INDEPENDENT, between_text, few_samples
 from narcissus.channels.summary import QUANTITIES, WORDS, Quantity
-from narcissus.report.charts import Range
-from narcissus.report.dot_plot import Row, dot_plot
+from narcissus.report.charts import dot_plot
 from narcissus.report.format import limits, percent
 from narcissus.report.leakage.sheet import Asked, assessed, method, sheet, table
-from narcissus.report.page import MISSING, Block, Facts, Figure, Grid, Items, Page, Section
-from narcissus.results import Estimate, Grade, NotAssessed
+from narcissus.report.page import (
+    MISSING,
+    Block,
+    Facts,
+    Figure,
+    Grid,
+    Headline,
+    Items,
+    Page,
+    Range,
+    Row,
+    Section,
+)
+from narcissus.results import Estimate, NotAssessed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MplFigure
 
-Headline = tuple[str, str, str, Grade]
 
 HALF: dict[str, float] = {"beta_star": 0.5, "bayes_risk": 1.0}
 """What of a quantity is an attacker's error: half of Bayes security, for two secrets."""
@@ -109,10 +119,9 @@ def estimate_page(
 
 
 def _dots(rows: list[Row]) -> Callable[[MplFigure], None]:
-    def draw(figure: MplFigure) -> None:
-        dot_plot(figure, rows, without="without the output", with_it="with the output")
-
-    return draw
+    return lambda figure: dot_plot(
+        figure, rows, without="without the output", with_it="with the output"
+    )
 
 
 def _missing(both: dict[str, Estimate], others: SampledLeakage | None) -> list[NotAssessed]:

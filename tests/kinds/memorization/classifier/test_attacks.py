@@ -3,8 +3,7 @@
 import numpy as np
 
 from narcissus.extraction.images import ImageLayout
-from narcissus.kinds.memorization.classifier.kind import AttacksNetworks
-from narcissus.kinds.memorization.classifier.material import given_networks, sides_of
+from narcissus.kinds.memorization.classifier.kind import AttacksNetworks, given_networks, sides_of
 
 from .conftest import GIVEN
 

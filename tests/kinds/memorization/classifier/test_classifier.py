@@ -20,10 +20,10 @@ from narcissus.kinds.memorization.classifier.kind import (
     KIND,
     AttacksNetworks,
     ClassifierDetail,
+    ImageSides,
     ReconstructedPoints,
 )
 from narcissus.kinds.memorization.classifier.layout import LAYOUT
-from narcissus.kinds.memorization.classifier.material import ImageSides
 from narcissus.report import Figure, page_of, render_html, render_text
 from narcissus.report.format import percent
 
@@ -251,7 +251,7 @@ def test_the_verdict_has_the_counts_and_rounds_the_gain_down(audit):
 def test_what_is_assessed_and_what_is_not(audit):
     case = KIND.judged(audit.record)
     assert [one.split()[0] for one in LAYOUT.assessed(case)] == ["reconstruction"] * 2
-    assert LAYOUT.not_assessed(case) == []
+    assert not list(LAYOUT.not_assessed(case))
     worse = case.detail.model_copy(update={"fitted": 0.5, "shadows": 0})
     case = KIND.judge(replace(case.findings, detail=worse))
     assert [one.remedy.split("`")[1] for one in LAYOUT.not_assessed(case)] == [

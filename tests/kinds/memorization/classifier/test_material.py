@@ -6,7 +6,7 @@ import pytest
 import narcissus
 from narcissus.errors import InputError, StudyError
 from narcissus.extraction.images import ImageLayout
-from narcissus.kinds.memorization.classifier.material import (
+from narcissus.kinds.memorization.classifier.kind import (
     TrainsNetworks,
     arrays_of_net,
     given_networks,

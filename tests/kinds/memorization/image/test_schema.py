@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from narcissus.errors import InputError
-from narcissus.kinds.memorization.image.schema import ImageStudy
+from narcissus.kinds.memorization.image.kind import ImageStudy
 
 
 class Given:

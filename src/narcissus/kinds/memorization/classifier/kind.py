@@ -3,37 +3,35 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from narcissus._arrays import Floats
 from narcissus._files import file_digest
 from narcissus._random import child
 from narcissus._version import __version__
-from narcissus.extraction.classifier import DenseNet
-from narcissus.extraction.images import nearest_points
+from narcissus.errors import InputError
+from narcissus.extraction.classifier import DenseNet, read_dense_net, train_dense
+from narcissus.extraction.images import ImageLayout, LabelledImages, nearest_points
 from narcissus.extraction.kkt import KktSearch, informed_reconstruct
 from narcissus.extraction.ngram import lead_over_shadows
 from narcissus.extraction.recovered import recovered_documents
 from narcissus.extraction.relations import normalised
 from narcissus.kinds.engine import Done, PreparedWork, Tasks
-from narcissus.kinds.memorization.classifier.material import (
-    ImageSides,
-    TrainsNetworks,
-    given_networks,
-    net_of_arrays,
-    sides_of,
-)
 from narcissus.kinds.memorization.classifier.schema import (
     ClassifierStudy,
     InformedSection,
     ReconstructionSection,
+    TrainingSection,
+    WeightsSection,
 )
 from narcissus.kinds.memorization.engine import (
     MemorizationKind,
@@ -47,7 +45,6 @@ from narcissus.rows import Count, Fact, Findings, Quantity, Share, StudyRow
 from narcissus.study.kinds import RunOptions
 from narcissus.study.store import Payload
 
-FloatArray = NDArray[np.float64]
 Png = Annotated[
     str, Field(pattern=r"^iVBORw0KGgo[A-Za-z0-9+/]+={0,2}$", description="A PNG file in base64.")
 ]
@@ -139,10 +136,10 @@ class ReconstructedPoints:
     """What the attacks made."""
 
     # Points by network, the audited one first, shapes (points, d); none where not played
-    pooled: Sequence[FloatArray]
+    pooled: Sequence[Floats]
     # The informed attacker's, one for each of the first training images; none where not
     # played
-    guessed: FloatArray | None
+    guessed: Floats | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +187,7 @@ class ClassifierKind(MemorizationKind[ClassifierStudy, ClassifierWork]):
 
     def measure(self, work: ClassifierWork, done: Done, options: RunOptions) -> Findings:
         study, attacks = work.study, work.attacks
-        pooled: list[FloatArray] = []
+        pooled: list[Floats] = []
         if study.reconstruction:
             pooled = [attacks.pooled(done, net) for net in range(len(work.nets))]
         made = ReconstructedPoints(pooled, attacks.guessed(done) if study.informed else None)
@@ -289,9 +286,7 @@ _Found = tuple[ImageAttack, NDArray[np.bool_], NDArray[np.bool_]]
 """An attack, which images it got, and which fresh ones."""
 
 
-def _reconstruction(
-    study: ClassifierStudy, sides: ImageSides, pooled: Sequence[FloatArray]
-) -> _Found:
+def _reconstruction(study: ClassifierStudy, sides: ImageSides, pooled: Sequence[Floats]) -> _Found:
     """Count the training images, and the fresh ones, to which some point is close."""
     least, points = study.success.correlation, pooled[0]
     nearest = nearest_points(sides.trained, points)
@@ -315,7 +310,7 @@ def _reconstruction(
     return attack, ours, fresh
 
 
-def _informed(study: ClassifierStudy, sides: ImageSides, guessed: FloatArray) -> _Found:
+def _informed(study: ClassifierStudy, sides: ImageSides, guessed: Floats) -> _Found:
     """Hold each guess against the image that it is of, and against fresh ones."""
     least, count, fresh = study.success.correlation, len(guessed), len(sides.fresh)
     alike = normalised(sides.trained[:count]) * normalised(guessed)
@@ -338,12 +333,12 @@ def _informed(study: ClassifierStudy, sides: ImageSides, guessed: FloatArray) ->
     return attack, own >= least, theirs
 
 
-def _best(correlations: FloatArray, count: int) -> list[int]:
+def _best(correlations: Floats, count: int) -> list[int]:
     return [int(i) for i in np.argsort(-correlations, kind="stable")[:count]]
 
 
 def _shown(
-    sides: ImageSides, pairs: Sequence[tuple[int, FloatArray]]
+    sides: ImageSides, pairs: Sequence[tuple[int, Floats]]
 ) -> tuple[ShownReconstruction, ...]:
     """Return each point beside its training image and the fresh image that it is most like."""
     if not pairs:
@@ -352,7 +347,7 @@ def _shown(
     fresh = nearest_points(points, sides.fresh)
     own = (normalised(sides.trained[[i for i, _ in pairs]]) * normalised(points)).sum(axis=1)
 
-    def file(row: FloatArray) -> str:
+    def file(row: Floats) -> str:
         return base64.b64encode(sides.shown(row)).decode()
 
     return tuple(
@@ -410,7 +405,7 @@ class AttacksNetworks:
         attack, _, rest = key.partition("/")
         return {"points": self._informed(int(rest)) if attack == "informed" else self._piece(rest)}
 
-    def _piece(self, rest: str) -> FloatArray:
+    def _piece(self, rest: str) -> Floats:
         net, _, piece = rest.partition("/")
         assert self.reconstruction is not None
         search = KktSearch(
@@ -422,7 +417,7 @@ class AttacksNetworks:
         random = child(self.entropy, _ATTACK, int(net), int(piece))
         return search.start(int(piece), first, random)[0]
 
-    def _informed(self, target: int) -> FloatArray:
+    def _informed(self, target: int) -> Floats:
         assert self.informed is not None
         known = np.delete(self.sides.trained, target, axis=0)
         net, classes = self.nets[0], self.sides.classes
@@ -434,13 +429,13 @@ class AttacksNetworks:
             steps=self.informed.steps,
         ).point
 
-    def pooled(self, found: Mapping[str, Payload], net: int) -> FloatArray:
+    def pooled(self, found: Mapping[str, Payload], net: int) -> Floats:
         """Return all points that were reconstructed from one network, shape (points, d)."""
         prefix = f"points/{net}/"
         parts = [found[key]["points"] for key in self.keys if key.startswith(prefix)]
         return np.concatenate([np.asarray(part, dtype=np.float64) for part in parts])
 
-    def guessed(self, found: Mapping[str, Payload]) -> FloatArray:
+    def guessed(self, found: Mapping[str, Payload]) -> Floats:
         """Return the informed attacker's points, shape (targets, d)."""
         return np.array(
             [found[f"informed/{target}"]["points"] for target in range(self.targets)],
@@ -476,3 +471,224 @@ def _files(study: ClassifierStudy) -> dict[str, Path]:
         found["network"] = study.weights.file
         found |= {f"shadow {i}": path for i, path in enumerate(study.weights.shadows, 1)}
     return found
+
+
+Classes = NDArray[np.intp]
+
+_DIVISION, _TRAINING = 0, 1  # keys of random streams
+
+
+@dataclass(frozen=True, eq=False)
+class ImageSides:
+    """Images by what they are for, as the network takes them."""
+
+    # trained, classes: Those that the network was trained on, in an order by chance, and
+    # their classes; None where the network is given, which says itself what it takes them for
+    trained: Floats
+    classes: Classes | None
+    fresh: Floats  # Those that no network here has seen, in an order by chance
+    # others, other_classes: Those that shadow networks are trained on; none where networks
+    # are given
+    others: Floats
+    other_classes: Classes
+    box: float  # Largest absolute value of any of them
+    offset: Floats  # What was subtracted: an image as it is shown is ``row * scale + offset``
+    scale: float  # What they were divided by
+    layout: ImageLayout  # How a row is an image
+
+    def shown(self, row: Floats) -> bytes:
+        """Return a row as a PNG file, as it was before the offset was subtracted."""
+        return self.layout.png(row * self.scale + self.offset)
+
+
+def sides_of(study: ClassifierStudy, folder: Path, entropy: int) -> ImageSides:
+    """Read the images, and divide them by chance where the network is trained here.
+    Raises InputError: a file cannot be used, there are too few images, or one is on two sides.
+    """
+    data = study.data
+    shape = tuple(data.shape)
+    found = LabelledImages.read(folder / data.images, shape)
+    random = child(entropy, _DIVISION)
+    if study.training is not None:
+        return _divided(study, study.training, found, random)
+    assert data.fresh is not None
+    fresh = LabelledImages.read(folder / data.fresh, shape)
+    if fresh.layout != found.layout:
+        raise InputError(
+            f"images trained on have {found.layout.describe()}, fresh ones "
+            f"{fresh.layout.describe()}"
+        )
+    both = int((np.isin(_keys(fresh.rows), _keys(found.rows))).sum())
+    if both:
+        raise InputError(
+            f"{both:,} of the images in {data.fresh} are in {data.images} as well: fresh images "
+            "must be ones that the network was not trained on"
+        )
+    first, then = random.permutation(len(found.rows)), random.permutation(len(fresh.rows))
+    nothing = np.zeros((0, found.rows.shape[1]))
+    return _scaled(
+        study,
+        (found.rows[first], fresh.rows[then], nothing),
+        (None, np.zeros(0, dtype=np.intp)),
+        np.zeros(found.rows.shape[1]),
+        found.layout,
+    )
+
+
+def _divided(
+    study: ClassifierStudy,
+    training: TrainingSection,
+    found: LabelledImages,
+    random: np.random.Generator,
+) -> ImageSides:
+    """Take images to train on by chance, and share the others between shadows and fresh ones."""
+    if found.classes is None:
+        raise InputError(f"{study.data.images} has no array `labels`, which [training] needs")
+    _, places = np.unique(_keys(found.rows), return_index=True)  # copies count as one
+    places = np.sort(places)
+    n = training.images
+    if len(places) < 3 * n:
+        raise InputError(
+            f"{study.data.images} has {len(places):,} different images: to train on {n:,} takes "
+            f"{3 * n:,}, since as many must stay fresh and as many train the shadow networks"
+        )
+    order = random.permutation(places)
+    middle = n + (len(order) - n) // 2
+    trained, others, fresh = order[:n], order[n:middle], order[middle:]
+    _, classes = np.unique(found.classes, return_inverse=True)
+    rows = found.rows
+    offset = np.zeros(rows.shape[1])
+    if study.data.offset == "mean":
+        offset = rows[others].mean(axis=0)
+    return _scaled(
+        study,
+        (rows[trained], rows[fresh], rows[others]),
+        (classes[trained], classes[others]),
+        offset,
+        found.layout,
+    )
+
+
+def _scaled(
+    study: ClassifierStudy,
+    sides: tuple[Floats, Floats, Floats],
+    classes: tuple[Classes | None, Classes],
+    offset: Floats,
+    layout: ImageLayout,
+) -> ImageSides:
+    if study.data.offset != "mean":
+        offset = offset + study.data.offset
+    trained, fresh, others = ((rows - offset) / study.data.scale for rows in sides)
+    box = study.box or max(float(np.abs(s).max(initial=0.0)) for s in (trained, fresh, others))
+    if box == 0:
+        raise InputError(f"all images of {study.data.images} are 0")
+    return ImageSides(
+        trained, classes[0], fresh, others, classes[1], box, offset, study.data.scale, layout
+    )
+
+
+def _keys(rows: Floats) -> NDArray[np.str_]:
+    """Make the text of each row unique."""
+    return np.array([hashlib.sha256(row.tobytes()).hexdigest() for row in rows])
+
+
+@dataclass(frozen=True, eq=False)
+class TrainsNetworks:
+    """Trains the network of a study, ``network/0``, and its shadows, ``network/1``, ..."""
+
+    training: TrainingSection
+    sides: ImageSides
+    entropy: int
+
+    def __post_init__(self) -> None:
+        """Refuse images that are all of one class."""
+        assert self.sides.classes is not None
+        if np.unique(self.sides.classes).size < 2:
+            raise InputError(
+                f"the {self.training.images} images that chance took are all of one class: take "
+                "more, or another seed"
+            )
+
+    @property
+    def keys(self) -> list[str]:
+        return [f"network/{number}" for number in range(self.training.shadows + 1)]
+
+    def __call__(self, key: str) -> dict[str, NDArray[np.generic]]:
+        number, sides, training = int(key.partition("/")[2]), self.sides, self.training
+        random = child(self.entropy, _TRAINING, number)
+        rows, classes = sides.trained, sides.classes
+        assert classes is not None
+        kinds = int(max(classes.max(), sides.other_classes.max())) + 1
+        if number:
+            chosen = _two_classes(sides.other_classes, len(rows), random)
+            rows, classes = sides.others[chosen], sides.other_classes[chosen]
+        return arrays_of_net(
+            train_dense(
+                rows,
+                classes,
+                hidden=tuple(training.hidden),
+                steps=training.steps,
+                learning_rate=training.learning_rate,
+                start=training.start,
+                kinds=kinds,
+                rng=random,
+            )
+        )
+
+
+def _two_classes(classes: Classes, n: int, random: np.random.Generator) -> NDArray[np.intp]:
+    """Draw images of two classes or more, as those of the network itself are."""
+    if np.unique(classes).size < 2:
+        raise InputError("all images that shadow networks can be trained on are of one class")
+    while True:
+        chosen = random.choice(classes.size, n, replace=False)
+        if np.unique(classes[chosen]).size >= 2:
+            return chosen
+
+
+def arrays_of_net(net: DenseNet) -> dict[str, NDArray[np.generic]]:
+    return {
+        **{f"weight_{i}": weight for i, weight in enumerate(net.weights)},
+        **{f"bias_{i}": bias for i, bias in enumerate(net.biases)},
+    }
+
+
+def net_of_arrays(arrays: Mapping[str, NDArray[Any]]) -> DenseNet:
+    layers = range(sum(name.startswith("weight_") for name in arrays))
+    return DenseNet(
+        tuple(arrays[f"weight_{i}"] for i in layers), tuple(arrays[f"bias_{i}"] for i in layers)
+    )
+
+
+def given_networks(weights: WeightsSection, folder: Path, layout: ImageLayout) -> list[DenseNet]:
+    """Read the network of a study and its shadows.
+    Raises InputError: a file cannot be used, or a shadow has another architecture.
+    """
+    files: Sequence[Path] = [weights.file, *weights.shadows]
+    layers = [one if isinstance(one, str) else one.build() for one in weights.layers]
+    is_dense = all(isinstance(one, str) for one in layers)
+    if layout.channels > 1 and not (layout.channels_first or is_dense):
+        raise InputError(
+            "convolutions take images as (3, height, width): save yours in this order, as the "
+            "network takes them"
+        )
+    nets = [
+        read_dense_net(
+            folder / file,
+            layers,
+            activation=weights.activation,
+            transposed=weights.transposed,
+            inputs=layout.size,
+            image=(layout.channels, layout.height, layout.width),
+        )
+        for file in files
+    ]
+    for file, net in zip(files, nets, strict=True):
+        if net.describe() != nets[0].describe():
+            raise InputError(
+                f"the shadow network {file} has the layers {net.describe()}, and the network "
+                f"itself {nets[0].describe()}"
+            )
+        if net is not nets[0] and np.array_equal(net.weights[0], nets[0].weights[0]):
+            raise InputError(f"the shadow network {file} is the network itself")
+    return nets

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -62,28 +62,22 @@ class ClassifierLayout(MemorizationLayout):
         }
         return [names[one.name] for one in detail.attacks]
 
-    def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
+    def not_assessed(self, case: StudyJudgement) -> Iterator[NotAssessed]:
         detail: ClassifierDetail = case.detail
-        found: list[NotAssessed] = []
         if not detail.shadows and any(one.name == "reconstruction" for one in detail.attacks):
             key = "training" if detail.by_chance else "weights"
-            found.append(
-                NotAssessed(
-                    "what a network that was trained without these images gives away of them",
-                    "there are no shadow networks",
-                    f"`{key}.shadows`: 19 or more of them make a p-value of 5% possible",
-                )
+            yield NotAssessed(
+                "what a network that was trained without these images gives away of them",
+                "there are no shadow networks",
+                f"`{key}.shadows`: 19 or more of them make a p-value of 5% possible",
             )
         if detail.fitted is not None and detail.fitted < 1:
-            found.append(
-                NotAssessed(
-                    "a network that was trained to the end",
-                    f"it gets {share_text(detail.fitted)} of its training images right, and the "
-                    "conditions that are read off the weights hold once it gets all",
-                    "more `training.steps`, or a smaller `training.learning_rate`",
-                )
+            yield NotAssessed(
+                "a network that was trained to the end",
+                f"it gets {share_text(detail.fitted)} of its training images right, and the "
+                "conditions that are read off the weights hold once it gets all",
+                "more `training.steps`, or a smaller `training.learning_rate`",
             )
-        return found
 
     def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any] | None:
         """Return p-values besides: of a count, of names, of a lead over shadows."""
@@ -155,7 +149,7 @@ class ClassifierLayout(MemorizationLayout):
         shadows = ("Most from a shadow", "Rank among shadows")
         figure = self.shares_figure(
             f"{ATTACKS[name]} gets {got.recovered:,} of {got.total:,} training images, "
-            f"{_never_seen(got, percent)} of fresh ones",
+            f"{percent((got.fresh and got.fresh.value) or 0.0)} of fresh ones",
             "For each attack a dot for the share of training images that it reconstructs, and an "
             "open square for that of images the network never saw.",
             "Training images reconstructed, beside fresh images and shadow networks",
@@ -188,11 +182,6 @@ class ClassifierLayout(MemorizationLayout):
 
 
 LAYOUT = ClassifierLayout()
-
-
-def _never_seen(got: Counted, words: Callable[[float], str]) -> str:
-    assert got.fresh is not None
-    return words(got.fresh.value or 0.0)
 
 
 def _line(attack: ImageAttack, got: Counted) -> CountedLine:

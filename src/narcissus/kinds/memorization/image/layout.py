@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,35 +48,27 @@ class ImageModelLayout(MemorizationLayout):
             beside += ", and those of models trained without them"
         return [f"outliers given back on their captions, close and unique, beside {beside}"]
 
-    def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
-        found: list[NotAssessed] = []
+    def not_assessed(self, case: StudyJudgement) -> Iterator[NotAssessed]:
         for group in self.best(case)[1]:
             of = f" of {group.words(self.outliers)}" if group.copies else ""
             if group.fresh is None:
-                found.append(
-                    NotAssessed(
-                        f"what the model gives of outliers{of} that it never saw",
-                        "no fresh image is like them",
-                        "more fresh images, or let chance choose what is repeated: [duplicates]",
-                    )
+                yield NotAssessed(
+                    f"what the model gives of outliers{of} that it never saw",
+                    "no fresh image is like them",
+                    "more fresh images, or let chance choose what is repeated: [duplicates]",
                 )
             if case.detail.shadow_models and group.of("shadows") is None:
-                found.append(
-                    NotAssessed(
-                        f"what shadow models give of outliers{of}",
-                        "none of them is unlike the images of shadow models",
-                        "more images, or a smaller `relation.unique`",
-                    )
+                yield NotAssessed(
+                    f"what shadow models give of outliers{of}",
+                    "none of them is unlike the images of shadow models",
+                    "more images, or a smaller `relation.unique`",
                 )
         if not case.detail.shadow_models:
-            found.append(
-                NotAssessed(
-                    "what a model that was trained without the images gives of them",
-                    "there is no shadow model",
-                    "`data.shadows = 1`, for a model that is trained here",
-                )
+            yield NotAssessed(
+                "what a model that was trained without the images gives of them",
+                "there is no shadow model",
+                "`data.shadows = 1`, for a model that is trained here",
             )
-        return found
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
         groups = self.best(case)[1]

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from narcissus._arrays import BoolArray
-from narcissus._arrays import Floats as FloatArray
+from narcissus._arrays import BoolArray, Floats
 from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.extraction.kept import Keeps
@@ -266,7 +265,7 @@ def discovered(
             "smaller"
         )
 
-    def by(model: LanguageModel, side: Sequence[TextDocument]) -> FloatArray:
+    def by(model: LanguageModel, side: Sequence[TextDocument]) -> Floats:
         tokens = [model.encode(text)[:need] for text in texts_of(side)]
         if tokens != [models.model.encode(text)[:need] for text in texts_of(side)]:
             raise InputError(

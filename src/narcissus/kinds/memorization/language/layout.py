@@ -79,16 +79,16 @@ class LanguageLayout(MemorizationLayout):
             found.append("a program, with and without the release, against complexity from above")
         return found
 
-    def left_open(self, study: Any, case: StudyJudgement) -> list[NotAssessed]:
+    def left_open(self, study: Any, case: StudyJudgement) -> Iterator[NotAssessed]:
         detail: LanguageDetail = case.detail
-        found = list(_too_short(study, self.groups(case), detail.trained))
+        yield from _too_short(study, self.groups(case), detail.trained)
         told = [row for row in case.findings.select(of=TOLD) if row.quantity.value is None]
         asked = study.membership.false_alarms if study.membership else ()
         for rate, why in {row.at["rate"]: row.quantity.why for row in told}.items():
             if rate in asked:
                 what = f"documents told at a rate of false alarms of {100 * float(rate):g}%"
-                found.append(NotAssessed(what, why, "more fresh documents"))
-        found += [
+                yield NotAssessed(what, why, "more fresh documents")
+        yield from [
             NotAssessed(
                 f"the baseline of {name} for documents "
                 f"{f'of {one.words(self.unit)}' if one.copies else ''}".rstrip(),
@@ -100,22 +100,17 @@ class LanguageLayout(MemorizationLayout):
             if one.fresh is None
         ]
         if not detail.has_reference:
-            found.append(
-                NotAssessed(
-                    "what a model that was trained without the documents gives away of them",
-                    "no reference model was given",
-                    "name one as `model.reference`: the same training without these documents",
-                )
+            yield NotAssessed(
+                "what a model that was trained without the documents gives away of them",
+                "no reference model was given",
+                "name one as `model.reference`: the same training without these documents",
             )
         if study.program is None:
-            found.append(
-                NotAssessed(
-                    "extraction against complexity (Cohen et al. 2024, Definition D.8)",
-                    "no program was given",
-                    "name one in [program]",
-                )
+            yield NotAssessed(
+                "extraction against complexity (Cohen et al. 2024, Definition D.8)",
+                "no program was given",
+                "name one in [program]",
             )
-        return found
 
     def glance(self, case: StudyJudgement) -> Glance:
         found, (gain, *others) = super().glance(case), case.each

@@ -25,7 +25,7 @@ from narcissus.extraction.recovered import (
     divide,
     read_documents,
 )
-from narcissus.kinds.extraction.schema import LimitSettings
+from narcissus.kinds.extraction.kind import LimitSettings
 from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part
 from narcissus.study.sections import Approval, FileSection, GroupsByCopies, SeededRun
