@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 
 from narcissus.counts import Cell, Publication, Structure, posterior, system
-from narcissus.counts.game import AsPublished, PosteriorReader, TablesGame, WantedSecret, play
+from narcissus.counts.game import PosteriorReader, TablesGame, WantedSecret, play
 from narcissus.counts.intervals import Polytope
 from narcissus.counts.marks import Meaning
+from narcissus.counts.remade import AsPublished
 from narcissus.counts.posterior import PRIORS, expected, fitted, lattice, mixing, sampled
 from narcissus.errors import InputError
 

@@ -79,11 +79,12 @@ class FoundPeople:
 
 
 def search_people(
-    cells: Sequence[Cell], dimensions: Mapping[str, Dimension], given: Structure, *, limit: int
-) -> FoundPeople:
+    cells: Sequence[Cell], dimensions: Mapping[str, Dimension], given: Structure, *, limit: int,
+    steps: int | None = None,
+) -> FoundPeople:  # fmt: skip
     """Find data sets that are consistent with all cells, up to ``limit``.
 
-    Raises `InfeasibleError` where there is none.
+    ``steps``: of counting and of halving, each; None: as many as an audit takes. Raises `InfeasibleError` where there is none.
     """
     variable = given.variable
     assert variable is not None  # reading refuses statistics without one
@@ -106,17 +107,19 @@ def search_people(
     if part.most.sum() > BIG // 2:
         return ended([], "Nothing limits the number of people")
     found: list[DataSet] = []
-    why = _search(part, rows, variable, limit, found)
+    counting = Steps() if steps is None else Steps(steps)
+    halving = Steps(STEPS if steps is None else steps)
+    why = _search(part, rows, variable, limit, found, counting, halving)
     if not found and not why:
         raise InfeasibleError
     return ended(found, why, rows)
 
 
 def _search(
-    part: Polytope, rows: Sequence[_Row], variable: Variable, limit: int, found: list[DataSet]
-) -> str:
+    part: Polytope, rows: Sequence[_Row], variable: Variable, limit: int, found: list[DataSet],
+    counting: Steps, steps: Steps,
+) -> str:  # fmt: skip
     """Add data sets to ``found``; return what ended the search before its end, if something did."""
-    counting, steps = Steps(), Steps(STEPS)
     for point in points(part, counting):
         if point.sum() > MOST_PEOPLE:
             return f"Means and medians are used of at most {MOST_PEOPLE} people"
@@ -261,10 +264,11 @@ class _Search:
         limits = row.cell.count
         if len(values) < limits.low or (limits.high is not None and len(values) > limits.high):
             return False
-        return all(_agrees(name, one, values) for name, one in row.cell.statistics.items())
+        return all(agrees(name, one, values) for name, one in row.cell.statistics.items())
 
 
-def _agrees(name: str, printed: Statistic, values: Sequence[int]) -> bool:
+def agrees(name: str, printed: Statistic, values: Sequence[int]) -> bool:
+    """Check a printed mean, median or total of values, which are in order."""
     count = len(values)
     if not count:
         return False

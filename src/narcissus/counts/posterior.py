@@ -12,24 +12,28 @@ proportions are scaled to the rows in turn (Deming and Stephan 1940).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import csr_array
 from scipy.special import gammaln
 
 from narcissus.counts.data_sets import Steps, points
-from narcissus.counts.intervals import Polytope, distinct, parts_of, restricted
-from narcissus.counts.system import BIG, Ints, System
+from narcissus.counts.intervals import InfeasibleError, Polytope, distinct, parts_of, restricted
+from narcissus.counts.marks import Meaning
+from narcissus.counts.people import FoundPeople
+from narcissus.counts.reading import Cell
+from narcissus.counts.system import BIG, Dimension, Ints, Structure, System, selection
 
 Floats = NDArray[np.float64]
 Prior = Literal["uniform", "people"]
-How = Literal["exact", "sampled", "fitted"]
-HOW: tuple[How, ...] = ("exact", "sampled", "fitted")
-"""How a number was made, the best first."""
+How = Literal["exact", "sampled", "fitted", "counts alone"]
+HOW: tuple[How, ...] = ("exact", "sampled", "fitted", "counts alone")
+"""How a number was made, the best first; the last is without statistics that are published."""
 PRIORS: tuple[Prior, ...] = ("uniform", "people")
 STEPS = 1_000  # of the search for all data sets, together
 LARGEST_SAMPLED = 300  # unknowns of a part that is sampled
@@ -39,6 +43,8 @@ _WINDOW = 32  # points of a step
 _MIXED = 1.05  # largest ratio of Gelman and Rubin
 _SECONDS = 2.0  # for a start
 _LOGS = 4_000_000  # weights that are kept in a table
+IMPOSSIBLE = -1e6
+"""Stands for the logarithm of no chance: chains that begin without one find their way."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +58,11 @@ class ExpectedPeople:
 
 def expected(
     system: System, priors: tuple[Prior, ...] = PRIORS, *, steps: int = STEPS,
-    rng: np.random.Generator,
+    rng: np.random.Generator, told: Sequence[Meaning] = (),
 ) -> ExpectedPeople:  # fmt: skip
     """Compute the expected number of people of each unknown, given that every row holds.
 
-    Raises `narcissus.counts.intervals.InfeasibleError` where rows contradict each other.
+    ``told``: what the first rows mean, where printed numbers have chances. Raises `narcissus.counts.intervals.InfeasibleError` where rows contradict each other.
     """
     unknowns = len(system.sizes)
     start = np.zeros(unknowns, np.int64)
@@ -64,26 +70,120 @@ def expected(
     means: dict[Prior, Floats] = {prior: whole.least.astype(float) for prior in priors}
     how: dict[Prior, How] = dict.fromkeys(priors, "exact")
     most, left = whole.most.copy(), Steps(steps)
-    for rows, own in sorted(parts_of(whole), key=lambda one: len(one[1])):
-        part, sizes = distinct(restricted(whole, rows, own)), system.sizes[own]
+    has_chance = np.zeros(len(system.low), bool)
+    has_chance[: len(told)] = [one.chance is not None for one in told]
+    for rows, own in sorted(parts_of(whole, has_chance), key=lambda one: len(one[1])):
+        local, sizes = restricted(whole, rows, own), system.sizes[own]
+        part, some = distinct(local), np.flatnonzero(has_chance[rows])
+        weighed = Weighed(local, some, [told[at] for at in rows[some]]) if len(some) else None
         is_limited = left.left > 0 and (part.most < BIG // 2).all()
         found = np.array(list(points(part, left))) if is_limited else np.zeros((0, len(own)))
         is_whole = len(found) > 0 and left.left >= 0
+        if is_whole and weighed is not None:
+            found = found[weighed.logs_of(found @ weighed.matrix.T) > IMPOSSIBLE / 2]
+        if is_whole and not len(found):
+            raise InfeasibleError
         if is_whole:
             most[own] = found.max(axis=0)
         for prior in priors:
             made: How = "exact"
             if is_whole:
                 logs = log_weights(found, sizes, prior)
+                if weighed is not None:
+                    logs += weighed.logs_of(found @ weighed.matrix.T)
                 chances = np.exp(logs - logs.max())
                 values: Floats | None = chances @ found / chances.sum()
             else:
-                values, made = sampled(part, sizes, prior, rng), "sampled"
+                values, made = sampled(part, sizes, prior, rng, weighed), "sampled"
             if values is None:
                 values, made = fitted(part, sizes), "fitted"
             means[prior][own] = values
             how[prior] = HOW[max(HOW.index(how[prior]), HOW.index(made))]
     return ExpectedPeople(means, how, most)
+
+
+class Weighed:
+    """Rows of printed numbers that other true counts may be printed as, with their chances.
+
+    matrix: Shape (rows, unknowns), of a part without what is known of it.
+    low, high: What each row can sum to.
+    """
+
+    def __init__(self, part: Polytope, rows: Ints, told: Sequence[Meaning]) -> None:
+        self.matrix: Ints = part.matrix[rows].toarray()
+        self.low, self.high = part.low[rows], part.high[rows]
+        self._logs = np.full((len(rows), int((self.high - self.low).max()) + 1), IMPOSSIBLE)
+        for at, one in enumerate(told):
+            self._logs[at, : self.high[at] - self.low[at] + 1] = chance_logs(one)
+
+    def logs_of(self, sums: Any, rows: Any = slice(None)) -> Floats:
+        """Return the logarithm of the chance of what is printed, the last axis (rows) summed."""
+        at = np.arange(len(self.low))[rows]
+        return self._logs[at, sums - self.low[rows]].sum(axis=-1)
+
+
+def chance_logs(one: Meaning) -> Floats:
+    """Return logarithms of the chances of a printed number, for each true count it may stand for.
+
+    Shape (high - low + 1,); `IMPOSSIBLE` stands for no chance.
+    """
+    chance: Any = one.chance
+    chances = [chance(true) for true in range(one.low, (one.high or 0) + 1)]
+    return np.array([np.log(p) if p > 0 else IMPOSSIBLE for p in chances])
+
+
+def weighed_once(
+    cells: Sequence[Cell], dimensions: Mapping[str, Dimension], given: Structure
+) -> list[Cell]:
+    """Take the chance from cells that others print, too: a key perturbs the same people once."""
+    seen: set[Any] = set()
+    found: list[Cell] = []
+    for cell in cells:
+        if cell.count.kind == "perturbed" and cell.count.chance is not None:
+            chosen = selection(cell, dimensions, given).items()
+            about = {(name, *leaves.tolist()) for name, leaves in chosen
+                     if len(leaves) < len(dimensions[name].leaves)}  # fmt: skip
+            key = (frozenset(about), cell.count.low, cell.count.high)
+            if key in seen:
+                cell = replace(cell, count=replace(cell.count, chance=None))
+            seen.add(key)
+        found.append(cell)
+    return found
+
+
+def expected_values(found: FoundPeople) -> tuple[list[int], dict[Prior, Floats], Ints]:
+    """Compute the expected number of people by group and value, and the most of any data set.
+
+    Returns the values that occur, and arrays of shape (groups, values) by prior. Raises
+    `narcissus.counts.intervals.InfeasibleError` where no data set can be printed so.
+    """
+    people = np.array([(at, *one) for at, data in enumerate(found.data_sets) for one in data])
+    people = people.reshape(-1, 3)
+    values = np.unique(people[:, 2])
+    pairs, inverse = np.unique(people[:, 1:], axis=0, return_inverse=True)
+    (sets, pair), many = np.unique(
+        np.stack([people[:, 0], inverse.ravel()]), axis=1, return_counts=True
+    )  # fmt: skip
+    size = len(found.data_sets)
+    logs = {"uniform": np.zeros(size)}
+    logs["people"] = -np.bincount(sets, gammaln(many + 1), minlength=size)
+    for row in found.rows:
+        if row.cell.count.chance is not None:
+            inside = np.array([row.holds(*one) for one in pairs.tolist()], bool)
+            sums = np.bincount(sets, many * inside[pair], minlength=size).astype(np.int64)
+            for one in logs.values():
+                one += chance_logs(row.cell.count)[sums - row.cell.count.low]
+    means: dict[Prior, Floats] = {}
+    flat = pairs[:, 0] * len(values) + np.searchsorted(values, pairs[:, 1])
+    cells, most = len(found.groups) * len(values), np.zeros(len(found.groups) * len(values), int)
+    for prior in PRIORS:
+        if logs[prior].max() < IMPOSSIBLE / 2:
+            raise InfeasibleError
+        chances = np.exp(logs[prior] - logs[prior].max())
+        weights = many * chances[sets] / chances.sum()
+        means[prior] = np.bincount(flat[pair], weights, minlength=cells)
+    np.maximum.at(most, flat[pair], many * (chances[sets] > 0))
+    return values.tolist(), means, most
 
 
 def log_weights(found: Any, sizes: Ints, prior: Prior) -> Floats:
@@ -127,11 +227,19 @@ def lattice(matrix: Any) -> Ints:
     return basis
 
 
-def sampled(part: Polytope, sizes: Ints, prior: Prior, rng: np.random.Generator) -> Floats | None:
+def sampled(
+    part: Polytope, sizes: Ints, prior: Prior, rng: np.random.Generator,
+    weighed: Weighed | None = None,
+) -> Floats | None:  # fmt: skip
     """Return the means of unknowns over Markov chains; None where these are not shown to mix."""
     if len(sizes) > LARGEST_SAMPLED or len(sizes) * int(part.most.max()) > _LOGS:
         return None
-    dense = part.matrix.toarray()
+    dense, above = part.matrix.toarray(), len(part.low)
+    if weighed is not None:
+        dense = np.concatenate([dense, weighed.matrix])
+        low, high = (np.concatenate([getattr(part, end), getattr(weighed, end)])
+                     for end in ("low", "high"))  # fmt: skip
+        part = replace(part, matrix=csr_array(dense), low=low, high=high)
     try:
         basis = lattice(dense[part.low == part.high])
     except OverflowError:
@@ -139,8 +247,8 @@ def sampled(part: Polytope, sizes: Ints, prior: Prior, rng: np.random.Generator)
     begin = _starts(part, rng)
     if begin is None or not len(basis):
         return None
-    chains = _Chains(np.repeat(begin, _COPIES, axis=0), part, sizes, prior)
-    moves = [_Move(way, part, dense) for way in _short(basis)]
+    chains = _Chains(np.repeat(begin, _COPIES, axis=0), part, sizes, prior, weighed)
+    moves = [_Move(way, part, dense, above) for way in _short(basis)]
     seen: list[Ints] = []
     sweeps, until = max(50, _MOVES // len(moves)), 50
     while len(seen) < sweeps:
@@ -151,7 +259,10 @@ def sampled(part: Polytope, sizes: Ints, prior: Prior, rng: np.random.Generator)
             until *= 2
             kept = np.array(seen[len(seen) // 3 :])
             if mixing(kept).max() <= _MIXED:
-                return kept.mean(axis=(0, 1))
+                is_possible = weighed is None or weighed.logs_of(kept @ weighed.matrix.T).min() > (
+                    IMPOSSIBLE / 2
+                )
+                return kept.mean(axis=(0, 1)) if is_possible else None
     return None
 
 
@@ -190,10 +301,13 @@ def _starts(part: Polytope, rng: np.random.Generator) -> Ints | None:
 class _Move:
     """A way to go, and the unknowns and rows that it changes."""
 
-    def __init__(self, way: Ints, part: Polytope, dense: Ints) -> None:
+    def __init__(self, way: Ints, part: Polytope, dense: Ints, above: int) -> None:
         moved = dense @ way
         self.on, rows = np.flatnonzero(way), np.flatnonzero(moved)
         self.way = way[self.on]
+        # places of rows with chances, which stand below all others, and their numbers
+        self.weighed = len(self.on) + np.flatnonzero(rows >= above)
+        self.rows = rows[rows >= above] - above
         self.all = np.concatenate([self.on, len(way) + rows])
         self.changes = np.concatenate([self.way, moved[rows]])
         self.low = np.concatenate([part.least[self.on], part.low[rows]])
@@ -205,7 +319,10 @@ class _Move:
 class _Chains:
     """Chains side by side, each at a point that keeps every row."""
 
-    def __init__(self, at: Ints, part: Polytope, sizes: Ints, prior: Prior) -> None:
+    def __init__(
+        self, at: Ints, part: Polytope, sizes: Ints, prior: Prior, weighed: Weighed | None
+    ) -> None:
+        self._weighed = weighed
         self._all = np.concatenate([at, at @ part.matrix.toarray().T], axis=1)
         self.at = self._all[:, : at.shape[1]]
         each = np.arange(int(part.most.max()) + 1, dtype=float)[:, None, None]
@@ -230,6 +347,10 @@ class _Chains:
         times = np.where(is_inside, times, 0)
         points = here[:, None, : len(move.on)] + times[:, :, None] * move.way
         chances = self._logs[points, move.on].sum(axis=2)
+        if self._weighed is not None and len(move.rows):
+            changes = times[:, :, None] * move.changes[move.weighed]
+            sums = here[:, None, move.weighed] + changes
+            chances += self._weighed.logs_of(sums, move.rows)
         chances = np.where(is_inside, chances, -np.inf) + rng.gumbel(size=chances.shape)
         taken = times[np.arange(len(here)), chances.argmax(axis=1)]
         self._all[:, move.all] = here + taken[:, None] * move.changes
