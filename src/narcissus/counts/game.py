@@ -103,9 +103,10 @@ class PosteriorReader:
         self._known = [name for name in task.known if name in self._dimensions]
         # how many values each leaf of the secret holds, of which one is named
         self._widths = np.ones(len(self._dimensions[task.secret].leaves))
-        if self._is_variable(task.secret) and not self._is_by_value:
-            spans = map(self._variable.span, self._dimensions[task.secret].leaves)
-            self._widths = np.array([b - a + 1 for a, b in (one or (0, 0) for one in spans)])
+        variable = self._variable
+        if variable is not None and variable.is_named(task.secret) and not self._is_by_value:
+            spans = [variable.span(leaf) or (0, 0) for leaf in self._dimensions[task.secret].leaves]
+            self._widths = np.array([high - low + 1.0 for low, high in spans])
         self._most = self._summed(most)
         self._chances = {prior: self._summed(one) / self._widths for prior, one in means.items()}
 
@@ -219,6 +220,7 @@ class ReadingAttack:
     inside, outside: mean shares of people in the tables, and of those left out (the baseline).
     gain: what people in the tables lose beyond the baseline.
     how: number of tables of the game that were read so (`narcissus.counts.posterior.HOW`).
+    read: how the tables with all people were.
     """
 
     name: Prior
@@ -227,6 +229,7 @@ class ReadingAttack:
     outside: Estimate
     gain: Estimate
     how: Mapping[How, int]
+    read: How
 
 
 @dataclass(frozen=True)
@@ -344,6 +347,7 @@ def concluded(
             mean_limits(outside, confidence=each, people=game.out),
             difference_limits(inside, outside, confidence=each, people=game.out),
             {HOW[k]: int((how[:, at] == k).sum()) for k in sorted(set(how[:, at].tolist()))},
+            whole.how[prior],
         ))  # fmt: skip
     certain = float(whole.certain(game.people).mean())
     most, guess = game.named(game.task.known), game.named(())

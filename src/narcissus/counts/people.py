@@ -84,7 +84,8 @@ def search_people(
 ) -> FoundPeople:  # fmt: skip
     """Find data sets that are consistent with all cells, up to ``limit``.
 
-    ``steps``: of counting and of halving, each; None: as many as an audit takes. Raises `InfeasibleError` where there is none.
+    ``steps``: of counting and of halving, each; None: as many as an audit takes. Raises
+    `InfeasibleError` where there is none.
     """
     variable = given.variable
     assert variable is not None  # reading refuses statistics without one

@@ -62,7 +62,8 @@ def expected(
 ) -> ExpectedPeople:  # fmt: skip
     """Compute the expected number of people of each unknown, given that every row holds.
 
-    ``told``: what the first rows mean, where printed numbers have chances. Raises `narcissus.counts.intervals.InfeasibleError` where rows contradict each other.
+    ``told``: what the first rows mean, where printed numbers have chances. Raises
+    `narcissus.counts.intervals.InfeasibleError` where rows contradict each other.
     """
     unknowns = len(system.sizes)
     start = np.zeros(unknowns, np.int64)
@@ -144,10 +145,13 @@ def weighed_once(
             about = {(name, *leaves.tolist()) for name, leaves in chosen
                      if len(leaves) < len(dimensions[name].leaves)}  # fmt: skip
             key = (frozenset(about), cell.count.low, cell.count.high)
-            if key in seen:
-                cell = replace(cell, count=replace(cell.count, chance=None))
+            is_again = key in seen
             seen.add(key)
-        found.append(cell)
+            found.append(
+                replace(cell, count=replace(cell.count, chance=None)) if is_again else cell
+            )
+        else:
+            found.append(cell)
     return found
 
 
@@ -171,8 +175,8 @@ def expected_values(found: FoundPeople) -> tuple[list[int], dict[Prior, Floats],
         if row.cell.count.chance is not None:
             inside = np.array([row.holds(*one) for one in pairs.tolist()], bool)
             sums = np.bincount(sets, many * inside[pair], minlength=size).astype(np.int64)
-            for one in logs.values():
-                one += chance_logs(row.cell.count)[sums - row.cell.count.low]
+            more = chance_logs(row.cell.count)[sums - row.cell.count.low]
+            logs = {prior: one + more for prior, one in logs.items()}
     means: dict[Prior, Floats] = {}
     flat = pairs[:, 0] * len(values) + np.searchsorted(values, pairs[:, 1])
     cells, most = len(found.groups) * len(values), np.zeros(len(found.groups) * len(values), int)

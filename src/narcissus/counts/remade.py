@@ -74,11 +74,9 @@ class AsPublished:
         return list(self._dimensions)
 
     @property
-    def variable(self) -> list[str]:
-        """The column that people need so that statistics are made again, if some are published."""
-        variable = self.structure.variable
-        is_needed = variable is not None and any(cell.statistics for cell in self.cells)
-        return [variable.name] if variable is not None and is_needed else []
+    def variable(self) -> Variable | None:
+        """What published statistics are about; people need its column for them to be made again."""
+        return self.structure.variable if any(cell.statistics for cell in self.cells) else None
 
     def _inside(self, people: pd.DataFrame) -> tuple[Ints, int, Iterator[Any]]:
         """Return each person's combination of labels, their number, and those of each cell."""
@@ -102,8 +100,8 @@ class AsPublished:
     def __call__(self, people: pd.DataFrame, rng: np.random.Generator) -> list[Cell]:
         own, many, inside = self._inside(people)
         sizes, values = np.bincount(own, minlength=many), None
-        if self.variable and len(people) <= MOST_PEOPLE:
-            values = values_of(people, self.structure.variable)
+        if len(people) <= MOST_PEOPLE:
+            values = values_of(people, self.variable)
         keys = np.zeros(many, np.int64)
         if self.rules.key is not None:
             np.add.at(keys, own, rng.integers(2**32, size=len(own)))
@@ -155,9 +153,7 @@ class AsPublished:
                     f"person {row + 1} has {name} = {visible(people[name].iloc[row])}, which no "
                     f"table shows: name it alike, or declare that `{name}` has `others`"
                 )
-        (own, many, inside), values = self._inside(people), None
-        if self.variable:
-            values = values_of(people, self.structure.variable)
+        (own, many, inside), values = self._inside(people), values_of(people, self.variable)
         sizes = np.bincount(own, minlength=many)
         for cell, is_in in zip(self.cells, inside, strict=True):
             count, told = int(sizes[is_in].sum()), cell.count
