@@ -88,7 +88,7 @@ class PosteriorReader:
         if size is not None and all(cell.labels for cell in cells):
             cells = [*cells, Cell("(all)", 0, "", "", {}, Meaning(size, size, "exact"))]
         self._dimensions = dimensions_of(cells, structure)
-        cells = weighed_once(cells, self._dimensions, structure)
+        cells = weighed_once(cells, structure)
         is_published = any(cell.statistics for cell in cells)
         try:
             found = None

@@ -27,7 +27,8 @@ from narcissus.counts.intervals import InfeasibleError, Polytope, distinct, part
 from narcissus.counts.marks import Meaning
 from narcissus.counts.people import FoundPeople
 from narcissus.counts.reading import Cell
-from narcissus.counts.system import BIG, Dimension, Ints, Structure, System, selection
+from narcissus.counts.system import BIG, Ints, Structure, System
+from narcissus.errors import TooLargeError
 
 Floats = NDArray[np.float64]
 Prior = Literal["uniform", "people"]
@@ -76,25 +77,18 @@ def expected(
     for rows, own in sorted(parts_of(whole, has_chance), key=lambda one: len(one[1])):
         local, sizes = restricted(whole, rows, own), system.sizes[own]
         part, some = distinct(local), np.flatnonzero(has_chance[rows])
-        weighed = Weighed(local, some, [told[at] for at in rows[some]]) if len(some) else None
+        weighed = Weighed(local.matrix[some].toarray(), local.low[some],
+                          [told[at] for at in rows[some]])  # fmt: skip
         is_limited = left.left > 0 and (part.most < BIG // 2).all()
-        found = np.array(list(points(part, left))) if is_limited else np.zeros((0, len(own)))
+        found: Any = np.array(list(points(part, left))) if is_limited else np.zeros((0, len(own)))
         is_whole = len(found) > 0 and left.left >= 0
-        if is_whole and weighed is not None:
-            found = found[weighed.logs_of(found @ weighed.matrix.T) > IMPOSSIBLE / 2]
-        if is_whole and not len(found):
-            raise InfeasibleError
+        exact: Mapping[Prior, Floats] = {}
         if is_whole:
-            most[own] = found.max(axis=0)
+            exact, most[own] = averaged(found, sizes, weighed)
         for prior in priors:
             made: How = "exact"
-            if is_whole:
-                logs = log_weights(found, sizes, prior)
-                if weighed is not None:
-                    logs += weighed.logs_of(found @ weighed.matrix.T)
-                chances = np.exp(logs - logs.max())
-                values: Floats | None = chances @ found / chances.sum()
-            else:
+            values = exact.get(prior)
+            if values is None:
                 values, made = sampled(part, sizes, prior, rng, weighed), "sampled"
             if values is None:
                 values, made = fitted(part, sizes), "fitted"
@@ -106,16 +100,23 @@ def expected(
 class Weighed:
     """Rows of printed numbers that other true counts may be printed as, with their chances.
 
-    matrix: Shape (rows, unknowns), of a part without what is known of it.
+    matrix: Shape (rows, unknowns).
     low, high: What each row can sum to.
     """
 
-    def __init__(self, part: Polytope, rows: Ints, told: Sequence[Meaning]) -> None:
-        self.matrix: Ints = part.matrix[rows].toarray()
-        self.low, self.high = part.low[rows], part.high[rows]
-        self._logs = np.full((len(rows), int((self.high - self.low).max()) + 1), IMPOSSIBLE)
-        for at, one in enumerate(told):
-            self._logs[at, : self.high[at] - self.low[at] + 1] = chance_logs(one)
+    def __init__(self, matrix: Any, low: Ints, told: Sequence[Meaning]) -> None:
+        """Make a table of logarithms of chances: a row each, from its lowest sum on."""
+        self.matrix, self.low = matrix, low
+        counts = [range(one.low, (one.high or 0) + 1) for one in told]
+        self.high = low + [len(one) - 1 for one in counts] if told else low
+        widest = max(map(len, counts), default=0)
+        if widest * len(told) > _LOGS:
+            raise TooLargeError("the cell-key table moves counts too far for so many cells")
+        chances = np.zeros((len(told), widest))
+        for at, (one, some) in enumerate(zip(told, counts, strict=True)):
+            chance: Any = one.chance
+            chances[at, : len(some)] = [chance(true) for true in some]
+        self._logs = np.log(chances, out=np.full(chances.shape, IMPOSSIBLE), where=chances > 0)
 
     def logs_of(self, sums: Any, rows: Any = slice(None)) -> Floats:
         """Return the logarithm of the chance of what is printed, the last axis (rows) summed."""
@@ -123,71 +124,64 @@ class Weighed:
         return self._logs[at, sums - self.low[rows]].sum(axis=-1)
 
 
-def chance_logs(one: Meaning) -> Floats:
-    """Return logarithms of the chances of a printed number, for each true count it may stand for.
+def averaged(found: Ints, sizes: Ints, weighed: Weighed) -> tuple[dict[Prior, Floats], Ints]:
+    """Average all data sets, shape (data sets, unknowns); return the most of any as well.
 
-    Shape (high - low + 1,); `IMPOSSIBLE` stands for no chance.
+    Raises `narcissus.counts.intervals.InfeasibleError` where none can be printed so.
     """
-    chance: Any = one.chance
-    chances = [chance(true) for true in range(one.low, (one.high or 0) + 1)]
-    return np.array([np.log(p) if p > 0 else IMPOSSIBLE for p in chances])
+    told = weighed.logs_of(found @ weighed.matrix.T)
+    is_possible = told > IMPOSSIBLE / 2
+    if not is_possible.any():
+        raise InfeasibleError
+    found, told = found[is_possible], told[is_possible]
+    means: dict[Prior, Floats] = {}
+    for prior in PRIORS:
+        logs = log_weights(found, sizes, prior) + told
+        chances = np.exp(logs - logs.max())
+        means[prior] = chances @ found / chances.sum()
+    return means, found.max(axis=0)
 
 
-def weighed_once(
-    cells: Sequence[Cell], dimensions: Mapping[str, Dimension], given: Structure
-) -> list[Cell]:
+def weighed_once(cells: Sequence[Cell], given: Structure) -> list[Cell]:
     """Take the chance from cells that others print, too: a key perturbs the same people once."""
     seen: set[Any] = set()
     found: list[Cell] = []
     for cell in cells:
-        if cell.count.kind == "perturbed" and cell.count.chance is not None:
-            chosen = selection(cell, dimensions, given).items()
-            about = {(name, *leaves.tolist()) for name, leaves in chosen
-                     if len(leaves) < len(dimensions[name].leaves)}  # fmt: skip
-            key = (frozenset(about), cell.count.low, cell.count.high)
-            is_again = key in seen
-            seen.add(key)
-            found.append(
-                replace(cell, count=replace(cell.count, chance=None)) if is_again else cell
-            )
-        else:
-            found.append(cell)
+        parts = tuple(given.within.get(cell.file, ()))
+        about = (frozenset(cell.labels.items()), parts, cell.count)
+        is_again = cell.count.kind == "perturbed" and about in seen
+        found.append(replace(cell, count=replace(cell.count, chance=None)) if is_again else cell)
+        seen.add(about)
     return found
 
 
 def expected_values(found: FoundPeople) -> tuple[list[int], dict[Prior, Floats], Ints]:
-    """Compute the expected number of people by group and value, and the most of any data set.
+    """Average all data sets with values: people by group and value, and the most of any data set.
 
-    Returns the values that occur, and arrays of shape (groups, values) by prior. Raises
-    `narcissus.counts.intervals.InfeasibleError` where no data set can be printed so.
+    Returns the values that occur, and arrays of shape (groups, values).
     """
     people = np.array([(at, *one) for at, data in enumerate(found.data_sets) for one in data])
-    people = people.reshape(-1, 3)
-    values = np.unique(people[:, 2])
-    pairs, inverse = np.unique(people[:, 1:], axis=0, return_inverse=True)
-    (sets, pair), many = np.unique(
-        np.stack([people[:, 0], inverse.ravel()]), axis=1, return_counts=True
-    )  # fmt: skip
-    size = len(found.data_sets)
-    logs = {"uniform": np.zeros(size)}
-    logs["people"] = -np.bincount(sets, gammaln(many + 1), minlength=size)
-    for row in found.rows:
-        if row.cell.count.chance is not None:
-            inside = np.array([row.holds(*one) for one in pairs.tolist()], bool)
-            sums = np.bincount(sets, many * inside[pair], minlength=size).astype(np.int64)
-            more = chance_logs(row.cell.count)[sums - row.cell.count.low]
-            logs = {prior: one + more for prior, one in logs.items()}
-    means: dict[Prior, Floats] = {}
-    flat = pairs[:, 0] * len(values) + np.searchsorted(values, pairs[:, 1])
-    cells, most = len(found.groups) * len(values), np.zeros(len(found.groups) * len(values), int)
-    for prior in PRIORS:
-        if logs[prior].max() < IMPOSSIBLE / 2:
-            raise InfeasibleError
-        chances = np.exp(logs[prior] - logs[prior].max())
-        weights = many * chances[sets] / chances.sum()
-        means[prior] = np.bincount(flat[pair], weights, minlength=cells)
-    np.maximum.at(most, flat[pair], many * (chances[sets] > 0))
-    return values.tolist(), means, most
+    sets, groups, values = people.reshape(-1, 3).T
+    shown = np.unique(values)
+    pairs, place = np.unique(
+        groups * len(shown) + np.searchsorted(shown, values), return_inverse=True
+    )
+    many = np.zeros((len(found.data_sets), len(pairs)), np.int64)
+    np.add.at(many, (sets, place), 1)
+    rows = [row for row in found.rows if row.cell.count.chance is not None]
+    each = [(int(at) // len(shown), int(shown[at % len(shown)])) for at in pairs]
+    inside = np.array([[row.holds(*one) for one in each] for row in rows], np.int64)
+    told = [row.cell.count for row in rows]
+    low = np.array([one.low for one in told], np.int64)
+    weighed = Weighed(inside.reshape(len(rows), len(pairs)), low, told)
+    means, most = averaged(many, np.ones(len(pairs), np.int64), weighed)
+
+    def placed(some: Any) -> Any:
+        whole = np.zeros(len(found.groups) * len(shown), some.dtype)
+        whole[pairs] = some
+        return whole
+
+    return shown.tolist(), {prior: placed(one) for prior, one in means.items()}, placed(most)
 
 
 def log_weights(found: Any, sizes: Ints, prior: Prior) -> Floats:
@@ -232,18 +226,16 @@ def lattice(matrix: Any) -> Ints:
 
 
 def sampled(
-    part: Polytope, sizes: Ints, prior: Prior, rng: np.random.Generator,
-    weighed: Weighed | None = None,
-) -> Floats | None:  # fmt: skip
+    part: Polytope, sizes: Ints, prior: Prior, rng: np.random.Generator, weighed: Weighed
+) -> Floats | None:
     """Return the means of unknowns over Markov chains; None where these are not shown to mix."""
     if len(sizes) > LARGEST_SAMPLED or len(sizes) * int(part.most.max()) > _LOGS:
         return None
-    dense, above = part.matrix.toarray(), len(part.low)
-    if weighed is not None:
-        dense = np.concatenate([dense, weighed.matrix])
-        low, high = (np.concatenate([getattr(part, end), getattr(weighed, end)])
-                     for end in ("low", "high"))  # fmt: skip
-        part = replace(part, matrix=csr_array(dense), low=low, high=high)
+    above, dense = len(part.low), np.concatenate([part.matrix.toarray(), weighed.matrix])
+    part = replace(
+        part, matrix=csr_array(dense), low=np.concatenate([part.low, weighed.low]),
+        high=np.concatenate([part.high, weighed.high]),
+    )  # fmt: skip
     try:
         basis = lattice(dense[part.low == part.high])
     except OverflowError:
@@ -263,10 +255,8 @@ def sampled(
             until *= 2
             kept = np.array(seen[len(seen) // 3 :])
             if mixing(kept).max() <= _MIXED:
-                is_possible = weighed is None or weighed.logs_of(kept @ weighed.matrix.T).min() > (
-                    IMPOSSIBLE / 2
-                )
-                return kept.mean(axis=(0, 1)) if is_possible else None
+                told = weighed.logs_of(kept @ weighed.matrix.T)
+                return kept.mean(axis=(0, 1)) if told.min() > IMPOSSIBLE / 2 else None
     return None
 
 
@@ -324,7 +314,7 @@ class _Chains:
     """Chains side by side, each at a point that keeps every row."""
 
     def __init__(
-        self, at: Ints, part: Polytope, sizes: Ints, prior: Prior, weighed: Weighed | None
+        self, at: Ints, part: Polytope, sizes: Ints, prior: Prior, weighed: Weighed
     ) -> None:
         self._weighed = weighed
         self._all = np.concatenate([at, at @ part.matrix.toarray().T], axis=1)
@@ -351,10 +341,9 @@ class _Chains:
         times = np.where(is_inside, times, 0)
         points = here[:, None, : len(move.on)] + times[:, :, None] * move.way
         chances = self._logs[points, move.on].sum(axis=2)
-        if self._weighed is not None and len(move.rows):
+        if len(move.rows):
             changes = times[:, :, None] * move.changes[move.weighed]
-            sums = here[:, None, move.weighed] + changes
-            chances += self._weighed.logs_of(sums, move.rows)
+            chances += self._weighed.logs_of(here[:, None, move.weighed] + changes, move.rows)
         chances = np.where(is_inside, chances, -np.inf) + rng.gumbel(size=chances.shape)
         taken = times[np.arange(len(here)), chances.argmax(axis=1)]
         self._all[:, move.all] = here + taken[:, None] * move.changes

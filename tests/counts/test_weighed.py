@@ -1,0 +1,198 @@
+"""The game with chances of printed numbers and with statistics, against all data sets one by one.
+
+The oracles here share nothing with the attack: they list every multiset of people, and hold each
+printed number against it by its definition.
+"""
+
+import itertools
+import statistics
+from collections import Counter
+from fractions import Fraction
+from math import factorial, prod
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from narcissus.counts import (
+    Cell,
+    Structure,
+    Variable,
+    WantedSecret,
+    system,
+)
+from narcissus.counts.game import PosteriorReader
+from narcissus.counts.marks import Meaning, Rules, cell_key
+from narcissus.counts.people import search_people
+from narcissus.counts.posterior import PRIORS, expected, expected_values, weighed_once
+from narcissus.counts.reading import Statistic
+
+from .worlds import all_data_sets, shown, world
+
+AGE = Variable("age", 0, 3)
+KEY = cell_key({
+    0: {0: 1.0}, 1: {0: 0.3, 1: 0.4, 2: 0.2, 3: 0.1}, 2: {1: 0.25, 2: 0.5, 4: 0.25},
+    3: {2: 0.25, 3: 0.5, 4: 0.25},
+})  # fmt: skip
+BY_CHANCE = {
+    "key": (Rules(key=KEY), lambda i, j: KEY.chances[min(i, 3)].get(j - max(0, i - 3), 0)),
+    "random": (Rules(base=3, random=True), lambda i, j: max(0, 1 - abs(i - j) / 3)),
+}
+
+
+def drawn(count, how, rng):
+    """Draw what is printed by its definition, not by the rule that is tested."""
+    if how == "key":
+        row = KEY.chances[min(count, 3)]
+        return int(rng.choice(list(row), p=list(row.values()))) + max(0, count - 3)
+    return count - count % 3 + 3 * int(rng.random() < count % 3 / 3)
+
+
+def prior_of(counts, prior):
+    return 1 if prior == "uniform" else Fraction(1, prod(map(factorial, counts)))
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("seed", [s for s in range(280) if shown(world(s))])
+def test_data_sets_weigh_as_much_as_the_chance_of_what_is_printed(seed):
+    rng = np.random.default_rng([5, seed])
+    how = ("key", "random")[seed % 2]
+    rules, chance = BY_CHANCE[how]
+    found, cells, printed = world(seed), [], {}
+    for cell in found.cells:
+        labels = frozenset(cell.labels.items())
+        count = sum(n for one, n in zip(found.finest, found.people, strict=True)
+                    if labels <= set(one.items()))  # fmt: skip
+        if rng.random() < 0.3:
+            cells.append(Cell(cell.file, cell.line, "", "", cell.labels,
+                              Meaning(count, count, "exact")))  # fmt: skip
+            continue
+        number = drawn(count, how, rng)
+        if how == "key":  # the same cell has the same key in each table
+            number = printed.get(labels, number)
+        weighs = how == "random" or labels not in printed
+        printed[labels] = number
+        told = rules.count(str(number), "")
+        cells.append(Cell(cell.file, cell.line, number, weighs, cell.labels, told))
+    total = sum(found.people)
+    cells.append(Cell("all", 1, "", "", {}, Meaning(total, total, "exact")))
+    found.cells[:] = cells
+    vectors = all_data_sets(found)
+    weights = []
+    for one in vectors.tolist():
+        sums = [sum(n for n, own in zip(one, found.finest, strict=True)
+                    if cell.labels.items() <= own.items()) for cell in cells]  # fmt: skip
+        weights.append(prod(
+            chance(n, cell.column) for n, cell in zip(sums, cells, strict=True)
+            if cell.count.chance is not None and cell.printed
+        ))  # fmt: skip
+    dimensions = system.dimensions_of(cells, Structure())
+    made = system.build(cells, dimensions, Structure())
+    read = weighed_once(cells, Structure())
+    got = expected(made, steps=10**6, rng=rng, told=[cell.count for cell in read])
+    places = made.finest.ravel()
+    for prior in PRIORS:
+        all_ = [float(prior_of(one, prior)) * w for one, w in zip(vectors.tolist(), weights,
+                                                                   strict=True)]  # fmt: skip
+        each = np.append(got.means[prior] / made.sizes, 0)[places]
+        assert got.how[prior] == "exact"
+        assert each == pytest.approx(np.array(all_) @ vectors / sum(all_), abs=1e-9)
+
+
+EVERYONE = list(itertools.product("FM", ("no", "yes"), range(4)))
+
+
+def holds(labels, one):
+    return all(dict(zip(("sex", "ill"), one, strict=False))[k] == v for k, v in labels.items())
+
+
+def rounded(value, places):
+    return Fraction(int(value * 10**places + Fraction(1, 2)), 10**places)
+
+
+STATISTICS = {"mean": statistics.mean, "median": statistics.median, "total": sum}
+
+
+@pytest.mark.one_in(5)
+@pytest.mark.parametrize("seed", range(220))
+def test_statistics_and_counts_as_by_enumeration(seed):
+    rng = np.random.default_rng([6, seed])
+    people = [EVERYONE[at] for at in rng.integers(0, 16, rng.integers(2, 5))]
+    places, is_keyed = int(rng.integers(0, 2)), bool(rng.random() < 0.3)
+    cells = [Cell("t", 1, "", "", {}, Meaning(len(people), len(people), "exact"))]
+    for sex, ill in itertools.product("*FM", ("*", "no", "yes")):
+        labels = {k: v for k, v in (("sex", sex), ("ill", ill)) if v != "*"}
+        values = [one[2] for one in people if holds(labels, one)]
+        count, printed = len(values), {}
+        for name, rule in STATISTICS.items():
+            if values and rng.random() < 0.25:
+                printed[name] = Statistic(rounded(Fraction(rule(values)), places), places)
+        told = Meaning(count, count, "exact")
+        if rng.random() < 0.3:
+            told = Meaning(0, 2, "suppressed") if count < 3 else Meaning(0, None, "suppressed")
+        number = drawn(count, "key", rng)
+        if is_keyed and labels and rng.random() < 0.5:
+            told = Rules(key=KEY).count(str(number), "")
+        cells.append(Cell("t", 1, number, "", labels, told, printed))
+    if not any(cell.statistics for cell in cells):
+        return
+    means, total = {prior: Counter() for prior in PRIORS}, Counter()
+    for one in itertools.combinations_with_replacement(EVERYONE, len(people)):
+        weight = 1
+        for cell in cells:
+            values = [v for *own, v in one if holds(cell.labels, own)]
+            high = np.inf if cell.count.high is None else cell.count.high
+            weight *= cell.count.low <= len(values) <= high
+            if cell.count.chance is not None:
+                weight *= BY_CHANCE["key"][1](len(values), cell.column)
+            for name, printed in cell.statistics.items():
+                half = Fraction(1, 2 * 10**places)
+                weight *= bool(values) and (
+                    abs(Fraction(STATISTICS[name](list(map(Fraction, values)))) - printed.value)
+                    <= half
+                )
+        for prior in PRIORS if weight else ():
+            own = weight * prior_of(Counter(one).values(), prior)
+            total[prior] += own
+            for each, n in Counter(one).items():
+                means[prior][each] += own * n
+    structure = Structure(variable=AGE)
+    dimensions = system.dimensions_of(cells, structure)
+    found = search_people(cells, dimensions, structure, limit=10**6, steps=10**6)
+    assert found.all_found
+    values, got, _ = expected_values(found)
+    for prior in PRIORS:
+        mine = {
+            (group["sex"], group["ill"], value): got[prior][at * len(values) + k]
+            for at, group in enumerate(found.groups) for k, value in enumerate(values)
+        }  # fmt: skip
+        want = {one: float(means[prior][one] / total[prior]) for one in mine}
+        assert mine == pytest.approx(want, abs=1e-9)
+        assert sum(mine.values()) == pytest.approx(len(people))
+    frame = pd.DataFrame(people, columns=["sex", "ill", "age"]).astype({"age": str})
+    for secret, known in (("ill", ["sex", "age"]), ("age", ["sex"]), ("sex", [])):
+        reader = PosteriorReader(
+            cells, structure, WantedSecret(secret, tuple(known)), len(people), steps=10**6,
+            rng=rng, values=True,
+        )  # fmt: skip
+        for prior in PRIORS:
+            assert reader.how[prior] == "exact"
+            assert reader.right(frame, prior) == pytest.approx(
+                guessed(people, means[prior], secret, known), abs=1e-9
+            )
+
+
+def guessed(people, means, secret, known):
+    """Chances that the likeliest secret is each person's own, from the oracle's means."""
+    names = ["sex", "ill", "age"]
+    table = Counter()
+    for one, mean in means.items():
+        key = tuple(one[names.index(k)] for k in known)
+        table[key, one[names.index(secret)]] += mean
+    found = []
+    for one in people:
+        key = tuple(one[names.index(k)] for k in known)
+        row = {s: float(m) for (k, s), m in table.items() if k == key}
+        best = [s for s, m in row.items() if m >= max(row.values()) * (1 - 1e-9)]
+        found.append((one[names.index(secret)] in best) / len(best))
+    return found
