@@ -208,11 +208,12 @@ KIND = PublishedTablesKind()
 
 def _people(path: Path, columns: Sequence[str], variable: Variable | None) -> Table:
     """Read the people; the variable of statistics is left out where they have no such column."""
-    more = [] if variable is None or any(map(variable.is_named, columns)) else [variable.name]
-    read_as: Any = dict.fromkeys([*columns, *more], "text")
+    numbers = [] if variable is None else list(filter(variable.is_named, columns))
+    more = [variable.name] if variable is not None and not numbers else []
+    read_as: Any = {name: "text" for name in columns if name not in numbers}
     try:
         table = read_table(
-            path, columns=list(read_as), read_as=read_as, max_values=_MOST_LABELS,
+            path, columns=[*columns, *more], read_as=read_as, max_values=_MOST_LABELS,
             missing="category",
         )  # fmt: skip
     except InputError:
