@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,6 +50,7 @@ Publish = Callable[["pd.DataFrame", np.random.Generator], Sequence[Cell]]
 """Makes the published cells of a frame of people; what is random in it comes from the generator."""
 CROSSED = 50_000
 """Most finest cells of all dimensions crossed, in the game."""
+_ROWS = 100_000  # cells by combinations of labels, where statistics are read
 _NEAR = 1e-9
 """Chances that are this near are a tie: it is split, so no last digit decides."""
 
@@ -78,8 +80,6 @@ class PosteriorReader:
     are its means, medians and totals used, where all data sets are found.
     """
 
-    _is_by_value = False  # whether data sets with values were found, and are read
-
     def __init__(
         self, cells: Sequence[Cell], structure: Structure, task: WantedSecret, size: int | None,
         *, steps: int = STEPS, rng: np.random.Generator, values: bool = False,
@@ -88,25 +88,25 @@ class PosteriorReader:
         if size is not None and all(cell.labels for cell in cells):
             cells = [*cells, Cell("(all)", 0, "", "", {}, Meaning(size, size, "exact"))]
         self._dimensions = dimensions_of(cells, structure)
+        named = [self._variable.name] if self._variable else []
+        one_of("dimension of the tables", task.secret, [*self._dimensions, *named])
         cells = weighed_once(cells, structure)
-        is_published = any(cell.statistics for cell in cells)
+        is_used = not any(cell.statistics for cell in cells)
         try:
             found = None
-            if values and is_published and max(size or 0, *(c.count.low for c in cells)) <= MOST:
+            if values and not is_used and max(size or 0, *(c.count.low for c in cells)) <= MOST:
                 found = self._by_statistics(cells, structure, steps)
-            found = found or self._by_counts(cells, structure, steps, rng)
+            is_used = is_used or found is not None
+            means, most, how = found or self._by_counts(cells, structure, steps, rng)
         except InfeasibleError:
             raise InputError("the tables of the game contradict each other") from None
-        how, means, most = found
-        is_used = not is_published or self._is_by_value
         self.how: Mapping[Prior, How] = how if is_used else dict.fromkeys(how, "counts alone")
         self._known = [name for name in task.known if name in self._dimensions]
         # how many values each leaf of the secret holds, of which one is named
-        self._widths = np.ones(len(self._dimensions[task.secret].leaves))
-        variable = self._variable
-        if variable is not None and variable.is_named(task.secret) and not self._is_by_value:
-            spans = [variable.span(leaf) or (0, 0) for leaf in self._dimensions[task.secret].leaves]
-            self._widths = np.array([high - low + 1.0 for low, high in spans])
+        self._widths = np.ones(most.shape[list(self._dimensions).index(task.secret)])
+        if self._variable is not None and self._variable.is_named(task.secret):
+            spans = map(self._variable.span, self._dimensions[task.secret].leaves)
+            self._widths = np.array([b - a + 1.0 for a, b in (one or (0, 0) for one in spans)])
         self._most = self._summed(most)
         self._chances = {prior: self._summed(one) / self._widths for prior, one in means.items()}
 
@@ -115,18 +115,19 @@ class PosteriorReader:
 
     def _by_statistics(self, cells: Sequence[Cell], given: Structure, steps: int) -> Any:
         """Read all data sets with values; None where they were not all found."""
-        found = search_people(cells, self._dimensions, given, limit=max(1, steps), steps=steps)
-        if not found.all_found:
+        if prod(len(one.leaves) for one in self._dimensions.values()) * len(cells) > _ROWS:
             return None
-        values, means, most = expected_values(found)
+        found = search_people(cells, self._dimensions, given, limit=max(1, steps), steps=steps)
+        read = expected_values(found) if found.all_found else None
+        if read is None:
+            return None
         asked = (self.task.secret, *self.task.known, found.variable)
         column = next(filter(self._is_variable, asked))
         leaves = {k: one for k, one in self._dimensions.items() if not self._is_variable(k)}
-        shape = [*(len(one.leaves) for one in leaves.values()), len(values)]
-        self._dimensions = leaves | {column: Dimension(column, tuple(map(str, values)), {})}
-        self._is_by_value = True
-        means = {prior: one.reshape(shape) for prior, one in means.items()}
-        return dict.fromkeys(means, "exact"), means, most.reshape(shape)
+        shape = [*(len(one.leaves) for one in leaves.values()), len(read.values)]
+        self._dimensions = leaves | {column: Dimension(column, tuple(map(str, read.values)), {})}
+        means = {prior: one.reshape(shape) for prior, one in read.means.items()}
+        return means, read.most.reshape(shape), read.how
 
     def _by_counts(
         self, cells: Sequence[Cell], given: Structure, steps: int, rng: np.random.Generator
@@ -145,13 +146,12 @@ class PosteriorReader:
             leaf = f"{variable.low}-{variable.high}"
             self._dimensions = {**self._dimensions, secret: Dimension(secret, (leaf,), {})}
             shape = (*shape, 1)
-        one_of("dimension of the tables", secret, self._dimensions)
 
         def finest(each: Any) -> Any:
             return np.append(each, 0)[system.finest].reshape(shape)
 
         means = {prior: finest(one / system.sizes) for prior, one in found.means.items()}
-        return found.how, means, finest(found.most)
+        return means, finest(found.most), found.how
 
     def _summed(self, finest: Any) -> Any:
         """Sum over dimensions: an axis for each known one is left, and the secret's last."""
@@ -182,9 +182,7 @@ class PosteriorReader:
         is_shown = np.ones(len(people), bool)
         for place in places:
             is_shown &= place >= 0
-        chances = table[tuple(places)] if places else np.broadcast_to(
-            everybody, (len(people), len(everybody))
-        )  # fmt: skip
+        chances = np.broadcast_to(table[tuple(places)], (len(people), len(everybody)))
         is_shown &= chances.sum(axis=-1) > _NEAR
         chances = np.where(is_shown[:, None], chances, everybody)
         best = chances >= chances.max(axis=-1, keepdims=True) * (1 - _NEAR)
@@ -204,7 +202,7 @@ class PosteriorReader:
         """Check for each person whether no consistent data set leaves them another secret."""
         most, places, own = self._most, self._places(people), self._own(people)
         is_shown = np.min([own, *places], axis=0) >= 0
-        others = most[tuple(places)] if places else np.broadcast_to(most, (len(own), len(most)))
+        others = np.broadcast_to(most[tuple(places)], (len(own), most.shape[-1]))
         left = others.sum(axis=-1) - others[np.arange(len(own)), own]
         return is_shown & (left == 0) & (self._widths[own] == 1)
 

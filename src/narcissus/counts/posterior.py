@@ -55,6 +55,7 @@ class ExpectedPeople:
     means: Mapping[Prior, Floats]
     how: Mapping[Prior, How]
     most: Ints  # people that an unknown can hold: the tightest limit that was met on the way
+    values: Sequence[int] = ()  # of a variable, the last axis where data sets have one
 
 
 def expected(
@@ -155,33 +156,34 @@ def weighed_once(cells: Sequence[Cell], given: Structure) -> list[Cell]:
     return found
 
 
-def expected_values(found: FoundPeople) -> tuple[list[int], dict[Prior, Floats], Ints]:
-    """Average all data sets with values: people by group and value, and the most of any data set.
+def expected_values(found: FoundPeople) -> ExpectedPeople | None:
+    """Average all data sets with values: people by group and value; None where these are too many.
 
-    Returns the values that occur, and arrays of shape (groups, values).
+    Raises `narcissus.counts.intervals.InfeasibleError` where none can be printed so.
     """
     people = np.array([(at, *one) for at, data in enumerate(found.data_sets) for one in data])
     sets, groups, values = people.reshape(-1, 3).T
-    shown = np.unique(values)
-    pairs, place = np.unique(
-        groups * len(shown) + np.searchsorted(shown, values), return_inverse=True
-    )
+    shown, value = np.unique(values, return_inverse=True)
+    pairs, place = np.unique(groups * len(shown) + value, return_inverse=True)
+    if len(found.data_sets) * len(pairs) > _LOGS:
+        return None
     many = np.zeros((len(found.data_sets), len(pairs)), np.int64)
     np.add.at(many, (sets, place), 1)
     rows = [row for row in found.rows if row.cell.count.chance is not None]
-    each = [(int(at) // len(shown), int(shown[at % len(shown)])) for at in pairs]
-    inside = np.array([[row.holds(*one) for one in each] for row in rows], np.int64)
+    each = zip((pairs // len(shown)).tolist(), shown[pairs % len(shown)].tolist(), strict=True)
+    inside = [[row.holds(*one) for row in rows] for one in each]
     told = [row.cell.count for row in rows]
-    low = np.array([one.low for one in told], np.int64)
-    weighed = Weighed(inside.reshape(len(rows), len(pairs)), low, told)
+    matrix = np.array(inside, np.int64).reshape(len(pairs), len(rows)).T
+    weighed = Weighed(matrix, np.array([one.low for one in told], np.int64), told)
     means, most = averaged(many, np.ones(len(pairs), np.int64), weighed)
 
-    def placed(some: Any) -> Any:
-        whole = np.zeros(len(found.groups) * len(shown), some.dtype)
-        whole[pairs] = some
-        return whole
+    def spread(some: Any) -> Any:
+        return np.bincount(pairs, some, minlength=len(found.groups) * len(shown))
 
-    return shown.tolist(), {prior: placed(one) for prior, one in means.items()}, placed(most)
+    return ExpectedPeople(
+        {prior: spread(one) for prior, one in means.items()}, dict.fromkeys(means, "exact"),
+        spread(most).astype(np.int64), shown.tolist(),
+    )  # fmt: skip
 
 
 def log_weights(found: Any, sizes: Ints, prior: Prior) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from narcissus.counts.people import MOST_PEOPLE
 from narcissus.kinds.layout import Headline, Layout, table
 from narcissus.kinds.published.kind import (
     CERTAIN,
@@ -67,10 +68,6 @@ class PublishedTablesLayout(Layout):
         "tables of the same people that are published elsewhere, or later",
     )
 
-    def uncovered(self, case: StudyJudgement) -> list[str]:
-        words = "means, medians and totals of a variable, in tables whose counts alone were read"
-        return [*self.not_covered, *([words] if _ignored(case) else [])]
-
     def title(self, study: Any, case: StudyJudgement) -> str:
         return study.title or "Published tables"
 
@@ -94,11 +91,12 @@ class PublishedTablesLayout(Layout):
                 "whether other people are determined", "the tables are too large to settle it",
                 "take fewer tables together, or raise `run.seconds`",
             ))  # fmt: skip
-        if ignored := _ignored(case):
+        if _may(case):
             found.append(NotAssessed(
-                "what an attacker who uses all means, medians and totals reaches", ignored,
-                "raise `run.steps`; of more than 60 people, and without a column of whole numbers "
-                "of the variable in `people`, none are used",
+                "what an attacker who uses all means, medians and totals reaches",
+                "of some tables the attack read the counts alone",
+                "raise `run.steps`, and name `people` with whole numbers of the variable, at most "
+                f"{MOST_PEOPLE} of them",
             ))  # fmt: skip
         return found
 
@@ -110,7 +108,7 @@ class PublishedTablesLayout(Layout):
         common: dict[str, Any] = {
             "unit": "people", "accepted": "" if case.worst.at_most is None else accepted,
             "asked": f"Your threshold{' for the gain' * (of == GAIN)}", "unseen": UNSEEN,
-            "notes": [_determined(case), *_better(case)],
+            "notes": [_determined(case)],
         }  # fmt: skip
         name = _best(case)
         if name is None:
@@ -212,27 +210,14 @@ def _without_records(case: StudyJudgement) -> dict[str, Any]:
         "unlimited": "What attackers reach is unknown: it takes the people's records.",
         "hardest": f"{case.detail.hidden_determined:,} of {case.detail.hidden:,} hidden cells are "
         "determined.",
-        "notes": [_determined(case), *_better(case)] if believed else [],
+        "notes": [_determined(case)] if believed else [],
     }  # fmt: skip
-
-
-def _ignored(case: StudyJudgement) -> str:
-    """Word which tables were read without statistics that they print; empty: none was."""
-    facts = [(row, row.facts.get("read counts alone", 0)) for row in case.findings.rows]
-    game = max((int(many) for row, many in facts if row.at == GAME), default=0)
-    found = ["the published tables"] * any(many for row, many in facts if row.at == THESE)
-    found += [f"{game:,} tables of the game"] if game else []
-    return f"the attack read counts alone of {' and '.join(found)}" if found else ""
 
 
 def _may(case: StudyJudgement, more: str = "do better") -> str:
     """Return what follows a sentence about an attack that did not use all statistics."""
-    return f". An attacker who uses all published means may {more}" if _ignored(case) else ""
-
-
-def _better(case: StudyJudgement) -> list[str]:
-    ignored = _ignored(case)
-    return [f"{ignored[0].upper()}{ignored[1:]}{_may(case)}."] if ignored else []
+    is_ignored = any("read counts alone" in row.facts for row in case.findings.rows)
+    return f". An attacker who uses all means, medians and totals may {more}" * is_ignored
 
 
 def _sentence(one: JudgedCriterion, case: StudyJudgement) -> str:
