@@ -15,6 +15,10 @@ import pandas as pd
 import pytest
 
 from narcissus.counts import (
+    AsPublished,
+    Publication,
+    TablesGame,
+    play,
     Cell,
     Structure,
     Variable,
@@ -27,6 +31,7 @@ from narcissus.counts.people import search_people
 from narcissus.counts.posterior import PRIORS, expected, expected_values, weighed_once
 from narcissus.counts.reading import Statistic
 
+from .test_audit import FOUND, SEVEN
 from .worlds import all_data_sets, shown, world
 
 AGE = Variable("age", 0, 3)
@@ -160,10 +165,11 @@ def test_statistics_and_counts_as_by_enumeration(seed):
     dimensions = system.dimensions_of(cells, structure)
     found = search_people(cells, dimensions, structure, limit=10**6, steps=10**6)
     assert found.all_found
-    values, got, _ = expected_values(found)
+    got = expected_values(found)
+    values = got.values
     for prior in PRIORS:
         mine = {
-            (group["sex"], group["ill"], value): got[prior][at * len(values) + k]
+            (group["sex"], group["ill"], value): got.means[prior][at * len(values) + k]
             for at, group in enumerate(found.groups) for k, value in enumerate(values)
         }  # fmt: skip
         want = {one: float(means[prior][one] / total[prior]) for one in mine}
@@ -196,3 +202,69 @@ def guessed(people, means, secret, known):
         best = [s for s, m in row.items() if m >= max(row.values()) * (1 - 1e-9)]
         found.append((one[names.index(secret)] in best) / len(best))
     return found
+
+
+@pytest.mark.parametrize("how", ["key", "random"])
+def test_chains_weigh_as_enumeration_does(how):
+    rng = np.random.default_rng(4)
+    people = rng.multinomial(14, rng.dirichlet(np.ones(9))).reshape(3, 3)
+    cells = [Cell("t", 1, "", "", {}, Meaning(14, 14, "exact"))]
+    for at in itertools.product((None, 0, 1, 2), repeat=2):
+        labels = {k: "pqr"[n] for k, n in zip("ab", at, strict=True) if n is not None}
+        own = people[tuple(slice(None) if n is None else n for n in at)].sum()
+        told = BY_CHANCE[how][0].count(str(drawn(int(own), how, rng)), "")
+        cells += [Cell("t", 1, "", "", labels, told)] if labels else []
+    made = system.build(cells, system.dimensions_of(cells, Structure()), Structure())
+    told = [cell.count for cell in cells]
+    exact = expected(made, steps=10**6, rng=rng, told=told)
+    walked = expected(made, steps=0, rng=rng, told=told)
+    blind = expected(made, steps=10**6, rng=rng)
+    for prior in PRIORS:
+        assert (exact.how[prior], walked.how[prior]) == ("exact", "sampled")
+        away = np.abs(exact.means[prior] - walked.means[prior]).max()
+        assert away < 0.1 < np.abs(exact.means[prior] - blind.means[prior]).max()
+
+
+def test_who_rounds_by_chance_tells_more_than_limits():
+    """Printed 3 by base 3: the true count is 3 with chance 1, 2 and 4 with 2/3 of that, ..."""
+    rules = BY_CHANCE["random"][0]
+    cells = [Cell("t", 1, "", "", {"ill": "yes"}, rules.count("3", "")),
+             Cell("t", 2, "", "", {"ill": "no"}, rules.count("3", ""))]  # fmt: skip
+    reader = PosteriorReader(cells, Structure(), WantedSecret("ill", ()), 5,
+                             rng=np.random.default_rng(0))  # fmt: skip
+    # (1, 4), (2, 3), (3, 2), (4, 1), and no other, since each is at most 5
+    weights = {1: 2 / 9, 2: 2 / 3, 3: 2 / 3, 4: 2 / 9}
+    assert reader.believed("uniform") == pytest.approx(0.5)
+    cells[1] = Cell("t", 2, "", "", {"ill": "no"}, Meaning(0, 5, "suppressed"))
+    reader = PosteriorReader(cells, Structure(), WantedSecret("ill", ()), 5,
+                             rng=np.random.default_rng(0))  # fmt: skip
+    weights = {1: 1, 2: 2, 3: 3, 4: 2, 5: 1}
+    mean = sum(n * w for n, w in weights.items()) / sum(weights.values())
+    assert reader.believed("uniform") == pytest.approx(mean / 5)
+
+
+def seven(tmp_path, text=SEVEN):
+    (tmp_path / "seven.csv").write_text(text)
+    declared = Publication(below=3, variable="age=0:125")
+    people = pd.DataFrame([(*one[-3:], one[:-3]) for one in FOUND.split()],
+                          columns=["sex", "race", "marital", "age"])  # fmt: skip
+    cells = declared.read([tmp_path / "seven.csv"])
+    return people, AsPublished(cells, declared.structure, declared.rules)
+
+
+@pytest.mark.parametrize(("secret", "known", "best"), [
+    ("marital", ("age", "sex"), 1), ("race", ("age",), 1), ("sex", ("age",), 1),
+    ("age", ("sex", "race", "marital"), 6 / 7),  # two have the same known columns
+])  # fmt: skip
+def test_all_seven_are_named_by_statistics_and_not_without(tmp_path, secret, known, best):
+    people, publish = seven(tmp_path)
+    publish.check(people)
+    game = TablesGame(people, publish, WantedSecret(secret, known), publish.structure, steps=1000)
+    found = play(game, trials=2, rng=1)
+    assert {one.read for one in found.attacks} == {"exact"}
+    blind = play(TablesGame(people, publish, WantedSecret(secret, known), publish.structure,
+                            steps=0), trials=2, rng=1)  # fmt: skip
+    assert {one.read for one in blind.attacks} == {"counts alone"} == set(blind.best.how)
+    assert found.ceiling == best
+    assert [one.these for one in found.attacks] == [best, best]
+    assert blind.best.these < best

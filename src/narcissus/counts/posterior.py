@@ -240,13 +240,16 @@ def sampled(
     )  # fmt: skip
     try:
         basis = lattice(dense[part.low == part.high])
+        # printed numbers that may stand for others: also by what keeps all of them
+        more = lattice(dense) if len(weighed.low) else basis[:0]
     except OverflowError:
         return None
     begin = _starts(part, rng)
     if begin is None or not len(basis):
         return None
     chains = _Chains(np.repeat(begin, _COPIES, axis=0), part, sizes, prior, weighed)
-    moves = [_Move(way, part, dense, above) for way in _short(basis)]
+    ways = [*(_short(more) if len(more) else []), *_short(basis)]
+    moves = [_Move(way, part, dense, above) for way in ways]
     seen: list[Ints] = []
     sweeps, until = max(50, _MOVES // len(moves)), 50
     while len(seen) < sweeps:
