@@ -16,13 +16,13 @@ import pytest
 
 from narcissus.counts import (
     AsPublished,
-    Publication,
-    TablesGame,
-    play,
     Cell,
+    Publication,
     Structure,
+    TablesGame,
     Variable,
     WantedSecret,
+    play,
     system,
 )
 from narcissus.counts.game import PosteriorReader
@@ -30,6 +30,7 @@ from narcissus.counts.marks import Meaning, Rules, cell_key
 from narcissus.counts.people import search_people
 from narcissus.counts.posterior import PRIORS, expected, expected_values, weighed_once
 from narcissus.counts.reading import Statistic
+from narcissus.errors import InputError
 
 from .test_audit import FOUND, SEVEN
 from .worlds import all_data_sets, shown, world
@@ -268,3 +269,84 @@ def test_all_seven_are_named_by_statistics_and_not_without(tmp_path, secret, kno
     assert found.ceiling == best
     assert [one.these for one in found.attacks] == [best, best]
     assert blind.best.these < best
+
+
+def remade(tmp_path, text, people, some, **how):
+    (tmp_path / "t.csv").write_text(text)
+    declared = Publication(**how)
+    cells = declared.read([tmp_path / "t.csv"])
+    publish = AsPublished(cells, declared.structure, declared.rules)
+    publish.check(people)
+    return publish, publish(some, np.random.default_rng(0))
+
+
+def ages(*each):
+    return pd.DataFrame([("F" if at % 2 else "M", str(age)) for at, age in enumerate(each)],
+                        columns=["sex", "age"])  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "some", "told"), [
+    # M has 8, 9, 10; F has 2, 5: as printed, then with a man less, whose cell is hidden with its
+    # mean, then with another woman, so that hers are shown
+    ("M,3,9,9,27\nF,x,x,x,x", (8, 2, 9, 5, 10), [(9, 9, 27), ()]),
+    ("M,3,9,9,27\nF,x,x,x,x", (8, 2, 9, 5), [(), ()]),
+    ("M,3,9,9,27\nF,x,x,x,x", (8, 2, 9, 5, 11, 6), [(Fraction("9.3"), 9, 28),
+                                                   (Fraction("4.3"), 5, 13)]),
+    # a mark beside a count that is shown stays, and statistics beside a hidden one stay
+    ("M,3,9,x,27\nF,x,3.5,x,x", (8, 2, 9, 5), [(Fraction("8.5"), 17), (Fraction("3.5"),)]),
+    ("M,3,9,x,27\nF,x,3.5,x,x", (8,), [(8, 8), ()]),
+])  # fmt: skip
+def test_statistics_are_made_again_as_they_were(tmp_path, text, some, told):
+    header = "sex,count,mean,median,total\n"
+    _, cells = remade(tmp_path, header + text, ages(8, 2, 9, 5, 10), ages(*some), below=3,
+                      variable="age=0:99", decimals=1)  # fmt: skip
+    assert [tuple(one.value for one in cell.statistics.values()) for cell in cells] == told
+    assert all(one.places == 1 for cell in cells for one in cell.statistics.values())
+
+
+def test_statistics_of_other_people_are_refused_and_ages_that_are_none_are_not_used(tmp_path):
+    text = "sex,count,mean\nM,3,9\nF,x,x\n"
+    people, how = ages(8, 2, 9, 5, 10), {"below": 3, "variable": "age=0:99"}
+    with pytest.raises(InputError, match=r"t\.csv: line 2, column count: the mean 9 is printed"):
+        remade(tmp_path, text, ages(8, 2, 9, 5, 16), people, **how)
+    for other in (people.replace({"age": {"8": "old"}}), people.drop(columns="age")):
+        publish, _ = remade(tmp_path, text, other, other, **how)
+        game = TablesGame(other, publish, WantedSecret("sex", ()), publish.structure)
+        found = play(game, trials=3, rng=1)
+        assert {one.read for one in found.attacks} == {"counts alone"} == set(found.best.how)
+
+
+@pytest.mark.parametrize(("printed", "counts", "told"), [
+    (("1-4", "5-9", "20"), (3, 7, 20), [(1, 4), (5, 9), (20, 20)]),
+    (("1-4", "5-9", "20"), (6, 2, 3), [(5, 9), (1, 4), (1, 4)]),  # as its table prints others
+    (("1-4", "5-9", "20"), (0, 12, 9), [(0, 0), (12, 12), (5, 9)]),  # no range holds these
+    (("1-4", "5-9", "3"), (2, 6, 4), [(1, 4), (5, 9), (4, 4)]),  # small numbers are printed, too
+    (("<5", "7", "20"), (3, 2, 9), [(0, 4), (0, 4), (9, 9)]),
+])  # fmt: skip
+def test_ranges_are_printed_as_their_table_prints_them(tmp_path, printed, counts, told):
+    text = "area,count\n" + "".join(f"{a},{one}\n" for a, one in zip("pqr", printed, strict=True))
+    middle = {"1-4": 2, "5-9": 6, "<5": 1}
+    people, some = (
+        pd.DataFrame({"area": np.repeat(list("pqr"), many)})
+        for many in ([middle.get(one) or int(one) for one in printed], counts)
+    )
+    _, cells = remade(tmp_path, text, people, some)
+    assert [(one.count.low, one.count.high) for one in cells] == told
+
+
+def test_keys_are_fresh_and_the_same_people_have_one(tmp_path):
+    (tmp_path / "p.csv").write_text("i,j,p\n0,0,1\n1,1,1\n2,1,.25\n2,2,.5\n2,3,.25\n")
+    text = "area,ill,count\np,*,9\np,yes,9\np,no,0\nq,*,6\n"
+    people = pd.DataFrame({"area": list("p" * 9 + "q" * 6), "ill": ["yes"] * 15})
+    publish, _ = remade(tmp_path, text, people, people, cell_key=tmp_path / "p.csv")
+    rng = np.random.default_rng(1)
+    middles = np.array([[(one.count.low + one.count.high) / 2 for one in publish(people, rng)]
+                        for _ in range(600)])  # fmt: skip
+    assert (middles[:, 0] == middles[:, 1]).all()
+    assert (middles[:, 2] == 0).all()
+    for column, count in ((0, 9), (3, 6)):
+        shares = [np.mean(middles[:, column] == count + k) for k in (-1, 0, 1)]
+        assert shares == pytest.approx([0.25, 0.5, 0.25], abs=0.1)
+    with pytest.raises(InputError, match="9 of the people are there"):
+        remade(tmp_path, text.replace("p,*,9", "p,*,11"), people, people,
+               cell_key=tmp_path / "p.csv")  # fmt: skip
