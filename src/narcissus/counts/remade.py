@@ -62,11 +62,11 @@ class AsPublished:
         return self.rules.no_zeros or any(read_number(one.printed) == 0 for one in shown)
 
     @cached_property
-    def _tables(self) -> dict[str, _Table]:
+    def _tables(self) -> dict[str, _PrintedTable]:
         files: dict[str, list[Cell]] = {}
         for cell in self.cells:
             files.setdefault(cell.file, []).append(cell)
-        return {file: _Table(cells, self.rules) for file, cells in files.items()}
+        return {file: _PrintedTable(cells, self.rules) for file, cells in files.items()}
 
     @property
     def columns(self) -> list[str]:
@@ -173,7 +173,7 @@ class AsPublished:
                     )
 
 
-class _Table:
+class _PrintedTable:
     """How one table prints counts and statistics."""
 
     def __init__(self, cells: Sequence[Cell], rules: Rules) -> None:
