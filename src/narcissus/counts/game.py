@@ -88,8 +88,8 @@ class PosteriorReader:
         if size is not None and all(cell.labels for cell in cells):
             cells = [*cells, Cell("(all)", 0, "", "", {}, Meaning(size, size, "exact"))]
         self._dimensions = dimensions_of(cells, structure)
-        named = [self._variable.name] if self._variable else []
-        one_of("dimension of the tables", task.secret, [*self._dimensions, *named])
+        if self._variable is None or not self._variable.is_named(task.secret):
+            one_of("dimension of the tables", task.secret, self._dimensions)
         cells = weighed_once(cells, structure)
         is_used = not any(cell.statistics for cell in cells)
         try:
