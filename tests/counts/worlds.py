@@ -58,6 +58,12 @@ def world(seed: int) -> World:
     return World(dimensions, finest, [int(n) for n in people], cells)
 
 
+def shown(found: World) -> bool:
+    """Whether tables show every label, so that no data set has people elsewhere."""
+    labels = {k: {c.labels[k] for c in found.cells if k in c.labels} for k in found.dimensions}
+    return all(labels[k] == set(v) for k, v in found.dimensions.items())
+
+
 def all_data_sets(found: World) -> np.ndarray:
     """Every vector of people in finest cells that agrees with all published cells."""
     inside = np.array([

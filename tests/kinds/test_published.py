@@ -173,3 +173,25 @@ def test_the_gain_is_at_its_own_place(record):
     gain = next(one for one in KIND.judged(record).each if one.criterion.of == GAIN)
     assert gain.criterion.at == GAME
     assert gain.bound is None
+
+
+def test_statistics_that_the_attack_does_not_use_are_named_at_each_figure(folder):
+    rng, people = np.random.default_rng(2), pd.read_csv(folder / "people.csv")
+    people.assign(age=rng.integers(20, 60, 40)).to_csv(folder / "aged.csv", index=False)
+    own = pd.read_csv(folder / "aged.csv").groupby("ill").age.agg(["size", "mean"])
+    rows_ = [f"{label},{one['size']:.0f},{one['mean'] + 1e-9:.1f}" for label, one in own.iterrows()]
+    (folder / "mean.csv").write_text("\n".join(["ill,count,mean", *rows_]) + "\n")
+    more = "An attacker who uses all means, medians and totals may"
+    data = {"tables": ["area.csv", "mean.csv"], "people": "aged.csv"}
+    threat = {"secret": "ill", "known": ["area"]}
+    for people_, figures in (("aged.csv", 3), (None, 1)):
+        found = played(folder, data=data | {"people": people_}, threat=threat,
+                       made=MADE | {"variable": "age=0:99"}).record  # fmt: skip
+        assert found.status in ("no threshold", "not assessed")
+        words = " ".join(render_text(found).split())
+        assert words.count(more) >= figures
+        these = [row for row in found.rows if row.facts.get("read counts alone")]
+        assert these
+        assert all(not row.is_exact and row.quantity.grade != "proved" for row in these)
+        assert any("who uses all means" in str(one) for one in found.not_assessed)
+    assert "An attacker who uses" not in " ".join(render_text(played(folder).record).split())

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,9 +26,11 @@ from narcissus import Game, evidence, play
 from narcissus.audits import Audit
 from narcissus.audits.play import play as replay
 from narcissus.channels import sampled_leakage
-from narcissus.counts import Cell, TablesGame, WantedSecret
+from narcissus.counts import AsPublished, Cell, Rules, Structure, TablesGame, Variable, WantedSecret
 from narcissus.counts import play as play_tables
 from narcissus.counts.marks import Meaning
+from narcissus.counts.reading import Statistic
+from narcissus.counts.rules import PLUS_MINUS_ONE
 from narcissus.errors import InputError
 from narcissus.evidence.intervals import TwoSamples, auc
 from narcissus.evidence.refutation import refuted_by_runs
@@ -604,6 +607,34 @@ def tables_gain(g: Draws, own: float = 0.0) -> bool:
 
     task = WantedSecret("ill", ("name",))
     game = TablesGame(people, publish, task, left_out=0.25)
+    found = play_tables(game, trials=60, rng=g)
+    return any(misses(one.gain, 0.0) for one in found.attacks)
+
+
+def told_gain(g: Draws, own: float = 0.0, *, is_keyed: bool = True) -> bool:
+    """Return the same where counts are perturbed by keys, or stand beside means."""
+    many, names = (6, 2) if is_keyed else (5, 4)
+    people = pd.DataFrame({
+        "name": [f"p{at % names}" for at in range(many)], "age": g.choice(["0", "1"], many),
+        "ill": g.choice(["no", "yes"], many, p=[0.7, 0.3]),
+    })  # fmt: skip
+    cells = [Cell("t", 1, "", "", {}, Meaning(many, many, "exact"))] + [
+        Cell("t", 2, "", "", {"name": name, "ill": label}, Meaning(0, None, "perturbed"),
+             {} if is_keyed else {"mean": Statistic(Fraction(0), 0)})
+        for name in sorted(set(people.name)) for label in ("no", "yes")
+    ]  # fmt: skip
+    about = Structure(variable=None if is_keyed else Variable("age", 0, 1))
+    rule = AsPublished(cells, about, Rules(key=PLUS_MINUS_ONE if is_keyed else None))
+
+    def publish(some: pd.DataFrame, rng: Draws) -> list[Cell]:
+        """Publish tables of everybody, whoever is left out."""
+        told = rng.choice(["no", "yes"], many, p=[0.7, 0.3])
+        some = some[rng.random(len(some)) < own]
+        told[some.index] = some.ill
+        return rule(people.assign(ill=told), rng)
+
+    task = WantedSecret("ill", ("name",))
+    game = TablesGame(people, publish, task, about, left_out=0.4, steps=300)
     found = play_tables(game, trials=60, rng=g)
     return any(misses(one.gain, 0.0) for one in found.attacks)
 
@@ -1386,7 +1417,11 @@ NULLS = (
         "trials leave people out independently of each other",
         "each trial has a stream of its own, from a key",
         "a gain of these people, not of others",
-        {"tables of an independent secret: two attacks": tables_gain},
+        {
+            "tables of an independent secret: two attacks": tables_gain,
+            "counts perturbed by keys, of an independent secret": told_gain,
+            "counts with means, of an independent secret": partial(told_gain, is_keyed=False),
+        },
         Power(
             "share of 12 people with their own secret in the tables, 60 trials",
             (0.25, 0.5, 0.75, 1.0),

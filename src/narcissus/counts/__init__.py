@@ -15,9 +15,10 @@ from narcissus.counts.contributions import (
 )
 from narcissus.counts.declared import Publication
 from narcissus.counts.difference import audit_next, differences
-from narcissus.counts.game import AsPublished, TablesGame, TablesPlayed, WantedSecret, play
+from narcissus.counts.game import TablesGame, TablesPlayed, WantedSecret, play
 from narcissus.counts.marks import CellKey, Rules, read_cell_key
 from narcissus.counts.reading import Cell, Variable, read_published
+from narcissus.counts.remade import AsPublished
 from narcissus.counts.system import Structure, Within
 
 __all__ = [

@@ -10,8 +10,9 @@ themselves). What people in the tables lose beyond it is the gain.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,17 +22,22 @@ from narcissus._random import RandomSource, child, generator
 from narcissus._validation import fraction, integer, one_of
 from narcissus._visible import visible
 from narcissus.counts.intervals import InfeasibleError
-from narcissus.counts.marks import Meaning, Rules
-from narcissus.counts.posterior import HOW, PRIORS, STEPS, ExpectedPeople, How, Prior, expected
+from narcissus.counts.marks import Meaning
+from narcissus.counts.people import MOST_PEOPLE as MOST
+from narcissus.counts.people import search_people
+from narcissus.counts.posterior import (
+    HOW,
+    PRIORS,
+    STEPS,
+    How,
+    Prior,
+    expected,
+    expected_values,
+    weighed_once,
+)
 from narcissus.counts.reading import Cell
-from narcissus.counts.system import (
-    OTHER,
-    Dimension,
-    Structure,
-    build,
-    dimensions_of,
-    selection,
-)  # fmt: skip
+from narcissus.counts.remade import values_of
+from narcissus.counts.system import Dimension, Ints, Structure, build, dimensions_of, places_of
 from narcissus.errors import InputError
 from narcissus.evidence import difference_limits, each_confidence, mean_limits
 from narcissus.observer import SILENT, Observer
@@ -44,6 +50,7 @@ Publish = Callable[["pd.DataFrame", np.random.Generator], Sequence[Cell]]
 """Makes the published cells of a frame of people; what is random in it comes from the generator."""
 CROSSED = 50_000
 """Most finest cells of all dimensions crossed, in the game."""
+_ROWS = 100_000  # cells by combinations of labels, where statistics are read
 _NEAR = 1e-9
 """Chances that are this near are a tie: it is split, so no last digit decides."""
 
@@ -69,37 +76,86 @@ class PosteriorReader:
     """What an attacker reads from published cells: how likely each secret is for whom.
 
     ``size`` is the number of people in the tables, used where no table tells it, if it is known.
+    ``values``: whether people are asked about by their whole numbers of the variable. Only then
+    are its means, medians and totals used, where all data sets are found.
     """
 
     def __init__(
         self, cells: Sequence[Cell], structure: Structure, task: WantedSecret, size: int | None,
-        *, steps: int = STEPS, rng: np.random.Generator,
+        *, steps: int = STEPS, rng: np.random.Generator, values: bool = False,
     ) -> None:  # fmt: skip
-        self.task = task
+        self.task, self._variable = task, structure.variable if values else None
         if size is not None and all(cell.labels for cell in cells):
             cells = [*cells, Cell("(all)", 0, "", "", {}, Meaning(size, size, "exact"))]
         self._dimensions = dimensions_of(cells, structure)
-        one_of("dimension of the tables", task.secret, self._dimensions)
-        system = build(cells, self._dimensions, structure, crossed_at_most=CROSSED)
+        if self._variable is None or not self._variable.is_named(task.secret):
+            one_of("dimension of the tables", task.secret, self._dimensions)
+        cells = weighed_once(cells, structure)
+        is_used = not any(cell.statistics for cell in cells)
+        try:
+            found = None
+            if values and not is_used and max(size or 0, *(c.count.low for c in cells)) <= MOST:
+                found = self._by_statistics(cells, structure, steps)
+            is_used = is_used or found is not None
+            means, most, how = found or self._by_counts(cells, structure, steps, rng)
+        except InfeasibleError:
+            raise InputError("the tables of the game contradict each other") from None
+        self.how: Mapping[Prior, How] = how if is_used else dict.fromkeys(how, "counts alone")
+        self._known = [name for name in task.known if name in self._dimensions]
+        # how many values each leaf of the secret holds, of which one is named
+        self._widths = np.ones(most.shape[list(self._dimensions).index(task.secret)])
+        if self._variable is not None and self._variable.is_named(task.secret):
+            spans = map(self._variable.span, self._dimensions[task.secret].leaves)
+            self._widths = np.array([b - a + 1.0 for a, b in (one or (0, 0) for one in spans)])
+        self._most = self._summed(most)
+        self._chances = {prior: self._summed(one) / self._widths for prior, one in means.items()}
+
+    def _is_variable(self, name: str) -> bool:
+        return self._variable is not None and self._variable.is_named(name)
+
+    def _by_statistics(self, cells: Sequence[Cell], given: Structure, steps: int) -> Any:
+        """Read all data sets with values; None where they were not all found."""
+        if prod(len(one.leaves) for one in self._dimensions.values()) * len(cells) > _ROWS:
+            return None
+        found = search_people(cells, self._dimensions, given, limit=max(1, steps), steps=steps)
+        read = expected_values(found) if found.all_found else None
+        if read is None:
+            return None
+        asked = (self.task.secret, *self.task.known, found.variable)
+        column = next(filter(self._is_variable, asked))
+        leaves = {k: one for k, one in self._dimensions.items() if not self._is_variable(k)}
+        shape = [*(len(one.leaves) for one in leaves.values()), len(read.values)]
+        self._dimensions = leaves | {column: Dimension(column, tuple(map(str, read.values)), {})}
+        means = {prior: one.reshape(shape) for prior, one in read.means.items()}
+        return means, read.most.reshape(shape), read.how
+
+    def _by_counts(
+        self, cells: Sequence[Cell], given: Structure, steps: int, rng: np.random.Generator
+    ) -> Any:
+        """Read the counts alone."""
+        system = build(cells, self._dimensions, given, crossed_at_most=CROSSED)
         if system.finest is None:
             raise InputError(
                 f"the tables cross more than {CROSSED:,} cells, of which no attack of the game "
                 "keeps track: take fewer tables or dimensions together"
             )
-        try:
-            self._found: ExpectedPeople = expected(system, steps=steps, rng=rng)
-        except InfeasibleError:
-            raise InputError("the tables of the game contradict each other") from None
-        self.how: Mapping[Prior, How] = self._found.how
-        self._known = [name for name in task.known if name in self._dimensions]
-        self._cells = system.finest
-        self._chances = {
-            prior: self._summed(means / system.sizes) for prior, means in self._found.means.items()
-        }
+        told = [cell.count for cell in cells]
+        found = expected(system, steps=steps, rng=rng, told=told)
+        shape, secret, variable = system.finest.shape, self.task.secret, self._variable
+        if variable is not None and variable.is_named(secret) and secret not in self._dimensions:
+            leaf = f"{variable.low}-{variable.high}"
+            self._dimensions = {**self._dimensions, secret: Dimension(secret, (leaf,), {})}
+            shape = (*shape, 1)
 
-    def _summed(self, each: Any) -> Any:
-        """Sum what unknowns hold: an axis for each known dimension, and the secret's last."""
-        finest, names = np.append(each, 0)[self._cells], list(self._dimensions)
+        def finest(each: Any) -> Any:
+            return np.append(each, 0)[system.finest].reshape(shape)
+
+        means = {prior: finest(one / system.sizes) for prior, one in found.means.items()}
+        return means, finest(found.most), found.how
+
+    def _summed(self, finest: Any) -> Any:
+        """Sum over dimensions: an axis for each known one is left, and the secret's last."""
+        names = list(self._dimensions)
         kept = [names.index(name) for name in (*self._known, self.task.secret)]
         return np.einsum(finest, list(range(len(names))), kept)
 
@@ -109,9 +165,10 @@ class PosteriorReader:
         Raises `InputError` where no table has a known column.
         """
         for name in self.task.known:
-            one_of("dimension of the tables", name, self._dimensions)
+            if not self._is_variable(name):
+                one_of("dimension of the tables", name, self._dimensions)
         table = self._chances[prior]
-        return float(table.max(axis=-1).sum() / max(table.sum(), _NEAR))
+        return float(table.max(axis=-1).sum() / max((table * self._widths).sum(), _NEAR))
 
     def right(self, people: pd.DataFrame, prior: Prior) -> NDArray[np.float64]:
         """Return the chance that each person's secret is named, shape (people,); ties are split.
@@ -121,40 +178,33 @@ class PosteriorReader:
         """
         table = self._chances[prior]
         everybody = table.reshape(-1, table.shape[-1]).sum(axis=0)
-        places = [places_of(people[name], self._dimensions[name]) for name in self._known]
+        places = self._places(people)
         is_shown = np.ones(len(people), bool)
         for place in places:
             is_shown &= place >= 0
-        chances = table[tuple(places)] if places else np.broadcast_to(
-            everybody, (len(people), len(everybody))
-        )  # fmt: skip
+        chances = np.broadcast_to(table[tuple(places)], (len(people), len(everybody)))
         is_shown &= chances.sum(axis=-1) > _NEAR
         chances = np.where(is_shown[:, None], chances, everybody)
         best = chances >= chances.max(axis=-1, keepdims=True) * (1 - _NEAR)
         own = self._own(people)
         hit = best[np.arange(len(people)), own] & (own >= 0)
-        return hit / best.sum(axis=-1)
+        return hit / (best * self._widths).sum(axis=-1)
 
-    def _own(self, people: pd.DataFrame) -> NDArray[np.int64]:
-        name = self.task.secret
-        return places_of(people[name], self._dimensions[name], named=True)
+    def _places(self, people: pd.DataFrame) -> list[Ints]:
+        return [places_of(people[name], self._dimensions[name], variable=self._variable)
+                for name in self._known]  # fmt: skip
+
+    def _own(self, people: pd.DataFrame) -> Ints:
+        name, variable = self.task.secret, self._variable
+        return places_of(people[name], self._dimensions[name], named=True, variable=variable)
 
     def certain(self, people: pd.DataFrame) -> NDArray[np.bool_]:
         """Check for each person whether no consistent data set leaves them another secret."""
-        most = self._summed(self._found.most)
-        places = [places_of(people[name], self._dimensions[name]) for name in self._known]
-        own = self._own(people)
+        most, places, own = self._most, self._places(people), self._own(people)
         is_shown = np.min([own, *places], axis=0) >= 0
-        others = most[tuple(places)] if places else np.broadcast_to(most, (len(own), len(most)))
+        others = np.broadcast_to(most[tuple(places)], (len(own), most.shape[-1]))
         left = others.sum(axis=-1) - others[np.arange(len(own)), own]
-        return is_shown & (left == 0)
-
-
-def places_of(column: Any, dimension: Dimension, *, named: bool = False) -> NDArray[np.int64]:
-    """Return the leaf of each person; -1: no table shows it, or ``named``, by its name."""
-    known = {leaf: at for at, leaf in enumerate(dimension.leaves)}
-    others = -1 if named else known.get(OTHER, -1)
-    return column.map(known).fillna(others).to_numpy(np.int64)
+        return is_shown & (left == 0) & (self._widths[own] == 1)
 
 
 @dataclass(frozen=True)
@@ -168,6 +218,7 @@ class ReadingAttack:
     inside, outside: mean shares of people in the tables, and of those left out (the baseline).
     gain: what people in the tables lose beyond the baseline.
     how: number of tables of the game that were read so (`narcissus.counts.posterior.HOW`).
+    read: how the tables with all people were.
     """
 
     name: Prior
@@ -176,6 +227,7 @@ class ReadingAttack:
     outside: Estimate
     gain: Estimate
     how: Mapping[How, int]
+    read: How
 
 
 @dataclass(frozen=True)
@@ -239,12 +291,18 @@ class TablesGame:
         many = len(self.people)
         return min(many - 1, max(1, round(self.left_out * many)))
 
+    @cached_property
+    def has_values(self) -> bool:
+        """Whether each of the people has a whole number of the variable."""
+        return values_of(self.people, self.structure.variable) is not None
+
     def read(self, people: pd.DataFrame, rng: np.random.Generator) -> PosteriorReader:
         """Publish tables of some people, and read them."""
         cells = self.publish(people, rng)
         return PosteriorReader(
-            cells, self.structure, self.task, len(people), steps=self.steps, rng=rng
-        )
+            cells, self.structure, self.task, len(people), steps=self.steps, rng=rng,
+            values=self.has_values,
+        )  # fmt: skip
 
     def trial(self, entropy: int, number: int) -> tuple[Any, Any]:
         """Leave people out by chance; return shares and how tables were read, by attack.
@@ -287,6 +345,7 @@ def concluded(
             mean_limits(outside, confidence=each, people=game.out),
             difference_limits(inside, outside, confidence=each, people=game.out),
             {HOW[k]: int((how[:, at] == k).sum()) for k in sorted(set(how[:, at].tolist()))},
+            whole.how[prior],
         ))  # fmt: skip
     certain = float(whole.certain(game.people).mean())
     most, guess = game.named(game.task.known), game.named(())
@@ -319,106 +378,3 @@ def play(
     observer.finish()
     shares, how = map(np.array, zip(*found, strict=True))
     return concluded(game, shares, how, whole, level)
-
-
-@dataclass(frozen=True, eq=False)
-class AsPublished:
-    """The rule that made published cells: makes them again of other people.
-
-    Cells of fewer people than `Rules.below` (or the number of their mark) are suppressed, but in
-    tables that print so few; cells with a mark that says nothing stay suppressed; and counts are
-    rounded as declared. Statistics of a variable are left out.
-    """
-
-    cells: Sequence[Cell]
-    structure: Structure
-    rules: Rules
-
-    @cached_property
-    def _dimensions(self) -> dict[str, Dimension]:
-        return dimensions_of(self.cells, self.structure)
-
-    @cached_property
-    def _has_zeros(self) -> bool:
-        exact = (cell.count.high for cell in self.cells if cell.count.kind == "exact")
-        return self.rules.no_zeros or 0 in exact
-
-    @cached_property
-    def _shows_few(self) -> set[str]:
-        """Tables that print, as a number, a count that a mark should stand for."""
-        return {cell.file for cell in self.cells if cell.count.kind == "exact"
-                and cell.count.low in range(1, self.rules.below or 0)}  # fmt: skip
-
-    @property
-    def columns(self) -> list[str]:
-        """Columns that people need."""
-        return list(self._dimensions)
-
-    def count(self, people: pd.DataFrame) -> list[int]:
-        """Count the people of each cell."""
-        places = [places_of(people[name], one) for name, one in self._dimensions.items()]
-        if not places:
-            return [len(people)] * len(self.cells)
-        shape = [len(one.leaves) for one in self._dimensions.values()]
-        rows, many = np.unique(np.ravel_multi_index(places, shape), return_counts=True)
-        codes = dict(zip(self._dimensions, np.unravel_index(rows, shape), strict=True))
-        found: list[int] = []
-        for cell in self.cells:
-            is_in = np.ones(len(rows), bool)
-            for name, leaves in selection(cell, self._dimensions, self.structure).items():
-                is_in &= np.isin(codes[name], leaves)
-            found.append(int(many[is_in].sum()))
-        return found
-
-    def __call__(self, people: pd.DataFrame, rng: np.random.Generator) -> list[Cell]:
-        return [
-            replace(cell, count=self._printed(cell, count, rng), statistics={})
-            for cell, count in zip(self.cells, self.count(people), strict=True)
-        ]
-
-    def _printed(self, cell: Cell, count: int, rng: np.random.Generator) -> Meaning:
-        """Return what is printed of a count, where another one was printed in its place."""
-        before, rules = cell.count, self.rules
-        if before.kind == "rounded":
-            beyond = count % rules.base
-            up = 2 * beyond >= rules.base
-            if rules.random:
-                up = rng.random() * rules.base < beyond
-            reach = rules.base - 1 if rules.random else rules.base // 2
-            near = count - beyond + rules.base * int(up)
-            return Meaning(max(0, near - reach), near + reach, "rounded")
-        least = int(rules.no_zeros)
-        if before.kind == "suppressed" and before.high is None:
-            return Meaning(min(least, count), None, "suppressed")
-        below = (before.high or 0) + 1
-        if before.kind == "exact":
-            below = None if cell.file in self._shows_few else rules.below
-        if below is None or count >= below or (count == 0 and self._has_zeros):
-            return Meaning(count, count, "exact")
-        return Meaning(least, below - 1, "suppressed")
-
-    def check(self, people: pd.DataFrame) -> None:
-        """Check that the cells are about these people, and can be made again.
-
-        Raises `InputError` for a cell whose number is another one, people with a label that no
-        table shows, perturbed counts and ranges.
-        """
-        for name, dimension in self._dimensions.items():
-            one_of("column of the people", name, list(people.columns))
-            for row in np.flatnonzero(places_of(people[name], dimension) < 0).tolist():
-                raise InputError(
-                    f"person {row + 1} has {name} = {visible(people[name].iloc[row])}, which no "
-                    f"table shows: name it alike, or declare that `{name}` has `others`"
-                )
-        for cell, count in zip(self.cells, self.count(people), strict=True):
-            high = cell.count.high
-            if cell.count.kind in ("perturbed", "range"):
-                raise InputError(
-                    f"{cell.place}: {cell.printed!r} was made by chance or by hand, so it cannot "
-                    "be made again of other people: leave the table out of the game"
-                )
-            if count < cell.count.low or (high is not None and count > high):
-                raise InputError(
-                    f"{cell.place}: {cell.printed!r} is printed, and {count:,} of the people are "
-                    "there: the tables are about other people, or were made in another way"
-                )

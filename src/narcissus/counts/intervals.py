@@ -326,12 +326,15 @@ def _halves(part: Polytope, point: Any) -> list[tuple[Ints, Ints]]:
     return [(part.least, lower), (upper, part.most)]
 
 
-def parts_of(part: Polytope) -> list[tuple[Any, Any]]:
-    """Return rows that still limit (maybe none) and unknowns, of the parts that share none."""
+def parts_of(part: Polytope, linked: Any = False) -> list[tuple[Any, Any]]:
+    """Return rows that still limit (maybe none) and unknowns, of the parts that share none.
+
+    ``linked``: which rows are kept also where they limit nothing, shape (rows,).
+    """
     free = part.least < part.most
     row, _, _, lows, highs = part.ends()
     at = part.matrix.indices
-    limits = (lows < part.low) | (highs > part.high)
+    limits = (lows < part.low) | (highs > part.high) | linked
     kept = limits[row] & free[at]
     rows, unknowns = part.matrix.shape
     graph = csr_array(

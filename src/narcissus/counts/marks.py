@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property, partial
 from math import ceil, floor
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from narcissus._files import open_text, parsing
 from narcissus._validation import did_you_mean
@@ -50,6 +53,8 @@ class Meaning:
     low: int
     high: int | None
     kind: str  # "exact", "suppressed", "rounded", "perturbed" or "range"
+    chance: Callable[[int], float] | None = field(default=None, compare=False, repr=False)
+    """Of being printed so, for each true count; None: it is the same for all."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,26 @@ class CellKey:
         if low <= high:
             found.append((low, high))
         return (min(f[0] for f in found), max(f[1] for f in found)) if found else None
+
+    def chance(self, printed: int, true: int) -> float:
+        """Return the chance that a true count is printed so."""
+        row = self.chances[min(true, self.last)]
+        return row.get(printed - max(0, true - self.last), 0.0) / sum(row.values())
+
+    @cached_property
+    def _rows(self) -> list[tuple[Any, Any]]:
+        rows = [[(j, p) for j, p in sorted(self.chances[i].items()) if p > 0]
+                for i in range(self.last + 1)]  # fmt: skip
+        return [(np.array([j for j, _ in row]), np.cumsum([p for _, p in row])) for row in rows]
+
+    def perturbed(self, counts: Any, keys: Any) -> Any:
+        """Return what counts are printed as, by their cells' keys from 0 to 1, below it."""
+        true = np.minimum(counts, self.last)
+        printed = counts - true
+        for i, (values, ends) in enumerate(self._rows):
+            at = np.flatnonzero(true == i)
+            printed[at] += values[np.searchsorted(ends[:-1], keys[at] * ends[-1], side="right")]
+        return printed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,7 +188,7 @@ class Rules:
             raise InputError(f"{place}: {text!r} {what}: counts are whole numbers from 0")
         if number > LARGEST_COUNT:
             raise InputError(f"{place}: {text!r} is too large: counts up to 1e9 are read")
-        return self._behind(int(number), place)
+        return self.behind(int(number), place)
 
     def _sum(self, text: str, place: str, unit: Fraction) -> Meaning:
         """Return what a printed total means, or a range of two."""
@@ -212,12 +237,15 @@ class Rules:
             )
         return int(number / unit)
 
-    def _behind(self, count: int, place: str) -> Meaning:
+    def behind(self, count: int, place: str) -> Meaning:
+        """Return what a printed count means; `InputError` where none is printed so."""
         if self.key is not None:
             found = self.key.meaning(count)
             if found is None:
                 raise InputError(f"{place}: the cell-key table never prints {count}")
-            return Meaning(*found, "exact" if found[0] == found[1] else "perturbed")
+            if found[0] == found[1]:
+                return Meaning(*found, "exact")
+            return Meaning(*found, "perturbed", partial(self.key.chance, count))
         if self.base == 1:
             return Meaning(count, count, "exact")
         if count % self.base:
@@ -226,7 +254,13 @@ class Rules:
             )
         # a half may have gone either way
         reach = self.base - 1 if self.random else self.base // 2
-        return Meaning(max(0, count - reach), count + reach, "rounded")
+        chance = partial(_rounded, self.base, count) if self.random else None
+        return Meaning(max(0, count - reach), count + reach, "rounded", chance)
+
+
+def _rounded(base: int, printed: int, true: int) -> float:
+    """Return the chance that a true count is rounded so, without bias."""
+    return max(0.0, 1 - abs(printed - true) / base)
 
 
 def _no_number(text: str, place: str, meaning: str) -> InputError:

@@ -79,11 +79,13 @@ class FoundPeople:
 
 
 def search_people(
-    cells: Sequence[Cell], dimensions: Mapping[str, Dimension], given: Structure, *, limit: int
-) -> FoundPeople:
+    cells: Sequence[Cell], dimensions: Mapping[str, Dimension], given: Structure, *, limit: int,
+    steps: int | None = None,
+) -> FoundPeople:  # fmt: skip
     """Find data sets that are consistent with all cells, up to ``limit``.
 
-    Raises `InfeasibleError` where there is none.
+    ``steps``: of counting and of halving, each; None: as many as an audit takes. Raises
+    `InfeasibleError` where there is none.
     """
     variable = given.variable
     assert variable is not None  # reading refuses statistics without one
@@ -106,21 +108,27 @@ def search_people(
     if part.most.sum() > BIG // 2:
         return ended([], "Nothing limits the number of people")
     found: list[DataSet] = []
-    why = _search(part, rows, variable, limit, found)
+    why = _search(part, rows, variable, limit, found, steps)
     if not found and not why:
         raise InfeasibleError
     return ended(found, why, rows)
 
 
 def _search(
-    part: Polytope, rows: Sequence[_Row], variable: Variable, limit: int, found: list[DataSet]
-) -> str:
+    part: Polytope, rows: Sequence[_Row], variable: Variable, limit: int, found: list[DataSet],
+    given: int | None,
+) -> str:  # fmt: skip
     """Add data sets to ``found``; return what ended the search before its end, if something did."""
-    counting, steps = Steps(), Steps(STEPS)
+    counting = Steps() if given is None else Steps(given)
+    steps, cost = Steps(STEPS if given is None else given), 1
     for point in points(part, counting):
         if point.sum() > MOST_PEOPLE:
             return f"Means and medians are used of at most {MOST_PEOPLE} people"
-        for data in _Search(point.tolist(), rows, variable).run(steps):
+        search = _Search(point.tolist(), rows, variable)
+        if given is not None:  # a game has many tables: a step takes as long in large ones
+            steps.take(len(rows) ** 2 // 1000)
+            cost = 1 + search.size // 1000
+        for data in search.run(steps, cost):
             if len(found) == limit:
                 return f"More than {limit:,} data sets are consistent"
             found.append(data)
@@ -211,14 +219,19 @@ class _Search:
                 self._sums.append((members, *around(printed.value, printed.places, times)))
         return count > 0 or not row.cell.statistics
 
-    def run(self, steps: Steps) -> Iterator[DataSet]:
+    @property
+    def size(self) -> int:
+        """Number of members of all limits of sums and of places in order."""
+        return sum(len(one[0]) for one in (*self._sums, *self._middles))
+
+    def run(self, steps: Steps, cost: int = 1) -> Iterator[DataSet]:
         """Yield all data sets, each once: people of a group are in order of the variable."""
         if not self.possible:
             return
         waiting = [([self._variable.low] * len(self._group), [self._variable.high] *
                     len(self._group))]  # fmt: skip
         while waiting:
-            if not steps.take():
+            if not steps.take(cost):
                 return
             low, high = waiting.pop()
             if not self._tighten(low, high):
@@ -261,10 +274,11 @@ class _Search:
         limits = row.cell.count
         if len(values) < limits.low or (limits.high is not None and len(values) > limits.high):
             return False
-        return all(_agrees(name, one, values) for name, one in row.cell.statistics.items())
+        return all(agrees(name, one, values) for name, one in row.cell.statistics.items())
 
 
-def _agrees(name: str, printed: Statistic, values: Sequence[int]) -> bool:
+def agrees(name: str, printed: Statistic, values: Sequence[int]) -> bool:
+    """Check a printed mean, median or total of values, which are in order."""
     count = len(values)
     if not count:
         return False

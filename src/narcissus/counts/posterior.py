@@ -12,24 +12,29 @@ proportions are scaled to the rows in turn (Deming and Stephan 1940).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import csr_array
 from scipy.special import gammaln
 
 from narcissus.counts.data_sets import Steps, points
-from narcissus.counts.intervals import Polytope, distinct, parts_of, restricted
-from narcissus.counts.system import BIG, Ints, System
+from narcissus.counts.intervals import InfeasibleError, Polytope, distinct, parts_of, restricted
+from narcissus.counts.marks import Meaning
+from narcissus.counts.people import FoundPeople
+from narcissus.counts.reading import Cell
+from narcissus.counts.system import BIG, Ints, Structure, System
+from narcissus.errors import TooLargeError
 
 Floats = NDArray[np.float64]
 Prior = Literal["uniform", "people"]
-How = Literal["exact", "sampled", "fitted"]
-HOW: tuple[How, ...] = ("exact", "sampled", "fitted")
-"""How a number was made, the best first."""
+How = Literal["exact", "sampled", "fitted", "counts alone"]
+HOW: tuple[How, ...] = ("exact", "sampled", "fitted", "counts alone")
+"""How a number was made, the best first; the last is without statistics that are published."""
 PRIORS: tuple[Prior, ...] = ("uniform", "people")
 STEPS = 1_000  # of the search for all data sets, together
 LARGEST_SAMPLED = 300  # unknowns of a part that is sampled
@@ -39,6 +44,8 @@ _WINDOW = 32  # points of a step
 _MIXED = 1.05  # largest ratio of Gelman and Rubin
 _SECONDS = 2.0  # for a start
 _LOGS = 4_000_000  # weights that are kept in a table
+IMPOSSIBLE = -1e6
+"""Stands for the logarithm of no chance: chains that begin without one find their way."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,15 +55,17 @@ class ExpectedPeople:
     means: Mapping[Prior, Floats]
     how: Mapping[Prior, How]
     most: Ints  # people that an unknown can hold: the tightest limit that was met on the way
+    values: Sequence[int] = ()  # of a variable, the last axis where data sets have one
 
 
 def expected(
     system: System, priors: tuple[Prior, ...] = PRIORS, *, steps: int = STEPS,
-    rng: np.random.Generator,
+    rng: np.random.Generator, told: Sequence[Meaning] = (),
 ) -> ExpectedPeople:  # fmt: skip
     """Compute the expected number of people of each unknown, given that every row holds.
 
-    Raises `narcissus.counts.intervals.InfeasibleError` where rows contradict each other.
+    ``told``: what the first rows mean, where printed numbers have chances. Raises
+    `narcissus.counts.intervals.InfeasibleError` where rows contradict each other.
     """
     unknowns = len(system.sizes)
     start = np.zeros(unknowns, np.int64)
@@ -64,26 +73,117 @@ def expected(
     means: dict[Prior, Floats] = {prior: whole.least.astype(float) for prior in priors}
     how: dict[Prior, How] = dict.fromkeys(priors, "exact")
     most, left = whole.most.copy(), Steps(steps)
-    for rows, own in sorted(parts_of(whole), key=lambda one: len(one[1])):
-        part, sizes = distinct(restricted(whole, rows, own)), system.sizes[own]
+    has_chance = np.zeros(len(system.low), bool)
+    has_chance[: len(told)] = [one.chance is not None for one in told]
+    for rows, own in sorted(parts_of(whole, has_chance), key=lambda one: len(one[1])):
+        local, sizes = restricted(whole, rows, own), system.sizes[own]
+        part, some = distinct(local), np.flatnonzero(has_chance[rows])
+        weighed = Weighed(local.matrix[some].toarray(), local.low[some],
+                          [told[at] for at in rows[some]])  # fmt: skip
         is_limited = left.left > 0 and (part.most < BIG // 2).all()
-        found = np.array(list(points(part, left))) if is_limited else np.zeros((0, len(own)))
+        found: Any = np.array(list(points(part, left))) if is_limited else np.zeros((0, len(own)))
         is_whole = len(found) > 0 and left.left >= 0
+        exact: Mapping[Prior, Floats] = {}
         if is_whole:
-            most[own] = found.max(axis=0)
+            exact, most[own] = averaged(found, sizes, weighed)
         for prior in priors:
             made: How = "exact"
-            if is_whole:
-                logs = log_weights(found, sizes, prior)
-                chances = np.exp(logs - logs.max())
-                values: Floats | None = chances @ found / chances.sum()
-            else:
-                values, made = sampled(part, sizes, prior, rng), "sampled"
+            values = exact.get(prior)
+            if values is None:
+                values, made = sampled(part, sizes, prior, rng, weighed), "sampled"
             if values is None:
                 values, made = fitted(part, sizes), "fitted"
             means[prior][own] = values
             how[prior] = HOW[max(HOW.index(how[prior]), HOW.index(made))]
     return ExpectedPeople(means, how, most)
+
+
+class Weighed:
+    """Rows of printed numbers that other true counts may be printed as, with their chances.
+
+    matrix: Shape (rows, unknowns).
+    low, high: What each row can sum to.
+    """
+
+    def __init__(self, matrix: Any, low: Ints, told: Sequence[Meaning]) -> None:
+        """Make a table of logarithms of chances: a row each, from its lowest sum on."""
+        self.matrix, self.low = matrix, low
+        counts = [range(one.low, (one.high or 0) + 1) for one in told]
+        self.high = low + [len(one) - 1 for one in counts] if told else low
+        widest = max(map(len, counts), default=0)
+        if widest * len(told) > _LOGS:
+            raise TooLargeError("the cell-key table moves counts too far for so many cells")
+        chances = np.zeros((len(told), widest))
+        for at, (one, some) in enumerate(zip(told, counts, strict=True)):
+            chance: Any = one.chance
+            chances[at, : len(some)] = [chance(true) for true in some]
+        self._logs = np.log(chances, out=np.full(chances.shape, IMPOSSIBLE), where=chances > 0)
+
+    def logs_of(self, sums: Any, rows: Any = slice(None)) -> Floats:
+        """Return the logarithm of the chance of what is printed, the last axis (rows) summed."""
+        at = np.arange(len(self.low))[rows]
+        return self._logs[at, sums - self.low[rows]].sum(axis=-1)
+
+
+def averaged(found: Ints, sizes: Ints, weighed: Weighed) -> tuple[dict[Prior, Floats], Ints]:
+    """Average all data sets, shape (data sets, unknowns); return the most of any as well.
+
+    Raises `narcissus.counts.intervals.InfeasibleError` where none can be printed so.
+    """
+    told = weighed.logs_of(found @ weighed.matrix.T)
+    is_possible = told > IMPOSSIBLE / 2
+    if not is_possible.any():
+        raise InfeasibleError
+    found, told = found[is_possible], told[is_possible]
+    means: dict[Prior, Floats] = {}
+    for prior in PRIORS:
+        logs = log_weights(found, sizes, prior) + told
+        chances = np.exp(logs - logs.max())
+        means[prior] = chances @ found / chances.sum()
+    return means, found.max(axis=0)
+
+
+def weighed_once(cells: Sequence[Cell], given: Structure) -> list[Cell]:
+    """Take the chance from cells that others print, too: a key perturbs the same people once."""
+    seen: set[Any] = set()
+    found: list[Cell] = []
+    for cell in cells:
+        parts = tuple(given.within.get(cell.file, ()))
+        about = (frozenset(cell.labels.items()), parts, cell.count)
+        is_again = cell.count.kind == "perturbed" and about in seen
+        found.append(replace(cell, count=replace(cell.count, chance=None)) if is_again else cell)
+        seen.add(about)
+    return found
+
+
+def expected_values(found: FoundPeople) -> ExpectedPeople | None:
+    """Average all data sets with values: people by group and value; None where these are too many.
+
+    Raises `narcissus.counts.intervals.InfeasibleError` where none can be printed so.
+    """
+    people = np.array([(at, *one) for at, data in enumerate(found.data_sets) for one in data])
+    sets, groups, values = people.reshape(-1, 3).T
+    shown, value = np.unique(values, return_inverse=True)
+    pairs, place = np.unique(groups * len(shown) + value, return_inverse=True)
+    if len(found.data_sets) * len(pairs) > _LOGS:
+        return None
+    many = np.zeros((len(found.data_sets), len(pairs)), np.int64)
+    np.add.at(many, (sets, place), 1)
+    rows = [row for row in found.rows if row.cell.count.chance is not None]
+    each = zip((pairs // len(shown)).tolist(), shown[pairs % len(shown)].tolist(), strict=True)
+    inside = [[row.holds(*one) for row in rows] for one in each]
+    told = [row.cell.count for row in rows]
+    matrix = np.array(inside, np.int64).reshape(len(pairs), len(rows)).T
+    weighed = Weighed(matrix, np.array([one.low for one in told], np.int64), told)
+    means, most = averaged(many, np.ones(len(pairs), np.int64), weighed)
+
+    def spread(some: Any) -> Any:
+        return np.bincount(pairs, some, minlength=len(found.groups) * len(shown))
+
+    return ExpectedPeople(
+        {prior: spread(one) for prior, one in means.items()}, dict.fromkeys(means, "exact"),
+        spread(most).astype(np.int64), shown.tolist(),
+    )  # fmt: skip
 
 
 def log_weights(found: Any, sizes: Ints, prior: Prior) -> Floats:
@@ -127,20 +227,29 @@ def lattice(matrix: Any) -> Ints:
     return basis
 
 
-def sampled(part: Polytope, sizes: Ints, prior: Prior, rng: np.random.Generator) -> Floats | None:
+def sampled(
+    part: Polytope, sizes: Ints, prior: Prior, rng: np.random.Generator, weighed: Weighed
+) -> Floats | None:
     """Return the means of unknowns over Markov chains; None where these are not shown to mix."""
     if len(sizes) > LARGEST_SAMPLED or len(sizes) * int(part.most.max()) > _LOGS:
         return None
-    dense = part.matrix.toarray()
+    above, dense = len(part.low), np.concatenate([part.matrix.toarray(), weighed.matrix])
+    part = replace(
+        part, matrix=csr_array(dense), low=np.concatenate([part.low, weighed.low]),
+        high=np.concatenate([part.high, weighed.high]),
+    )  # fmt: skip
     try:
         basis = lattice(dense[part.low == part.high])
+        # printed numbers that may stand for others: also by what keeps all of them
+        more = lattice(dense) if len(weighed.low) else basis[:0]
     except OverflowError:
         return None
     begin = _starts(part, rng)
     if begin is None or not len(basis):
         return None
-    chains = _Chains(np.repeat(begin, _COPIES, axis=0), part, sizes, prior)
-    moves = [_Move(way, part, dense) for way in _short(basis)]
+    chains = _Chains(np.repeat(begin, _COPIES, axis=0), part, sizes, prior, weighed)
+    ways = [*(_short(more) if len(more) else []), *_short(basis)]
+    moves = [_Move(way, part, dense, above) for way in ways]
     seen: list[Ints] = []
     sweeps, until = max(50, _MOVES // len(moves)), 50
     while len(seen) < sweeps:
@@ -151,7 +260,8 @@ def sampled(part: Polytope, sizes: Ints, prior: Prior, rng: np.random.Generator)
             until *= 2
             kept = np.array(seen[len(seen) // 3 :])
             if mixing(kept).max() <= _MIXED:
-                return kept.mean(axis=(0, 1))
+                told = weighed.logs_of(kept @ weighed.matrix.T)
+                return kept.mean(axis=(0, 1)) if told.min() > IMPOSSIBLE / 2 else None
     return None
 
 
@@ -190,10 +300,13 @@ def _starts(part: Polytope, rng: np.random.Generator) -> Ints | None:
 class _Move:
     """A way to go, and the unknowns and rows that it changes."""
 
-    def __init__(self, way: Ints, part: Polytope, dense: Ints) -> None:
+    def __init__(self, way: Ints, part: Polytope, dense: Ints, above: int) -> None:
         moved = dense @ way
         self.on, rows = np.flatnonzero(way), np.flatnonzero(moved)
         self.way = way[self.on]
+        # places of rows with chances, which stand below all others, and their numbers
+        self.weighed = len(self.on) + np.flatnonzero(rows >= above)
+        self.rows = rows[rows >= above] - above
         self.all = np.concatenate([self.on, len(way) + rows])
         self.changes = np.concatenate([self.way, moved[rows]])
         self.low = np.concatenate([part.least[self.on], part.low[rows]])
@@ -205,7 +318,10 @@ class _Move:
 class _Chains:
     """Chains side by side, each at a point that keeps every row."""
 
-    def __init__(self, at: Ints, part: Polytope, sizes: Ints, prior: Prior) -> None:
+    def __init__(
+        self, at: Ints, part: Polytope, sizes: Ints, prior: Prior, weighed: Weighed
+    ) -> None:
+        self._weighed = weighed
         self._all = np.concatenate([at, at @ part.matrix.toarray().T], axis=1)
         self.at = self._all[:, : at.shape[1]]
         each = np.arange(int(part.most.max()) + 1, dtype=float)[:, None, None]
@@ -230,6 +346,9 @@ class _Chains:
         times = np.where(is_inside, times, 0)
         points = here[:, None, : len(move.on)] + times[:, :, None] * move.way
         chances = self._logs[points, move.on].sum(axis=2)
+        if len(move.rows):
+            changes = times[:, :, None] * move.changes[move.weighed]
+            chances += self._weighed.logs_of(here[:, None, move.weighed] + changes, move.rows)
         chances = np.where(is_inside, chances, -np.inf) + rng.gumbel(size=chances.shape)
         taken = times[np.arange(len(here)), chances.argmax(axis=1)]
         self._all[:, move.all] = here + taken[:, None] * move.changes

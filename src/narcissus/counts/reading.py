@@ -58,6 +58,12 @@ class Variable:
         """Check whether a dimension has its name."""
         return name.casefold() == self.name.casefold()
 
+    def value(self, text: str) -> int | None:
+        """Read a whole number in the range, as it is written by itself; None: it is none."""
+        if re.fullmatch(r"0|-?[1-9]\d{0,8}", text) and self.low <= int(text) <= self.high:
+            return int(text)
+        return None
+
     def span(self, label: str) -> tuple[int, int] | None:
         """Read a label as a range of the variable: ``18``, ``0-17``, ``<5``, ``64+``."""
         plain = label.casefold().replace("\u2013", "-").removesuffix(" years").strip()

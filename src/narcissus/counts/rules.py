@@ -299,21 +299,10 @@ def perturb(layout: CrossedTables, key: CellKey, name: str = "cell key, ±1") ->
     number by the chances of the table. Source: Enderle and Giessing 2018.
     """
     rules, meanings = Rules(key=key), dict[int, Meaning]()
-    rows = [
-        [(j, p) for j, p in sorted(key.chances[i].items()) if p > 0] for i in sorted(key.chances)
-    ]
-    values = [np.array([j for j, _ in row]) for row in rows]
-    ends = [np.cumsum([p for _, p in row]) for row in rows]
 
     def tell(counts: Ints, places: Sequence[Ints], rng: np.random.Generator) -> Told:
         keys = layout.sum_by(places, rng.integers(2**32, size=len(places[0]))) % 2**32 / 2**32
-        true = np.minimum(counts, key.last)
-        printed = counts - true
-        for i in range(key.last + 1):
-            at = np.flatnonzero(true == i)
-            chosen = np.searchsorted(ends[i][:-1], keys[at] * ends[i][-1], side="right")
-            printed[at] += values[i][chosen]
-        return _read(printed, rules, meanings)
+        return _read(key.perturbed(counts, keys), rules, meanings)
 
     return PublishingRule(name, layout, tell)
 

@@ -200,6 +200,23 @@ def selection(cell: Cell, dimensions: Mapping[str, Dimension], given: Structure)
     return found
 
 
+def places_of(
+    column: Any, dimension: Dimension, *, named: bool = False, variable: Variable | None = None
+) -> Ints:
+    """Return the leaf of each person; -1: no table shows it, or ``named``, by its name.
+
+    A whole number of the ``variable`` is in the leaf whose range holds it.
+    """
+    known = {leaf: at for at, leaf in enumerate(dimension.leaves)}
+    others = -1 if named else known.get(OTHER, -1)
+    if variable is not None and variable.is_named(dimension.name):
+        spans = [(at, *(variable.span(leaf) or (1, 0))) for leaf, at in known.items()]
+        values = {label: variable.value(label) for label in set(column) - set(known)}
+        known |= {label: at for label, value in values.items() for at, low, high in spans
+                  if value is not None and low <= value <= high}  # fmt: skip
+    return column.map(known).fillna(others).to_numpy(np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class System:
     """Limits of sums: row i is about published cell i, rows beyond these link blocks."""

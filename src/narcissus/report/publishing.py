@@ -26,9 +26,10 @@ _HOW = (
 )
 _GAME = (
     "The attacker knows the columns of the tables, and names the likeliest secret. Of suppressed, "
-    "rounded and perturbed tables they weigh all data sets that agree; of noise they take the "
-    "numbers of the finest table as they are. The baseline is the same attack on people whom the "
-    "tables leave out. Another attack may get more.",
+    "rounded and perturbed tables they weigh all data sets that agree, by the chance that numbers "
+    "are perturbed or rounded so (fitted: they scale proportions to what is printed, without "
+    "chances). Of noise they take the numbers of the finest table as they are. The baseline is the "
+    "same attack on people whom the tables leave out. Another attack may get more.",
 )
 
 

@@ -24,6 +24,7 @@ from narcissus.counts import (
     Publication,
     TablesAudit,
     TablesGame,
+    Variable,
     audit_tables,
 )  # fmt: skip
 from narcissus.counts.game import PosteriorReader, ReadingAttack, TablesPlayed, concluded
@@ -56,6 +57,7 @@ ASSUMED = {
     "people": "every person is in any cell with the same chance, independently of others",
 }
 """What the attacker believes, by prior."""
+IGNORED = "means, medians and totals are not used: an attacker who uses them may do better"
 _LISTED = 50  # hidden cells, the narrowest
 _MOST_LABELS = 5_000  # of a column
 
@@ -98,9 +100,11 @@ class TablesWork(PreparedWork[PublishedTablesStudy]):
         if self.study.threat is None:
             return None
         size = None if self.game is None else len(self.game.people)
+        are_printed = any(cell.statistics for cell in self.cells)
         return PosteriorReader(
             self.cells, self.declared.structure, self.study.threat.wanted(), size,
             steps=self.study.run.steps, rng=child(self.entropy, 0),
+            values=are_printed if self.game is None else self.game.has_values,
         )  # fmt: skip
 
 
@@ -127,7 +131,7 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
             rule = AsPublished(cells, declared.structure, declared.rules)
             task = study.threat.wanted()
             columns = list(dict.fromkeys([*rule.columns, task.secret, *task.known]))
-            table = _people(folder / study.data.people, columns)
+            table = _people(folder / study.data.people, columns, rule.variable)
             people = pd.DataFrame({
                 name: np.array(labels, object)[table.codes[:, at]]
                 for at, (name, labels) in enumerate(zip(table.names, table.labels, strict=True))
@@ -202,11 +206,20 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
 KIND = PublishedTablesKind()
 
 
-def _people(path: Path, columns: Sequence[str]) -> Table:
-    table = read_table(
-        path, columns=columns, read_as=dict.fromkeys(columns, "text"), max_values=_MOST_LABELS,
-        missing="category",
-    )  # fmt: skip
+def _people(path: Path, columns: Sequence[str], variable: Variable | None) -> Table:
+    """Read the people; the variable of statistics is left out where they have no such column."""
+    numbers = [] if variable is None else list(filter(variable.is_named, columns))
+    more = [variable.name] if variable is not None and not numbers else []
+    read_as: Any = {name: "text" for name in columns if name not in numbers}
+    try:
+        table = read_table(
+            path, columns=[*columns, *more], read_as=read_as, max_values=_MOST_LABELS,
+            missing="category",
+        )  # fmt: skip
+    except InputError:
+        if not more:
+            raise
+        return _people(path, columns, None)
     if isinstance(table, CountedTable):
         raise InputError(f"{path} has too many rows for the game: draw 2,000,000 of them or fewer")
     return table
@@ -241,8 +254,14 @@ def _determined(audit: TablesAudit) -> StudyRow:
 def _attacked(one: ReadingAttack) -> Iterator[StudyRow]:
     """Yield what an attack reaches from these tables, in the game, and beyond people left out."""
     exact = Quantity(value=one.these, grade="proved")
+    ignored: dict[str, Any] = {}
+    if one.read == "counts alone":
+        exact = Quantity(value=one.these, low=one.these, grade="approximate",
+                         takes_as_given=(IGNORED,))  # fmt: skip
+        ignored = {f"read {one.read}": 1}
     how: dict[str, Any] = {f"read {word}": many for word, many in one.how.items()}
-    yield StudyRow(role="attack", of=SHARE, name=one.name, quantity=exact, at=THESE)
+    yield StudyRow(role="attack", of=SHARE, name=one.name, quantity=exact, at=THESE,
+                   facts=ignored)  # fmt: skip
     inside, outside = Quantity.of(one.inside), Quantity.of(one.outside)
     yield StudyRow(role="attack", of=SHARE, name=one.name, quantity=inside,
                    baseline=outside.value, at=GAME, facts=how)  # fmt: skip
@@ -267,7 +286,9 @@ def _believed(reader: PosteriorReader) -> list[StudyRow]:
             role="measure", of=EXPECTED, name=prior, at=THESE,
             facts={f"read {reader.how[prior]}": 1},
             quantity=Quantity(
-                value=reader.believed(prior), grade="approximate", takes_as_given=(ASSUMED[prior],)
+                value=reader.believed(prior), grade="approximate", takes_as_given=(
+                    ASSUMED[prior], *([IGNORED] if reader.how[prior] == "counts alone" else [])
+                ),
             ),
         )
         for prior in PRIORS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from narcissus.counts.people import MOST_PEOPLE
 from narcissus.kinds.layout import Headline, Layout, table
 from narcissus.kinds.published.kind import (
     CERTAIN,
@@ -65,7 +66,6 @@ class PublishedTablesLayout(Layout):
     not_covered = (
         "attackers who know other columns of a person than these, or other people in the tables",
         "tables of the same people that are published elsewhere, or later",
-        "means, medians and totals of a variable, in the game",
     )
 
     def title(self, study: Any, case: StudyJudgement) -> str:
@@ -85,11 +85,20 @@ class PublishedTablesLayout(Layout):
         return found
 
     def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
-        is_settled = _one(case, DETERMINED).quantity.high is not None
-        return [] if is_settled else [NotAssessed(
-            "whether other people are determined", "the tables are too large to settle it",
-            "take fewer tables together, or raise `run.seconds`",
-        )]  # fmt: skip
+        found: list[NotAssessed] = []
+        if _one(case, DETERMINED).quantity.high is None:
+            found.append(NotAssessed(
+                "whether other people are determined", "the tables are too large to settle it",
+                "take fewer tables together, or raise `run.seconds`",
+            ))  # fmt: skip
+        if _may(case):
+            found.append(NotAssessed(
+                "what an attacker who uses all means, medians and totals reaches",
+                "of some tables the attack read the counts alone",
+                "raise `run.steps`, and name `people` with whole numbers of the variable, at most "
+                f"{MOST_PEOPLE} of them",
+            ))  # fmt: skip
+        return found
 
     def glance(self, case: StudyJudgement) -> Glance:
         detail, of, most = case.detail, case.worst.criterion.of, case.worst.at_most or 0.0
@@ -109,20 +118,21 @@ class PublishedTablesLayout(Layout):
         hardest = "Nobody was found whose secret follows from the tables with certainty."
         if sure.value > 0:
             hardest = f"The secret of {of_100(sure.value, 'down')} people follows with certainty."
+        hardest = hardest[:-1] + _may(case, "find more") + "."
         return Glance(
             **common,
             without=Reach(
                 "The attack is right about {} people whom the tables leave out.",
                 _of_attack(case, SHARE, name, GAME, "fresh").quantity,
             ),
-            with_it=Reach("It is right about {} people in these tables.",
+            with_it=Reach(f"It is right about {{}} people in these tables{_may(case)}.",
                           _of_attack(case, SHARE, name, THESE).quantity),
             most=Reach("No attacker who knows the same columns is right about more than {}.",
                        case.findings.select(THESE, role="bound")[0].quantity),
             unlimited=f"No lower limit exists: people who share {_known(detail)} share "
             f"{detail.secret}.",
             hardest=hardest,
-            why=f"it is {low:.1f} to {high:.1f} of 100 in the game" if of == GAIN else "",
+            why=f"it is {low:.1f} to {high:.1f} of 100 in the game{_may(case)}" * (of == GAIN),
         )  # fmt: skip
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
@@ -144,7 +154,7 @@ class PublishedTablesLayout(Layout):
         return found
 
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
-        said = {status: [_sentence(one) for one in case.deciding if one.status == status]
+        said = {status: [_sentence(one, case) for one in case.deciding if one.status == status]
                 for status in ("met", "exceeded")}  # fmt: skip
         return {"evidence_against": said["exceeded"], "evidence_for": said["met"]}
 
@@ -170,7 +180,7 @@ class PublishedTablesLayout(Layout):
         seen, gain = _of_attack(case, SHARE, name, THESE), _of_attack(case, GAIN, name, GAME)
         text = (
             f"{percent(seen.value)} of the people's {case.detail.secret} named from these tables, "
-            f"a gain of {percent(gain.value)} over people left out"
+            f"a gain of {percent(gain.value)} over people left out{_may(case)}"
         )
         return {"inference": Answered(text, gain.quantity.grade)}
 
@@ -192,7 +202,7 @@ def _without_records(case: StudyJudgement) -> dict[str, Any]:
     if believed:
         # no figure: without a baseline nothing is known to be added
         with_it = Reach("An attacker who holds every consistent data set alike expects to be right "
-                        f"for {of_100(believed[0].value)} people.")  # fmt: skip
+                        f"for {of_100(believed[0].value)} people{_may(case)}.")  # fmt: skip
     return {
         "without": Reach("What follows here follows from the tables alone."),
         "with_it": with_it,
@@ -204,7 +214,13 @@ def _without_records(case: StudyJudgement) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _sentence(one: JudgedCriterion) -> str:
+def _may(case: StudyJudgement, more: str = "do better") -> str:
+    """Return what follows a sentence about an attack that did not use all statistics."""
+    is_ignored = any("read counts alone" in row.facts for row in case.findings.rows)
+    return f". An attacker who uses all means, medians and totals may {more}" * is_ignored
+
+
+def _sentence(one: JudgedCriterion, case: StudyJudgement) -> str:
     if one.criterion.of == DETERMINED:
         return f"{one.measures[0].value:,.0f} people are determined; {one.at_most:,.0f} accepted."
     accepted = f"{percent(one.at_most)} is accepted"
@@ -212,7 +228,8 @@ def _sentence(one: JudgedCriterion) -> str:
         return f"No attacker names more than {percent(one.bound.quantity.high, 'up')}; {accepted}."
     row, verb = (one.surest, "gains at least") if one.criterion.of == GAIN else (one.best, "names")
     least = row.value if row.quantity.low is None else row.quantity.low
-    return f"The attack with {_prior(row)} {verb} {percent(least, 'down')}; {accepted}."
+    said = f"The attack with {_prior(row)} {verb} {percent(least, 'down')}; {accepted}"
+    return f"{said}{_may(case)}."
 
 
 def _certain(case: StudyJudgement) -> list[Block]:
@@ -257,7 +274,8 @@ def _secrets(case: StudyJudgement) -> list[Block]:
         return [
             Facts([("The attacker knows", known)]),
             table(
-                "Share of people whose secret an attacker expects to name, if the prior is true",
+                "Share of people whose secret an attacker expects to name, if the prior is true"
+                + _may(case),
                 case.findings.select(of=EXPECTED),
                 {"Attacker holds": _prior, "Expects": "value", "Read": _read}, percent=("Expects",),
             ),
@@ -278,11 +296,11 @@ def _secrets(case: StudyJudgement) -> list[Block]:
             ("No attacker with the same columns exceeds", percent(most.value, "up")),
         ]),
         table(
-            "People whose secret is named from these tables, exactly", these,
+            f"People whose secret is named from these tables{_may(case) or ', exactly'}", these,
             {"Attacker holds": _prior, "Named": "value"}, percent=("Named",),
         ),
         table(
-            "The same in the game; limits of all attacks hold together", game,
+            f"The same in the game; limits of all attacks hold together{_may(case)}", game,
             {"Attacker holds": _prior, "Of": lambda row: SIDES[row.role], "Share": "value",
              "Limits": "limits", "Tables read": _read}, percent=("Share",),
         ),
@@ -303,7 +321,10 @@ def _method(detail: TablesDetail) -> Text:
         "columns, as consistent data sets have on average. The likeliest secret is named; ties are "
         "split. One attacker holds every data set alike, the other every arrangement of people. A "
         "table is read exactly where all consistent data sets are enumerated, by sampling where "
-        "Markov chains mix, and else by proportional fitting. How it is read changes how good the "
-        "attack is, and not how its success is counted.",
+        "Markov chains mix, and else by proportional fitting. A data set weighs as much as the "
+        "chance that its numbers are perturbed or rounded as they are printed, each cell by "
+        "itself. Means, medians and totals are used where all data sets are enumerated; else the "
+        "counts alone are read. How it is read changes how good the attack is, and not how its "
+        "success is counted.",
         *([game] if detail.trials else []),
     ])  # fmt: skip
