@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
+from time import monotonic
 from typing import Annotated, Any
 
 import click
@@ -96,17 +97,20 @@ def tables(files: Annotated[tuple[Path, ...], Opt(EXISTING)], *, of: TablesOptio
     if of.people is not None or of.secret is not None or of.known is not None:
         folder = of.run.out or Path("results") / files[0].name.partition(".")[0]
         return play_given(of.study(files), folder, of.run)
+    deadline = monotonic() + of.seconds
     names = [one.name for one in fields(counts.Publication)]
     given = counts.Publication(**{name: getattr(of, name) for name in names})
     cells = given.read(files)
     with progress(quiet=of.run.quiet or of.run.as_json or not sys.stderr.isatty()) as observer:
-        how: dict[str, Any] = {"limit": of.limit, "seconds": of.seconds, "observer": observer}
+        how: dict[str, Any] = {
+            "limit": of.limit, "seconds": deadline - monotonic(), "observer": observer,
+        }  # fmt: skip
         if of.against is None:
             found, narrowed = counts.audit_tables(cells, given.structure, **how), None
         else:
             earlier = given.read(_earlier(of.against, files))
             found, narrowed = counts.audit_next(cells, earlier, given.structure, **how)
-        judged = _judged(of, cells, given, found, observer)
+        judged = _judged(of, cells, given, found, observer, deadline)
     small = counts.differences(found, given.structure, of.below or 1)
     width = of.width if of.width is not None or of.against is None else 1
     narrow = [] if width is None else [one for one in found.hidden if one.width < width]
@@ -136,7 +140,7 @@ def tables(files: Annotated[tuple[Path, ...], Opt(EXISTING)], *, of: TablesOptio
 
 def _judged(
     of: TablesOptions, cells: Sequence[counts.Cell], given: counts.Publication,
-    found: counts.TablesAudit, observer: Observer,
+    found: counts.TablesAudit, observer: Observer, deadline: float,
 ) -> tuple[tuple[counts.SensitiveCell, ...], str] | None:  # fmt: skip
     """Judge cells by the contributions, if they are given."""
     if of.contributions is None or of.magnitude is None:
@@ -156,7 +160,7 @@ def _judged(
         of.contributions, of.magnitude, cells, given.structure, of.contributor
     )
     return counts.audit_contributions(
-        found, given.structure, parts, rules, seconds=of.seconds, observer=observer
+        found, given.structure, parts, rules, seconds=deadline - monotonic(), observer=observer
     )
 
 

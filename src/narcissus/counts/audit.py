@@ -155,7 +155,8 @@ def audit_tables(
     cells: of all tables, from `read_published`.
     structure: hierarchies, parts of the people, unlisted categories, the variable.
     limit: data sets are counted up to here, 1 to 1e6.
-    seconds: of work; limits that are not shown to be reached by then are marked, and hold.
+    seconds: of work; limits that are not shown to be reached by then are marked, and hold, and
+        data sets are counted in part.
 
     Raises `InputError` for tables that contradict each other, with a smallest set of cells that do.
     """
@@ -171,7 +172,7 @@ def audit_tables(
         solved = _Solved(system, cells, deadline, observer)
         found = None
         if any(cell.statistics for cell in cells):
-            found = search_people(cells, dimensions, given, limit=limit)
+            found = search_people(cells, dimensions, given, limit=limit, deadline=deadline)
     except InfeasibleError:
         raise contradiction(cells, dimensions, given) from None
     notes = _notes(system, found, cells)
@@ -180,7 +181,7 @@ def audit_tables(
         count, is_all, people, many = None, False, list[dict[str, str | int]](), None
         is_all_people = False
     elif found is None:
-        count, is_all = solved.count(limit)
+        count, is_all = solved.count(limit, deadline)
         people, many, is_all_people = solved.determined()
     else:
         count, is_all = len(found.data_sets), found.all_found
@@ -276,7 +277,7 @@ class _Solved:
     ) -> None:  # fmt: skip
         self.system, self.cells = system, cells
         unknowns = len(system.sizes)
-        self.part = _whole(system).tightened()
+        self.part = _whole(system).tightened(deadline)
         self._parts = parts_of(self.part)
         self._is_count = cells[0].unit is None
         self.finest = people and self._is_count and system.is_whole and unknowns <= FINEST
@@ -333,7 +334,7 @@ class _Solved:
             found.append(CellLimits(cell, low, None if no_end else high, exact or low == high))
         return found
 
-    def count(self, limit: int) -> tuple[int | None, bool]:
+    def count(self, limit: int, deadline: float) -> tuple[int | None, bool]:
         """Count data sets up to the limit, and say whether these are all.
 
         Where cliques are crossed, each set counted stands for one data set or more; where tables
@@ -341,7 +342,7 @@ class _Solved:
         """
         if not self.system.exact:
             return None, False
-        part, sizes, steps = self.part, self.system.sizes, Steps()
+        part, sizes, steps = self.part, self.system.sizes, Steps(deadline=deadline)
         settled = part.least == part.most
         total = weight(part.least[settled], sizes[settled])
         is_all = self.system.is_whole

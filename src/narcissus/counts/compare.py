@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 THRESHOLDS = (3, 5, 7, 10)
 EPSILONS = (0.5, 2.0, 8.0)
 STEPS = 300  # of the game's search for all data sets: it samples beyond
+MOVES = 4_000  # of chains: a fifth of a study's, and a tenth of a study's sweeps at least
 
 
 @dataclass(frozen=True)
@@ -191,7 +192,7 @@ def compare_rules(
 def _played(
     people: pd.DataFrame, rule: PublishingRule, task: WantedSecret, trials: int, seed: list[int]
 ) -> ReadingAttack | None:
-    game = TablesGame(people, rule.to_read, task, steps=STEPS)
+    game = TablesGame(people, rule.to_read, task, steps=STEPS, moves=MOVES)
     try:
         return play(game, trials=trials, rng=np.random.default_rng(seed)).best
     except TooLargeError:

@@ -291,16 +291,22 @@ class _Judged:
                 size[by] = max(size.get(by, each), each)
         order = sorted(size, key=size.__getitem__, reverse=True)
         observer.start("What contributors derive", len(order[:INSIDERS]))
+        loose = sum(not self.limits[at].exact for at in hidden)
         for number, by in enumerate(order):
-            if number == INSIDERS or monotonic() > deadline:
+            if number == INSIDERS:
                 return f"What {len(order) - number:,} smaller contributors derive was left out."
             cells = [*self.published, *self._known_to(by)]
-            found = limits_of(cells, self.given, seconds=max(1.0, deadline - monotonic()))
+            found = limits_of(cells, self.given, seconds=deadline - monotonic())
             for at in hidden:
                 self._note(at, by, found[at], "a contributor")
+            if monotonic() > deadline:  # what the last one derives was perhaps cut short
+                return (
+                    f"Time ran out (--seconds): what {len(order) - number:,} contributors derive "
+                    "was left out."
+                )
             observer.advance()
         observer.finish()
-        return ""
+        return f"Limits of {loose:,} sensitive cells may be narrower than shown." if loose else ""
 
     def _known(self, amount: Fraction, *, is_all: bool) -> Meaning:
         at = amount / self.unit

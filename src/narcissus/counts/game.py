@@ -22,7 +22,7 @@ from narcissus._validation import fraction, integer, one_of
 from narcissus._visible import visible
 from narcissus.counts.intervals import InfeasibleError
 from narcissus.counts.marks import Meaning, Rules
-from narcissus.counts.posterior import HOW, PRIORS, STEPS, ExpectedPeople, How, Prior, expected
+from narcissus.counts.posterior import HOW, MOVES, PRIORS, STEPS, ExpectedPeople, How, Prior, expected
 from narcissus.counts.reading import Cell
 from narcissus.counts.system import (
     OTHER,
@@ -73,7 +73,7 @@ class PosteriorReader:
 
     def __init__(
         self, cells: Sequence[Cell], structure: Structure, task: WantedSecret, size: int | None,
-        *, steps: int = STEPS, rng: np.random.Generator,
+        *, steps: int = STEPS, moves: int = MOVES, rng: np.random.Generator,
     ) -> None:  # fmt: skip
         self.task = task
         if size is not None and all(cell.labels for cell in cells):
@@ -87,7 +87,9 @@ class PosteriorReader:
                 "keeps track: take fewer tables or dimensions together"
             )
         try:
-            self._found: ExpectedPeople = expected(system, steps=steps, rng=rng)
+            self._found: ExpectedPeople = expected(
+                system, steps=steps, moves=moves, rng=rng
+            )
         except InfeasibleError:
             raise InputError("the tables of the game contradict each other") from None
         self.how: Mapping[Prior, How] = self._found.how
@@ -218,6 +220,7 @@ class TablesGame:
     structure: what the tables are about, as of `narcissus.counts.audit_tables`.
     left_out: share of the people who are left out of each table, one person or more.
     steps: of the search for all consistent data sets of a table.
+    moves: of Markov chains, at most, where a table is sampled.
     """
 
     people: pd.DataFrame
@@ -226,6 +229,7 @@ class TablesGame:
     structure: Structure = field(default_factory=Structure)
     left_out: float = 0.1
     steps: int = STEPS
+    moves: int = MOVES
 
     def __post_init__(self) -> None:
         self.task.require(list(self.people.columns))
@@ -243,7 +247,8 @@ class TablesGame:
         """Publish tables of some people, and read them."""
         cells = self.publish(people, rng)
         return PosteriorReader(
-            cells, self.structure, self.task, len(people), steps=self.steps, rng=rng
+            cells, self.structure, self.task, len(people), steps=self.steps, moves=self.moves,
+            rng=rng,
         )
 
     def trial(self, entropy: int, number: int) -> tuple[Any, Any]:

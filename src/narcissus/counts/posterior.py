@@ -34,7 +34,8 @@ PRIORS: tuple[Prior, ...] = ("uniform", "people")
 STEPS = 1_000  # of the search for all data sets, together
 LARGEST_SAMPLED = 300  # unknowns of a part that is sampled
 _STARTS, _COPIES = 8, 4  # of chains
-_MOVES = 20_000  # of all chains, at most; the first third is thrown away
+MOVES = 20_000  # of all chains, at most; the first third is thrown away
+_SWEEPS = 400  # a walk has so many times fewer sweeps than moves, or more
 _WINDOW = 32  # points of a step
 _MIXED = 1.05  # largest ratio of Gelman and Rubin
 _SECONDS = 2.0  # for a start
@@ -52,7 +53,7 @@ class ExpectedPeople:
 
 def expected(
     system: System, priors: tuple[Prior, ...] = PRIORS, *, steps: int = STEPS,
-    rng: np.random.Generator,
+    moves: int = MOVES, rng: np.random.Generator,
 ) -> ExpectedPeople:  # fmt: skip
     """Compute the expected number of people of each unknown, given that every row holds.
 
@@ -78,7 +79,7 @@ def expected(
                 chances = np.exp(logs - logs.max())
                 values: Floats | None = chances @ found / chances.sum()
             else:
-                values, made = sampled(part, sizes, prior, rng), "sampled"
+                values, made = sampled(part, sizes, prior, rng, moves), "sampled"
             if values is None:
                 values, made = fitted(part, sizes), "fitted"
             means[prior][own] = values
@@ -127,7 +128,9 @@ def lattice(matrix: Any) -> Ints:
     return basis
 
 
-def sampled(part: Polytope, sizes: Ints, prior: Prior, rng: np.random.Generator) -> Floats | None:
+def sampled(
+    part: Polytope, sizes: Ints, prior: Prior, rng: np.random.Generator, most: int = MOVES
+) -> Floats | None:
     """Return the means of unknowns over Markov chains; None where these are not shown to mix."""
     if len(sizes) > LARGEST_SAMPLED or len(sizes) * int(part.most.max()) > _LOGS:
         return None
@@ -142,7 +145,8 @@ def sampled(part: Polytope, sizes: Ints, prior: Prior, rng: np.random.Generator)
     chains = _Chains(np.repeat(begin, _COPIES, axis=0), part, sizes, prior)
     moves = [_Move(way, part, dense) for way in _short(basis)]
     seen: list[Ints] = []
-    sweeps, until = max(50, _MOVES // len(moves)), 50
+    least = most // _SWEEPS
+    sweeps, until = max(least, most // len(moves)), least
     while len(seen) < sweeps:
         for move in moves:
             chains.step(move, rng)
@@ -195,9 +199,15 @@ class _Move:
         self.on, rows = np.flatnonzero(way), np.flatnonzero(moved)
         self.way = way[self.on]
         self.all = np.concatenate([self.on, len(way) + rows])
-        self.changes = np.concatenate([self.way, moved[rows]])
-        self.low = np.concatenate([part.least[self.on], part.low[rows]])
-        self.high = np.concatenate([part.most[self.on], part.high[rows]])
+        changes = np.concatenate([self.way, moved[rows]])
+        low = np.concatenate([part.least[self.on], part.low[rows]])
+        high = np.concatenate([part.most[self.on], part.high[rows]])
+        self.changes, self.size = changes, np.abs(changes)
+        self.is_single = bool((self.size == 1).all())
+        # a point may go so far up, or down, that what changes is still within these ends
+        self.up = np.where(changes > 0, high, -low)
+        self.down = np.where(changes > 0, -low, high)
+        self.sign = np.sign(changes)
         room = (part.most[self.on] - part.least[self.on]) // np.abs(self.way)
         self.strides = max(1, int(room.min()) // _WINDOW).bit_length()
 
@@ -209,29 +219,38 @@ class _Chains:
         self._all = np.concatenate([at, at @ part.matrix.toarray().T], axis=1)
         self.at = self._all[:, : at.shape[1]]
         each = np.arange(int(part.most.max()) + 1, dtype=float)[:, None, None]
-        self._logs = log_weights(each, sizes[:, None], prior)
+        self._logs = np.ascontiguousarray(log_weights(each, sizes[:, None], prior).T).ravel()
+        self._most = len(each)
+        self._rows = np.arange(len(at))
+        self._window = np.arange(max(_WINDOW, len(each)))
 
     def step(self, move: _Move, rng: np.random.Generator) -> None:
         """Go along a way to one of the points of a window around, by their weights (Gibbs).
 
         A window is as likely from each of its points, and so is the stride between them.
         """
-        here, stride = self._all[:, move.all], 1 << int(rng.integers(move.strides))
-        up, size = move.changes > 0, np.abs(move.changes)
-        above, below = (move.high - here) // size, (here - move.low) // size
-        most = np.where(up, above, below).min(axis=1)
-        least = -np.where(up, below, above).min(axis=1)
+        here = self._all[:, move.all]
+        stride = 1 << int(rng.integers(move.strides)) if move.strides > 1 else 1
+        along = here * move.sign
+        above, below = move.up - along, move.down + along
+        if not move.is_single:
+            above //= move.size
+            below //= move.size
+        most, least = above.min(axis=1)[:, None], -below.min(axis=1)[:, None]
         if move.strides > 1 or (most - least).max() >= _WINDOW:
             begin = -stride * rng.integers(_WINDOW, size=len(here))
-            times = begin[:, None] + stride * np.arange(_WINDOW)
+            times = begin[:, None] + stride * self._window[:_WINDOW]
         else:
-            times = least[:, None] + np.arange(int((most - least).max()) + 1)
-        is_inside = (times >= least[:, None]) & (times <= most[:, None])
-        times = np.where(is_inside, times, 0)
-        points = here[:, None, : len(move.on)] + times[:, :, None] * move.way
-        chances = self._logs[points, move.on].sum(axis=2)
-        chances = np.where(is_inside, chances, -np.inf) + rng.gumbel(size=chances.shape)
-        taken = times[np.arange(len(here)), chances.argmax(axis=1)]
+            times = least + self._window[: int((most - least).max()) + 1]
+        is_inside = (times >= least) & (times <= most)
+        times *= is_inside
+        points = (here[:, : len(move.on)] + move.on * self._most)[:, None] + (
+            times[:, :, None] * move.way
+        )
+        chances = self._logs.take(points).sum(axis=2)
+        chances[~is_inside] = -np.inf
+        chances += rng.gumbel(size=chances.shape)
+        taken = times[self._rows, chances.argmax(axis=1)]
         self._all[:, move.all] = here + taken[:, None] * move.changes
 
 
