@@ -26,7 +26,7 @@ from narcissus.cli.options import (
     print_json,
     some,
 )
-from narcissus.cli.playing import Run, names_of, play_given
+from narcissus.cli.playing import Run, bins_of, names_of, play_given, ways_of
 from narcissus.cli.progress import progress
 from narcissus.cli.rooms import counts, studies
 from narcissus.errors import InputError
@@ -203,11 +203,13 @@ def _sensitive(
 class RulesOptions:
     by: tuple[str, ...] = ()
     secret: str = ""
+    bins: Annotated[tuple[str, ...], Opt(check=bins_of)] = ()
+    read_as: Annotated[tuple[str, ...], Opt(check=ways_of)] = ()
     small: Annotated[int, Opt(click.IntRange(min=2))] = 3
     cell_key: Existing = None
     epsilon: Annotated[tuple[float, ...], Opt(PERCENT)] = ()
     trials: Annotated[int, Opt(click.IntRange(0, 100_000))] = 5
-    seconds: Annotated[float, Opt(PERCENT)] = 30.0
+    seconds: Annotated[float, Opt(PERCENT)] = 120.0
     seed: SeedGiven = None
     out: Path | None = None
     as_json: AsJson = False
@@ -221,8 +223,9 @@ def rules(people: Annotated[Path, Opt(EXISTING)], *, of: RulesOptions) -> None:
     from narcissus.report.html import page_html
     from narcissus.report.publishing import compared_rules
     from narcissus.report.text import page_text
-    from narcissus.tables import read_table
+    from narcissus.tables import Bins, CountedTable, read_table
 
+    deadline = monotonic() + of.seconds
     if not of.by or not of.secret:
         raise InputError(
             "name the columns of a table and the secret: narcissus rules people.csv --by sex,age "
@@ -230,7 +233,12 @@ def rules(people: Annotated[Path, Opt(EXISTING)], *, of: RulesOptions) -> None:
         )
     tables = [[name.strip() for name in one.split(",")] for one in of.by]
     names = list(dict.fromkeys([*(name for table in tables for name in table), of.secret]))
-    table = read_table(people, columns=names, missing="category")
+    table = read_table(
+        people, columns=names, missing="category", fewest=1, read_as=dict(of.read_as or ()),
+        bins={name: Bins(**way) for name, way in dict(of.bins or ()).items()},
+    )  # fmt: skip
+    if isinstance(table, CountedTable):
+        raise InputError(f"{people} has too many rows: draw 2,000,000 of them or fewer")
     labels = {
         name: [table.labels[at][k] for k in table.in_order[:, at].tolist()]
         for at, name in enumerate(table.names)
@@ -239,8 +247,8 @@ def rules(people: Annotated[Path, Opt(EXISTING)], *, of: RulesOptions) -> None:
     with progress(quiet=of.as_json or not sys.stderr.isatty()) as observer:
         found = counts.compare_rules(
             pd.DataFrame(labels).astype(str), of.secret, tables, small=of.small, key=key,
-            epsilons=of.epsilon or EPSILONS, trials=of.trials, seconds=of.seconds, rng=of.seed,
-            observer=observer,
+            epsilons=of.epsilon or EPSILONS, trials=of.trials, rng=of.seed, observer=observer,
+            seconds=deadline - monotonic(),
         )  # fmt: skip
     page = compared_rules(found)
     if of.out is not None:

@@ -73,7 +73,8 @@ class PosteriorReader:
 
     def __init__(
         self, cells: Sequence[Cell], structure: Structure, task: WantedSecret, size: int | None,
-        *, steps: int = STEPS, moves: int = MOVES, rng: np.random.Generator,
+        *, steps: int = STEPS, moves: int = MOVES, deadline: float = np.inf,
+        rng: np.random.Generator,
     ) -> None:  # fmt: skip
         self.task = task
         if size is not None and all(cell.labels for cell in cells):
@@ -88,7 +89,7 @@ class PosteriorReader:
             )
         try:
             self._found: ExpectedPeople = expected(
-                system, steps=steps, moves=moves, rng=rng
+                system, steps=steps, moves=moves, deadline=deadline, rng=rng
             )
         except InfeasibleError:
             raise InputError("the tables of the game contradict each other") from None
@@ -221,6 +222,7 @@ class TablesGame:
     left_out: share of the people who are left out of each table, one person or more.
     steps: of the search for all consistent data sets of a table.
     moves: of Markov chains, at most, where a table is sampled.
+    deadline: after which `TooLargeError` is raised, by the clock `time.monotonic`.
     """
 
     people: pd.DataFrame
@@ -230,6 +232,7 @@ class TablesGame:
     left_out: float = 0.1
     steps: int = STEPS
     moves: int = MOVES
+    deadline: float = np.inf
 
     def __post_init__(self) -> None:
         self.task.require(list(self.people.columns))
@@ -248,7 +251,7 @@ class TablesGame:
         cells = self.publish(people, rng)
         return PosteriorReader(
             cells, self.structure, self.task, len(people), steps=self.steps, moves=self.moves,
-            rng=rng,
+            deadline=self.deadline, rng=rng,
         )
 
     def trial(self, entropy: int, number: int) -> tuple[Any, Any]:

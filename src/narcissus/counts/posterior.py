@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any, Literal
 
 import numpy as np
@@ -24,6 +25,7 @@ from scipy.special import gammaln
 from narcissus.counts.data_sets import Steps, points
 from narcissus.counts.intervals import Polytope, distinct, parts_of, restricted
 from narcissus.counts.system import BIG, Ints, System
+from narcissus.errors import TooLargeError
 
 Floats = NDArray[np.float64]
 Prior = Literal["uniform", "people"]
@@ -53,18 +55,19 @@ class ExpectedPeople:
 
 def expected(
     system: System, priors: tuple[Prior, ...] = PRIORS, *, steps: int = STEPS,
-    moves: int = MOVES, rng: np.random.Generator,
+    moves: int = MOVES, deadline: float = np.inf, rng: np.random.Generator,
 ) -> ExpectedPeople:  # fmt: skip
     """Compute the expected number of people of each unknown, given that every row holds.
 
-    Raises `narcissus.counts.intervals.InfeasibleError` where rows contradict each other.
+    Raises `narcissus.counts.intervals.InfeasibleError` where rows contradict each other, and
+    `TooLargeError` at the deadline.
     """
     unknowns = len(system.sizes)
     start = np.zeros(unknowns, np.int64)
     whole = Polytope(system.matrix, system.low, system.high, start, start + BIG).tightened()
     means: dict[Prior, Floats] = {prior: whole.least.astype(float) for prior in priors}
     how: dict[Prior, How] = dict.fromkeys(priors, "exact")
-    most, left = whole.most.copy(), Steps(steps)
+    most, left = whole.most.copy(), Steps(steps, deadline)
     for rows, own in sorted(parts_of(whole), key=lambda one: len(one[1])):
         part, sizes = distinct(restricted(whole, rows, own)), system.sizes[own]
         is_limited = left.left > 0 and (part.most < BIG // 2).all()
@@ -73,18 +76,24 @@ def expected(
         if is_whole:
             most[own] = found.max(axis=0)
         for prior in priors:
+            _in_time(deadline)
             made: How = "exact"
             if is_whole:
                 logs = log_weights(found, sizes, prior)
                 chances = np.exp(logs - logs.max())
                 values: Floats | None = chances @ found / chances.sum()
             else:
-                values, made = sampled(part, sizes, prior, rng, moves), "sampled"
+                values, made = sampled(part, sizes, prior, rng, moves, deadline), "sampled"
             if values is None:
                 values, made = fitted(part, sizes), "fitted"
             means[prior][own] = values
             how[prior] = HOW[max(HOW.index(how[prior]), HOW.index(made))]
     return ExpectedPeople(means, how, most)
+
+
+def _in_time(deadline: float) -> None:
+    if monotonic() > deadline:
+        raise TooLargeError("time ran out while tables were read: allow more, or take fewer")
 
 
 def log_weights(found: Any, sizes: Ints, prior: Prior) -> Floats:
@@ -129,8 +138,9 @@ def lattice(matrix: Any) -> Ints:
 
 
 def sampled(
-    part: Polytope, sizes: Ints, prior: Prior, rng: np.random.Generator, most: int = MOVES
-) -> Floats | None:
+    part: Polytope, sizes: Ints, prior: Prior, rng: np.random.Generator, most: int = MOVES,
+    deadline: float = np.inf,
+) -> Floats | None:  # fmt: skip
     """Return the means of unknowns over Markov chains; None where these are not shown to mix."""
     if len(sizes) > LARGEST_SAMPLED or len(sizes) * int(part.most.max()) > _LOGS:
         return None
@@ -139,7 +149,7 @@ def sampled(
         basis = lattice(dense[part.low == part.high])
     except OverflowError:
         return None
-    begin = _starts(part, rng)
+    begin = _starts(part, rng, deadline)
     if begin is None or not len(basis):
         return None
     chains = _Chains(np.repeat(begin, _COPIES, axis=0), part, sizes, prior)
@@ -149,6 +159,7 @@ def sampled(
     sweeps, until = max(least, most // len(moves)), least
     while len(seen) < sweeps:
         for move in moves:
+            _in_time(deadline)
             chains.step(move, rng)
         seen.append(chains.at.copy())
         if len(seen) in (until, sweeps):
@@ -171,7 +182,7 @@ def _short(basis: Ints) -> list[Ints]:
     return list(found.values())
 
 
-def _starts(part: Polytope, rng: np.random.Generator) -> Ints | None:
+def _starts(part: Polytope, rng: np.random.Generator, deadline: float) -> Ints | None:
     """Return points of whole numbers far apart, shape (starts, unknowns); None: none was found."""
     holds = LinearConstraint(
         part.matrix.astype(float), np.where(part.low <= -BIG // 2, -np.inf, part.low),
@@ -180,9 +191,11 @@ def _starts(part: Polytope, rng: np.random.Generator) -> Ints | None:
     found: list[Ints] = []
     solve: Any = milp
     for _ in range(_STARTS):
+        _in_time(deadline)
         made = solve(
             rng.standard_normal(len(part.least)), integrality=1, constraints=holds,
-            bounds=Bounds(part.least, part.most), options={"time_limit": _SECONDS},
+            bounds=Bounds(part.least, part.most), 
+            options={"time_limit": min(_SECONDS, max(0.01, deadline - monotonic()))},
         )  # fmt: skip
         point = None if made.x is None else np.rint(made.x).astype(np.int64)
         if point is None or not part.holds(point):

@@ -31,6 +31,7 @@ def read_table(
     read_as: Mapping[str, ReadAs] | None = None,
     max_rows: int = 200_000_000,
     max_values: int = 200,
+    fewest: int = 2,
     count_above: int = 2_000_000,
     observer: Observer = SILENT,
 ) -> Table:
@@ -58,6 +59,8 @@ def read_table(
         before they are read.
     max_values: Refuse columns with more different values, after binning: each value is a cell of
         every marginal, and every one needs people in it.
+    fewest: Refuse columns of fewer different values: 2, or 1 where a column that tells nobody apart
+        is no mistake.
     count_above: Tables of more rows (or 250 million cells, or 1 GiB of file) are not held row by
         row: they are read in parts, twice if they are large, and become a `CountedTable` of their
         distinct records. Labels, codes and refusals are the same.
@@ -76,11 +79,12 @@ def read_table(
     limit = integer("max_rows", max_rows, low=1)
     most = integer("max_values", max_values, low=2)
     above = integer("count_above", count_above, low=0)
+    integer("fewest", fewest, low=1, high=2)
     one_of("missing", missing, ("refuse", "drop", "category"))
     binning = checked_bins(bins)
     if isinstance(source, Table):
         return _selected(source, chosen, dropped, {**binning, **(read_as or {})})
-    reading = Reading(binning, missing, most, dropped, dict(read_as or {}))
+    reading = Reading(binning, missing, most, dropped, dict(read_as or {}), fewest)
     parts = open_parts(source, chosen, dropped, limit)
     raw = parts.whole(above)
     if raw is None:

@@ -205,7 +205,7 @@ KIND = PublishedTablesKind()
 def _people(path: Path, columns: Sequence[str]) -> Table:
     table = read_table(
         path, columns=columns, read_as=dict.fromkeys(columns, "text"), max_values=_MOST_LABELS,
-        missing="category",
+        missing="category", fewest=1,
     )  # fmt: skip
     if isinstance(table, CountedTable):
         raise InputError(f"{path} has too many rows for the game: draw 2,000,000 of them or fewer")
