@@ -144,7 +144,7 @@ def one_of(name: str, value: str, choices: Iterable[str]) -> str:
     if value in known:
         return value
     raise InputError(
-        f"`{name}` must be one of {', '.join(known)}; got {value!r}{did_you_mean(value, known)}"
+        f"`{name}` must be one of {', '.join(known) or '(there is none)'}; got {value!r}{did_you_mean(value, known)}"
     )
 
 

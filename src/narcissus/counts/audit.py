@@ -27,6 +27,9 @@ from narcissus.errors import InputError
 from narcissus.observer import SILENT, Observer
 
 MOST_PEOPLE = 1_000  # that are listed
+NOTHING_PRINTED = (
+    "No cell of these tables is printed as a number: an attacker has the marks and a prior alone."
+)
 _ENOUGH = 10**7  # people in a cell, where nothing limits them
 FINEST = 5_000  # cells whose people are looked for
 
@@ -248,6 +251,8 @@ def _notes(system: System, found: FoundPeople | None, cells: Sequence[Cell]) -> 
         f"All {some} taken to have one of the labels that are shown (--others declares other "
         "ones), and tables to be printed as declared."
     ]
+    if all(cell.count.kind == "suppressed" for cell in cells):
+        notes.insert(0, NOTHING_PRINTED)
     if not system.exact:
         notes.append(
             "The tables are too large to cross all their dimensions: limits hold, and may be "
