@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from time import monotonic
 from typing import Any
 
@@ -21,7 +22,7 @@ from narcissus.counts.intervals import (
     restricted,
 )
 from narcissus.counts.people import FoundPeople, search_people
-from narcissus.counts.reading import Cell
+from narcissus.counts.reading import Cell, Variable
 from narcissus.counts.system import BIG, Dimension, Structure, System, build, dimensions_of
 from narcissus.errors import InputError
 from narcissus.observer import SILENT, Observer
@@ -178,7 +179,7 @@ def audit_tables(
             found = search_people(cells, dimensions, given, limit=limit, deadline=deadline)
     except InfeasibleError:
         raise contradiction(cells, dimensions, given) from None
-    notes = _notes(system, found, cells)
+    notes = [*_notes(system, found, cells), *_overlaps(cells, given)]
     limits = solved.limits(bool(found and not found.all_found))
     if cells[0].unit is not None:  # the search for people needs a variable
         count, is_all, people, many = None, False, list[dict[str, str | int]](), None
@@ -271,6 +272,24 @@ def _notes(system: System, found: FoundPeople | None, cells: Sequence[Cell]) -> 
             "necessary."
         )
     return notes
+
+
+def _overlaps(cells: Sequence[Cell], given: Structure) -> Iterator[str]:
+    """Name labels of one dimension that look like ranges, and overlap."""
+    number, labels = Variable("", 0, 10**9), dict[tuple[str, str], set[str]]()
+    for cell in cells:
+        for name, label in cell.labels.items():
+            labels.setdefault((cell.file, name), set()).add(label)
+    for (file, name), some in labels.items():
+        if name in given.parents or (given.variable and given.variable.is_named(name)):
+            continue
+        spans = sorted((span, one) for one in some if (span := number.span(one)))
+        if pair := next(((a, b) for (x, a), (y, b) in pairwise(spans) if x[1] > y[0]), None):
+            yield (
+                f"{file}: {' and '.join(pair)} of {name} seem to overlap, and are taken to hold "
+                f"different people; if they do not, declare --variable {name}=LOW:HIGH or "
+                f"--hierarchy {name}=FILE."
+            )
 
 
 class _Solved:
