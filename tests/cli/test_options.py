@@ -132,7 +132,9 @@ def test_an_option_that_a_text_names_is_one_of_a_command():
     of = {name: {opt for one in cli.get_command(None, name).params
                  for opt in (*one.opts, *one.secondary_opts)}
           for name in COMMANDS}  # fmt: skip
-    every = set().union(*of.values()) | {opt for one in cli.params for opt in one.opts} | NO_COMMANDS
+    every = (
+        set().union(*of.values()) | {opt for one in cli.params for opt in one.opts} | NO_COMMANDS
+    )
     named = list(_named_options())
     assert not {(name, file) for name, file in named if name not in every}
     about_tables = {

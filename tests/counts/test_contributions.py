@@ -317,8 +317,10 @@ def test_contributions_in_the_manner_of_a_country(tmp_path, texts, amounts):
     [
         ("area,turnover\nNorht,5\n", "line 2: no table shows area = Norht; did you mean `North`"),
         ("area,turnover\nNorth,-5\n", "line 2: the contribution"),
-        ("area,turnover\nNorth,6\nSouth,7.75\n", "line 3, column turnover: 7.75 .*--decimals 2 "
-         "--round 1,"),
+        (
+            "area,turnover\nNorth,6\nSouth,7.75\n",
+            "line 3, column turnover: 7.75 .*--decimals 2 --round 1,",
+        ),
         ("area,turnover\nNorth,5\nSouth,8\n", "sum to 5; correct one"),
         ("area,income\nNorth,5\n", "turnover"),
     ],

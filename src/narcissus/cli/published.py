@@ -223,7 +223,8 @@ def rules(people: Annotated[Path, Opt(EXISTING)], *, of: RulesOptions) -> None:
     from narcissus.report.html import page_html
     from narcissus.report.publishing import compared_rules
     from narcissus.report.text import page_text
-    from narcissus.tables import Bins, CountedTable, read_table
+    from narcissus.tables import Bins
+    from narcissus.tables.read import read_labels
 
     deadline = monotonic() + of.seconds
     if not of.by or not of.secret:
@@ -233,12 +234,8 @@ def rules(people: Annotated[Path, Opt(EXISTING)], *, of: RulesOptions) -> None:
         )
     tables = [[name.strip() for name in one.split(",")] for one in of.by]
     names = list(dict.fromkeys([*(name for table in tables for name in table), of.secret]))
-    table = read_table(
-        people, columns=names, missing="category", fewest=1, read_as=dict(of.read_as or ()),
-        bins={name: Bins(**way) for name, way in dict(of.bins or ()).items()},
-    )  # fmt: skip
-    if isinstance(table, CountedTable):
-        raise InputError(f"{people} has too many rows: draw 2,000,000 of them or fewer")
+    bins = {name: Bins(**way) for name, way in dict(of.bins or ()).items()}
+    table = read_labels(people, names, bins=bins, read_as=dict(of.read_as or ()))
     labels = {
         name: [table.labels[at][k] for k in table.in_order[:, at].tolist()]
         for at, name in enumerate(table.names)

@@ -281,14 +281,12 @@ def _overlaps(cells: Sequence[Cell], given: Structure) -> Iterator[str]:
         for name, label in cell.labels.items():
             labels.setdefault((cell.file, name), set()).add(label)
     for (file, name), some in labels.items():
-        if name in given.parents or (given.variable and given.variable.is_named(name)):
-            continue
         spans = sorted((span, one) for one in some if (span := number.span(one)))
-        if pair := next(((a, b) for (x, a), (y, b) in pairwise(spans) if x[1] > y[0]), None):
+        pair = next(((a, b) for (x, a), (y, b) in pairwise(spans) if x[1] > y[0]), None)
+        if pair and name not in given.parents and given.variable is None:
             yield (
                 f"{file}: {' and '.join(pair)} of {name} seem to overlap, and are taken to hold "
-                f"different people; if they do not, declare --variable {name}=LOW:HIGH or "
-                f"--hierarchy {name}=FILE."
+                f"different people; else declare --variable {name}=LOW:HIGH or --hierarchy."
             )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress as suppress_errors
 from dataclasses import asdict, dataclass, replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -161,24 +162,20 @@ def compare_rules(
         raise InputError(f"everybody has the same `{visible(secret)}`: name another secret")
     entropy = int(generator(rng).integers(2**63))
     layout = CrossedTables.of(people, [[*table, secret] for table in tables])
-    clock = _Clock(seconds if not many else 0.6 * seconds)
+    clock = _Clock(observer, seconds)
     rules = usual_rules(layout, key, epsilons, lambda: clock.until)
     counts = layout.count(people)
     is_small = (counts > 0) & (counts < least)
     asked = _Asked(people, secret, known, layout)
-    observer.start(f"rules, limits (--seconds {seconds:g} in all)", len(rules))
     found, left_out = dict[int, RuleCompared](), list[str]()
-    for number, rule in enumerate(rules):
-        clock.take(len(rules) - number)
-        try:
-            if number and monotonic() > clock.end:
-                raise TooLargeError("time ran out")  # noqa: TRY301 (as if the rule said it)
-            cells = rule(people, child(entropy, number))
-        except TooLargeError:
+    for number in clock.each("rules, limits", range(len(rules)), 0.6 if many else 1.0):
+        rule, cells = rules[number], list[Cell]()
+        if not number or monotonic() < clock.end:
+            with suppress_errors(TooLargeError):
+                cells = rule(people, child(entropy, number))
+        if not cells:
             left_out.append(rule.name)
             continue
-        finally:
-            observer.advance()
         hidden = np.array([cell.printed == "x" for cell in cells])
         limits = limits_of([*cells, *asked.more], seconds=0.7 * (clock.until - monotonic()))
         derived = np.array([one.determined for one in limits[: len(cells)]])
@@ -192,17 +189,13 @@ def compare_rules(
             int((derived & hidden).sum()) if rule.hides else None,
             asked.certain(limits), all(one.exact for one in limits), None,
         )  # fmt: skip
-    observer.finish()
-    if many:
-        clock.end += 0.4 * seconds
-        observer.start("rules, games", len(found))
-        for at, (number, one) in enumerate(found.items()):
-            clock.take(len(found) - at)
-            game = TablesGame(people, rules[number].to_read, WantedSecret(secret, tuple(known)),
-                              steps=STEPS, moves=MOVES, deadline=clock.until)  # fmt: skip
-            found[number] = replace(one, game=_played(game, many, [entropy, number]))
-            observer.advance()
-        observer.finish()
+    task = WantedSecret(secret, tuple(known))
+    for number in clock.each("rules, games", list(found) if many else [], 1.0):
+        game = TablesGame(people, rules[number].to_read, task, steps=STEPS, moves=MOVES,
+                          deadline=clock.until)  # fmt: skip
+        with suppress_errors(TooLargeError):
+            best = play(game, trials=many, rng=np.random.default_rng([entropy, number])).best
+            found[number] = replace(found[number], game=best)
     guess = float(people[secret].value_counts(normalize=True).iloc[0])
     return RulesCompared(
         tuple(found.values()), len(counts), int(is_small.sum()), least, len(people), guess, secret,
@@ -211,21 +204,22 @@ def compare_rules(
 
 
 class _Clock:
-    """The time that is left to all, and the end of what is done now."""
+    """The time that is left, of which each piece of work has an even part."""
 
-    def __init__(self, seconds: float) -> None:
-        self.end = self.until = monotonic() + seconds
+    def __init__(self, observer: Observer, seconds: float) -> None:
+        self._observer, self._begin, self._seconds = observer, monotonic(), seconds
+        self.end = self.until = self._begin
 
-    def take(self, many: int) -> None:
-        """Give the next of ``many`` an even part of the time that is left."""
-        self.until = monotonic() + max(0.0, self.end - monotonic()) / many
-
-
-def _played(game: TablesGame, trials: int, seed: list[int]) -> ReadingAttack | None:
-    try:
-        return play(game, trials=trials, rng=np.random.default_rng(seed)).best
-    except TooLargeError:
-        return None
+    def each(self, what: str, work: Sequence[int], share: float) -> Iterator[int]:
+        """Yield work; `until` is the end of its time, `end` that of this share of all."""
+        self.end = self._begin + share * self._seconds
+        self._observer.start(f"{what} (--seconds {self._seconds:.0f} in all)", len(work))
+        for at, one in enumerate(work):
+            now = monotonic()
+            self.until = now + max(0.0, self.end - now) / (len(work) - at)
+            yield one
+            self._observer.advance()
+        self._observer.finish()
 
 
 class _Asked:

@@ -194,7 +194,7 @@ def read_contributions(
         found.append(Contribution(leaves, by, amount))
     if finer and unit is not None:
         line, text, _ = finer[0]
-        most = max(_places(amount) for _, _, amount in finer)
+        most = max(next(n for n in range(41) if (x * 10**n).denominator == 1) for *_, x in finer)
         is_rounded = any(cell.count.kind == "rounded" for cell in cells)
         how = "" if is_rounded else f" --round {float(2 * unit):g}"
         raise InputError(
@@ -203,11 +203,6 @@ def read_contributions(
             "contributions in the file"
         )
     return found
-
-
-def _places(amount: Fraction) -> int:
-    """Return how many decimals an amount has."""
-    return next(n for n in range(41) if (amount * 10**n).denominator == 1)
 
 
 def audit_contributions(
@@ -280,14 +275,12 @@ class _Judged:
                 found[by] = found.get(by, Fraction(0)) + amount
         return found
 
-    def _derives(
-        self, at: int, by: str, limits: CellLimits
-    ) -> tuple[Fraction | None, bool]:  # fmt: skip
-        """Return by how many percent ``by`` is above the largest of the others (None: nobody
-        is), and whether a rule but p% forbids what it derives.
+    def _derives(self, at: int, by: str, limits: CellLimits) -> tuple[Fraction | None, bool]:
+        """Return by how many percent ``by`` overestimates the largest of the others, and whether a
+        rule forbids it.
 
-        Whoever dominates a cell alone learns nothing of itself. Narrower limits are nearer, and
-        what is forbidden stays so.
+        Whoever dominates a cell alone learns nothing of itself. What narrower limits leave is no
+        farther, and what they break stays broken.
         """
         parts, rules = self.parts[at], self.rules
         others = sorted((part for one, part in parts.items() if one != by), reverse=True)
@@ -298,29 +291,25 @@ class _Judged:
             excess = 100 * (most - parts.get(by, Fraction(0)) - others[0]) / others[0]
         is_few = rules.minimum is not None and len(parts) < rules.minimum
         largest = sorted(parts.values(), reverse=True)
-        return excess, (limits.determined and (is_few or len(others) == 1)) or any(
+        is_near = excess is not None and excess < _exact(rules.p or 0)
+        return excess, is_near or (limits.determined and (is_few or len(others) == 1)) or any(
             most < 100 / _exact(k) * sum(others[:1] if n == 1 else largest[:n])
             for n, k in rules.dominance
         )
 
     def _note(self, at: int, by: str, limits: CellLimits, name: str) -> None:
-        """Keep what ``by`` derives of the others, if it is the best; and whether it is forbidden."""
-        excess, is_forbidden = self._derives(at, by, limits)
+        """Keep what ``by`` derives of the others, if it is the best, and whether it is exposed."""
+        excess, is_exposed = self._derives(at, by, limits)
         if excess is not None:
             self.closest[at] = min(self.closest.get(at, (excess, name)), (excess, name),
                                    key=lambda one: one[0])  # fmt: skip
-        if is_forbidden or (excess is not None and excess < _exact(self.rules.p or 0)):
+        if is_exposed:
             self.exposed.add(at)
 
     def _is_cleared(self, at: int, group: Sequence[str], limits: CellLimits) -> bool:
         """Check that a cell is not exposed to anybody who knows no more than the group together."""
-        nobody = "" if any(by not in self.parts[at] for by in group) else group[0]
-        found = [self._derives(at, by, limits)
-                 for by in {nobody, *(by for by in group if by in self.parts[at])}]  # fmt: skip
-        least = _exact(self.rules.p or 0)
-        return limits.exact and not any(
-            forbidden or (excess is not None and excess < least) for excess, forbidden in found
-        )
+        some = {by if by in self.parts[at] else "" for by in group}
+        return limits.exact and not any(self._derives(at, by, limits)[1] for by in some)
 
     def ask_insiders(self, deadline: float, observer: Observer) -> str:
         """Add what contributors know, one after the other; return what was left out."""
@@ -386,8 +375,6 @@ class _Judged:
             left = None if limits.high is None else limits.high * self.unit - total
             excess, by = self.closest.get(at, (None, ""))
             is_near = (left is not None and left < level) or total - limits.low * self.unit < below
-            if self.rules.p is not None and excess is not None:
-                is_near |= excess < _exact(self.rules.p)
             yield SensitiveCell(
                 limits, total, tuple(levels), len(self.parts[at]), level, left,
                 None if excess is None else float(excess), by,

@@ -33,9 +33,7 @@ def audit_next(
     given, deadline = structure or Structure(), monotonic() + more.pop("seconds", inf)
     if twice := {one.file for one in new} & {one.file for one in earlier}:
         raise InputError(f"{min(twice)} is among the earlier tables too; rename one of them")
-    together = audit_tables(
-        [*earlier, *new], given, seconds=deadline - monotonic(), **more
-    )
+    together = audit_tables([*earlier, *new], given, seconds=deadline - monotonic(), **more)
     alone: list[CellLimits] = []
     for side in (earlier, new):
         files = {one.file for one in side}

@@ -22,7 +22,16 @@ from narcissus._validation import fraction, integer, one_of
 from narcissus._visible import visible
 from narcissus.counts.intervals import InfeasibleError
 from narcissus.counts.marks import Meaning, Rules
-from narcissus.counts.posterior import HOW, MOVES, PRIORS, STEPS, ExpectedPeople, How, Prior, expected
+from narcissus.counts.posterior import (
+    HOW,
+    MOVES,
+    PRIORS,
+    STEPS,
+    ExpectedPeople,
+    How,
+    Prior,
+    expected,
+)
 from narcissus.counts.reading import Cell
 from narcissus.counts.system import (
     OTHER,
@@ -250,8 +259,14 @@ class TablesGame:
         """Publish tables of some people, and read them."""
         cells = self.publish(people, rng)
         return PosteriorReader(
-            cells, self.structure, self.task, len(people), steps=self.steps, moves=self.moves,
-            deadline=self.deadline, rng=rng,
+            cells,
+            self.structure,
+            self.task,
+            len(people),
+            steps=self.steps,
+            moves=self.moves,
+            deadline=self.deadline,
+            rng=rng,
         )
 
     def trial(self, entropy: int, number: int) -> tuple[Any, Any]:

@@ -249,9 +249,7 @@ class Solver:
     ) -> tuple[int, int, list[tuple[Ints, Ints]]]:
         """Return a proved limit, what a point has (-BIG: none was found), and halves."""
         part = replace(self.part, least=least, most=most).tightened()
-        point, duals, status = self._program.solve(
-            cost, part.least, part.most, self.deadline
-        )
+        point, duals, status = self._program.solve(cost, part.least, part.most, self.deadline)
         if status == 2 and refuted(part) is not None:
             raise InfeasibleError
         if status != 0:  # there is no limit, or nothing is proved of the whole node

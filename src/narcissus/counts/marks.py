@@ -140,7 +140,10 @@ class Rules:
     def is_value(self, text: str) -> bool:
         """Check whether a text looks like a printed count or total, or a mark of suppression."""
         is_number = self.suppressed(text) is not None or read_number(text) is not None
-        return is_number or re.match(r"(<=?|\u2264)\s*\d|\d+\s*[-\u2013]|[\d. ]+,\d+$", text) is not None
+        return (
+            is_number
+            or re.match(r"(<=?|\u2264)\s*\d|\d+\s*[-\u2013]|[\d. ]+,\d+$", text) is not None
+        )
 
     def count(self, text: str, place: str) -> Meaning:
         """Return what a printed cell means; ``place`` names it in errors."""

@@ -62,6 +62,7 @@ def expected(
     Raises `narcissus.counts.intervals.InfeasibleError` where rows contradict each other, and
     `TooLargeError` at the deadline.
     """
+    _in_time(deadline)
     unknowns = len(system.sizes)
     start = np.zeros(unknowns, np.int64)
     whole = Polytope(system.matrix, system.low, system.high, start, start + BIG).tightened()
@@ -194,7 +195,7 @@ def _starts(part: Polytope, rng: np.random.Generator, deadline: float) -> Ints |
         _in_time(deadline)
         made = solve(
             rng.standard_normal(len(part.least)), integrality=1, constraints=holds,
-            bounds=Bounds(part.least, part.most), 
+            bounds=Bounds(part.least, part.most),
             options={"time_limit": min(_SECONDS, max(0.01, deadline - monotonic()))},
         )  # fmt: skip
         point = None if made.x is None else np.rint(made.x).astype(np.int64)

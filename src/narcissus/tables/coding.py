@@ -248,8 +248,7 @@ def _require_repeated(tally: ValueTally, texts: int) -> None:
     if texts == tally.rows > 2:  # two people with two answers prove nothing
         raise InputError(
             f"column `{tally.name}` has another text in each of {texts:,} rows: it "
-            "identifies people and has no distribution to learn; "
-            + leave_out(tally.name)
+            "identifies people and has no distribution to learn; " + leave_out(tally.name)
         )
 
 

@@ -31,7 +31,6 @@ def read_table(
     read_as: Mapping[str, ReadAs] | None = None,
     max_rows: int = 200_000_000,
     max_values: int = 200,
-    fewest: int = 2,
     count_above: int = 2_000_000,
     observer: Observer = SILENT,
 ) -> Table:
@@ -59,8 +58,6 @@ def read_table(
         before they are read.
     max_values: Refuse columns with more different values, after binning: each value is a cell of
         every marginal, and every one needs people in it.
-    fewest: Refuse columns of fewer different values: 2, or 1 where a column that tells nobody apart
-        is no mistake.
     count_above: Tables of more rows (or 250 million cells, or 1 GiB of file) are not held row by
         row: they are read in parts, twice if they are large, and become a `CountedTable` of their
         distinct records. Labels, codes and refusals are the same.
@@ -79,17 +76,32 @@ def read_table(
     limit = integer("max_rows", max_rows, low=1)
     most = integer("max_values", max_values, low=2)
     above = integer("count_above", count_above, low=0)
-    integer("fewest", fewest, low=1, high=2)
     one_of("missing", missing, ("refuse", "drop", "category"))
     binning = checked_bins(bins)
     if isinstance(source, Table):
         return _selected(source, chosen, dropped, {**binning, **(read_as or {})})
-    reading = Reading(binning, missing, most, dropped, dict(read_as or {}), fewest)
+    reading = Reading(binning, missing, most, dropped, dict(read_as or {}))
     parts = open_parts(source, chosen, dropped, limit)
     raw = parts.whole(above)
     if raw is None:
         return count_records(parts, reading, observer)
     return held(parts.name, raw, reading, parts.remarks)
+
+
+def read_labels(
+    source: TableSource, columns: Sequence[str], *, bins: Mapping[str, Bins] | None = None,
+    read_as: Mapping[str, ReadAs] | None = None, max_values: int = 200,
+) -> Table:  # fmt: skip
+    """Read what people are published by: one value in a column is no mistake, as in `read_table`.
+
+    Raises `InputError` for a table that cannot be used, or that is not held row by row.
+    """
+    parts = open_parts(source, _chosen(columns), [], 200_000_000)
+    raw = parts.whole(2_000_000)
+    if raw is None:
+        raise InputError(f"{parts.name} has too many rows: draw 2,000,000 of them or fewer")
+    how = Reading(checked_bins(bins), "category", max_values, [], dict(read_as or {}), fewest=1)
+    return held(parts.name, raw, how, parts.remarks)
 
 
 def held(name: str, raw: list[RawColumn], reading: Reading, remarks: Sequence[str] = ()) -> Table:

@@ -279,8 +279,8 @@ def remedy(name: str, *ways: str) -> str:
 
 def leave_out(name: str) -> str:
     """Name how to leave a column out, in a study and by an option."""
-    empty = '""'
-    return f'leave it out (in a study, drop = ["{name}"]; for `init` and `synth`, --drop {name or empty})'
+    way = name or '""'
+    return f'leave it out (in a study, drop = ["{name}"]; for `init` and `synth`, --drop {way})'
 
 
 HOW_MISSING = (
@@ -294,7 +294,8 @@ def how_to_bin(name: str, *ways: str) -> str:
     commands = " or ".join(f"--bins {name}={way.removeprefix('width=')}" for way in ways)
     keys = " or ".join(way.replace("=", " = ") for way in ways)
     return (
-        f'bin it (in a study, under [data.bins], "{name}" = {{ {keys} }}; for `synth`, `measure` and `rules`, {commands}),'
+        f'bin it (in a study, under [data.bins], "{name}" = {{ {keys} }}; for `synth`, `measure` '
+        f"and `rules`, {commands}),"
         f" or {leave_out(name)}"
     )
 

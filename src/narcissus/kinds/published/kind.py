@@ -44,7 +44,7 @@ from narcissus.rows import (
 )
 from narcissus.study.kinds import RunOptions
 from narcissus.study.toml import read_policy
-from narcissus.tables import CountedTable, Table, read_table
+from narcissus.tables.read import read_labels
 
 DETERMINED, GAIN, SHARE, CERTAIN = "people determined", "gain", "secrets named", "secrets certain"
 EXPECTED, HIDDEN = "secrets named, expected", "people of a hidden cell"
@@ -127,7 +127,10 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
             rule = AsPublished(cells, declared.structure, declared.rules)
             task = study.threat.wanted()
             columns = list(dict.fromkeys([*rule.columns, task.secret, *task.known]))
-            table = _people(folder / study.data.people, columns)
+            table = read_labels(
+                folder / study.data.people, columns, read_as=dict.fromkeys(columns, "text"),
+                max_values=_MOST_LABELS,
+            )  # fmt: skip
             people = pd.DataFrame({
                 name: np.array(labels, object)[table.codes[:, at]]
                 for at, (name, labels) in enumerate(zip(table.names, table.labels, strict=True))
@@ -200,16 +203,6 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
 
 
 KIND = PublishedTablesKind()
-
-
-def _people(path: Path, columns: Sequence[str]) -> Table:
-    table = read_table(
-        path, columns=columns, read_as=dict.fromkeys(columns, "text"), max_values=_MOST_LABELS,
-        missing="category", fewest=1,
-    )  # fmt: skip
-    if isinstance(table, CountedTable):
-        raise InputError(f"{path} has too many rows for the game: draw 2,000,000 of them or fewer")
-    return table
 
 
 def _criteria(
