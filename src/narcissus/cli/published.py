@@ -234,8 +234,10 @@ def rules(people: Annotated[Path, Opt(EXISTING)], *, of: RulesOptions) -> None:
         )
     tables = [[name.strip() for name in one.split(",")] for one in of.by]
     names = list(dict.fromkeys([*(name for table in tables for name in table), of.secret]))
-    bins = {name: Bins(**way) for name, way in dict(of.bins or ()).items()}
-    table = read_labels(people, names, bins=bins, read_as=dict(of.read_as or ()))
+    ways: Any = of.bins or {}  # made of texts where they are checked
+    read_as: Any = of.read_as or {}
+    bins = {name: Bins(**way) for name, way in ways.items()}
+    table = read_labels(people, names, bins=bins, read_as=read_as)
     labels = {
         name: [table.labels[at][k] for k in table.in_order[:, at].tolist()]
         for at, name in enumerate(table.names)

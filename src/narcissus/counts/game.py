@@ -22,16 +22,7 @@ from narcissus._validation import fraction, integer, one_of
 from narcissus._visible import visible
 from narcissus.counts.intervals import InfeasibleError
 from narcissus.counts.marks import Meaning, Rules
-from narcissus.counts.posterior import (
-    HOW,
-    MOVES,
-    PRIORS,
-    STEPS,
-    ExpectedPeople,
-    How,
-    Prior,
-    expected,
-)
+from narcissus.counts.posterior import HOW, MOVES, PRIORS, STEPS, How, Prior, expected
 from narcissus.counts.reading import Cell
 from narcissus.counts.system import (
     OTHER,
@@ -97,12 +88,10 @@ class PosteriorReader:
                 "keeps track: take fewer tables or dimensions together"
             )
         try:
-            self._found: ExpectedPeople = expected(
-                system, steps=steps, moves=moves, deadline=deadline, rng=rng
-            )
+            found = expected(system, steps=steps, moves=moves, deadline=deadline, rng=rng)
         except InfeasibleError:
             raise InputError("the tables of the game contradict each other") from None
-        self.how: Mapping[Prior, How] = self._found.how
+        self._found, self.how = found, found.how
         self._known = [name for name in task.known if name in self._dimensions]
         self._cells = system.finest
         self._chances = {
@@ -259,15 +248,9 @@ class TablesGame:
         """Publish tables of some people, and read them."""
         cells = self.publish(people, rng)
         return PosteriorReader(
-            cells,
-            self.structure,
-            self.task,
-            len(people),
-            steps=self.steps,
-            moves=self.moves,
-            deadline=self.deadline,
-            rng=rng,
-        )
+            cells, self.structure, self.task, len(people), steps=self.steps, moves=self.moves,
+            deadline=self.deadline, rng=rng,
+        )  # fmt: skip
 
     def trial(self, entropy: int, number: int) -> tuple[Any, Any]:
         """Leave people out by chance; return shares and how tables were read, by attack.

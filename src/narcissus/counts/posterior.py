@@ -217,7 +217,7 @@ class _Move:
         low = np.concatenate([part.least[self.on], part.low[rows]])
         high = np.concatenate([part.most[self.on], part.high[rows]])
         self.changes, self.size = changes, np.abs(changes)
-        self.is_single = bool((self.size == 1).all())
+        self.is_long = bool((self.size > 1).any())
         # a point may go so far up, or down, that what changes is still within these ends
         self.up = np.where(changes > 0, high, -low)
         self.down = np.where(changes > 0, -low, high)
@@ -235,8 +235,7 @@ class _Chains:
         each = np.arange(int(part.most.max()) + 1, dtype=float)[:, None, None]
         self._logs = np.ascontiguousarray(log_weights(each, sizes[:, None], prior).T).ravel()
         self._most = len(each)
-        self._rows = np.arange(len(at))
-        self._window = np.arange(max(_WINDOW, len(each)))
+        self._rows, self._window = np.arange(len(at)), np.arange(max(_WINDOW, len(each)))
 
     def step(self, move: _Move, rng: np.random.Generator) -> None:
         """Go along a way to one of the points of a window around, by their weights (Gibbs).
@@ -247,9 +246,8 @@ class _Chains:
         stride = 1 << int(rng.integers(move.strides)) if move.strides > 1 else 1
         along = here * move.sign
         above, below = move.up - along, move.down + along
-        if not move.is_single:
-            above //= move.size
-            below //= move.size
+        if move.is_long:
+            above, below = above // move.size, below // move.size
         most, least = above.min(axis=1)[:, None], -below.min(axis=1)[:, None]
         if move.strides > 1 or (most - least).max() >= _WINDOW:
             begin = -stride * rng.integers(_WINDOW, size=len(here))
@@ -258,9 +256,8 @@ class _Chains:
             times = least + self._window[: int((most - least).max()) + 1]
         is_inside = (times >= least) & (times <= most)
         times *= is_inside
-        points = (here[:, : len(move.on)] + move.on * self._most)[:, None] + (
-            times[:, :, None] * move.way
-        )
+        first = here[:, None, : len(move.on)] + move.on * self._most
+        points = first + times[:, :, None] * move.way
         chances = self._logs.take(points).sum(axis=2)
         chances[~is_inside] = -np.inf
         chances += rng.gumbel(size=chances.shape)
