@@ -300,6 +300,12 @@ def test_a_search_has_no_step_after_its_time(tmp_path):
     assert not counted.all_counted
 
 
+def test_tables_that_contradict_each_other_are_refused_without_time(tmp_path):
+    (tmp_path / "t.csv").write_text("sex,count\n*,9\nF,5\nM,5\n")
+    with pytest.raises(InputError, match="contradict each other"):
+        audit_tables(Publication().read([tmp_path / "t.csv"]), seconds=0)
+
+
 @pytest.mark.parametrize(
     ("labels", "is_named"),
     [

@@ -343,6 +343,8 @@ class _Solved:
             self.high[mine] = np.minimum(self.high[mine] + found.high, BIG)
             self.reached_low[mine] = np.minimum(self.reached_low[mine] + found.reached_low, BIG)
             self.reached_high[mine] += found.reached_high
+        if (self.low > self.high).any():  # both are proved
+            raise InfeasibleError
         observer.finish()
 
     def limits(self, is_partial: bool) -> list[CellLimits]:

@@ -76,11 +76,11 @@ class Polytope:
         """
         at, plus, part = self.matrix.indices, self.matrix.data > 0, self
         for sweep in range(SWEEPS):
-            if sweep and monotonic() > deadline:
-                break
             row, small, large, lows, highs = part.ends()
             if ((lows > self.high) | (highs < self.low)).any():
                 raise InfeasibleError
+            if sweep and monotonic() > deadline:  # rows allow what is left
+                break
             up = self.high[row] - (lows[row] - small)
             down = self.low[row] - (highs[row] - large)
             least, most = part.least.copy(), part.most.copy()
