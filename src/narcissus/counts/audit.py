@@ -376,6 +376,8 @@ class _Solved:
             many, all_of_it = count_part(
                 restricted(part, rows, unknowns), sizes[unknowns], limit, steps
             )
+            if not many and monotonic() > deadline:  # perhaps there is none
+                return None, False
             total *= max(many, 1)
             is_all = is_all and all_of_it
         is_all = is_all and total <= limit
