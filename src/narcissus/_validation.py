@@ -143,9 +143,8 @@ def one_of(name: str, value: str, choices: Iterable[str]) -> str:
     known = list(choices)
     if value in known:
         return value
-    raise InputError(
-        f"`{name}` must be one of {', '.join(known)}; got {value!r}{did_you_mean(value, known)}"
-    )
+    all_ = ", ".join(known) or "(there is none)"
+    raise InputError(f"`{name}` must be one of {all_}; got {value!r}{did_you_mean(value, known)}")
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

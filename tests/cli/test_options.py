@@ -1,5 +1,7 @@
 """What several commands take is read by all of them in the same way."""
 
+import ast
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,9 +11,11 @@ from typing import Annotated
 import click
 import pytest
 
+import narcissus
 from narcissus.cli.main import COMMANDS, cli
 from narcissus.cli.options import command_of, some
 
+NO_COMMANDS = {"--help", "--option"}  # click's own, and an example
 SHARED = {
     "--allow-code": {"audit", "profile", "verify"},
     "--yes": {"audit", "extract", "verify"},
@@ -110,3 +114,32 @@ def test_a_command_takes_what_its_types_say_and_its_page_describes():
     assert text.rstrip().endswith("Below.")
     with pytest.raises(KeyError):
         command_of(do, PAGE.replace("--often N\n    How often.  [1]\n", ""))
+
+
+def _named_options():
+    """Yield each option that a text of the sources names, with its file."""
+    root = Path(narcissus.__file__).parent
+    for path in set(root.rglob("*.py")) - {root / "extraction/_runs.py"}:  # of bubblewrap
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                for name in re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z]\b(?!-)", node.value):
+                    yield name, path.relative_to(root).as_posix()
+
+
+def test_an_option_that_a_text_names_is_one_of_a_command():
+    """Messages about published tables name options of `tables` and `rules` alone."""
+    of = {name: {opt for one in cli.get_command(None, name).params
+                 for opt in (*one.opts, *one.secondary_opts)}
+          for name in COMMANDS}  # fmt: skip
+    every = (
+        set().union(*of.values()) | {opt for one in cli.params for opt in one.opts} | NO_COMMANDS
+    )
+    named = list(_named_options())
+    assert not {(name, file) for name, file in named if name not in every}
+    about_tables = {
+        (name, file) for name, file in named
+        if file.startswith("counts/") or file == "cli/published.py"
+    }  # fmt: skip
+    assert len(about_tables) > 20
+    assert not {one for one in about_tables if one[0] not in of["tables"] | of["rules"]}

@@ -111,3 +111,14 @@ def test_the_secret_of_people_is_attacked(folder, call, answer):
     assert found["kind"] == "published-tables"
     assert found["provenance"]["digests"]["table one.csv"]
     assert found["rows"][-1]["of"] == "secrets named, expected"
+
+
+def test_rules_of_a_column_with_one_value(folder, call):
+    """It may be published; as a secret it is refused, and no message names a missing option."""
+    (folder / "p.csv").write_text("one,sex,ill\n" + "A,F,yes\nA,M,no\nA,M,yes\n" * 4)
+    code, out, _ = call("rules p.csv --by one,sex --secret ill --trials 0 --seed 1")
+    assert (code, "12 people" in out) == (0, True)
+    code, _, err = call("rules p.csv --by sex --secret one")
+    assert (code, "name another secret" in err) == (2, True)
+    code, out, _ = call("rules p.csv --by sex --secret ill --trials 2 --seconds 1e-6")
+    assert (code, "time ran out (--seconds)" in " ".join(out.split())) == (0, True)

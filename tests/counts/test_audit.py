@@ -282,13 +282,45 @@ def test_what_ends_early_holds_and_is_marked():
     found = world(3)
     late = audit_tables(found.cells, seconds=1e-9)
     true = audit_tables(found.cells)
-    assert (late.data_sets, late.all_counted) == (1, False)  # the count ends, too
+    assert (late.data_sets, late.all_counted) == (None, False)  # perhaps there is none
     assert true.data_sets > 1
     for one, other in zip(late.cells, true.cells, strict=True):
         assert one.low <= other.low
         assert one.high is None or one.high >= other.high
         assert not one.exact or (one.low, one.high) == (other.low, other.high)
     assert not all(one.exact for one in late.cells)
+
+
+def test_a_search_has_no_step_after_its_time(tmp_path):
+    """Data sets of people with a variable are searched within the same limit of time."""
+    (tmp_path / "t.csv").write_text("sex,count,mean\n*,9,40.1\nF,5,38.2\nM,4,42.5\n")
+    said = Publication(variable="age=0:125")
+    late = audit_tables(said.read([tmp_path / "t.csv"]), said.structure, seconds=0)
+    assert "or --seconds" in late.notes[-1]
+    assert (late.data_sets, late.all_counted) == (0, False)
+    counted = audit_tables(world(3).cells, seconds=0)
+    assert not counted.all_counted
+
+
+def test_tables_that_contradict_each_other_are_refused_without_time(tmp_path):
+    (tmp_path / "t.csv").write_text("sex,count\n*,9\nF,5\nM,5\n")
+    with pytest.raises(InputError, match="contradict each other"):
+        audit_tables(Publication().read([tmp_path / "t.csv"]), seconds=0)
+
+
+@pytest.mark.parametrize(
+    ("labels", "is_named"),
+    [
+        (["0-17", "10-20", "18+"], True),
+        (["0-17", "18-64", "18+"], True),
+        (["0-17", "18-64", "65+"], False),
+        (["2019-2020", "2020-2021"], False),
+        (["North", "South"], False),
+    ],
+)
+def test_ranges_that_overlap_are_named(tmp_path, labels, is_named):
+    found = audit(tmp_path, t="a,count\n" + "".join(f"{one},5\n" for one in labels))
+    assert any("seem to overlap" in note for note in found.notes) == is_named
 
 
 def test_nothing_limits_what_has_no_total(tmp_path):

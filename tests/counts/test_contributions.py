@@ -13,6 +13,7 @@ from narcissus.counts import (
     SensitivityRules,
     audit_contributions,
     audit_tables,
+    contributions,
     read_contributions,
 )
 from narcissus.errors import InputError
@@ -182,8 +183,10 @@ def ends_of_anybody(inside, spans, finest, at):
     return high - low < 1e-6
 
 
+@pytest.mark.parametrize("singly", [50, 0])  # 0: all are asked by groups
 @pytest.mark.repeats(8, 100, "worlds")
-def test_exposed_cells_as_by_definition(worlds, tmp_path):
+def test_exposed_cells_as_by_definition(worlds, singly, tmp_path, monkeypatch):
+    monkeypatch.setattr(contributions, "INSIDERS", singly)
     kinds = set()
     for seed in range(0, 3 * worlds, 3):  # as they are: rounding would need a margin
         said, cells, parts, finest, inside, spans, file = world(seed, tmp_path)
@@ -302,7 +305,7 @@ def test_printed_totals(tmp_path, text, given, low, high):
     ],
 )
 def test_contributions_in_the_manner_of_a_country(tmp_path, texts, amounts):
-    given, cells = publication(tmp_path, [({"area": "N"}, "x")])
+    given, cells = publication(tmp_path, [({"area": "N"}, "x")], decimals=3)
     file = tmp_path / "parts.csv"
     file.write_text("area;turnover\n" + "".join(f"N;{text}\n" for text in texts))
     read = read_contributions(file, "turnover", cells, given.structure)
@@ -314,6 +317,10 @@ def test_contributions_in_the_manner_of_a_country(tmp_path, texts, amounts):
     [
         ("area,turnover\nNorht,5\n", "line 2: no table shows area = Norht; did you mean `North`"),
         ("area,turnover\nNorth,-5\n", "line 2: the contribution"),
+        (
+            "area,turnover\nNorth,6\nSouth,7.75\n",
+            "line 3, column turnover: 7.75 .*--decimals 2 --round 1,",
+        ),
         ("area,turnover\nNorth,5\nSouth,8\n", "sum to 5; correct one"),
         ("area,income\nNorth,5\n", "turnover"),
     ],
@@ -337,3 +344,33 @@ def test_bad_contributions(tmp_path, parts, said):
 def test_bad_rules(wrong):
     with pytest.raises(InputError):
         SensitivityRules(**wrong)
+
+
+def many_firms(tmp_path, largest):
+    """Write a row of two hidden cells of 70 firms each; one firm of the first is the largest."""
+    firms = [(area, f"{area}{k}", largest if (area, k) == ("N", 0) else 10 + k)
+             for area in "NS" for k in range(70)]  # fmt: skip
+    file = tmp_path / "firms.csv"
+    file.write_text("area,firm,turnover\n" + "".join(f"{a},{f},{v}\n" for a, f, v in firms))
+    total = sum(v for _, _, v in firms)
+    said, cells = publication(
+        tmp_path, [({"area": "N"}, "x"), ({"area": "S"}, "x"), ({"area": "*"}, str(total))]
+    )
+    return said, cells, read_contributions(file, "turnover", cells, said.structure, "firm")
+
+
+@pytest.mark.parametrize(("largest", "p", "is_exposed"), [(30_000, 20, False), (60_000, 40, True)])
+def test_more_contributors_than_are_asked_singly(tmp_path, largest, p, is_exposed):
+    said, cells, read = many_firms(tmp_path, largest)
+    audit = audit_tables(cells, said.structure)
+    found, left_out = audit_contributions(audit, said.structure, read, SensitivityRules(p=p))
+    assert not left_out
+    assert [one.limits.cell.labels for one in found if one.limits.is_hidden] == [{"area": "N"}]
+    assert any(one.is_exposed for one in found) == is_exposed
+
+
+def test_what_time_cuts_off_is_not_called_met(tmp_path):
+    said, cells, read = many_firms(tmp_path, 30_000)
+    audit, rules = audit_tables(cells, said.structure), SensitivityRules(p=20)
+    _, left_out = audit_contributions(audit, said.structure, read, rules, seconds=0)
+    assert "What 140 smaller contributors derive was left out" in left_out

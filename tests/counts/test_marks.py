@@ -22,6 +22,8 @@ from narcissus.errors import InputError
         ("(D)", {"below": 3}, 0, 2),
         ("", {"below": 5, "no_zeros": True}, 1, 4),
         ("<5", {}, 0, 4),
+        ("<=5", {"no_zeros": True}, 1, 5),
+        ("\u2264 4", {}, 0, 4),
         ("1-4", {}, 1, 4),
         ("nil", {"marks": {"nil": 1}}, 0, 0),
         ("x", {"below": 5, "marks": {"x": None}}, 0, None),
@@ -59,7 +61,9 @@ def test_rounding_holds_every_true_count(base, is_random):
         ("7", {"base": 5}, "no multiple of 5"),
         ("4-1", {}, "ends below its begin"),
         ("9" * 12, {}, "too large"),
-        ("9" * 5000, {}, "nor a known mark"),
+        ("9" * 5000, {}, "not read as a number"),
+        *((text, {}, "write it plainly") for text in ("12%", "(12)", "1,20", "under 5", "~5")),
+        ("-", {}, "a dash for none"),
     ],
 )
 def test_bad_cells(text, rules, said):

@@ -87,6 +87,7 @@ def test_statistics_have_the_decimals_of_the_table(tmp_path):
         ("sex,count\nF,3\nGirls\nM,4\n", {}, "line 3 has"),
         ("sex,race,count\nF,B,3\nGirls,,\nM,B,4\n", {}, "line 3 has the text 'Girls' alone"),
         ('sex,count\n"F,3\n', {}, "a.csv"),
+        ("sex,count,count\nF,3,3\n", {}, "two columns of the table hold the count"),
         ("sex,count\nF,3\n", {"mark": ["x"]}, "`--mark` is"),
         ("sex,count\nF,3\n", {"rounded": "0"}, "`--round` is"),
         ("sex,count\nF,3\n", {"within": ["sex"]}, "`--within` is"),

@@ -206,11 +206,11 @@ def test_rules_side_by_side(monkeypatch):
     assert again.rules[0].certain <= whole.certain
 
 
-def test_what_time_does_not_decide_is_not_called_safe():
+def test_what_time_does_not_decide_is_not_called_safe(monkeypatch):
     frame = people(3, 60)
-    found = compare_rules(frame, "ill", [["sex", "area"]], trials=0, rng=5, seconds=1e-9)
-    assert {one for one in found.left_out if "others" in one} == set(found.left_out)
-    assert found.left_out
+    monkeypatch.setattr(compare, "limits_of", lambda cells, seconds: limits_of(cells, seconds=0))
+    monkeypatch.setattr(compare, "protected", lambda *found: set())
+    found = compare_rules(frame, "ill", [["sex", "area"]], trials=0, rng=5)
     by_name = {one.name: one for one in found.rules}
     assert by_name["as they are"].small_derived == found.small > 0
     chance = by_name["round to 5, by chance"]
@@ -224,7 +224,19 @@ def test_what_time_does_not_decide_is_not_called_safe():
     only = replace(found, rules=(by_name["as they are"],))
     assert "derived with certainty under every rule" in page_text(compared_rules(only))
     with pytest.raises(TooLargeError, match="time ran out"):
-        suppress(layout_of(frame), 5, secondary=True, seconds=-1)(frame, np.random.default_rng(0))
+        suppress(layout_of(frame), 5, secondary=True, until=lambda: 0.0)(
+            frame, np.random.default_rng(0)
+        )
+
+
+def test_all_that_time_cuts_off_is_left_out_by_name():
+    found = compare_rules(people(3, 60), "ill", [["sex", "area"]], rng=5, seconds=1e-9)
+    assert [one.name for one in found.rules] == ["as they are"]
+    assert len(found.left_out) == 16
+    assert found.rules[0].game is None
+    shown = " ".join(page_text(compared_rules(found)).split("left out")[1].split())
+    assert "round to 3, by chance" in shown
+    assert "What an attack gets was not assessed" in shown
 
 
 @pytest.mark.nightly

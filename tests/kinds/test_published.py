@@ -140,6 +140,20 @@ def test_without_records_there_is_certainty_and_a_prior(folder):
     assert "determined with all labels" in render_text(certain)
 
 
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [("x", "No cell of these tables is printed as a number"), ("0", "The tables have no people")],
+)
+def test_a_publication_of_nothing_says_so(tmp_path, cell, said):
+    rows = [f"{a},{b},{cell}\n" for a, b in itertools.product("FM", ["no", "yes"])]
+    (tmp_path / "t.csv").write_text("sex,ill,count\n" + "".join(rows))
+    data, threat = {"tables": ["t.csv"]}, {"secret": "ill", "known": ["sex"]}
+    found = played(tmp_path, data=data, threat=threat, made=None).record
+    text = " ".join(render_text(found).split())
+    assert said in text
+    assert "right for 0 of 100" not in text
+
+
 def test_its_page_says_what_its_rows_say(record, tmp_path):
     (tmp_path / "record.json").write_text(record.to_json())
     assert read_record(tmp_path) == record

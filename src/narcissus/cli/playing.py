@@ -289,7 +289,7 @@ _BINNED = re.compile(
 )
 
 
-def _binned(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
+def bins_of(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
     """Parse ``COLUMN=WIDTH`` and the other ways, one for each --bins."""
     found: dict[str, Any] = {}
     for text in given:
@@ -307,7 +307,7 @@ def _binned(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -
     return found
 
 
-def _ways(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+def ways_of(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
     """Parse ``COLUMN=WAY``, one for each --read-as."""
     pairs = [text.rpartition("=") for text in given]
     if not all(name for name, _equals, _way in pairs):
@@ -324,9 +324,9 @@ class SynthOptions:
     columns: Annotated[str | None, Opt(check=names_of)] = None
     drop: Annotated[str | None, Opt(check=names_of)] = None
     unit: str | None = None
-    bins: Annotated[tuple[str, ...], Opt(check=_binned)] = ()
+    bins: Annotated[tuple[str, ...], Opt(check=bins_of)] = ()
     missing: Annotated[str | None, Opt(click.Choice(["refuse", "drop", "category"]))] = None
-    read_as: Annotated[tuple[str, ...], Opt(check=_ways)] = ()
+    read_as: Annotated[tuple[str, ...], Opt(check=ways_of)] = ()
     at_most: float | None = None
     copies: float | None = None
     policy: Existing = None
@@ -492,8 +492,8 @@ class MeasureOptions:
     weights: str | None = None
     population: float | None = None
     unit: str | None = None
-    bins: Annotated[tuple[str, ...], Opt(check=_binned)] = ()
-    read_as: Annotated[tuple[str, ...], Opt(check=_ways)] = ()
+    bins: Annotated[tuple[str, ...], Opt(check=bins_of)] = ()
+    read_as: Annotated[tuple[str, ...], Opt(check=ways_of)] = ()
     missing: Annotated[str, Opt(click.Choice(["any", "value"]))] = "any"
     as_json: AsJson = False
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
+from time import monotonic
 from typing import Annotated, Any
 
 import click
@@ -25,7 +26,7 @@ from narcissus.cli.options import (
     print_json,
     some,
 )
-from narcissus.cli.playing import Run, names_of, play_given
+from narcissus.cli.playing import Run, bins_of, names_of, play_given, ways_of
 from narcissus.cli.progress import progress
 from narcissus.cli.rooms import counts, studies
 from narcissus.errors import InputError
@@ -96,17 +97,20 @@ def tables(files: Annotated[tuple[Path, ...], Opt(EXISTING)], *, of: TablesOptio
     if of.people is not None or of.secret is not None or of.known is not None:
         folder = of.run.out or Path("results") / files[0].name.partition(".")[0]
         return play_given(of.study(files), folder, of.run)
+    deadline = monotonic() + of.seconds
     names = [one.name for one in fields(counts.Publication)]
     given = counts.Publication(**{name: getattr(of, name) for name in names})
     cells = given.read(files)
     with progress(quiet=of.run.quiet or of.run.as_json or not sys.stderr.isatty()) as observer:
-        how: dict[str, Any] = {"limit": of.limit, "seconds": of.seconds, "observer": observer}
+        how: dict[str, Any] = {
+            "limit": of.limit, "seconds": deadline - monotonic(), "observer": observer,
+        }  # fmt: skip
         if of.against is None:
             found, narrowed = counts.audit_tables(cells, given.structure, **how), None
         else:
             earlier = given.read(_earlier(of.against, files))
             found, narrowed = counts.audit_next(cells, earlier, given.structure, **how)
-        judged = _judged(of, cells, given, found, observer)
+        judged = _judged(of, cells, given, found, observer, deadline)
     small = counts.differences(found, given.structure, of.below or 1)
     width = of.width if of.width is not None or of.against is None else 1
     narrow = [] if width is None else [one for one in found.hidden if one.width < width]
@@ -136,7 +140,7 @@ def tables(files: Annotated[tuple[Path, ...], Opt(EXISTING)], *, of: TablesOptio
 
 def _judged(
     of: TablesOptions, cells: Sequence[counts.Cell], given: counts.Publication,
-    found: counts.TablesAudit, observer: Observer,
+    found: counts.TablesAudit, observer: Observer, deadline: float,
 ) -> tuple[tuple[counts.SensitiveCell, ...], str] | None:  # fmt: skip
     """Judge cells by the contributions, if they are given."""
     if of.contributions is None or of.magnitude is None:
@@ -156,7 +160,7 @@ def _judged(
         of.contributions, of.magnitude, cells, given.structure, of.contributor
     )
     return counts.audit_contributions(
-        found, given.structure, parts, rules, seconds=of.seconds, observer=observer
+        found, given.structure, parts, rules, seconds=deadline - monotonic(), observer=observer
     )
 
 
@@ -199,11 +203,13 @@ def _sensitive(
 class RulesOptions:
     by: tuple[str, ...] = ()
     secret: str = ""
+    bins: Annotated[tuple[str, ...], Opt(check=bins_of)] = ()
+    read_as: Annotated[tuple[str, ...], Opt(check=ways_of)] = ()
     small: Annotated[int, Opt(click.IntRange(min=2))] = 3
     cell_key: Existing = None
     epsilon: Annotated[tuple[float, ...], Opt(PERCENT)] = ()
     trials: Annotated[int, Opt(click.IntRange(0, 100_000))] = 5
-    seconds: Annotated[float, Opt(PERCENT)] = 30.0
+    seconds: Annotated[float, Opt(PERCENT)] = 120.0
     seed: SeedGiven = None
     out: Path | None = None
     as_json: AsJson = False
@@ -217,8 +223,10 @@ def rules(people: Annotated[Path, Opt(EXISTING)], *, of: RulesOptions) -> None:
     from narcissus.report.html import page_html
     from narcissus.report.publishing import compared_rules
     from narcissus.report.text import page_text
-    from narcissus.tables import read_table
+    from narcissus.tables import Bins
+    from narcissus.tables.read import read_labels
 
+    deadline = monotonic() + of.seconds
     if not of.by or not of.secret:
         raise InputError(
             "name the columns of a table and the secret: narcissus rules people.csv --by sex,age "
@@ -226,7 +234,10 @@ def rules(people: Annotated[Path, Opt(EXISTING)], *, of: RulesOptions) -> None:
         )
     tables = [[name.strip() for name in one.split(",")] for one in of.by]
     names = list(dict.fromkeys([*(name for table in tables for name in table), of.secret]))
-    table = read_table(people, columns=names, missing="category")
+    ways: Any = of.bins or {}  # made of texts where they are checked
+    read_as: Any = of.read_as or {}
+    bins = {name: Bins(**way) for name, way in ways.items()}
+    table = read_labels(people, names, bins=bins, read_as=read_as)
     labels = {
         name: [table.labels[at][k] for k in table.in_order[:, at].tolist()]
         for at, name in enumerate(table.names)
@@ -235,8 +246,8 @@ def rules(people: Annotated[Path, Opt(EXISTING)], *, of: RulesOptions) -> None:
     with progress(quiet=of.as_json or not sys.stderr.isatty()) as observer:
         found = counts.compare_rules(
             pd.DataFrame(labels).astype(str), of.secret, tables, small=of.small, key=key,
-            epsilons=of.epsilon or EPSILONS, trials=of.trials, seconds=of.seconds, rng=of.seed,
-            observer=observer,
+            epsilons=of.epsilon or EPSILONS, trials=of.trials, rng=of.seed, observer=observer,
+            seconds=deadline - monotonic(),
         )  # fmt: skip
     page = compared_rules(found)
     if of.out is not None:
@@ -307,7 +318,7 @@ def _people(found: counts.TablesAudit) -> Iterator[str]:
 
 def _data_sets(found: counts.TablesAudit) -> str:
     if found.data_sets is None:
-        return "Consistent data sets were not counted: the tables are too large."
+        return "Consistent data sets were not counted: the tables are too large, or time ran out."
     if not found.all_counted:
         return f"At least {_many(found.data_sets, 'data set is', 'data sets are')} consistent."
     if found.data_sets == 1:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from time import monotonic
 from typing import Any
 
@@ -21,12 +22,15 @@ from narcissus.counts.intervals import (
     restricted,
 )
 from narcissus.counts.people import FoundPeople, search_people
-from narcissus.counts.reading import Cell
+from narcissus.counts.reading import Cell, Variable
 from narcissus.counts.system import BIG, Dimension, Structure, System, build, dimensions_of
 from narcissus.errors import InputError
 from narcissus.observer import SILENT, Observer
 
 MOST_PEOPLE = 1_000  # that are listed
+NOTHING_PRINTED = (
+    "No cell of these tables is printed as a number: an attacker has the marks and a prior alone."
+)
 _ENOUGH = 10**7  # people in a cell, where nothing limits them
 FINEST = 5_000  # cells whose people are looked for
 
@@ -155,7 +159,8 @@ def audit_tables(
     cells: of all tables, from `read_published`.
     structure: hierarchies, parts of the people, unlisted categories, the variable.
     limit: data sets are counted up to here, 1 to 1e6.
-    seconds: of work; limits that are not shown to be reached by then are marked, and hold.
+    seconds: of work; limits that are not shown to be reached by then are marked, and hold, and
+        data sets are counted in part.
 
     Raises `InputError` for tables that contradict each other, with a smallest set of cells that do.
     """
@@ -171,10 +176,10 @@ def audit_tables(
         solved = _Solved(system, cells, deadline, observer)
         found = None
         if any(cell.statistics for cell in cells):
-            found = search_people(cells, dimensions, given, limit=limit)
+            found = search_people(cells, dimensions, given, limit=limit, deadline=deadline)
     except InfeasibleError:
         raise contradiction(cells, dimensions, given) from None
-    notes = _notes(system, found, cells)
+    notes = [*_notes(system, found, cells), *_overlaps(cells, given)]
     limits = solved.limits(bool(found and not found.all_found))
     if cells[0].unit is not None:  # the search for people needs a variable
         count, is_all, people, many = None, False, list[dict[str, str | int]](), None
@@ -247,6 +252,8 @@ def _notes(system: System, found: FoundPeople | None, cells: Sequence[Cell]) -> 
         f"All {some} taken to have one of the labels that are shown (--others declares other "
         "ones), and tables to be printed as declared."
     ]
+    if all(cell.count.kind == "suppressed" for cell in cells):
+        notes.insert(0, NOTHING_PRINTED)
     if not system.exact:
         notes.append(
             "The tables are too large to cross all their dimensions: limits hold, and may be "
@@ -267,6 +274,22 @@ def _notes(system: System, found: FoundPeople | None, cells: Sequence[Cell]) -> 
     return notes
 
 
+def _overlaps(cells: Sequence[Cell], given: Structure) -> Iterator[str]:
+    """Name labels of one dimension that look like ranges, and overlap."""
+    number, labels = Variable("", 0, 10**9), dict[tuple[str, str], set[str]]()
+    for cell in cells:
+        for name, label in cell.labels.items():
+            labels.setdefault((cell.file, name), set()).add(label)
+    for (file, name), some in labels.items():
+        spans = sorted((span, one) for one in some if (span := number.span(one)))
+        pair = next(((a, b) for (x, a), (y, b) in pairwise(spans) if x[1] > y[0]), None)
+        if pair and name not in given.parents and given.variable is None:
+            yield (
+                f"{file}: {' and '.join(pair)} of {name} seem to overlap, and are taken to hold "
+                f"different people; else declare --variable {name}=LOW:HIGH or --hierarchy."
+            )
+
+
 class _Solved:
     """A system whose parts are solved."""
 
@@ -276,7 +299,7 @@ class _Solved:
     ) -> None:  # fmt: skip
         self.system, self.cells = system, cells
         unknowns = len(system.sizes)
-        self.part = _whole(system).tightened()
+        self.part = _whole(system).tightened(deadline)
         self._parts = parts_of(self.part)
         self._is_count = cells[0].unit is None
         self.finest = people and self._is_count and system.is_whole and unknowns <= FINEST
@@ -322,6 +345,8 @@ class _Solved:
             self.high[mine] = np.minimum(self.high[mine] + found.high, BIG)
             self.reached_low[mine] = np.minimum(self.reached_low[mine] + found.reached_low, BIG)
             self.reached_high[mine] += found.reached_high
+        if (self.low > self.high).any():  # both are proved
+            raise InfeasibleError
         observer.finish()
 
     def limits(self, is_partial: bool) -> list[CellLimits]:
@@ -354,6 +379,8 @@ class _Solved:
                 restricted(part, rows, unknowns), sizes[unknowns], limit, steps,
                 self._met.get(int(unknowns[0])),
             )  # fmt: skip
+            if not many and monotonic() > deadline:  # perhaps there is none
+                return None, False
             total *= max(many, 1)
             is_all = is_all and all_of_it
         is_all = is_all and total <= limit

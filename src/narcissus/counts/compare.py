@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress as suppress_errors
+from dataclasses import asdict, dataclass, replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from narcissus._random import RandomSource, child, generator
 from narcissus._validation import integer, one_of
+from narcissus._visible import visible
 from narcissus.counts.audit import CellLimits, limits_of, protected
 from narcissus.counts.game import ReadingAttack, TablesGame, WantedSecret, play
 from narcissus.counts.marks import CellKey, Meaning
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 THRESHOLDS = (3, 5, 7, 10)
 EPSILONS = (0.5, 2.0, 8.0)
 STEPS = 300  # of the game's search for all data sets: it samples beyond
+MOVES = 4_000  # of chains: a fifth of a study's, and a tenth of a study's sweeps at least
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,8 @@ class RuleCompared:
     hidden_derived: number of suppressed cells whose count does; None for a rule that hides none.
     certain: number of people whose secret follows with certainty, for who knows the other columns.
     is_exact: whether all limits are reached; else more could follow.
-    game: the best attack of the game; None: it was not played, or the tables are too large.
+    game: the best attack of the game; None: it was not played to its end, as time ran out, or the
+        tables are too large.
     """
 
     name: str
@@ -108,11 +112,14 @@ class RulesCompared:
 
 def usual_rules(
     layout: CrossedTables, key: CellKey | None = None, epsilons: Sequence[float] = EPSILONS,
-    seconds: float = np.inf,
+    until: Callable[[], float] = lambda: np.inf,
 ) -> list[PublishingRule]:  # fmt: skip
-    """Return the rules that are compared; ``key`` is tried beside a table of one more or less."""
+    """Return the rules that are compared; ``key`` is tried beside a table of one more or less.
+
+    until: the time at which choosing cells to suppress ends.
+    """
     found = [as_they_are(layout)]
-    found += [suppress(layout, one, secondary=more, seconds=seconds)
+    found += [suppress(layout, one, secondary=more, until=until)
               for more in (False, True) for one in THRESHOLDS]  # fmt: skip
     found += [round_to(layout, base, by_chance=how) for how in (False, True) for base in (3, 5)]
     found.append(perturb(layout, PLUS_MINUS_ONE))
@@ -123,7 +130,7 @@ def usual_rules(
 def compare_rules(
     people: pd.DataFrame, secret: str, tables: Sequence[Sequence[str]], *, small: int = 3,
     key: CellKey | None = None, epsilons: Sequence[float] = EPSILONS, trials: int = 5,
-    seconds: float = 30.0, rng: RandomSource = None, observer: Observer = SILENT,
+    seconds: float = 120.0, rng: RandomSource = None, observer: Observer = SILENT,
 ) -> RulesCompared:  # fmt: skip
     """Publish the same tables by several rules, and derive what follows from each.
 
@@ -139,8 +146,9 @@ def compare_rules(
     key: a table of the cell-key method that is tried, too.
     epsilons: levels of noise.
     trials: tables of the game for each rule, with some people left out; 0: it is not played.
-    seconds: for the limits of each rule, of which those that are not shown to be reached hold; and
-        for each choice of cells to suppress, after which the rule is left out.
+    seconds: in all. First each rule's limits are derived, then games are played; each rule has an
+        even part of the time that is left. Limits that are not shown to be reached by then hold;
+        a rule of which cells were still to be chosen is left out, and so is a game's end.
     rng: of what rules do by chance, and of the game.
 
     Raises `InputError` for unknown columns, and `TooLargeError`.
@@ -150,52 +158,68 @@ def compare_rules(
     known = list(dict.fromkeys(name for table in tables for name in table))
     if not known or secret in known:
         raise InputError("each table is of one column or more that is not the secret (`--by`)")
+    if people[secret].nunique() < 2:
+        raise InputError(f"everybody has the same `{visible(secret)}`: name another secret")
     entropy = int(generator(rng).integers(2**63))
     layout = CrossedTables.of(people, [[*table, secret] for table in tables])
-    rules = usual_rules(layout, key, epsilons, seconds)
+    clock = _Clock(observer, seconds)
+    rules = usual_rules(layout, key, epsilons, lambda: clock.until)
     counts = layout.count(people)
     is_small = (counts > 0) & (counts < least)
     asked = _Asked(people, secret, known, layout)
-    observer.start("rules", len(rules))
-    found, left_out = list[RuleCompared](), list[str]()
-    for number, rule in enumerate(rules):
-        observer.advance()
-        try:
-            cells = rule(people, child(entropy, number))
-        except TooLargeError:
+    found, left_out = dict[int, RuleCompared](), list[str]()
+    for number in clock.each("rules, limits", range(len(rules)), 0.6 if many else 1.0):
+        rule, cells = rules[number], list[Cell]()
+        if not number or monotonic() < clock.end:
+            with suppress_errors(TooLargeError):
+                cells = rule(people, child(entropy, number))
+        if not cells:
             left_out.append(rule.name)
             continue
         hidden = np.array([cell.printed == "x" for cell in cells])
-        limits = limits_of([*cells, *asked.more], seconds=seconds)
+        limits = limits_of([*cells, *asked.more], seconds=0.7 * (clock.until - monotonic()))
         derived = np.array([one.determined for one in limits[: len(cells)]])
         loose = np.array([not one.exact for one in limits[: len(cells)]]) & is_small
-        loose[list(protected(cells, np.flatnonzero(loose).tolist(), 1, monotonic() + seconds))] = 0
+        loose[list(protected(cells, np.flatnonzero(loose).tolist(), 1, clock.until))] = 0
         errors = [abs(int(cell.printed) - n) for cell, n, is_hidden in
                   zip(cells, counts.tolist(), hidden, strict=True) if not is_hidden]  # fmt: skip
-        found.append(RuleCompared(
+        found[number] = RuleCompared(
             rule.name, int(hidden.sum()), float(np.mean(errors or [0.0])),
             int((derived & is_small).sum()), int(loose.sum()),
             int((derived & hidden).sum()) if rule.hides else None,
-            asked.certain(limits), all(one.exact for one in limits),
-            _played(people, rule, WantedSecret(secret, tuple(known)), many, [entropy, number])
-            if many else None,
-        ))  # fmt: skip
-    observer.finish()
+            asked.certain(limits), all(one.exact for one in limits), None,
+        )  # fmt: skip
+    task = WantedSecret(secret, tuple(known))
+    for number in clock.each("rules, games", list(found) if many else [], 1.0):
+        game = TablesGame(people, rules[number].to_read, task, steps=STEPS, moves=MOVES,
+                          deadline=clock.until)  # fmt: skip
+        with suppress_errors(TooLargeError):
+            best = play(game, trials=many, rng=np.random.default_rng([entropy, number])).best
+            found[number] = replace(found[number], game=best)
     guess = float(people[secret].value_counts(normalize=True).iloc[0])
     return RulesCompared(
-        tuple(found), len(counts), int(is_small.sum()), least, len(people), guess, secret,
+        tuple(found.values()), len(counts), int(is_small.sum()), least, len(people), guess, secret,
         layout.tables, many, tuple(left_out),
     )  # fmt: skip
 
 
-def _played(
-    people: pd.DataFrame, rule: PublishingRule, task: WantedSecret, trials: int, seed: list[int]
-) -> ReadingAttack | None:
-    game = TablesGame(people, rule.to_read, task, steps=STEPS)
-    try:
-        return play(game, trials=trials, rng=np.random.default_rng(seed)).best
-    except TooLargeError:
-        return None
+class _Clock:
+    """The time that is left, of which each piece of work has an even part."""
+
+    def __init__(self, observer: Observer, seconds: float) -> None:
+        self._observer, self._begin, self._seconds = observer, monotonic(), seconds
+        self.end = self.until = self._begin
+
+    def each(self, what: str, work: Sequence[int], share: float) -> Iterator[int]:
+        """Yield work; `until` is the end of its time, `end` that of this share of all."""
+        self.end = self._begin + share * self._seconds
+        self._observer.start(f"{what} (--seconds {self._seconds:.0f} in all)", len(work))
+        for at, one in enumerate(work):
+            now = monotonic()
+            self.until = now + max(0.0, self.end - now) / (len(work) - at)
+            yield one
+            self._observer.advance()
+        self._observer.finish()
 
 
 class _Asked:

@@ -36,7 +36,9 @@ from narcissus.observer import SILENT, Observer
 
 _DECIMAL_COMMA = re.compile(r"\d,\d{1,2}$|\d{4},\d|\.\d{3},|(\.\d{3}){2}$")
 INSIDERS = 50
-"""Most contributors whose knowledge is added to the tables, those alone in a cell first."""
+"""Contributors whose knowledge is added to the tables singly; that of others by groups."""
+PROGRAMS = 250
+"""Most times that the limits are derived with what contributors know."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +152,8 @@ def read_contributions(
     contributor: the column that names who contributes, so that several rows are one contributor;
         None: each row is another one.
     Raises `InputError` with the line for a label that no table shows, and a contribution that is
-    negative or no number.
+    negative, no number, or finer than the unit of the totals: what a contributor knows would be
+    rounded, and look safer than it is.
     """
     dimensions = dimensions_of(cells, given)
     names = [*dimensions, magnitude, *([] if contributor is None else [contributor])]
@@ -164,7 +167,8 @@ def read_contributions(
         name: {label: at for at, label in enumerate(one.leaves)} for name, one in dimensions.items()
     }
     found: list[Contribution] = []
-    at = header.index(magnitude)
+    finer: list[tuple[int, str, Fraction]] = []
+    at, unit = header.index(magnitude), cells[0].unit
     has_commas = any(_DECIMAL_COMMA.search(texts[at].strip()) for _, texts in rows)
     for line, texts in rows:
         values = dict(zip(header, texts, strict=True))
@@ -184,8 +188,20 @@ def read_contributions(
             raise InputError(
                 f"{path}: line {line}: the contribution {visible(text)!r} is no number from 0"
             )
+        if unit is not None and (amount / unit).denominator != 1:
+            finer.append((line, text, amount))
         by = (values[contributor] if contributor else "") or f"line {line}"
         found.append(Contribution(leaves, by, amount))
+    if finer and unit is not None:
+        line, text, _ = finer[0]
+        most = max(next(n for n in range(41) if (x * 10**n).denominator == 1) for *_, x in finer)
+        is_rounded = any(cell.count.kind == "rounded" for cell in cells)
+        how = "" if is_rounded else f" --round {float(2 * unit):g}"
+        raise InputError(
+            f"{path}: line {line}, column {visible(magnitude)}: {visible(text)} has more decimals "
+            f"than are declared of the tables: declare --decimals {most}{how}, or round the "
+            "contributions in the file"
+        )
     return found
 
 
@@ -259,27 +275,41 @@ class _Judged:
                 found[by] = found.get(by, Fraction(0)) + amount
         return found
 
-    def _note(self, at: int, by: str, limits: CellLimits, name: str) -> None:
-        """Keep what ``by`` derives of the others, if it is the best; and whether a rule forbids it.
+    def _derives(self, at: int, by: str, limits: CellLimits) -> tuple[Fraction | None, bool]:
+        """Return by how many percent ``by`` overestimates the largest of the others, and whether a
+        rule forbids it.
 
-        Whoever dominates a cell alone learns nothing of itself.
+        Whoever dominates a cell alone learns nothing of itself. What narrower limits leave is no
+        farther, and what they break stays broken.
         """
         parts, rules = self.parts[at], self.rules
         others = sorted((part for one, part in parts.items() if one != by), reverse=True)
         if limits.high is None or not others:
-            return
-        most = limits.high * self.unit
+            return None, False
+        most, excess = limits.high * self.unit, None
         if others[0]:
             excess = 100 * (most - parts.get(by, Fraction(0)) - others[0]) / others[0]
-            self.closest[at] = min(self.closest.get(at, (excess, name)), (excess, name),
-                                   key=lambda one: one[0])  # fmt: skip
         is_few = rules.minimum is not None and len(parts) < rules.minimum
         largest = sorted(parts.values(), reverse=True)
-        if (limits.determined and (is_few or len(others) == 1)) or any(
+        is_near = excess is not None and excess < _exact(rules.p or 0)
+        return excess, is_near or (limits.determined and (is_few or len(others) == 1)) or any(
             most < 100 / _exact(k) * sum(others[:1] if n == 1 else largest[:n])
             for n, k in rules.dominance
-        ):
+        )
+
+    def _note(self, at: int, by: str, limits: CellLimits, name: str) -> None:
+        """Keep what ``by`` derives of the others, if it is the best, and whether it is exposed."""
+        excess, is_exposed = self._derives(at, by, limits)
+        if excess is not None:
+            self.closest[at] = min(self.closest.get(at, (excess, name)), (excess, name),
+                                   key=lambda one: one[0])  # fmt: skip
+        if is_exposed:
             self.exposed.add(at)
+
+    def _is_cleared(self, at: int, group: Sequence[str], limits: CellLimits) -> bool:
+        """Check that a cell is not exposed to anybody who knows no more than the group together."""
+        some = {by if by in self.parts[at] else "" for by in group}
+        return limits.exact and not any(self._derives(at, by, limits)[1] for by in some)
 
     def ask_insiders(self, deadline: float, observer: Observer) -> str:
         """Add what contributors know, one after the other; return what was left out."""
@@ -290,30 +320,50 @@ class _Judged:
                 each = by in self.alone, at in self.levels, part
                 size[by] = max(size.get(by, each), each)
         order = sorted(size, key=size.__getitem__, reverse=True)
-        observer.start("What contributors derive", len(order[:INSIDERS]))
-        for number, by in enumerate(order):
-            if number == INSIDERS or monotonic() > deadline:
-                return f"What {len(order) - number:,} smaller contributors derive was left out."
-            cells = [*self.published, *self._known_to(by)]
-            found = limits_of(cells, self.given, seconds=max(1.0, deadline - monotonic()))
-            for at in hidden:
-                self._note(at, by, found[at], "a contributor")
-            observer.advance()
+        # Each member of a group knows less than the group together, so its limits hold those of
+        # the group, and nothing is exposed to it that is not to the group. A group that is not
+        # cleared is halved, down to single contributors.
+        waiting = [[by] for by in order[:INSIDERS]] + [order[INSIDERS:]] * (len(order) > INSIDERS)
+        observer.start("What contributors derive", len(order))
+        loose = {at for at in hidden if not self.limits[at].exact}
+        for _ in range(PROGRAMS):
+            if not waiting or monotonic() > deadline:
+                break
+            group = waiting.pop(0)
+            cells = [*self.published, *self._known_to(group)]
+            found = limits_of(cells, self.given, seconds=deadline - monotonic())
+            if len(group) == 1:
+                for at in hidden:
+                    self._note(at, group[0], found[at], "a contributor")
+                loose |= {at for at in hidden if not found[at].exact}
+            elif not all(
+                at in self.exposed or self._is_cleared(at, group, found[at]) for at in hidden
+            ):
+                waiting[:0] = [group[: len(group) // 2], group[len(group) // 2 :]]
+                continue
+            observer.advance(len(group))
         observer.finish()
+        if waiting:
+            left = sum(map(len, waiting))
+            return f"What {left:,} smaller contributors derive was left out: time or tries ran out."
+        if loose := loose - self.exposed:
+            return f"Limits of {len(loose):,} sensitive cells may be narrower than shown."
         return ""
 
     def _known(self, amount: Fraction, *, is_all: bool) -> Meaning:
         at = amount / self.unit
         return Meaning(floor(at), ceil(at) if is_all else None, "known")
 
-    def _known_to(self, by: str) -> Iterator[Cell]:
-        """Yield what a contributor knows: at least its part, and the whole where it is alone."""
-        yield from self.alone.get(by, ())
+    def _known_to(self, group: Sequence[str]) -> Iterator[Cell]:
+        """Yield what contributors know: at least their parts, and the whole where one is alone."""
+        for by in group:
+            yield from self.alone.get(by, ())
         for place, parts in self.finest.items():
             labels = {one.name: one.leaves[k] for one, k in zip(self.dimensions.values(), place,
                       strict=True)}  # fmt: skip
-            if by in parts and OTHER not in labels.values():
-                known = self._known(parts[by], is_all=len(parts) == 1)
+            mine = [parts[by] for by in group if by in parts]
+            if mine and OTHER not in labels.values():
+                known = self._known(sum(mine, Fraction(0)), is_all=len(parts) == 1)
                 yield Cell("known", 0, "", "", labels, known, unit=self.unit)
 
     def cells(self) -> Iterator[SensitiveCell]:
@@ -325,8 +375,6 @@ class _Judged:
             left = None if limits.high is None else limits.high * self.unit - total
             excess, by = self.closest.get(at, (None, ""))
             is_near = (left is not None and left < level) or total - limits.low * self.unit < below
-            if self.rules.p is not None and excess is not None:
-                is_near |= excess < _exact(self.rules.p)
             yield SensitiveCell(
                 limits, total, tuple(levels), len(self.parts[at]), level, left,
                 None if excess is None else float(excess), by,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import comb, prod
+from math import comb, inf, prod
 from time import monotonic
 
 import numpy as np
@@ -16,14 +16,14 @@ STEPS = 60_000  # halvings of a search; of large systems each counts for several
 
 
 class Steps:
-    """The steps that are left to a search, none after the deadline."""
+    """The steps that are left to a search; none after the deadline."""
 
-    def __init__(self, left: int = STEPS, deadline: float = np.inf) -> None:
+    def __init__(self, left: int = STEPS, deadline: float = inf) -> None:
         self.left, self.deadline = left, deadline
 
     def take(self, some: int = 1) -> bool:
         """Use some; false where none are left."""
-        self.left = self.left - some if monotonic() < self.deadline else -1
+        self.left = self.left - some if monotonic() <= self.deadline else -1
         return self.left >= 0
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations
+from math import inf
+from time import monotonic
 from typing import Any
 
 from narcissus.counts.audit import CellLimits, TablesAudit, audit_tables
@@ -22,16 +24,16 @@ def audit_next(
     Options
     -------
     new, earlier: cells of the tables, from `read_published`.
-    structure, more: as in `audit_tables`.
+    structure, more: as in `audit_tables`; `seconds` of all together.
 
     Returns what follows from both, and the hidden cells of either side that are limited further
     than by their side alone: before and after. Raises `InputError` as `audit_tables` does, and
     where both sides have a table of one name.
     """
-    given = structure or Structure()
+    given, deadline = structure or Structure(), monotonic() + more.pop("seconds", inf)
     if twice := {one.file for one in new} & {one.file for one in earlier}:
         raise InputError(f"{min(twice)} is among the earlier tables too; rename one of them")
-    together = audit_tables([*earlier, *new], given, **more)
+    together = audit_tables([*earlier, *new], given, seconds=deadline - monotonic(), **more)
     alone: list[CellLimits] = []
     for side in (earlier, new):
         files = {one.file for one in side}
@@ -41,7 +43,7 @@ def audit_next(
             others=tuple(name for name in given.others if name in names),
             within={k: v for k, v in given.within.items() if k in files},
         )  # fmt: skip
-        alone += audit_tables(side, own, **more).cells
+        alone += audit_tables(side, own, seconds=deadline - monotonic(), **more).cells
     return together, tuple(
         (one, both)
         for one, both in zip(alone, together.cells, strict=True)

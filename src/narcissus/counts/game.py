@@ -27,6 +27,7 @@ from narcissus.counts.people import MOST_PEOPLE as MOST
 from narcissus.counts.people import search_people
 from narcissus.counts.posterior import (
     HOW,
+    MOVES,
     PRIORS,
     STEPS,
     How,
@@ -82,7 +83,8 @@ class PosteriorReader:
 
     def __init__(
         self, cells: Sequence[Cell], structure: Structure, task: WantedSecret, size: int | None,
-        *, steps: int = STEPS, rng: np.random.Generator, values: bool = False,
+        *, steps: int = STEPS, moves: int = MOVES, deadline: float = np.inf,
+        rng: np.random.Generator, values: bool = False,
     ) -> None:  # fmt: skip
         self.task, self._variable = task, structure.variable if values else None
         if size is not None and all(cell.labels for cell in cells):
@@ -95,9 +97,11 @@ class PosteriorReader:
         try:
             found = None
             if values and not is_used and max(size or 0, *(c.count.low for c in cells)) <= MOST:
-                found = self._by_statistics(cells, structure, steps)
+                found = self._by_statistics(cells, structure, steps, deadline)
             is_used = is_used or found is not None
-            means, most, how = found or self._by_counts(cells, structure, steps, rng)
+            means, most, how = found or self._by_counts(
+                cells, structure, rng, steps=steps, moves=moves, deadline=deadline
+            )
         except InfeasibleError:
             raise InputError("the tables of the game contradict each other") from None
         self.how: Mapping[Prior, How] = how if is_used else dict.fromkeys(how, "counts alone")
@@ -113,11 +117,15 @@ class PosteriorReader:
     def _is_variable(self, name: str) -> bool:
         return self._variable is not None and self._variable.is_named(name)
 
-    def _by_statistics(self, cells: Sequence[Cell], given: Structure, steps: int) -> Any:
+    def _by_statistics(
+        self, cells: Sequence[Cell], given: Structure, steps: int, deadline: float
+    ) -> Any:
         """Read all data sets with values; None where they were not all found."""
         if prod(len(one.leaves) for one in self._dimensions.values()) * len(cells) > _ROWS:
             return None
-        found = search_people(cells, self._dimensions, given, limit=max(1, steps), steps=steps)
+        found = search_people(
+            cells, self._dimensions, given, limit=max(1, steps), steps=steps, deadline=deadline
+        )
         read = expected_values(found) if found.all_found else None
         if read is None:
             return None
@@ -130,7 +138,7 @@ class PosteriorReader:
         return means, read.most.reshape(shape), read.how
 
     def _by_counts(
-        self, cells: Sequence[Cell], given: Structure, steps: int, rng: np.random.Generator
+        self, cells: Sequence[Cell], given: Structure, rng: np.random.Generator, **most: Any
     ) -> Any:
         """Read the counts alone."""
         system = build(cells, self._dimensions, given, crossed_at_most=CROSSED)
@@ -140,7 +148,7 @@ class PosteriorReader:
                 "keeps track: take fewer tables or dimensions together"
             )
         told = [cell.count for cell in cells]
-        found = expected(system, steps=steps, rng=rng, told=told)
+        found = expected(system, rng=rng, told=told, **most)
         shape, secret, variable = system.finest.shape, self.task.secret, self._variable
         if variable is not None and variable.is_named(secret) and secret not in self._dimensions:
             leaf = f"{variable.low}-{variable.high}"
@@ -270,6 +278,8 @@ class TablesGame:
     structure: what the tables are about, as of `narcissus.counts.audit_tables`.
     left_out: share of the people who are left out of each table, one person or more.
     steps: of the search for all consistent data sets of a table.
+    moves: of Markov chains, at most, where a table is sampled.
+    deadline: after which `TooLargeError` is raised, by the clock `time.monotonic`.
     """
 
     people: pd.DataFrame
@@ -278,6 +288,8 @@ class TablesGame:
     structure: Structure = field(default_factory=Structure)
     left_out: float = 0.1
     steps: int = STEPS
+    moves: int = MOVES
+    deadline: float = np.inf
 
     def __post_init__(self) -> None:
         self.task.require(list(self.people.columns))
@@ -300,8 +312,8 @@ class TablesGame:
         """Publish tables of some people, and read them."""
         cells = self.publish(people, rng)
         return PosteriorReader(
-            cells, self.structure, self.task, len(people), steps=self.steps, rng=rng,
-            values=self.has_values,
+            cells, self.structure, self.task, len(people), steps=self.steps, moves=self.moves,
+            deadline=self.deadline, rng=rng, values=self.has_values,
         )  # fmt: skip
 
     def trial(self, entropy: int, number: int) -> tuple[Any, Any]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from time import monotonic
 from typing import Any
 
@@ -66,16 +67,20 @@ class Polytope:
         inside = (point >= self.least) & (point <= self.most)
         return bool(inside.all() and ((sums >= self.low) & (sums <= self.high)).all())
 
-    def tightened(self) -> Polytope:
+    def tightened(self, deadline: float = np.inf) -> Polytope:
         """Tighten the limits of single unknowns by what rows leave them, until nothing changes.
+
+        At the deadline, limits hold, and may be wider.
 
         Raises `InfeasibleError` where a row cannot be kept.
         """
         at, plus, part = self.matrix.indices, self.matrix.data > 0, self
-        for _ in range(SWEEPS):
+        for sweep in range(SWEEPS):
             row, small, large, lows, highs = part.ends()
             if ((lows > self.high) | (highs < self.low)).any():
                 raise InfeasibleError
+            if sweep and monotonic() > deadline:  # rows allow what is left
+                break
             up = self.high[row] - (lows[row] - small)
             down = self.low[row] - (highs[row] - large)
             least, most = part.least.copy(), part.most.copy()
@@ -108,10 +113,13 @@ class _LinearProgram:
             self.fixed["A_ub"] = matrix[both].multiply(signs[:, None]).tocsr()
             self.fixed["b_ub"] = np.concatenate([high[self.above], -low[self.under]])
 
-    def solve(self, cost: Ints, least: Ints, most: Ints) -> tuple[Any, Any, int]:
+    def solve(
+        self, cost: Ints, least: Ints, most: Ints, deadline: float = np.inf
+    ) -> tuple[Any, Any, int]:
         """Maximise; return the point, the duals of rows, and HiGHS' status."""
+        until = {} if deadline == np.inf else {"time_limit": max(0.01, deadline - monotonic())}
         bounds = np.column_stack([least, np.where(most > _NONE, np.inf, most)]).astype(float)
-        found = _linprog(-cost, bounds=bounds, method="highs", **self.fixed)
+        found = _linprog(-cost, bounds=bounds, method="highs", options=until, **self.fixed)
         if found.status != 0:
             return None, None, int(found.status)
         duals = np.zeros(self.rows)
@@ -192,13 +200,16 @@ class Solver:
         whole: bool = True,
     ) -> None:  # fmt: skip
         self.part, self.sums, self.deadline, self.whole = part, sums, deadline, whole
-        self.program = _LinearProgram(part)
         self.met: Ints | None = None  # the last point
         count = sums.shape[0]
         self.found = SumLimits(
             np.maximum(sums @ part.least, low), np.minimum(sums @ part.most, high),
             np.full(count, BIG), np.full(count, -1),
         )  # fmt: skip
+
+    @cached_property
+    def _program(self) -> _LinearProgram:
+        return _LinearProgram(self.part)
 
     def meet(self, point: Ints) -> None:
         """Take note of what a point reaches."""
@@ -239,7 +250,7 @@ class Solver:
     ) -> tuple[int, int, list[tuple[Ints, Ints]]]:
         """Return a proved limit, what a point has (-BIG: none was found), and halves."""
         part = replace(self.part, least=least, most=most).tightened()
-        point, duals, status = self.program.solve(cost, part.least, part.most)
+        point, duals, status = self._program.solve(cost, part.least, part.most, self.deadline)
         if status == 2 and refuted(part) is not None:
             raise InfeasibleError
         if status != 0:  # there is no limit, or nothing is proved of the whole node
@@ -334,7 +345,7 @@ def parts_of(part: Polytope, linked: Any = False) -> list[tuple[Any, Any]]:
     free = part.least < part.most
     row, _, _, lows, highs = part.ends()
     at = part.matrix.indices
-    limits = (lows < part.low) | (highs > part.high) | linked
+    limits = (lows < part.low) | ((highs > part.high) & (part.high < _NONE)) | linked
     kept = limits[row] & free[at]
     rows, unknowns = part.matrix.shape
     graph = csr_array(

@@ -165,7 +165,10 @@ class Rules:
     def is_value(self, text: str) -> bool:
         """Check whether a text looks like a printed count or total, or a mark of suppression."""
         is_number = self.suppressed(text) is not None or read_number(text) is not None
-        return is_number or re.match(r"<\s*\d|\d+\s*[-\u2013]|[\d. ]+,\d+$", text) is not None
+        return (
+            is_number
+            or re.match(r"(<=?|\u2264)\s*\d|\d+\s*[-\u2013]|[\d. ]+,\d+$", text) is not None
+        )
 
     def count(self, text: str, place: str) -> Meaning:
         """Return what a printed cell means; ``place`` names it in errors."""
@@ -173,8 +176,10 @@ class Rules:
             return mark
         if self.unit is not None:
             return self._sum(text, place, self.unit)
-        if (below := re.fullmatch(r"<\s*(\d+)", text.strip())) and int(below[1]) > 0:
-            return Meaning(int(self.no_zeros), int(below[1]) - 1, "suppressed")
+        least = int(self.no_zeros)
+        below = re.fullmatch(r"<(=?)\s*(\d{1,9})", text.strip().replace("\u2264", "<="))
+        if below and (most := int(below[2]) - (not below[1])) >= least:
+            return Meaning(least, most, "suppressed")
         if span := re.fullmatch(r"(\d+)\s*(?:-|\u2013|to)\s*(\d+)", text.strip()):
             low, high = int(span[1]), int(span[2])
             if low > high:
@@ -264,6 +269,12 @@ def _rounded(base: int, printed: int, true: int) -> float:
 
 
 def _no_number(text: str, place: str, meaning: str) -> InputError:
+    if re.search(r"\d", text):
+        return InputError(
+            f"{place}: {text!r} is not read as a number: write it plainly, such as 1204, <5 or 1-4"
+        )
+    if text.strip() in {"-", "\u2013", "\u2014"} and meaning != "any":
+        meaning = "below:1 (a dash for none), below:5 or =any"
     hint = did_you_mean(text, SUPPRESSED - {""})
     return InputError(
         f"{place}: {text!r} is neither a number nor a known mark of suppression{hint}; declare it: "

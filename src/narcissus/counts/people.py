@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
+from math import inf
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -80,7 +81,7 @@ class FoundPeople:
 
 def search_people(
     cells: Sequence[Cell], dimensions: Mapping[str, Dimension], given: Structure, *, limit: int,
-    steps: int | None = None,
+    steps: int | None = None, deadline: float = inf,
 ) -> FoundPeople:  # fmt: skip
     """Find data sets that are consistent with all cells, up to ``limit``.
 
@@ -108,7 +109,7 @@ def search_people(
     if part.most.sum() > BIG // 2:
         return ended([], "Nothing limits the number of people")
     found: list[DataSet] = []
-    why = _search(part, rows, variable, limit, found, steps)
+    why = _search(part, rows, variable, limit, found, steps, deadline)
     if not found and not why:
         raise InfeasibleError
     return ended(found, why, rows)
@@ -116,11 +117,11 @@ def search_people(
 
 def _search(
     part: Polytope, rows: Sequence[_Row], variable: Variable, limit: int, found: list[DataSet],
-    given: int | None,
+    given: int | None, deadline: float,
 ) -> str:  # fmt: skip
     """Add data sets to ``found``; return what ended the search before its end, if something did."""
-    counting = Steps() if given is None else Steps(given)
-    steps, cost = Steps(STEPS if given is None else given), 1
+    counting = Steps(deadline=deadline) if given is None else Steps(given, deadline)
+    steps, cost = Steps(STEPS if given is None else given, deadline), 1
     for point in points(part, counting):
         if point.sum() > MOST_PEOPLE:
             return f"Means and medians are used of at most {MOST_PEOPLE} people"
@@ -135,7 +136,7 @@ def _search(
         if steps.left < 0:
             break
     ran_out = steps.left < 0 or counting.left < 0
-    return "The search for data sets was ended after its steps" if ran_out else ""
+    return "The search for data sets was ended after its steps, or --seconds" if ran_out else ""
 
 
 def _places(others: Sequence[Dimension]) -> Iterator[tuple[int, ...]]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from time import monotonic
 from typing import Any, Literal
 
 import numpy as np
@@ -39,7 +40,8 @@ PRIORS: tuple[Prior, ...] = ("uniform", "people")
 STEPS = 1_000  # of the search for all data sets, together
 LARGEST_SAMPLED = 300  # unknowns of a part that is sampled
 _STARTS, _COPIES = 8, 4  # of chains
-_MOVES = 20_000  # of all chains, at most; the first third is thrown away
+MOVES = 20_000  # of all chains, at most; the first third is thrown away
+_SWEEPS = 400  # a walk has so many times fewer sweeps than moves, or more
 _WINDOW = 32  # points of a step
 _MIXED = 1.05  # largest ratio of Gelman and Rubin
 _SECONDS = 2.0  # for a start
@@ -60,19 +62,22 @@ class ExpectedPeople:
 
 def expected(
     system: System, priors: tuple[Prior, ...] = PRIORS, *, steps: int = STEPS,
-    rng: np.random.Generator, told: Sequence[Meaning] = (),
+    moves: int = MOVES, deadline: float = np.inf, rng: np.random.Generator,
+    told: Sequence[Meaning] = (),
 ) -> ExpectedPeople:  # fmt: skip
     """Compute the expected number of people of each unknown, given that every row holds.
 
     ``told``: what the first rows mean, where printed numbers have chances. Raises
-    `narcissus.counts.intervals.InfeasibleError` where rows contradict each other.
+    `narcissus.counts.intervals.InfeasibleError` where rows contradict each other, and
+    `TooLargeError` at the deadline.
     """
+    _in_time(deadline)
     unknowns = len(system.sizes)
     start = np.zeros(unknowns, np.int64)
     whole = Polytope(system.matrix, system.low, system.high, start, start + BIG).tightened()
     means: dict[Prior, Floats] = {prior: whole.least.astype(float) for prior in priors}
     how: dict[Prior, How] = dict.fromkeys(priors, "exact")
-    most, left = whole.most.copy(), Steps(steps)
+    most, left = whole.most.copy(), Steps(steps, deadline)
     has_chance = np.zeros(len(system.low), bool)
     has_chance[: len(told)] = [one.chance is not None for one in told]
     for rows, own in sorted(parts_of(whole, has_chance), key=lambda one: len(one[1])):
@@ -87,10 +92,12 @@ def expected(
         if is_whole:
             exact, most[own] = averaged(found, sizes, weighed)
         for prior in priors:
+            _in_time(deadline)
             made: How = "exact"
             values = exact.get(prior)
             if values is None:
-                values, made = sampled(part, sizes, prior, rng, weighed), "sampled"
+                values = sampled(part, sizes, prior, rng, weighed, moves, deadline)
+                made = "sampled"
             if values is None:
                 values, made = fitted(part, sizes), "fitted"
             means[prior][own] = values
@@ -186,6 +193,11 @@ def expected_values(found: FoundPeople) -> ExpectedPeople | None:
     )  # fmt: skip
 
 
+def _in_time(deadline: float) -> None:
+    if monotonic() > deadline:
+        raise TooLargeError("time ran out while tables were read: allow more, or take fewer")
+
+
 def log_weights(found: Any, sizes: Ints, prior: Prior) -> Floats:
     """Return the logarithm of each data set's chance, but for a constant; the last axis is summed.
 
@@ -228,8 +240,9 @@ def lattice(matrix: Any) -> Ints:
 
 
 def sampled(
-    part: Polytope, sizes: Ints, prior: Prior, rng: np.random.Generator, weighed: Weighed
-) -> Floats | None:
+    part: Polytope, sizes: Ints, prior: Prior, rng: np.random.Generator, weighed: Weighed,
+    most: int = MOVES, deadline: float = np.inf,
+) -> Floats | None:  # fmt: skip
     """Return the means of unknowns over Markov chains; None where these are not shown to mix."""
     if len(sizes) > LARGEST_SAMPLED or len(sizes) * int(part.most.max()) > _LOGS:
         return None
@@ -244,16 +257,18 @@ def sampled(
         more = lattice(dense) if len(weighed.low) else basis[:0]
     except OverflowError:
         return None
-    begin = _starts(part, rng)
+    begin = _starts(part, rng, deadline)
     if begin is None or not len(basis):
         return None
     chains = _Chains(np.repeat(begin, _COPIES, axis=0), part, sizes, prior, weighed)
     ways = [*(_short(more) if len(more) else []), *_short(basis)]
     moves = [_Move(way, part, dense, above) for way in ways]
     seen: list[Ints] = []
-    sweeps, until = max(50, _MOVES // len(moves)), 50
+    least = most // _SWEEPS
+    sweeps, until = max(least, most // len(moves)), least
     while len(seen) < sweeps:
         for move in moves:
+            _in_time(deadline)
             chains.step(move, rng)
         seen.append(chains.at.copy())
         if len(seen) in (until, sweeps):
@@ -277,7 +292,7 @@ def _short(basis: Ints) -> list[Ints]:
     return list(found.values())
 
 
-def _starts(part: Polytope, rng: np.random.Generator) -> Ints | None:
+def _starts(part: Polytope, rng: np.random.Generator, deadline: float) -> Ints | None:
     """Return points of whole numbers far apart, shape (starts, unknowns); None: none was found."""
     holds = LinearConstraint(
         part.matrix.astype(float), np.where(part.low <= -BIG // 2, -np.inf, part.low),
@@ -286,9 +301,11 @@ def _starts(part: Polytope, rng: np.random.Generator) -> Ints | None:
     found: list[Ints] = []
     solve: Any = milp
     for _ in range(_STARTS):
+        _in_time(deadline)
         made = solve(
             rng.standard_normal(len(part.least)), integrality=1, constraints=holds,
-            bounds=Bounds(part.least, part.most), options={"time_limit": _SECONDS},
+            bounds=Bounds(part.least, part.most),
+            options={"time_limit": min(_SECONDS, max(0.01, deadline - monotonic()))},
         )  # fmt: skip
         point = None if made.x is None else np.rint(made.x).astype(np.int64)
         if point is None or not part.holds(point):
@@ -308,9 +325,15 @@ class _Move:
         self.weighed = len(self.on) + np.flatnonzero(rows >= above)
         self.rows = rows[rows >= above] - above
         self.all = np.concatenate([self.on, len(way) + rows])
-        self.changes = np.concatenate([self.way, moved[rows]])
-        self.low = np.concatenate([part.least[self.on], part.low[rows]])
-        self.high = np.concatenate([part.most[self.on], part.high[rows]])
+        changes = np.concatenate([self.way, moved[rows]])
+        low = np.concatenate([part.least[self.on], part.low[rows]])
+        high = np.concatenate([part.most[self.on], part.high[rows]])
+        self.changes, self.size = changes, np.abs(changes)
+        self.is_long = bool((self.size > 1).any())
+        # a point may go so far up, or down, that what changes is still within these ends
+        self.up = np.where(changes > 0, high, -low)
+        self.down = np.where(changes > 0, -low, high)
+        self.sign = np.sign(changes)
         room = (part.most[self.on] - part.least[self.on]) // np.abs(self.way)
         self.strides = max(1, int(room.min()) // _WINDOW).bit_length()
 
@@ -325,32 +348,38 @@ class _Chains:
         self._all = np.concatenate([at, at @ part.matrix.toarray().T], axis=1)
         self.at = self._all[:, : at.shape[1]]
         each = np.arange(int(part.most.max()) + 1, dtype=float)[:, None, None]
-        self._logs = log_weights(each, sizes[:, None], prior)
+        self._logs = np.ascontiguousarray(log_weights(each, sizes[:, None], prior).T).ravel()
+        self._most = len(each)
+        self._rows, self._window = np.arange(len(at)), np.arange(max(_WINDOW, len(each)))
 
     def step(self, move: _Move, rng: np.random.Generator) -> None:
         """Go along a way to one of the points of a window around, by their weights (Gibbs).
 
         A window is as likely from each of its points, and so is the stride between them.
         """
-        here, stride = self._all[:, move.all], 1 << int(rng.integers(move.strides))
-        up, size = move.changes > 0, np.abs(move.changes)
-        above, below = (move.high - here) // size, (here - move.low) // size
-        most = np.where(up, above, below).min(axis=1)
-        least = -np.where(up, below, above).min(axis=1)
+        here = self._all[:, move.all]
+        stride = 1 << int(rng.integers(move.strides)) if move.strides > 1 else 1
+        along = here * move.sign
+        above, below = move.up - along, move.down + along
+        if move.is_long:
+            above, below = above // move.size, below // move.size
+        most, least = above.min(axis=1)[:, None], -below.min(axis=1)[:, None]
         if move.strides > 1 or (most - least).max() >= _WINDOW:
             begin = -stride * rng.integers(_WINDOW, size=len(here))
-            times = begin[:, None] + stride * np.arange(_WINDOW)
+            times = begin[:, None] + stride * self._window[:_WINDOW]
         else:
-            times = least[:, None] + np.arange(int((most - least).max()) + 1)
-        is_inside = (times >= least[:, None]) & (times <= most[:, None])
-        times = np.where(is_inside, times, 0)
-        points = here[:, None, : len(move.on)] + times[:, :, None] * move.way
-        chances = self._logs[points, move.on].sum(axis=2)
+            times = least + self._window[: int((most - least).max()) + 1]
+        is_inside = (times >= least) & (times <= most)
+        times *= is_inside
+        first = here[:, None, : len(move.on)] + move.on * self._most
+        points = first + times[:, :, None] * move.way
+        chances = self._logs.take(points).sum(axis=2)
         if len(move.rows):
             changes = times[:, :, None] * move.changes[move.weighed]
             chances += self._weighed.logs_of(here[:, None, move.weighed] + changes, move.rows)
-        chances = np.where(is_inside, chances, -np.inf) + rng.gumbel(size=chances.shape)
-        taken = times[np.arange(len(here)), chances.argmax(axis=1)]
+        chances[~is_inside] = -np.inf
+        chances += rng.gumbel(size=chances.shape)
+        taken = times[self._rows, chances.argmax(axis=1)]
         self._all[:, move.all] = here + taken[:, None] * move.changes
 
 

@@ -30,6 +30,7 @@ LARGEST = 2**26
 COUNTS = {"count", "n", "freq", "frequency", "counts"}
 MARKS = ",;\t|"
 _STATISTIC = re.compile(r"(mean|average|median|total|sum)(?:[ _](?:of )?(.+))?")
+_AGAIN = re.compile(r" \(\d+\)$")  # behind a name that another column has, too
 _TITLE = re.compile(r"[^,;\t|]*|[^,]*,,+|[^;]*;;+|[^\t]*\t\t+|[^|]*\|\|+")
 _BULK = re.compile(r"[^\t\n]*,[^\t\n]*\\[^\t\n]*\t")  # Eurostat: labels with commas, then tabs
 _LABEL = re.compile(r"\d+\s*(\+|and |or |years).*", re.I)  # no printed value
@@ -220,7 +221,7 @@ def _roles(header: Sequence[str], variable: Variable | None) -> dict[int, str] |
     """
     found: dict[int, str] = {}
     for at, name in enumerate(header):
-        low = name.casefold()
+        low = _AGAIN.sub("", name.casefold())
         match = _STATISTIC.fullmatch(low)
         if low in COUNTS:
             found[at] = "count"

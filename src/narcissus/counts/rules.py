@@ -187,14 +187,14 @@ def as_they_are(layout: CrossedTables) -> PublishingRule:
 
 def suppress(
     layout: CrossedTables, below: int, *, secondary: bool = False, width: int | None = None,
-    seconds: float = np.inf,
+    until: Callable[[], float] = lambda: np.inf,
 ) -> PublishingRule:  # fmt: skip
     """Suppress counts from 1 to ``below`` - 1; and others, until these are protected.
 
     Further cells are suppressed until data sets are found that agree with the tables, and differ in
     each small count by ``width`` or more (None: ``below`` - 2, as much as the mark
     of small cells alone leaves open, 1 or more). All have the same mark, which then tells that the
-    cell is not empty, and nothing else. It raises `TooLargeError` after so many seconds.
+    cell is not empty, and nothing else. It raises `TooLargeError` after the time ``until``.
     """
     wanted = max(1, below - 2) if width is None else width
 
@@ -202,7 +202,7 @@ def suppress(
         small = np.flatnonzero((counts > 0) & (counts < below))
         if not secondary:
             return _told(counts, dict.fromkeys(small.tolist(), Meaning(1, below - 1, "suppressed")))
-        hidden, _ = protect(layout, counts, small, wanted, monotonic() + seconds)
+        hidden, _ = protect(layout, counts, small, wanted, until())
         return _told(counts, dict.fromkeys(hidden, _HIDDEN))
 
     name = f"suppress below {below}" + (", and others" if secondary else "")

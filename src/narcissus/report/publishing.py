@@ -54,7 +54,11 @@ def compared_rules(found: RulesCompared) -> Page:
     words = [f"Time ran out for: {loose}. From these, more could follow with certainty than is "
              "shown."] if loose else []  # fmt: skip
     if found.left_out:
-        words.append(f"Rules that took too long (--seconds): {'; '.join(found.left_out)}.")
+        words.append(f"Rules for which time ran out (--seconds): {'; '.join(found.left_out)}.")
+    unplayed = [one.name for one in found.rules if one.game is None]
+    if found.trials and unplayed:
+        words.append("What an attack gets was not assessed, as time ran out (--seconds) or the "
+                     f"tables are too large: {'; '.join(unplayed)}.")  # fmt: skip
     if words:
         sections.append(Section("What was left out", [Text(words)]))
     verdict = Verdict("compared", _headline(found), rests_on="proved")

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from narcissus.errors import InputError
 from narcissus.tables.bins import number_label
-from narcissus.tables.spelling import Value, number_in
+from narcissus.tables.spelling import Value, leave_out, number_in
 
 MOST_VALUES = 5_000
 """Most values of a column that has coarse ones."""
@@ -95,7 +95,7 @@ def coarse_of(
             raise InputError(
                 f"column `{column}` has {many:,} values, and coarse ones among them in the "
                 f"synthetic file, such as {value!r}: at most {MOST_VALUES:,} are matched: write it "
-                f'in groups in all files, or leave it out (--drop {column}; drop = ["{column}"])'
+                f"in groups in all files, or {leave_out(column)}"
             )
     if not meant:
         return None

@@ -20,6 +20,7 @@ from narcissus.tables.spelling import (
     Value,
     how_to_bin,
     label_of,
+    leave_out,
     number_in,
     respelt,
     spelled,
@@ -74,8 +75,7 @@ def coding_of(
     if fewest > 1 and not tally.missing and (coded.codes == coded.codes[0]).all():
         raise InputError(
             f"column `{tally.name}` has one value only ({cell(labels[coded.codes[0]])}), so there "
-            "is nothing to learn from it or about it: drop it "
-            f'(--drop {tally.name}; drop = ["{tally.name}"])'
+            f"is nothing to learn from it or about it: {leave_out(tally.name)}"
         )
     if len(labels) > max_values:
         raise InputError(
@@ -248,8 +248,7 @@ def _require_repeated(tally: ValueTally, texts: int) -> None:
     if texts == tally.rows > 2:  # two people with two answers prove nothing
         raise InputError(
             f"column `{tally.name}` has another text in each of {texts:,} rows: it "
-            "identifies people and has no distribution to learn; drop it "
-            f'(--drop {tally.name}; drop = ["{tally.name}"])'
+            "identifies people and has no distribution to learn; " + leave_out(tally.name)
         )
 
 

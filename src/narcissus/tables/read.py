@@ -88,6 +88,22 @@ def read_table(
     return held(parts.name, raw, reading, parts.remarks)
 
 
+def read_labels(
+    source: TableSource, columns: Sequence[str], *, bins: Mapping[str, Bins] | None = None,
+    read_as: Mapping[str, ReadAs] | None = None, max_values: int = 200,
+) -> Table:  # fmt: skip
+    """Read what people are published by: one value in a column is no mistake, as in `read_table`.
+
+    Raises `InputError` for a table that cannot be used, or that is not held row by row.
+    """
+    parts = open_parts(source, _chosen(columns), [], 200_000_000)
+    raw = parts.whole(2_000_000)
+    if raw is None:
+        raise InputError(f"{parts.name} has too many rows: draw 2,000,000 of them or fewer")
+    how = Reading(checked_bins(bins), "category", max_values, [], dict(read_as or {}), fewest=1)
+    return held(parts.name, raw, how, parts.remarks)
+
+
 def held(name: str, raw: list[RawColumn], reading: Reading, remarks: Sequence[str] = ()) -> Table:
     """Build the table of columns that are in memory as a whole."""
     reading.check([column.name for column in raw])

@@ -28,6 +28,7 @@ from narcissus.tables.formats import (
     is_frame_file,
     read_frame,
 )
+from narcissus.tables.spelling import leave_out
 from narcissus.tables.table import unknown_column
 from narcissus.tables.tally import RawColumn
 
@@ -163,7 +164,7 @@ def check_names(source: str, names: Sequence[str], drop: Sequence[str] = ()) -> 
         if not name and "" not in drop:
             raise InputError(
                 f"{source}: column {position} has no name (an index that was written along?): "
-                'leave it out (drop = [""]; --drop ""), name it, or write the table without it'
+                "name it, write the table without it, or " + leave_out("")
             )
     if len(names) > MOST_COLUMNS:
         raise TooLargeError(

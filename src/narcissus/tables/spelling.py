@@ -273,9 +273,14 @@ def remedy(name: str, *ways: str) -> str:
     commands = " or ".join(f"--read-as {name}={way}" for way in ways)
     keys = " or ".join(f'read_as = {{"{name}" = "{way}"}}' for way in ways)
     return (
-        f"say how to read it ({commands}; in a study, under [data], {keys}), or leave it out "
-        f'(--drop {name}; drop = ["{name}"])'
+        f"say how to read it ({commands}; in a study, under [data], {keys}), or {leave_out(name)}"
     )
+
+
+def leave_out(name: str) -> str:
+    """Name how to leave a column out, in a study and by an option."""
+    way = name or '""'
+    return f'leave it out (in a study, drop = ["{name}"]; for `init` and `synth`, --drop {way})'
 
 
 HOW_MISSING = (
@@ -289,8 +294,9 @@ def how_to_bin(name: str, *ways: str) -> str:
     commands = " or ".join(f"--bins {name}={way.removeprefix('width=')}" for way in ways)
     keys = " or ".join(way.replace("=", " = ") for way in ways)
     return (
-        f'bin it (in a study, under [data.bins], "{name}" = {{ {keys} }}; for `synth`, {commands}),'
-        f' or leave it out (drop = ["{name}"]; --drop {name})'
+        f'bin it (in a study, under [data.bins], "{name}" = {{ {keys} }}; for `synth`, `measure` '
+        f"and `rules`, {commands}),"
+        f" or {leave_out(name)}"
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.errors import TooLargeError
+from narcissus.tables.spelling import leave_out
 
 MOST_VALUES = 1_000_000
 """Most different values of a column, before binning, that are kept while a table is counted."""
@@ -99,8 +100,8 @@ class ValueTally:
             raise TooLargeError(
                 f"column `{self.name}` has {len(self.values):,} different values of "
                 f"{self._letters:,} letters in the first {self.rows:,} rows; at most "
-                f"{MOST_VALUES:,} of {MOST_TEXT:,} letters are counted: drop it "
-                f'(--drop {self.name}; drop = ["{self.name}"]), or write it rounded or grouped'
+                f"{MOST_VALUES:,} of {MOST_TEXT:,} letters are counted: write it "
+                f"rounded or grouped, or {leave_out(self.name)}"
             )
 
     def places(self, part: RawColumn) -> NDArray[np.int64]:

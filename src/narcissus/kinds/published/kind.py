@@ -45,7 +45,8 @@ from narcissus.rows import (
 )
 from narcissus.study.kinds import RunOptions
 from narcissus.study.toml import read_policy
-from narcissus.tables import CountedTable, Table, read_table
+from narcissus.tables import Table
+from narcissus.tables.read import read_labels
 
 DETERMINED, GAIN, SHARE, CERTAIN = "people determined", "gain", "secrets named", "secrets certain"
 EXPECTED, HIDDEN = "secrets named, expected", "people of a hidden cell"
@@ -212,17 +213,11 @@ def _people(path: Path, columns: Sequence[str], variable: Variable | None) -> Ta
     more = [variable.name] if variable is not None and not numbers else []
     read_as: Any = {name: "text" for name in columns if name not in numbers}
     try:
-        table = read_table(
-            path, columns=[*columns, *more], read_as=read_as, max_values=_MOST_LABELS,
-            missing="category",
-        )  # fmt: skip
+        return read_labels(path, [*columns, *more], read_as=read_as, max_values=_MOST_LABELS)
     except InputError:
         if not more:
             raise
         return _people(path, columns, None)
-    if isinstance(table, CountedTable):
-        raise InputError(f"{path} has too many rows for the game: draw 2,000,000 of them or fewer")
-    return table
 
 
 def _criteria(

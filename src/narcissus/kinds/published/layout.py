@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from narcissus.counts.audit import NOTHING_PRINTED
 from narcissus.counts.people import MOST_PEOPLE
 from narcissus.kinds.layout import Headline, Layout, table
 from narcissus.kinds.published.kind import (
@@ -108,7 +109,7 @@ class PublishedTablesLayout(Layout):
         common: dict[str, Any] = {
             "unit": "people", "accepted": "" if case.worst.at_most is None else accepted,
             "asked": f"Your threshold{' for the gain' * (of == GAIN)}", "unseen": UNSEEN,
-            "notes": [_determined(case)],
+            "notes": [_determined(case), *_nothing_printed(detail)],
         }  # fmt: skip
         name = _best(case)
         if name is None:
@@ -199,7 +200,9 @@ def _without_records(case: StudyJudgement) -> dict[str, Any]:
     """Return the sentences where no game was played."""
     believed = case.findings.select(of=EXPECTED)
     with_it = Reach(_determined(case))
-    if believed:
+    if believed and not believed[0].value:
+        with_it = Reach("The tables have no people: there is no secret to name.")
+    elif believed:
         # no figure: without a baseline nothing is known to be added
         with_it = Reach("An attacker who holds every consistent data set alike expects to be right "
                         f"for {of_100(believed[0].value)} people{_may(case)}.")  # fmt: skip
@@ -210,7 +213,7 @@ def _without_records(case: StudyJudgement) -> dict[str, Any]:
         "unlimited": "What attackers reach is unknown: it takes the people's records.",
         "hardest": f"{case.detail.hidden_determined:,} of {case.detail.hidden:,} hidden cells are "
         "determined.",
-        "notes": [_determined(case)] if believed else [],
+        "notes": [_determined(case)] * bool(believed) + _nothing_printed(case.detail),
     }  # fmt: skip
 
 
@@ -218,6 +221,10 @@ def _may(case: StudyJudgement, more: str = "do better") -> str:
     """Return what follows a sentence about an attack that did not use all statistics."""
     is_ignored = any("read counts alone" in row.facts for row in case.findings.rows)
     return f". An attacker who uses all means, medians and totals may {more}" * is_ignored
+
+
+def _nothing_printed(detail: TablesDetail) -> list[str]:
+    return [NOTHING_PRINTED] if NOTHING_PRINTED in detail.notes else []
 
 
 def _sentence(one: JudgedCriterion, case: StudyJudgement) -> str:
