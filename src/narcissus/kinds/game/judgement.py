@@ -110,7 +110,8 @@ class GameDetail(Fact):
     attackers: tuple[AttackerDetail, ...] = ()
     remarks: tuple[str, ...] = ()
     cover: CoverDetail | None = None
-    between: str = Field("", description="Why nothing is shown between the rates of a family.")
+    near: str = Field("", description="Which near priors are meant; empty: the given one alone.")
+    between: str = Field("", description="Why not all rates or near priors are shown to hold.")
     told: str = Field("", description="Side information, where a definition is about all of it.")
     breaks: str = Field("", description="What a violation of the statement is, in words.")
 
@@ -265,6 +266,11 @@ class GameJudgement(StudyJudgement):
     def holds(self) -> bool:
         """Whether the exact answer is within what is allowed, where it was written out."""
         return self.needed is not None and self.needed.value <= self.allowed
+
+    @property
+    def looked_at(self) -> str:
+        """What is written out of a family that has more members; empty where all of it is."""
+        return "priors" if self.detail.near else "rates" if self.detail.cover is not None else ""
 
     def suffices(self, proof: StudyRow) -> bool:
         """Return whether a theorem proves the statement.

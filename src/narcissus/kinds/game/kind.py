@@ -43,8 +43,14 @@ from narcissus.kinds.game.numbers import (
     proof_row,
     upgraded,
 )
-from narcissus.kinds.game.schema import GameStudy, RatesFamily, Setup, asked_of_rows
-from narcissus.profiles import WORK, WrittenFamily, memorized_information, write_out_family
+from narcissus.kinds.game.schema import (
+    GameStudy,
+    NearFamily,
+    RatesFamily,
+    Setup,
+    asked_of_rows,
+)
+from narcissus.profiles import WORK, Cover, WrittenFamily, memorized_information, write_out_family
 from narcissus.profiles.proofs import from_comparison, from_lemmas, from_privacy
 from narcissus.results import Bound, Estimate, NotAssessed
 from narcissus.rows import Findings, Quantity, StudyRow
@@ -139,6 +145,11 @@ def refuse_unused(study: GameStudy, setup: Setup) -> None:
 
 def _unused(study: GameStudy, setup: Setup) -> Iterator[str]:
     exact, statement = study.exact, setup.statement
+    if isinstance(study.family, NearFamily) and exact.when == "never":
+        yield (
+            '`exact.when = "never"`: near priors are looked at in games that are written out: '
+            "leave out `when`, or [family]"
+        )
     if isinstance(statement, NotMemorizing):
         limit = () if exact.memorized else ("limit",)  # counting what is memorized has the same
         for name in _given(exact, "when", "epsilons", "abstain", *limit):
@@ -211,8 +222,8 @@ class GameWork(PreparedWork[GameStudy]):
     def scope(self) -> str:
         """What the statement speaks of."""
         family = self.study.family
-        if isinstance(family, RatesFamily):
-            return f"every rate from {family.low:g} to {family.high:g}"
+        if isinstance(family, RatesFamily | NearFamily):
+            return family.scope
         members = len(self.setup.game.members())
         if members > 1:
             return f"each of the {members:,} distributions of the family"
@@ -262,6 +273,7 @@ class GameKind(Kind[GameStudy, GameWork]):
         family = _written(study, setup, left)
         statement = _completed(setup, family)
         exact, cover, between = list[StudyRow](), None, ""
+        near = work.scope if isinstance(study.family, NearFamily) else ""
         if family is not None:
             family, cover, between = covered(study, family, setup.statement, options)
             exact = exactly(family, setup.statement, study.exact.epsilons, cover, between)
@@ -278,14 +290,15 @@ class GameKind(Kind[GameStudy, GameWork]):
             rows += [*exact, *proofs]
             rows += others(asked.get("best"), refuted, confidence, curve, memorized)
             said = GameStatement(
-                name=study.statement.name, words=statement.words(),
+                name=study.statement.name, words=(setup.statement if near else statement).words(),
                 definition=statement.definition, scope=work.scope,
                 epsilon=asked.get("epsilon"), delta=asked.get("delta"),
             )  # fmt: skip
             detail = GameDetail(
                 statement=said, confidence=confidence, **facts, members=len(setup.game.members()),
-                cover=None if cover is None else CoverDetail.taken(cover), between=between,
-                told=work.told,
+                cover=CoverDetail.taken(cover) if isinstance(cover, Cover) else None,
+                near=near,
+                between=between, told=work.told,
             )  # fmt: skip
             return self.found((criterion_of(statement),), rows, detail)
 
@@ -365,12 +378,13 @@ def _written(study: GameStudy, setup: Setup, unanswered: list[NotAssessed]) -> W
     exact = study.exact
     if exact.when == "never":
         return None
+    required = exact.when == "required" or isinstance(study.family, NearFamily)
     try:
         # Where it was not asked for, an exact answer may take seconds, not minutes.
-        work = WORK if exact.when == "required" else WORK // 20
+        work = WORK if required else WORK // 20
         return write_out_family(setup.game, limit=exact.limit, work=work, abstain=exact.abstain)
     except (TooLargeError, InputError) as error:
-        if exact.when == "required":
+        if required:
             raise
         unused = [] if isinstance(error, TooLargeError) else _given(exact, *PROFILE)
         for name in unused:  # it cannot be written out at any size
@@ -423,9 +437,12 @@ def _proofs(study: GameStudy, setup: Setup, statement: Any) -> Iterator[StudyRow
         return
     if isinstance(study.family, RatesFamily):
         return  # a theorem about each point says nothing of the rates between
-    found: list[tuple[Bound | None, Limits]] = [(from_lemmas(setup.game), "success")]
-    if isinstance(statement, Resilience):
-        found.append((from_comparison(setup.game), "delta"))
+    found = list[tuple[Bound | None, Limits]]()
+    if not isinstance(study.family, NearFamily):  # lemmas are about the given prior
+        found.append((from_lemmas(setup.game), "success"))
+        if isinstance(statement, Resilience):
+            found.append((from_comparison(setup.game), "delta"))
+    if isinstance(statement, Resilience):  # the theorems on privacy hold for every prior
         promise = None if study.privacy is None else (study.privacy.epsilon, study.privacy.delta)
         for known in dict.fromkeys((None, promise)):
             found.append((from_privacy(setup.game, statement.epsilon, known), "delta"))

@@ -142,7 +142,7 @@ class GameLayout(Layout):
             grade, given = case.top.quantity.grade, case.needed.quantity.takes_as_given
             if case.holds and record.status == "met":
                 limits.insert(0, EveryAttacker(exact_words(case), grade, given))
-            most = 1.0 if case.detail.cover is not None else case.top.facts.get("largest", 1.0)
+            most = 1.0 if case.looked_at else case.top.facts.get("largest", 1.0)
             if float(most) < 1:
                 members = int(case.top.facts["members"])
                 text = f"At most {percent(float(most), 'up')} of attempts fit the data"
@@ -199,6 +199,7 @@ def _verdict(case: GameJudgement) -> str:
             f"{100 * detail.confidence:g}% confidence{where}.{beyond}{breaks}"
         )
     each = f" of each of {detail.members:,} distributions" if detail.members > 1 else ""
+    each = " at the given prior" if detail.near else each
     names = ", ".join(one.name for one in case.attackers)
     told = f" Each was told {detail.told}." if detail.told else ""
     ending = f" {_undecided(case)}".rstrip()
@@ -230,9 +231,12 @@ def _exact_verdict(case: GameJudgement, who: str, against: str) -> str:
             said = {name: getattr(cover, name) for name in type(cover).model_fields}
             found = str(Cover(**said, at_most=_enough(case)))
             words += f" {found[:1].upper()}{found[1:]}."
+        elif detail.near:
+            words += f" For {detail.near}, a delta of {upper(_enough(case), 3)} is enough."
         return f"Resilient, {sure}, {against}. {words}"
     return (
-        f"No violation at the {case.top.facts['members']:,} rates that were written out. {words} "
+        f"No violation at the {case.top.facts['members']:,} {case.looked_at or 'rates'} that were "
+        f"written out. {words} "
         f"This is not shown for {detail.statement.scope}: {detail.between}."
     )
 
@@ -255,8 +259,8 @@ def exact_words(case: GameJudgement) -> str:
 
 
 def _among(case: GameJudgement) -> str:
-    """Describe of numbers of a family of rates that they are not about those between."""
-    return "" if case.detail.cover is None else ", of the rates looked at"
+    """Describe of numbers of a family that they are not about all of its members."""
+    return f", of the {case.looked_at} looked at" if case.looked_at else ""
 
 
 def _enough(case: GameJudgement) -> float:
@@ -298,6 +302,9 @@ def _exact_numbers(case: GameJudgement, needed: StudyRow) -> Iterator[Headline]:
         label = f"Delta that is enough for every rate from {cover.low:g} to {cover.high:g}"
         said = f"at epsilon {cover.epsilon:g}; rate {cover.rate:g} needs {cover.least:.4g}"
         yield label, f"at most {upper(_enough(case), 3)}", said, grade
+    elif case.detail.near:
+        label, said = f"Delta that is enough for {case.detail.near}", where.partition(":")[0]
+        yield label, f"at most {upper(_enough(case), 3)}", said.partition(",")[0], grade
 
 
 def _against(case: GameJudgement) -> Iterator[str]:
@@ -359,13 +366,14 @@ def _glance(case: GameJudgement) -> Glance:
         case.proof.quantity.id in WHATEVER_IS_TOLD
     ):  # fmt: skip
         who = "every attacker"
+    who += f", for {case.detail.near}" if case.detail.near else ""
     if case.needed is not None:
         top = case.top
         lost = top.quantity.model_copy(update={"value": top.baseline})
         without = Reach("On fresh data, the attempts of the best attacker succeed {} times.", lost)
         with_it = Reach("On the data that were released, they succeed {} times.", top.quantity)
         largest, member = top.facts.get("largest"), str(case.needed.facts.get("member") or "")
-        if largest is not None and case.detail.cover is None:
+        if largest is not None and not case.looked_at:
             found = top.quantity.model_copy(update={"value": float(largest)})
             most = Reach("No attacker succeeds more than {} times.", found)
     elif best is not None:
@@ -400,7 +408,8 @@ def _glance(case: GameJudgement) -> Glance:
             f"{case.detail.trials:,} trials."
             for one in case.attackers
             if one.failed
-        ],
+        ]
+        + ["Attacks are played at the given prior."] * bool(case.detail.near and case.attackers),
     )
 
 
@@ -471,7 +480,9 @@ def _attackers(case: GameJudgement) -> Iterator[Block]:
     if not several:
         return
     where = f"; the limits of all {several} attackers hold at once" if several > 1 else ""
-    if detail.member:
+    if detail.near:
+        where = f" at {detail.member}{where}"
+    elif detail.member:
         where = (
             f" of {detail.member}, the one of {number(detail.members)} distributions with the "
             f"strongest evidence; the limits hold for all of them at once{where}"
@@ -532,7 +543,7 @@ def _profile(case: GameJudgement) -> Iterator[Block]:
         axes.axhline(allowed, linestyle="--", linewidth=1, color=QUIET)
         axes.set(xlabel="epsilon", ylabel="delta", ylim=(0, None))
 
-    among = "" if case.detail.cover is None else ", the largest of the rates written out"
+    among = f", the largest of the {case.looked_at} written out" if case.looked_at else ""
     columns: dict[str, Column] = {"epsilon": "epsilon", "delta": lambda row: row.value or lost}
     first = f"{rows[0].value:.4g}" if rows[0].value else lost
     yield Figure(

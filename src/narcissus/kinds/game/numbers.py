@@ -20,6 +20,7 @@ from narcissus.kinds.game.judgement import (
     grade_of,
 )
 from narcissus.profiles import Cover, WrittenFamily, WrittenOut
+from narcissus.profiles.nearby import NearPriors
 from narcissus.profiles.write_out import ROUNDING
 from narcissus.results import Bound, Grade
 from narcissus.rows import Quantity, Role, StudyCriterion, StudyRow
@@ -132,11 +133,11 @@ def limit_of(statement: Any) -> float:
 
 def exactly(
     family: WrittenFamily, statement: Any, epsilons: Sequence[float],
-    cover: Cover | None = None, between: str = "",
+    cover: Cover | NearPriors | None = None, between: str = "",
 ) -> list[StudyRow]:  # fmt: skip
     """Evaluate a statement exactly; nothing if it has no exact form in this game.
 
-    cover: what is known between the members of a family of rates.
+    cover: what is known between the members of a family of rates, or of near priors.
     between: why nothing is; empty where there is nothing between.
     """
     points: list[float] = sorted(set(epsilons))

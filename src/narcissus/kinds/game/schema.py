@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import Field, model_serializer, model_validator
 
 from narcissus._validation import did_you_mean
+from narcissus.bounds.threat import Nearby
 from narcissus.errors import InputError
 from narcissus.game import Game
 from narcissus.study import earlier
@@ -27,6 +28,7 @@ from narcissus.worlds.base import LISTED, World, all_tuples, tuples
 from narcissus.worlds.finite import data_sets
 
 MOST = 10_000  # distributions of a family
+GIVEN, NEAR = "the given prior", "a near prior"  # members where near priors are meant
 
 Worlds = Mapping[str, World]
 
@@ -61,6 +63,10 @@ class RatesFamily(FileSection):
         return self
 
     @property
+    def scope(self) -> str:
+        return f"every rate from {self.low:g} to {self.high:g}"
+
+    @property
     def rates(self) -> list[float]:
         """Points of the interval, both ends included."""
         spaced = np.geomspace if self.spacing == "log" else np.linspace
@@ -69,6 +75,50 @@ class RatesFamily(FileSection):
     def worlds(self, world: Part | None) -> Worlds:
         part = _given(world, self.kind)
         return _varied(part, {"rate": self.rates})
+
+
+class NearFamily(FileSection):
+    """Every prior of the data set near that of [world]; attacks are played at that one."""
+
+    kind: Literal["near"]
+    prior_factor: float | None = Field(
+        default=None,
+        ge=1,
+        description="Every data set's true probability is between 1 / this and this times that of "
+        "[world].",
+    )
+    prior_distance: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Likewise: no event's true probability is further off (total variation).",
+    )
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if (self.prior_factor is None) == (self.prior_distance is None):
+            raise ValueError("give `prior_factor` or `prior_distance`, one of them")
+        return self
+
+    @property
+    def nearby(self) -> Nearby:
+        return Nearby(self.prior_factor, self.prior_distance)
+
+    @property
+    def key(self) -> str:
+        return "prior_distance" if self.prior_factor is None else "prior_factor"
+
+    @property
+    def scope(self) -> str:
+        if self.prior_factor is None:
+            return f"every prior within a distance of {self.prior_distance:g} of the given one"
+        return f"every prior within a factor of {self.prior_factor:g} of the given one"
+
+    def worlds(self, world: Part | None) -> Worlds:
+        made = _given(world, self.kind).build()
+        if "" not in members(made):
+            raise InputError('[family] kind = "near" is for one prior, and [world] has several')
+        return {GIVEN: made}
 
 
 class GridFamily(FileSection):
@@ -212,7 +262,13 @@ class OwnFamily(FileSection):
 
 
 FamilySection = Annotated[
-    RatesFamily | GridFamily | DistributionsFamily | NeighboursFamily | MessagesFamily | OwnFamily,
+    RatesFamily
+    | NearFamily
+    | GridFamily
+    | DistributionsFamily
+    | NeighboursFamily
+    | MessagesFamily
+    | OwnFamily,
     Field(discriminator="kind"),
 ]
 
