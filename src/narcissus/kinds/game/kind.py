@@ -39,11 +39,13 @@ from narcissus.kinds.game.numbers import (
     criterion_of,
     curve_of,
     exactly,
+    of_class,
     others,
     proof_row,
     upgraded,
 )
 from narcissus.kinds.game.schema import (
+    Assume,
     GameStudy,
     NearFamily,
     RatesFamily,
@@ -51,7 +53,7 @@ from narcissus.kinds.game.schema import (
     asked_of_rows,
 )
 from narcissus.profiles import WORK, Cover, WrittenFamily, memorized_information, write_out_family
-from narcissus.profiles.proofs import from_comparison, from_lemmas, from_privacy
+from narcissus.profiles.proofs import from_advantage, from_comparison, from_lemmas, from_privacy
 from narcissus.results import Bound, Estimate, NotAssessed
 from narcissus.rows import Findings, Quantity, StudyRow
 from narcissus.study.kinds import RunOptions
@@ -138,18 +140,13 @@ def identity_of(study: GameStudy, folder: Path, entropy: int) -> dict[str, objec
 
 
 def refuse_unused(study: GameStudy, setup: Setup) -> None:
-    """Refuse options of [exact], [privacy] and [run] that the file alone shows to be unused."""
-    for refusal in _unused(study, setup):
+    """Refuse options and sections that the file alone shows to be unused, or not to fit."""
+    for refusal in (*_unfit(study, setup), *_unused(study, setup)):
         raise InputError(refusal)
 
 
 def _unused(study: GameStudy, setup: Setup) -> Iterator[str]:
     exact, statement = study.exact, setup.statement
-    if isinstance(study.family, NearFamily) and exact.when == "never":
-        yield (
-            '`exact.when = "never"`: near priors are looked at in games that are written out: '
-            "leave out `when`, or [family]"
-        )
     if isinstance(statement, NotMemorizing):
         limit = () if exact.memorized else ("limit",)  # counting what is memorized has the same
         for name in _given(exact, "when", "epsilons", "abstain", *limit):
@@ -181,6 +178,27 @@ def _unused(study: GameStudy, setup: Setup) -> Iterator[str]:
             f"`run.{name}` is for attacks, and the study has no [[attack]]: leave it out, or add "
             "one"
         )
+
+
+def _unfit(study: GameStudy, setup: Setup) -> Iterator[str]:
+    """Yield why [assume], or a family of near priors, does not fit the study."""
+    if isinstance(study.family, NearFamily) and study.exact.when == "never":
+        yield (
+            '`exact.when = "never"`: near priors are looked at in games that are written out: '
+            "leave out `when`, or [family]"
+        )
+    if study.assume is None:
+        return
+    if _advantage(study.assume, setup) is None:
+        yield (
+            "[assume] is not used: it takes a statement with the attacker's own baseline or the "
+            "best fixed guess, and one relation, without surprisal, or what a fixed guess is not "
+            "told: leave it out"
+        )
+    for name in study.assume.outside:
+        if name not in setup.attacks:
+            known = ", ".join(f"`{one}`" for one in setup.attacks) or "none"
+            yield f"`assume.outside` names `{name}`, and the attacks of the study are {known}"
 
 
 def refuse_fresh(study: GameStudy, setup: Setup) -> None:
@@ -299,6 +317,7 @@ class GameKind(Kind[GameStudy, GameWork]):
                 cover=CoverDetail.taken(cover) if isinstance(cover, Cover) else None,
                 near=near,
                 between=between, told=work.told,
+                outside=() if study.assume is None else tuple(study.assume.outside),
             )  # fmt: skip
             return self.found((criterion_of(statement),), rows, detail)
 
@@ -392,7 +411,7 @@ def _written(study: GameStudy, setup: Setup, unanswered: list[NotAssessed]) -> W
                 said = f"`exact.{name}` is not used: {error}: leave it out"
                 raise InputError(said) from error
         remedy = "make the world smaller, or rely on the attackers that were played"
-        what = "the exact profile, against every attacker"
+        what = "the exact profile" + ", against every attacker" * (study.assume is None)
         unanswered.append(NotAssessed(what, str(error), remedy))
         return None
 
@@ -435,6 +454,8 @@ def _gaps_in(statement: Any, is_exact: bool, played: Play | None) -> Iterator[No
 def _proofs(study: GameStudy, setup: Setup, statement: Any) -> Iterator[StudyRow]:
     if not isinstance(statement, Resilience | FixedBaseline):
         return
+    if study.assume is not None and (limit := _advantage(study.assume, setup)) is not None:
+        yield of_class(limit, study.assume)  # for every distribution
     if isinstance(study.family, RatesFamily):
         return  # a theorem about each point says nothing of the rates between
     found = list[tuple[Bound | None, Limits]]()
@@ -447,6 +468,15 @@ def _proofs(study: GameStudy, setup: Setup, statement: Any) -> Iterator[StudyRow
         for known in dict.fromkeys((None, promise)):
             found.append((from_privacy(setup.game, statement.epsilon, known), "delta"))
     yield from (proof_row(bound, limits) for bound, limits in found if bound is not None)
+
+
+def _advantage(assume: Assume, setup: Setup) -> float | None:
+    """Return the delta for the class of [assume]; None where nothing is known of the game."""
+    fixed = isinstance(setup.statement, FixedBaseline)
+    if not isinstance(setup.statement, Resilience | FixedBaseline):
+        return None
+    how = {"fixed": fixed, "ideal": assume.ideal}
+    return from_advantage(setup.game, assume.advantage, assume.uses, **how)
 
 
 def _played(

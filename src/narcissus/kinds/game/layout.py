@@ -68,7 +68,9 @@ class GameLayout(Layout):
 
     def assessed(self, case: StudyJudgement) -> list[str]:
         case = cast("GameJudgement", case)
-        said = [f"every attacker, by {row.name}" for row in case.proofs]
+        said = [
+            f"{row.facts.get('against', 'every attacker')}, by {row.name}" for row in case.proofs
+        ]
         said += [
             f"the attacker {one.name}, by {case.detail.trials:,} trials" for one in case.attackers
         ]
@@ -81,12 +83,15 @@ class GameLayout(Layout):
     def uncovered(self, case: StudyJudgement) -> list[str]:
         case = cast("GameJudgement", case)
         played = "attackers other than the ones that were played"
+        if case.classes:
+            played = f"attackers other than {_class(case.classes[0])} and the ones that were played"
+        limited = case.needed is not None or case.universal
         return [
             "attackers who know more than the study says",
             f"distributions other than the study's ({case.detail.statement.scope}), also where a "
             "definition asks for all",
             *self.not_covered,
-            *([] if case.needed is not None or case.proofs else [played]),
+            *([] if limited else [played]),
         ]
 
     def glance(self, case: StudyJudgement) -> Glance:
@@ -133,11 +138,7 @@ class GameLayout(Layout):
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
         case = cast("GameJudgement", case)
-        limits: list[EveryAttacker] = []
-        for one in case.proofs:
-            if one.value < 1:
-                text, found = f"{one.facts['what']}: {_at_most(one)}.", one.quantity
-                limits.append(EveryAttacker(text, found.grade, found.takes_as_given))
+        limits, only = [_limit(one) for one in case.universal if one.value < 1], ""
         if case.needed is not None:
             grade, given = case.top.quantity.grade, case.needed.quantity.takes_as_given
             if case.holds and record.status == "met":
@@ -149,9 +150,12 @@ class GameLayout(Layout):
                 text += f", in each of {number(members)} distributions" * (members > 1)
                 limits.append(EveryAttacker(f"{text}.", grade, given))
         words = case.detail.statement.words
+        if case.classes and not limits:  # beside limits for all it would read as one of them
+            limits, only = list(map(_limit, case.classes)), _class(case.classes[0])
         return Subject(
             f"Nothing about real people. The statement that was tested: {words}.",
             limits=tuple(limits),
+            against=only,
             no_ground="A game tests a statement in a world that is written down, not a release "
             "about people",
             accepted=f"the statement: {words}",
@@ -178,6 +182,8 @@ def _verdict(case: GameJudgement) -> str:
     others = f"{asks} No other was looked at." if detail.told else ""
     breaks = f"{asks} This one breaks it." if detail.told else ""
     against = f"against every attacker{who}{scope}"
+    if case.of_class is not None:
+        return _class_verdict(case, case.of_class, f"{who}{scope}") + others
     if case.needed is not None:
         return _exact_verdict(case, who, against) + (others if case.holds else breaks)
     if (proof := case.proof) is not None:
@@ -209,9 +215,46 @@ def _verdict(case: GameJudgement) -> str:
     )
 
 
+def _limit(row: StudyRow) -> EveryAttacker:
+    found = row.quantity
+    text = f"{row.facts['what']}: {_at_most(row)}."
+    return EveryAttacker(text, found.grade, found.takes_as_given)
+
+
+def _class(row: StudyRow) -> str:
+    return str(row.facts["against"])
+
+
+def _class_verdict(case: GameJudgement, row: StudyRow, about: str) -> str:
+    """Word a limit for a class of attackers, and who is shown to be outside of it."""
+    least = f"The limit for {_class(row)} is a delta of {upper(row.value, 3)}"
+    if case.undeclared:
+        names, several = " and ".join(case.undeclared), len(case.undeclared) > 1
+        return (
+            f"Not decided: {'the attacks' if several else 'the attack'} {names} gained more than "
+            f"that limit allows. {least}. Either "
+            f"{'they are' if several else 'it is'} outside of this class, or what is assumed of "
+            "the class is false. `assume.outside` names attacks that are outside of it."
+        )
+    words = (
+        f"Resilient, {_sure(row)}, against {_class(row)}{about}. {least}, and {case.limit:g} is "
+        "allowed. Attackers outside of this class may gain more."
+    )
+    for name in case.beyond:
+        words += f" The attack {name} is outside of it, and gained more."
+    if case.needed is not None and not case.holds:
+        words += f" With unlimited effort an attacker outside of it gains more: {exact_words(case)}"
+    return words
+
+
 def _undecided(case: GameJudgement) -> str:
     """Return the answer of a study that decides nothing, where it is not the usual one."""
     end, more = case.detail.end, case.trials_needed
+    if case.of_class is not None:
+        return (
+            f"The attack {' and '.join(case.undeclared)} exceeds the limit for "
+            f"{_class(case.of_class)}: it is outside of this class, or the assumption is false."
+        )
     if not case.played:
         return "Nothing was written out, proved or played."
     if end is not None and end.ended == "below":
@@ -383,9 +426,15 @@ def _glance(case: GameJudgement) -> Glance:
         with_it = Reach(
             "On the data that were released, they succeed {} times.", best.success.quantity
         )
+    if case.of_class is not None:
+        who, most = _class(case.of_class), None
     unlimited = "Another attacker might succeed every time: nothing here limits all of them."
     if case.proof is not None and not case.contradictions:
         unlimited = f"A theorem shows that the statement holds against {who}."
+    elif case.of_class is not None:
+        unlimited = (
+            f"The limit is for {who}. Attackers outside of this class might succeed more often."
+        )
     elif case.holds and not case.contradictions:
         unlimited = f"The statement holds against {who}, by enumeration."
     kept = {text for row in case.proofs for text in row.quantity.takes_as_given}
@@ -416,7 +465,8 @@ def _glance(case: GameJudgement) -> Glance:
 def _hardest(case: GameJudgement, member: str) -> str:
     """Name the distribution of a family whose data are hit most; elsewhere there is only one."""
     if not member:
-        return "There is one world, so nobody stands out."
+        alike = "no data stand out" if case.classes else "nobody stands out"
+        return f"There is one world, so {alike}."
     if case.needed is None:
         return f"Hit hardest: data of {member}."
     won, lost = case.top.value, case.top.baseline or 0.0
@@ -500,7 +550,8 @@ def _attackers(case: GameJudgement) -> Iterator[Block]:
     rows = [one.success for one in case.attackers]
     yield table(caption, rows, columns, percent=("success", "own baseline"))
     if case.refuted is not None:
-        words = f"{lower(case.refuted, places=2)}, by all attackers together (sampled)"
+        all_ = "these" if case.classes else "all"
+        words = f"{lower(case.refuted, places=2)}, by {all_} attackers together (sampled)"
         yield Facts([("Largest epsilon refuted at the statement's delta", words)])
     if (end := detail.end) is not None:
         words = f"{ENDED[end.ended]}, at look {end.look}; the limits hold whenever a run ends"

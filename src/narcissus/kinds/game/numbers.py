@@ -19,6 +19,7 @@ from narcissus.kinds.game.judgement import (
     GameStatement,
     grade_of,
 )
+from narcissus.kinds.game.schema import Assume
 from narcissus.profiles import Cover, WrittenFamily, WrittenOut
 from narcissus.profiles.nearby import NearPriors
 from narcissus.profiles.write_out import ROUNDING
@@ -57,6 +58,18 @@ def proof_row(bound: Bound, limits: Limits) -> StudyRow:
     return proved(
         bound.theorem, bound.value, bound.assumptions, bound.id, what=bound.quantity, limits=limits
     )
+
+
+def of_class(value: float, assume: Assume) -> StudyRow:
+    """Return the limit for a class of attackers, which is no limit for others."""
+    apart = "the ideal" if assume.ideal else "the release of another data set"
+    given = (
+        f"{assume.against} tell a release from {apart} with an advantage of at most "
+        f"{assume.advantage:g} for one use of {assume.of}, of {assume.uses:,} independent ones"
+    )
+    what = f"delta at every epsilon, for {assume.against}"
+    how: dict[str, str] = {"what": what, "limits": "delta", "against": assume.against}
+    return proved(f"Narcissus theory 2.4, for {assume.against}", value, [given], "hybrid", **how)
 
 
 def proved(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations, product
@@ -387,6 +388,45 @@ class Privacy(FileSection):
     delta: float = Field(default=0.0, ge=0, le=1)
 
 
+_UNIVERSAL = re.compile(r"\b(every|all|any|no|each|whoever|whatever)\b|body\b|one\b", re.I)
+
+
+class Assume(FileSection):
+    """An advantage that a class of attackers is assumed not to exceed; others may exceed it."""
+
+    advantage: float = Field(
+        ge=0, le=1,
+        description="The most by which the chance of a yes differs between the releases of two "
+        "data sets, for one use and such an attacker.",
+    )  # fmt: skip
+    against: str = Field(description='The attackers, in the plural: "efficient attackers".')
+    of: str = Field(description='What is assumed to be so strong: "the cipher ChaCha20".')
+    uses: int = Field(
+        default=1, ge=1, le=10**12, description="Independent uses of it in one release."
+    )
+    ideal: bool = Field(
+        default=False,
+        description="Whether the advantage is over an ideal one in its place, with which the "
+        "release depends on no data; two releases may then differ by twice as much.",
+    )
+    outside: list[str] = Field(
+        default_factory=list, description="Attacks of the study that are not of this class."
+    )
+
+    @model_validator(mode="after")
+    def _names_a_class(self) -> Self:
+        for key in ("against", "of"):
+            text = getattr(self, key)
+            if not (text.strip() == text and text.isprintable() and 0 < len(text) <= 100):
+                raise ValueError(f"`{key}` must be a phrase of 1 to 100 characters, got {text!r}")
+        if _UNIVERSAL.search(self.against):
+            raise ValueError(
+                f"`against` must name a class of attackers, such as efficient ones, got "
+                f"{self.against!r}: what holds for all of them stands in [privacy]"
+            )
+        return self
+
+
 @dataclass(frozen=True)
 class Setup:
     """A study as objects: the game, its attackers, the statement."""
@@ -405,6 +445,7 @@ class GameStudy(FileSection):
     expected: Expected | None = Field(default=None, description="What the source says comes out.")
     exact: Exact = Exact()
     privacy: Privacy | None = None
+    assume: Assume | None = None
     run: GameRun = GameRun()
     world: Annotated[Part, PartSection("world")] | None = Field(
         default=None, description="Left out where [family] makes the worlds."
@@ -429,7 +470,7 @@ class GameStudy(FileSection):
             raise refused(("world",), "the key `world` is missing", "missing")
         return self
 
-    _as_before = model_serializer(mode="wrap")(without_defaults(family=None))
+    _as_before = model_serializer(mode="wrap")(without_defaults(family=None, assume=None))
 
     def build(self) -> Setup:
         """Build the objects; parts that do not fit each other or are not used raise InputError."""
