@@ -15,7 +15,7 @@ from narcissus.bounds.threat import Nearby
 from narcissus.mechanisms import AdaptiveComposition, CountingQuery, RandomizedResponse
 from narcissus.mechanisms.base import ReleaseChannel
 from narcissus.profiles import write_out
-from narcissus.profiles.nearby import NearPriors, mean_at_most, why_not_near
+from narcissus.profiles.nearby import NearPriors, why_not_near
 from narcissus.success.relations import FirstBit, Pinned
 from narcissus.worlds import Bits, Finite, Pairs
 
@@ -105,9 +105,10 @@ def test_the_largest_mean_is_that_of_a_linear_program(repeats):
     for number in range(repeats):
         nearby, prior = NEAR[number % 4], rng.dirichlet(np.full(5, 0.7))
         values = rng.integers(-2, 3, 5) * 1.0 if number % 3 else rng.normal(size=5)
-        found, at = mean_at_most(nearby, prior, values[None])
-        assert is_near(nearby, prior, at[0])
-        assert found[0] == pytest.approx(largest(nearby, prior, values) @ values, abs=1e-9)
+        found = nearby.towards(prior, values)
+        assert is_near(nearby, prior, found)
+        most = largest(nearby, prior, values) @ values
+        assert found @ values == pytest.approx(most, abs=1e-9)
 
 
 @pytest.mark.repeats(6, 200)
@@ -130,11 +131,11 @@ def test_no_near_prior_needs_more_than_the_limit(repeats, epsilon):
         ]
         assert max(every) <= found.at_most + 1e-9
         assert is_near(nearby, prior, found.worst[1])
-        assert found.least == pytest.approx(max(every[0], 0.0), abs=1e-12)
-        assert found.member.delta(epsilon) == pytest.approx(found.least, abs=1e-12)
-        assert found.least >= every[1]
-        reached += found.least >= max(every) - 1e-3
-        tight += found.at_most <= 1.25 * found.least + 0.02
+        assert max(found.worst[0], 0.0) == pytest.approx(max(every[0], 0.0), abs=1e-12)
+        assert found.member.delta(epsilon) == pytest.approx(max(found.worst[0], 0.0), abs=1e-12)
+        assert found.worst[0] >= every[1] - 1e-12
+        reached += found.worst[0] >= max(every) - 1e-3
+        tight += found.at_most <= 1.25 * found.worst[0] + 0.02
     assert reached >= 0.8 * repeats
     assert tight >= repeats / 4
 
@@ -159,9 +160,9 @@ def test_the_fixed_baseline_is_between_both_limits(repeats):
             )  # fmt: skip
             most = max(most, -program.fun)
         found = NearPriors(exact, nearby, epsilon, fixed=True)
-        assert found.least <= max(most, 0.0) + 1e-9
+        assert found.worst[0] <= max(most, 0.0) + 1e-9
         assert found.at_most >= max(most, 0.0) - 1e-9
-        assert found.member.robust(epsilon)[0] == pytest.approx(found.least, abs=1e-12)
+        assert found.member.robust(epsilon)[0] == pytest.approx(max(found.worst[0], 0.0), abs=1e-12)
 
 
 @pytest.mark.parametrize("nearby", [Nearby(factor=1.0), Nearby(distance=0.0)])
@@ -170,7 +171,7 @@ def test_the_given_prior_alone_is_the_exact_profile(nearby, seed):
     exact = drawn(seed)[-1]
     for epsilon in (0.0, 0.5):
         found = NearPriors(exact, nearby, epsilon)
-        assert not found.is_worse
+        assert found.worst[1] is found.prior
         assert found.at_most == pytest.approx(exact.delta(epsilon), abs=1e-12)
         fixed = NearPriors(exact, nearby, epsilon, fixed=True)
         assert fixed.at_most == pytest.approx(exact.robust(epsilon)[0], abs=1e-12)
@@ -185,7 +186,7 @@ def test_a_prior_that_depends_on_the_order_of_records_needs_more_than_one_that_d
     assert "up to the order" in why_not_near(short)
     assert not why_not_near(whole)
     blind, found = (NearPriors(exact, Nearby(distance=0.04), 0.2) for exact in (short, whole))
-    assert found.least > blind.least + 0.001
+    assert found.worst[0] > blind.worst[0] + 0.001
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
-from narcissus._outwards import lower, upper
+from narcissus._outwards import lower
 from narcissus.cli.main import EXCEEDED, OK
 from narcissus.cli.options import AsJson, Count, InFile, Opt, SeedGiven, command, some
 from narcissus.cli.playing import Run, refuse_existing, written_to
@@ -23,7 +23,7 @@ from narcissus.errors import InputError
 
 if TYPE_CHECKING:
     from narcissus.game.executor import Executor
-    from narcissus.kinds.game.schema import NearFamily, RatesFamily
+    from narcissus.kinds.game.schema import RatesFamily
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,7 @@ def profile(study: Path, *, of: ProfileOptions) -> int:
     if of.worst_told is None and not (of.sees is None and of.coins is None):
         raise InputError("`--sees` and `--coins` are for `--worst-told SIZE`")
     loaded = _game(study, "a profile", allow_code=run.allow_code)
-    _one_prior(loaded, of.rational or of.worst_told or of.parameter or of.sample)
+    _one_prior(loaded)
     if of.parameter is not None:
         if of.sample is not None:
             raise InputError("`--smallest` is exact: leave out `--sample`")
@@ -80,12 +80,12 @@ def profile(study: Path, *, of: ProfileOptions) -> int:
     return (_rationally if in_rationals else _exactly)(loaded, of)
 
 
-def _one_prior(study: studies.Study, asked: Any) -> None:
-    """Refuse what is about one prior where the study is about all near priors."""
-    if asked and _family(study, "near"):
+def _one_prior(study: studies.Study) -> None:
+    family: Any = getattr(study.settings, "family", None)
+    if family is not None and family.kind == "near":
         raise InputError(
-            "`--rational`, `--worst-told`, `--smallest` and `--sample` are about one prior, and "
-            '[family] kind = "near" about many: leave one of them out'
+            'a profile is of one prior, and [family] kind = "near" means many: leave it out here; '
+            "`narcissus audit` judges all of them"
         )
 
 
@@ -119,22 +119,13 @@ def _game(study: Path, what: str, *, allow_code: bool) -> studies.Study:
 def _exactly(study: studies.Study, of: ProfileOptions) -> int:
     """Compute and print the exact profile; write the study of the worst distribution."""
     points = of.epsilons or profiles.EPSILONS
-    near: NearFamily | None = _family(study, "near")
-    settings: Any = study.settings
     result = profiles.profile(study, points, limit=of.limit or profiles.LIMIT)
     covers, reason = _between_rates(study, result, of.epsilons)
     name, world = result.member[0], result.exact.game.world
-    at = of.epsilons or (settings.statement.options.get("epsilon") or 0.0,)
-    about = [covered.near_priors(near, result.exact, one) for one in at if near]
-    if about and about[0].is_worse:
-        name, world = "a near prior", about[0].member.game.world
     if covers:
         name, world = f"rate = {covers[0].rate!r}", replace(world, rate=covers[0].rate)
     if of.run.as_json:
-        more: dict[str, Any] = {"cover": [one.to_dict() for one in covers]} if covers else {}
-        if near:
-            more = {"near": [{"epsilon": x.epsilon, "least": x.least, "at_most": x.at_most}
-                for x in about]}  # fmt: skip
+        more = {"cover": [one.to_dict() for one in covers]} if covers else {}
         click.echo(json.dumps({**result.to_dict(), **more}, indent=1))
     else:
         _show(result, points[0])
@@ -143,16 +134,12 @@ def _exactly(study: studies.Study, of: ProfileOptions) -> int:
                 f"\n{one.grade.upper()} between the rates as well, at epsilon {one.epsilon:g}: "
                 f"{one}; rate {one.rate!r} needs {one.least:.6g}"
             )
-        for one in about:
-            click.echo(
-                f"\n{result.grade.upper()} at epsilon {one.epsilon:g}, for {near and near.scope}: "
-                f"a delta of {upper(one.at_most, 3)} is enough, and one needs {one.least:.6g}"
-            )
         if reason:
             click.echo(f"\nNOT ASSESSED: rates between these, since {reason}")
     if of.worst is not None:
         if not name:
             raise InputError("`--worst` is for a family, and the study has one distribution")
+        settings: Any = study.settings
         written_to(of.worst, covered.text_of(settings, world, name), quiet=of.run.as_json)
     return OK
 
@@ -161,7 +148,7 @@ def _between_rates(
     study: studies.Study, result: profiles.Profile, epsilons: tuple[float, ...]
 ) -> tuple[list[profiles.Cover], str]:
     """Return the covers between the rates of a family, one per epsilon, or why there is none."""
-    family: RatesFamily | None = _family(study, "rates")
+    family = _rates(study)
     if family is None:
         return [], ""
     if reason := profiles.why_not_covered(result.exact):
@@ -176,11 +163,11 @@ def _between_rates(
         ], ""
 
 
-def _family(study: studies.Study, kind: str) -> Any:
-    """Return the family of a study, if it is of a kind."""
+def _rates(study: studies.Study) -> RatesFamily | None:
+    from narcissus.kinds.game.schema import RatesFamily
+
     settings: Any = study.settings
-    family = settings.family
-    return family if family is not None and family.kind == kind else None
+    return settings.family if isinstance(settings.family, RatesFamily) else None
 
 
 @contextmanager
@@ -254,7 +241,7 @@ def _smallest(study: studies.Study, parameter: str, of: ProfileOptions) -> int:
         if not 0 <= target <= 1:
             raise InputError(f"`--delta` must be in [0, 1], got {target:g}")
         tried = spread(of.values)
-        family: RatesFamily | None = _family(study, "rates")
+        family = _rates(study)
         how: dict[str, Any] = {"epsilon": epsilon, "delta": target, "executor": executor}
         how |= {"limit": of.limit or profiles.LIMIT}
         if family is None:

@@ -1,25 +1,14 @@
 """A game written out, and every prior near the one that is given: the worst found, and a limit.
 
-The prior ``P`` of the data set is within a factor or a distance of the given ``D``
-(`narcissus.bounds.Nearby`), and fresh data sets have the same ``P``. With ``m`` the chances of
-releases, an attacker names ``z`` after ``y``, or nothing, and gains
-
-    sum_x P(x) sum_y m(y|x) ( R(x, z_y) - e^epsilon r_P(z_y) ),   r_P(z) = Pr_P[R(T, z)].
-
-*From below.* Of one attacker the gain rises along its slope: to the near prior that is best for
-it, then to the attacker that is best at this prior, and so on. Any near prior is a lower limit.
-
-*From above.* Take ``r_P`` out in one of two ways: as its least value over near priors; or to first
-order about ``D``, with a rest of at most ``e^epsilon`` times the distance of the priors, the share
-of it that the mechanism lets through, and the span of ``r_P - r_D``. What is left is a sum over
-releases of the largest of linear functions of ``P``, say ``<c_yz, P>``. For any ``u_y(x)``,
+The prior ``P`` of the data set, and of fresh ones, is within a factor or a distance of the given
+``D``. Any near prior is a lower limit: of one attacker the gain is followed along its slope. For an
+upper one the own baseline is taken out, as its least value or to first order about ``D``. A sum
+over releases of the largest of linear functions ``<c_yz, P>`` is left, and for any ``u_y(x)``
 
     max_P sum_y max_z <c_yz, P>  <=  sum_y max_z max_P <c_yz - u_y, P>  +  max_P <sum_y u_y, P>,
 
-each of which is the largest mean of one function over near priors, and has a formula. ``u`` starts
-at the ``c`` of the best attacker and follows subgradients; each ``u`` on the way is a limit.
-
-For the fixed baseline the mean of ``R`` over some guesses is at most that of the best one.
+where each ``max_P`` on the right has a formula. ``u`` follows subgradients from the ``c`` of the
+best attacker; each on the way is a limit.
 
 Source: Narcissus theory 2.3.
 """
@@ -39,9 +28,7 @@ from narcissus.profiles.write_out import WrittenConversations, WrittenOut
 from narcissus.success.relations.base import table
 from narcissus.worlds.finite import Finite
 
-LARGEST = 1_000_000
-"""Most triples of data set, release and guess for which near priors are looked at: some seconds."""
-
+LARGEST = 1_000_000  # triples of data set, release and guess: some seconds
 STEPS = 40
 
 
@@ -63,27 +50,6 @@ def why_not_near(exact: WrittenOut) -> str:
     return next((text for text, holds in reasons.items() if holds), "")
 
 
-def mean_at_most(nearby: Nearby, prior: Floats, values: Floats) -> tuple[Floats, Floats]:
-    """Return the largest mean of each row of values over near priors, and the prior that has it.
-
-    ``prior`` has shape (X,), ``values`` (..., X); the result has shapes (...) and (..., X).
-    """
-    order = np.argsort(-values, axis=-1, kind="stable")
-    falling = prior[order]
-    if nearby.factor is not None:
-        room = (nearby.factor - 1 / nearby.factor) * falling
-        before = np.cumsum(room, axis=-1) - room
-        found = falling / nearby.factor + np.clip(1 - 1 / nearby.factor - before, 0.0, room)
-    else:
-        moved = np.minimum(nearby.distance or 0.0, 1 - falling[..., :1])
-        after = np.cumsum(falling[..., ::-1], axis=-1)[..., ::-1] - falling
-        found = falling - np.clip(moved - after, 0.0, falling)
-        found[..., :1] = falling[..., :1] + moved
-    best = np.empty_like(found)
-    np.put_along_axis(best, order, found, axis=-1)
-    return (best * values).sum(axis=-1), best
-
-
 @dataclass(frozen=True)
 class NearPriors:
     """A game at every near prior, at one epsilon; ``fixed``: against the best fixed guess."""
@@ -98,6 +64,14 @@ class NearPriors:
         given = self.exact.enumeration.sample[0]
         return given / given.sum()
 
+    def _towards(self, values: Floats) -> tuple[Floats, Floats]:
+        """Return the largest mean of values (..., X) over near priors, and the prior that has it.
+
+        The prior keeps the length of its values: the mean is that of the prior as it is returned.
+        """
+        best = self.nearby.towards(np.broadcast_to(self.prior, values.shape), values)
+        return (best * values).sum(axis=-1), best
+
     @cached_property
     def _channel(self) -> Floats:
         return self.exact.channel.matrix.toarray()
@@ -105,29 +79,29 @@ class NearPriors:
     @cached_property
     def _tables(self) -> tuple[Floats, Floats]:
         """Which guesses hold for which data sets, released and fresh, shape (Z, X); last: none."""
-        game, data = self.exact.game, self.exact.enumeration.data
-        every = np.arange(self.exact.count)
-        both = (
-            np.asarray(table(relation, data, self.exact.guesses, every), dtype=np.float64)
-            for relation in (game.relation, game.looser or game.relation)
+        game, every = self.exact.game, np.arange(self.exact.count)
+        data, nothing = self.exact.enumeration.data, np.zeros(len(self.prior))
+        holds, again = (
+            np.vstack(
+                [table(one, data, self.exact.guesses, every), *[nothing] * self.exact.abstain]
+            )
+            for one in (game.relation, game.looser or game.relation)
         )
-        nothing = np.zeros((int(self.exact.abstain), len(data)))
-        holds, again = (np.vstack([one, nothing]) for one in both)
         return holds, again
 
     @property
     def _factor(self) -> float:
+        """What the own baseline is taken times."""
         return 0.0 if self.fixed else math.exp(self.epsilon)
 
     def _gain(self, prior: Floats) -> tuple[float, Floats]:
         """Return the gain of the best attacker at a prior, and its slope, shape (X,)."""
         holds, again = self._tables
-        mean = again @ prior
-        gains = (holds * prior) @ self._channel
-        gains -= self._factor * mean[:, None] * (prior @ self._channel)
+        mean, released = again @ prior, prior @ self._channel
+        gains = (holds * prior) @ self._channel - self._factor * mean[:, None] * released
         best = gains.argmax(axis=0)
         slope = (self._channel * (holds[best].T - self._factor * mean[best])).sum(axis=1)
-        slope -= self._factor * (prior @ self._channel) @ again[best]
+        slope -= self._factor * released @ again[best]
         gain = float(gains.max(axis=0).sum())
         if self.fixed:
             guess = int(mean.argmax())
@@ -141,13 +115,13 @@ class NearPriors:
         found = self._gain(self.prior)[0], self.prior
         some, columns = self._tables[0][:STEPS], self._channel.T[:STEPS]
         both = (columns[:, None, :] * some).reshape(-1, len(self.prior))[: 4 * STEPS]
-        starts = np.vstack([some, -some, columns, -columns, both])
-        for start in (self.prior, *mean_at_most(self.nearby, self.prior, starts)[1]):
+        starts = self._towards(np.vstack([some, -some, columns, -columns, both]))[1]
+        for start in (self.prior, *starts):
             at, (gain, slope) = start, self._gain(start)
             for _ in range(STEPS):
                 if gain > found[0] + 1e-12:
                     found = gain, at
-                end = mean_at_most(self.nearby, self.prior, slope)[1]
+                end = self._towards(slope)[1]
                 tried = [at + share * (end - at) for share in (1.0, 0.5, 0.2, 0.05, 0.01)]
                 every = [self._gain(one) for one in tried]
                 best = max(range(len(tried)), key=lambda place: every[place][0])
@@ -155,11 +129,6 @@ class NearPriors:
                     break
                 at, (gain, slope) = tried[best], every[best]
         return found
-
-    @property
-    def is_worse(self) -> bool:
-        """Whether another prior than the given one is the worst that was found."""
-        return self.worst[1] is not self.prior
 
     @cached_property
     def member(self) -> WrittenOut:
@@ -169,54 +138,46 @@ class NearPriors:
         game = replace(exact.game, world=Finite(exact.enumeration.data, prior.tolist()))
         return replace(exact, game=game, enumeration=world)
 
-    @property
-    def least(self) -> float:
-        """A delta that some near prior needs."""
-        return max(0.0, self.worst[0])
-
     @cached_property
     def at_most(self) -> float:
         """A delta that is enough at every near prior."""
-        limits = (self._limit(*parts) for parts in self._parts())
-        return max(self.least, min(limits))
+        return max(0.0, self.worst[0], min(self._limit(*parts) for parts in self._parts()))
 
     def _parts(self) -> Iterator[tuple[Floats, Floats, float]]:
         """Yield ways to take out the baseline: of each release and guess, of all, and the rest."""
         holds, again = self._tables
-        channel, prior = self._channel.T[:, None, :], self.prior
-        if self.fixed:
-            best = np.argsort(-(again @ prior), kind="stable")
+        channel, prior, mean = self._channel.T[:, None, :], self.prior, again @ self.prior
+        if self.fixed:  # the best guess has at least the mean of any of them
+            best = np.argsort(-mean, kind="stable")
             for count in dict.fromkeys([1, 2, 4, int((again.sum(axis=1) > 0).sum())]):
-                baseline = again[best[:count]].mean(axis=0)
-                yield channel * holds, -math.exp(self.epsilon) * baseline, 0.0
+                baseline = math.exp(self.epsilon) * again[best[:count]].mean(axis=0)
+                yield channel * holds, -baseline, 0.0
             return
-        mean, none = again @ prior, np.zeros(len(prior))
-        least, most = (sign * mean_at_most(self.nearby, prior, sign * again)[0] for sign in (-1, 1))
+        least, most, none = -self._towards(-again)[0], self._towards(again)[0], np.zeros(len(prior))
         yield channel * (holds - self._factor * least[:, None]), none, 0.0
+        factor = self.nearby.factor
+        apart = (factor - 1) / (factor + 1) if factor else self.nearby.distance or 0.0
+        through = max(0.0, 1.0 - float(self._channel.min(axis=0).sum()))
         span = float((most - mean).max() + (mean - least).max())
-        apart = self.nearby.distance
-        if self.nearby.factor is not None:
-            apart = (self.nearby.factor - 1) / (self.nearby.factor + 1)
-        through = 1.0 - float(self._channel.min(axis=0).sum())
+        released = (prior @ self._channel)[:, None, None]
         first = channel * (holds - self._factor * mean[:, None])
-        first -= self._factor * (prior @ self._channel)[:, None, None] * (again - mean[:, None])
-        yield first, none, self._factor * (apart or 0.0) * max(through, 0.0) * span
+        first -= self._factor * released * (again - mean[:, None])
+        yield first, none, self._factor * apart * through * span
 
     def _limit(self, each: Floats, of_all: Floats, rest: float) -> float:
         """Bound the gain at every near prior; ``each`` (Y, Z, X), ``of_all`` (X,)."""
-        rows = np.arange(len(each))
-        shift = each[rows, (each @ self.worst[1]).argmax(axis=1)]
-        least = math.inf
-        for start in (np.zeros_like(shift), shift):
+        rows, least = np.arange(len(each)), math.inf
+        best = each[rows, (each @ self.worst[1]).argmax(axis=1)]
+        for start in (np.zeros_like(best), best):
             shifted = start
             for _ in range(STEPS):
-                means, priors = mean_at_most(self.nearby, self.prior, each - shifted[:, None, :])
-                last, common = mean_at_most(self.nearby, self.prior, shifted.sum(axis=0) + of_all)
-                found = float(means.max(axis=1).sum() + last)
+                means, priors = self._towards(each - shifted[:, None, :])
+                last, common = self._towards(shifted.sum(axis=0) + of_all)
+                found = float(means.max(axis=1).sum() + last) + rest
                 least = min(least, found)
                 slope = common - priors[rows, means.argmax(axis=1)]
                 size = float((slope**2).sum())
-                if size <= 1e-18 or found + rest <= self.worst[0]:
+                if size <= 1e-18 or found <= self.worst[0]:
                     break
-                shifted = shifted - (found + rest - self.worst[0]) / size * slope
-        return least + rest
+                shifted = shifted - (found - self.worst[0]) / size * slope
+        return least

@@ -202,37 +202,28 @@ def covered(
     return _with_worst(written, found.rate, statement.epsilon), found, between
 
 
-def near_priors(
-    family: NearFamily, exact: WrittenOut, epsilon: float, *, fixed: bool = False
-) -> NearPriors:
-    """Return the priors near that of a game; InputError: nothing is known of them."""
-    if reason := why_not_near(exact):
-        raise InputError(_NOT_NEAR.format(reason))
-    return NearPriors(exact, family.nearby, epsilon, fixed)
-
-
-_NOT_NEAR = '[family] kind = "near" is not for this game, since {}: leave out [family]'
-
-
 def _near(family: NearFamily, given: WrittenOut, statement: Any) -> Covered:
-    fixed = isinstance(statement, FixedBaseline)
+    """Look at the priors near that of a game; InputError: nothing is known of them."""
+    reason, fixed = why_not_near(given), isinstance(statement, FixedBaseline)
     if not isinstance(statement, Resilience | FixedBaseline):
         reason = "its statement has neither the attacker's own baseline nor the best fixed guess"
-        raise InputError(_NOT_NEAR.format(reason))
-    if fixed and statement.best is not None:
-        raise InputError(
-            "`statement.best` is about one prior, and [family] about many, for each of which the "
-            "best fixed guess is computed: leave out `best`"
-        )
-    found = near_priors(family, given, statement.epsilon, fixed=fixed)
+    elif fixed and statement.best is not None:
+        reason = "`statement.best` is about one prior (leave it out: it is computed for each)"
+    if reason:
+        raise InputError(f'[family] kind = "near" is not for this game, since {reason}')
+    found = NearPriors(given, family.nearby, statement.epsilon, fixed)
     between = ""
     if found.at_most > statement.delta + ROUNDING:
         between = (
             f"a delta of {upper(found.at_most, 3)} is enough for each of them, more than the "
-            f"{statement.delta:g} that is allowed; take a smaller `family.{family.key}`"
+            f"{statement.delta:g} that is allowed; take a smaller [family]"
         )
-    members = {GIVEN: given, NEAR: found.member} if found.is_worse else {GIVEN: given}
-    return WrittenFamily(members), found, between
+    is_worse = found.worst[1] is not found.prior
+    return (
+        WrittenFamily({GIVEN: given} | ({NEAR: found.member} if is_worse else {})),
+        found,
+        between,
+    )
 
 
 def _short_of(at_most: float, allowed: float, *, complete: bool) -> str:
