@@ -141,7 +141,7 @@ class NearPriors:
     @cached_property
     def at_most(self) -> float:
         """A delta that is enough at every near prior."""
-        return max(0.0, self.worst[0], min(self._limit(*parts) for parts in self._parts()))
+        return max(0.0, self.worst[0], min(1.0, *(self._limit(*one) for one in self._parts())))
 
     def _parts(self) -> Iterator[tuple[Floats, Floats, float]]:
         """Yield ways to take out the baseline: of each release and guess, of all, and the rest."""

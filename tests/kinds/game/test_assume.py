@@ -11,6 +11,8 @@ import pytest
 
 from narcissus import Game, load_study, run
 from narcissus.errors import NarcissusError
+from narcissus.kinds.game.numbers import of_class
+from narcissus.kinds.game.schema import Assume
 from narcissus.knowledge.base import KnownRows
 from narcissus.mechanisms import RandomizedResponse
 from narcissus.profiles.proofs import from_advantage
@@ -250,3 +252,9 @@ def test_a_fixed_guess_is_not_told_what_the_attacker_is():
     told = Game(Bits(2), RandomizedResponse(1.0), Prefix(), side=KnownRows(1))
     assert from_advantage(told, 0.1, fixed=True) is None
     assert from_advantage(told, 0.1) == 0.1
+
+
+def test_a_world_of_the_users_own_is_assumed_to_draw_fresh_data_alike():
+    given = of_class(0.1, Assume(**SURE), own=True).quantity.takes_as_given
+    assert given[1] == "the user's world draws fresh data sets as it draws the data"
+    assert len(of_class(0.1, Assume(**SURE), own=False).quantity.takes_as_given) == 1

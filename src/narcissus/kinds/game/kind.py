@@ -455,7 +455,8 @@ def _proofs(study: GameStudy, setup: Setup, statement: Any) -> Iterator[StudyRow
     if not isinstance(statement, Resilience | FixedBaseline):
         return
     if study.assume is not None and (limit := _advantage(study.assume, setup)) is not None:
-        yield of_class(limit, study.assume)  # for every distribution
+        own = any(is_own(game.world) for game in setup.game.members().values())
+        yield of_class(limit, study.assume, own=own)  # for every distribution
     if isinstance(study.family, RatesFamily):
         return  # a theorem about each point says nothing of the rates between
     found = list[tuple[Bound | None, Limits]]()

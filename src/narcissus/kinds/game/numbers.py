@@ -60,8 +60,8 @@ def proof_row(bound: Bound, limits: Limits) -> StudyRow:
     )
 
 
-def of_class(value: float, assume: Assume) -> StudyRow:
-    """Return the limit for a class of attackers, which is no limit for others."""
+def of_class(value: float, assume: Assume, *, own: bool) -> StudyRow:
+    """Return the limit for a class of attackers, no limit for others; ``own``: the user's world."""
     apart = "the ideal" if assume.ideal else "the release of another data set"
     given = (
         f"{assume.against} tell a release from {apart} with an advantage of at most "
@@ -69,7 +69,9 @@ def of_class(value: float, assume: Assume) -> StudyRow:
     )
     what = f"delta at every epsilon, for {assume.against}"
     how: dict[str, str] = {"what": what, "limits": "delta", "against": assume.against}
-    return proved(f"Narcissus theory 2.4, for {assume.against}", value, [given], "hybrid", **how)
+    draws = "the user's world draws fresh data sets as it draws the data"
+    found = [given, draws] if own else [given]
+    return proved(f"Narcissus theory 2.4, for {assume.against}", value, found, "hybrid", **how)
 
 
 def proved(
