@@ -171,7 +171,7 @@ def test_an_attacker_outside_of_the_class_is_no_contradiction():
     audit = run(stretched(), rng=1)
     assert case_of(audit).undeclared == ("seed-search",)
     assert not audit.record.contradictions
-    assert "it is outside of this class, or what is assumed of the class is false" in audit.verdict
+    assert "it is outside of this class, or the assumption is false" in audit.verdict
     audit = run(stretched(outside=["seed-search"]), rng=1)
     assert not audit.record.contradictions
     assert "The attack seed-search is outside of it, and gained more" in audit.verdict
@@ -187,7 +187,7 @@ def test_an_attacker_outside_of_the_class_is_no_contradiction():
         (small(0.01), "exceeded", "proved", "does better than allowed"),
         (
             small(attack=[{"name": "bayes"}], run={"trials": 2000}),
-            "inconclusive", "not assessed", "the attack bayes gained more",
+            "inconclusive", "not assessed", "The attack bayes exceeds the limit for hasty attackers",
         ),
         (
             small(privacy={"epsilon": 1.0}, world={"name": "pairs", "pairs": [[[0], [1]]]},

@@ -229,13 +229,8 @@ def _class_verdict(case: GameJudgement, row: StudyRow, about: str) -> str:
     """Word a limit for a class of attackers, and who is shown to be outside of it."""
     least = f"The limit for {_class(row)} is a delta of {upper(row.value, 3)}"
     if case.undeclared:
-        names, several = " and ".join(case.undeclared), len(case.undeclared) > 1
-        return (
-            f"Not decided: {'the attacks' if several else 'the attack'} {names} gained more than "
-            f"that limit allows. {least}. Either "
-            f"{'they are' if several else 'it is'} outside of this class, or what is assumed of "
-            "the class is false. `assume.outside` names attacks that are outside of it."
-        )
+        level = f"That is shown with {100 * case.detail.confidence:g}% confidence"
+        return f"{_undecided(case)} {level}. {least}. `assume.outside` names attacks outside of it."
     words = (
         f"Resilient, {_sure(row)}, against {_class(row)}{about}. {least}, and {case.limit:g} is "
         "allowed. Attackers outside of this class may gain more."
@@ -409,6 +404,7 @@ def _glance(case: GameJudgement) -> Glance:
         case.proof.quantity.id in WHATEVER_IS_TOLD
     ):  # fmt: skip
         who = "every attacker"
+    who = who if case.of_class is None else _class(case.of_class)
     who += f", for {case.detail.near}" if case.detail.near else ""
     if case.needed is not None:
         top = case.top
@@ -416,7 +412,7 @@ def _glance(case: GameJudgement) -> Glance:
         without = Reach("On fresh data, the attempts of the best attacker succeed {} times.", lost)
         with_it = Reach("On the data that were released, they succeed {} times.", top.quantity)
         largest, member = top.facts.get("largest"), str(case.needed.facts.get("member") or "")
-        if largest is not None and not case.looked_at:
+        if largest is not None and not case.looked_at and case.of_class is None:
             found = top.quantity.model_copy(update={"value": float(largest)})
             most = Reach("No attacker succeeds more than {} times.", found)
     elif best is not None:
@@ -426,8 +422,6 @@ def _glance(case: GameJudgement) -> Glance:
         with_it = Reach(
             "On the data that were released, they succeed {} times.", best.success.quantity
         )
-    if case.of_class is not None:
-        who, most = _class(case.of_class), None
     unlimited = "Another attacker might succeed every time: nothing here limits all of them."
     if case.proof is not None and not case.contradictions:
         unlimited = f"A theorem shows that the statement holds against {who}."
