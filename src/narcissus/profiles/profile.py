@@ -105,6 +105,14 @@ class Profile(Result):
     def assumptions(self) -> tuple[str, ...]:
         return self.family.assumptions
 
+    def delta_at(self, epsilon: float) -> float:
+        """Compute ``delta(epsilon)`` at any epsilon."""
+        return self.family.delta(epsilon)
+
+    def epsilon_at(self, delta: float) -> float:
+        """Compute the smallest epsilon whose delta is at most ``delta``."""
+        return self.family.epsilon(delta)
+
     def attacker(self, epsilon: float = 0.0) -> Any:
         """Return the best attacker at an epsilon, ready to play on each distribution."""
         if len(self.family.members) > 1:
