@@ -187,7 +187,7 @@ def test_an_attacker_outside_of_the_class_is_no_contradiction():
         (small(0.01), "exceeded", "proved", "does better than allowed"),
         (
             small(attack=[{"name": "bayes"}], run={"trials": 2000}),
-            "inconclusive", "not assessed", "The attack bayes exceeds the limit for hasty attackers",
+            "inconclusive", "not assessed", "The attack bayes exceeds the limit for hasty",
         ),
         (
             small(privacy={"epsilon": 1.0}, world={"name": "pairs", "pairs": [[[0], [1]]]},

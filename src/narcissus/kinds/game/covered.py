@@ -207,7 +207,7 @@ def _near(family: NearFamily, given: WrittenOut, statement: Any) -> Covered:
     reason, fixed = why_not_near(given), isinstance(statement, FixedBaseline)
     if not isinstance(statement, Resilience | FixedBaseline):
         reason = "its statement has neither the attacker's own baseline nor the best fixed guess"
-    elif fixed and statement.best is not None:
+    elif isinstance(statement, FixedBaseline) and statement.best is not None:
         reason = "`statement.best` is about one prior (leave it out: it is computed for each)"
     if reason:
         raise InputError(f'[family] kind = "near" is not for this game, since {reason}')

@@ -229,7 +229,7 @@ def _class_verdict(case: GameJudgement, row: StudyRow, about: str) -> str:
     """Word a limit for a class of attackers, and who is shown to be outside of it."""
     least = f"The limit for {_class(row)} is a delta of {upper(row.value, 3)}"
     if case.undeclared:
-        level = f"That is shown with {100 * case.detail.confidence:g}% confidence"
+        level = f"The excess is shown with {100 * case.detail.confidence:g}% confidence"
         return f"{_undecided(case)} {level}. {least}. `assume.outside` names attacks outside of it."
     words = (
         f"Resilient, {_sure(row)}, against {_class(row)}{about}. {least}, and {case.limit:g} is "
