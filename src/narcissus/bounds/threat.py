@@ -138,20 +138,25 @@ class Nearby:
         array([0.6, 0.3, 0.1])
         """
         rows = prior_rows("priors", priors)
-        order = np.argsort(-rows, axis=1, kind="stable")
-        falling = np.take_along_axis(rows / rows.sum(axis=1, keepdims=True), order, axis=1)
+        worst = self.towards(rows / rows.sum(axis=1, keepdims=True), rows)
+        return worst if np.ndim(priors) == 2 else worst[0]
+
+    def towards(self, priors: FloatArray, values: FloatArray) -> FloatArray:
+        """Return the nearby priors with the largest mean of values, both of shape (..., V)."""
+        order = np.argsort(-values, axis=-1, kind="stable")
+        falling = np.take_along_axis(priors, order, axis=-1)
         if self.factor is not None:
             room = (self.factor - 1 / self.factor) * falling
-            before = np.cumsum(room, axis=1) - room
+            before = np.cumsum(room, axis=-1) - room
             found = falling / self.factor + np.clip(1 - 1 / self.factor - before, 0.0, room)
         else:
-            moved = np.minimum(self.distance or 0.0, 1 - falling[:, :1])
-            after = np.cumsum(falling[:, ::-1], axis=1)[:, ::-1] - falling  # what is less likely
+            moved = np.minimum(self.distance or 0.0, 1 - falling[..., :1])
+            after = np.cumsum(falling[..., ::-1], axis=-1)[..., ::-1] - falling  # of less value
             found = falling - np.clip(moved - after, 0.0, falling)
-            found[:, :1] = falling[:, :1] + moved
-        worst = np.empty_like(rows)
-        np.put_along_axis(worst, order, found / found.sum(axis=1, keepdims=True), axis=1)
-        return worst if np.ndim(priors) == 2 else worst[0]
+            found[..., :1] = falling[..., :1] + moved
+        best = np.empty_like(falling)
+        np.put_along_axis(best, order, found / found.sum(axis=-1, keepdims=True), axis=-1)
+        return best
 
     def describe(self) -> str:
         if self.factor is None:

@@ -61,6 +61,7 @@ def profile(study: Path, *, of: ProfileOptions) -> int:
     if of.worst_told is None and not (of.sees is None and of.coins is None):
         raise InputError("`--sees` and `--coins` are for `--worst-told SIZE`")
     loaded = _game(study, "a profile", allow_code=run.allow_code)
+    _one_prior(loaded)
     if of.parameter is not None:
         if of.sample is not None:
             raise InputError("`--smallest` is exact: leave out `--sample`")
@@ -77,6 +78,15 @@ def profile(study: Path, *, of: ProfileOptions) -> int:
             "`--smallest` and `--sample`"
         )
     return (_rationally if in_rationals else _exactly)(loaded, of)
+
+
+def _one_prior(study: studies.Study) -> None:
+    family: Any = getattr(study.settings, "family", None)
+    if family is not None and family.kind == "near":
+        raise InputError(
+            'a profile is of one prior, and [family] kind = "near" means many: leave it out here; '
+            "`narcissus audit` judges all of them"
+        )
 
 
 def _rationally(study: studies.Study, of: ProfileOptions) -> int:

@@ -173,6 +173,24 @@ def from_comparison(game: Game) -> Bound | None:
     return _worst([_one_comparison(part) for part in game.members().values()])
 
 
+def from_advantage(
+    game: Game, advantage: float, uses: int = 1, *, fixed: bool = False, ideal: bool = False
+) -> float | None:
+    """Bound delta at every epsilon for a class of attackers, by their advantage in one use.
+
+    The advantage is the most by which an attacker's chance of a yes differs between releases of
+    two data sets; ``ideal``: between a release and one that depends on no data. It adds up over
+    uses. ``fixed`` is for the best fixed guess in place of the own baseline. The class must hold
+    who runs such an attacker and checks its attempt. None: the game has a second relation, or
+    counts surprisal, or tells what a fixed guess does not know.
+
+    Source: Narcissus theory 2.4.
+    """
+    if game.looser is not None or game.kept is not None or (fixed and game.side is not None):
+        return None
+    return min(1.0, advantage * uses * (2 if ideal and not fixed else 1))
+
+
 def _worst(bounds: list[Bound | None]) -> Bound | None:
     known = [bound for bound in bounds if bound is not None]
     return max(known, key=lambda bound: bound.value) if len(known) == len(bounds) else None

@@ -35,6 +35,7 @@ class Subject:
     limits: tuple[EveryAttacker, ...] = field(default_factory=tuple)
     # Why it is no ground to decide on a release about people; empty where it is one
     no_ground: str = ""
+    against: str = ""  # The class of attackers whom alone the limits are about; empty: all
     accepted: str = ""  # What was accepted beforehand; empty: the study's threshold
 
 

@@ -56,7 +56,10 @@ def brief_of(record: Record, *, internal: bool = False) -> Page:
             Section(
                 "What an attacker gets, beside what can be guessed", [_numbers(decisive, record)]
             ),
-            Section("What nobody can exceed", list(_limits(subject, record))),
+            Section(
+                f"What {subject.against or 'nobody'} can{'not' * bool(subject.against)} exceed",
+                list(_limits(subject, record)),
+            ),
             Section("What was not assessed", list(_missing(subject, record))),
             Section("Who decides", [Facts(_decision(record))]),
         ],
@@ -110,7 +113,9 @@ def _limits(subject: Subject, record: Record) -> Iterator[Block]:
         )
         return
     texts = [f"{one.text} {_graded(one.grade)}" for one in subject.limits]
-    yield Items("No attacker gets more", _first(texts), "plain")
+    who = subject.against
+    title = f"For {who} alone" if who else "No attacker gets more"
+    yield Items(title, _first(texts), "plain")
     given = dict.fromkeys(text for one in subject.limits for text in one.given)
     yield Items("Only if", _first([*given]) or [AS_DESCRIBED], "plain")
 

@@ -105,7 +105,7 @@ def answers(record: Record) -> dict[str, Answered]:
         found |= dict.fromkeys(_ASKED_OF_A_MODEL.get(record.kind, ()), found["inference"])
     if subject.groups:
         found["worst"] = Answered(layout.glance(case).hardest, "sampled")
-    if subject.limits:
+    if subject.limits and not subject.against:
         first = subject.limits[0]
         found["limit"] = Answered(first.text, first.grade)
     if record.contradictions:

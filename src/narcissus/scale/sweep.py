@@ -428,9 +428,11 @@ class Scaled:
 
     @property
     def of_rates(self) -> bool:
-        """Whether the study covers every rate of an interval."""
+        """Whether the study covers every rate of an interval, or every prior near one."""
         families = [one.record.study.get("family") for one in self.each if one.record is not None]
-        return any(family is not None and family["kind"] == "rates" for family in families)
+        return any(
+            family is not None and family["kind"] in ("rates", "near") for family in families
+        )
 
 
 def scale(

@@ -193,7 +193,11 @@ def _not_covered(scaled: Scaled) -> list[str]:
     return [
         f"values of {scaled.name} other than those drawn, above all larger ones",
         "attackers other than those played, where the game was not written out",
-        *(["attacks at rates between those that were played"] if scaled.of_rates else []),
+        *(
+            ["attacks at rates or priors other than those that were played"]
+            if scaled.of_rates
+            else []
+        ),
         *failed,
         *at_odds,
     ]

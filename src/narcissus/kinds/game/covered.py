@@ -19,7 +19,7 @@ from narcissus._validation import did_you_mean
 from narcissus.errors import InputError
 from narcissus.game import Game
 from narcissus.game.executor import Executor, Serial, soon
-from narcissus.kinds.game.schema import GameStudy, RatesFamily
+from narcissus.kinds.game.schema import GIVEN, NEAR, GameStudy, NearFamily, RatesFamily
 from narcissus.observer import SILENT, Observer
 from narcissus.profiles import (
     Cover,
@@ -30,13 +30,14 @@ from narcissus.profiles import (
     why_not_covered,
     write_out,
 )
+from narcissus.profiles.nearby import NearPriors, why_not_near
 from narcissus.profiles.write_out import ROUNDING
 from narcissus.study.kinds import RunOptions
 from narcissus.study.part_section import checked
 from narcissus.study.parts import Part
 from narcissus.study.registry import WORLD, loaded
 from narcissus.study.work import agree
-from narcissus.success.statements import Resilience
+from narcissus.success.statements import FixedBaseline, Resilience
 
 SECTIONS = ("mechanism", "world", "success", "looser")
 
@@ -67,7 +68,7 @@ def varied(study: GameStudy, folder: Path, parameter: str, value: float) -> Game
 LEAST = 1e-6  # tolerance where the statement allows no delta, and a tenth of it would be 0
 
 # The distributions written out, with the worst rate; what holds between them; why not more.
-Covered = tuple[WrittenFamily, Cover | None, str]
+Covered = tuple[WrittenFamily, Cover | NearPriors | None, str]
 
 
 def between_rates(
@@ -173,8 +174,10 @@ class _WorstRate:
 def covered(
     study: GameStudy, written: WrittenFamily, statement: Any, options: RunOptions
 ) -> Covered:
-    """Search between the rates of a family of them; other families are what is written out."""
+    """Search between the rates of a family, or priors near one; others are what is written out."""
     family = study.family
+    if isinstance(family, NearFamily):
+        return _near(family, written.members[GIVEN], statement)
     if not isinstance(family, RatesFamily):
         return written, None, ""
     exact = next(iter(written.members.values()))
@@ -197,6 +200,30 @@ def covered(
     holds = found.at_most <= statement.delta + ROUNDING
     between = "" if holds else _short_of(found.at_most, statement.delta, complete=found.complete)
     return _with_worst(written, found.rate, statement.epsilon), found, between
+
+
+def _near(family: NearFamily, given: WrittenOut, statement: Any) -> Covered:
+    """Look at the priors near that of a game; InputError: nothing is known of them."""
+    reason, fixed = why_not_near(given), isinstance(statement, FixedBaseline)
+    if not isinstance(statement, Resilience | FixedBaseline):
+        reason = "its statement has neither the attacker's own baseline nor the best fixed guess"
+    elif isinstance(statement, FixedBaseline) and statement.best is not None:
+        reason = "`statement.best` is about one prior (leave it out: it is computed for each)"
+    if reason:
+        raise InputError(f'[family] kind = "near" is not for this game, since {reason}')
+    found = NearPriors(given, family.nearby, statement.epsilon, fixed)
+    between = ""
+    if found.at_most > statement.delta + ROUNDING:
+        between = (
+            f"a delta of {upper(found.at_most, 3)} is enough for each of them, more than the "
+            f"{statement.delta:g} that is allowed; take a smaller [family]"
+        )
+    is_worse = found.worst[1] is not found.prior
+    return (
+        WrittenFamily({GIVEN: given} | ({NEAR: found.member} if is_worse else {})),
+        found,
+        between,
+    )
 
 
 def _short_of(at_most: float, allowed: float, *, complete: bool) -> str:

@@ -110,8 +110,10 @@ class GameDetail(Fact):
     attackers: tuple[AttackerDetail, ...] = ()
     remarks: tuple[str, ...] = ()
     cover: CoverDetail | None = None
-    between: str = Field("", description="Why nothing is shown between the rates of a family.")
+    near: str = Field("", description="Which near priors are meant; empty: the given one alone.")
+    between: str = Field("", description="Why not all rates or near priors are shown to hold.")
     told: str = Field("", description="Side information, where a definition is about all of it.")
+    outside: tuple[str, ...] = Field((), description="Attacks outside of the class assumed.")
     breaks: str = Field("", description="What a violation of the statement is, in words.")
 
     @model_validator(mode="after")
@@ -266,6 +268,11 @@ class GameJudgement(StudyJudgement):
         """Whether the exact answer is within what is allowed, where it was written out."""
         return self.needed is not None and self.needed.value <= self.allowed
 
+    @property
+    def looked_at(self) -> str:
+        """What is written out of a family that has more members; empty where all of it is."""
+        return "priors" if self.detail.near else "rates" if self.detail.cover is not None else ""
+
     def suffices(self, proof: StudyRow) -> bool:
         """Return whether a theorem proves the statement.
 
@@ -277,17 +284,57 @@ class GameJudgement(StudyJudgement):
 
     @cached_property
     def proof(self) -> StudyRow | None:
-        """The theorem that decides: what assumes least, then what covers more, then the least."""
+        """The theorem that decides: what assumes least, then what covers more, then the least.
+
+        One for a class of attackers is none.
+        """
 
         def order(row: StudyRow) -> tuple[int, bool, float]:
             found = row.quantity
             return len(found.takes_as_given), found.id not in WHATEVER_IS_TOLD, row.value
 
-        return min(filter(self.suffices, self.proofs), key=order, default=None)
+        return min(filter(self.suffices, self.universal), key=order, default=None)
+
+    @cached_property
+    def universal(self) -> tuple[StudyRow, ...]:
+        """Theorems about every attacker."""
+        return tuple(row for row in self.proofs if "against" not in row.facts)
+
+    @cached_property
+    def classes(self) -> tuple[StudyRow, ...]:
+        """Limits for a class of attackers, as in [assume]; others may exceed them."""
+        return tuple(row for row in self.proofs if "against" in row.facts)
+
+    @cached_property
+    def of_class(self) -> StudyRow | None:
+        """The limit for a class that decides; None where what is about every attacker does."""
+        high = self.needed.quantity.high if self.needed is not None and self.holds else None
+        if self.proof is not None or (high is not None and high <= self.allowed):
+            return None
+        return next(filter(self.suffices, self.classes), None)
+
+    @cached_property
+    def beyond(self) -> tuple[str, ...]:
+        """Attacks that exceed the limit for a class of attackers, where one decides."""
+        if self.of_class is None:
+            return ()
+        gaps = {one.name: one.gap.quantity.low for one in self.attackers if one.gap is not None}
+        most = self.of_class.value
+        found = [name for name, low in gaps.items() if low is not None and low > most]
+        if self.detail.decided is not None and self.decisive is not None:
+            found.append(self.decisive.name)
+        return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def undeclared(self) -> tuple[str, ...]:
+        """Those that the study does not call outside of the class."""
+        return tuple(name for name in self.beyond if name not in self.detail.outside)
 
     @cached_property
     def status_alone(self) -> Status:
         """The status, were nothing contradicted."""
+        if self.of_class is not None:
+            return "inconclusive" if self.undeclared else "met"
         if self.needed is not None:
             if not self.holds:
                 return "exceeded"
@@ -307,7 +354,8 @@ class GameJudgement(StudyJudgement):
     @property
     def rests_on(self) -> tuple[StudyRow, ...]:
         """What the status rests on, were nothing contradicted."""
-        if (found := self.needed or self.proof) is not None:
+        found = None if self.undeclared else self.of_class or self.needed or self.proof
+        if found is not None:
             return (found,)
         rows = [one.success for one in self.attackers] if self.played else []
         return (*rows, self.best_fixed) if rows and self.best_fixed is not None else tuple(rows)
@@ -329,7 +377,7 @@ class GameJudgement(StudyJudgement):
         if self.criterion.of == GAP:
             delta = f"delta at epsilon {self.detail.statement.epsilon:g}"
         yield from self._exactly(delta)
-        for row in self.proofs:
+        for row in self.universal:  # the best attacker may be outside of a class
             limits = [SUCCESS] if row.facts["limits"] == "success" else []
             for what in [*limits, *filter(None, [delta])]:
                 given = row.quantity.takes_as_given
@@ -362,6 +410,8 @@ class GameJudgement(StudyJudgement):
         """The contradiction if attackers broke what is called proved, though no limits cross."""
         detail = self.detail
         if detail.decided is None or self.status_alone != "met" or not self.played or self.clashes:
+            return ""
+        if self.of_class is not None:  # whoever broke it is outside of the class
             return ""
         where = f", for {detail.member}" if detail.member else ""
         event = (
@@ -407,9 +457,10 @@ class GameJudgement(StudyJudgement):
     def outcome(self) -> str:
         """The status and how sure it is, in the words of a game."""
         sure = "proved if" if self.given else "proved"
+        against = "" if self.of_class is None else f" against {self.of_class.facts['against']}"
         is_shown = self.needed is not None or self.proof is not None
         words: dict[Status, str] = {
-            "met": f"resilient, {sure}",
+            "met": f"resilient{against}, {sure}",
             "exceeded": f"violates, {sure}" if is_shown else "violates",
             "inconclusive": "no violation found",
         }

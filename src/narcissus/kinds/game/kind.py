@@ -39,13 +39,21 @@ from narcissus.kinds.game.numbers import (
     criterion_of,
     curve_of,
     exactly,
+    of_class,
     others,
     proof_row,
     upgraded,
 )
-from narcissus.kinds.game.schema import GameStudy, RatesFamily, Setup, asked_of_rows
-from narcissus.profiles import WORK, WrittenFamily, memorized_information, write_out_family
-from narcissus.profiles.proofs import from_comparison, from_lemmas, from_privacy
+from narcissus.kinds.game.schema import (
+    Assume,
+    GameStudy,
+    NearFamily,
+    RatesFamily,
+    Setup,
+    asked_of_rows,
+)
+from narcissus.profiles import WORK, Cover, WrittenFamily, memorized_information, write_out_family
+from narcissus.profiles.proofs import from_advantage, from_comparison, from_lemmas, from_privacy
 from narcissus.results import Bound, Estimate, NotAssessed
 from narcissus.rows import Findings, Quantity, StudyRow
 from narcissus.study.kinds import RunOptions
@@ -132,8 +140,8 @@ def identity_of(study: GameStudy, folder: Path, entropy: int) -> dict[str, objec
 
 
 def refuse_unused(study: GameStudy, setup: Setup) -> None:
-    """Refuse options of [exact], [privacy] and [run] that the file alone shows to be unused."""
-    for refusal in _unused(study, setup):
+    """Refuse options and sections that the file alone shows to be unused, or not to fit."""
+    for refusal in (*_unfit(study, setup), *_unused(study, setup)):
         raise InputError(refusal)
 
 
@@ -170,6 +178,27 @@ def _unused(study: GameStudy, setup: Setup) -> Iterator[str]:
             f"`run.{name}` is for attacks, and the study has no [[attack]]: leave it out, or add "
             "one"
         )
+
+
+def _unfit(study: GameStudy, setup: Setup) -> Iterator[str]:
+    """Yield why [assume], or a family of near priors, does not fit the study."""
+    if isinstance(study.family, NearFamily) and study.exact.when == "never":
+        yield (
+            '`exact.when = "never"`: near priors are looked at in games that are written out: '
+            "leave out `when`, or [family]"
+        )
+    if study.assume is None:
+        return
+    if _advantage(study.assume, setup) is None:
+        yield (
+            "[assume] is not used: it takes a statement with the attacker's own baseline or the "
+            "best fixed guess, and one relation, without surprisal, or what a fixed guess is not "
+            "told: leave it out"
+        )
+    for name in study.assume.outside:
+        if name not in setup.attacks:
+            known = ", ".join(f"`{one}`" for one in setup.attacks) or "none"
+            yield f"`assume.outside` names `{name}`, and the attacks of the study are {known}"
 
 
 def refuse_fresh(study: GameStudy, setup: Setup) -> None:
@@ -211,8 +240,8 @@ class GameWork(PreparedWork[GameStudy]):
     def scope(self) -> str:
         """What the statement speaks of."""
         family = self.study.family
-        if isinstance(family, RatesFamily):
-            return f"every rate from {family.low:g} to {family.high:g}"
+        if isinstance(family, RatesFamily | NearFamily):
+            return family.scope
         members = len(self.setup.game.members())
         if members > 1:
             return f"each of the {members:,} distributions of the family"
@@ -262,6 +291,7 @@ class GameKind(Kind[GameStudy, GameWork]):
         family = _written(study, setup, left)
         statement = _completed(setup, family)
         exact, cover, between = list[StudyRow](), None, ""
+        near = work.scope if isinstance(study.family, NearFamily) else ""
         if family is not None:
             family, cover, between = covered(study, family, setup.statement, options)
             exact = exactly(family, setup.statement, study.exact.epsilons, cover, between)
@@ -278,14 +308,16 @@ class GameKind(Kind[GameStudy, GameWork]):
             rows += [*exact, *proofs]
             rows += others(asked.get("best"), refuted, confidence, curve, memorized)
             said = GameStatement(
-                name=study.statement.name, words=statement.words(),
+                name=study.statement.name, words=(setup.statement if near else statement).words(),
                 definition=statement.definition, scope=work.scope,
                 epsilon=asked.get("epsilon"), delta=asked.get("delta"),
             )  # fmt: skip
             detail = GameDetail(
                 statement=said, confidence=confidence, **facts, members=len(setup.game.members()),
-                cover=None if cover is None else CoverDetail.taken(cover), between=between,
-                told=work.told,
+                cover=CoverDetail.taken(cover) if isinstance(cover, Cover) else None,
+                near=near,
+                between=between, told=work.told,
+                outside=() if study.assume is None else tuple(study.assume.outside),
             )  # fmt: skip
             return self.found((criterion_of(statement),), rows, detail)
 
@@ -365,12 +397,13 @@ def _written(study: GameStudy, setup: Setup, unanswered: list[NotAssessed]) -> W
     exact = study.exact
     if exact.when == "never":
         return None
+    required = exact.when == "required" or isinstance(study.family, NearFamily)
     try:
         # Where it was not asked for, an exact answer may take seconds, not minutes.
-        work = WORK if exact.when == "required" else WORK // 20
+        work = WORK if required else WORK // 20
         return write_out_family(setup.game, limit=exact.limit, work=work, abstain=exact.abstain)
     except (TooLargeError, InputError) as error:
-        if exact.when == "required":
+        if required:
             raise
         unused = [] if isinstance(error, TooLargeError) else _given(exact, *PROFILE)
         for name in unused:  # it cannot be written out at any size
@@ -378,7 +411,7 @@ def _written(study: GameStudy, setup: Setup, unanswered: list[NotAssessed]) -> W
                 said = f"`exact.{name}` is not used: {error}: leave it out"
                 raise InputError(said) from error
         remedy = "make the world smaller, or rely on the attackers that were played"
-        what = "the exact profile, against every attacker"
+        what = "the exact profile" + ", against every attacker" * (study.assume is None)
         unanswered.append(NotAssessed(what, str(error), remedy))
         return None
 
@@ -421,15 +454,30 @@ def _gaps_in(statement: Any, is_exact: bool, played: Play | None) -> Iterator[No
 def _proofs(study: GameStudy, setup: Setup, statement: Any) -> Iterator[StudyRow]:
     if not isinstance(statement, Resilience | FixedBaseline):
         return
+    if study.assume is not None and (limit := _advantage(study.assume, setup)) is not None:
+        own = any(is_own(game.world) for game in setup.game.members().values())
+        yield of_class(limit, study.assume, own=own)  # for every distribution
     if isinstance(study.family, RatesFamily):
         return  # a theorem about each point says nothing of the rates between
-    found: list[tuple[Bound | None, Limits]] = [(from_lemmas(setup.game), "success")]
-    if isinstance(statement, Resilience):
-        found.append((from_comparison(setup.game), "delta"))
+    found = list[tuple[Bound | None, Limits]]()
+    if not isinstance(study.family, NearFamily):  # lemmas are about the given prior
+        found.append((from_lemmas(setup.game), "success"))
+        if isinstance(statement, Resilience):
+            found.append((from_comparison(setup.game), "delta"))
+    if isinstance(statement, Resilience):  # the theorems on privacy hold for every prior
         promise = None if study.privacy is None else (study.privacy.epsilon, study.privacy.delta)
         for known in dict.fromkeys((None, promise)):
             found.append((from_privacy(setup.game, statement.epsilon, known), "delta"))
     yield from (proof_row(bound, limits) for bound, limits in found if bound is not None)
+
+
+def _advantage(assume: Assume, setup: Setup) -> float | None:
+    """Return the delta for the class of [assume]; None where nothing is known of the game."""
+    fixed = isinstance(setup.statement, FixedBaseline)
+    if not isinstance(setup.statement, Resilience | FixedBaseline):
+        return None
+    how = {"fixed": fixed, "ideal": assume.ideal}
+    return from_advantage(setup.game, assume.advantage, assume.uses, **how)
 
 
 def _played(

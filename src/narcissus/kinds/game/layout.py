@@ -68,7 +68,9 @@ class GameLayout(Layout):
 
     def assessed(self, case: StudyJudgement) -> list[str]:
         case = cast("GameJudgement", case)
-        said = [f"every attacker, by {row.name}" for row in case.proofs]
+        said = [
+            f"{row.facts.get('against', 'every attacker')}, by {row.name}" for row in case.proofs
+        ]
         said += [
             f"the attacker {one.name}, by {case.detail.trials:,} trials" for one in case.attackers
         ]
@@ -81,12 +83,15 @@ class GameLayout(Layout):
     def uncovered(self, case: StudyJudgement) -> list[str]:
         case = cast("GameJudgement", case)
         played = "attackers other than the ones that were played"
+        if case.classes:
+            played = f"attackers other than {_class(case.classes[0])} and the ones that were played"
+        limited = case.needed is not None or case.universal
         return [
             "attackers who know more than the study says",
             f"distributions other than the study's ({case.detail.statement.scope}), also where a "
             "definition asks for all",
             *self.not_covered,
-            *([] if case.needed is not None or case.proofs else [played]),
+            *([] if limited else [played]),
         ]
 
     def glance(self, case: StudyJudgement) -> Glance:
@@ -133,25 +138,24 @@ class GameLayout(Layout):
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
         case = cast("GameJudgement", case)
-        limits: list[EveryAttacker] = []
-        for one in case.proofs:
-            if one.value < 1:
-                text, found = f"{one.facts['what']}: {_at_most(one)}.", one.quantity
-                limits.append(EveryAttacker(text, found.grade, found.takes_as_given))
+        limits, only = [_limit(one) for one in case.universal if one.value < 1], ""
         if case.needed is not None:
             grade, given = case.top.quantity.grade, case.needed.quantity.takes_as_given
             if case.holds and record.status == "met":
                 limits.insert(0, EveryAttacker(exact_words(case), grade, given))
-            most = 1.0 if case.detail.cover is not None else case.top.facts.get("largest", 1.0)
+            most = 1.0 if case.looked_at else case.top.facts.get("largest", 1.0)
             if float(most) < 1:
                 members = int(case.top.facts["members"])
                 text = f"At most {percent(float(most), 'up')} of attempts fit the data"
                 text += f", in each of {number(members)} distributions" * (members > 1)
                 limits.append(EveryAttacker(f"{text}.", grade, given))
         words = case.detail.statement.words
+        if case.classes and not limits:  # beside limits for all it would read as one of them
+            limits, only = list(map(_limit, case.classes)), _class(case.classes[0])
         return Subject(
             f"Nothing about real people. The statement that was tested: {words}.",
             limits=tuple(limits),
+            against=only,
             no_ground="A game tests a statement in a world that is written down, not a release "
             "about people",
             accepted=f"the statement: {words}",
@@ -178,6 +182,8 @@ def _verdict(case: GameJudgement) -> str:
     others = f"{asks} No other was looked at." if detail.told else ""
     breaks = f"{asks} This one breaks it." if detail.told else ""
     against = f"against every attacker{who}{scope}"
+    if case.of_class is not None:
+        return _class_verdict(case, case.of_class, f"{who}{scope}") + others
     if case.needed is not None:
         return _exact_verdict(case, who, against) + (others if case.holds else breaks)
     if (proof := case.proof) is not None:
@@ -199,6 +205,7 @@ def _verdict(case: GameJudgement) -> str:
             f"{100 * detail.confidence:g}% confidence{where}.{beyond}{breaks}"
         )
     each = f" of each of {detail.members:,} distributions" if detail.members > 1 else ""
+    each = " at the given prior" if detail.near else each
     names = ", ".join(one.name for one in case.attackers)
     told = f" Each was told {detail.told}." if detail.told else ""
     ending = f" {_undecided(case)}".rstrip()
@@ -208,9 +215,41 @@ def _verdict(case: GameJudgement) -> str:
     )
 
 
+def _limit(row: StudyRow) -> EveryAttacker:
+    found = row.quantity
+    text = f"{row.facts['what']}: {_at_most(row)}."
+    return EveryAttacker(text, found.grade, found.takes_as_given)
+
+
+def _class(row: StudyRow) -> str:
+    return str(row.facts["against"])
+
+
+def _class_verdict(case: GameJudgement, row: StudyRow, about: str) -> str:
+    """Word a limit for a class of attackers, and who is shown to be outside of it."""
+    least = f"The limit for {_class(row)} is a delta of {upper(row.value, 3)}"
+    if case.undeclared:
+        level = f"The excess is shown with {100 * case.detail.confidence:g}% confidence"
+        return f"{_undecided(case)} {level}. {least}. `assume.outside` names attacks outside of it."
+    words = (
+        f"Resilient, {_sure(row)}, against {_class(row)}{about}. {least}, and {case.limit:g} is "
+        "allowed. Attackers outside of this class may gain more."
+    )
+    for name in case.beyond:
+        words += f" The attack {name} is outside of it, and gained more."
+    if case.needed is not None and not case.holds:
+        words += f" With unlimited effort an attacker outside of it gains more: {exact_words(case)}"
+    return words
+
+
 def _undecided(case: GameJudgement) -> str:
     """Return the answer of a study that decides nothing, where it is not the usual one."""
     end, more = case.detail.end, case.trials_needed
+    if case.of_class is not None:
+        return (
+            f"The attack {' and '.join(case.undeclared)} exceeds the limit for "
+            f"{_class(case.of_class)}: it is outside of this class, or the assumption is false."
+        )
     if not case.played:
         return "Nothing was written out, proved or played."
     if end is not None and end.ended == "below":
@@ -230,9 +269,12 @@ def _exact_verdict(case: GameJudgement, who: str, against: str) -> str:
             said = {name: getattr(cover, name) for name in type(cover).model_fields}
             found = str(Cover(**said, at_most=_enough(case)))
             words += f" {found[:1].upper()}{found[1:]}."
+        elif detail.near:
+            words += f" For {detail.near}, a delta of {upper(_enough(case), 3)} is enough."
         return f"Resilient, {sure}, {against}. {words}"
     return (
-        f"No violation at the {case.top.facts['members']:,} rates that were written out. {words} "
+        f"No violation at the {case.top.facts['members']:,} {case.looked_at or 'rates'} that were "
+        f"written out. {words} "
         f"This is not shown for {detail.statement.scope}: {detail.between}."
     )
 
@@ -255,8 +297,8 @@ def exact_words(case: GameJudgement) -> str:
 
 
 def _among(case: GameJudgement) -> str:
-    """Describe of numbers of a family of rates that they are not about those between."""
-    return "" if case.detail.cover is None else ", of the rates looked at"
+    """Describe of numbers of a family that they are not about all of its members."""
+    return f", of the {case.looked_at} looked at" if case.looked_at else ""
 
 
 def _enough(case: GameJudgement) -> float:
@@ -298,6 +340,9 @@ def _exact_numbers(case: GameJudgement, needed: StudyRow) -> Iterator[Headline]:
         label = f"Delta that is enough for every rate from {cover.low:g} to {cover.high:g}"
         said = f"at epsilon {cover.epsilon:g}; rate {cover.rate:g} needs {cover.least:.4g}"
         yield label, f"at most {upper(_enough(case), 3)}", said, grade
+    elif case.detail.near:
+        label, said = f"Delta that is enough for {case.detail.near}", where.partition(":")[0]
+        yield label, f"at most {upper(_enough(case), 3)}", said.partition(",")[0], grade
 
 
 def _against(case: GameJudgement) -> Iterator[str]:
@@ -359,13 +404,15 @@ def _glance(case: GameJudgement) -> Glance:
         case.proof.quantity.id in WHATEVER_IS_TOLD
     ):  # fmt: skip
         who = "every attacker"
+    who = who if case.of_class is None else _class(case.of_class)
+    who += f", for {case.detail.near}" if case.detail.near else ""
     if case.needed is not None:
         top = case.top
         lost = top.quantity.model_copy(update={"value": top.baseline})
         without = Reach("On fresh data, the attempts of the best attacker succeed {} times.", lost)
         with_it = Reach("On the data that were released, they succeed {} times.", top.quantity)
         largest, member = top.facts.get("largest"), str(case.needed.facts.get("member") or "")
-        if largest is not None and case.detail.cover is None:
+        if largest is not None and not case.looked_at and case.of_class is None:
             found = top.quantity.model_copy(update={"value": float(largest)})
             most = Reach("No attacker succeeds more than {} times.", found)
     elif best is not None:
@@ -378,6 +425,10 @@ def _glance(case: GameJudgement) -> Glance:
     unlimited = "Another attacker might succeed every time: nothing here limits all of them."
     if case.proof is not None and not case.contradictions:
         unlimited = f"A theorem shows that the statement holds against {who}."
+    elif case.of_class is not None:
+        unlimited = (
+            f"The limit is for {who}. Attackers outside of this class might succeed more often."
+        )
     elif case.holds and not case.contradictions:
         unlimited = f"The statement holds against {who}, by enumeration."
     kept = {text for row in case.proofs for text in row.quantity.takes_as_given}
@@ -400,14 +451,16 @@ def _glance(case: GameJudgement) -> Glance:
             f"{case.detail.trials:,} trials."
             for one in case.attackers
             if one.failed
-        ],
+        ]
+        + ["Attacks are played at the given prior."] * bool(case.detail.near and case.attackers),
     )
 
 
 def _hardest(case: GameJudgement, member: str) -> str:
     """Name the distribution of a family whose data are hit most; elsewhere there is only one."""
     if not member:
-        return "There is one world, so nobody stands out."
+        alike = "no data stand out" if case.classes else "nobody stands out"
+        return f"There is one world, so {alike}."
     if case.needed is None:
         return f"Hit hardest: data of {member}."
     won, lost = case.top.value, case.top.baseline or 0.0
@@ -471,7 +524,9 @@ def _attackers(case: GameJudgement) -> Iterator[Block]:
     if not several:
         return
     where = f"; the limits of all {several} attackers hold at once" if several > 1 else ""
-    if detail.member:
+    if detail.near:
+        where = f" at {detail.member}{where}"
+    elif detail.member:
         where = (
             f" of {detail.member}, the one of {number(detail.members)} distributions with the "
             f"strongest evidence; the limits hold for all of them at once{where}"
@@ -489,7 +544,8 @@ def _attackers(case: GameJudgement) -> Iterator[Block]:
     rows = [one.success for one in case.attackers]
     yield table(caption, rows, columns, percent=("success", "own baseline"))
     if case.refuted is not None:
-        words = f"{lower(case.refuted, places=2)}, by all attackers together (sampled)"
+        all_ = "these" if case.classes else "all"
+        words = f"{lower(case.refuted, places=2)}, by {all_} attackers together (sampled)"
         yield Facts([("Largest epsilon refuted at the statement's delta", words)])
     if (end := detail.end) is not None:
         words = f"{ENDED[end.ended]}, at look {end.look}; the limits hold whenever a run ends"
@@ -532,7 +588,7 @@ def _profile(case: GameJudgement) -> Iterator[Block]:
         axes.axhline(allowed, linestyle="--", linewidth=1, color=QUIET)
         axes.set(xlabel="epsilon", ylabel="delta", ylim=(0, None))
 
-    among = "" if case.detail.cover is None else ", the largest of the rates written out"
+    among = f", the largest of the {case.looked_at} written out" if case.looked_at else ""
     columns: dict[str, Column] = {"epsilon": "epsilon", "delta": lambda row: row.value or lost}
     first = f"{rows[0].value:.4g}" if rows[0].value else lost
     yield Figure(

@@ -19,7 +19,9 @@ from narcissus.kinds.game.judgement import (
     GameStatement,
     grade_of,
 )
+from narcissus.kinds.game.schema import Assume
 from narcissus.profiles import Cover, WrittenFamily, WrittenOut
+from narcissus.profiles.nearby import NearPriors
 from narcissus.profiles.write_out import ROUNDING
 from narcissus.results import Bound, Grade
 from narcissus.rows import Quantity, Role, StudyCriterion, StudyRow
@@ -56,6 +58,20 @@ def proof_row(bound: Bound, limits: Limits) -> StudyRow:
     return proved(
         bound.theorem, bound.value, bound.assumptions, bound.id, what=bound.quantity, limits=limits
     )
+
+
+def of_class(value: float, assume: Assume, *, own: bool) -> StudyRow:
+    """Return the limit for a class of attackers, no limit for others; ``own``: the user's world."""
+    apart = "the ideal" if assume.ideal else "the release of another data set"
+    given = (
+        f"{assume.against} tell a release from {apart} with an advantage of at most "
+        f"{assume.advantage:g} for one use of {assume.of}, of {assume.uses:,} independent ones"
+    )
+    what = f"delta at every epsilon, for {assume.against}"
+    how: dict[str, str] = {"what": what, "limits": "delta", "against": assume.against}
+    draws = "the user's world draws fresh data sets as it draws the data"
+    found = [given, draws] if own else [given]
+    return proved(f"Narcissus theory 2.4, for {assume.against}", value, found, "hybrid", **how)
 
 
 def proved(
@@ -132,11 +148,11 @@ def limit_of(statement: Any) -> float:
 
 def exactly(
     family: WrittenFamily, statement: Any, epsilons: Sequence[float],
-    cover: Cover | None = None, between: str = "",
+    cover: Cover | NearPriors | None = None, between: str = "",
 ) -> list[StudyRow]:  # fmt: skip
     """Evaluate a statement exactly; nothing if it has no exact form in this game.
 
-    cover: what is known between the members of a family of rates.
+    cover: what is known between the members of a family of rates, or of near priors.
     between: why nothing is; empty where there is nothing between.
     """
     points: list[float] = sorted(set(epsilons))

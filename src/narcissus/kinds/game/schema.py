@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations, product
@@ -12,6 +13,7 @@ import numpy as np
 from pydantic import Field, model_serializer, model_validator
 
 from narcissus._validation import did_you_mean
+from narcissus.bounds.threat import Nearby
 from narcissus.errors import InputError
 from narcissus.game import Game
 from narcissus.study import earlier
@@ -27,6 +29,7 @@ from narcissus.worlds.base import LISTED, World, all_tuples, tuples
 from narcissus.worlds.finite import data_sets
 
 MOST = 10_000  # distributions of a family
+GIVEN, NEAR = "the given prior", "a near prior"  # members where near priors are meant
 
 Worlds = Mapping[str, World]
 
@@ -61,6 +64,10 @@ class RatesFamily(FileSection):
         return self
 
     @property
+    def scope(self) -> str:
+        return f"every rate from {self.low:g} to {self.high:g}"
+
+    @property
     def rates(self) -> list[float]:
         """Points of the interval, both ends included."""
         spaced = np.geomspace if self.spacing == "log" else np.linspace
@@ -69,6 +76,47 @@ class RatesFamily(FileSection):
     def worlds(self, world: Part | None) -> Worlds:
         part = _given(world, self.kind)
         return _varied(part, {"rate": self.rates})
+
+
+class NearFamily(FileSection):
+    """Every prior of the data set near that of [world]; attacks are played at that one."""
+
+    kind: Literal["near"]
+    prior_factor: float | None = Field(
+        default=None,
+        ge=1,
+        description="Every data set's true probability is between 1 / this and this times that of "
+        "[world].",
+    )
+    prior_distance: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Likewise: no event's true probability is further off (total variation).",
+    )
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if (self.prior_factor is None) == (self.prior_distance is None):
+            raise ValueError("give `prior_factor` or `prior_distance`, one of them")
+        return self
+
+    @property
+    def nearby(self) -> Nearby:
+        return Nearby(self.prior_factor, self.prior_distance)
+
+    @property
+    def scope(self) -> str:
+        far = f"distance of {self.prior_distance or 0:g}"
+        if self.prior_factor is not None:
+            far = f"factor of {self.prior_factor:g}"
+        return f"every prior within a {far} of the given one"
+
+    def worlds(self, world: Part | None) -> Worlds:
+        made = _given(world, self.kind).build()
+        if "" not in members(made):
+            raise InputError('[family] kind = "near" is for one prior, and [world] has several')
+        return {GIVEN: made}
 
 
 class GridFamily(FileSection):
@@ -212,7 +260,13 @@ class OwnFamily(FileSection):
 
 
 FamilySection = Annotated[
-    RatesFamily | GridFamily | DistributionsFamily | NeighboursFamily | MessagesFamily | OwnFamily,
+    RatesFamily
+    | NearFamily
+    | GridFamily
+    | DistributionsFamily
+    | NeighboursFamily
+    | MessagesFamily
+    | OwnFamily,
     Field(discriminator="kind"),
 ]
 
@@ -331,6 +385,42 @@ class Privacy(FileSection):
     delta: float = Field(default=0.0, ge=0, le=1)
 
 
+Phrase = Annotated[str, Field(min_length=3, max_length=100)]
+_UNIVERSAL = re.compile(r"\b(every|all|any|no|each|whoever|whatever)\b|body\b|one\b", re.I)
+
+
+class Assume(FileSection):
+    """An advantage that a class of attackers is assumed not to exceed; others may exceed it."""
+
+    advantage: float = Field(
+        ge=0, le=1,
+        description="The most by which the chance of a yes differs between the releases of two "
+        "data sets, for one use and such an attacker.",
+    )  # fmt: skip
+    against: Phrase = Field(description='The attackers, in the plural: "efficient attackers".')
+    of: Phrase = Field(description='What is assumed to be so strong: "the cipher ChaCha20".')
+    uses: int = Field(
+        default=1, ge=1, le=10**12, description="Independent uses of it in one release."
+    )
+    ideal: bool = Field(
+        default=False,
+        description="Whether the advantage is over an ideal one in its place, with which the "
+        "release depends on no data; two releases may then differ by twice as much.",
+    )
+    outside: list[str] = Field(
+        default_factory=list, description="Attacks of the study that are not of this class."
+    )
+
+    @model_validator(mode="after")
+    def _names_a_class(self) -> Self:
+        if _UNIVERSAL.search(self.against):
+            raise ValueError(
+                f"`against` must name a class of attackers, such as efficient ones, got "
+                f"{self.against!r}: what holds for all of them stands in [privacy]"
+            )
+        return self
+
+
 @dataclass(frozen=True)
 class Setup:
     """A study as objects: the game, its attackers, the statement."""
@@ -349,6 +439,7 @@ class GameStudy(FileSection):
     expected: Expected | None = Field(default=None, description="What the source says comes out.")
     exact: Exact = Exact()
     privacy: Privacy | None = None
+    assume: Assume | None = None
     run: GameRun = GameRun()
     world: Annotated[Part, PartSection("world")] | None = Field(
         default=None, description="Left out where [family] makes the worlds."
@@ -373,7 +464,7 @@ class GameStudy(FileSection):
             raise refused(("world",), "the key `world` is missing", "missing")
         return self
 
-    _as_before = model_serializer(mode="wrap")(without_defaults(family=None))
+    _as_before = model_serializer(mode="wrap")(without_defaults(family=None, assume=None))
 
     def build(self) -> Setup:
         """Build the objects; parts that do not fit each other or are not used raise InputError."""

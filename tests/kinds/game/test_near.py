@@ -1,0 +1,130 @@
+"""Games at every prior near one: the worst decides, and what is played is of the given one."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from narcissus import load_study, run
+from narcissus.errors import NarcissusError
+from narcissus.report import render_html, render_text
+from narcissus.study.reading import read_record
+
+from .conftest import case_of
+
+
+def study(allowed, statement="narcissus", epsilon=0.5, far=("prior_factor", 1.2), **more):
+    """Make a study of one of four answers under noise; the given prior needs .0429 of delta."""
+    made = {
+        "kind": "game",
+        "world": {
+            "name": "finite", "data": [[0], [1], [2], [3]],
+            "probabilities": [0.4, 0.3, 0.2, 0.1],
+        },
+        "family": {"kind": "near", far[0]: far[1]},
+        "mechanism": {"name": "randomized-response", "epsilon": 1.0, "values": 4},
+        "success": {"name": "prefix"},
+    }  # fmt: skip
+    given = {**made, **more}
+    if isinstance(statement, str):
+        statement = {"name": statement, "epsilon": epsilon, "delta": allowed}
+    given["statement"] = statement
+    return load_study(given)
+
+
+PLAYED = {"attack": [{"name": "bayes"}], "run": {"trials": 2000}}
+EVERY = "every prior within a factor of 1.2 of the given one"
+
+
+@pytest.mark.parametrize(
+    ("allowed", "status", "grade", "said"),
+    [
+        (0.07, "met", "proved", f"for {EVERY}, a delta of 0.0634 is enough"),
+        (0.055, "inconclusive", "not assessed", f"This is not shown for {EVERY}"),
+        (0.045, "exceeded", "proved", "Most is needed at a near prior, of the priors looked at"),
+        (0.04, "exceeded", "proved", "the best attacker does better than allowed"),
+    ],
+)
+def test_the_worst_near_prior_decides(allowed, status, grade, said):
+    audit = run(study(allowed, **PLAYED), rng=1)
+    assert (audit.record.status, audit.record.grade) == (status, grade)
+    assert said.lower() in audit.verdict.lower()
+    case, page = case_of(audit), render_text(audit.record)
+    assert case.needed.quantity.value == pytest.approx(0.0487616, abs=1e-6)
+    assert "Attacks are played at the given prior." in " ".join(page.split())
+    assert case.detail.member == "the given prior"
+    assert len(render_html(audit.record)) > 1000
+
+
+def test_a_gain_at_the_given_prior_is_compared_with_the_baseline_at_that_prior():
+    """At a near prior a fixed guess gets .45: played success is still held against .4."""
+    allowed = study(0.02, "fixed-baseline", 0.0, ("prior_distance", 0.05), **PLAYED)
+    audit = run(allowed, rng=1)
+    case = case_of(audit)
+    assert audit.record.status == "exceeded"
+    assert case.detail.decided is not None
+    assert not case.contradictions
+    assert "0.4 (best fixed guess)" in case.detail.breaks
+    # the statement is about each near prior, so its words hold the guess of none of them
+    assert case.detail.statement.words == "success <= e^0 x best fixed guess + 0.02"
+
+
+def test_what_is_played_breaks_the_statement_for_all_near_priors_and_says_where():
+    """A gain at the given prior refutes "for every near prior", which it is one of."""
+    audit = run(study(0.005, **PLAYED, exact={"when": "auto"}), rng=1)
+    case = case_of(audit)
+    assert audit.record.status == "exceeded"
+    assert "for the given prior" in "".join(text for _, _, text, _ in _numbers(audit, case))
+
+
+def _numbers(audit, case):
+    from narcissus.kinds.game.layout import LAYOUT
+
+    return LAYOUT.numbers(audit.record, case)
+
+
+def test_lemmas_about_the_given_prior_are_left_out_and_privacy_is_not():
+    """Theorem E.1 is about two data sets with any chances, so it holds for all near priors."""
+    two = {"name": "finite", "data": [[0], [1]], "probabilities": [0.7, 0.3]}
+    mechanism = {"name": "randomized-response", "epsilon": 1.0}
+    audit = run(study(0.4, "bayesian", 0.0, world=two, mechanism=mechanism), rng=1)
+    [row] = case_of(audit).proofs
+    assert row.quantity.id == "cohen-e.1"
+    assert case_of(audit).needed.quantity.high <= row.value
+
+
+def test_a_record_is_read_again_and_a_changed_one_is_refused(tmp_path):
+    audit = run(study(0.07, **PLAYED), rng=1)
+    (tmp_path / "r.json").write_text(audit.record.to_json(), encoding="utf-8")
+    assert read_record(tmp_path / "r.json").detail.near == EVERY
+    changed = json.loads(audit.record.to_json())
+    [needed] = [row for row in changed["rows"] if row["name"].startswith("least delta")]
+    needed["quantity"]["high"] = 0.08
+    (tmp_path / "r.json").write_text(json.dumps(changed), encoding="utf-8")
+    with pytest.raises(NarcissusError):
+        read_record(tmp_path / "r.json")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"family": {"kind": "near"}}, "give `prior_factor` or `prior_distance`"),
+        ({"family": {"kind": "near", "prior_factor": 0.9}}, "must be at least 1"),
+        ({"exact": {"when": "never"}, **PLAYED}, "near priors are looked at in games that are"),
+        ({"world": {"name": "pairs", "pairs": [[[0], [1]]]}}, "no single prior"),
+        ({"world": {"name": "pairs", "pairs": [[[0], [1]], [[1], [2]]]}}, "has several"),
+        (
+            {"statement": {"name": "threshold", "epsilon": 0.5, "tau": 0.4}},
+            "neither the attacker's",
+        ),
+        (
+            {"statement": {"name": "fixed-baseline", "delta": 0.1, "best": 0.5}},
+            "`statement.best` is about one prior",
+        ),
+        ({"side-information": {"name": "listed", "chances": [[1, 0]] * 4}}, "told besides"),
+    ],
+)
+def test_a_game_that_cannot_have_it_is_refused(changes, said):
+    with pytest.raises(NarcissusError, match=said):
+        run(study(0.07, **changes), rng=1)
