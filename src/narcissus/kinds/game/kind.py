@@ -191,9 +191,9 @@ def _unfit(study: GameStudy, setup: Setup) -> Iterator[str]:
         return
     if _advantage(study.assume, setup) is None:
         yield (
-            "[assume] is not used: it takes a statement with the attacker's own baseline or the "
-            "best fixed guess, and one relation, without surprisal, or what a fixed guess is not "
-            "told: leave it out"
+            "[assume] is not used: it takes a statement with one relation, and the attacker's own "
+            "baseline or the best fixed guess. Surprisal, and side information beside a fixed "
+            "guess, are not covered: leave it out"
         )
     for name in study.assume.outside:
         if name not in setup.attacks:
