@@ -128,3 +128,28 @@ def test_a_record_is_read_again_and_a_changed_one_is_refused(tmp_path):
 def test_a_game_that_cannot_have_it_is_refused(changes, said):
     with pytest.raises(NarcissusError, match=said):
         run(study(0.07, **changes), rng=1)
+
+
+@pytest.mark.parametrize("played", [{}, PLAYED])
+@pytest.mark.parametrize("allowed", [0.07, 0.055, 0.045, 0.04])
+def test_the_first_screen_says_that_it_holds_where_it_is_met_and_nowhere_else(allowed, played):
+    audit = run(study(allowed, **played), rng=1)
+    first = render_text(audit.record)
+    assert (
+        f"The statement holds against every attacker, for {EVERY}" in " ".join(first.split())
+    ) == (audit.record.status == "met")
+    assert "Nothing was written out" not in first
+
+
+def test_a_family_of_rates_that_is_not_decided_does_not_hold_by_enumeration():
+    audit = run(load_study({
+        "kind": "game", "world": {"name": "bits", "n": 100},
+        "family": {"kind": "rates", "from": 0.0, "to": 1.0, "budget": 10},
+        "mechanism": {"name": "counting-query", "tau": 0.0},
+        "success": {"name": "pinned", "k": 1},
+        "statement": {"name": "narcissus", "epsilon": 1.0, "delta": 0.00102},
+    }), rng=1)  # fmt: skip
+    assert audit.record.status == "inconclusive"
+    text = " ".join(render_text(audit.record).split())
+    assert "It holds at the rates that were looked at" in text
+    assert "by enumeration" not in text

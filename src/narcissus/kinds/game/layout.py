@@ -250,6 +250,11 @@ def _undecided(case: GameJudgement) -> str:
             f"The attack {' and '.join(case.undeclared)} exceeds the limit for "
             f"{_class(case.of_class)}: it is outside of this class, or the assumption is false."
         )
+    if case.holds:
+        return (
+            f"It holds at the {case.looked_at or 'rates'} that were looked at. It is not shown for "
+            f"{case.detail.statement.scope}."
+        )
     if not case.played:
         return "Nothing was written out, proved or played."
     if end is not None and end.ended == "below":
@@ -423,13 +428,15 @@ def _glance(case: GameJudgement) -> Glance:
             "On the data that were released, they succeed {} times.", best.success.quantity
         )
     unlimited = "Another attacker might succeed every time: nothing here limits all of them."
+    if case.holds:
+        unlimited = f"Data of other {case.looked_at or 'rates'} may be hit harder."
     if case.proof is not None and not case.contradictions:
         unlimited = f"A theorem shows that the statement holds against {who}."
     elif case.of_class is not None:
         unlimited = (
             f"The limit is for {who}. Attackers outside of this class might succeed more often."
         )
-    elif case.holds and not case.contradictions:
+    elif case.holds and case.status == "met":
         unlimited = f"The statement holds against {who}, by enumeration."
     kept = {text for row in case.proofs for text in row.quantity.takes_as_given}
     return Glance(
