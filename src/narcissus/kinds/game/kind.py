@@ -403,6 +403,10 @@ def _written(study: GameStudy, setup: Setup, unanswered: list[NotAssessed]) -> W
         work = WORK if required else WORK // 20
         return write_out_family(setup.game, limit=exact.limit, work=work, abstain=exact.abstain)
     except (TooLargeError, InputError) as error:
+        if isinstance(study.family, NearFamily) and isinstance(error, InputError):
+            why = str(error).removesuffix("; play the game instead")
+            said = f'[family] kind = "near" needs a game that is written out: {why}'
+            raise type(error)(said) from error
         if required:
             raise
         unused = [] if isinstance(error, TooLargeError) else _given(exact, *PROFILE)

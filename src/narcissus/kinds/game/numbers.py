@@ -63,9 +63,10 @@ def proof_row(bound: Bound, limits: Limits) -> StudyRow:
 def of_class(value: float, assume: Assume, *, own: bool) -> StudyRow:
     """Return the limit for a class of attackers, no limit for others; ``own``: the user's world."""
     apart = "the ideal" if assume.ideal else "the release of another data set"
+    uses = f"each of {assume.uses:,} independent uses" if assume.uses > 1 else "a use"
     given = (
         f"{assume.against} tell a release from {apart} with an advantage of at most "
-        f"{assume.advantage:g} for one use of {assume.of}, of {assume.uses:,} independent ones"
+        f"{assume.advantage:g}, for {uses} of {assume.of}"
     )
     what = f"delta at every epsilon, for {assume.against}"
     how: dict[str, str] = {"what": what, "limits": "delta", "against": assume.against}
