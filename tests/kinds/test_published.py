@@ -137,7 +137,7 @@ def test_without_records_there_is_certainty_and_a_prior(folder):
     certain = played(folder, data=data, threat=None, threshold={"people": 0}).record
     assert {row.of for row in certain.rows} == {DETERMINED, HIDDEN}
     assert (certain.status, certain.grade) == ("met", "proved")
-    assert "determined with all labels" in render_text(certain)
+    assert "settle all labels of" in render_text(certain)
 
 
 @pytest.mark.parametrize(

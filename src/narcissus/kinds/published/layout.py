@@ -56,9 +56,9 @@ def _determined(case: StudyJudgement) -> str:
     if row.quantity.value is None:
         return "Whether the tables determine people with all labels was not settled."
     many = int(row.value)
-    least = "" if row.quantity.high is not None else "At least "
-    said = f"{least}{many:,} {'person is' if many == 1 else 'people are'}"
-    return f"{said} determined with all labels of these tables, by the tables alone."
+    least = "" if row.quantity.high is not None else "at least "
+    people = f"{least}{many:,} {'person' if many == 1 else 'people'}"
+    return f"The tables alone settle all labels of {people}: how many have which, not who they are."
 
 
 class PublishedTablesLayout(Layout):
