@@ -23,7 +23,7 @@ SHARES = st.floats(0, 1)
 
 
 def value_of(text):
-    return Decimal(re.search(r"[\d.]+(e-\d+)?", text)[0]) / 100
+    return Decimal(re.search(r"-?[\d.]+(e[-+]\d+)?", text)[0]) / 100
 
 
 def exactly(share):
@@ -42,6 +42,12 @@ def test_no_rounding_moves_a_share_by_more_than_a_tenth_of_a_percent(share):
     for rounding, most in (("nearest", "0.0005"), ("up", "0.001"), ("down", "0.001")):
         if share <= 0.9995:
             assert abs(value_of(percent(share, rounding)) - exactly(share)) <= Decimal(most)
+
+
+@given(SHARES)
+def test_a_loss_is_written_like_a_share(share):
+    assert value_of(percent(-share, "up")) >= -exactly(share) >= value_of(percent(-share, "down"))
+    assert "e+" not in percent(-share)
 
 
 @given(SHARES)
@@ -71,6 +77,9 @@ def test_only_all_is_100_percent_and_only_none_is_0(share):
         (1, "down", "100%"),
         (0, "up", "0%"),
         (None, "nearest", "—"),
+        (-0.7, "down", "-70.0%"),
+        (-0.00044, "down", "-0.044%"),
+        (-1, "up", "-100%"),
     ],
 )
 def test_percent(share, rounding, text):

@@ -57,11 +57,11 @@ def percent(share: float | None, rounding: Rounding = "nearest") -> str:
     """
     if share is None:
         return MISSING
-    if share in (0, 1):
+    if share in (-1, 0, 1):
         return f"{100 * share:g}%"
     # twelve digits, so that the noise of floating point does not push 0.1 "above 10%"
     value = 100 * Decimal(f"{share:.12g}")
-    if value < Decimal("0.1"):
+    if abs(value) < Decimal("0.1"):
         two = Context(prec=2, rounding=_ROUNDING[rounding]).create_decimal(value)
         return f"{two.normalize():g}%"
     tenths = value.quantize(Decimal("0.1"), rounding=_ROUNDING[rounding])

@@ -58,7 +58,7 @@ def _determined(case: StudyJudgement) -> str:
     many = int(row.value)
     least = "" if row.quantity.high is not None else "at least "
     people = f"{least}{many:,} {'person' if many == 1 else 'people'}"
-    return f"The tables alone settle all labels of {people}: how many have which, not who they are."
+    return f"The tables alone settle all labels of {people}: how many, not who."
 
 
 class PublishedTablesLayout(Layout):
