@@ -92,7 +92,7 @@ class PosteriorReader:
         self._dimensions = dimensions_of(cells, structure)
         if self._variable is None or not self._variable.is_named(task.secret):
             one_of("dimension of the tables", task.secret, self._dimensions)
-        cells = weighed_once(cells, structure)
+        cells = weighed_once(cells, self._dimensions, structure)
         is_used = not any(cell.statistics for cell in cells)
         try:
             found = None
