@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from narcissus.cli.playing import _binned
+from narcissus.cli.playing import bins_of
 from narcissus.report.format import STATUS
 from narcissus.study.record import digest_of
 from narcissus.tables import Bins
@@ -400,7 +400,7 @@ def test_options_reach_the_study(synth):
     ],
 )
 def test_every_way_to_bin_is_an_option(said, way, value):
-    [(name, found)] = _binned(None, None, (said,)).items()
+    [(name, found)] = bins_of(None, None, (said,)).items()
     assert (name, found) == (said.partition("=")[0], {way: value})
     assert Bins(**found)
 
