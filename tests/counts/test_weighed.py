@@ -26,6 +26,7 @@ from narcissus.counts import (
     play,
     system,
 )
+from narcissus.counts.audit import limits_of, protected
 from narcissus.counts.game import PosteriorReader
 from narcissus.counts.marks import Meaning, Rules, cell_key
 from narcissus.counts.people import search_people
@@ -140,6 +141,18 @@ def test_numbers_that_a_key_leaves_out_are_no_data_sets(tmp_path, printed, mean)
     assert found.data_sets == (None if is_open else len(possible))
     sure = sum(min(numbers) for numbers in list(zip(*possible, strict=True))[1:])
     assert found.determined_people <= sure if is_open else found.determined_people == sure
+
+
+def test_no_cell_is_protected_by_numbers_that_a_key_leaves_out():
+    """3 is 2 or 4, 2 is 1 or 3, and 0 is 0 or 1: only 1 agrees, and the limits are 0 and 1."""
+    moves = {0: {0: 1.0}, 1: {0: 0.5, 2: 0.5}, 2: {1: 0.5, 3: 0.5}}
+    rules = Rules(key=cell_key(moves))
+    cells = [Cell("t", at, "count", text, labels, rules.count(text, ""))
+             for at, (text, labels) in enumerate([("3", {}), ("2", {"a": "p"}), ("0", {"a": "q"})])
+             ]  # fmt: skip
+    [*_, small] = limits_of(cells)
+    assert (small.low, small.high, small.exact) == (0, 1, False)
+    assert protected(cells, [2], 1) == set()
 
 
 def test_cells_of_the_same_people_have_one_key_by_whatever_names(tmp_path):

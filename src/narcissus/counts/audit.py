@@ -218,6 +218,8 @@ def protected(
 
     Of a cell that is left out, there may be such data sets, too.
     """
+    if any(cell.count.has_gaps for cell in cells):
+        return set()  # what agrees with all limits may not be printed so
     dimensions = dimensions_of(cells, Structure())
     system = build(cells, dimensions, Structure())
     part = _whole(system).tightened()
