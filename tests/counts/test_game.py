@@ -172,15 +172,42 @@ def test_who_is_certain_has_the_secret_in_every_data_set():
     reader = PosteriorReader(cells, Structure(), WantedSecret("ill", ("area",)), 6,
                              rng=np.random.default_rng(0))  # fmt: skip
     # p: 2 people, q: 4; yes: 3, no: 3, all cells are below 4: p may hold 0 to 2 who are ill
-    assert not reader.certain(people).any()
+    assert reader.certain(people) == (0, 0)
     known = [
         *cells,
         Cell("u", 2, "count", "2", {"area": "p", "ill": "yes"}, Meaning(2, 2, "exact")),
     ]
     reader = PosteriorReader(known, Structure(), WantedSecret("ill", ("area",)), 6,
                              rng=np.random.default_rng(0))  # fmt: skip
-    assert reader.certain(people).tolist() == [True, True, False, False, False, False]
+    assert reader.certain(people) == (1 / 3, 1 / 3)
     assert reader.right(people, "uniform").tolist() == [1, 1, 1, 1, 1, 0]
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("seed", WORLDS)
+def test_limits_of_who_is_certain_hold_the_share_of_all_data_sets(seed):
+    found = world(seed)
+    people = pd.DataFrame([one for one, n in zip(found.finest, found.people, strict=True)
+                           for _ in range(n)])  # fmt: skip
+    vectors, names = all_data_sets(found), list(found.finest[0])
+    shown_ = [name for name in names if any(name in cell.labels for cell in found.cells)]
+    if people.empty or not shown_:
+        return
+    secret, known = shown_[-1], shown_[:-1]
+    sure = 0
+    for one in people.to_dict("records"):
+        others = [at for at, cell in enumerate(found.finest) if cell[secret] != one[secret]
+                  and all(cell[name] == one[name] for name in known)]  # fmt: skip
+        sure += not vectors[:, others].any()
+    for steps in (10**6, 0):
+        reader = PosteriorReader(
+            found.cells, Structure(), WantedSecret(secret, tuple(known)), None, steps=steps,
+            rng=np.random.default_rng(1),
+        )  # fmt: skip
+        least, most = reader.certain(people)
+        assert least <= sure / len(people)
+        assert most is None or sure / len(people) <= most
+        assert steps == 0 or least == most
 
 
 @pytest.mark.repeats(60, 400, "trials")
@@ -199,7 +226,8 @@ def test_tables_of_another_secret_gain_nothing_and_full_ones_all_there_is(trials
     )
     assert all(one.gain.low <= 0 <= one.gain.high for one in null.attacks)
     told = play(TablesGame(people, names, WantedSecret("ill", ("name",))), trials=trials, rng=1)
-    assert told.best.these == told.best.inside.value == told.certain == 1
+    assert told.best.these == told.best.inside.value == 1
+    assert told.certain == (1, 1)
     assert told.best.outside.high < 1
     assert told.best.gain.low > 0
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import narcissus
-from narcissus.counts import AsPublished, Publication, TablesGame, WantedSecret, play
+from narcissus.counts import AsPublished, Publication, TablesGame, WantedSecret, play, posterior
 from narcissus.errors import InputError, StudyError
 from narcissus.kinds.published.kind import (
     CERTAIN,
@@ -99,9 +99,37 @@ def test_the_same_seed_plays_the_same_whoever_plays(folder, record):
 def test_status_follows_from_what_is_accepted(folder, threshold, status):
     record = played(folder, threshold=threshold).record
     assert record.status == status
-    accepted = {"gain": GAIN, "share": SHARE, "people": DETERMINED}
+    accepted = {"gain": {GAIN}, "share": {SHARE}, "people": {DETERMINED, CERTAIN}}
     deciding = {one.of for one in record.criteria if one.decides}
-    assert deciding == {accepted[key] for key in threshold or accepted}
+    asked = threshold or {"gain", "share"}
+    assert deciding == set().union(*(accepted[key] for key in asked)) | (
+        set() if threshold else {DETERMINED}
+    )
+
+
+@pytest.mark.parametrize(("most", "steps", "status"), [
+    (0, 10**5, "exceeded"), (6, 10**5, "exceeded"), (7, 10**5, "met"), (7, 0, "inconclusive"),
+    (6, 0, "exceeded"),
+])  # fmt: skip
+def test_nobody_is_determined_and_a_secret_follows(folder, most, steps, status, monkeypatch):
+    """All seven people of N are ill, and each of them has an age that is hidden."""
+    monkeypatch.setattr(posterior, "LARGEST_SAMPLED", 1)  # what is not found is fitted
+    ages = ["young", "old"] * 15
+    pd.DataFrame({"area": ["N"] * 7 + ["S"] * 23, "ill": ["yes"] * 18 + ["no"] * 12, "age": ages}
+                 ).to_csv(folder / "all_ill.csv", index=False)  # fmt: skip
+    (folder / "ill.csv").write_text("area,ill,count\nN,yes,7\nN,no,0\nS,yes,11\nS,no,12\n")
+    (folder / "age.csv").write_text("area,age,count\nN,young,c\nN,old,c\nS,young,c\nS,old,c\n")
+    record = played(
+        folder, data={"tables": ["ill.csv", "age.csv"], "people": "all_ill.csv"},
+        made={"mark": ["c=any"]}, threat={"secret": "ill", "known": ["area"]},
+        threshold={"people": most}, run={"trials": 2, "seed": 1, "steps": steps},
+    ).record  # fmt: skip
+    assert record.status == status
+    assert [one.value for one in rows(record, of=DETERMINED)] == [0]
+    assert [one.value for one in rows(record, of=CERTAIN)] == [7 / 30]
+    text = " ".join(render_text(record).split())
+    assert ("The ill of 7 people is certain" in text) == (status != "inconclusive")
+    assert ("for whom else the ill is certain" in text) == (status == "inconclusive")
 
 
 def test_a_gain_that_is_shown_exceeds(folder):

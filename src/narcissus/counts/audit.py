@@ -179,7 +179,7 @@ def audit_tables(
             found = search_people(cells, dimensions, given, limit=limit, deadline=deadline)
     except InfeasibleError:
         raise contradiction(cells, dimensions, given) from None
-    notes = [*_notes(system, found, cells), *_overlaps(cells, given)]
+    notes = [*_notes(solved.system, found, cells), *_overlaps(cells, given)]
     limits = solved.limits(bool(found and not found.all_found))
     if cells[0].unit is not None:  # the search for people needs a variable
         count, is_all, people, many = None, False, list[dict[str, str | int]](), None
@@ -218,6 +218,8 @@ def protected(
 
     Of a cell that is left out, there may be such data sets, too.
     """
+    if any(cell.count.has_gaps for cell in cells):
+        return set()  # what agrees with all limits may not be printed so
     dimensions = dimensions_of(cells, Structure())
     system = build(cells, dimensions, Structure())
     part = _whole(system).tightened()
@@ -255,10 +257,10 @@ def _notes(system: System, found: FoundPeople | None, cells: Sequence[Cell]) -> 
     if all(cell.count.kind == "suppressed" for cell in cells):
         notes.insert(0, NOTHING_PRINTED)
     if not system.exact:
-        notes.append(
-            "The tables are too large to cross all their dimensions: limits hold, and may be "
-            "wider than necessary."
-        )
+        why = "The tables are too large to cross all their dimensions"
+        if any(cell.count.has_gaps for cell in cells):
+            why = "The cell-key table leaves out some numbers between those a count may stand for"
+        notes.append(f"{why}: limits hold, and may be wider than necessary.")
     places = {one.places for cell in cells for one in cell.statistics.values()}
     if places:
         shown = " or ".join(map(str, sorted(places)))
@@ -297,6 +299,8 @@ class _Solved:
         self, system: System, cells: Sequence[Cell], deadline: float, observer: Observer,
         *, people: bool = True,
     ) -> None:  # fmt: skip
+        if any(cell.count.has_gaps for cell in cells):
+            system = replace(system, exact=False)
         self.system, self.cells = system, cells
         unknowns = len(system.sizes)
         self.part = _whole(system).tightened(deadline)
@@ -395,7 +399,8 @@ class _Solved:
         for at, low in zip(self._singles, lows, strict=True):
             many = min(int(low), MOST_PEOPLE - len(people))
             people += [{**self.system.names[at]} for _ in range(many)]
-        return people, int(lows.sum()), bool((self.reached_low[len(self.cells) :] == lows).all())
+        are_all = self.system.exact and (self.reached_low[len(self.cells) :] == lows).all()
+        return people, int(lows.sum()), bool(are_all)
 
 
 def _by_search(limits: Sequence[CellLimits], found: FoundPeople) -> list[CellLimits]:

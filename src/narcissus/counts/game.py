@@ -92,7 +92,7 @@ class PosteriorReader:
         self._dimensions = dimensions_of(cells, structure)
         if self._variable is None or not self._variable.is_named(task.secret):
             one_of("dimension of the tables", task.secret, self._dimensions)
-        cells = weighed_once(cells, structure)
+        cells = weighed_once(cells, self._dimensions, structure)
         is_used = not any(cell.statistics for cell in cells)
         try:
             found = None
@@ -113,6 +113,8 @@ class PosteriorReader:
             self._widths = np.array([b - a + 1.0 for a, b in (one or (0, 0) for one in spans)])
         self._most = self._summed(most)
         self._chances = {prior: self._summed(one) / self._widths for prior, one in means.items()}
+        # means over data sets that are consistent: where one is not 0, one of these has people
+        self._seen = [self._chances[k] for k, one in self.how.items() if one in HOW[:2]]
 
     def _is_variable(self, name: str) -> bool:
         return self._variable is not None and self._variable.is_named(name)
@@ -206,13 +208,23 @@ class PosteriorReader:
         name, variable = self.task.secret, self._variable
         return places_of(people[name], self._dimensions[name], named=True, variable=variable)
 
-    def certain(self, people: pd.DataFrame) -> NDArray[np.bool_]:
-        """Check for each person whether no consistent data set leaves them another secret."""
-        most, places, own = self._most, self._places(people), self._own(people)
-        is_shown = np.min([own, *places], axis=0) >= 0
-        others = np.broadcast_to(most[tuple(places)], (len(own), most.shape[-1]))
-        left = others.sum(axis=-1) - others[np.arange(len(own)), own]
-        return is_shown & (left == 0) & (self._widths[own] == 1)
+    def certain(self, people: pd.DataFrame) -> tuple[float, float | None]:
+        """Return the share of people whom no consistent data set leaves another secret: limits.
+
+        At least, by proved limits. At most, by data sets that were seen; None: none was.
+        """
+        places, own = self._places(people), self._own(people)
+        can_be = (np.min([own, *places], axis=0) >= 0) & (self._widths[own] == 1)
+
+        def has_no_others(table: Any) -> Any:
+            others = np.array(np.broadcast_to(table[tuple(places)], (len(own), table.shape[-1])))
+            others[np.arange(len(own)), own] = 0
+            return (others == 0).all(axis=-1)
+
+        least = float((can_be & has_no_others(self._most)).mean())
+        if not self._seen:
+            return least, None
+        return least, float(np.all([can_be, *map(has_no_others, self._seen)], axis=0).mean())
 
 
 @dataclass(frozen=True)
@@ -247,14 +259,15 @@ class TablesPlayed:
     attacks: one for each prior; all their limits hold together.
     guess: share of the people who have the most frequent secret.
     ceiling: share of all people that no attacker with the same known columns exceeds.
-    certain: share of all people whose secret the tables leave no doubt of; at least.
+    certain: share of all people whose secret the tables leave no doubt of: at least, at most
+        (None: not known).
     people, left_out, trials: numbers of people in all, of those left out of each table, of tables.
     """
 
     attacks: tuple[ReadingAttack, ...]
     guess: float
     ceiling: float
-    certain: float
+    certain: tuple[float, float | None]
     people: int
     left_out: int
     trials: int
@@ -359,10 +372,9 @@ def concluded(
             {HOW[k]: int((how[:, at] == k).sum()) for k in sorted(set(how[:, at].tolist()))},
             whole.how[prior],
         ))  # fmt: skip
-    certain = float(whole.certain(game.people).mean())
     most, guess = game.named(game.task.known), game.named(())
-    return TablesPlayed(tuple(found), guess, most, certain, len(game.people), game.out, len(shares),
-                        confidence)  # fmt: skip
+    return TablesPlayed(tuple(found), guess, most, whole.certain(game.people), len(game.people),
+                        game.out, len(shares), confidence)  # fmt: skip
 
 
 def play(

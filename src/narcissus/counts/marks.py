@@ -56,6 +56,13 @@ class Meaning:
     chance: Callable[[int], float] | None = field(default=None, compare=False, repr=False)
     """Of being printed so, for each true count; None: it is the same for all."""
 
+    @property
+    def has_gaps(self) -> bool:
+        """Whether some numbers between the least and the most are never printed so."""
+        if self.kind != "perturbed" or self.chance is None or self.high is None:
+            return False
+        return not all(map(self.chance, range(self.low, self.high + 1)))
+
 
 @dataclass(frozen=True)
 class CellKey:

@@ -275,6 +275,8 @@ class _Search:
         limits = row.cell.count
         if len(values) < limits.low or (limits.high is not None and len(values) > limits.high):
             return False
+        if limits.chance is not None and not limits.chance(len(values)):
+            return False
         return all(agrees(name, one, values) for name, one in row.cell.statistics.items())
 
 

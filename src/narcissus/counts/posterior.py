@@ -28,7 +28,7 @@ from narcissus.counts.intervals import InfeasibleError, Polytope, distinct, part
 from narcissus.counts.marks import Meaning
 from narcissus.counts.people import FoundPeople
 from narcissus.counts.reading import Cell
-from narcissus.counts.system import BIG, Ints, Structure, System
+from narcissus.counts.system import BIG, Dimension, Ints, Structure, System, selection
 from narcissus.errors import TooLargeError
 
 Floats = NDArray[np.float64]
@@ -150,13 +150,18 @@ def averaged(found: Ints, sizes: Ints, weighed: Weighed) -> tuple[dict[Prior, Fl
     return means, found.max(axis=0)
 
 
-def weighed_once(cells: Sequence[Cell], given: Structure) -> list[Cell]:
+def weighed_once(
+    cells: Sequence[Cell], dimensions: Mapping[str, Dimension], given: Structure
+) -> list[Cell]:
     """Take the chance from cells that others print, too: a key perturbs the same people once."""
     seen: set[Any] = set()
     found: list[Cell] = []
     for cell in cells:
-        parts = tuple(given.within.get(cell.file, ()))
-        about = (frozenset(cell.labels.items()), parts, cell.count)
+        leaves = selection(cell, dimensions, given).items()
+        about = cell.count, frozenset(
+            (name, *some.tolist()) for name, some in leaves
+            if len(some) < len(dimensions[name].leaves)
+        )  # fmt: skip
         is_again = cell.count.kind == "perturbed" and about in seen
         found.append(replace(cell, count=replace(cell.count, chance=None)) if is_again else cell)
         seen.add(about)

@@ -51,7 +51,8 @@ class Variable:
         found = re.fullmatch(r"\s*([^=]+?)\s*=\s*(-?\d{1,9})\s*:\s*(-?\d{1,9})\s*", text)
         if found is None or int(found[2]) > int(found[3]):
             raise InputError(
-                f"a variable is NAME=LOW:HIGH with whole numbers, such as age=0:125; got {text!r}"
+                "a variable is NAME=LOW:HIGH with whole numbers of at most 9 digits, such as "
+                f"age=0:125; got {text!r}"
             )
         return cls(found[1], int(found[2]), int(found[3]))
 

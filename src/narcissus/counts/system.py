@@ -286,6 +286,7 @@ class _Crossed:
         used: Sequence[frozenset[str]], chosen: Sequence[Mapping[str, Ints]], zeros: Any,
     ) -> None:  # fmt: skip
         self._each = [dimensions[name] for name in block]
+        self._whole = {one.name: np.arange(len(one.leaves)) for one in self._each}
         shape = tuple(len(one.leaves) for one in self._each)
         alive = np.ones(shape, bool)
         for at in np.flatnonzero(zeros).tolist():
@@ -296,7 +297,7 @@ class _Crossed:
         self._places = np.argwhere(alive)
 
     def _mesh(self, chosen: Mapping[str, Ints]) -> Any:
-        return np.ix_(*(chosen.get(d.name, np.arange(len(d.leaves))) for d in self._each))
+        return np.ix_(*(chosen.get(name, whole) for name, whole in self._whole.items()))
 
     def select(self, chosen: Mapping[str, Ints]) -> Ints:
         """Return the numbers of the cells in some leaves."""

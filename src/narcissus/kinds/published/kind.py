@@ -229,6 +229,9 @@ def _criteria(
             (GAIN, "gain over people left out", GAME, threshold and threshold.gain),
             (SHARE, "share of these tables' people", THESE, threshold and threshold.share),
         ]
+        if threshold is not None and threshold.people is not None:
+            most = min(1.0, threshold.people / played.people)
+            asked.append((CERTAIN, "people whose secret is certain", THESE, most))
     return tuple(
         StudyCriterion(of=of, label=label, at=at, at_most=most,
                        decides=threshold is None or most is not None)
@@ -267,7 +270,8 @@ def _attacked(one: ReadingAttack) -> Iterator[StudyRow]:
 def _about_these(played: TablesPlayed) -> list[StudyRow]:
     most = Quantity(value=played.ceiling, high=played.ceiling, grade="proved")
     guess = Quantity(value=played.guess, grade="proved")
-    sure = Quantity(value=played.certain, low=played.certain, grade="proved")
+    least, high = played.certain
+    sure = Quantity(value=least, low=least, high=high, grade="proved")
     return [
         StudyRow(role="guess", of="guess", name="most frequent secret", quantity=guess, at=THESE),
         StudyRow(role="bound", of=SHARE, name="same known columns", quantity=most, at=THESE),

@@ -92,6 +92,11 @@ class PublishedTablesLayout(Layout):
                 "whether other people are determined", "the tables are too large to settle it",
                 "take fewer tables together, or raise `run.seconds`",
             ))  # fmt: skip
+        if any(one.criterion.of == CERTAIN and one.status == "inconclusive" for one in case.each):
+            found.append(NotAssessed(
+                f"for whom else the {case.detail.secret} is certain",
+                "no data set was found that leaves them another", "raise `run.steps`",
+            ))  # fmt: skip
         if _may(case):
             found.append(NotAssessed(
                 "what an attacker who uses all means, medians and totals reaches",
@@ -106,6 +111,8 @@ class PublishedTablesLayout(Layout):
         accepted = f"{number(100 * most)} of 100 people"
         if of == DETERMINED:
             accepted = f"{most:,.0f} people determined"
+        elif of == CERTAIN:
+            accepted = f"{most * detail.people:,.0f} people whose {detail.secret} is certain"
         common: dict[str, Any] = {
             "unit": "people", "accepted": "" if case.worst.at_most is None else accepted,
             "asked": f"Your threshold{' for the gain' * (of == GAIN)}", "unseen": UNSEEN,
@@ -230,6 +237,10 @@ def _nothing_printed(detail: TablesDetail) -> list[str]:
 def _sentence(one: JudgedCriterion, case: StudyJudgement) -> str:
     if one.criterion.of == DETERMINED:
         return f"{one.measures[0].value:,.0f} people are determined; {one.at_most:,.0f} accepted."
+    if one.criterion.of == CERTAIN:
+        least, most = (round(share * case.detail.people) for share in
+                       (one.measures[0].value, one.at_most or 0.0))  # fmt: skip
+        return f"The {case.detail.secret} of {least:,} people is certain; {most:,} accepted."
     accepted = f"{percent(one.at_most)} is accepted"
     if one.status == "met" and one.bound is not None:
         return f"No attacker names more than {percent(one.bound.quantity.high, 'up')}; {accepted}."
@@ -299,7 +310,8 @@ def _secrets(case: StudyJudgement) -> list[Block]:
              f"{detail.people:,}, {detail.left_out:,}"),
             ("Tables of the game", f"{detail.trials:,}"),
             ("Most frequent secret", percent(guess.value)),
-            ("No doubt is left about", f"{percent(sure.value, 'down')} of people, at least"),
+            ("No doubt is left about", f"{percent(sure.value, 'down')} of people"
+             + ", at least" * (sure.quantity.high != sure.value)),
             ("No attacker with the same columns exceeds", percent(most.value, "up")),
         ]),
         table(

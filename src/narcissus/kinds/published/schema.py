@@ -51,8 +51,9 @@ class TablesThreshold(Approval):
         "attacker with the same known columns names, at most.",
     )  # fmt: skip
     people: int | None = Field(
-        default=None, ge=0, description="People determined with all their labels, at most."
-    )
+        default=None, ge=0, description="People determined with all their labels, at most; in the "
+        "game, people whose secret is certain for who knows these columns, too.",
+    )  # fmt: skip
 
     @model_validator(mode="after")
     def _some(self) -> TablesThreshold:
