@@ -248,7 +248,7 @@ def _undecided(case: GameJudgement) -> str:
     if case.of_class is not None:
         return (
             f"The attack {' and '.join(case.undeclared)} exceeds the limit for "
-            f"{_class(case.of_class)}: it is outside of this class, or the assumption is false."
+            f"{_class(case.of_class)}: it is outside of this class, or an assumption is false."
         )
     if not case.played:
         return "Nothing was written out, proved or played."
@@ -432,6 +432,7 @@ def _glance(case: GameJudgement) -> Glance:
     elif case.holds and not case.contradictions:
         unlimited = f"The statement holds against {who}, by enumeration."
     kept = {text for row in case.proofs for text in row.quantity.takes_as_given}
+    kept |= set(case.given if case.of_class is not None else ())
     return Glance(
         unit="attempts",
         without=without,
