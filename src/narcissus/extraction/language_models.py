@@ -145,18 +145,27 @@ class HuggingFaceGenerator:
         check_model_folder(path)
         self._torch, self._transformers = libraries("A Hugging Face model")
         transformers = self._transformers
-        local = {"local_files_only": True, "trust_remote_code": False}
+        local: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+        weights = {"use_safetensors": True, "ignore_mismatched_sizes": True}  # told below
+        what = "tokenizer"
         try:
             with silent(transformers):
                 self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(
                     str(path), **local
                 )
                 self._model: Any
+                what = "model"
                 self._model, loaded = transformers.AutoModelForCausalLM.from_pretrained(
-                    str(path), use_safetensors=True, output_loading_info=True, **local
+                    str(path), output_loading_info=True, **weights, **local
                 )
         except Exception as error:  # whatever the library meets in a broken folder
-            raise InputError(f"cannot read the model in {path}: {error}") from error
+            said = " ".join(str(error).split())
+            raise InputError(f"cannot read the {what} in {path}: {said}") from error
+        if wrong := sorted(loaded["mismatched_keys"]):
+            raise InputError(
+                f"the model in {path} has {len(wrong):,} of its weights in other sizes than its "
+                f"config.json says, such as {wrong[0][0]}: they belong to another model"
+            )
         if missing := sorted(loaded["missing_keys"]):  # which the library would draw at random
             raise InputError(
                 f"the model in {path} lacks {len(missing):,} of its weights, such as "

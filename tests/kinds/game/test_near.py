@@ -10,6 +10,7 @@ import pytest
 from narcissus import load_study, run
 from narcissus.errors import NarcissusError
 from narcissus.report import render_html, render_text
+from narcissus.report.brief import render_brief
 from narcissus.study.reading import read_record
 
 from .conftest import case_of
@@ -74,9 +75,13 @@ def test_no_other_prior_is_the_plain_study_to_the_last_digit(statement, far, see
 
 def test_no_row_limits_all_near_priors_by_those_that_were_looked_at():
     """Between the worst prior found and the limit nothing is known, at no epsilon."""
-    case = case_of(run(study(0.07), rng=1))
+    audit = run(study(0.07), rng=1)
+    case = case_of(audit)
     assert case.needed.quantity.high > case.needed.value
     assert {row.quantity.high for row in case.profile} == {None}
+    said = render_brief(audit.record).partition("No attacker gets more")[2]
+    assert "a delta of 0.0628 is enough" in said
+    assert "0.0497331" not in said
 
 
 def test_a_gain_at_the_given_prior_is_compared_with_the_baseline_at_that_prior():

@@ -142,7 +142,7 @@ class GameLayout(Layout):
         if case.needed is not None:
             grade, given = case.top.quantity.grade, case.needed.quantity.takes_as_given
             if case.holds and record.status == "met":
-                limits.insert(0, EveryAttacker(exact_words(case), grade, given))
+                limits.insert(0, EveryAttacker(_of_all(case), grade, given))
             most = 1.0 if case.looked_at else case.top.facts.get("largest", 1.0)
             if float(most) < 1:
                 members = int(case.top.facts["members"])
@@ -296,6 +296,16 @@ def exact_words(case: GameJudgement) -> str:
     return f"{words} Most is needed at {member}{_among(case)}." if member else words
 
 
+def _of_all(case: GameJudgement) -> str:
+    """Word what is enough for each member of a family, those not looked at included."""
+    if not case.looked_at or case.of_class is not None:
+        return exact_words(case)
+    return (
+        f"For {case.detail.statement.scope}, a delta of {upper(_enough(case), 3)} is enough, and "
+        f"{case.limit:g} is allowed."
+    )
+
+
 def _among(case: GameJudgement) -> str:
     """Describe of numbers of a family that they are not about all of its members."""
     return f", of the {case.looked_at} looked at" if case.looked_at else ""
@@ -374,7 +384,8 @@ def _against(case: GameJudgement) -> Iterator[str]:
 def _for(case: GameJudgement) -> Iterator[str]:
     """Describe what speaks for the release: what is proved or limited below what is allowed."""
     if case.holds:
-        yield f"{case.top.quantity.grade.capitalize()} exactly: {exact_words(case)}"
+        shown = _of_all(case) if case.status_alone == "met" else exact_words(case)
+        yield f"{case.top.quantity.grade.capitalize()} exactly: {shown}"
     for bound in case.proofs:
         if case.suffices(bound) and bound.value < 1:
             words = f"{bound.facts['what']} is {_at_most(bound)}, by {_theorem(bound)}"
