@@ -301,6 +301,34 @@ def test_each_attack_beyond_the_limit_is_named_beside_a_stronger_one(statement, 
     assert "The attack bayes (2) exceeds the limit" in audit.verdict
 
 
+def test_an_attack_on_a_member_of_a_family_is_compared_with_its_best_fixed_guess():
+    parts = [{"name": "bits", "n": 1, "rate": 0.2}, {"name": "bits", "n": 1, "rate": 0.5}]
+    study = small(
+        statement="fixed-baseline", world={"name": "family", "parts": parts},
+        attack=[{"name": "bayes"}], run={"trials": 1000},
+    )  # fmt: skip
+    audit = run(study, rng=1)
+    assert audit.record.status == "inconclusive"
+    assert "The attack bayes exceeds the limit" in audit.verdict
+
+
+def test_the_users_side_information_is_assumed_to_draw_fresh_data_alike():
+    class Told:
+        def check(self, world):
+            pass
+
+        def reveal(self, world, draw, rng):
+            return list(draw.data[:, 0])
+
+        def fresh(self, world, draw, known, rng):
+            return np.zeros_like(draw.data)
+
+    more = {"exact": {"when": "never"}, "attack": [{"name": "fixed-guess", "guess": [0]}]}
+    for side, own in ((Told(), True), ({"name": "rows", "rows": 1}, False)):
+        record = run(small(**{"side-information": side}, run={"trials": 20}, **more), rng=1).record
+        assert ("draws fresh data sets" in " ".join(record.assumptions)) == own
+
+
 def test_a_fixed_guess_is_not_told_what_the_attacker_is():
     told = Game(Bits(2), RandomizedResponse(1.0), Prefix(), side=KnownRows(1))
     assert from_advantage(told, 0.1, fixed=True) is None

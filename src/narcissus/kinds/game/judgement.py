@@ -319,8 +319,13 @@ class GameJudgement(StudyJudgement):
         """Attacks that exceed the limit for a class of attackers, where one decides."""
         if self.of_class is None:
             return ()
-        most, best, found = self.of_class.value, self.best_fixed, list[str]()
-        fixed = math.exp(self.detail.statement.epsilon or 0.0) * (best.value if best else math.inf)
+        most, best, found = self.of_class.value, math.inf, list[str]()
+        written = {} if self.needed is None else self.needed.facts
+        if self.best_fixed is not None:
+            best = self.best_fixed.value
+        elif "fixed" in written and written.get("member") == self.detail.member:
+            best = float(written["fixed"])
+        fixed = math.exp(self.detail.statement.epsilon or 0.0) * best
         for one in self.attackers:
             row, less = (one.success, fixed) if one.gap is None else (one.gap, 0.0)
             if row.quantity.low is not None and row.quantity.low - less > most:
