@@ -144,32 +144,23 @@ class HuggingFaceGenerator:
         self._path = path = Path(folder)
         check_model_folder(path)
         self._torch, self._transformers = libraries("A Hugging Face model")
-        transformers = self._transformers
+        transformers, at, what = self._transformers, str(path), "tokenizer"
         local: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-        weights = {"use_safetensors": True, "ignore_mismatched_sizes": True}  # told below
-        what = "tokenizer"
+        told = {"use_safetensors": True, "ignore_mismatched_sizes": True} | local
         try:
             with silent(transformers):
-                self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(
-                    str(path), **local
-                )
+                self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(at, **local)
                 self._model: Any
-                what = "model"
-                self._model, loaded = transformers.AutoModelForCausalLM.from_pretrained(
-                    str(path), output_loading_info=True, **weights, **local
-                )
+                what, models = "model", transformers.AutoModelForCausalLM
+                self._model, loaded = models.from_pretrained(at, output_loading_info=True, **told)
         except Exception as error:  # whatever the library meets in a broken folder
             said = " ".join(str(error).split())
             raise InputError(f"cannot read the {what} in {path}: {said}") from error
-        if wrong := sorted(loaded["mismatched_keys"]):
+        sizes = [name for name, *_ in loaded["mismatched_keys"]]  # other than config.json says
+        if missing := sorted({*loaded["missing_keys"], *sizes}):  # which would be drawn at random
             raise InputError(
-                f"the model in {path} has {len(wrong):,} of its weights in other sizes than its "
-                f"config.json says, such as {wrong[0][0]}: they belong to another model"
-            )
-        if missing := sorted(loaded["missing_keys"]):  # which the library would draw at random
-            raise InputError(
-                f"the model in {path} lacks {len(missing):,} of its weights, such as "
-                f"{missing[0]}: save it whole, with `save_pretrained`"
+                f"the model in {path} lacks {len(missing):,} of its weights, or has them in other "
+                f"sizes, such as {missing[0]}: save it whole, with `save_pretrained`"
             )
         self._vocabulary = self._model.get_input_embeddings().num_embeddings
         # special ones beyond the model, such as a padding token added later, end no text
