@@ -89,8 +89,17 @@ def integer(name: str, value: Any, *, low: int | None = None, high: int | None =
     return whole
 
 
+def refuse_lossy(name: str, values: Any) -> None:
+    """Refuse an array of which a conversion to floats drops something: a mask, imaginary parts."""
+    if np.ma.is_masked(values):
+        raise InputError(f"`{name}` has masked entries; fill them in, or leave them out")
+    if getattr(getattr(values, "dtype", None), "kind", "") == "c":
+        raise InputError(f"`{name}` must be real numbers, got complex ones; take `.real`")
+
+
 def probabilities(name: str, values: ArrayLike) -> NDArray[np.float64]:
     """Return ``values`` as a float array of any shape, with every entry in [0, 1]."""
+    refuse_lossy(name, values)
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:

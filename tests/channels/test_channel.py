@@ -12,7 +12,8 @@ from scipy import sparse
 
 from narcissus import channels
 from narcissus import channels as ch
-from narcissus.channels import beta, channel, prior_for
+from narcissus.channels import beta, channel, prior_for, shannon_leakage
+from narcissus.errors import InputError
 
 from .conftest import refused
 
@@ -210,3 +211,26 @@ def test_qif_has_the_same_posteriors(qif):
     assert ch.reduced(rows).shape == theirs.shape
     for one, two in ((rows, theirs), (theirs, rows)):
         assert ch.refines(one, two).holds
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        (np.ma.masked_array([0.5, 0.5], mask=[False, True]), "masked entries"),
+        (np.array([0.5, 0.5j]), "complex ones"),
+    ],
+)
+def test_what_a_conversion_would_drop_is_refused(values, says):
+    with pytest.raises(InputError, match=says):
+        channel(values[None])
+    with pytest.raises(InputError, match=says):
+        shannon_leakage([[0.5, 0.5], [0.1, 0.9]], values)
+
+
+@pytest.mark.usefixtures("loops")
+def test_rounded_rows_are_refused_with_numba_and_without():
+    rows = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])
+    with pytest.raises(InputError, match=r"sums to 0\.9|sums to 1\.0"):
+        shannon_leakage(rows.astype("f4"), np.array([0.5, 0.5]))
+    with pytest.raises(InputError, match="`prior` must sum to 1"):
+        shannon_leakage(rows, np.array([0.4, 0.6]).astype("f4"))

@@ -694,7 +694,11 @@ def test_what_was_stopped_goes_on_with_the_same_numbers(byte_pairs, monkeypatch,
             "tokenizer",
             r"tokenizer in .* does not fit its model: .* up to \d+, and the model has 9,",
         ),
-        ("missing", r"lacks 1 of its weights, such as .*mlp\.c_fc\.weight"),
+        (
+            "sizes",
+            r"lacks 1 of its weights, or has them in other sizes, such as .*mlp\.c_fc\.weight",
+        ),
+        ("missing", r"lacks 1 of its weights, or has .* such as .*mlp\.c_fc\.weight"),
         ("empty", "cannot read the model|lacks"),
         ("nan", "gives no probabilities, but NaN: its weights are damaged"),
     ],
@@ -713,6 +717,8 @@ def test_broken_models_are_refused(byte_pairs, tmp_path, spoil, said):
         transformers.GPT2LMHeadModel(config).save_pretrained(tmp_path / "model")
     elif spoil == "missing":
         del weights[name]
+    elif spoil == "sizes":
+        weights[name] = torch.cat([weights[name]] * 2)
     elif spoil == "empty":
         weights = {}
     else:

@@ -176,6 +176,24 @@ def test_the_given_prior_alone_is_the_exact_profile(nearby, seed):
         assert fixed.at_most == pytest.approx(exact.robust(epsilon)[0], abs=1e-12)
 
 
+@pytest.mark.parametrize("nearby", [Nearby(factor=1.2), Nearby(distance=0.1)])
+@pytest.mark.parametrize("values", [3, 4])
+def test_the_worst_found_is_no_better_than_a_vertex(values, nearby):
+    """Vertices by linear programs in random directions: none of them needs more."""
+    chance = math.e / (math.e + values - 1)
+    channel = np.full((values, values), (1 - chance) / (values - 1))
+    np.fill_diagonal(channel, chance)
+    prior = np.arange(values, 0, -1) / sum(range(values + 1))
+    world = Finite([[x] for x in range(values)], prior.tolist())
+    exact = write_out(Game(world, Listed(channel), Listed(np.eye(values))))
+    rng = np.random.default_rng(1)
+    found = NearPriors(exact, nearby, 0.5)
+    for _ in range(60):
+        at = largest(nearby, prior, rng.normal(size=values))
+        gains = np.diag(at) @ channel - math.exp(0.5) * np.outer(at, at @ channel)
+        assert found.worst[0] >= np.maximum(gains.max(axis=0), 0).sum() - 1e-9
+
+
 def test_a_prior_that_depends_on_the_order_of_records_needs_more_than_one_that_does_not():
     """Up to order, guesses name the first record; of a near prior another may be the worst."""
     world = Bits(3, 0.3)

@@ -62,6 +62,19 @@ def test_a_prior_is_the_model_s_and_its_bound_is_the_corollary():
     assert points["likeliest, by likelihood"] == [pytest.approx(max(by_text / by_text.sum()))]
 
 
+@pytest.mark.parametrize("loss", [1.0, 3.0, 30.0])
+def test_an_epsilon_that_is_said_to_protect_does(loss):
+    """One secret is likelier by e^loss: near a prior of 1 even epsilon 0 allows an advantage."""
+    made = _make_priors(Given({"from 1": [[0.0, loss], [1.0, 1.0]]}), values=["x", "y"], text="{}")
+    p = 1 / (1 + np.exp(-loss))
+    for note in made.notes[:2]:
+        found = re.search(r"at most 0\.05 up to epsilon ([\d.]+)\.$", note)
+        grown = np.exp(float(found[1]) if found else 0.0)
+        advantage = (p * grown / (1 + p * (grown - 1)) + 1e-5 - p) / (1 - p)
+        assert (advantage <= 0.05) == (found is not None)
+        assert found or "at no epsilon by this bound" in note
+
+
 @pytest.mark.parametrize(("named", "of"), [(15, 20), (20, 20), (3, 20)])
 def test_what_is_refuted_is_what_so_many_secrets_are_too_unlikely_for(named, of):
     counts = {"canaries": of - 1, "named": named - 1, "printed": 0}
@@ -82,6 +95,7 @@ def test_what_is_refuted_is_what_so_many_secrets_are_too_unlikely_for(named, of)
     # two groups: a mechanism with this epsilon names as many with chance 1 - .975 at most
     tail = stats.binom.sf(named - 1, of, np.exp(epsilon) / (np.exp(epsilon) + 99))
     assert tail == pytest.approx(0.025, rel=0.05)
+    assert tail <= 0.025 + 1e-4  # rounded down, so that no more is called refuted than is
     assert "refutes no epsilon" in made.notes[1]
 
 

@@ -62,7 +62,8 @@ def _subsets(rows: Matrix, best: Matrix) -> None:
 
 def _information(rows: Matrix, prior: Matrix) -> float:
     """Return what the output tells of the secret, in nats; -1 unless both are distributions."""
-    if rows.ndim != 2 or prior.shape != rows.shape[:1]:
+    fits = rows.ndim == 2 and prior.shape == rows.shape[:1]
+    if not fits or {rows.dtype, prior.dtype} != {np.dtype(np.float64)}:
         return -1.0
     off = max(abs(rows.sum(axis=1) - 1).max(initial=0), abs(prior.sum() - 1))
     if not (off <= 5e-10 and prior.min() >= 0):

@@ -21,7 +21,7 @@ from scipy import sparse
 
 from narcissus._arrays import Floats
 from narcissus._pandas import is_frame, pd
-from narcissus._validation import distribution, non_negative
+from narcissus._validation import distribution, non_negative, refuse_lossy
 from narcissus._visible import cell
 from narcissus.errors import InputError, TooLargeError
 from narcissus.results import Grade, Result
@@ -218,6 +218,7 @@ def channel(
         secrets = list(matrix.index) if secrets is None else secrets
         outputs = list(matrix.columns) if outputs is None else outputs
         matrix = matrix.to_numpy()
+    refuse_lossy("matrix", matrix)
     if sparse.issparse(matrix):
         values: Any = sparse.csr_array(cast(Any, matrix), dtype=np.float64)
         values.sum_duplicates()

@@ -144,23 +144,23 @@ class HuggingFaceGenerator:
         self._path = path = Path(folder)
         check_model_folder(path)
         self._torch, self._transformers = libraries("A Hugging Face model")
-        transformers = self._transformers
-        local = {"local_files_only": True, "trust_remote_code": False}
+        transformers, at, what = self._transformers, str(path), "tokenizer"
+        local: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+        told = {"use_safetensors": True, "ignore_mismatched_sizes": True} | local
         try:
             with silent(transformers):
-                self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(
-                    str(path), **local
-                )
+                self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(at, **local)
                 self._model: Any
-                self._model, loaded = transformers.AutoModelForCausalLM.from_pretrained(
-                    str(path), use_safetensors=True, output_loading_info=True, **local
-                )
+                what, models = "model", transformers.AutoModelForCausalLM
+                self._model, loaded = models.from_pretrained(at, output_loading_info=True, **told)
         except Exception as error:  # whatever the library meets in a broken folder
-            raise InputError(f"cannot read the model in {path}: {error}") from error
-        if missing := sorted(loaded["missing_keys"]):  # which the library would draw at random
+            said = " ".join(str(error).split())
+            raise InputError(f"cannot read the {what} in {path}: {said}") from error
+        sizes = [name for name, *_ in loaded["mismatched_keys"]]  # other than config.json says
+        if missing := sorted({*loaded["missing_keys"], *sizes}):  # which would be drawn at random
             raise InputError(
-                f"the model in {path} lacks {len(missing):,} of its weights, such as "
-                f"{missing[0]}: save it whole, with `save_pretrained`"
+                f"the model in {path} lacks {len(missing):,} of its weights, or has them in other "
+                f"sizes, such as {missing[0]}: save it whole, with `save_pretrained`"
             )
         self._vocabulary = self._model.get_input_embeddings().num_embeddings
         # special ones beyond the model, such as a padding token added later, end no text

@@ -28,7 +28,7 @@ from narcissus.profiles.write_out import WrittenConversations, WrittenOut
 from narcissus.success.relations.base import table
 from narcissus.worlds.finite import Finite
 
-LARGEST = 1_000_000  # triples of data set, release and guess: some seconds
+LARGEST = 1_000_000  # triples of data set, release and guess: about a minute
 STEPS = 40
 
 
@@ -115,8 +115,10 @@ class NearPriors:
         found = self._gain(self.prior)[0], self.prior
         some, columns = self._tables[0][:STEPS], self._channel.T[:STEPS]
         both = (columns[:, None, :] * some).reshape(-1, len(self.prior))[: 4 * STEPS]
-        starts = self._towards(np.vstack([some, -some, columns, -columns, both]))[1]
-        for start in (self.prior, *starts):
+        drawn = np.random.default_rng(0).normal(size=(2 * STEPS, len(self.prior)))
+        starts = self._towards(np.vstack([some, -some, columns, -columns, both, drawn]))[1]
+        # a vertex where nothing is worth an attempt has no slope: begin on the way to it, too
+        for start in (self.prior, *starts, *(starts + self.prior) / 2):
             at, (gain, slope) = start, self._gain(start)
             for _ in range(STEPS):
                 if gain > found[0] + 1e-12:
@@ -167,8 +169,9 @@ class NearPriors:
     def _limit(self, each: Floats, of_all: Floats, rest: float) -> float:
         """Bound the gain at every near prior; ``each`` (Y, Z, X), ``of_all`` (X,)."""
         rows, least = np.arange(len(each)), math.inf
-        best = each[rows, (each @ self.worst[1]).argmax(axis=1)]
-        for start in (np.zeros_like(best), best):
+        at = (self.prior, self.worst[1])
+        best = [each[rows, (each @ prior).argmax(axis=1)] for prior in at]
+        for start in (np.zeros_like(best[0]), *best):
             shifted = start
             for _ in range(STEPS):
                 means, priors = self._towards(each - shifted[:, None, :])

@@ -171,7 +171,7 @@ def test_an_attacker_outside_of_the_class_is_no_contradiction():
     audit = run(stretched(), rng=1)
     assert case_of(audit).undeclared == ("seed-search",)
     assert not audit.record.contradictions
-    assert "it is outside of this class, or the assumption is false" in audit.verdict
+    assert "it is outside of this class, or an assumption is false" in audit.verdict
     audit = run(stretched(outside=["seed-search"]), rng=1)
     assert not audit.record.contradictions
     assert "The attack seed-search is outside of it, and gained more" in audit.verdict
@@ -227,6 +227,9 @@ def test_uses_add_up_and_the_record_is_read_again(tmp_path):
         ({"against": "Nobody"}, "must name a class of attackers"),
         ({"against": "all efficient attackers"}, "must name a class of attackers"),
         ({"against": ""}, "assume.against"),
+        ({"against": " \t  \n "}, "assume.against"),
+        ({"against": "efficient attackers\nRESILIENT"}, "assume.against.*one line"),
+        ({"of": "the \u202ecipher"}, "assume.of.*one line"),
         ({"of": "x" * 101}, "assume.of"),
         ({"outside": ["key-search"]}, "`assume.outside` names `key-search`"),
     ],
@@ -248,6 +251,84 @@ def test_a_game_without_such_a_limit_refuses_it(more):
         run(small(**more), rng=1)
 
 
+@pytest.mark.parametrize(
+    ("against", "names"),
+    [
+        *((one, False) for one in ("attackers", "The adversaries.", "arbitrary attackers")),
+        *((one, False) for one in ("attackers of unlimited power", "everyone", "anything")),
+        *((one, True) for one in ("attackers with a phone", "attackers with limited time")),
+    ],
+)
+def test_only_a_class_of_attackers_is_one(against, names):
+    if names:
+        assert Assume(**{**SURE, "against": f" {against} "}).against == against
+    else:
+        with pytest.raises(ValueError, match="must name a class"):
+            Assume(**{**SURE, "against": against})
+
+
+@pytest.mark.parametrize("played", [False, True])
+def test_a_fixed_guess_that_is_given_is_an_assumption(played):
+    """A guess has 1/2: what is given as .1 is false, and no attacker of the class is at fault."""
+    low = {"name": "fixed-baseline", "epsilon": 0.0, "delta": 0.1, "best": 0.1}
+    more = {"exact": {"when": "never"}, "attack": [{"name": "fixed-guess", "guess": [0]}]}
+    assume = {**SURE, "outside": ["fixed-guess"] if played else []}
+    unplayable = {"mechanism": {"name": "stretched", "seed_bits": 64, "length": 256}}
+    study = small(statement=low, assume=assume, run={"trials": 200}, **more)
+    if not played:
+        study = small(statement=low, assume=assume, **unplayable)
+    record = run(study, rng=1).record
+    assert (record.status, record.grade) == ("met", "proved if")
+    guess = "the best fixed guess succeeds with chance at most 0.1, as [statement] says"
+    assert guess in record.assumptions
+    assert guess in render_text(record).replace("\n", " ").replace("    ", "")
+
+
+@pytest.mark.parametrize("best", [None, 0.5])
+@pytest.mark.parametrize("statement", ["narcissus", "fixed-baseline"])
+def test_each_attack_beyond_the_limit_is_named_beside_a_stronger_one(statement, best):
+    """Of two attacks that exceed the limit one is said to be outside; the other one is not."""
+    said = {"name": statement, "epsilon": 0.0, "delta": 0.1}
+    if statement == "fixed-baseline" and best is not None:
+        said["best"] = best
+    study = small(
+        statement=said, attack=[{"name": "bayes"}, {"name": "bayes"}],
+        mechanism={"name": "randomized-response", "epsilon": 3.0}, run={"trials": 1000},
+        assume={**SURE, "outside": ["bayes"]},
+    )  # fmt: skip
+    audit = run(study, rng=1)
+    assert audit.record.status == "inconclusive"
+    assert "The attack bayes (2) exceeds the limit" in audit.verdict
+
+
+def test_an_attack_on_a_member_of_a_family_is_compared_with_its_best_fixed_guess():
+    parts = [{"name": "bits", "n": 1, "rate": 0.2}, {"name": "bits", "n": 1, "rate": 0.5}]
+    study = small(
+        statement="fixed-baseline", world={"name": "family", "parts": parts},
+        attack=[{"name": "bayes"}], run={"trials": 1000},
+    )  # fmt: skip
+    audit = run(study, rng=1)
+    assert audit.record.status == "inconclusive"
+    assert "The attack bayes exceeds the limit" in audit.verdict
+
+
+def test_the_users_side_information_is_assumed_to_draw_fresh_data_alike():
+    class Told:
+        def check(self, world):
+            pass
+
+        def reveal(self, world, draw, rng):
+            return list(draw.data[:, 0])
+
+        def fresh(self, world, draw, known, rng):
+            return np.zeros_like(draw.data)
+
+    more = {"exact": {"when": "never"}, "attack": [{"name": "fixed-guess", "guess": [0]}]}
+    for side, own in ((Told(), True), ({"name": "rows", "rows": 1}, False)):
+        record = run(small(**{"side-information": side}, run={"trials": 20}, **more), rng=1).record
+        assert ("draws fresh data sets" in " ".join(record.assumptions)) == own
+
+
 def test_a_fixed_guess_is_not_told_what_the_attacker_is():
     told = Game(Bits(2), RandomizedResponse(1.0), Prefix(), side=KnownRows(1))
     assert from_advantage(told, 0.1, fixed=True) is None
@@ -256,5 +337,8 @@ def test_a_fixed_guess_is_not_told_what_the_attacker_is():
 
 def test_a_world_of_the_users_own_is_assumed_to_draw_fresh_data_alike():
     given = of_class(0.1, Assume(**SURE), own=True).quantity.takes_as_given
-    assert given[1] == "the user's world draws fresh data sets as it draws the data"
+    assert (
+        given[1]
+        == "the user's part draws fresh data sets as the data are drawn, given what is told"
+    )
     assert len(of_class(0.1, Assume(**SURE), own=False).quantity.takes_as_given) == 1

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 from narcissus import load_study, run
 from narcissus.errors import NarcissusError
 from narcissus.report import render_html, render_text
+from narcissus.report.brief import render_brief
 from narcissus.study.reading import read_record
 
 from .conftest import case_of
@@ -40,7 +42,7 @@ EVERY = "every prior within a factor of 1.2 of the given one"
 @pytest.mark.parametrize(
     ("allowed", "status", "grade", "said"),
     [
-        (0.07, "met", "proved", f"for {EVERY}, a delta of 0.0634 is enough"),
+        (0.07, "met", "proved", f"for {EVERY}, a delta of 0.0628 is enough"),
         (0.055, "inconclusive", "not assessed", f"This is not shown for {EVERY}"),
         (0.045, "exceeded", "proved", "Most is needed at a near prior, of the priors looked at"),
         (0.04, "exceeded", "proved", "the best attacker does better than allowed"),
@@ -51,10 +53,35 @@ def test_the_worst_near_prior_decides(allowed, status, grade, said):
     assert (audit.record.status, audit.record.grade) == (status, grade)
     assert said.lower() in audit.verdict.lower()
     case, page = case_of(audit), render_text(audit.record)
-    assert case.needed.quantity.value == pytest.approx(0.0487616, abs=1e-6)
+    assert case.needed.quantity.value == pytest.approx(0.0497331, abs=1e-6)
     assert "Attacks are played at the given prior." in " ".join(page.split())
     assert case.detail.member == "the given prior"
     assert len(render_html(audit.record)) > 1000
+
+
+@pytest.mark.parametrize("statement", ["narcissus", "fixed-baseline"])
+@pytest.mark.parametrize("far", [("prior_factor", 1.0), ("prior_distance", 0.0)])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_other_prior_is_the_plain_study_to_the_last_digit(statement, far, seed):
+    chances = np.random.default_rng(seed).dirichlet(np.ones(4)).tolist()
+    world = {"name": "finite", "data": [[0], [1], [2], [3]], "probabilities": chances}
+    near, plain = (
+        run(study(0.02, statement, far=far, world=world, **more), rng=1).record
+        for more in ({}, {"family": None})
+    )
+    assert [row.quantity for row in near.rows] == [row.quantity for row in plain.rows]
+    assert (near.status, near.grade) == (plain.status, plain.grade)
+
+
+def test_no_row_limits_all_near_priors_by_those_that_were_looked_at():
+    """Between the worst prior found and the limit nothing is known, at no epsilon."""
+    audit = run(study(0.07), rng=1)
+    case = case_of(audit)
+    assert case.needed.quantity.high > case.needed.value
+    assert {row.quantity.high for row in case.profile} == {None}
+    said = render_brief(audit.record).partition("No attacker gets more")[2]
+    assert "a delta of 0.0628 is enough" in said
+    assert "0.0497331" not in said
 
 
 def test_a_gain_at_the_given_prior_is_compared_with_the_baseline_at_that_prior():

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from narcissus._files import read_bytes
+from narcissus._outwards import lower
 from narcissus._random import child
 from narcissus._validation import integer, positive
 from narcissus.audits import run
@@ -143,10 +144,12 @@ def _make_priors(given: Given, *, values: Sequence[str], text: str) -> Told:
         found = {n: float(np.quantile(chances, q, method="inverted_cdf")) for n, q in marks.items()}
         top[f"likeliest, by {weight}"] = most = found["likeliest"]
         yield figures.advantages(found, f"Prior by {weight}")
+        up_to = figures.protecting(most)
+        which = f"up to epsilon {lower(up_to, 3)}" if up_to > 0 else "at no epsilon by this bound"
         yield (
             f"By {weight} the likeliest of {len(values):,} secrets is "
             f"{values[int(chances.argmax())]}, with a prior of {most:.4g}; its advantage is at "
-            f"most {figures.MOST:g} up to epsilon {figures.protecting(most):.3g}."
+            f"most {figures.MOST:g} {which}."
         )
     yield figures.protections(top)
     yield (
@@ -207,7 +210,7 @@ def _make_planted(given: Given, *, epsilons: Sequence[float], values: int) -> To
         )
         yield Panel(f"{title}, {n:,} planted", "epsilon", "of 100 secrets", lines, log_x=True)
         refuted = refute(n, n, named, values=values, delta=delta, confidence=level).epsilon
-        said = f"every epsilon below {refuted:.3g}" if refuted > 0 else "no epsilon"
+        said = f"every epsilon below {lower(refuted, 3)}" if refuted > 0 else "no epsilon"
         yield (
             f"{title}: {named} of {n} secrets are named among {values:,}, which refutes {said} at "
             f"delta {delta:g}; {printed} are printed whole."

@@ -211,6 +211,8 @@ def _near(family: NearFamily, given: WrittenOut, statement: Any) -> Covered:
         reason = "`statement.best` is about one prior (leave it out: it is computed for each)"
     if reason:
         raise InputError(f'[family] kind = "near" is not for this game, since {reason}')
+    if family.prior_factor == 1 or family.prior_distance == 0:
+        return WrittenFamily({GIVEN: given}), None, ""  # the plain study, to the last digit
     found = NearPriors(given, family.nearby, statement.epsilon, fixed)
     between = ""
     if found.at_most > statement.delta + ROUNDING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -318,9 +319,17 @@ class GameJudgement(StudyJudgement):
         """Attacks that exceed the limit for a class of attackers, where one decides."""
         if self.of_class is None:
             return ()
-        gaps = {one.name: one.gap.quantity.low for one in self.attackers if one.gap is not None}
-        most = self.of_class.value
-        found = [name for name, low in gaps.items() if low is not None and low > most]
+        most, best, found = self.of_class.value, math.inf, list[str]()
+        written = {} if self.needed is None else self.needed.facts
+        if self.best_fixed is not None:
+            best = self.best_fixed.value
+        elif "fixed" in written and written.get("member") == self.detail.member:
+            best = float(written["fixed"])
+        fixed = math.exp(self.detail.statement.epsilon or 0.0) * best
+        for one in self.attackers:
+            row, less = (one.success, fixed) if one.gap is None else (one.gap, 0.0)
+            if row.quantity.low is not None and row.quantity.low - less > most:
+                found.append(one.name)
         if self.detail.decided is not None and self.decisive is not None:
             found.append(self.decisive.name)
         return tuple(dict.fromkeys(found))
@@ -355,8 +364,9 @@ class GameJudgement(StudyJudgement):
     def rests_on(self) -> tuple[StudyRow, ...]:
         """What the status rests on, were nothing contradicted."""
         found = None if self.undeclared else self.of_class or self.needed or self.proof
-        if found is not None:
-            return (found,)
+        if found is not None:  # one for a class is compared with the best fixed guess as given
+            best = None if self.of_class is None else self.best_fixed
+            return (found,) if best is None else (found, best)
         rows = [one.success for one in self.attackers] if self.played else []
         return (*rows, self.best_fixed) if rows and self.best_fixed is not None else tuple(rows)
 

@@ -52,6 +52,7 @@ from narcissus.kinds.game.schema import (
     Setup,
     asked_of_rows,
 )
+from narcissus.knowledge import OwnSideInformation
 from narcissus.profiles import WORK, Cover, WrittenFamily, memorized_information, write_out_family
 from narcissus.profiles.proofs import from_advantage, from_comparison, from_lemmas, from_privacy
 from narcissus.results import Bound, Estimate, NotAssessed
@@ -306,7 +307,8 @@ class GameKind(Kind[GameStudy, GameWork]):
                 curve = curve_of(played.statement, played.attackers)
             asked, confidence = study.statement.options, study.run.confidence
             rows += [*exact, *proofs]
-            rows += others(asked.get("best"), refuted, confidence, curve, memorized)
+            fixed = getattr(statement, "best", None) if study.assume is not None else None
+            rows += others(asked.get("best"), refuted, confidence, curve, memorized, fixed)
             said = GameStatement(
                 name=study.statement.name, words=(setup.statement if near else statement).words(),
                 definition=statement.definition, scope=work.scope,
@@ -459,7 +461,8 @@ def _proofs(study: GameStudy, setup: Setup, statement: Any) -> Iterator[StudyRow
     if not isinstance(statement, Resilience | FixedBaseline):
         return
     if study.assume is not None and (limit := _advantage(study.assume, setup)) is not None:
-        own = any(is_own(game.world) for game in setup.game.members().values())
+        own = is_own(setup.game.side) and not isinstance(setup.game.side, OwnSideInformation)
+        own = own or any(is_own(game.world) for game in setup.game.members().values())
         yield of_class(limit, study.assume, own=own)  # for every distribution
     if isinstance(study.family, RatesFamily):
         return  # a theorem about each point says nothing of the rates between

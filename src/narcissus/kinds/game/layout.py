@@ -142,7 +142,7 @@ class GameLayout(Layout):
         if case.needed is not None:
             grade, given = case.top.quantity.grade, case.needed.quantity.takes_as_given
             if case.holds and record.status == "met":
-                limits.insert(0, EveryAttacker(exact_words(case), grade, given))
+                limits.insert(0, EveryAttacker(_of_all(case), grade, given))
             most = 1.0 if case.looked_at else case.top.facts.get("largest", 1.0)
             if float(most) < 1:
                 members = int(case.top.facts["members"])
@@ -248,7 +248,7 @@ def _undecided(case: GameJudgement) -> str:
     if case.of_class is not None:
         return (
             f"The attack {' and '.join(case.undeclared)} exceeds the limit for "
-            f"{_class(case.of_class)}: it is outside of this class, or the assumption is false."
+            f"{_class(case.of_class)}: it is outside of this class, or an assumption is false."
         )
     if case.holds:
         return (
@@ -299,6 +299,16 @@ def exact_words(case: GameJudgement) -> str:
         found = f"{case.limit:g} up to rounding"
     words = f"The {name or 'delta that is needed'} is {found}, and {case.limit:g} is allowed."
     return f"{words} Most is needed at {member}{_among(case)}." if member else words
+
+
+def _of_all(case: GameJudgement) -> str:
+    """Word what is enough for each member of a family, those not looked at included."""
+    if not case.looked_at or case.of_class is not None:
+        return exact_words(case)
+    return (
+        f"For {case.detail.statement.scope}, a delta of {upper(_enough(case), 3)} is enough, and "
+        f"{case.limit:g} is allowed."
+    )
 
 
 def _among(case: GameJudgement) -> str:
@@ -379,7 +389,8 @@ def _against(case: GameJudgement) -> Iterator[str]:
 def _for(case: GameJudgement) -> Iterator[str]:
     """Describe what speaks for the release: what is proved or limited below what is allowed."""
     if case.holds:
-        yield f"{case.top.quantity.grade.capitalize()} exactly: {exact_words(case)}"
+        shown = _of_all(case) if case.status_alone == "met" else exact_words(case)
+        yield f"{case.top.quantity.grade.capitalize()} exactly: {shown}"
     for bound in case.proofs:
         if case.suffices(bound) and bound.value < 1:
             words = f"{bound.facts['what']} is {_at_most(bound)}, by {_theorem(bound)}"
@@ -439,6 +450,7 @@ def _glance(case: GameJudgement) -> Glance:
     elif case.holds and case.status == "met":
         unlimited = f"The statement holds against {who}, by enumeration."
     kept = {text for row in case.proofs for text in row.quantity.takes_as_given}
+    kept |= set(case.given if case.of_class is not None else ())
     return Glance(
         unit="attempts",
         without=without,

@@ -61,7 +61,10 @@ def proof_row(bound: Bound, limits: Limits) -> StudyRow:
 
 
 def of_class(value: float, assume: Assume, *, own: bool) -> StudyRow:
-    """Return the limit for a class of attackers, no limit for others; ``own``: the user's world."""
+    """Return the limit for a class of attackers, no limit for others.
+
+    own: Whether the user's world, or side information, draws the fresh data sets.
+    """
     apart = "the ideal" if assume.ideal else "the release of another data set"
     uses = f"each of {assume.uses:,} independent uses" if assume.uses > 1 else "a use"
     given = (
@@ -70,7 +73,7 @@ def of_class(value: float, assume: Assume, *, own: bool) -> StudyRow:
     )
     what = f"delta at every epsilon, for {assume.against}"
     how: dict[str, str] = {"what": what, "limits": "delta", "against": assume.against}
-    draws = "the user's world draws fresh data sets as it draws the data"
+    draws = "the user's part draws fresh data sets as the data are drawn, given what is told"
     found = [given, draws] if own else [given]
     return proved(f"Narcissus theory 2.4, for {assume.against}", value, found, "hybrid", **how)
 
@@ -108,19 +111,25 @@ def written(
     )
     yield fact("measure", "", what, quantity, facts={**facts, "rounding": rounding})
     for epsilon, delta in profile.items():
-        quantity = Quantity(value=delta, high=delta or rounding, grade=grade)
+        most = (delta or rounding) if enough == least else None  # others may need more
+        quantity = Quantity(value=delta, high=most, grade=grade)
         yield fact("measure", "delta", EVERYBODY, quantity, at={"epsilon": epsilon})
 
 
 def others(
     best: float | None, refuted: float | None, confidence: float,
-    curve: Sequence[tuple[float, float, float]], bits: float | None,
+    curve: Sequence[tuple[float, float, float]], bits: float | None, fixed: float | None = None,
 ) -> Iterator[StudyRow]:  # fmt: skip
-    """Yield what the statement itself assumes, what was refuted, the curve, what is memorized."""
+    """Yield what the statement itself assumes, what was refuted, the curve, what is memorized.
+
+    fixed: The chance of the best fixed guess, where it is computed and counts for a class.
+    """
     if best is not None:
         words = f"the best fixed guess succeeds with chance at most {best:g}, as [statement] says"
         quantity = Quantity(value=best, grade="proved if", takes_as_given=(words,))
         yield fact("guess", "", "[statement]", quantity)
+    elif fixed is not None:
+        yield fact("guess", "", "[world]", Quantity(value=fixed, grade="proved"))
     if refuted is not None:
         quantity = Quantity(value=refuted, low=refuted, grade="sampled", confidence=confidence)
         yield fact("refuted", "", "epsilon", quantity)
@@ -172,7 +181,7 @@ def exactly(
         return []
     member, least, what, fixed = found
     several, given = len(family.members) > 1, family.assumptions
-    enough = cover.at_most if cover is not None else None if between else least
+    enough = max(cover.at_most, least) if cover is not None else None if between else least
     return [*written(
         (what, least, enough), worst[at].best.rates, at,
         {float(point): worst[point].best.delta for point in points},

@@ -10,7 +10,7 @@ from math import comb, prod
 from typing import Annotated, Any, Literal, Self, cast
 
 import numpy as np
-from pydantic import Field, model_serializer, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_serializer, model_validator
 
 from narcissus._validation import did_you_mean
 from narcissus.bounds.threat import Nearby
@@ -385,8 +385,21 @@ class Privacy(FileSection):
     delta: float = Field(default=0.0, ge=0, le=1)
 
 
-Phrase = Annotated[str, Field(min_length=3, max_length=100)]
-_UNIVERSAL = re.compile(r"\b(every|all|any|no|each|whoever|whatever)\b|body\b|one\b", re.I)
+def _one_line(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("must be one line of printable characters")
+    return text
+
+
+Phrase = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=3, max_length=100),
+    AfterValidator(_one_line),
+]  # fmt: skip
+_UNIVERSAL = re.compile(
+    r"\b(every|all|any|no|each|whoever|whatever|whatsoever|arbitrary|un(limited|bounded)"
+    r"|(any|every|no)(one|body|thing))\b|^\W*((the|an?|other|our|your)\W+)*"
+    r"(attackers?|adversar(y|ies)|people|opponents?|intruders?|somebody|someone)\W*$", re.I
+)  # fmt: skip
 
 
 class Assume(FileSection):
