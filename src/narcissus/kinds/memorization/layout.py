@@ -167,7 +167,9 @@ class MemorizationLayout(Layout):
         without = Reach(f"There is no comparison: the model saw every one of these {of}.")
         if group.fresh is not None:
             without = Reach(f"{does} {{}} {unit} that the model never saw.", group.fresh)
-        shown = gain_text(group.shown_gain) if group.shown_gain > 0 else "no gain is shown"
+        shown = "No gain is shown."
+        if group.shown_gain > 0:
+            shown = f"Estimated: {gain_text(group.shown_gain)}."
         accepted = "" if most is None else f"{100 * most:g} more of 100 than of {unit} never seen"
         return Glance(
             unit=of,
@@ -178,7 +180,7 @@ class MemorizationLayout(Layout):
             hardest=self._hardest(groups),
             unseen=f"other attacks, {unit} of another source",
             accepted=accepted,
-            notes=[f"Counted: {group.recovered:,} of {group.total:,} {of}, {shown}."],
+            notes=[f"Counted: {group.recovered:,} of {group.total:,} {of}. {shown}"],
         )
 
     def subject_of_attack(self, name: str) -> str:
