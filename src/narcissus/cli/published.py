@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -17,10 +16,10 @@ from narcissus.cli.main import EXCEEDED, NOT_ASSESSED, OK
 from narcissus.cli.options import (
     COUNT,
     EXISTING,
+    SEED,
     AsJson,
     Existing,
     Opt,
-    SeedGiven,
     command,
     print_json,
     some,
@@ -99,7 +98,7 @@ def tables(files: Annotated[tuple[Path, ...], Opt(EXISTING)], *, of: TablesOptio
     names = [one.name for one in fields(counts.Publication)]
     given = counts.Publication(**{name: getattr(of, name) for name in names})
     cells = given.read(files)
-    with progress(quiet=of.run.quiet or of.run.as_json or not sys.stderr.isatty()) as observer:
+    with progress(quiet=of.run.quiet) as observer:
         how: dict[str, Any] = {"limit": of.limit, "seconds": of.seconds, "observer": observer}
         if of.against is None:
             found, narrowed = counts.audit_tables(cells, given.structure, **how), None
@@ -198,13 +197,13 @@ def _sensitive(
 @dataclass(frozen=True, kw_only=True)
 class RulesOptions:
     by: tuple[str, ...] = ()
-    secret: str = ""
+    secret: str | None = None
     small: Annotated[int, Opt(click.IntRange(min=2))] = 3
     cell_key: Existing = None
     epsilon: Annotated[tuple[float, ...], Opt(PERCENT)] = ()
     trials: Annotated[int, Opt(click.IntRange(0, 100_000))] = 5
     seconds: Annotated[float, Opt(PERCENT)] = 30.0
-    seed: SeedGiven = None
+    seed: Annotated[int, Opt(SEED)] = 0
     out: Path | None = None
     as_json: AsJson = False
 
@@ -226,13 +225,17 @@ def rules(people: Annotated[Path, Opt(EXISTING)], *, of: RulesOptions) -> None:
         )
     tables = [[name.strip() for name in one.split(",")] for one in of.by]
     names = list(dict.fromkeys([*(name for table in tables for name in table), of.secret]))
-    table = read_table(people, columns=names, missing="category")
+    try:
+        table = read_table(people, columns=names, missing="category")
+    except InputError as error:
+        here = "Here columns are taken as they are: group values in the file, or name other columns"
+        raise InputError(f"{error}\n{here} with --by and --secret") from error
     labels = {
         name: [table.labels[at][k] for k in table.in_order[:, at].tolist()]
         for at, name in enumerate(table.names)
     }
     key = None if of.cell_key is None else counts.read_cell_key(of.cell_key)
-    with progress(quiet=of.as_json or not sys.stderr.isatty()) as observer:
+    with progress() as observer:
         found = counts.compare_rules(
             pd.DataFrame(labels).astype(str), of.secret, tables, small=of.small, key=key,
             epsilons=of.epsilon or EPSILONS, trials=of.trials, seconds=of.seconds, rng=of.seed,

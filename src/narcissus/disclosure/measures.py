@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from narcissus._pandas import pd
+from narcissus._validation import some_of
 from narcissus.disclosure.classes import Codes, KeyClasses, Numbers, key_classes
 from narcissus.disclosure.diversity import SecretMeasures, measure_secret
 from narcissus.disclosure.uniques import (
@@ -254,7 +255,7 @@ def _columns(
     if not chosen:
         wrong.append(
             "name the columns that an attacker knows (`known`, --known): no name says so; the "
-            f"columns are {', '.join(names)}"
+            f"columns are {some_of(names)}"
         )
     refuse([InputError(text) for text in wrong])
     return chosen, hidden

@@ -104,7 +104,7 @@ def test_the_verdict_claims_no_limit_that_is_not_there(numbers, share, attack):
     assert "These trials came out higher by chance." in beaten
     guessed = {"share": 0.8, "low": 0.4, "high": 0.9, "by_the_prior": None}
     both = said_of(numbers(guess=guessed, attacks={}, prior_is_exact=False))
-    assert "if the prior is right" in both
+    assert "If the prior is right" in both
     assert "higher by chance" in both
 
 
