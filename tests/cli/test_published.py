@@ -111,3 +111,18 @@ def test_the_secret_of_people_is_attacked(folder, call, answer):
     assert found["kind"] == "published-tables"
     assert found["provenance"]["digests"]["table one.csv"]
     assert found["rows"][-1]["of"] == "secrets named, expected"
+
+
+def test_rules_give_the_same_numbers_each_time_show_progress_and_refuse_in_their_own_terms(
+    folder, call
+):
+    people = [f"{n},{'AB'[n % 2]},{'yes' if n % 5 else 'no'}" for n in range(300)]
+    (folder / "all.csv").write_text("\n".join(["id,d,ill", *people]))
+    words = "rules all.csv --by d --secret ill --trials 2 --epsilon 1"
+    code, out, err = call(words)
+    assert code == 0
+    assert "steps" in err
+    assert call(words)[1] == out
+    err = call("rules all.csv --by id --secret ill")[2]
+    assert err.endswith("Here columns are taken as they are: group values in the file, or name "
+                        "other columns with --by and --secret\n")  # fmt: skip

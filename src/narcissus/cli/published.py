@@ -98,7 +98,7 @@ def tables(files: Annotated[tuple[Path, ...], Opt(EXISTING)], *, of: TablesOptio
     names = [one.name for one in fields(counts.Publication)]
     given = counts.Publication(**{name: getattr(of, name) for name in names})
     cells = given.read(files)
-    with progress(quiet=of.run.quiet) as observer:
+    with progress(quiet=of.run.quiet or of.run.as_json) as observer:
         how: dict[str, Any] = {"limit": of.limit, "seconds": of.seconds, "observer": observer}
         if of.against is None:
             found, narrowed = counts.audit_tables(cells, given.structure, **how), None
@@ -235,7 +235,7 @@ def rules(people: Annotated[Path, Opt(EXISTING)], *, of: RulesOptions) -> None:
         for at, name in enumerate(table.names)
     }
     key = None if of.cell_key is None else counts.read_cell_key(of.cell_key)
-    with progress() as observer:
+    with progress(quiet=of.as_json) as observer:
         found = counts.compare_rules(
             pd.DataFrame(labels).astype(str), of.secret, tables, small=of.small, key=key,
             epsilons=of.epsilon or EPSILONS, trials=of.trials, seconds=of.seconds, rng=of.seed,
