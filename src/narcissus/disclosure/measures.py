@@ -62,7 +62,10 @@ class FileMeasures(Fact):
 
         def of(people: float | None) -> str:
             few = "not assessed" if people is None else f"{people:,.{3 * (0 < people < 1)}f}"
-            return few if people is None else f"{few} ({people / self.people:.1%})"
+            if people is None:
+                return few
+            share = 100 * people / self.people  # an exact 0 alone is written as 0
+            return f"{few} ({share:{'.2g' if 0 < share < 0.1 else '.1f'}}%)"
 
         yield "people (of rows)", f"{self.people:,} ({self.rows:,})"
         yield "k-anonymity: k", f"{self.k:,}"

@@ -250,9 +250,5 @@ def worst_of(groups: Sequence[Counted]) -> Counted:
     return max(groups, key=lambda one: one.shown_gain)
 
 
-def share_text(value: float) -> str:
-    return f"{100 * value:.1f}%"
-
-
 def gain_text(low: float) -> str:
     return f"a gain of at least {lower(100 * low, places=1)} points"
