@@ -117,3 +117,10 @@ def test_fractions_and_vectors_of_the_same_trials():
     check.same_trials(shares=np.zeros(3), others=np.ones(3))
     with pytest.raises(InputError, match=r"`shares` and `others` .* got 3 and 4 values"):
         check.same_trials(shares=np.zeros(3), others=np.ones(4))
+
+
+def test_a_hint_never_names_the_word_itself_and_long_lists_are_cut():
+    assert check.did_you_mean("sick", ["sick", "age"]) == ""
+    assert check.did_you_mean("Sick", ["sick", "age"]) == "; did you mean `sick`?"
+    assert check.some_of(["a", "b"]) == "a, b"
+    assert check.some_of((f"c{i}" for i in range(20_000)), 2) == "c0, c1 and 19,998 more"

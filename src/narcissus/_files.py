@@ -65,6 +65,13 @@ def _in_a_line(error: Exception) -> str:
     return " ".join(str(error).split())[:300] or type(error).__name__
 
 
+def no_such_file(path: Path, near: str = "") -> InputError:
+    """Return the error for a path that leads to no file; near: the hint at another name."""
+    if path.is_symlink():
+        return InputError(f"{path} is a link to a file that is not there")
+    return InputError(f"no such file: {path}{near}")
+
+
 def file_size(path: Path, *, largest: int = LARGEST) -> int:
     """Return the size of a regular file in bytes.
 
@@ -74,7 +81,7 @@ def file_size(path: Path, *, largest: int = LARGEST) -> int:
     try:
         found = path.stat()
     except FileNotFoundError as error:
-        raise InputError(f"no such file: {path}") from error
+        raise no_such_file(path) from error
     except (OSError, ValueError) as error:  # a ValueError: a NUL in the name
         raise InputError(f"cannot read {path}: {getattr(error, 'strerror', error)}") from error
     if stat.S_ISDIR(found.st_mode):

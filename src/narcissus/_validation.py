@@ -158,10 +158,17 @@ def one_of(name: str, value: str, choices: Iterable[str]) -> str:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return '; did you mean `x`?' for the known word nearest to ``word``, or ''."""
-    names = [str(k) for k in known]
+    names = [one for k in known if (one := str(k)) != str(word)]
     same = [name for name in names if name.casefold() == str(word).casefold()]
     near = same or get_close_matches(str(word), names, n=1, cutoff=0.5)
     return f"; did you mean `{near[0]}`?" if near else ""
+
+
+def some_of(names: Iterable[object], most: int = 20) -> str:
+    """Return the first names with commas between, and how many more there are."""
+    listed = [str(one) for one in names]
+    more = f" and {len(listed) - most:,} more" if len(listed) > most else ""
+    return ", ".join(listed[:most]) + more
 
 
 def arity(function: Callable[..., Any], most: int) -> int:

@@ -277,6 +277,7 @@ def test_bound_on_rates_and_the_bayes_security_that_rates_allow(answer, call):
         ("bound --epsilon 1 --prior 0.5 --targets 3 --guesses 5", "--guesses"),
         ("bound --epsilon 1 --prior 0.5 --targets 0", "--targets"),
         ("bound --epsilon 1 --prior 0.5 --at-least 2", "--targets"),
+        ("bound --epsilon 1 --prior 0.5 --targets 3 --at-least 4", "--at-least"),
         ("bound --epsilon 1 --prior 0.5 --confidence 0.9", "--targets"),
         ("bound --epsilon 1 --prior 0.5 --targets 3 --at-least 1 --confidence 0.9", "--at-least"),
         ("bound --epsilon 1 --prior 0.5 --targets 3 --confidence 1", "--confidence"),

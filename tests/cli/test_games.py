@@ -161,6 +161,8 @@ def test_a_profile_of_ones_own_mechanism_is_proved_if_its_channel_is_right(call,
 
 
 def test_the_worst_member_of_a_family_is_written_as_a_study(call, refused, tmp_path):
+    out = call("examples", "counting-query-rates", "--out", "c d.toml")[1]
+    assert out.endswith("play it with: narcissus audit 'c d.toml'\n")
     call("examples", "counting-query-rates", "--out", "c.toml")
     code, out, _ = call("profile", "c.toml", "--epsilon", 1, "--worst", "w.toml")
     assert code == 0

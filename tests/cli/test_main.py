@@ -66,6 +66,7 @@ def test_a_closed_pipe_is_no_verdict(words):
         (PermissionError(13, "Permission denied", "a.csv"), 2, "error: Permission denied: a.csv\n"),
         (OSError("odd"), 2, "error: odd\n"),
         (MemoryError(), 2, "error: there is not enough memory for this\n"),
+        (InputError("a" * 9999 + "\nb"), 2, f"error: {'a' * 1000} ... {'a' * 1000}\n  b\n"),
         (RuntimeError("slip"), 4, "internal error: RuntimeError('slip'); please report it"),
         (BrokenPipeError(errno.EPIPE, "Broken pipe"), 141, ""),
         (KeyboardInterrupt(), 130, ""),

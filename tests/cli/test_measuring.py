@@ -44,3 +44,11 @@ def test_what_is_wrong_is_said(narcissus, files, words, said):
     assert code == 2
     assert said in err
     assert "Traceback" not in err
+
+
+def test_only_an_exact_0_is_written_as_0_percent(narcissus, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{age},{at % 2}" for at, age in enumerate([30] * 3000 + [40])]
+    (tmp_path / "one.csv").write_text("\n".join(["age,income", *rows]) + "\n")
+    out = narcissus("measure", "one.csv")[1]
+    assert "people who are unique                         1 (0.033%)" in out

@@ -122,3 +122,15 @@ def test_rules_of_a_column_with_one_value(folder, call):
     assert (code, "name another secret" in err) == (2, True)
     code, out, _ = call("rules p.csv --by sex --secret ill --trials 2 --seconds 1e-6")
     assert (code, "time ran out (--seconds)" in " ".join(out.split())) == (0, True)
+
+
+def test_rules_give_the_same_numbers_each_time_show_progress_and_refuse_in_their_own_terms(
+    folder, call
+):
+    people = [f"{n},{'AB'[n % 2]},{'yes' if n % 5 else 'no'}" for n in range(300)]
+    (folder / "all.csv").write_text("\n".join(["id,d,ill", *people]))
+    words = "rules all.csv --by d --secret ill --trials 2 --epsilon 1"
+    code, out, err = call(words)
+    assert code == 0
+    assert "steps" in err
+    assert call(words)[1] == out

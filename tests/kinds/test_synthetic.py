@@ -325,7 +325,8 @@ def test_exceeded_names_each_risk_with_both_shares():
     risk = risks_of(found)[-1]
     assert risk.name == "linkability"
     assert found.verdict.startswith("Exceeded: people in the data are hit more often")
-    shares = f"{100 * risk.real.value:.1f}% of people in the data, {100 * risk.real.baseline:.1f}%"
+    assert risk.real.value == 1
+    shares = f"100% of people in the data, {100 * risk.real.baseline:.1f}%"
     assert f"Linkability: {shares} of the control. The excess is at least" in found.verdict
     assert "points, and none is accepted." in found.verdict
 

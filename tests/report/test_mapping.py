@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from narcissus.kinds.synthetic.kind import KIND
-from narcissus.report.format import SIGNS
+from narcissus.report.format import SIGNS, grade_word
 from narcissus.report.html import page_html
 from narcissus.report.mapping import FRAMEWORKS, answers, mapping_of
 from narcissus.report.page import Grid
@@ -36,7 +36,7 @@ def test_every_item_of_every_framework_is_there_for_every_kind(every_record):
             assert asks
             assert otherwise
             assert says
-            assert sure == "as stated" or sure in [f"{SIGNS[g]} {g}" for g in GRADES]
+            assert sure == "as stated" or sure in [f"{SIGNS[g]} {grade_word(g)}" for g in GRADES]
             assert (says == "nothing") <= (sure == f"{SIGNS['not assessed']} not assessed")
         assert "not legal advice" in page_text(mapping_of(record))
 
@@ -85,7 +85,7 @@ def test_a_table_answers_inference_and_not_singling_out(single):
     (wp, *_) = FRAMEWORKS
     found = rows(single())
     assert found[wp, "Inference"][2:4] == [
-        "56.0% recovered, 53.0% guessed without (ε = 1)", f"{SIGNS['sampled']} sampled"
+        "56.0% recovered, 53.0% guessed without (ε = 1)", f"{SIGNS['sampled']} estimated"
     ]  # fmt: skip
     for item in ("Singling out", "Linkability"):
         assert found[wp, item][2:4] == ["nothing", f"{SIGNS['not assessed']} not assessed"]

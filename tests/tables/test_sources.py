@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from narcissus.channels import read_channel
 from narcissus.errors import InputError, TooLargeError
 from narcissus.tables import read_table
 from narcissus.tables import text as module
@@ -24,6 +25,15 @@ def test_missing_file_names_the_nearest(write, tmp_path):
         read_table(tmp_path / "nowhere" / "people.csv")
     with pytest.raises(InputError, match="is a folder, not a table"):
         read_table(tmp_path)
+
+
+@pytest.mark.parametrize("leads", ["nowhere.csv", "link.csv"])
+def test_a_link_that_leads_nowhere_is_said_to_be_one(tmp_path, leads):
+    link = tmp_path / "link.csv"
+    link.symlink_to(leads)
+    for read in (read_table, read_channel):
+        with pytest.raises(InputError, match=r"link\.csv is a link to a file that is not there$"):
+            read(link)
 
 
 def test_files_that_are_something_else(write):

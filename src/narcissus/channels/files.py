@@ -18,6 +18,7 @@ from scipy import sparse
 from narcissus._files import (
     LARGEST,
     csv_rows,
+    no_such_file,
     open_text,
     parsing,
     pointed,
@@ -27,7 +28,7 @@ from narcissus._files import (
 )
 from narcissus._pandas import pd
 from narcissus._parquet import read_parquet
-from narcissus._validation import did_you_mean, distribution
+from narcissus._validation import did_you_mean, distribution, some_of
 from narcissus._visible import cell, csv_text, unmarked
 from narcissus.channels.channel import (
     ROW_SUM_TOLERANCE,
@@ -156,7 +157,7 @@ def _check_there(path: Path) -> None:
     with parsing(path, "a file"):  # a name may be longer than the system takes
         if not path.exists():
             near = sorted(p.name for p in path.parent.glob("*")) if path.parent.is_dir() else []
-            raise InputError(f"no such file: {path}{did_you_mean(path.name, near)}")
+            raise no_such_file(path, did_you_mean(path.name, near))
         if path.is_dir():
             raise InputError(f"{path} is a folder; give a CSV, Parquet or NumPy file")
 
@@ -371,7 +372,7 @@ def read_samples(
     elif secret not in names:
         raise InputError(
             f"{path} has no column {secret!r}{did_you_mean(secret, names)}; "
-            f"columns: {', '.join(names[:20])}"
+            f"columns: {some_of(names)}"
         )
     if len(names) < 2:
         raise InputError(f"{path} has the column {secret!r} alone; the output needs one at least")

@@ -10,7 +10,7 @@ from typing import Annotated, Any, cast
 import click
 
 from narcissus._outwards import lower, upper
-from narcissus._validation import one_of
+from narcissus._validation import integer, one_of
 from narcissus.cli.options import FILE, AsJson, Opt, Plot, command, given_options, print_json
 from narcissus.cli.questions import (
     ADJACENCIES,
@@ -175,6 +175,8 @@ def _check_bound(of: BoundOptions) -> bool:
     for name, value in {"--guesses": of.guesses, "--at-least": of.at_least}.items():
         if is_one and value is not None:
             raise InputError(f"`{name}` needs `--targets`, the number of people attacked")
+    if of.at_least is not None and of.targets is not None:
+        integer("--at-least", of.at_least, low=0, high=of.targets)
     exact = exact_match(of.success, known=option) or option == "--bits"
     if exact and of.inseparable is not None:
         raise InputError("`--inseparable` is computed with `--success exact`; drop it")

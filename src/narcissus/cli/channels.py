@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -122,7 +121,7 @@ def channel(file: Path | None = None, *, of: ChannelOptions) -> None:
             page = leakage.groups_page(by_group, of.groups.name, where)
             write_page(of.report, page, silent=of.as_json)
         return
-    with progress(quiet=not sys.stderr.isatty()) as observer:
+    with progress() as observer:
         summary = channels.analyse(source, given, name=name, observer=observer)
     result = summary.to_dict()
     result |= _beyond(summary, given, all_pairs=of.all_pairs, plot=of.plot, loss=of.loss)
@@ -577,7 +576,7 @@ def _of_file(
     secrets, outputs, column = channels.read_samples(samples, secret=of.secret)
     people = None if of.group is None else taken(outputs, of.group, column)
     head = f"{samples.name}: secrets in the column {column!r}, {outputs.shape[1]} output columns"
-    with progress(quiet=not sys.stderr.isatty()) as observer:
+    with progress() as observer:
         more |= {"confidence": of.confidence, "observer": observer}
         asked_for = {"measures": more.pop("measures"), "gain": more.pop("gain"), "prior": prior}
         if people is not None:

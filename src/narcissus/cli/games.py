@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -156,7 +155,7 @@ def _between_rates(
     settings: Any = study.settings
     said = settings.statement.options
     delta = said.get("delta") or 0.0
-    with progress(quiet=not sys.stderr.isatty()) as observer:
+    with progress() as observer:
         return [
             covered.between_rates(family, result.exact, at, delta, observer=observer)
             for at in epsilons or [said.get("epsilon") or 0.0]
@@ -248,7 +247,7 @@ def _smallest(study: studies.Study, parameter: str, of: ProfileOptions) -> int:
             one = partial(covered.varied, settings, study.folder, parameter)
             found = profiles.smallest(one, tried, **how)
         else:
-            with progress(quiet=not sys.stderr.isatty()) as observer:
+            with progress() as observer:
                 found = covered.smallest_for_every_rate(
                     settings, study.folder, parameter, tried, observer=observer, **how
                 )

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from importlib import import_module
+from shlex import quote
 from typing import Any, cast
 
 import click
@@ -85,7 +86,8 @@ def _closed_pipes() -> Generator[None]:
 
 def _first(file: str) -> str:
     """Return the commands that begin with a file of this name."""
-    if file.lower().endswith(".toml"):
+    file, is_study = quote(file), file.lower().endswith(".toml")
+    if is_study:
         return f"`narcissus audit {file}` runs a study"
     return (
         f"`narcissus init {file}` plans the audit of a table, `narcissus synth {file} COPY` "
@@ -255,7 +257,8 @@ def _run(words: list[str]) -> int:
             raise why from None
         if isinstance(error, NarcissusError | OSError | MemoryError):
             # What a stranger's name breaks into lines begins no line of its own.
-            click.echo("error: " + _said(error).replace("\n", "\n  "), err=True)
+            lines = [_cut(line) for line in _said(error).split("\n")]
+            click.echo("error: " + "\n  ".join(lines), err=True)
             return USAGE
         import traceback
 
@@ -274,6 +277,11 @@ def _interruption(error: BaseException | None) -> BaseException | None:
     while error is not None and not isinstance(error, Interrupted | KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error
+
+
+def _cut(line: str, most: int = 2000) -> str:
+    """Return a line of an error, of a long one its two ends: a cell may have megabytes."""
+    return line if len(line) <= most else f"{line[: most // 2]} ... {line[-most // 2 :]}"
 
 
 def _said(error: Exception) -> str:

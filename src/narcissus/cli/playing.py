@@ -139,7 +139,7 @@ def written_to(out: Path, text: str, *, quiet: bool = False) -> None:
     except OSError as error:
         raise InputError(f"cannot write {out}: {error.strerror or error}") from error
     if not quiet:
-        click.echo(f"wrote {out}; play it with: narcissus audit {out}")
+        click.echo(f"wrote {out}; play it with: narcissus audit {shlex.quote(str(out))}")
 
 
 def _require_writable(folder: Path, name: str, option: str) -> None:
@@ -427,7 +427,8 @@ def extract(evidence: Path, *, of: ExtractOptions) -> int:
     kind = document.data.pop("kind", "extraction")
     if kind != "extraction":
         raise click.UsageError(
-            f"{evidence} is a study of kind '{kind}': play it with `narcissus audit {evidence}`"
+            f"{evidence} is a study of kind '{kind}': play it with `narcissus audit "
+            f"{shlex.quote(str(evidence))}`"
         )
     settings = validate(KIND.model, document)
     study = studies.Study("extraction", settings, evidence.resolve().parent)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -18,10 +17,10 @@ from narcissus.cli.main import EXCEEDED, NOT_ASSESSED, OK
 from narcissus.cli.options import (
     COUNT,
     EXISTING,
+    SEED,
     AsJson,
     Existing,
     Opt,
-    SeedGiven,
     command,
     print_json,
     some,
@@ -101,7 +100,7 @@ def tables(files: Annotated[tuple[Path, ...], Opt(EXISTING)], *, of: TablesOptio
     names = [one.name for one in fields(counts.Publication)]
     given = counts.Publication(**{name: getattr(of, name) for name in names})
     cells = given.read(files)
-    with progress(quiet=of.run.quiet or of.run.as_json or not sys.stderr.isatty()) as observer:
+    with progress(quiet=of.run.quiet or of.run.as_json) as observer:
         how: dict[str, Any] = {
             "limit": of.limit, "seconds": deadline - monotonic(), "observer": observer,
         }  # fmt: skip
@@ -210,7 +209,7 @@ class RulesOptions:
     epsilon: Annotated[tuple[float, ...], Opt(PERCENT)] = ()
     trials: Annotated[int, Opt(click.IntRange(0, 100_000))] = 5
     seconds: Annotated[float, Opt(PERCENT)] = 120.0
-    seed: SeedGiven = None
+    seed: Annotated[int, Opt(SEED)] = 0
     out: Path | None = None
     as_json: AsJson = False
 
@@ -243,7 +242,7 @@ def rules(people: Annotated[Path, Opt(EXISTING)], *, of: RulesOptions) -> None:
         for at, name in enumerate(table.names)
     }
     key = None if of.cell_key is None else counts.read_cell_key(of.cell_key)
-    with progress(quiet=of.as_json or not sys.stderr.isatty()) as observer:
+    with progress(quiet=of.as_json) as observer:
         found = counts.compare_rules(
             pd.DataFrame(labels).astype(str), of.secret, tables, small=of.small, key=key,
             epsilons=of.epsilon or EPSILONS, trials=of.trials, rng=of.seed, observer=observer,

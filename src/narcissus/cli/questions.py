@@ -66,9 +66,7 @@ def numbers(option: str, text: str) -> list[float]:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError as error:
-        raise InputError(
-            f"`{option}` must be numbers separated by commas, such as 0.5,0.3,0.2; got {text!r}"
-        ) from error
+        raise InputError(f"`{option}` must be numbers separated by commas; got {text!r}") from error
 
 
 def _several(_: object, option: click.Parameter, texts: tuple[str, ...]) -> tuple[float, ...]:
@@ -414,12 +412,13 @@ def answer_all(
 
 
 def percent(value: float, *, up: bool = False) -> str:
-    """Format a probability, or an upper limit, as a share of 100 people or a power of ten."""
+    """Format a probability, or an upper limit, as a share of 100 or of a million people."""
 
     def said(number: float) -> str:
         return upper(number, 3) if up else f"{number:.3g}"
 
-    return f"{said(100 * value)} of 100" if value >= 0.0095 else said(value)
+    many = 100 if value == 0 or value >= 0.0095 else 10**6
+    return f"{said(many * value)} of {many:,}" if value == 0 or value >= 1e-6 else said(value)
 
 
 def of_people(people: bounds.ThreatToPeople, guarantee: guarantees.Guarantee) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import click
@@ -74,7 +75,7 @@ def init(table: Annotated[str, Opt(click.Path())], *, of: InitOptions) -> None:
             why = f"wrote {target}, but it cannot be played as it is: {error}"
             raise InputError(why) from error
     click.echo("\n".join(propose.summary(proposal)))
-    click.echo(f"wrote {target}; read it, then play it with: narcissus audit {target}")
+    click.echo(f"wrote {target}; read it, then play it with: narcissus audit {quote(str(target))}")
 
 
 def _columns(text: str, names: Sequence[str]) -> list[str]:
@@ -191,7 +192,7 @@ def _copy(study: Any, target: Path, *, force: bool) -> None:
         except OSError as error:
             raise InputError(f"cannot write {copy}: {error.strerror or error}") from error
     wrote = " and ".join(map(str, copies.values()))
-    click.echo(f"wrote {wrote}; play it with: narcissus audit {target}")
+    click.echo(f"wrote {wrote}; play it with: narcissus audit {quote(str(target))}")
 
 
 @command

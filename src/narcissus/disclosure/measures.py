@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from narcissus._pandas import pd
+from narcissus._validation import some_of
 from narcissus.errors import InputError, TooLargeError, refuse
 from narcissus.rows import Count, Fact, Positive, Share
 from narcissus.synthetic.assess import CLOSE, distances
@@ -161,7 +162,10 @@ class FileMeasures(Fact):
 
         def of(people: float | None) -> str:
             few = "not assessed" if people is None else f"{people:,.{3 * (0 < people < 1)}f}"
-            return few if people is None else f"{few} ({people / self.people:.1%})"
+            if people is None:
+                return few
+            share = 100 * people / self.people  # an exact 0 alone is written as 0
+            return f"{few} ({share:{'.2g' if 0 < share < 0.1 else '.1f'}}%)"
 
         yield "people (of rows)", f"{self.people:,} ({self.rows:,})"
         yield "k-anonymity: k", f"{self.k:,}"
@@ -354,7 +358,7 @@ def _columns(
     if not chosen:
         wrong.append(
             "name the columns that an attacker knows (`known`, --known): no name says so; the "
-            f"columns are {', '.join(names)}"
+            f"columns are {some_of(names)}"
         )
     refuse([InputError(text) for text in wrong])
     return chosen, hidden

@@ -23,7 +23,7 @@ from narcissus._arrays import BoolArray, Floats
 from narcissus._files import open_text, parsing, separator
 from narcissus._pandas import exactly, pd
 from narcissus._parquet import read_parquet
-from narcissus._validation import did_you_mean, one_of, probabilities
+from narcissus._validation import did_you_mean, one_of, probabilities, some_of
 from narcissus.errors import InputError
 from narcissus.evidence.scores import UNBELIEVABLE
 from narcissus.extraction.files import arrays_of
@@ -220,7 +220,7 @@ def _pivoted(path: Path, table: pd.DataFrame) -> dict[str, NDArray[np.generic]]:
         if name not in table.columns:
             raise InputError(
                 f"{path} lacks the column `{name}`; it needs {', '.join(needed)}, and has "
-                f"{', '.join(map(str, table.columns))}"
+                f"{some_of(table.columns)}"
             )
     place, shape = _places(path, table)
     found: dict[str, NDArray[np.generic]] = {"names": table["record"].astype(str).unique()}

@@ -13,7 +13,7 @@ from importlib.resources import files
 from narcissus.report.about import Answered, shown, subject_of
 from narcissus.report.brief import no_stronger
 from narcissus.report.envelope import INTERNAL, page_of
-from narcissus.report.format import SIGNS
+from narcissus.report.format import SIGNS, grade_word
 from narcissus.report.gives_away import figures_of, given_away
 from narcissus.report.page import Grid, Page, Section, Text
 from narcissus.study.record import Record
@@ -62,8 +62,8 @@ def mapping_of(record: Record, *, internal: bool = False) -> Page:
         sections.append(Section(name, [Grid(f"{len(items)} items", columns, rows)]))
     sections.append(given_away(figures_of(record)))
     verdict = replace(whole.verdict, evidence_for=(), evidence_against=(), numbers=(), setting="")
-    title = f"{INTERNAL}: {record.title}" if internal else record.title
-    return Page(f"{title}: findings by framework", whole.subtitle, verdict, sections)
+    title = f"Findings by framework: {record.title}"
+    return Page(f"{INTERNAL}: {title}" if internal else title, whole.subtitle, verdict, sections)
 
 
 def _said(one: FrameworkItem, found: dict[str, Answered]) -> tuple[str, str]:
@@ -71,7 +71,7 @@ def _said(one: FrameworkItem, found: dict[str, Answered]) -> tuple[str, str]:
     if answer is None:
         return "nothing", f"{SIGNS['not assessed']} not assessed"
     grade = answer.grade
-    return answer.text, "as stated" if grade is None else f"{SIGNS[grade]} {grade}"
+    return answer.text, "as stated" if grade is None else f"{SIGNS[grade]} {grade_word(grade)}"
 
 
 _ASKED_OF_A_MODEL = {

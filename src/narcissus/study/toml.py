@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 from typing import Any, TypeVar, cast, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -108,7 +109,7 @@ def _other_file(path: Path) -> str:
         return ""
     if path.suffix.lower() == ".json":
         return "; a study is a TOML file; `narcissus report` draws the record of one"
-    return f"; a study is a TOML file; `narcissus init {path.name}` writes one for a table"
+    return f"; a study is a TOML file; `narcissus init {quote(str(path))}` writes one for a table"
 
 
 def _with_slashes(value: Any, folder: Path) -> Any:

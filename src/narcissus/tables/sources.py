@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from narcissus._files import LARGEST, PACKED, file_size, unpacked_name
+from narcissus._files import LARGEST, PACKED, file_size, no_such_file, unpacked_name
 from narcissus._optional import optional
 from narcissus._pandas import is_frame, pd
 from narcissus._validation import did_you_mean
@@ -119,7 +119,7 @@ def _check_file(path: Path) -> None:
                     "written 'statsmodels:NAME', without a folder"
                 )
             near = did_you_mean(path.name, (p.name for p in islice(folder.iterdir(), 10_000)))
-            raise InputError(f"no such file: {path}{near}")
+            raise no_such_file(path, near)
         if path.is_dir():
             raise InputError(f"{path} is a folder, not a table")
     except OSError as error:

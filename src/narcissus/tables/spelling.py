@@ -29,7 +29,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from narcissus._validation import one_of
+from narcissus._validation import one_of, some_of
 from narcissus._visible import cell, values_shown
 from narcissus.errors import InputError
 from narcissus.tables.bins import SettledBins, number_label
@@ -364,7 +364,7 @@ def described(readings: Mapping[str, ColumnReading]) -> str:
         beside = " with codes" if reading.codes else ""
         said = f"{name} ({', '.join(reading.codes[:5])})" if beside else name
         groups.setdefault(reading.kind + beside, []).append(said)
-    return "; ".join(f"{kind}: {', '.join(names)}" for kind, names in groups.items())
+    return "; ".join(f"{kind}: {some_of(names)}" for kind, names in groups.items())
 
 
 def respellings(readings: Mapping[str, ColumnReading]) -> str:

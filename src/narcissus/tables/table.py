@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus._validation import did_you_mean
+from narcissus._validation import did_you_mean, some_of
 from narcissus.errors import InputError
 from narcissus.tables.spelling import ColumnReading
 
@@ -172,7 +172,7 @@ class Table:
 
 def unknown_column(name: object, names: Iterable[str]) -> str:
     known = list(names)
-    hint = did_you_mean(str(name), known) or f"; the columns are {', '.join(known)}"
+    hint = did_you_mean(str(name), known) or f"; the columns are {some_of(known)}"
     return f"there is no column `{name}`{hint}"
 
 

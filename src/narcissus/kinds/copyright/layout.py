@@ -63,9 +63,9 @@ class CopyrightLayout(Layout):
         if chance.high is not None:
             most_of, level = percent(chance.high, "up"), f"{100 * detail.confidence:g}%"
             unlimited = f"By chance at most {most_of} of a work come back, with {level} confidence."
-        shown = "no effect of access is shown"
+        shown = "No effect of access is shown."
         if gain.low is not None and gain.low > 0:
-            shown = f"access adds at least {lower(100 * gain.low, places=0)} of 100"
+            shown = f"Estimated: access adds at least {lower(100 * gain.low, places=0)} of 100."
         count = f"{own.returned:,} of {own.passages:,} passages"
         accepted = "" if most is None else f"{100 * most:g} more of 100 passages by access"
         return Glance(
@@ -79,7 +79,7 @@ class CopyrightLayout(Layout):
             else "No passage comes back.",
             unseen="other prompts, likeness beyond words, what the law says of it",
             accepted=accepted,
-            notes=[f"Counted: {count} of the work, {shown}."],
+            notes=[f"Counted: {count} of the work. {shown}"],
         )
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:

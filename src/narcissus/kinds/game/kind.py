@@ -405,7 +405,7 @@ def _written(study: GameStudy, setup: Setup, unanswered: list[NotAssessed]) -> W
         work = WORK if required else WORK // 20
         return write_out_family(setup.game, limit=exact.limit, work=work, abstain=exact.abstain)
     except (TooLargeError, InputError) as error:
-        if isinstance(study.family, NearFamily) and isinstance(error, InputError):
+        if isinstance(study.family, NearFamily):
             why = str(error).removesuffix("; play the game instead")
             said = f'[family] kind = "near" needs a game that is written out: {why}'
             raise type(error)(said) from error

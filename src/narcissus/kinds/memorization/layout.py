@@ -164,7 +164,9 @@ class MemorizationLayout(Layout):
         without = Reach(f"There is no comparison: the model saw every one of these {of}.")
         if group.fresh is not None:
             without = Reach(f"{does} {{}} {unit} that the model never saw.", group.fresh)
-        shown = gain_text(group.shown_gain) if group.shown_gain > 0 else "no gain is shown"
+        shown = "No gain is shown."
+        if group.shown_gain > 0:
+            shown = f"Estimated: {gain_text(group.shown_gain)}."
         accepted = "" if most is None else f"{100 * most:g} more of 100 than of {unit} never seen"
         return Glance(
             unit=of,
@@ -175,7 +177,7 @@ class MemorizationLayout(Layout):
             hardest=self._hardest(groups),
             unseen=f"other attacks, {unit} of another source",
             accepted=accepted,
-            notes=[f"Counted: {group.recovered:,} of {group.total:,} {of}, {shown}."],
+            notes=[f"Counted: {group.recovered:,} of {group.total:,} {of}. {shown}"],
         )
 
     def subject_of_attack(self, name: str) -> str:
@@ -236,10 +238,6 @@ def most_gain(case: StudyJudgement) -> float | None:
 def worst_of(groups: Sequence[Counted]) -> Counted:
     """Return the group with the largest gain for certain; all where others are equal."""
     return max(groups, key=lambda one: one.shown_gain)
-
-
-def share_text(value: float) -> str:
-    return f"{100 * value:.1f}%"
 
 
 def gain_text(low: float) -> str:

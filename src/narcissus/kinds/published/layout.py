@@ -211,10 +211,12 @@ def _without_records(case: StudyJudgement) -> dict[str, Any]:
         with_it = Reach("The tables have no people: there is no secret to name.")
     elif believed:
         # no figure: without a baseline nothing is known to be added
-        with_it = Reach("An attacker who holds every consistent data set alike expects to be right "
-                        f"for {of_100(believed[0].value)} people{_may(case)}.")  # fmt: skip
+        with_it = Reach(
+            "An attacker who thinks all consistent data sets equally likely expects to be right "
+            f"for {of_100(believed[0].value)} people{_may(case)}."
+        )
     return {
-        "without": Reach("What follows here follows from the tables alone."),
+        "without": Reach("These numbers follow from the tables alone."),
         "with_it": with_it,
         "most": None,
         "unlimited": "What attackers reach is unknown: it takes the people's records.",

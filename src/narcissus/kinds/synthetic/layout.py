@@ -129,14 +129,14 @@ class SyntheticLayout(Layout):
             assert first.guess is not None
             return (
                 f"Not assessed: {NO_CONTROL}. From the file, {first.detail.secret} is guessed "
-                f"right for {_share(first.real.value)} of people in the data. Without the file, it "
-                f"is guessed right for {_share(first.guess.value)}."
+                f"right for {percent(first.real.value)} of people in the data. Without the file, "
+                f"it is guessed right for {percent(first.guess.value)}."
             )
         if unlike.is_shown:
             return (
                 "Not assessed: the control differs from the real data in more than chance. "
-                f"{unlike.column} is {unlike.value} for {_share(unlike.real)} of the data and "
-                f"{_share(unlike.control)} of the control (corrected p-value "
+                f"{unlike.column} is {unlike.value} for {percent(unlike.real)} of the data and "
+                f"{percent(unlike.control)} of the control (corrected p-value "
                 f"{unlike.p_value:.2g}). So an excess may have other causes than the release."
             )
         copied = _of_copies(case)
@@ -327,10 +327,6 @@ _BY_ONE_VALUE = (
 )
 
 
-def _share(value: float) -> str:
-    return f"{100 * value:.1f}%"
-
-
 def _grade(risk: AboutRisk) -> Grade:
     return "not assessed" if risk.verdict == "not assessed" else "sampled"
 
@@ -344,8 +340,8 @@ def _beyond(risk: AboutRisk) -> str:
     most = whole.at_most
     by = f", by {risk.detail.attack}" if risk.detail.risk == BY_VALUE else ""
     return (
-        f"{risk.title}{by}: {_share(risk.real.value)} of people in the data, "
-        f"{_share(risk.real.baseline or 0.0)} of the control. The excess is at least "
+        f"{risk.title}{by}: {percent(risk.real.value)} of people in the data, "
+        f"{percent(risk.real.baseline or 0.0)} of the control. The excess is at least "
         f"{lower(100 * risk.low, places=1)} points, and "
         f"{f'{100 * most:.1f} are' if most else 'none is'} accepted"
     )

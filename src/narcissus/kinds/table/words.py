@@ -439,8 +439,8 @@ def _most(one: JudgedSetting) -> Reach | None:
     if_so = f"if {one.proved_if}, " if one.proved_if else ""
     if share is not None and not one.detail.everybody and share.of_population is not None:
         found = Quantity(value=share.of_population, grade="sampled")
-        said = f"By a theorem, {if_so}no attacker gets more than {{}} right on average."
-        return Reach(said, found)
+        said = f"{if_so}no attacker gets more than {{}} right on average: a theorem, "
+        return Reach(f"{said}estimated from a sample of people.", found)
     if share is not None:
         found = Quantity(value=share.at_most, grade=one.grade_of(share))
         return Reach(f"{if_so}no attacker gets more than {{}} right on average.", found)

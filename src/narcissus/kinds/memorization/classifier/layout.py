@@ -17,7 +17,6 @@ from narcissus.kinds.memorization.layout import (
     CountedLine,
     MemorizationLayout,
     most_gain,
-    share_text,
 )
 from narcissus.report.format import MISSING, between_points, number, percent
 from narcissus.report.page import Block, Cell, Facts, Figure, Picture, Pictures, Section, Text
@@ -74,7 +73,7 @@ class ClassifierLayout(MemorizationLayout):
         if detail.fitted is not None and detail.fitted < 1:
             yield NotAssessed(
                 "a network that was trained to the end",
-                f"it gets {share_text(detail.fitted)} of its training images right, and the "
+                f"it gets {percent(detail.fitted)} of its training images right, and the "
                 "conditions that are read off the weights hold once it gets all",
                 "more `training.steps`, or a smaller `training.learning_rate`",
             )
