@@ -62,9 +62,11 @@ def hard(text, more=0):
 
 
 def strings(tree):
-    """Yield what is written in a module but docstrings, with X for what is filled in."""
+    """Yield what is written in a module but docstrings and patterns, with X for what is filled in."""
     inner = {id(v) for n in ast.walk(tree) if isinstance(n, ast.JoinedStr) for v in n.values}
     inner |= {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr)}
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and n.args]
+    inner |= {id(n.args[0]) for n in calls if getattr(n.func, "attr", "") == "compile"}
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
             yield "".join(v.value if isinstance(v, ast.Constant) else "X" for v in node.values)
