@@ -62,7 +62,7 @@ def hard(text, more=0):
 
 
 def strings(tree):
-    """Yield what is written in a module but docstrings and patterns, with X for what is filled in."""
+    """Yield what a module says but docstrings and patterns, with X for what is filled in."""
     inner = {id(v) for n in ast.walk(tree) if isinstance(n, ast.JoinedStr) for v in n.values}
     inner |= {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr)}
     calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and n.args]
