@@ -120,7 +120,7 @@ def test_numbers_percentages_and_json(capsys):
     with pytest.raises(InputError, match=r"`--values` must be numbers.*'0.5,,1'"):
         asked.numbers("--values", "0.5,,1")
     assert [asked.percent(p) for p in (0.5, 0.0095, 0.0094, 1e-7, 0.0)] == [
-        "50 of 100", "0.95 of 100", "0.0094", "1e-07", "0",
+        "50 of 100", "0.95 of 100", "9,400 of 1,000,000", "1e-07", "0 of 100",
     ]  # fmt: skip
     options.print_json({"a": 0.1 + 0.2, "b": math.inf, "c": [math.nan, 1]})
     assert json.loads(capsys.readouterr().out) == {"a": 0.1 + 0.2, "b": None, "c": [None, 1]}

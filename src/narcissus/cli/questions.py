@@ -418,7 +418,9 @@ def percent(value: float, *, up: bool = False) -> str:
         return upper(number, 3) if up else f"{number:.3g}"
 
     many = 100 if value == 0 or value >= 0.0095 else 10**6
-    return f"{said(many * value)} of {many:,}" if value == 0 or value >= 1e-6 else said(value)
+    if 0 < value < 1e-6:
+        return said(value)
+    return f"{float(said(many * value)):,.10g} of {many:,}"
 
 
 def of_people(people: bounds.ThreatToPeople, guarantee: guarantees.Guarantee) -> dict[str, Any]:
