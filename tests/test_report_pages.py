@@ -125,8 +125,9 @@ def test_paper_has_the_numbers_behind_pictures_and_can_break_every_half_page(scr
     assert browser.js(f"{behind}.every((e) => e.checkVisibility({{contentVisibilityAuto: true}}))")
     assert [one for one in browser.js(UNBROKEN) if one[1] > 505] == []
     assert browser.js("document.documentElement.scrollWidth") <= 680
-    words = "[...document.querySelectorAll('.on-paper')]"
-    assert browser.js(f"{words}.every((e) => e.checkVisibility())")
+    if name != "brief":  # it is one page, and has no room for what words mean
+        words = "[...document.querySelectorAll('.on-paper')]"
+        assert browser.js(f"{words}.every((e) => e.checkVisibility())")
 
 
 def test_a_word_says_what_it_means_to_a_key_and_is_silent_again(screen, address):
