@@ -65,11 +65,11 @@ def of_class(value: float, assume: Assume, *, own: bool) -> StudyRow:
 
     own: Whether the user's world, or side information, draws the fresh data sets.
     """
-    apart = "the ideal" if assume.ideal else "the release of another data set"
+    told = "a release from an ideal one" if assume.ideal else "two data sets' releases apart"
     uses = f"each of {assume.uses:,} independent uses" if assume.uses > 1 else "a use"
     given = (
-        f"{assume.against} tell a release from {apart} with an advantage of at most "
-        f"{assume.advantage:g}, for {uses} of {assume.of}"
+        f"{assume.against} tell {told} with an advantage of at most {assume.advantage:g}, for "
+        f"{uses} of {assume.of}"
     )
     what = f"delta at every epsilon, for {assume.against}"
     how: dict[str, str] = {"what": what, "limits": "delta", "against": assume.against}
