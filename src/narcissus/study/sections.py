@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 
 from pydantic import (
     BaseModel,
@@ -122,3 +122,11 @@ class GroupsByCopies(FileSection):
     )
 
     _as_before = model_serializer(mode="wrap")(without_default_least_group)
+
+
+def named_by_key(attacks: Any) -> Any:
+    """Name each attack by its key, where it has no name of its own."""
+    if not isinstance(attacks, dict):
+        return attacks
+    given = cast("dict[str, Any]", attacks)
+    return {k: {"name": k, **v} if isinstance(v, dict) else v for k, v in given.items()}

@@ -40,7 +40,7 @@ from narcissus.study.kinds import RunOptions
 from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part, own_parts
 from narcissus.study.plugins import source_digests
-from narcissus.study.sections import Approval, FileSection, PlayedRun
+from narcissus.study.sections import Approval, FileSection, PlayedRun, named_by_key
 from narcissus.study.toml import read_policy
 from narcissus.success.relations import NamesSecret
 from narcissus.worlds import Secret
@@ -134,13 +134,7 @@ class SecretsStudy(FileSection):
     )
     run: SecretsRun = SecretsRun()
 
-    @field_validator("attacks", mode="before")
-    @classmethod
-    def _by_key(cls, attacks: Any) -> Any:
-        if not isinstance(attacks, dict):
-            return attacks
-        given = cast("dict[str, Any]", attacks)
-        return {k: {"name": k, **v} if isinstance(v, dict) else v for k, v in given.items()}
+    _by_key = field_validator("attacks", mode="before")(named_by_key)
 
     @model_validator(mode="after")
     def _can_be_played(self) -> SecretsStudy:

@@ -6,7 +6,7 @@ The descriptions here are the documentation of the study file (`narcissus schema
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     ConfigDict,
@@ -27,6 +27,7 @@ from narcissus.study.sections import (
     FileSection,
     LeastGroup,
     TimedRun,
+    named_by_key,
     without_default_least_group,
     without_defaults,
 )
@@ -375,13 +376,7 @@ class TableStudy(Strictly):
 
     _earlier = model_validator(mode="before")(earlier.translated(earlier.table))
 
-    @field_validator("attacks", mode="before")
-    @classmethod
-    def _by_key(cls, attacks: Any) -> Any:
-        if not isinstance(attacks, dict):
-            return attacks
-        given = cast("dict[str, Any]", attacks)
-        return {k: {"name": k, **v} if isinstance(v, dict) else v for k, v in given.items()}
+    _by_key = field_validator("attacks", mode="before")(named_by_key)
 
     @field_validator("attacks")
     @classmethod
