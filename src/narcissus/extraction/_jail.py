@@ -348,7 +348,9 @@ def confine(config: dict[str, Any]) -> list[str]:
     _resource_limits(config)
     layers = ["resource limits"]
     try:
-        layers.append(f"Landlock (version {_landlock(config['readable'], config['tmp'], config['landlock'])})")
+        layers.append(
+            f"Landlock (version {_landlock(config['readable'], config['tmp'], config['landlock'])})"
+        )
     except OSError as error:
         layers.append(f"!Landlock: {error}")
     try:

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from narcissus._arrays import Floats
 from narcissus._files import file_size, files_digest, parsing, read_bytes
+from narcissus._json import read_json
 from narcissus._optional import optional
 from narcissus._options import BesideStudy, FilledIn
 from narcissus._random import RandomSource, generator
@@ -87,7 +88,7 @@ def check_model_folder(path: Path) -> int:
 def settings_of(path: Path) -> dict[str, Any]:
     """Read a configuration, an object in JSON."""
     with parsing(path, "a configuration"):
-        found: Any = json.loads(read_bytes(path, largest=LARGEST_TEXT))
+        found: Any = read_json(read_bytes(path, largest=LARGEST_TEXT))
     if not isinstance(found, dict):
         raise InputError(f"{path} is no configuration: it must be an object in JSON")
     return cast("dict[str, Any]", found)
