@@ -213,7 +213,7 @@ def test_without_the_libraries_the_extra_is_named(written, monkeypatch, name):
     if name == "diffusers":
         pytest.importorskip("torch", reason="torch is no part of the test environment")
     monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(MissingExtraError, match=rf"`{name}`.*narcissus\[images\]"):
+    with pytest.raises(MissingExtraError, match=rf"`{name}`.*diffusers>="):
         LocalDiffusion("model", folder=str(written.parent))
 
 

@@ -108,7 +108,7 @@ def test_what_is_read_whole_is_looked_at_first(bare, name):
 
 def test_without_torch_the_extra_is_named(bare, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "torch", None)
-    with pytest.raises(MissingExtraError, match=r"narcissus\[language\]"):
+    with pytest.raises(MissingExtraError, match=r"transformers>="):
         HuggingFaceGenerator(bare)
 
 
