@@ -1,4 +1,4 @@
-"""A file in which an object has a key twice is refused by every reader: two readers would differ."""
+"""Every reader refuses a file in which an object has a key twice: two readers would differ."""
 
 import ast
 import json
@@ -12,7 +12,7 @@ from narcissus._json import read_json
 from narcissus._number_table import read_number_table
 from narcissus.errors import InputError
 from narcissus.extraction.files import headers_of
-from narcissus.extraction.language_models import settings_of
+from narcissus.extraction.model_folders import settings_of
 from narcissus.extraction.unet import UNet
 from narcissus.study import load_study
 from narcissus.study.reading import read_record

@@ -40,7 +40,9 @@ def test_nothing_tells_users_to_install_a_name_that_nobody_owns():
         if path.suffix in {".py", ".md", ".txt", ".html", ".toml", ".ipynb"}
         and not {"build", ".venv"} & {*path.parts}
     ]
-    named = re.compile(r"(?:pip install|pipx run|pipx install|uvx)[^`\n]*[\s'\"]narcissus(?![-\w/])")
+    named = re.compile(
+        r"(?:pip install|pipx run|pipx install|uvx)[^`\n]*[\s'\"]narcissus(?![-\w/])"
+    )
     wrong = [
         (path.relative_to(ROOT).as_posix(), line)
         for path in [*texts, ROOT / "README.md", ROOT / "Makefile"]

@@ -19,14 +19,13 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Protocol, cast
+from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from narcissus._arrays import Floats
-from narcissus._files import file_size, files_digest, parsing, read_bytes
-from narcissus._json import read_json
+from narcissus._files import files_digest
 from narcissus._optional import optional
 from narcissus._options import BesideStudy, FilledIn
 from narcissus._random import RandomSource, generator
@@ -35,16 +34,14 @@ from narcissus.errors import InputError, NarcissusError, TooLargeError
 from narcissus.extraction.byte_tokenizer import TOKENS, write_tokenizer
 from narcissus.extraction.files import refuse_links, refuse_pickle, trained_once
 from narcissus.extraction.kept import Keeps, Kept, in_batches, key_of, tokens_fit
+from narcissus.extraction.model_folders import ModelFiles, read_model_files, staged
 from narcissus.extraction.ngram import CharacterNgram, Generator, model_prior
 from narcissus.extraction.recovered import Completes, TextDocument
 from narcissus.extraction.training import descend
 from narcissus.observer import SILENT, Observer
 from narcissus.priors.secrets import MOST, SecretPrior, read_values
 
-LARGEST_TEXT = 2**26
-"""Most bytes of a model's configuration, and of each file of its tokenizer (64 MiB)."""
 Texts = Sequence[TextDocument]
-_TEXTS = {".json", ".txt", ".jinja", ".model"}
 _IGNORED = -100  # labels that PyTorch's loss leaves out
 _LEAST_LOG, _LEAST_SPREAD = -1e9, 1e-12  # nats, and nats squared
 _LEAST_FREE = 2**28  # bytes that scoring may always take
@@ -53,45 +50,32 @@ _SECONDS = 3e-10  # a parameter and a token, there and back, on one core
 
 
 def check_model_folder(path: Path) -> int:
-    """Refuse a folder without a model whose weights can be read safely; return the bytes of the
-    weights.
-    Raises InputError: it is missing, has no ``config.json`` or no ``*.safetensors``, or asks for
-        code of its own.
+    """Refuse a folder without a model that can be read safely; return the bytes of the weights.
+
+    Raises InputError: it is missing, has no ``config.json`` or no weights in safetensors, holds a
+        pickle, or asks for code, a kernel, an address or a file outside of it
+        (`narcissus.extraction.model_folders`).
     """
+    return _model_files(path).size
+
+
+def _model_files(path: Path) -> ModelFiles:
     if not path.is_dir():
         raise InputError(f"no such model folder: {path}")
     if not (path / "config.json").is_file():
         raise InputError(f"the folder {path} is no model: it has no config.json")
     refuse_links(path)
-    weights = sorted(path.glob("*.safetensors"))
-    if not weights:
+    files = read_model_files(path)
+    if not files.weights:
         raise InputError(
-            f"the model folder {path} has no weights: *.safetensors is needed "
+            f"the model folder {path} has no weights: model.safetensors is needed, or its index "
             "(a .bin file is a pickle and is not read; save the model with "
             "`save_pretrained(folder, safe_serialization=True)`)"
         )
     for file in path.rglob("*"):  # whoever gets the folder would get them as well
         if file.is_file():
             refuse_pickle(file)
-    for file in path.iterdir():  # configuration and tokenizer, which are read whole
-        if file.suffix in _TEXTS:
-            file_size(file, largest=LARGEST_TEXT)
-    for name in ("config.json", "tokenizer_config.json"):
-        if (path / name).is_file() and "auto_map" in settings_of(path / name):
-            raise InputError(
-                f"the model in {path} brings code of its own (`auto_map` in {name}), which is "
-                "never run here: use a model of an architecture that transformers knows"
-            )
-    return sum(file.stat().st_size for file in weights)
-
-
-def settings_of(path: Path) -> dict[str, Any]:
-    """Read a configuration, an object in JSON."""
-    with parsing(path, "a configuration"):
-        found: Any = read_json(read_bytes(path, largest=LARGEST_TEXT))
-    if not isinstance(found, dict):
-        raise InputError(f"{path} is no configuration: it must be an object in JSON")
-    return cast("dict[str, Any]", found)
+    return files
 
 
 def _padded(torch: Any, rows: Sequence[Sequence[int]], fill: int) -> Any:
@@ -124,6 +108,30 @@ def silent(transformers: Any) -> collections.abc.Generator[None]:
             logging.enable_progress_bar()
 
 
+def _require_parameters(
+    torch: Any, models: Any, config: Any, files: ModelFiles, path: Path
+) -> None:
+    """Refuse a configuration with more parameters than there are weights, before any is laid out.
+
+    Buffers that a model computes for itself, such as masks, may take as much as its weights, and
+    1 GiB in any case.
+    """
+    with torch.device("meta"):
+        blank = models.from_config(config, trust_remote_code=False)
+    parameters = sum(int(part.numel()) for part in blank.parameters())
+    if parameters > files.values:
+        raise InputError(
+            f"the configuration in {path} asks for {parameters:,} parameters, and its weights hold "
+            f"{files.values:,}: save the model whole, with `save_pretrained`"
+        )
+    laid_out = sum(int(part.numel()) * part.element_size() for part in blank.buffers())
+    if laid_out > max(2**30, files.size):
+        raise InputError(
+            f"the configuration in {path} asks for {laid_out:,} bytes beside its weights, which "
+            f"have {files.size:,}"
+        )
+
+
 _CONTEXT = ("max_position_embeddings", "n_positions", "max_seq_len", "context_length")
 """What the settings of a model call the length of its context."""
 
@@ -143,17 +151,25 @@ class HuggingFaceGenerator:
 
     def __init__(self, folder: Path | str, *, device: str | None = None, batch: int = 32) -> None:
         self._path = path = Path(folder)
-        check_model_folder(path)
+        files = _model_files(path)
         self._torch, self._transformers = libraries("A Hugging Face model")
-        transformers, at, what = self._transformers, str(path), "tokenizer"
+        transformers, what = self._transformers, "configuration"
         local: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
         told = {"use_safetensors": True, "ignore_mismatched_sizes": True} | local
         try:
-            with silent(transformers):
-                self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(at, **local)
+            with silent(transformers), staged({"": files}) as place:
+                models = transformers.AutoModelForCausalLM
+                config = transformers.AutoConfig.from_pretrained(place, **local)
+                _require_parameters(self._torch, models, config, files, path)
+                what = "tokenizer"
+                self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(place, **local)
                 self._model: Any
-                what, models = "model", transformers.AutoModelForCausalLM
-                self._model, loaded = models.from_pretrained(at, output_loading_info=True, **told)
+                what = "model"
+                self._model, loaded = models.from_pretrained(
+                    place, output_loading_info=True, **told
+                )
+        except NarcissusError:
+            raise
         except Exception as error:  # whatever the library meets in a broken folder
             said = " ".join(str(error).split())
             raise InputError(f"cannot read the {what} in {path}: {said}") from error
