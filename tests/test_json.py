@@ -75,6 +75,7 @@ OF_THIS_PROCESS = {
     "_guard.py",
     "_json.py",
     "extraction/_jail.py",
+    "extraction/_model_trial.py",
     "extraction/_runs.py",
     "extraction/_serving.py",
     "extraction/bench.py",

@@ -215,3 +215,32 @@ def test_a_library_opens_no_file_of_a_stranger_beside_those_on_the_list(tmp_path
         "notes.json",
     }
     assert str(secret) not in opened
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"n_layer": 6}, r"asks for [\d,]+ parameters, and its weights hold"),
+        ({"n_inner": 500}, r"asks for [\d,]+ parameters, and its weights hold"),
+        ({"n_layer": 10**6}, "asks for 1,000,000 layers"),
+        ({"vocab_size": 4 * 10**6}, "the weights hold"),
+        ({"model_type": "no-such"}, "cannot read the model"),
+    ],
+)
+def test_a_giant_is_refused_before_anything_is_laid_out(tmp_path, changes, message):
+    import resource
+
+    import transformers
+
+    from narcissus.extraction.byte_tokenizer import write_tokenizer
+
+    config = transformers.GPT2Config(vocab_size=257, n_embd=8, n_layer=1, n_head=1, n_positions=16)
+    transformers.GPT2LMHeadModel(config).save_pretrained(tmp_path)
+    write_tokenizer(tmp_path, 16)
+    settings = json.loads((tmp_path / "config.json").read_text())
+    put(tmp_path, "config.json", **{**settings, **changes})
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(InputError, match=message):
+        HuggingFaceGenerator(tmp_path)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2**19  # of KiB: 512 MiB

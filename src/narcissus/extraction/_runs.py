@@ -21,7 +21,7 @@ from narcissus._guarded import GuardedRun, Stop, isolated_python, run_guarded
 from narcissus._scratch import scratch_folder
 from narcissus._validation import integer, positive
 from narcissus.errors import NarcissusError
-from narcissus.extraction.language_models import check_model_folder
+from narcissus.extraction.model_folders import check_model_folder
 
 Ending = Literal["finished", "crashed", "timeout", "output limit"]
 _FREE_USERS = (61184, 65519)  # as systemd has them for users of one service: nobody's

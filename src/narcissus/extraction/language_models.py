@@ -32,9 +32,14 @@ from narcissus._random import RandomSource, generator
 from narcissus._validation import integer, positive
 from narcissus.errors import InputError, NarcissusError, TooLargeError
 from narcissus.extraction.byte_tokenizer import TOKENS, write_tokenizer
-from narcissus.extraction.files import refuse_links, refuse_pickle, trained_once
+from narcissus.extraction.files import trained_once
 from narcissus.extraction.kept import Keeps, Kept, in_batches, key_of, tokens_fit
-from narcissus.extraction.model_folders import ModelFiles, read_model_files, staged
+from narcissus.extraction.model_folders import (
+    check_model_folder,
+    language_model_files,
+    staged,
+)
+from narcissus.extraction.model_trial import require_laid_out
 from narcissus.extraction.ngram import CharacterNgram, Generator, model_prior
 from narcissus.extraction.recovered import Completes, TextDocument
 from narcissus.extraction.training import descend
@@ -47,35 +52,6 @@ _LEAST_LOG, _LEAST_SPREAD = -1e9, 1e-12  # nats, and nats squared
 _LEAST_FREE = 2**28  # bytes that scoring may always take
 _BYTES = 12  # for each number that a model gives, and what is computed of it
 _SECONDS = 3e-10  # a parameter and a token, there and back, on one core
-
-
-def check_model_folder(path: Path) -> int:
-    """Refuse a folder without a model that can be read safely; return the bytes of the weights.
-
-    Raises InputError: it is missing, has no ``config.json`` or no weights in safetensors, holds a
-        pickle, or asks for code, a kernel, an address or a file outside of it
-        (`narcissus.extraction.model_folders`).
-    """
-    return _model_files(path).size
-
-
-def _model_files(path: Path) -> ModelFiles:
-    if not path.is_dir():
-        raise InputError(f"no such model folder: {path}")
-    if not (path / "config.json").is_file():
-        raise InputError(f"the folder {path} is no model: it has no config.json")
-    refuse_links(path)
-    files = read_model_files(path)
-    if not files.weights:
-        raise InputError(
-            f"the model folder {path} has no weights: model.safetensors is needed, or its index "
-            "(a .bin file is a pickle and is not read; save the model with "
-            "`save_pretrained(folder, safe_serialization=True)`)"
-        )
-    for file in path.rglob("*"):  # whoever gets the folder would get them as well
-        if file.is_file():
-            refuse_pickle(file)
-    return files
 
 
 def _padded(torch: Any, rows: Sequence[Sequence[int]], fill: int) -> Any:
@@ -108,30 +84,6 @@ def silent(transformers: Any) -> collections.abc.Generator[None]:
             logging.enable_progress_bar()
 
 
-def _require_parameters(
-    torch: Any, models: Any, config: Any, files: ModelFiles, path: Path
-) -> None:
-    """Refuse a configuration with more parameters than there are weights, before any is laid out.
-
-    Buffers that a model computes for itself, such as masks, may take as much as its weights, and
-    1 GiB in any case.
-    """
-    with torch.device("meta"):
-        blank = models.from_config(config, trust_remote_code=False)
-    parameters = sum(int(part.numel()) for part in blank.parameters())
-    if parameters > files.values:
-        raise InputError(
-            f"the configuration in {path} asks for {parameters:,} parameters, and its weights hold "
-            f"{files.values:,}: save the model whole, with `save_pretrained`"
-        )
-    laid_out = sum(int(part.numel()) * part.element_size() for part in blank.buffers())
-    if laid_out > max(2**30, files.size):
-        raise InputError(
-            f"the configuration in {path} asks for {laid_out:,} bytes beside its weights, which "
-            f"have {files.size:,}"
-        )
-
-
 _CONTEXT = ("max_position_embeddings", "n_positions", "max_seq_len", "context_length")
 """What the settings of a model call the length of its context."""
 
@@ -142,6 +94,7 @@ class HuggingFaceGenerator:
     folder: holds ``config.json``, ``*.safetensors`` and a tokenizer.
     device: "cpu", "cuda", ...; None takes a GPU if there is one.
     batch: texts at a time, at most; fewer are scored at a time where memory is short.
+    is_own: whether this program made the folder; a stranger's is tried in the sandbox first.
     """
 
     observer: Observer = SILENT
@@ -149,27 +102,30 @@ class HuggingFaceGenerator:
     store: Keeps | None = None
     """Where batches are kept as they end; those of an earlier run are taken again."""
 
-    def __init__(self, folder: Path | str, *, device: str | None = None, batch: int = 32) -> None:
+    def __init__(
+        self,
+        folder: Path | str,
+        *,
+        device: str | None = None,
+        batch: int = 32,
+        is_own: bool = False,
+    ) -> None:
         self._path = path = Path(folder)
-        files = _model_files(path)
+        files = language_model_files(path)
         self._torch, self._transformers = libraries("A Hugging Face model")
-        transformers, what = self._transformers, "configuration"
+        if not is_own:
+            require_laid_out({"": files}, path)
+        transformers, what = self._transformers, "tokenizer"
         local: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
         told = {"use_safetensors": True, "ignore_mismatched_sizes": True} | local
         try:
             with silent(transformers), staged({"": files}) as place:
-                models = transformers.AutoModelForCausalLM
-                config = transformers.AutoConfig.from_pretrained(place, **local)
-                _require_parameters(self._torch, models, config, files, path)
-                what = "tokenizer"
                 self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(place, **local)
                 self._model: Any
-                what = "model"
+                what, models = "model", transformers.AutoModelForCausalLM
                 self._model, loaded = models.from_pretrained(
                     place, output_loading_info=True, **told
                 )
-        except NarcissusError:
-            raise
         except Exception as error:  # whatever the library meets in a broken folder
             said = " ".join(str(error).split())
             raise InputError(f"cannot read the {what} in {path}: {said}") from error
@@ -707,7 +663,9 @@ class TransformerTraining(HasModels):
             said = {**asdict(self), "entropy": str(entropy), "documents": _digest(documents)}
             train = partial(self.train, documents, folder, rng=rng, observer=observer)
             trained_once(folder, said, train)
-        model, reference = (HuggingFaceGenerator(one, device=self.device) for one in folders)
+        model, reference = (
+            HuggingFaceGenerator(one, device=self.device, is_own=True) for one in folders
+        )
         return ModelsUnderStudy(model, reference, *folders, model.parameters)
 
     @property
@@ -761,7 +719,7 @@ class TransformerTraining(HasModels):
             model.eval().save_pretrained(folder)
         write_tokenizer(folder, self.context)
         (folder / "training.json").write_text(json.dumps(asdict(self), indent=1) + "\n")
-        return HuggingFaceGenerator(folder, device=device)
+        return HuggingFaceGenerator(folder, device=device, is_own=True)
 
     def _sequences(self, documents: Texts) -> list[list[int]]:
         """Return the tokens of every copy of every document, between two starts, in pieces."""

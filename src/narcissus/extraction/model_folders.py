@@ -22,7 +22,7 @@ from narcissus._files import file_size, parsing, read_bytes
 from narcissus._json import read_json
 from narcissus._scratch import scratch_folder
 from narcissus.errors import InputError
-from narcissus.extraction.files import Header, headers_of, refuse_pickle
+from narcissus.extraction.files import Header, headers_of, refuse_links, refuse_pickle
 
 LARGEST_TEXT = 2**26
 """Most bytes of a model's configuration, and of each file of its tokenizer (64 MiB)."""
@@ -251,6 +251,35 @@ def read_model_files(folder: Path) -> ModelFiles:
             }
     values = sum(header.count for header in headers)
     return ModelFiles(settings, tables, tuple(weights), values)
+
+
+def check_model_folder(path: Path) -> int:
+    """Refuse a folder without a model that can be read safely; return the bytes of the weights.
+
+    Raises InputError: it is missing, has no ``config.json`` or no weights in safetensors, holds a
+        pickle, or asks for code, a kernel, an address or a file outside of it.
+    """
+    return language_model_files(path).size
+
+
+def language_model_files(path: Path) -> ModelFiles:
+    """Read what is on the list of a language model's folder, as `check_model_folder` does."""
+    if not path.is_dir():
+        raise InputError(f"no such model folder: {path}")
+    if not (path / "config.json").is_file():
+        raise InputError(f"the folder {path} is no model: it has no config.json")
+    refuse_links(path)
+    files = read_model_files(path)
+    if not files.weights:
+        raise InputError(
+            f"the model folder {path} has no weights: model.safetensors is needed, or its index "
+            "(a .bin file is a pickle and is not read; save the model with "
+            "`save_pretrained(folder, safe_serialization=True)`)"
+        )
+    for file in path.rglob("*"):  # whoever gets the folder would get them as well
+        if file.is_file():
+            refuse_pickle(file)
+    return files
 
 
 @contextmanager
