@@ -260,11 +260,10 @@ def test_a_pipeline_is_read_and_sampled(diffusers, tmp_path):
     # what the library would draw at random, or pass on as no number
     file = tmp_path / "model" / "unet" / "diffusion_pytorch_model.safetensors"
     whole = safetensors.torch.load_file(file)
-    size = whole["conv_in.weight"].numel()
     for wrong, said in (
         (
             {name: one for name, one in whole.items() if name != "conv_in.weight"},
-            f"lacks {size} of",
+            r"asks for [\d,]+ parameters, and its weights hold",
         ),
         (whole | {"conv_in.weight": whole["conv_in.weight"] * torch.nan}, "pixels that are no num"),
     ):
