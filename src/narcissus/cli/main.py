@@ -259,7 +259,9 @@ def _run(words: list[str]) -> int:
             # What a stranger's name breaks into lines begins no line of its own.
             lines = [_cut(line) for line in _said(error).split("\n")]
             is_ours = isinstance(error, NotDrawnError)
-            click.echo(("internal error: " if is_ours else "error: ") + "\n  ".join(lines), err=True)
+            click.echo(
+                ("internal error: " if is_ours else "error: ") + "\n  ".join(lines), err=True
+            )
             return INTERNAL if is_ours else USAGE
         import traceback
 

@@ -156,7 +156,9 @@ class _Counted(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         if not 0 <= size <= LONGEST_NPY_HEADER:  # NumPy looks at the length after it has read it
-            raise BadContentError(f"its header has {size:,} bytes, more than {LONGEST_NPY_HEADER:,}")
+            raise BadContentError(
+                f"its header has {size:,} bytes, more than {LONGEST_NPY_HEADER:,}"
+            )
         data = self._file.read(size)
         self.count += len(data)
         return data

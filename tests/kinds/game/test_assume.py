@@ -313,9 +313,7 @@ def test_the_advantage_of_whoever_sees_a_part_limits_no_attempt_made_of_parts():
     success = sum(chance(lambda y, s=s: y == s, s) for s in sets) / 4
     own = sum(chance(lambda y, t=t: y == t, s) for s, t in pairs) / 16
     assert (success, own) == (Fraction(1, 2), Fraction(1, 4))
-    composed = max(
-        abs(chance(lambda y: y == s, s) - chance(lambda y: y == s, t)) for s, t in pairs
-    )
+    composed = max(abs(chance(lambda y: y == s, s) - chance(lambda y: y == s, t)) for s, t in pairs)
     assert success - own <= composed == Fraction(1, 2)
 
     [_, closure] = run(two_bits(), rng=1).record.assumptions
