@@ -155,6 +155,11 @@ def _refute_scores(
     if of.until is not None:
         return _refute_at_looks(of, columns, claimed)
     claimed["guesses"] = of.guesses
+    if "clusters" in columns and (other := columns.keys() & {"right", "priors", "pairs"}):
+        raise InputError(
+            f"`--scores`: {of.scores} has a column `cluster`, which goes with fair coins of the "
+            f"column `member`; it has {min(other)} too: drop one of the two"
+        )
     if "right" in columns:
         if of.pairs or of.coins:
             raise InputError(

@@ -9,9 +9,11 @@ coins are an assumption, and a column `cluster` names them.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
 from narcissus._arrays import BoolArray, Floats
+from narcissus.bounds import PoissonBinomial
 from narcissus.errors import InputError
 
 UNBELIEVABLE = 1e-6  # results of smaller probability refute coins of their own
@@ -22,31 +24,35 @@ _REMEDY = (
 )
 
 
-def require_no_twins(score: Floats, inside: BoolArray) -> None:
+def require_no_twins(score: Floats, inside: BoolArray, chances: Floats | None = None) -> None:
     """Refuse rows that fair coins of their own make so alike with probability below 1e-6.
 
     score, inside: The canaries' scores, and whether each was in, shape (m,), as the file has them.
+    chances: With which each was in, shape (m,); None: 1/2.
 
     InputError: Rows side by side, parts of the file, or rows of nearly one score move together.
     """
     m = inside.size
-    if _agree(inside[0 : m - 1 : 2], inside[1::2]):
+    chance = np.full(m, 0.5) if chances is None else chances
+    places = np.arange(m)
+
+    def agree(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
+        p, q = chance[one], chance[other]
+        law = PoissonBinomial(p * q + (1.0 - p) * (1.0 - q))
+        same = int((inside[one] == inside[other]).sum())
+        return law.tail(same) <= UNBELIEVABLE / len(_PARTS)
+
+    if agree(places[0 : m - 1 : 2], places[1::2]):
         raise InputError(f"canaries move together: rows 1 and 2, 3 and 4, ... agree; {_REMEDY}")
     for parts in _PARTS:
         size = m // parts
-        if m % parts == 0 and _agree(inside[:size], inside[size : 2 * size]):
+        if m % parts == 0 and agree(places[:size], places[size : 2 * size]):
             raise InputError(
                 f"canaries move together: the first {size:,} rows and the next {size:,} agree; "
                 f"{_REMEDY}"
             )
-    if _alike_in_score(score, inside):
+    if chances is None and _alike_in_score(score, inside):
         raise InputError(f"canaries move together: rows of nearly one score agree; {_REMEDY}")
-
-
-def _agree(one: BoolArray, other: BoolArray) -> bool:
-    """Say whether independent coins agree in so many places with a chance below 1e-6."""
-    same = int((one == other).sum())
-    return bool(stats.binom.sf(same - 1, one.size, 0.5) <= UNBELIEVABLE / len(_PARTS))
 
 
 def _alike_in_score(score: Floats, inside: BoolArray) -> bool:
@@ -69,7 +75,9 @@ def _alike_in_score(score: Floats, inside: BoolArray) -> bool:
     return bool(stats.binom.sf(by_pair - 1, by_pair + by_next, 0.5) <= UNBELIEVABLE)
 
 
-def of_clusters(score: Floats, inside: BoolArray, clusters: np.ndarray) -> tuple[Floats, BoolArray]:
+def of_clusters(
+    score: Floats, inside: BoolArray, clusters: NDArray[np.generic]
+) -> tuple[Floats, BoolArray]:
     """Return one canary a cluster: its mean score, and whether it was in, in order of first rows.
 
     InputError: A cluster has rows that were in and rows that were not.
