@@ -1235,7 +1235,7 @@ NULLS = (
     Null(
         "refute: an epsilon or mu, at any of the looks so far",
         ("cli/evidence _refute_at_looks",),
-        "Narcissus theory 5.3; Ville 1939",
+        "Narcissus theory 5.4; Ville 1939",
         "a fair coin of its own for each canary; the order of scoring follows no coin",
         "rows that move together are refused, side by side, in parts of the file, alike in score",
         "copies whose rows are shuffled and whose scores differ",

@@ -13,7 +13,7 @@ grows. Where delta is above 0 the capital has half of the error, and only epsilo
 costs at most the other half are refuted: what is refuted then rises with the claim, and the largest
 may be searched for. A mu is refuted by its delta at the epsilon found.
 
-Source: Narcissus theory 5.1 and 5.3; Ville 1939; Waudby-Smith and Ramdas 2023.
+Source: Narcissus theory 5.1 and 5.4; Ville 1939; Waudby-Smith and Ramdas 2023.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def refute_as_they_come(
 
     InputError: As in `refute_scores`; more canaries than ``most``.
 
-    Source: Narcissus theory 5.3.
+    Source: Narcissus theory 5.4.
     """
     asked = Claimed.of(delta, confidence, claimed, chosen_from)
     score, inside = checked_scores(scores, members)
@@ -94,7 +94,7 @@ def refute_as_they_come(
     epsilon, mu, p_value = _refuted(right, classes, planted, asked)
     guessed = classes[0]
     found = asked.refutation(
-        (Method("looks", "Narcissus theory 5.3, betting", epsilon, p_value),),
+        (Method("looks", "Narcissus theory 5.4, betting", epsilon, p_value),),
         mu,
         counts=(right.size, int(guessed.sum()), int((right & guessed).sum()), 2),
         assumptions=(said, ABOUT_CHOICE, said_of_looks),
