@@ -151,6 +151,8 @@ def doubled(how, rng, canaries=60):
         return np.tile(scores, 2) + rng.normal(size=2 * canaries), np.tile(inside, 2)
     if how == "three times":
         return np.tile(scores, 3) + rng.normal(size=3 * canaries), np.tile(inside, 3)
+    if how == "in threes":
+        return np.repeat(scores, 3) + rng.normal(size=3 * canaries), np.repeat(inside, 3)
     order = rng.permutation(2 * canaries)
     noise = 0.0 if how == "shuffled, one score" else 1e-4
     both = np.repeat(scores, 2) + noise * rng.normal(size=2 * canaries)
@@ -158,8 +160,8 @@ def doubled(how, rng, canaries=60):
 
 
 HOW = [
-    "side by side", "one after the other", "three times", "shuffled, one score",
-    "shuffled, nearly one score",
+    "side by side", "one after the other", "three times", "in threes",
+    "shuffled, one score", "shuffled, nearly one score",
 ]  # fmt: skip
 
 
@@ -176,7 +178,9 @@ def test_canaries_that_move_together_are_refused(how, rng):
             refute_prior_scores(scores, inside, np.full(inside.size, 0.5))
 
 
-@pytest.mark.parametrize("world", ["nothing", "strong", "perfect", "coarse", "half sorted"])
+@pytest.mark.parametrize(
+    "world", ["nothing", "strong", "perfect", "coarse", "sorted", "members first"]
+)
 def test_canaries_of_their_own_coins_are_not(world, rng):
     """Scores that tell all, few values, sorted files: 200 plays, none refused."""
     for _ in range(200):
@@ -186,9 +190,12 @@ def test_canaries_of_their_own_coins_are_not(world, rng):
             "strong": rng.normal(size=200) + 3 * inside,
             "perfect": rng.normal(size=200) + 99 * inside,
             "coarse": rng.integers(0, 3, 200) + 1.0 * inside,
-            "half sorted": np.sort(rng.normal(size=200)),
+            "sorted": np.sort(rng.normal(size=200)),
+            "members first": rng.normal(size=200),
         }[world]
-        require_no_twins(np.asarray(scores), inside)
+        if world == "members first":
+            inside = np.sort(inside)[::-1]
+        require_no_twins(scores, inside)
 
 
 def test_a_cluster_counts_as_one_canary(rng):

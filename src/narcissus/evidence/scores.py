@@ -418,7 +418,8 @@ def refute_prior_scores(
         raise InputError(f"`priors` must be of {score.size} canaries, got shape {coins.shape}")
     if ((coins == 0) & inside | (coins == 1) & ~inside).any():
         raise InputError("`priors` must be above 0 of canaries that are in, below 1 of the others")
-    require_no_twins(score, inside, coins)
+    if np.ptp(coins) == 0:
+        require_no_twins(score, inside)
     law, ones = PoissonBinomial(coins), int(inside.sum())
     if 2 * min(law.tail(ones), law.cdf(ones)) <= UNBELIEVABLE:
         raise InputError(

@@ -1,9 +1,11 @@
 """Canaries that move together: rows of one coin, by their places in the file and by their scores.
 
-Each test compares how often two rows agree with how often independent fair coins do. Rows may be
-one coin's side by side (a record and its copy), in parts of a file (all records, then all copies),
-or alike in score. Copies whose scores differ and whose rows are shuffled are not told: for them the
-coins are an assumption, and a column `cluster` names them.
+Each test compares two kinds of places of a file, rows that copies would be and rows that they would
+not: among the places where only one kind agrees, half are of either kind if each row has a coin of
+its own, however the file is sorted. Copies may stand side by side (a record and its copies), in
+parts of a file (all records, then all copies), or alike in score. Copies whose scores differ and
+whose rows are shuffled are not told: for them the coins are an assumption, and a column `cluster`
+names them.
 """
 
 from __future__ import annotations
@@ -13,46 +15,56 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from narcissus._arrays import BoolArray, Floats
-from narcissus.bounds import PoissonBinomial
 from narcissus.errors import InputError
 
 UNBELIEVABLE = 1e-6  # results of smaller probability refute coins of their own
-_PARTS = range(2, 9)  # of a file that is made of copies, one after the other
+_COPIES = range(2, 9)  # of one record, that are looked for
 _REMEDY = (
     "where one coin put several rows in, name them by one label in a column `cluster` (argument "
     "`clusters`); each cluster then counts once"
 )
 
 
-def require_no_twins(score: Floats, inside: BoolArray, chances: Floats | None = None) -> None:
+def require_no_twins(score: Floats, inside: BoolArray) -> None:
     """Refuse rows that fair coins of their own make so alike with probability below 1e-6.
 
     score, inside: The canaries' scores, and whether each was in, shape (m,), as the file has them.
-    chances: With which each was in, shape (m,); None: 1/2.
 
     InputError: Rows side by side, parts of the file, or rows of nearly one score move together.
     """
     m = inside.size
-    chance = np.full(m, 0.5) if chances is None else chances
-    places = np.arange(m)
-
-    def agree(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
-        p, q = chance[one], chance[other]
-        law = PoissonBinomial(p * q + (1.0 - p) * (1.0 - q))
-        same = int((inside[one] == inside[other]).sum())
-        return law.tail(same) <= UNBELIEVABLE / len(_PARTS)
-
-    if agree(places[0 : m - 1 : 2], places[1::2]):
-        raise InputError(f"canaries move together: rows 1 and 2, 3 and 4, ... agree; {_REMEDY}")
-    for parts in _PARTS:
-        size = m // parts
-        if m % parts == 0 and agree(places[:size], places[size : 2 * size]):
+    for copies in _COPIES:
+        firsts = np.arange(0, m - copies, copies)
+        if _together(inside, (firsts, firsts + 1), (firsts + copies - 1, firsts + copies)):
             raise InputError(
-                f"canaries move together: the first {size:,} rows and the next {size:,} agree; "
-                f"{_REMEDY}"
+                f"canaries move together: of {copies} rows each, side by side, the first two agree "
+                f"and the last and the next one do not; {_REMEDY}"
             )
-    if chances is None and _alike_in_score(score, inside):
+        size = m // copies
+        places = np.arange(m - size - 1)
+        if m % copies == 0 and _together(
+            inside, (places, places + size), (places, places + size + 1)
+        ):
+            raise InputError(
+                f"canaries move together: each row and the one {size:,} below it agree; {_REMEDY}"
+            )
+    if _alike_in_score(score, inside):
         raise InputError(f"canaries move together: rows of nearly one score agree; {_REMEDY}")
+
+
+Places = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+def _together(inside: BoolArray, copies: Places, others: Places) -> bool:
+    """Say whether rows that would be copies agree far more often than rows that would not."""
+    one, other = (inside[first] == inside[second] for first, second in (copies, others))
+    return _surpasses(one, other)
+
+
+def _surpasses(one: BoolArray, other: BoolArray) -> bool:
+    """Say whether so many of the places where only one of two is true have it, by coins."""
+    more, less = int((one & ~other).sum()), int((other & ~one).sum())
+    return bool(stats.binom.sf(more - 1, more + less, 0.5) <= UNBELIEVABLE / len(_COPIES))
 
 
 def _alike_in_score(score: Floats, inside: BoolArray) -> bool:
@@ -71,8 +83,7 @@ def _alike_in_score(score: Floats, inside: BoolArray) -> bool:
     first = np.flatnonzero(nearest[:-1])
     pair = coin[first] == coin[first + 1]
     following = coin[first + 1] == coin[first + 2]
-    by_pair, by_next = int((pair & ~following).sum()), int((following & ~pair).sum())
-    return bool(stats.binom.sf(by_pair - 1, by_pair + by_next, 0.5) <= UNBELIEVABLE)
+    return _surpasses(pair, following)
 
 
 def of_clusters(
