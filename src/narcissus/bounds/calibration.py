@@ -302,7 +302,12 @@ def smallest_noise(
     """
 
     def kept(noise: Decimal) -> bool:
-        how = {"sampling": sampling, "divisor": divisor, "secret": secret, "interval": interval}
+        how: dict[str, Any] = {
+            "sampling": sampling,
+            "divisor": divisor,
+            "secret": secret,
+            "interval": interval,
+        }
         curve = dp_sgd(float(noise), rate, steps, **how)
         return limit.kept(danger, curve)
 

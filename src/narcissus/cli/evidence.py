@@ -189,7 +189,8 @@ def _refute_at_looks(
             f"`--until`: {of.scores} must have scores and members, and pairs with `--pairs`; it "
             f"has `{strange[0].removesuffix('s')}` too; for N looks give `--chosen-from N` instead"
         )
-    return evidence.refute_as_they_come(**columns, most=of.until, **claimed)
+    claimed["most"] = of.until
+    return evidence.refute_as_they_come(**columns, **claimed)
 
 
 def _claimed(payload: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from narcissus._optional import optional
 from narcissus._validation import integer, one_of, positive, probability
@@ -72,7 +72,7 @@ def dp_sgd(
     around = adjacency or by_default
     _refuse(sampling, divisor, around)
     program = _program(sigma, share, times, sampling, divisor)
-    how = {"secret": secret, "program": program}
+    how: dict[str, Any] = {"secret": secret, "program": program}
     if sampling == "shuffled":
         passes = _passes(share, times)
         return GaussianDP(2.0 * math.sqrt(passes) / sigma, adjacency=around, **how)
