@@ -470,6 +470,21 @@ def _require_place_for_files(path: Path) -> None:
             raise InputError(f"cannot write {path}: it is a pipe or a device: name a file")
 
 
+def require_no_links(folder: Path, name: str, option: str) -> None:
+    """Refuse a folder for results that a link leads elsewhere: another's files would be replaced.
+
+    Of a relative path every part is looked at, of an absolute one the last: a folder that somebody
+    sent may hold links under the names that this program takes.
+    """
+    places = [folder] if folder.is_absolute() else [folder, *folder.parents]
+    for place in places:
+        if place.is_symlink():
+            raise InputError(
+                f"{name} {folder} is reached by a link, {place}: remove the link, or name the "
+                f"folder that is meant with {option}"
+            )
+
+
 def require_own_folder(path: Path) -> None:
     """Refuse a path for data on single people that other users could swap or read.
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from narcissus._files import read_bytes, write_atomically
+from narcissus._json import read_json
 from narcissus._scratch import fcntl
 from narcissus._visible import visible
 from narcissus.errors import InputError
@@ -150,7 +151,7 @@ class Jobs:
 def _job(place: Path) -> dict[str, Any]:
     """Read what a run has left about itself; nothing where it is no such file."""
     try:
-        found = json.loads(read_bytes(place / JOB, largest=2**12))
+        found = read_json(read_bytes(place / JOB, largest=2**12))
         types = {"pid": int, "of": str, "began": (int, float), "digest": str}
         if all(isinstance(found[key], of) for key, of in types.items()) and found["pid"] > 1:
             return found
@@ -174,7 +175,7 @@ def _read(path: Path) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for line in lines[size > TAIL :]:
         with suppress(ValueError, RecursionError):
-            one = json.loads(line)
+            one = read_json(line)
             if isinstance(one, dict):
                 found.append(one)
                 continue
@@ -236,7 +237,7 @@ def worked(root: Path, what: str, *arguments: str) -> dict[str, Any]:
             f"this has not ended after {PATIENCE:g} seconds: take fewer rows"
         ) from error
     try:
-        found = json.loads(done.stdout)
+        found = read_json(done.stdout)
     except ValueError as error:
         last = visible(done.stderr.decode(errors="replace").strip().rpartition("\n")[2])
         why = f"an error of this program: {last}" if last else "there may not be enough memory"

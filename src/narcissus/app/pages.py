@@ -86,6 +86,7 @@ class Pages:
             Route("/study/{study}/{step}", self.step, methods=["GET", "POST"]),
         ]
         handlers: Any = dict.fromkeys((NarcissusError, HTTPException, OSError), self._wrong)
+        handlers[ClientDisconnect] = _gone
         return Starlette(routes=routes, exception_handlers=handlers)
 
     def _html(self, template: str, status: int = 200, **more: Any) -> HTMLResponse:
@@ -112,10 +113,7 @@ class Pages:
         )  # fmt: skip
 
     async def upload(self, request: Request) -> Response:
-        try:
-            name = await self.folder.take(request.path_params["name"], request.stream())
-        except ClientDisconnect:
-            return PlainTextResponse("gone", 400)
+        name = await self.folder.take(request.path_params["name"], request.stream())
         return JSONResponse({"path": name}, 201)
 
     async def begin(self, request: Request) -> Response:
@@ -392,6 +390,11 @@ def told(state: State) -> dict[str, Any]:
     done = f"{state.done:,} of {state.total:,}" if state.total else ""
     text = ", ".join(filter(None, [f"{state.what} {done}".strip(), left]))
     return {"state": state.name, "percent": state.percent, "text": visible(text)}
+
+
+async def _gone(_request: Request, _error: Exception) -> Response:
+    """Answer nobody: the client left in the middle of what it sent."""
+    return PlainTextResponse("gone", 400)
 
 
 def _as_file(name: str) -> dict[str, str]:

@@ -145,6 +145,9 @@ def written_to(out: Path, text: str, *, quiet: bool = False) -> None:
 
 def _require_writable(folder: Path, name: str, option: str) -> None:
     """Refuse a folder that cannot be created or written to; leave nothing behind."""
+    from narcissus._files import require_no_links
+
+    require_no_links(folder, name, option)
     place = folder
     while not place.exists() and place != place.parent:
         place = place.parent
@@ -161,25 +164,39 @@ def _require_writable(folder: Path, name: str, option: str) -> None:
 def _prepare_folder(folder: Path, study: studies.Study, *, restart: bool) -> None:
     """Refuse an unusable results folder before any work.
 
-    A folder with stored trials is checked by the kind of study, since a run may be extended. A
-    folder with a record alone must hold a record of this very study.
+    Only what this program left is replaced: a report stands beside its record. A folder with stored
+    trials is checked by the kind of study, since a run may be extended. A folder with a record
+    alone must hold a record of this very study.
     """
     from narcissus.study.reading import read_record
     from narcissus.study.store import FILE as STORE
 
     _require_writable(folder, "the results folder", "--out")
     record = folder / "record.json"
-    if restart or not record.exists() or (folder / STORE).exists():
+    if restart:
+        return
+    if not record.exists():
+        if (report := folder / "report.html").exists():
+            raise StoreError(_foreign(report, "there is no record beside it"))
         return
     try:
         digest = read_record(record).provenance.digests.get("study")
-    except InputError:
-        return  # damaged: the new record takes its place
+    except InputError as error:
+        raise StoreError(_foreign(record, str(error))) from error
+    if (folder / STORE).exists():
+        return
     if digest is not None and digest != f"sha256:{study.digest}":
         raise StoreError(
             f"the results folder {folder} belongs to another study (or to this one before it was "
             "changed); choose another with --out, or replace what is there with --restart"
         )
+
+
+def _foreign(path: Path, why: str) -> str:
+    return (
+        f"{path} was not left by this program, and is not replaced ({why}); choose another folder "
+        "with --out, or replace what is there with --restart"
+    )
 
 
 COLOURS = {"met": "green", "exceeded": "red", "contradicted": "magenta", "no threshold": "blue"}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from narcissus._files import LARGEST, SMALL, WORTH, file_size, open_text, parsing, unpacked_name
+from narcissus._json import read_json
 from narcissus._optional import optional
 from narcissus._pandas import pd
 from narcissus._parquet import believed
@@ -146,7 +146,7 @@ def _json_lines(path: Path) -> pd.DataFrame:
             if not line.strip():
                 continue
             with parsing(f"line {number} of {path}", "JSON"):
-                record = json.loads(line)
+                record = read_json(line)
             if not isinstance(record, dict):
                 raise InputError(f"line {number} of {path} must be an object, such as {{'age': 3}}")
             for key, value in record.items():

@@ -109,7 +109,7 @@ def test_without_torch_the_extra_is_named_when_the_study_is_loaded(
     (tmp_path / "model" / "model_index.json").write_text(json.dumps(index))
     (tmp_path / "model" / "unet" / "model.safetensors").write_bytes(b"\0" * 16)
     model = {"name": name, **({"model": "model"} if name == "folder" else {})}
-    with pytest.raises((MissingExtraError, StudyError), match=r"narcissus\[images\]"):
+    with pytest.raises((MissingExtraError, StudyError), match=r"diffusers>="):
         load(model=model)
 
 

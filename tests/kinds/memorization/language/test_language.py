@@ -93,7 +93,7 @@ def test_without_torch_the_extra_is_named_when_the_study_is_loaded(
     (tmp_path / "gpt" / "config.json").write_text("{}")
     (tmp_path / "gpt" / "model.safetensors").write_bytes(b"\0" * 16)
     model = {"name": name, **({"model": "gpt"} if name == "folder" else {})}
-    with pytest.raises((MissingExtraError, StudyError), match=r"narcissus\[language\]"):
+    with pytest.raises((MissingExtraError, StudyError), match=r"transformers>="):
         load(model=model)
 
 
