@@ -32,9 +32,18 @@ from narcissus.kinds.engine import Done, Kind, PreparedWork
 from narcissus.kinds.table import proofs
 from narcissus.kinds.table.excesses import excesses
 from narcissus.kinds.table.experiment import Experiment, is_factored, learners, shown
-from narcissus.kinds.table.found import LIMITS, Accepted, OwnRelease, SettingFound, TableDetail
-from narcissus.kinds.table.held_out import held_out_guesses
+from narcissus.kinds.table.found import (
+    LIMITS,
+    Accepted,
+    HeldOutGuess,
+    OtherPrior,
+    OwnRelease,
+    SettingFound,
+    TableDetail,
+)
+from narcissus.kinds.table.held_out import held_out_attempts, scored
 from narcissus.kinds.table.judgement import TableJudgement, judged
+from narcissus.kinds.table.other_priors import other_priors
 from narcissus.kinds.table.playing import looks_of, play_trials
 from narcissus.kinds.table.population import Groups, settings_of
 from narcissus.kinds.table.published import attack_own_release, read_published
@@ -75,6 +84,9 @@ from narcissus.success import ColumnShare, ColumnsRight
 from narcissus.tables import Bins, CountedTable, Table, read_table
 from narcissus.tables.read import read_one_of_each
 from narcissus.tables.spelling import described, respellings
+
+WELL_TESTED = 200
+"""Guessed rows below which a report says what they cannot show of the prior."""
 
 Attacks = tuple[tuple[str, TableAttack, int], ...]
 
@@ -515,6 +527,28 @@ def not_assessed(experiment: Experiment) -> Iterator[NotAssessed]:
         )
 
 
+def untested(tested: PriorTest, rows: int) -> Iterator[NotAssessed]:
+    """Say what of the prior the rows of the table cannot test."""
+    asked = "whether the prior is right about the people of the table"
+    if not tested.guesses:
+        yield NotAssessed(
+            asked,
+            f"a test guesses rows of the table from known columns, and {rows:,} rows are too few "
+            "or no column is known: it is assumed",
+            "take more rows, or let the attacker know a column",
+        )
+        return
+    most = max(tested.guesses, key=lambda one: one.people)
+    if most.people < WELL_TESTED:
+        yield NotAssessed(
+            asked,
+            f"{most.people:,} rows test it: what others guess of them is limited to "
+            f"{100 * most.at_most:.0f} of 100, where the prior guesses "
+            f"{100 * most.prior_share:.0f}. A smaller shortfall is not seen: it is assumed",
+            "take more rows",
+        )
+
+
 def _repeated(study: TableStudy) -> Iterator[NotAssessed]:
     """Caution that a guarantee for a row is less for a person with several rows."""
     if (unit := study.data.unit) is not None:
@@ -526,6 +560,29 @@ def _repeated(study: TableStudy) -> Iterator[NotAssessed]:
         )
 
 
+@dataclass(frozen=True)
+class PriorTest:
+    """What guesses of held-out rows say about the prior, and which others they allow."""
+
+    guesses: tuple[HeldOutGuess, ...] = ()
+    others: tuple[OtherPrior, ...] = ()
+
+    @property
+    def is_refuted(self) -> bool:
+        return any(one.refutes for one in self.guesses)
+
+
+def prior_test(experiment: Experiment, observer: Observer = SILENT) -> PriorTest:
+    """Test the prior on rows of the table, and where it is refuted others in its place."""
+    observer.start("testing the prior on rows of the table", 0)
+    attempts = held_out_attempts(experiment)
+    found = PriorTest(scored(experiment, attempts))
+    if not found.is_refuted:
+        return found
+    observer.note("the prior is refuted by rows of the table: looking for another")
+    return replace(found, others=other_priors(experiment, attempts, observer))
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TableWork(PreparedWork[TableStudy]):
     """An audit that was played: its trials by ``"trial/setting"``, and what a threshold allows."""
@@ -533,6 +590,7 @@ class TableWork(PreparedWork[TableStudy]):
     experiment: Experiment
     threshold: ThresholdSpec | None
     own_release: OwnRelease | None
+    prior_test: PriorTest
 
 
 class TableKind(Kind[TableStudy, TableWork]):
@@ -571,9 +629,10 @@ class TableKind(Kind[TableStudy, TableWork]):
                 executor = ReleasesSentBack(executor, cache)  # others do not have the folder
 
         def judge(now: Experiment, trials: Done) -> tuple[Status, int | None]:
-            case = self.judge(self._findings(now, trials, study, threshold, None))
+            case = self.judge(self._findings(now, trials, study, threshold, None, tested))
             return case.status, case.decisive.judgement.trials_needed
 
+        tested = prior_test(experiment, options.observer)
         plan = looks_of(experiment, study, options, executor, threshold, judge)
         if plan is not None:
             experiment = plan.at(experiment, 0)
@@ -605,14 +664,18 @@ class TableKind(Kind[TableStudy, TableWork]):
             experiment=experiment,
             threshold=threshold,
             own_release=own,
+            prior_test=tested,
         )
         options.observer.start("drawing conclusions", 0)
         found = self.outcome(work, self.measure(work, trials, options))
         left = [*rough, *_repeated(study), *not_assessed(experiment)]
+        left += untested(tested, experiment.table.rows)
         return replace(found, not_assessed=[*left, *found.not_assessed])
 
     def measure(self, work: TableWork, done: Done, options: RunOptions) -> Findings:
-        return self._findings(work.experiment, done, work.study, work.threshold, work.own_release)
+        return self._findings(
+            work.experiment, done, work.study, work.threshold, work.own_release, work.prior_test
+        )
 
     def _findings(
         self,
@@ -621,14 +684,16 @@ class TableKind(Kind[TableStudy, TableWork]):
         study: TableStudy,
         threshold: ThresholdSpec | None,
         own_release: OwnRelease | None,
+        tested: PriorTest,
     ) -> Findings:
         decided_at = None  # the label of the setting that the threshold names, if any
         if threshold is not None and threshold.at is not None:
             levels = study.mechanism.levels
             decided_at = experiment.settings[levels.index(threshold.at)].label
-        criteria, found = measured(experiment, done, threshold, decided_at)
+        criteria, found = measured(experiment, done, threshold, decided_at, tested.guesses)
         detail = TableDetail(
             settings=tuple(one.detail for one in found),
+            other_priors=tested.others,
             decided_at=decided_at,
             reason="" if threshold is None else threshold.reason,
             origin="" if threshold is None else threshold.origin,
@@ -673,10 +738,10 @@ def measured(
     trials: Mapping[str, Mapping[str, Any]],
     threshold: ThresholdSpec | None,
     decided_at: str | None,
+    held_out: Sequence[HeldOutGuess] = (),
 ) -> tuple[tuple[StudyCriterion, ...], list[SettingFound]]:
     """Summarise every setting of trials by ``"trial/setting"`` and compare with the threshold."""
     experiment, trials = shown(experiment, trials)
-    held_out = held_out_guesses(experiment)
     accepted = None
     if threshold is not None:
         limits = threshold.model_dump(include={*LIMITS, "worst_group", "reason", "origin"})
