@@ -26,6 +26,7 @@ from narcissus.rows import (
     Share,
     StudyCriterion,
     StudyRow,
+    Unaccounted,
 )
 from narcissus.study.merging import MergedGroups
 
@@ -187,6 +188,8 @@ class TableDetail(Fact):
     settings: tuple[SettingDetail, ...]
     other_priors: tuple[OtherPrior, ...] = ()
     """Tried where the study's own is refuted, up to the first that passes."""
+    unaccounted: tuple[Unaccounted, ...] = ()
+    """Columns left out that nobody declared, and that tell of the secret."""
     decided_at: str | None = None
     """Label of the setting that the threshold is about; null: all."""
     reason: str = ""

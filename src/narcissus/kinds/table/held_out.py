@@ -39,7 +39,7 @@ from narcissus.worlds.base import Draw
 Codes = NDArray[np.int64]
 Guesses = NDArray[np.integer]
 Rows = NDArray[np.int32]
-Model = Callable[[Rows, Codes, Rows, int, np.random.Generator], Floats]
+Model = Callable[[Any, Codes, Any, int, np.random.Generator], Floats]
 """Returns the chance of each class, for rows to be guessed, from fitted rows and their classes."""
 
 FITTED, TESTED = 8_000, 4_000  # rows that a model is fitted to, and that are guessed, at most
@@ -87,7 +87,9 @@ def held_out_attempts(experiment: Experiment) -> tuple[Attempts, ...]:
     for number, (name, model) in enumerate(models.items()):
         own = child(experiment.entropy, HELD_OUT, 0, number)
         guesses = [
-            _guessed(experiment, model, rows[max(0, start - FITTED) : start], rows[start:stop], own)
+            _from_known(
+                experiment, model, rows[max(0, start - FITTED) : start], rows[start:stop], own
+            )
             for start, stop in blocks
         ]
         attempts.append(Attempts(name, tested, np.concatenate(guesses)))
@@ -130,8 +132,8 @@ def _forest(experiment: Experiment) -> Model:
     known = list(experiment.queries.known)
     ordered = [experiment.table.ordered[c] for c in known]
 
-    def chances(fitted: Rows, classes: Codes, asked: Rows, size: int, rng: Any) -> Floats:
-        return tree_chances(fitted[:, known], classes, asked[:, known], ordered, size=size, rng=rng)
+    def chances(fitted: Any, classes: Codes, asked: Any, size: int, rng: Any) -> Floats:
+        return tree_chances(fitted, classes, asked, ordered, size=size, rng=rng)
 
     return chances
 
@@ -140,16 +142,31 @@ def _lookup(experiment: Experiment) -> Model:
     known = list(experiment.queries.known)
     sizes = [experiment.queries.sizes[c] for c in known]
 
-    def chances(fitted: Rows, classes: Codes, asked: Rows, size: int, rng: Any) -> Floats:
-        return lookup_chances(fitted[:, known], classes, asked[:, known], sizes, size=size, rng=rng)
+    def chances(fitted: Any, classes: Codes, asked: Any, size: int, rng: Any) -> Floats:
+        return lookup_chances(fitted, classes, asked, sizes, size=size, rng=rng)
 
     return chances
 
 
-def _guessed(
+def _from_known(
     experiment: Experiment, model: Model, fitted: Rows, asked: Rows, rng: np.random.Generator
 ) -> Guesses:
-    """Guess the unknown columns from the known ones, one by one where no values are listed."""
+    known = list(experiment.queries.known)
+    return guessed(experiment, model, fitted, fitted[:, known], asked[:, known], rng)
+
+
+def guessed(
+    experiment: Experiment,
+    model: Model,
+    fitted: Rows,
+    seen: NDArray[np.integer],
+    asked: NDArray[np.integer],
+    rng: np.random.Generator,
+) -> Guesses:
+    """Guess the unknown columns of rows, one by one where no joint values are listed.
+
+    ``seen`` is what is seen of the ``fitted`` rows, and ``asked`` the same of those to be guessed.
+    """
     queries = experiment.queries
 
     def chances(secrets: Guesses) -> tuple[Guesses, Floats]:
@@ -157,7 +174,7 @@ def _guessed(
         values = np.sort(values[np.argsort(-counts, kind="stable")][:CLASSES])
         kept = np.isin(secrets, values)
         classes = np.searchsorted(values, secrets[kept])
-        return values, model(fitted[kept], classes, asked, len(values), rng)
+        return values, model(seen[kept], classes, asked, len(values), rng)
 
     if experiment.factored:
         picked: list[Guesses] = []

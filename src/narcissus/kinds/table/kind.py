@@ -55,6 +55,7 @@ from narcissus.kinds.table.schema import (
     quicker,
 )
 from narcissus.kinds.table.schema import Attack as AttackSection
+from narcissus.kinds.table.left_out import unaccounted_columns
 from narcissus.kinds.table.summary import summarise
 from narcissus.kinds.table.twins import cautions
 from narcissus.kinds.table.upgrade import criteria_at, upgraded
@@ -71,7 +72,14 @@ from narcissus.mechanisms import Columns, Prepared, ReleaseCache, TableMechanism
 from narcissus.observer import SILENT, Observer
 from narcissus.priors import RecordPrior
 from narcissus.results import NotAssessed, Status
-from narcissus.rows import Findings, HoldsRows, StudyCriterion, StudyJudgement, StudyRow
+from narcissus.rows import (
+    Findings,
+    HoldsRows,
+    StudyCriterion,
+    StudyJudgement,
+    StudyRow,
+    Unaccounted,
+)
 from narcissus.study.engines import executor_of
 from narcissus.study.given import digest_of_object
 from narcissus.study.keyed import WITHHELD
@@ -95,11 +103,16 @@ ANY_RELEASE = ("prior", "posterior", "nearest", "stack")
 """Attacks where a study names none: with and without what everybody else's secrets would tell."""
 
 
-def load_table(study: TableStudy, folder: Path, observer: Observer = SILENT) -> Table:
+def source_of(study: TableStudy, folder: Path) -> Any:
+    """Return where the table is: a path, a packaged table's name, or an object that was given."""
     data = study.data
     source = data.table if data.table is not None else str(folder / str(data.path))
-    if source.startswith(GIVEN):
-        source = load_attribute(source, folder)
+    return load_attribute(source, folder) if source.startswith(GIVEN) else source
+
+
+def load_table(study: TableStudy, folder: Path, observer: Observer = SILENT) -> Table:
+    data = study.data
+    source = source_of(study, folder)
     stamp = None
     if isinstance(source, str) and Path(source).exists():  # a table is kept until its file changes
         found = Path(source).stat()
@@ -108,7 +121,7 @@ def load_table(study: TableStudy, folder: Path, observer: Observer = SILENT) -> 
         return held
     how: dict[str, Any] = {
         "columns": data.columns,
-        "drop": data.drop,
+        "drop": [*data.drop, *data.left_out],
         "bins": {n: Bins(**spec.model_dump(exclude_none=True)) for n, spec in data.bins.items()},
         "missing": data.missing,
         "read_as": data.read_as,
@@ -566,6 +579,7 @@ class PriorTest:
 
     guesses: tuple[HeldOutGuess, ...] = ()
     others: tuple[OtherPrior, ...] = ()
+    unaccounted: tuple[Unaccounted, ...] = ()
 
     @property
     def is_refuted(self) -> bool:
@@ -633,6 +647,15 @@ class TableKind(Kind[TableStudy, TableWork]):
             return case.status, case.decisive.judgement.trials_needed
 
         tested = prior_test(experiment, options.observer)
+        options.observer.start("examining columns that are left out", 0)
+        data = study.data
+        left = unaccounted_columns(
+            experiment,
+            source_of(study, folder),
+            list(data.left_out),
+            is_whole=data.unit is None and data.missing != "drop",
+        )
+        tested = replace(tested, unaccounted=left)
         plan = looks_of(experiment, study, options, executor, threshold, judge)
         if plan is not None:
             experiment = plan.at(experiment, 0)
@@ -694,6 +717,7 @@ class TableKind(Kind[TableStudy, TableWork]):
         detail = TableDetail(
             settings=tuple(one.detail for one in found),
             other_priors=tested.others,
+            unaccounted=tested.unaccounted,
             decided_at=decided_at,
             reason="" if threshold is None else threshold.reason,
             origin="" if threshold is None else threshold.origin,

@@ -501,6 +501,8 @@ def draft(proposal: Proposal, path: str) -> str:
         # cells of a kept column are empty, or may be where nobody looked
         may_be_missing=not sketch.is_whole or gaps,
         empty=f"Empty cells: {cells}{more}" if gaps else "No cell that was looked at is empty",
+        declared=[name for name, why in proposal.drop.items() if why == ASKED or not name],
+        aside={name: why for name, why in proposal.drop.items() if why != ASKED and name},
         known=[column.name for column in columns if column.name not in proposal.unknown],
         table=understood(proposal),
         targets=TARGETS,
