@@ -172,8 +172,8 @@ def audit(
         ``known``, ``targets``, ``people``, ``within``, ``at_least``, ``share_of_columns``,
         ``prior_factor``, ``prior_distance``), how the table is read (``columns``, ``drop``,
         ``left_out``, ``bins``, ``missing``, ``read_as``, ``max_rows``), what is released
-        (``mechanism``; or of noisy marginals ``epsilon``, ``mu`` or ``scale``, with ``k``, ``noise``, ``delta``;
-        ``release``), what is tried and asked (``prior``,
+        (``mechanism``; or of noisy marginals ``epsilon``, ``mu`` or ``scale``, with ``k``,
+        ``noise``, ``delta``; ``release``), what is tried and asked (``prior``,
         ``attacks``, ``bounds``, ``groups``, ``threshold`` or ``policy``), how much (``trials`` or
         ``precision``, ``budget``, ``quick``, ``training``, ``confidence``, ``workers``), and a
         ``title``.

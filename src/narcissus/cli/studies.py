@@ -45,6 +45,7 @@ class InitOptions:
 def init(table: Annotated[str, Opt(click.Path())], *, of: InitOptions) -> None:
     from narcissus._files import put
     from narcissus.cli.progress import progress
+    from narcissus.kinds.table.proposed_prior import with_tested_prior
     from narcissus.tables.parts import ROWS, column_names, sketch_table
 
     is_printed = str(of.out) == "-"
@@ -62,6 +63,8 @@ def init(table: Annotated[str, Opt(click.Path())], *, of: InitOptions) -> None:
         proposal = _ask(sketch, wanted, dropped, of.epsilon)
     else:
         proposal = propose.propose(sketch, unknown=wanted, epsilon=levels)
+    with progress(quiet=of.quiet) as observer:
+        proposal = with_tested_prior(proposal, table, observer)
     text = propose.draft(proposal, _path_from(table, None if is_printed else target))
     if is_printed:
         click.echo(text, nl=False)

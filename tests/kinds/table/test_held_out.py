@@ -100,7 +100,7 @@ def test_a_refuted_prior_voids_every_mode(study, narcissus, people):
     code, record, one = audited(narcissus, path)
     assert (code, record["status"]) == (3, "contradicted")
     assert max(h.share for h in one.held_out) > 0.9 > 0.7 > max(h.at_most for h in one.held_out)
-    assert record["verdict"].startswith("CONTRADICTED: The prior is refuted")
+    assert record["verdict"].startswith("Contradicted: The prior is refuted")
     tried = record["detail"]["other_priors"]
     assert tried[-1] == {
         "name": "bayesian-network",

@@ -43,6 +43,7 @@ from narcissus.kinds.table.found import (
 )
 from narcissus.kinds.table.held_out import held_out_attempts, scored
 from narcissus.kinds.table.judgement import TableJudgement, judged
+from narcissus.kinds.table.left_out import unaccounted_columns
 from narcissus.kinds.table.other_priors import other_priors
 from narcissus.kinds.table.playing import looks_of, play_trials
 from narcissus.kinds.table.population import Groups, settings_of
@@ -55,7 +56,6 @@ from narcissus.kinds.table.schema import (
     quicker,
 )
 from narcissus.kinds.table.schema import Attack as AttackSection
-from narcissus.kinds.table.left_out import unaccounted_columns
 from narcissus.kinds.table.summary import summarise
 from narcissus.kinds.table.twins import cautions
 from narcissus.kinds.table.upgrade import criteria_at, upgraded
@@ -121,7 +121,7 @@ def load_table(study: TableStudy, folder: Path, observer: Observer = SILENT) -> 
         return held
     how: dict[str, Any] = {
         "columns": data.columns,
-        "drop": [*data.drop, *data.left_out],
+        "drop": [*data.drop, *data.undeclared],
         "bins": {n: Bins(**spec.model_dump(exclude_none=True)) for n, spec in data.bins.items()},
         "missing": data.missing,
         "read_as": data.read_as,
@@ -652,7 +652,7 @@ class TableKind(Kind[TableStudy, TableWork]):
         left = unaccounted_columns(
             experiment,
             source_of(study, folder),
-            list(data.left_out),
+            data.undeclared,
             is_whole=data.unit is None and data.missing != "drop",
         )
         tested = replace(tested, unaccounted=left)

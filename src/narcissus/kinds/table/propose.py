@@ -21,6 +21,7 @@ from jinja2 import Environment, StrictUndefined
 from numpy.typing import NDArray
 
 from narcissus.errors import InputError
+from narcissus.kinds.table.found import OtherPrior
 from narcissus.kinds.table.twins import CERTAIN, Twins, weak
 from narcissus.tables import Bins
 from narcissus.tables import names as said
@@ -307,6 +308,7 @@ class Proposal:
     delta: float
     cautions: tuple[str, ...]  # why an audit of it would show little, a sentence each
     seen: tuple[ColumnProposal, ...]  # all that were looked at, in the table's order
+    prior: OtherPrior | None = None  # in place of the usual one, which the table refutes
 
 
 def propose(

@@ -114,6 +114,11 @@ class DataSpec(Strictly):
         description="Most rows that are read, and a 20th of the cells; 200 million if left out.",
     )
 
+    @property
+    def undeclared(self) -> list[str]:
+        """The columns that are left out, and that `drop` does not name."""
+        return [name for name in self.left_out if name not in self.drop]
+
     _held: tuple[object, Any] | None = PrivateAttr(default=None)
 
     def hold(self, stamp: object, table: Any) -> None:

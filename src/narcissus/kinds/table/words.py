@@ -9,8 +9,8 @@ from narcissus._outwards import lower, upper
 from narcissus.game.looks import rounded_trials
 from narcissus.kinds.table.estimates import criteria
 from narcissus.kinds.table.found import (
-    Accepted,
     EQUAL,
+    Accepted,
     GroupAttack,
     GroupFound,
     OtherPrior,
