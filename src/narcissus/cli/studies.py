@@ -62,7 +62,7 @@ def init(table: Annotated[str, Opt(click.Path())], *, of: InitOptions) -> None:
     if not of.yes and not is_printed and sys.stdin.isatty() and sys.stderr.isatty():
         proposal = _ask(sketch, wanted, dropped, of.epsilon)
     else:
-        proposal = propose.propose(sketch, unknown=wanted, epsilon=levels)
+        proposal = propose.propose(sketch, unknown=wanted, epsilon=levels, stand_in=False)
     with progress(quiet=of.quiet) as observer:
         proposal = with_tested_prior(proposal, table, observer)
     text = propose.draft(proposal, _path_from(table, None if is_printed else target))

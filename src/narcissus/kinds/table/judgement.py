@@ -3,9 +3,9 @@
 A status follows from the excesses alone, and the worse end always counts. Where people are drawn
 from a prior that the table refutes, every number is void, also one that exceeds. A threshold is
 exceeded when a lower limit of an attack is above it. It is met when the upper limit of a bound, or
-of the ceiling, keeps it; the status then has the grade and the assumptions of that finding. "Too few
-trials" is what more trials would settle; anything else is inconclusive. An attack that fails proves
-nothing.
+of the ceiling, keeps it; the status then has the grade and the assumptions of that finding. "Too
+few trials" is what more trials would settle; anything else is inconclusive. An attack that fails
+proves nothing.
 
 Statements that limit the same quantity are compared pair by pair
 (`narcissus.findings.contradictions`): attacks with the ceiling and the bounds, the prior's

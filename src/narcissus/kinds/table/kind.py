@@ -647,8 +647,9 @@ class TableKind(Kind[TableStudy, TableWork]):
             return case.status, case.decisive.judgement.trials_needed
 
         tested = prior_test(experiment, options.observer)
-        options.observer.start("examining columns that are left out", 0)
         data = study.data
+        if data.undeclared:
+            options.observer.start("examining columns that are left out", 0)
         left = unaccounted_columns(
             experiment,
             source_of(study, folder),

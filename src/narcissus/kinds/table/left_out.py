@@ -137,7 +137,7 @@ def _features(column: RawColumn, order: NDArray[np.intp]) -> Features:
 
 
 def _common(codes: NDArray[np.integer], size: int) -> NDArray[np.int64]:
-    """Number the most common values from 1, the commonest first; all others are 0."""
+    """Give the most common values numbers from 1, the commonest first; all others are 0."""
     counts = np.bincount(codes, minlength=size)
     order = np.argsort(-counts, kind="stable")[:MOST_VALUES]
     places = np.zeros(size, dtype=np.int64)
