@@ -299,7 +299,7 @@ def _log_likelihood(counts: NDArray[np.float64]) -> float:
 
 def _bic(counts: NDArray[np.float64], rows: int) -> float:
     """Maximal log likelihood of a table, less half its free parameters times log rows."""
-    return _log_likelihood(counts) - _bic_penalty(*counts.shape, rows)
+    return _log_likelihood(counts) - _bic_penalty(len(counts), counts.shape[1], rows)
 
 
 def _bic_penalty(configurations: int, values: int, rows: int) -> float:
@@ -308,7 +308,7 @@ def _bic_penalty(configurations: int, values: int, rows: int) -> float:
 
 def _aic(counts: NDArray[np.float64], rows: int) -> float:
     """Maximal log likelihood of a table, less its free parameters (Akaike 1974)."""
-    return _log_likelihood(counts) - _aic_penalty(*counts.shape, rows)
+    return _log_likelihood(counts) - _aic_penalty(len(counts), counts.shape[1], rows)
 
 
 def _aic_penalty(configurations: int, values: int, rows: int) -> float:

@@ -189,7 +189,6 @@ class TableDetail(Fact):
     other_priors: tuple[OtherPrior, ...] = ()
     """Tried where the study's own is refuted, up to the first that passes."""
     unaccounted: tuple[Unaccounted, ...] = ()
-    """Columns left out that nobody declared, and that tell of the secret."""
     decided_at: str | None = None
     """Label of the setting that the threshold is about; null: all."""
     reason: str = ""

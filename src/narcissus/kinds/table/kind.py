@@ -36,15 +36,11 @@ from narcissus.kinds.table.found import (
     LIMITS,
     Accepted,
     HeldOutGuess,
-    OtherPrior,
     OwnRelease,
     SettingFound,
     TableDetail,
 )
-from narcissus.kinds.table.held_out import held_out_attempts, scored
 from narcissus.kinds.table.judgement import TableJudgement, judged
-from narcissus.kinds.table.left_out import unaccounted_columns
-from narcissus.kinds.table.other_priors import other_priors
 from narcissus.kinds.table.playing import looks_of, play_trials
 from narcissus.kinds.table.population import Groups, settings_of
 from narcissus.kinds.table.published import attack_own_release, read_published
@@ -57,6 +53,7 @@ from narcissus.kinds.table.schema import (
 )
 from narcissus.kinds.table.schema import Attack as AttackSection
 from narcissus.kinds.table.summary import summarise
+from narcissus.kinds.table.tested import PriorTest, source_of, tested_at, untested
 from narcissus.kinds.table.twins import cautions
 from narcissus.kinds.table.upgrade import criteria_at, upgraded
 from narcissus.kinds.table.work import (
@@ -78,14 +75,13 @@ from narcissus.rows import (
     StudyCriterion,
     StudyJudgement,
     StudyRow,
-    Unaccounted,
 )
 from narcissus.study.engines import executor_of
 from narcissus.study.given import digest_of_object
 from narcissus.study.keyed import WITHHELD
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.parts import Part, own_parts
-from narcissus.study.plugins import GIVEN, load_attribute, source_digests
+from narcissus.study.plugins import source_digests
 from narcissus.study.shareable import without_folders
 from narcissus.study.toml import read_policy
 from narcissus.success import ColumnShare, ColumnsRight
@@ -93,21 +89,11 @@ from narcissus.tables import Bins, CountedTable, Table, read_table
 from narcissus.tables.read import read_one_of_each
 from narcissus.tables.spelling import described, respellings
 
-WELL_TESTED = 200
-"""Guessed rows below which a report says what they cannot show of the prior."""
-
 Attacks = tuple[tuple[str, TableAttack, int], ...]
 
 CELLWISE = ("prior", "posterior", "ceiling")
 ANY_RELEASE = ("prior", "posterior", "nearest", "stack")
 """Attacks where a study names none: with and without what everybody else's secrets would tell."""
-
-
-def source_of(study: TableStudy, folder: Path) -> Any:
-    """Return where the table is: a path, a packaged table's name, or an object that was given."""
-    data = study.data
-    source = data.table if data.table is not None else str(folder / str(data.path))
-    return load_attribute(source, folder) if source.startswith(GIVEN) else source
 
 
 def load_table(study: TableStudy, folder: Path, observer: Observer = SILENT) -> Table:
@@ -540,28 +526,6 @@ def not_assessed(experiment: Experiment) -> Iterator[NotAssessed]:
         )
 
 
-def untested(tested: PriorTest, rows: int) -> Iterator[NotAssessed]:
-    """Say what of the prior the rows of the table cannot test."""
-    asked = "whether the prior is right about the people of the table"
-    if not tested.guesses:
-        yield NotAssessed(
-            asked,
-            f"a test guesses rows of the table from known columns, and {rows:,} rows are too few "
-            "or no column is known: it is assumed",
-            "take more rows, or let the attacker know a column",
-        )
-        return
-    most = max(tested.guesses, key=lambda one: one.people)
-    if most.people < WELL_TESTED:
-        yield NotAssessed(
-            asked,
-            f"{most.people:,} rows test it: what others guess of them is limited to "
-            f"{100 * most.at_most:.0f} of 100, where the prior guesses "
-            f"{100 * most.prior_share:.0f}. A smaller shortfall is not seen: it is assumed",
-            "take more rows",
-        )
-
-
 def _repeated(study: TableStudy) -> Iterator[NotAssessed]:
     """Caution that a guarantee for a row is less for a person with several rows."""
     if (unit := study.data.unit) is not None:
@@ -571,30 +535,6 @@ def _repeated(study: TableStudy) -> Iterator[NotAssessed]:
             "the epsilon of a row",
             f"release one row of each `{unit}`, or divide epsilon by the most rows that one has",
         )
-
-
-@dataclass(frozen=True)
-class PriorTest:
-    """What guesses of held-out rows say about the prior, and which others they allow."""
-
-    guesses: tuple[HeldOutGuess, ...] = ()
-    others: tuple[OtherPrior, ...] = ()
-    unaccounted: tuple[Unaccounted, ...] = ()
-
-    @property
-    def is_refuted(self) -> bool:
-        return any(one.refutes for one in self.guesses)
-
-
-def prior_test(experiment: Experiment, observer: Observer = SILENT) -> PriorTest:
-    """Test the prior on rows of the table, and where it is refuted others in its place."""
-    observer.start("testing the prior on rows of the table", 0)
-    attempts = held_out_attempts(experiment)
-    found = PriorTest(scored(experiment, attempts))
-    if not found.is_refuted:
-        return found
-    observer.note("the prior is refuted by rows of the table: looking for another")
-    return replace(found, others=other_priors(experiment, attempts, observer))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -646,17 +586,7 @@ class TableKind(Kind[TableStudy, TableWork]):
             case = self.judge(self._findings(now, trials, study, threshold, None, tested))
             return case.status, case.decisive.judgement.trials_needed
 
-        tested = prior_test(experiment, options.observer)
-        data = study.data
-        if data.undeclared:
-            options.observer.start("examining columns that are left out", 0)
-        left = unaccounted_columns(
-            experiment,
-            source_of(study, folder),
-            data.undeclared,
-            is_whole=data.unit is None and data.missing != "drop",
-        )
-        tested = replace(tested, unaccounted=left)
+        tested = tested_at(study, folder, experiment, options.observer)
         plan = looks_of(experiment, study, options, executor, threshold, judge)
         if plan is not None:
             experiment = plan.at(experiment, 0)

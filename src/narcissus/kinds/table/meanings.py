@@ -38,11 +38,11 @@ def meaning_of(column: RawColumn) -> Meaning:
     values = [value for value in column.distinct if value is not None]
     if len(values) < FEWEST_VALUES:
         return ""
-    numbers = [number_in(value) for value in values]
+    numbers = [_number(value) for value in values]
     if all(number is not None for number in numbers):
         if _are_weights(column):
             return "weight"
-        whole = all(float(number or 0).is_integer() for number in numbers)
+        whole = all((number or 0.0).is_integer() for number in numbers)
         return "group" if whole and _stand_together(column) else ""
     texts = [str(value).strip() for value in values]
     if np.mean([ICD.fullmatch(text) is not None for text in texts]) >= MOSTLY:
@@ -56,10 +56,18 @@ def meaning_of(column: RawColumn) -> Meaning:
     return "group" if _stand_together(column) else ""
 
 
+def _number(value: object) -> float | None:
+    """Read a number, with a decimal comma too."""
+    number = number_in(value)
+    if number is None and isinstance(value, str) and value.count(",") == 1:
+        number = number_in(value.replace(",", "."))
+    return None if number is None else float(number)
+
+
 def _are_weights(column: RawColumn) -> bool:
     """Whether all numbers are above 0, within a factor, and have the mean or digits of weights."""
-    each = [None if value is None else number_in(value) for value in column.distinct]
-    sizes = np.array([np.nan if n is None else float(n) for n in each])[column.codes]
+    each = [None if value is None else _number(value) for value in column.distinct]
+    sizes = np.array([np.nan if n is None else n for n in each])[column.codes]
     sizes = sizes[~np.isnan(sizes)]
     if not sizes.size or sizes.min() <= 0 or sizes.max() > WIDEST * sizes.min():
         return False
@@ -68,7 +76,7 @@ def _are_weights(column: RawColumn) -> bool:
     )
     if fine < MOSTLY:
         return False
-    varies = float(sizes.std()) > NEAR_ONE * float(sizes.mean())
+    varies = bool(sizes.std() > NEAR_ONE * sizes.mean())
     return varies and (abs(float(sizes.mean()) - 1) <= NEAR_ONE or _sums_to_whole(sizes))
 
 

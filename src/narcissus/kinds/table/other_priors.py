@@ -7,7 +7,9 @@ other rows, its best guess gets what it claims, as far as chance explains.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -57,9 +59,9 @@ def other_priors(
 def _passes(
     experiment: Experiment, attempts: tuple[Attempts, ...], parents: int, score: str
 ) -> bool:
-    how = {"parents": parents, "score": score}
+    how: dict[str, Any] = {"parents": parents, "score": score}
     try:
-        whole = fit_bayesian_network(experiment.table, **how)  # pyright: ignore[reportArgumentType]
+        whole = fit_bayesian_network(experiment.table, **how)
         if any(one.refutes for one in scored(replace(experiment, prior=whole), attempts)):
             return False
         return not _is_too_sure(experiment, how)
@@ -67,15 +69,16 @@ def _passes(
         return False
 
 
-def _is_too_sure(experiment: Experiment, how: dict[str, object]) -> bool:
+def _is_too_sure(experiment: Experiment, how: Mapping[str, Any]) -> bool:
     """Whether a network gets fewer of the rows it was not fitted to than it claims."""
     rows = drawn_rows(experiment)
     old = experiment.table
     half = min(len(rows) // 2, FITTED)
     fitted = Table(old.names, old.labels, old.ordered, rows[:half], old.values)
     asked = rows[half : half + len(rows) // 4]
-    own = replace(experiment, prior=fit_bayesian_network(fitted, **how))  # pyright: ignore[reportArgumentType]
-    [targets] = own.side.reveal(None, Draw(asked[None]), child(own.entropy, HELD_OUT, 1))
+    own = replace(experiment, prior=fit_bayesian_network(fitted, **how))
+    side: Any = own.side
+    [targets] = side.reveal(None, Draw(asked[None]), child(own.entropy, HELD_OUT, 1))
     hits = targets.success.score(targets.secrets(asked), targets.best_guess)
     claimed = best_chances(targets)
     if targets.success.by_column:

@@ -355,11 +355,10 @@ def propose(
     ]
     meanings = {column.name: meaning_of(column) for column in sketch.head}
     asked = {*(unknown or ()), *wanted}
-    left_out |= {
-        column.name: BY_VALUES[meanings[column.name]]
-        for column in each
-        if meanings.get(column.name) in BY_VALUES and column.name not in asked
-    }
+    for column in each:
+        meaning = meanings.get(column.name, "")
+        if meaning in BY_VALUES and column.name not in asked:
+            left_out[column.name] = BY_VALUES[meaning]
     left_out |= {column.name: column.drop for column in each if column.drop}
     kept = [column for column in each if column.name not in left_out]
     _require_usable(sketch, kept, left_out, unknown or ())

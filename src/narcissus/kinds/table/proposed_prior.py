@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from narcissus.errors import NarcissusError
-from narcissus.kinds.table.kind import prepare, prior_test
+from narcissus.kinds.table.kind import prepare
 from narcissus.kinds.table.propose import Proposal, draft
 from narcissus.kinds.table.schema import TableStudy
+from narcissus.kinds.table.tested import prior_test
 from narcissus.observer import SILENT, Observer
 
 REFUTED = "rows of the table refute the usual prior"
