@@ -194,6 +194,21 @@ def best_chances(targets: Any) -> Floats:
     return np.clip(best, 0.0, 1.0)
 
 
+def most_right(chances: Floats, *, by_column: bool) -> float:
+    """Return the share of people that no guess gets beyond, with confidence `SURE`.
+
+    chances: Of the best guess of each person, in [0, 1], shape (n,).
+    by_column: Whether a guess scores parts of a person, instead of being right or wrong.
+
+    Exact for guesses that are right or wrong (a sum of independent Bernoullis); for parts of a
+    person by Hoeffding 1963, Theorem 1.
+    """
+    people = len(chances)
+    if by_column:
+        return min(1.0, float(chances.mean()) + math.sqrt(-math.log(1 - SURE) / (2 * people)))
+    return not_exceeded(PoissonBinomial(chances).tails(), SURE) / people
+
+
 def _scored(experiment: Experiment, attempts: Attempts) -> HeldOutGuess:
     side: Any = experiment.side
     rows = attempts.rows
@@ -202,10 +217,7 @@ def _scored(experiment: Experiment, attempts: Attempts) -> HeldOutGuess:
     best = best_chances(targets)
     if (nearby := experiment.nearby) is not None:  # the prior is not taken as it is
         best = np.array([nearby.most(chance) for chance in best.tolist()])
-    if success.by_column:  # parts of a person: Hoeffding 1963, Theorem 1
-        most = min(1.0, float(best.mean()) + math.sqrt(-math.log(1 - SURE) / (2 * people)))
-    else:
-        most = not_exceeded(PoissonBinomial(best).tails(), SURE) / people
+    most = most_right(best, by_column=success.by_column)
     return HeldOutGuess(
         by=attempts.by,
         people=people,

@@ -77,7 +77,8 @@ def _are_weights(column: RawColumn) -> bool:
     if fine < MOSTLY:
         return False
     varies = bool(sizes.std() > NEAR_ONE * sizes.mean())
-    return varies and (abs(float(sizes.mean()) - 1) <= NEAR_ONE or _sums_to_whole(sizes))
+    is_one = abs(float(sizes.mean()) - 1) <= NEAR_ONE
+    return varies and (is_one or _sums_to_whole(sizes))
 
 
 def _sums_to_whole(sizes: Floats) -> bool:
@@ -85,9 +86,8 @@ def _sums_to_whole(sizes: Floats) -> bool:
     total = float(sizes.sum())
     per_row = total / len(sizes)
     rounding = 1e-3 * np.sqrt(len(sizes))
-    return (
-        per_row >= 2 and abs(total - round(total)) <= min(0.02, rounding) and (sizes % 1 > 0).all()
-    )
+    is_whole = bool(abs(total - round(total)) <= min(0.02, rounding))
+    return per_row >= 2 and is_whole and bool((sizes % 1 > 0).all())
 
 
 def _digits(value: object) -> int:
