@@ -697,7 +697,8 @@ def prior_refuted(table: pd.DataFrame, prior: Mapping[str, object], g: Draws) ->
         "mechanism": {"k": 2, "epsilon": 1.0},
         "attacks": {"prior": {}},
     })  # fmt: skip
-    ready = prepare(study.settings, study.folder, int(g.integers(2**32)))
+    with study.code.in_use():
+        ready = prepare(study.settings, study.folder, int(g.integers(2**32)))
     return prior_test(ready).is_refuted
 
 

@@ -256,7 +256,7 @@ def test_every_level_must_meet_it_unless_one_is_named(others, setting):
         statuses = {"ε = 1": (9.0, "met"), "ε = 3": (3.0, others)}
         settings = (setting(label, *one, Accepted(share=0.5), decides=decided_at in (None, label))
                     for label, one in statuses.items())  # fmt: skip
-        return TableJudgement(Findings((), (), None), (), tuple(settings))
+        return TableJudgement(Findings((), (), TableDetail(settings=())), (), tuple(settings))
 
     whole = overall()
     assert whole.status == (others if others != "no threshold" else "met")

@@ -9,6 +9,7 @@ import pytest
 from narcissus.study.reading import read_record
 
 ROWS = 1500
+WORDS = ["seen", "today", "again", "later", "with", "family", "alone", "walking", "slowly", "well"]
 
 
 @pytest.fixture
@@ -60,16 +61,14 @@ def late_numbers(rng, ill, towns):
 
 
 def notes(rng, ill, towns):
-    words = np.array(["seen", "today", "again", "later", "with", "family", "alone", "walking", "slowly", "well"])
     return [
-        f"{' '.join(rng.choice(words, 7))} {'insulin' if sick and rng.random() < 0.9 else 'rest'}"
+        f"{' '.join(rng.choice(WORDS, 7))} {'insulin' if sick and rng.random() < 0.9 else 'rest'}"
         for sick in ill
     ]
 
 
 def harmless_notes(rng, ill, towns):
-    words = np.array(["seen", "today", "again", "later", "with", "family", "alone", "walking", "slowly", "well"])
-    return [" ".join(rng.choice(words, 9)) for _ in ill]
+    return [" ".join(rng.choice(WORDS, 9)) for _ in ill]
 
 
 @pytest.mark.parametrize("make", [plain_number, ward_in_the_number, harmless_notes])
