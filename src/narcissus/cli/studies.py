@@ -123,6 +123,11 @@ def _ask(
         found = _asked("Further columns to leave out (commas between, Enter: none)", "", without)
     dropped = [name for name in sketch.names if found.drop.get(name) == propose.ASKED]
     after = ",".join(found.unknown)
+    try:
+        propose.propose(sketch, unknown=unknown, drop=dropped, stand_in=False)
+    except propose.UnsureError as error:  # nothing stands in for an answer
+        click.echo(f"{error}", err=True)
+        after = ""
 
     def wanted(text: str) -> Proposal:
         if text == after:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -9,11 +10,13 @@ import pytest
 
 from narcissus.kinds.table import experiment as experiments
 from narcissus.kinds.table.found import EQUAL
-from narcissus.kinds.table.held_out import FOREST, LOOKUP, held_out_guesses
-from narcissus.kinds.table.kind import KIND
+from narcissus.kinds.table.held_out import FOREST, LOOKUP, best_chances, held_out_guesses
+from narcissus.kinds.table.kind import KIND, prepare
 from narcissus.kinds.table.lookup import best_set, lookup_chances
+from narcissus.kinds.table.tested import prior_test
 from narcissus.kinds.table.trees import _splits, tree_chances
 from narcissus.kinds.table.words import against
+from narcissus.study import load_study
 from narcissus.study.reading import read_record
 from narcissus.tables import Table
 
@@ -275,3 +278,63 @@ def test_the_lookup_answers_for_cells_that_it_never_saw():
     found = lookup_chances(x, y, np.array([[0, 0], [2, 2]]), [3, 3], size=2, rng=rng)
     assert found[0, 0] > 0.99
     assert found[1] == pytest.approx([0.5, 0.5])
+
+
+def tested(prior):
+    loaded = load_study({
+        "data": {"path": "people.csv"},
+        "threat": {"unknown": ["secret"]},
+        "prior": prior,
+        "mechanism": {"k": 2, "epsilon": 1.0},
+        "attacks": {"prior": {}},
+    })  # fmt: skip
+    experiment = prepare(loaded.settings, loaded.folder, 1)
+    return experiment, prior_test(experiment)
+
+
+NETWORK = {"name": "bayesian-network", "parents": 2}
+
+
+@pytest.mark.parametrize("noise", [0.05, 0.2])
+@pytest.mark.parametrize("columns", [2, 3, 4])
+def test_a_parity_is_known_to_the_prior_or_refutes_it(tmp_path, monkeypatch, columns, noise):
+    monkeypatch.chdir(tmp_path)
+    parity(columns, rows=1500, noise=noise)
+    _, found = tested({"name": "independent"})
+    assert found.is_refuted
+    experiment, found = tested(NETWORK)
+    assert found.is_refuted == (columns > 2)
+    if not found.is_refuted:
+        chances = best_chances(experiment.known(0))
+        assert chances.mean() > 1 - noise - 0.05
+
+
+def test_a_smooth_dependence_on_many_columns_refutes_a_prior_that_misses_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(4)
+    x = rng.integers(0, 5, size=(2500, 6))
+    secret = (rng.random(2500) < 1 / (1 + np.exp(12 - x.sum(axis=1)))).astype(int)
+    write(np.column_stack([x, secret]).tolist(), ["a", "b", "c", "d", "e", "f", "secret"])
+    _, found = tested(NETWORK)
+    assert found.is_refuted
+    forest = next(one for one in found.guesses if one.by == FOREST)
+    assert forest.share > 0.8 > forest.at_most
+
+
+@pytest.mark.repeats(3, 20)
+def test_a_table_whose_prior_is_right_stays_decided_in_favour(study, narcissus, repeats):
+    """People of a network with two parents: each of three tests refutes with chance .002."""
+    kept = 0
+    for seed in range(repeats):
+        rng = np.random.default_rng([45, seed])
+        first, third = rng.integers(0, 4, 800), rng.integers(0, 3, 800)
+        second = (first + (rng.random(800) < 0.4)) % 4
+        chance = np.array([0.1, 0.4, 0.6, 0.9])[(first + second) % 4]
+        secret = (rng.random(800) < chance).astype(int)
+        write(np.column_stack([first, second, third, secret]).tolist(), ["a", "b", "c", "secret"])
+        threat = {"unknown": ["secret"], "people": "prior", "targets": 60}
+        path = study(**{**PLAY, "prior": NETWORK}, threat=threat, threshold={"advantage": 0.5})
+        shutil.rmtree("results", ignore_errors=True)
+        code, record, _ = audited(narcissus, path)
+        kept += (code, record["status"]) == (0, "met")
+    assert kept >= repeats - 1  # two or more with chance 6e-3 at 20
