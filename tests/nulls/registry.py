@@ -1516,7 +1516,7 @@ NULLS = (
     Null(
         "the prior of a table is refuted by rows of it",
         (T + "held_out _scored",),
-        "a sum of independent Bernoullis, exactly; Bonferroni over three guessers",
+        "a sum of independent Bernoullis, exactly; Bonferroni over four guessers",
         "people are independent given their known columns",
         "rows are guessed from rows before them alone",
         "copies of people refute the prior, or their independence",
@@ -1536,7 +1536,7 @@ NULLS = (
             (0.05, 0.1, 0.2, 0.45),
             lambda s, g: prior_refuted(of_parity(g, s), NETWORK, g),
         ),
-        declared=3 * 0.002,
+        declared=4 * 0.002,
         repeats=0.05,
     ),
 )

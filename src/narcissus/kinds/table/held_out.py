@@ -6,9 +6,10 @@ row made without its secret has a larger chance than the best guess. So the numb
 is at most a sum of independent Bernoullis with these chances, and its tail is known exactly. That
 also holds for guesses that rest on rows guessed before: each row's secret is independent of them.
 
-Three standard models guess. A forest of trees (`trees`) finds relations between many columns, a
-lookup (`lookup`) those between up to four columns that show in none alone. A row with equal known
-columns tests the prior for copies of people. All are the package's own, so that no result depends
+Four guessers try. A forest of trees (`trees`) finds relations between many columns, a lookup
+(`lookup`) those between up to four columns that show in none alone, and naive Bayes (`additive`)
+what many columns tell a little of each. A row with equal known columns tests the prior for copies
+of people. All are the package's own, so that no result depends
 on what else is installed.
 """
 
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 from narcissus._arrays import Floats, first_largest
 from narcissus._random import child
 from narcissus.bounds.binomial import PoissonBinomial
+from narcissus.kinds.table.additive import additive_chances
 from narcissus.kinds.table.experiment import Experiment
 from narcissus.kinds.table.found import EQUAL, HeldOutGuess
 from narcissus.kinds.table.lookup import lookup_chances
@@ -51,6 +53,7 @@ ENTRIES = 10_000_000  # chances of joint values that are held at once
 SURE = 0.998  # level of each limit: a right prior called refuted is a headline
 
 FOREST, LOOKUP = "a random forest", "a lookup of up to four columns"
+ADDITIVE = "naive Bayes"
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,11 @@ def held_out_attempts(experiment: Experiment) -> tuple[Attempts, ...]:
     most = max(1, most)
     blocks = list(_blocks(len(rows), most))
     tested = np.concatenate([rows[start:stop] for start, stop in blocks])
-    models = {FOREST: _forest(experiment), LOOKUP: _lookup(experiment)}
+    models = {
+        FOREST: _forest(experiment),
+        LOOKUP: _lookup(experiment),
+        ADDITIVE: _additive(experiment),
+    }
     attempts: list[Attempts] = []
     for number, (name, model) in enumerate(models.items()):
         own = child(experiment.entropy, HELD_OUT, 0, number)
@@ -144,6 +151,16 @@ def _lookup(experiment: Experiment) -> Model:
 
     def chances(fitted: Any, classes: Codes, asked: Any, size: int, rng: Any) -> Floats:
         return lookup_chances(fitted, classes, asked, sizes, size=size, rng=rng)
+
+    return chances
+
+
+def _additive(experiment: Experiment) -> Model:
+    sizes = [experiment.queries.sizes[c] for c in experiment.queries.known]
+
+    def chances(fitted: Any, classes: Codes, asked: Any, size: int, rng: Any) -> Floats:
+        del rng
+        return additive_chances(fitted, classes, asked, sizes, size=size)
 
     return chances
 
