@@ -11,7 +11,14 @@ import pytest
 from narcissus.kinds.table import experiment as experiments
 from narcissus.kinds.table.additive import additive_chances
 from narcissus.kinds.table.found import EQUAL
-from narcissus.kinds.table.held_out import ADDITIVE, FOREST, LOOKUP, best_chances, held_out_guesses
+from narcissus.kinds.table.held_out import (
+    ADDITIVE,
+    FOREST,
+    LOOKUP,
+    best_chances,
+    held_out_attempts,
+    scored,
+)
 from narcissus.kinds.table.kind import KIND, prepare
 from narcissus.kinds.table.lookup import best_set, lookup_chances
 from narcissus.kinds.table.tested import prior_test
@@ -26,6 +33,10 @@ PLAY = {
     "mechanism": {"k": 2, "epsilon": 0.05},
     "run": {"trials": 5, "seed": 2},
 }
+
+
+def held_out_guesses(experiment):
+    return scored(experiment, held_out_attempts(experiment))
 
 
 def write(rows, names):

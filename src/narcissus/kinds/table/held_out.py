@@ -57,7 +57,7 @@ ADDITIVE = "naive Bayes"
 
 
 @dataclass(frozen=True)
-class Attempts:
+class RowGuesses:
     """Rows of the table, and what somebody guesses of them without their secrets."""
 
     by: str
@@ -65,17 +65,12 @@ class Attempts:
     guesses: Guesses
 
 
-def held_out_guesses(experiment: Experiment) -> tuple[HeldOutGuess, ...]:
-    """Return what models, and equal rows, guess of rows of the table; nothing if none can."""
-    return scored(experiment, held_out_attempts(experiment))
-
-
-def scored(experiment: Experiment, attempts: tuple[Attempts, ...]) -> tuple[HeldOutGuess, ...]:
+def scored(experiment: Experiment, attempts: tuple[RowGuesses, ...]) -> tuple[HeldOutGuess, ...]:
     """Compare guesses of rows with what the prior of an experiment allows anybody."""
     return tuple(_scored(experiment, each) for each in attempts)
 
 
-def held_out_attempts(experiment: Experiment) -> tuple[Attempts, ...]:
+def held_out_attempts(experiment: Experiment) -> tuple[RowGuesses, ...]:
     """Guess rows of the table; the guesses do not depend on the prior."""
     table, queries = experiment.table, experiment.queries
     if table.rows < FEWEST or not queries.known:
@@ -90,7 +85,7 @@ def held_out_attempts(experiment: Experiment) -> tuple[Attempts, ...]:
         LOOKUP: _lookup(experiment),
         ADDITIVE: _additive(experiment),
     }
-    attempts: list[Attempts] = []
+    attempts: list[RowGuesses] = []
     for number, (name, model) in enumerate(models.items()):
         own = child(experiment.entropy, HELD_OUT, 0, number)
         guesses = [
@@ -99,13 +94,13 @@ def held_out_attempts(experiment: Experiment) -> tuple[Attempts, ...]:
             )
             for start, stop in blocks
         ]
-        attempts.append(Attempts(name, tested, np.concatenate(guesses)))
+        attempts.append(RowGuesses(name, tested, np.concatenate(guesses)))
     keys = row_keys(rows, queries.known, queries.sizes)
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
     like = first[np.ravel(which)]
     again = np.flatnonzero(like != np.arange(len(rows)))[:most]
     if again.size:
-        attempts.append(Attempts(EQUAL, rows[again], _named(experiment, rows[like[again]])))
+        attempts.append(RowGuesses(EQUAL, rows[again], _named(experiment, rows[like[again]])))
     return tuple(attempts)
 
 
@@ -217,16 +212,15 @@ def most_right(chances: Floats, *, by_column: bool) -> float:
     chances: Of the best guess of each person, in [0, 1], shape (n,).
     by_column: Whether a guess scores parts of a person, instead of being right or wrong.
 
-    Exact for guesses that are right or wrong (a sum of independent Bernoullis); for parts of a
-    person by Hoeffding 1963, Theorem 1.
+    Exact for guesses that are right or wrong: a sum of independent Bernoullis.
     """
     people = len(chances)
-    if by_column:
+    if by_column:  # parts of a person: Hoeffding 1963, Theorem 1
         return min(1.0, float(chances.mean()) + math.sqrt(-math.log(1 - SURE) / (2 * people)))
     return not_exceeded(PoissonBinomial(chances).tails(), SURE) / people
 
 
-def _scored(experiment: Experiment, attempts: Attempts) -> HeldOutGuess:
+def _scored(experiment: Experiment, attempts: RowGuesses) -> HeldOutGuess:
     side: Any = experiment.side
     rows = attempts.rows
     [targets] = side.reveal(None, Draw(rows[None]), child(experiment.entropy, HELD_OUT, 1))

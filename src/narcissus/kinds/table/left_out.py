@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from narcissus._random import child
 from narcissus.kinds.table.experiment import Experiment
 from narcissus.kinds.table.found import HeldOutGuess
-from narcissus.kinds.table.held_out import FEWEST, FITTED, TESTED, Attempts, guessed, scored
+from narcissus.kinds.table.held_out import FEWEST, FITTED, TESTED, RowGuesses, guessed, scored
 from narcissus.kinds.table.lookup import lookup_chances
 from narcissus.kinds.table.population import HELD_OUT
 from narcissus.kinds.table.trees import tree_chances
 from narcissus.report.first_screen import of_100
 from narcissus.rows import Unaccounted
-from narcissus.tables.parts import LARGEST_TABLE, open_parts
+from narcissus.tables.parts import LARGEST_TABLE, column_names, open_parts
 from narcissus.tables.sources import TableSource
 from narcissus.tables.spelling import number_in
 from narcissus.tables.tally import RawColumn
@@ -65,7 +65,8 @@ def unaccounted_columns(
 
 def _read(source: TableSource, names: Sequence[str]) -> list[RawColumn]:
     """Read columns as they stand in the file, in the order of ``names``."""
-    parts = open_parts(source, list(names), [], LARGEST_TABLE)
+    nameless = [""] if "" in column_names(source) else []
+    parts = open_parts(source, list(names), nameless, LARGEST_TABLE)
     with closing(cast(Any, parts.read())) as read:
         part = next(cast("Iterator[list[RawColumn]]", read), [])
     return sorted(part, key=lambda column: list(names).index(column.name))
@@ -110,7 +111,7 @@ def _guesses(experiment: Experiment, columns: Sequence[RawColumn]) -> tuple[Held
         return lookup_chances(of, classes, asked, sizes, size=size, rng=random)
 
     attempts = [
-        Attempts(
+        RowGuesses(
             by,
             codes[start:],
             guessed(experiment, model, codes[:start], x[:start], x[start:], rng),

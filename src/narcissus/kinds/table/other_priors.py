@@ -21,7 +21,7 @@ from narcissus.kinds.table.found import OtherPrior
 from narcissus.kinds.table.held_out import (
     FITTED,
     SURE,
-    Attempts,
+    RowGuesses,
     best_chances,
     drawn_rows,
     scored,
@@ -39,7 +39,7 @@ FAMILIES = 60_000
 
 
 def other_priors(
-    experiment: Experiment, attempts: tuple[Attempts, ...], observer: Observer = SILENT
+    experiment: Experiment, attempts: tuple[RowGuesses, ...], observer: Observer = SILENT
 ) -> tuple[OtherPrior, ...]:
     """Try stronger networks in turn, up to the first that passes, which is then the last."""
     tried: list[OtherPrior] = []
@@ -57,7 +57,7 @@ def other_priors(
 
 
 def _passes(
-    experiment: Experiment, attempts: tuple[Attempts, ...], parents: int, score: str
+    experiment: Experiment, attempts: tuple[RowGuesses, ...], parents: int, score: str
 ) -> bool:
     how: dict[str, Any] = {"parents": parents, "score": score}
     try:
