@@ -16,6 +16,7 @@ LIMITS = {
     "advantage_limits", "anytime_limits", "auc", "Bets", "blind_baseline", "blind_baselines",
     "clopper_pearson", "difference_limits",
     "enclosed_limits", "first_in_sequence", "mean_limits", "median_limits", "most_coincidences",
+    "most_right",
     "next_limit",
     "population_mean_upper",
     "randomness_tests", "refute", "refute_as_they_come", "refute_guesses", "refute_prior_scores",

@@ -50,11 +50,14 @@ from narcissus.kinds.memorization.image.kind import AttackedImages, ImageStudy
 from narcissus.kinds.memorization.language.attacks import AttackedDocuments
 from narcissus.kinds.memorization.language.kind import KIND, FoundAboutModel
 from narcissus.kinds.memorization.language.schema import LanguageStudy
+from narcissus.kinds.table.kind import prepare
+from narcissus.kinds.table.tested import prior_test
 from narcissus.mechanisms import RandomizedResponse
 from narcissus.membership import audit_membership, blind_baseline, shadow_scores
 from narcissus.observer import SILENT
 from narcissus.profiles import Bayes, write_out
 from narcissus.study.kinds import RunOptions
+from narcissus.study.load import load_study
 from narcissus.success import Resilience
 from narcissus.success.relations import OneOfPair
 from narcissus.synthetic import FileThreat, assess_file, read_files
@@ -707,6 +710,57 @@ def says_gain(kind: object, findings: object) -> bool:
     gains = [row.quantity.low for row in case.findings.rows if row.of == "gain"]
     return case.status == "exceeded" or max(gains) > 0
 
+
+# The prior of a table --------------------------------------------------------------------------
+
+
+def prior_refuted(table: pd.DataFrame, prior: Mapping[str, object], g: Draws) -> bool:
+    """Return whether rows of a table refute the prior that is fitted to it."""
+    study = load_study({
+        "data": {"frame": table},
+        "threat": {"unknown": ["secret"]},
+        "prior": prior,
+        "mechanism": {"k": 2, "epsilon": 1.0},
+        "attacks": {"prior": {}},
+    })  # fmt: skip
+    with study.code.in_use():
+        ready = prepare(study.settings, study.folder, int(g.integers(2**32)))
+    return prior_test(ready).is_refuted
+
+
+def of_network(g: Draws, rows: int = 600) -> pd.DataFrame:
+    """Draw people whose secret depends on two columns, which depend on each other."""
+    first, third = g.integers(0, 4, rows), g.integers(0, 3, rows)
+    second = (first + (g.random(rows) < 0.4)) % 4
+    chance = np.array([0.1, 0.4, 0.6, 0.9])[(first + second) % 4]
+    secret = (g.random(rows) < chance).astype(int)
+    return pd.DataFrame({"a": first, "b": second, "c": third, "secret": secret})
+
+
+def of_independent(g: Draws, rows: int = 600) -> pd.DataFrame:
+    """Draw people whose columns are all independent."""
+    columns = {name: g.integers(0, size, rows) for name, size in (("a", 3), ("b", 6), ("c", 12))}
+    return pd.DataFrame({**columns, "secret": (g.random(rows) < 0.3).astype(int)})
+
+
+def of_parity(g: Draws, told: float, columns: int = 3, rows: int = 1200) -> pd.DataFrame:
+    """Draw people whose secret is a parity of columns, for so many more than half of them."""
+    x = g.integers(0, 2, (rows, columns))
+    secret = (x.sum(axis=1) + (g.random(rows) < 0.5 - told)) % 2
+    names = {f"c{place}": x[:, place] for place in range(columns)}
+    return pd.DataFrame({**names, "age": g.integers(0, 5, rows), "secret": secret})
+
+
+def of_smooth(g: Draws, slope: float, rows: int = 1200) -> pd.DataFrame:
+    """Draw people whose secret depends on the sum of six columns, more steeply with the slope."""
+    x = g.integers(0, 5, (rows, 6))
+    chance = 1 / (1 + np.exp(-slope * (x.sum(axis=1) - 12)))
+    secret = (g.random(rows) < chance).astype(int)
+    return pd.DataFrame({**{f"x{j}": x[:, j] for j in range(6)}, "secret": secret})
+
+
+NETWORK: Mapping[str, object] = {"name": "bayesian-network", "parents": 2}
+INDEPENDENT: Mapping[str, object] = {"name": "independent"}
 
 T = "kinds/table/"
 NULLS = (
@@ -1505,5 +1559,31 @@ NULLS = (
             lambda s, g: classifier_report(g, s),
         ),
         repeats=0.2,
+    ),
+    Null(
+        "the prior of a table is refuted by rows of it",
+        (T + "held_out _scored",),
+        "a sum of independent Bernoullis, exactly; Bonferroni over four guessers",
+        "people are independent given their known columns",
+        "rows are guessed from rows before them alone",
+        "copies of people refute the prior, or their independence",
+        {
+            "people of a network, the usual prior": lambda g: prior_refuted(
+                of_network(g), NETWORK, g
+            ),
+            "independent columns, the usual prior": lambda g: prior_refuted(
+                of_independent(g), NETWORK, g
+            ),
+            "independent columns, as such": lambda g: prior_refuted(
+                of_independent(g), INDEPENDENT, g
+            ),
+        },
+        Power(
+            "share beyond half that three columns tell together, 1,200 people",
+            (0.05, 0.1, 0.2, 0.45),
+            lambda s, g: prior_refuted(of_parity(g, s), NETWORK, g),
+        ),
+        declared=4 * 0.002,
+        repeats=0.05,
     ),
 )

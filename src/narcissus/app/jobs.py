@@ -21,6 +21,7 @@ from typing import Any
 
 from narcissus._files import read_bytes, write_atomically
 from narcissus._json import read_json
+from narcissus._pace import Pace
 from narcissus._scratch import fcntl
 from narcissus._visible import visible
 from narcissus.errors import InputError
@@ -191,11 +192,13 @@ def _is_stage(one: Mapping[str, Any]) -> bool:
 
 def _left(seen: Sequence[Mapping[str, Any]]) -> float | None:
     """Estimate the seconds that are left of a stage from its pace."""
-    if not seen or (steps := seen[-1]["done"] - seen[0]["done"]) <= 0:
+    if not seen:
         return None
-    pace = (seen[-1]["time"] - seen[0]["time"]) / steps
-    left = pace * (seen[-1]["total"] - seen[-1]["done"]) - (time.time() - seen[-1]["time"])
-    return max(0.0, left)
+    pace, done = Pace(seen[0]["total"], seen[0]["done"]), seen[0]["done"]
+    for moment in seen[1:]:
+        pace.advance(moment["done"] - done, moment["time"])
+        done = moment["done"]
+    return pace.left(time.time())
 
 
 def _born(pid: int) -> str:

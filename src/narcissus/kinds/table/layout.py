@@ -484,7 +484,7 @@ def _verdict(record: Record, settings: Sequence[JudgedSetting], setting: JudgedS
         where=f"at {label_of(setting)}" if decides and not all_alike else "",
         headline=record.verdict,
         evidence_for=in_favour(setting),
-        evidence_against=against(setting),
+        evidence_against=against(setting, record.detail.other_priors),
         numbers=_headline(setting),
         setting=label_of(setting) if is_sweep else "",
     )

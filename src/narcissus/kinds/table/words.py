@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from narcissus._outwards import lower, upper
 from narcissus.game.looks import rounded_trials
 from narcissus.kinds.table.estimates import criteria
 from narcissus.kinds.table.found import (
+    EQUAL,
     Accepted,
     GroupAttack,
     GroupFound,
+    OtherPrior,
     PlayedAttack,
     PrecisionDetail,
+    SettingFound,
 )
 from narcissus.kinds.table.judgement import JudgedSetting, TableJudgement
 from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, Reach, of_100, placed
@@ -93,7 +96,8 @@ def in_favour(numbers: JudgedSetting) -> list[str]:
     return items
 
 
-def against(numbers: JudgedSetting) -> list[str]:
+def against(numbers: JudgedSetting, others: Sequence[OtherPrior] = ()) -> list[str]:
+    """List what speaks against a release; ``others``: priors that were tried for a refuted one."""
     items = [str(one) for one in numbers.contradictions[:1]]
     share, best = numbers.share_bound, numbers.best_attack
     if not numbers.is_limited:
@@ -112,6 +116,7 @@ def against(numbers: JudgedSetting) -> list[str]:
         for one in numbers.held_out
         if one.refutes
     ]
+    items += list(filter(None, [remedy(numbers, others)]))
     precision = numbers.detail.precision
     if isinstance(precision, PrecisionDetail) and not precision.is_reached:
         items.append(
@@ -404,9 +409,37 @@ def threat_facts(record: Record, setting: JudgedSetting) -> list[tuple[str, str]
     ]
 
 
+def refutation(one: SettingFound) -> str:
+    """Say what refutes the prior; empty where no guess of rows of the table does."""
+    refuting = [found for found in one.held_out if found.refutes]
+    if not refuting:
+        return ""
+    worst = max(refuting, key=lambda found: found.share - found.at_most)
+    return (
+        f"The prior is refuted, so nothing here holds of these people: {worst.by} guesses "
+        f"{of_100(worst.share)} right without the release, where the prior allows "
+        f"{of_100(worst.at_most, 'up')}."
+    )
+
+
+def remedy(one: SettingFound, others: Sequence[OtherPrior]) -> str:
+    """Say which prior to take in place of one that is refuted; empty where none is."""
+    if not one.is_prior_refuted:
+        return ""
+    if others and others[-1].passes:
+        return f"To decide, write under [prior]: {others[-1].options}. The rows do not refute it."
+    if any(found.by == EQUAL and found.refutes for found in one.held_out):
+        return "To decide, name the person of each row, as `unit` in [data], or take fewer columns."
+    return (
+        "To decide, take coarser bins or fewer columns, or say how far off the prior may be: "
+        "`prior_distance` in [threat]."
+    )
+
+
 def glance(case: TableJudgement) -> Glance:
     """Return the numbers of the setting that the status rests on."""
     one = case.decisive
+    refuted, better = refutation(one), remedy(one, case.detail.other_priors)
     unit = "answers" if one.detail.share_of_columns else "people"
     at = f" at {one.label}" if len(case.settings) > 1 else ""
     found = " that we found" if one.guess.fact("is_best_found") else ""
@@ -423,6 +456,8 @@ def glance(case: TableJudgement) -> Glance:
         accepted=_accepted(one),
         where=_where(case),
         undecided=_undecided(one),
+        **({"contradicted": refuted} if refuted else {}),
+        notes=[better] if better else [],
         given=() if one.share_bound is None else one.share_bound.takes_as_given,
     )
 
