@@ -1088,7 +1088,7 @@ NULLS = (
     ),
     Null(
         "synth: copies, beside a control",
-        ("synthetic/copies _beside",),
+        ("synthetic/copies beside_control",),
         "Fisher 1935",
         "people exchangeable; one row of each unit",
         "one row of each unit is taken",
