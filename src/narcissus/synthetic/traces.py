@@ -9,7 +9,7 @@ of columns is a claim of its own. Half of the error is for all columns, the rest
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
 
@@ -52,6 +52,10 @@ _SHIFTS = (-3, -2, -1, 1, 2, 3)
 _LINKED = 20  # fewest rows with one number in both files
 _MOST_LINKED = 2_000
 _SHUFFLES = 999
+STRIKING = 10
+"""A set strikes if it would be shown at so small a part of the error, were it the only one."""
+MOST_LIMITED = 5
+"""Most striking sets whose excess is limited exactly, those of most people."""
 ALIKE_ROWS = 0.002
 """Error of the test of whether rows with one number are alike."""
 
@@ -93,15 +97,22 @@ class Trace:
     copies: Copies | Numbered
     beside: TwoSamples | None  # people of the data and the control
 
-    def excess(self, error: float) -> tuple[float, float, float]:
+    def excess(self, error: float, *, beside: bool) -> tuple[float, float, float]:
         """Return the share who are copied, with limits that err in ``error`` of files each way.
 
-        That is the error of all sets together: each takes its share of it.
+        That is the error of all sets together: each takes its share of it. ``beside``: compare with
+        the control, if there is one, and not with coincidence.
         """
-        if self.beside is None:
+        if self.beside is None or not beside:
             return self.copies.excess(error * self.share)
         found = self.beside.excess(confidence=1 - 2 * error * self.share)
         return found.value, found.low, found.high
+
+    def is_striking(self, error: float, *, beside: bool) -> bool:
+        """Check whether it would be shown, were it the only set."""
+        if self.beside is None or not beside:
+            return self.copies.standing > self.copies.most_coincidences(error)
+        return self.beside.fisher <= error
 
 
 @dataclass(frozen=True)
@@ -136,6 +147,21 @@ class Traces:
     linked: tuple[Linked, ...]
     near: NearRows | None
 
+    def deciding(self, error: float, *, beside: bool) -> Trace:
+        """Return the set of columns by which most people surely stand in the file.
+
+        All columns, unless another set strikes.
+        """
+        striking = [t for t in self.each[1:] if t.is_striking(error / STRIKING, beside=beside)]
+        striking.sort(key=lambda t: -t.copies.standing / max(1, t.copies.unique))
+        some = [self.each[0], *striking[:MOST_LIMITED]]
+        return max(some, key=lambda t: t.excess(error, beside=beside)[1]) if striking else some[0]
+
+
+def trace_of_all(facts: FileFacts) -> Trace:
+    """Return the trace by all columns, where no other set of columns is a claim."""
+    return Trace(WHOLE, facts.sets[0].columns, 1.0, facts.copies, facts.beside)
+
 
 def traces_of(
     files: WholeFiles, used: Sequence[str], unknown: Sequence[str], *, entropy: int
@@ -167,7 +193,7 @@ def traces_of(
     near, reached = _near(files, ours, others, facts.copies, rng)
     found += [reached] if reached is not None else []
     share = (1 - PRIMARY) / max(1, len(found))
-    first = Trace(WHOLE, whole.names, PRIMARY if found else 1.0, facts.copies, facts.beside)
+    first = replace(trace_of_all(facts), share=PRIMARY if found else 1.0)
     each = [Trace(how, names, share, copies, beside) for how, names, copies, beside in found]
     linked = [_linked(files, column, rng) for column in files.columns if column.is_dense]
     return Traces(facts, (first, *each), tuple(one for one in linked if one is not None), near)
