@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._validation import some_of
 from narcissus.errors import InputError, TooLargeError
 from narcissus.synthetic.coarse import coarse_of
 from narcissus.synthetic.files import (
@@ -272,7 +273,7 @@ def _column(name: str, each: Mapping[str, RawColumn], read_as: ReadAs | None) ->
         number = {value: at for at, value in enumerate(coarse.values)}
         whole = np.array([number[value] for value in values], np.int64)[whole]
         cover, values = Covers(whole, coarse.covers, coarse.levels), coarse.values
-        written = ("coarser values",)
+        written = ("in coarser values",)
     else:
         order = sorted(range(len(values)), key=lambda at: _order(values[at]))
         rank = np.empty(len(values), np.int64)
@@ -389,5 +390,9 @@ def _names_people(
 
 
 def plain_words(columns: Iterable[WholeColumn]) -> list[str]:
-    """Return a line on each column that the file writes coarser than the data."""
-    return [f"`{c.name}` {' and '.join(c.written)}" for c in columns if c.written]
+    """Return a line on each way that the file writes columns in, coarser than the data."""
+    ways: dict[str, list[str]] = {}
+    for column in columns:
+        for words in column.written:
+            ways.setdefault(words, []).append(f"`{column.name}`")
+    return [f"{some_of(names)} {words}" for words, names in ways.items()]

@@ -106,7 +106,7 @@ def _of_column(
     if times[short].sum() >= CLOSED * total and not _short(known).all():
         with np.errstate(over="ignore"):
             single = known.astype(np.float32), own.astype(np.float32)
-        ways.append((short, _Way("32-bit numbers", *single)))
+        ways.append((short, _Way("rounded to 32 bits", *single)))
     hits = [_hits(way, members, times) for members, way in ways]
     here = int(times[np.isin(own, known)].sum())
     if hits and max(hits) > here:
@@ -205,6 +205,8 @@ def ways_of_dates(known: Sequence[Value], own: Sequence[Value]) -> list[Written]
     lengths = {len(str(value)) for value in strange}
     words = {_DATE: "without the time", _MONTH: "without the day", _YEAR: "the year alone"}
     if len(lengths) != 1 or (length := lengths.pop()) not in words:
+        return []
+    if all(len(str(value)) <= length for value in known):
         return []
     cut = [np.array([str(v)[:length] for v in values], dtype=object) for values in (known, own)]
     return [Written(words[length], np.isin(np.array(own, dtype=object), strange), *cut)]

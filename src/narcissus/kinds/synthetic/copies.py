@@ -87,6 +87,7 @@ class CopiesDetail(Fact):
     ) -> CopiesDetail:
         people = CopiedDetail.of(found.copies, error)
         control = None if found.control is None else CopiedDetail.of(found.control, ALIKE)
+        more = {"sets": 0, "linked": (), "columns": 0, "coarse": ()} | more
         if traces is not None:
             more["sets"] = len(traces.each)
             more["linked"] = tuple(LinkedDetail.taken(one) for one in traces.linked)
@@ -170,10 +171,10 @@ def copied_rows(
     """
     error = (1 - confidence) / 2
     value, low, high = trace.excess(error, beside=can_tell)
+    many = trace.copies
     at: dict[str, int | float | str] = {"group": "", "attack": _how(trace)}
     beside = trace.beside if can_tell else None
     grade: Grade = "approximate" if beside is None else "sampled"
-    many = trace.copies
     if beside is None:
         own: dict[str, int | float | str] = {"successes": many.standing, "people": many.unique}
         share = many.standing / max(1, many.unique)
@@ -186,8 +187,9 @@ def copied_rows(
         more = {"fisher": min(1.0, beside.fisher)}
         if (least := beside.detectable(at_most, error=error * trace.share)) is not None:
             more["detectable"] = least
-    if is_data is not None and is_data <= error:
-        value = low = high = 1.0  # of the rows
+    if is_data is not None and is_data <= error:  # whether anybody is unique or not
+        value, low, high = (1.0, 1.0, 1.0) if beside is None else (1 - baseline, low, 1.0)
+        low = max(low, min(value, 1 / max(1, many.unique)))
     counted = Quantity(value=share, grade="counted")
     yield StudyRow(role="attack", of="copied", name=COPIES, quantity=counted, at=at,
                    baseline=baseline, facts=own)  # fmt: skip

@@ -409,6 +409,7 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
         none = "the control is none, since its people stand in the file"
     beyond = "than of the control" if detail.can_tell else "than coincidence explains"
     hardest = "Hit hardest: people who are unique in the data."
+    is_hit = copied.status == "exceeded" and not about(case, groups=True)
     asked, broken = "The file", f"holds more people of the data {beyond}{_by(row)}"
     accepted = ""
     if most := copied.at_most:
@@ -422,13 +423,13 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
         with_it=Reach(f"{{}} {unit} stand in the file.", row.quantity),
         most=None,
         unlimited=UNLIMITED,
-        hardest=hardest if copied.status == "exceeded" else _hardest(case),
+        hardest=hardest if is_hit else _hardest(case),
         unseen=UNSEEN,
         accepted=accepted,
         asked=asked,
         broken=broken,
         why=none,
-        undecided=_no_more(row) + (f", but {none}." if none else "."),
+        undecided=_no_more(row, detail) + (f", but {none}." if none else "."),
         notes=_compared(detail),
     )
 
@@ -441,7 +442,7 @@ def _is_data(case: StudyJudgement) -> bool:
 def _data_itself(detail: SyntheticDetail) -> str:
     """Say that the file is the data, and how it is written."""
     coarse = () if detail.copies is None else detail.copies.coarse
-    digits = ("rounded", "cut", "32-bit")
+    digits = ("rounded", "cut")
     if any(word in line for line in coarse for word in digits):
         return "is the data itself, rounded"
     return "is the data itself, in coarser values" if coarse else "is the data itself"
@@ -453,16 +454,19 @@ def _by(row: StudyRow) -> str:
     return _columns(names) if mark else ""
 
 
-def _no_more(row: StudyRow) -> str:
+def _no_more(row: StudyRow, detail: SyntheticDetail) -> str:
     """Say that no more people stand in the file than coincidence explains, if the count says so.
 
-    That is where no more do than are expected and one standard error.
+    That is where no more do than are expected and two standard errors, of the count and of what is
+    expected: the more rows the file has for each person, the less is known of that.
     """
+    assert detail.copies is not None
+    ratio = 2 * detail.files.synthetic / detail.copies.people.people
     many, people = float(row.facts["successes"]), float(row.facts["people"])
     expected = (row.baseline or 0.0) * people
     if not people:
         return "Nobody is unique in the data, so copies cannot be told from coincidence"
-    if many <= math.ceil(expected + math.sqrt(expected)):
+    if many <= math.ceil(expected + 2 * math.sqrt(expected * (1 + ratio))):
         return "The file holds no more people of the data than coincidence explains"
     return (
         f"{number(many)} people of the data stand in the file{_by(row)}, where coincidence "
@@ -553,7 +557,7 @@ def _by_copies(case: StudyJudgement, copies: CopiesDetail) -> str:
         words.append("Exceeded: the file holds copies of people in the data.")
     else:
         (row,) = case.findings.select(of="copied")
-        words.append(f"Not shown: {_no_more(row)}.")
+        words.append(f"Not shown: {_no_more(row, case.detail)}.")
     words += [f"{_rows_said(case)}.", _standing(case)]
     if control is None:
         first = next(risk for risk in about(case) if risk.guess is not None)
