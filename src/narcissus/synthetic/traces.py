@@ -42,7 +42,9 @@ MOST_BUT_ONE = 40
 """Most columns of which each is left out by itself."""
 LARGE = 200_000
 """Rows of all files beyond which only all columns, those left out and each of these are tried."""
-_SPREAD = 20  # different numbers from which on a column has distances
+_SPREAD = 20  # fewest of these
+FINE = 0.25
+"""Different numbers for each person from which on a column has distances."""
 _MOST_NEAR = 12  # columns by which the nearest record is sought
 _MOST_SOUGHT = 50_000  # rows of a side
 _LOOKED_AT = 2_000  # people whose nearest neighbour is sought
@@ -178,9 +180,12 @@ def traces_of(
     )
     ours = files.one_of_each(files.rows("real"), rng)
     others = files.one_of_each(files.rows("control"), rng)
-    sets = [one for one in dict.fromkeys(_sets(files, used)) if one[1] != whole.names]
+    sets: dict[tuple[str, ...], How] = {}
+    for how, names in _sets(files, used):
+        if names != whole.names:
+            sets.setdefault(names, how)
     found: list[tuple[How, tuple[str, ...], Copies | Numbered, TwoSamples | None]] = []
-    for how, names in sets:
+    for names, how in sets.items():
         views = Views(files.select(names), rng)
         beside = beside_control(views, ours, others) if len(others) else None
         found.append((how, names, copies_by(views, ours, facts.copies), beside))
@@ -346,7 +351,7 @@ def _with_distances(files: WholeFiles) -> list[WholeColumn]:
     for column in files.columns:
         if column.numbers is not None and not column.is_dense and not column.names_people:
             many = len(np.unique(column.codes[files.rows("real")]))
-            if many >= _SPREAD:
+            if many >= max(_SPREAD, FINE * files.real):
                 found.append((many, column))
     found.sort(key=lambda one: (-one[0], one[1].name))
     return [column for _, column in found[:_MOST_NEAR]]

@@ -18,7 +18,7 @@ from narcissus.report.format import MISSING, between_points, limits, number, per
 from narcissus.report.gives_away import VERDICT, groups_of_people, merged_words
 from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Range, Row, Section, Text
 from narcissus.results import Grade, NotAssessed, Status
-from narcissus.rows import WORST, JudgedCriterion, StudyJudgement, StudyRow
+from narcissus.rows import WORST, JudgedCriterion, Quantity, StudyJudgement, StudyRow
 from narcissus.study.record import Record
 from narcissus.synthetic.assess import BY_VALUE, RISKS, RiskName
 from narcissus.synthetic.copies import COPIES
@@ -415,12 +415,15 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
     if most := copied.at_most:
         asked, broken, accepted = "Your threshold", "is exceeded", f"{100 * most:g} more of 100"
         accepted = f"{accepted} {beyond}"
+    reached = Reach(without, expected), Reach(f"{{}} {unit} stand in the file.", row.quantity)
     if _is_data(case):
+        unit = "rows of the file"
         asked, broken, accepted = "The file", _data_itself(detail), ""
+        reached = _rows_reached(case, expected)
     return Glance(
         unit=unit,
-        without=Reach(without, expected),
-        with_it=Reach(f"{{}} {unit} stand in the file.", row.quantity),
+        without=reached[0],
+        with_it=reached[1],
         most=None,
         unlimited=UNLIMITED,
         hardest=hardest if is_hit else _hardest(case),
@@ -437,6 +440,23 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
 def _is_data(case: StudyJudgement) -> bool:
     copies = case.detail.copies
     return copies is not None and copies.is_data is not None
+
+
+def _rows_reached(case: StudyJudgement, expected: Quantity) -> tuple[Reach, Reach]:
+    """Return how many rows of the file would be rows of the data by coincidence, and how many are.
+
+    They are counted where the file is the data itself: then it may be that nobody is unique.
+    """
+    row = case.findings.select(of="count")[0]
+    rows = float(row.facts["of"])
+    chance = expected.model_copy(
+        update={"value": min(1.0, (row.baseline or 0.0) / rows), "grade": "approximate"}
+    )
+    there = row.quantity.model_copy(update={"value": row.value / rows})
+    return (
+        Reach("By coincidence, {} rows of the file would be rows of the data.", chance),
+        Reach("{} rows of the file are rows of the data.", there),
+    )
 
 
 def _data_itself(detail: SyntheticDetail) -> str:
@@ -466,6 +486,8 @@ def _no_more(row: StudyRow, detail: SyntheticDetail) -> str:
     expected = (row.baseline or 0.0) * people
     if not people:
         return "Nobody is unique in the data, so copies cannot be told from coincidence"
+    if 2 * float(row.facts.get("most", 0.0)) >= people:
+        return "Too few people are unique in the data to tell copies from coincidence"
     if many <= math.ceil(expected + 2 * math.sqrt(expected * (1 + ratio))):
         return "The file holds no more people of the data than coincidence explains"
     return (
