@@ -204,7 +204,7 @@ def is_in_favour(found, best, low):
 
 @given(
     kinds=st.lists(st.sampled_from(sorted(COLUMNS)), min_size=2, max_size=6),
-    changes=st.lists(st.sampled_from(sorted(CHANGES)), min_size=1, max_size=3),
+    changes=st.lists(st.sampled_from(sorted(CHANGES)), min_size=1, max_size=3, unique=True),
     seed=st.integers(0, 10**6),
 )
 @settings(deadline=None)

@@ -71,11 +71,15 @@ def ways_of_numbers(known: Numbers, own: Numbers, times: Counts) -> list[Written
     total = int(times.sum())
     if not len(known) or not total:
         return []
+    written, short = own, _short(own)
+    if times[short].sum() >= CLOSED * total:  # what 32 bits add to a decimal is none of its digits
+        own = np.where(short, _shortest(own), own)
     ours, theirs = digits(known.tolist()), digits(own.tolist())
     found: list[Written] = []
-    is_there = np.isin(own, known)
+    is_there = np.isin(written, known)
     if times[is_there].sum() < CLOSED * total:
-        found += _of_column(known, own, times, ours, theirs)
+        here = int(times[is_there].sum())
+        found += _of_column(known, own, times, ours, theirs, here)
     finest = int(ours[0].max())
     for first, last in _rounded_cells(ours[0], theirs[0], times, finest):
         members = (theirs[0] > first) & (theirs[0] <= last) & ~is_there
@@ -91,8 +95,12 @@ def _of_column(
     times: Counts,
     ours: tuple[Counts, Counts],
     theirs: tuple[Counts, Counts],
+    here: int,
 ) -> Iterator[Written]:
-    """Yield the way that a whole column is written in, if it is coarser than the data's."""
+    """Yield the way that a whole column is written in, if it is coarser than the data's.
+
+    here: Rows of the file with a number that the data have as it is.
+    """
     total = times.sum()
     most = [_most_of(part, times) for part in theirs]
     short = _short(own)
@@ -103,12 +111,11 @@ def _of_column(
     if most[1] < ours[1].max() and most[1] <= MOST_SIGNIFICANT:
         members = theirs[1] <= most[1]
         ways += [(members, way) for way in _shortened(known, own, most[1])]
-    if times[short].sum() >= CLOSED * total and not _short(known).all():
+    if times[short].sum() >= CLOSED * total:
         with np.errstate(over="ignore"):
             single = known.astype(np.float32), own.astype(np.float32)
         ways.append((short, _Way("rounded to 32 bits", *single)))
     hits = [_hits(way, members, times) for members, way in ways]
-    here = int(times[np.isin(own, known)].sum())
     if hits and max(hits) > here:
         members, way = ways[hits.index(max(hits))]
         yield Written(way.words, members, _objects(way.known), _objects(way.own))
@@ -146,8 +153,13 @@ def _short(numbers: Numbers) -> Flags:
     """Check which numbers are those of 32 bits, or their shortest decimals."""
     with np.errstate(over="ignore"):
         single = numbers.astype(np.float32)
-    shown = np.array([float(str(number)) for number in single])
-    return (single.astype(np.float64) == numbers) | (shown == numbers)
+    return (single.astype(np.float64) == numbers) | (_shortest(numbers) == numbers)
+
+
+def _shortest(numbers: Numbers) -> Numbers:
+    """Return the shortest decimals of the numbers in 32 bits."""
+    with np.errstate(over="ignore"):
+        return np.array([float(str(number)) for number in numbers.astype(np.float32)])
 
 
 def _rounded(known: Numbers, own: Numbers, places: int) -> Iterator[_Way]:
