@@ -202,11 +202,18 @@ def _paired(real: Raw, synthetic: Raw) -> dict[str, str]:
         if len(theirs) < _FEWEST:
             continue
         for name in real:
-            if name not in found and len(theirs & _texts(real[name])) >= SAME * len(theirs):
+            ours = set[Value]() if name in found else _texts(real[name])
+            if len(theirs & ours) >= SAME * len(theirs) and not _lie_close(ours):
                 found[name] = other
                 left.remove(other)
                 break
     return found
+
+
+def _lie_close(values: set[Value]) -> bool:
+    """Check whether values are whole numbers that any other column may have as well."""
+    numbers = [value for value in values if isinstance(value, int)]
+    return len(numbers) == len(values) >= DENSE * (max(numbers) - min(numbers) + 1)
 
 
 def _texts(column: RawColumn) -> set[Value]:
