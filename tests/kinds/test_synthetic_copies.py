@@ -219,7 +219,7 @@ def test_a_declaration_takes_the_column_out_of_everything(tmp_path):
     real = hospital()
     made = hospital(seed=2).assign(case=real["case"])
     assert audited(real, made, tmp_path)[0].status == "exceeded"
-    audit, first = audited(real, made, tmp_path, irrelevant=["case"])
+    audit, _first = audited(real, made, tmp_path, irrelevant=["case"])
     assert audit.status == "not shown"
     assert all("case" not in str(row.at["attack"]) for row in audit.record.rows)
 

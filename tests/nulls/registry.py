@@ -298,7 +298,7 @@ def traced(
     linked: bool = False,
 ) -> bool:
     """Return whether people are said to stand in a published file, by any of its columns."""
-    real, others, control, put_back = (register(150, g) for _ in range(4))
+    real, others, control, _ = (register(150, g) for _ in range(4))
     fitted = {"others": others, "margins": shuffled(others, g)}
     made = fitted[made_by].assign(line=np.arange(150))
     names = ["case", "admitted", "bill"]
@@ -1181,7 +1181,7 @@ NULLS = (
             (0.05, 0.1, 0.2, 0.3, 0.5),
             lambda s, g: traced(g, share=s),
         ),
-        repeats=0.1,
+        repeats=0.03,
     ),
     Null(
         "synth: any columns of the published file, beside a control",
@@ -1200,7 +1200,7 @@ NULLS = (
             (0.1, 0.2, 0.3, 0.5),
             lambda s, g: traced(g, share=s, beside=True, nearly=True),
         ),
-        repeats=0.05,
+        repeats=0.03,
     ),
     Null(
         "synth: rows with one number are alike",
@@ -1216,7 +1216,7 @@ NULLS = (
             lambda s, g: traced(g, share=s, linked=True),
         ),
         declared=ALIKE_ROWS,
-        repeats=0.05,
+        repeats=0.03,
     ),
     Null(
         "synth: the control is none",

@@ -107,7 +107,7 @@ def test_numbered_rows_are_harmless_unless_rows_of_one_number_are_alike(files):
 def test_numbers_that_lie_close_together_meet_by_chance():
     """Of every third number of a register; a file has others of it, or the very same."""
     rng = np.random.default_rng(1)
-    ours, others = np.split(rng.permutation(3_000)[:1_000] + 1, 2)
+    ours, _others = np.split(rng.permutation(3_000)[:1_000] + 1, 2)
     rest = {"age": rng.integers(18, 90, 500), "town": rng.integers(0, 9, 500)}
     real = pd.DataFrame({"id": ours, **rest})
     for numbers, is_copied in ((rng.integers(1, 3_001, 500), False), (ours, True)):
@@ -217,7 +217,7 @@ def test_the_data_are_never_judged_in_favour_however_they_are_written(kinds, cha
     assume(not made.isna().any(axis=None))
     assert not is_in_favour(*sought(real, made, used=list(real)))
     fresh = pd.DataFrame({f"{k}{j}": COLUMNS[k](rng, 60) for j, k in enumerate(kinds)})
-    found, best, low = sought(real, fresh, used=list(real))
+    found, _best, low = sought(real, fresh, used=list(real))
     assert low <= 0 or found.facts.is_data is None
 
 
@@ -226,6 +226,6 @@ def test_each_change_of_a_table_of_every_kind_is_seen_through(change):
     rng = np.random.default_rng(4)
     real = pd.DataFrame({name: column(rng, 120) for name, column in COLUMNS.items()})
     made = CHANGES[change](real, rng)
-    found, best, low = sought(real, made, used=list(real))
+    _found, best, low = sought(real, made, used=list(real))
     assert low > 0.5
     assert best.copies.standing == len(made)

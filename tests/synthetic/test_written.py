@@ -21,7 +21,7 @@ def ways(known, own):
     return ways_of_numbers(known, own, np.ones(len(own), np.int64)), known, own
 
 
-@given(st.integers(-10**9, 10**9), st.integers(-4, 6))
+@given(st.integers(-(10**9), 10**9), st.integers(-4, 6))
 def test_digits_are_those_of_the_shortest_decimal(whole, places):
     number = float(f"{whole}e{-places}")
     found, significant = (int(part[0]) for part in digits([number]))
@@ -36,10 +36,10 @@ def test_digits_are_those_of_the_shortest_decimal(whole, places):
     [
         (lambda x: np.round(x, 2), "rounded to 2 decimal places"),
         (lambda x: np.array([round(v, 1) for v in x]), "rounded to 1 decimal places"),
-        (lambda x: np.round(x), "rounded to whole numbers"),
+        (np.round, "rounded to whole numbers"),
         (lambda x: np.round(x, -2), "rounded to 100"),
         (lambda x: np.floor(x * 10) / 10, "cut to 1 decimal places"),
-        (lambda x: np.ceil(x), "cut to whole numbers"),
+        (np.ceil, "cut to whole numbers"),
         (lambda x: short(x, 7), "rounded to 7 significant digits"),
         (lambda x: short(x, 3), "rounded to 3 significant digits"),
         (lambda x: x.astype(np.float32).astype(np.float64), "rounded to 32 bits"),
@@ -48,7 +48,7 @@ def test_digits_are_those_of_the_shortest_decimal(whole, places):
 )
 def test_every_rounded_number_is_one_of_the_data(change, words):
     known = numbers()
-    (way,), known, own = ways(known, change(known))
+    (way,), known, _own = ways(known, change(known))
     assert way.words == words
     assert way.members.all()
     assert set(way.own) == set(way.known)

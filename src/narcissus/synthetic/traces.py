@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy
@@ -108,6 +108,8 @@ class Trace:
         if self.beside is None or not beside:
             return self.copies.excess(error * self.share)
         found = self.beside.excess(confidence=1 - 2 * error * self.share)
+        assert found.low is not None
+        assert found.high is not None
         return found.value, found.low, found.high
 
     def is_striking(self, error: float, *, beside: bool) -> bool:
@@ -119,7 +121,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class Linked:
-    """A column that numbers rows in both files: rows with one number, and whether they are alike."""
+    """A column that numbers rows in both files, and whether rows with one number are alike."""
 
     column: str
     rows: int  # of the file, with a number of the data
@@ -221,11 +223,9 @@ def _sets(files: WholeFiles, used: Sequence[str]) -> Iterator[tuple[How, tuple[s
         yield "columns that are used", some
     if len(left) > 1:
         yield "columns left out", tuple(left)
-    yield from (
-        ("one column", (column.name,))
-        for column in plain
-        if column.name in left or column.names_people
-    )
+    for column in plain:
+        if column.name in left or column.names_people:
+            yield "one column", (column.name,)
     if files.real + files.synthetic + files.control > LARGE:
         return
     if len(primary) > 2:
@@ -246,7 +246,8 @@ def _numbered(files: WholeFiles, column: WholeColumn) -> Numbered:
     """Count the numbers of the data that the file has, and those next to them."""
     assert column.numbers is not None
     ours, theirs = (
-        np.unique(column.numbers[column.codes[files.rows(which)]]) for which in ("real", "synthetic")
+        np.unique(column.numbers[column.codes[files.rows(which)]])
+        for which in ("real", "synthetic")
     )
     ours, theirs = (side[np.isfinite(side)] for side in (ours, theirs))
     span = (ours[-1] - ours[0]) / column.step + 1
@@ -291,8 +292,10 @@ def _products(ours: NDArray[np.float64], theirs: NDArray[np.float64],
 
 def _matches(ours: Positions, theirs: Positions, rng: np.random.Generator) -> NDArray[np.float64]:
     """Return the standardised number of equal values, as they are and shuffled."""
-    shuffled = [(ours == theirs[rng.permutation(len(theirs))]).sum() for _ in range(_SHUFFLES)]
-    return _standardised(np.array([(ours == theirs).sum(), *shuffled], np.float64))
+    orders = (rng.permutation(len(theirs)) for _ in range(_SHUFFLES))
+    shuffled = [int(np.count_nonzero(ours == theirs[order])) for order in orders]
+    here = int(np.count_nonzero(ours == theirs))
+    return _standardised(np.array([here, *shuffled], np.float64))
 
 
 def _standardised(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -315,7 +318,7 @@ def _near(
     if len(columns) < 2 or max(len(ours), len(made), len(others)) > _MOST_SOUGHT:
         return None, None
     numbers = np.column_stack([c.numbers[c.codes] for c in columns if c.numbers is not None])
-    complete = np.isfinite(numbers).all(axis=1)
+    complete: NDArray[np.bool_] = np.asarray(np.isfinite(numbers).all(axis=1))
     ours, made, others = (rows[complete[rows]] for rows in (ours, made, others))
     if len(ours) < _LINKED or not len(made):
         return None, None
@@ -323,22 +326,23 @@ def _near(
     numbers = numbers / np.where(spread > 0, spread, 1.0)
     people = scipy.spatial.cKDTree(numbers[ours])
     some = rng.permutation(ours)[:_LOOKED_AT]
-    apart = people.query(numbers[some], k=2)[0][:, 1]
+    apart = _nearest(people, numbers[some])[0][:, 1]
     if not (apart > 0).any():
         return None, None
     reach = float(apart[apart > 0].min()) / 2
     names = tuple(column.name for column in columns)
-    fresh = people.query(numbers[others])[0] if len(others) else apart
+    fresh = _nearest(people, numbers[others])[0][:, 0] if len(others) else apart
     usual = float(np.quantile(fresh, NEARER))
-    distance = people.query(numbers[made], k=2)[0]
+    distance, nearest = _nearest(people, numbers[made])
     near = int((distance[:, 0] < usual).sum())
     expected = len(made) * float((fresh < usual).mean())
-    pairs = (people.count_neighbors(people, reach) - len(ours)) / 2
-    unique = people.query(numbers[ours], k=2)[0][:, 1] > reach
-    hit, nearest = _within(people, numbers[made], reach)
+    together: Any = people.count_neighbors(people, reach)
+    pairs = (float(together) - len(ours)) / 2
+    unique = _nearest(people, numbers[ours])[0][:, 1] > reach
+    hit = (distance[:, 0] <= reach) & (distance[:, 1] > reach)
     standing = len(np.unique(nearest[hit & unique[nearest]]))
     copies = Copies(
-        *(len(ours), int(unique.sum()), standing, len(made), float(pairs)),
+        *(len(ours), int(unique.sum()), standing, len(made), pairs),
         *(like.decoys, like.decoys_standing, like.decoys_expected),
     )
     beside = _near_beside(numbers, ours, others, made) if len(others) else None
@@ -357,12 +361,12 @@ def _with_distances(files: WholeFiles) -> list[WholeColumn]:
     return [column for _, column in found[:_MOST_NEAR]]
 
 
-def _within(
-    people: scipy.spatial.cKDTree, rows: NDArray[np.float64], reach: float
-) -> tuple[NDArray[np.bool_], Positions]:
-    """Return which rows are near one person alone, and the nearest person of each."""
-    distance, nearest = people.query(rows, k=2)
-    return (distance[:, 0] <= reach) & (distance[:, 1] > reach), nearest[:, 0]
+def _nearest(
+    people: scipy.spatial.cKDTree, rows: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], Positions]:
+    """Return how far the two nearest people are from each row, and who is the nearest."""
+    found: tuple[Any, Any] = people.query(rows, k=2)
+    return np.asarray(found[0], np.float64), np.asarray(found[1], np.int64)[:, 0]
 
 
 def _near_beside(
@@ -374,7 +378,7 @@ def _near_beside(
     which side a person is on, if the file was made without either.
     """
     both = np.concatenate([ours, others])
-    apart = scipy.spatial.cKDTree(numbers[made]).query(numbers[both])[0]
+    apart = _nearest(scipy.spatial.cKDTree(numbers[made]), numbers[both])[0][:, 0]
     hit = apart <= np.quantile(apart, 0.05)
     sides = hit[: len(ours)], hit[len(ours) :]
     (a, n), (b, m) = ((int(side.sum()), len(side)) for side in sides)

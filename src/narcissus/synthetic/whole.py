@@ -240,8 +240,10 @@ def _read(
     name: str, tally: ValueTally, read_as: ReadAs | None, like: Spelled | None
 ) -> tuple[Spelled, list[Value]]:
     """Read the values of one file; texts in any case and with any blanks are one."""
-    ways: list[ReadAs | None] = [None, read_as, "text"]
-    for way in dict.fromkeys(ways if read_as != "text" else [None, "text"]):
+    ways: list[ReadAs | None] = [None, "text"]
+    if read_as not in ways:
+        ways.insert(1, read_as)
+    for way in ways:
         try:
             found = spelled(name, tally.values, way, like=like)
         except InputError:
