@@ -133,7 +133,7 @@ class Linked:
 
 
 @dataclass(frozen=True)
-class NearRows:
+class NearPeople:
     """Rows of the file that are nearer to a person than nearly all people are to one another."""
 
     columns: tuple[str, ...]
@@ -149,7 +149,7 @@ class Traces:
     facts: FileFacts  # by all columns that do not only number people
     each: tuple[Trace, ...]  # the first is that of all columns
     linked: tuple[Linked, ...]
-    near: NearRows | None
+    near: NearPeople | None
 
     def deciding(self, error: float, *, beside: bool) -> Trace:
         """Return the set of columns by which most people surely stand in the file.
@@ -306,7 +306,7 @@ def _standardised(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 def _near(
     files: WholeFiles, ours: Positions, others: Positions, like: Copies, rng: np.random.Generator
 ) -> tuple[
-    NearRows | None, tuple[How, tuple[str, ...], Copies, TwoSamples | None] | None
+    NearPeople | None, tuple[How, tuple[str, ...], Copies, TwoSamples | None] | None
 ]:  # fmt: skip
     """Count rows of the file that are nearer to a person than other people are.
 
@@ -346,7 +346,7 @@ def _near(
         *(like.decoys, like.decoys_standing, like.decoys_expected),
     )
     beside = _near_beside(numbers, ours, others, made) if len(others) else None
-    return NearRows(names, len(made), near, expected), (NEAREST, names, copies, beside)
+    return NearPeople(names, len(made), near, expected), (NEAREST, names, copies, beside)
 
 
 def _with_distances(files: WholeFiles) -> list[WholeColumn]:

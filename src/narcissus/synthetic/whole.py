@@ -49,7 +49,7 @@ _DATED = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 @dataclass(frozen=True)
-class Levels:
+class ColumnLevels:
     """How a column's values become as coarse as cells of the file are."""
 
     levels: Codes  # of each value of the file; 0: as fine as the data's
@@ -68,7 +68,7 @@ class WholeColumn:
     codes: Codes  # of each row, shape (rows,)
     numbers: Numbers | None  # behind each value; of dates their day; None of texts
     step: float  # between two neighbouring numbers, as finely as the data write them
-    cover: Levels | Covers | None
+    cover: ColumnLevels | Covers | None
     written: tuple[str, ...]  # how the file writes it, where that is coarser
     names_people: bool  # nearly everybody has another, and it measures nothing
     is_dense: bool  # everybody has another, and these lie close together
@@ -92,7 +92,7 @@ class WholeFiles(Sides):
         return tuple(column.name for column in self.columns)
 
     @property
-    def covers(self) -> dict[int, Levels | Covers]:
+    def covers(self) -> dict[int, ColumnLevels | Covers]:
         each = enumerate(self.columns)
         return {j: column.cover for j, column in each if column.cover is not None}
 
@@ -276,7 +276,7 @@ def _column(name: str, each: Mapping[str, RawColumn], read_as: ReadAs | None) ->
     whole, values = np.concatenate(codes), list(place)
     known = list(dict.fromkeys(v for f, there in sides.items() if f != "synthetic" for v in there))
     coarse = coarse_of(name, known, list(sides["synthetic"]), like.kind)
-    cover: Levels | Covers | None = None
+    cover: ColumnLevels | Covers | None = None
     written: tuple[str, ...] = ()
     if coarse is not None:
         number = {value: at for at, value in enumerate(coarse.values)}
@@ -320,7 +320,7 @@ def _levels(
     known: Sequence[Value | None],
     own: Sequence[Value | None],
     ways: Sequence[Written],
-) -> Levels:
+) -> ColumnLevels:
     """Return, for each way, which values it makes one."""
     is_number = any(isinstance(value, int | float) for value in values)
     ours, theirs = (
@@ -338,7 +338,7 @@ def _levels(
         maps.append(found)
         for value, is_so in zip(theirs, way.members, strict=True):
             levels[at[value]] = number if is_so else levels[at[value]]
-    return Levels(levels, tuple(maps))
+    return ColumnLevels(levels, tuple(maps))
 
 
 def _placed(values: Sequence[Value | None]) -> tuple[Numbers | None, float]:
