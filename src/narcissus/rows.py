@@ -250,6 +250,8 @@ WORST: tuple[Status, ...] = (
     *("not shown", "undeclared", "met", "no threshold"),
 )
 """A study has the status of the criterion that is worst, in this order."""
+IN_FAVOUR: tuple[Status, ...] = ("met", "not shown")
+"""What no study has while something that was brought in is not accounted for."""
 
 
 @dataclass(frozen=True)
@@ -412,7 +414,7 @@ class StudyJudgement:
     def status(self) -> Status:
         """The status by the rows, unless it is in favour while something is not accounted for."""
         status = self.status_by_rows
-        return "undeclared" if status == "met" and self.unaccounted else status
+        return "undeclared" if status in IN_FAVOUR and self.unaccounted else status
 
     @property
     def status_by_rows(self) -> Status:

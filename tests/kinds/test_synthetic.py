@@ -397,7 +397,8 @@ def audits():
             real, real, control=control, unknown=["ill", "job"], groups=["town"], rng=1
         ),
         "fresh": narcissus.audit_synthetic(real, fresh, control=control, unknown=["ill"], rng=1),
-        "alone": narcissus.audit_synthetic(real, fresh, unknown=["ill"], rng=1),
+        "alone": narcissus.audit_synthetic(real, numbers(150, 4), unknown=["ill"], rng=1),
+        "more": narcissus.audit_synthetic(real, fresh, unknown=["ill"], rng=1),
     }
 
 
@@ -425,7 +426,7 @@ def test_the_verdict_has_both_shares_and_no_evidence_for(audits):
     verdict = page_of(audits["copied"].record).verdict
     assert verdict.evidence_against
     assert not verdict.evidence_for
-    assert [grade for *_, grade in verdict.numbers[:3]] == ["proved"] * 3
+    assert [grade for *_, grade in verdict.numbers[:3]] == ["counted"] * 3
     assert all("control" in text for _, _, text, _ in verdict.numbers[3:])
     alone = page_of(audits["alone"].record).verdict
     grades = {label: grade for label, *_, grade in alone.numbers[3:]}
@@ -462,6 +463,10 @@ def test_whoever_surely_loses_most_is_named_and_nobody_is_called_safe(audits):
     assert "no more people of the data than coincidence" in first("alone").answer
     assert "By coincidence" in first("alone").sentences[0][0]
     assert first("alone").hardest.startswith("Only a comparison group")
+    assert first("more").answer == (
+        "8 people of the data stand in the file, where coincidence explains about 2: that may "
+        "still be chance."
+    )
 
 
 def test_rows_are_the_numbers_of_the_frame():

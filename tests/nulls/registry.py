@@ -63,6 +63,8 @@ from narcissus.success.relations import OneOfPair
 from narcissus.synthetic import FileThreat, assess_file, read_files
 from narcissus.synthetic.assess import ALIKE
 from narcissus.synthetic.copies import file_facts
+from narcissus.synthetic.traces import ALIKE_ROWS, traces_of
+from narcissus.synthetic.whole import read_whole
 from narcissus.worlds import Pairs
 
 Draws = np.random.Generator
@@ -286,6 +288,57 @@ def copied(
     if of == "control":
         return facts.control.excess(ALIKE)[1] > 0
     return facts.copies.excess(ALPHA / 2)[1] > 0
+
+
+def traced(
+    g: Draws,
+    *,
+    beside: bool = False,
+    made_by: str = "others",
+    places: int | None = None,
+    share: float = 0.0,
+    nearly: bool = False,
+    linked: bool = False,
+) -> bool:
+    """Return whether people are said to stand in a published file, by any of its columns."""
+    real, others, control, _ = (register(150, g) for _ in range(4))
+    fitted = {"others": others, "margins": shuffled(others, g)}
+    made = fitted[made_by].assign(line=np.arange(150))
+    names = ["case", "admitted", "bill"]
+    many = round(share * len(made))
+    if nearly:
+        made.loc[: many - 1, "bill"] = real["bill"][:many] * (1 + g.normal(0, 1e-9, many))
+        made.loc[: many - 1, "rate"] = real["rate"][:many] * (1 + g.normal(0, 1e-9, many))
+    elif linked:
+        made["age"] = np.where(g.random(150) < share, real["age"], made["age"])
+    else:
+        made.loc[: many - 1, names] = real[names][:many]
+    sides = [real, made, control] if beside else [real, made]
+    if places is not None:
+        sides = [one.round({"bill": places, "rate": places}) for one in sides]
+    found = traces_of(read_whole(*sides), ["age", "ward"], [], entropy=int(g.integers(2**31)))
+    if linked:
+        return any(one.is_alike for one in found.linked)
+    best = found.deciding(ALPHA / 2, beside=beside)
+    return best.excess(ALPHA / 2, beside=beside)[1] > 0
+
+
+def register(people: int, g: Draws) -> pd.DataFrame:
+    """Draw people with a number, a date, a bill and columns that hang together."""
+    age = g.integers(18, 90, people)
+    rate = g.lognormal(3, 1, people)
+    return pd.DataFrame({
+        "line": np.arange(people), "case": g.choice(90_000_000, people, replace=False),
+        "number": g.choice(4 * people, people, replace=False),
+        "admitted": np.datetime_as_string(np.datetime64("2020-01-01") + g.integers(0, 700, people)),
+        "age": age, "ward": g.choice(["a", "b", "c"], people), "rate": rate,
+        "bill": rate * age * g.integers(1, 9, people),
+    })  # fmt: skip
+
+
+def shuffled(frame: pd.DataFrame, g: Draws) -> pd.DataFrame:
+    """Shuffle each column by itself."""
+    return frame.apply(lambda column: g.permutation(column.to_numpy()))
 
 
 def foreign_by(shift: float, g: Draws) -> bool:
@@ -1168,7 +1221,7 @@ NULLS = (
     ),
     Null(
         "synth: copies, beside a control",
-        ("synthetic/copies _beside",),
+        ("synthetic/copies beside_control",),
         "Fisher 1935",
         "people exchangeable; one row of each unit",
         "one row of each unit is taken",
@@ -1185,6 +1238,65 @@ NULLS = (
         ),
         repeats=0.2,
         outside={"a control of another year": partial(copied, beside=True, years=1)},
+    ),
+    Null(
+        "synth: any columns of the published file, without a control",
+        (
+            "synthetic/traces Numbered.excess",
+            "synthetic/traces Trace.is_striking",
+            "kinds/synthetic/copies copied_rows",
+        ),
+        "Good 1953; Przyborowski and Wilenski 1940; Bonferroni over sets of columns",
+        "as of copies without a control; numbers of people are as likely as those next to them",
+        "as of copies without a control",
+        "as of copies without a control",
+        {
+            "independent people": traced,
+            "columns of others, shuffled": partial(traced, made_by="margins"),
+            "rounded to hundreds": partial(traced, places=-2),
+            "rounded to tenths": partial(traced, places=1),
+        },
+        Power(
+            "share of the file with a person's number, date and bill, 150 people",
+            (0.05, 0.1, 0.2, 0.3, 0.5),
+            lambda s, g: traced(g, share=s),
+        ),
+        repeats=0.03,
+    ),
+    Null(
+        "synth: any columns of the published file, beside a control",
+        ("synthetic/traces _near_beside",),
+        "Fisher 1935; Bonferroni over sets of columns",
+        "people exchangeable; one row of each unit",
+        "one row of each unit is taken",
+        "a control of another population",
+        {
+            "independent people": partial(traced, beside=True),
+            "columns of others, shuffled": partial(traced, beside=True, made_by="margins"),
+            "rounded to hundreds": partial(traced, beside=True, places=-2),
+        },
+        Power(
+            "share of the file nearly a person, 150 people",
+            (0.1, 0.2, 0.3, 0.5),
+            lambda s, g: traced(g, share=s, beside=True, nearly=True),
+        ),
+        repeats=0.03,
+    ),
+    Null(
+        "synth: rows with one number are alike",
+        (),
+        "permutations (Phipson and Smyth 2010)",
+        "rows of the file are in an order that says nothing of its people",
+        "what is shown asks for a declaration, and exceeds nothing",
+        "files that are sorted alike",
+        {"independent people": partial(traced, linked=True)},
+        Power(
+            "share of rows with the age of the person of their number, 150 people",
+            (0.1, 0.3, 0.5),
+            lambda s, g: traced(g, share=s, linked=True),
+        ),
+        declared=ALIKE_ROWS,
+        repeats=0.03,
     ),
     Null(
         "synth: the control is none",

@@ -352,6 +352,7 @@ class SynthOptions:
     groups: Annotated[str | None, Opt(check=names_of)] = None
     columns: Annotated[str | None, Opt(check=names_of)] = None
     drop: Annotated[str | None, Opt(check=names_of)] = None
+    irrelevant: Annotated[str | None, Opt(check=names_of)] = None
     unit: str | None = None
     bins: Annotated[tuple[str, ...], Opt(check=bins_of)] = ()
     missing: Annotated[str | None, Opt(click.Choice(["refuse", "drop", "category"]))] = None
@@ -366,7 +367,8 @@ class SynthOptions:
         from narcissus.kinds.synthetic.propose import completed
 
         data = {"real": real, "synthetic": synthetic, "control": self.control}
-        data |= {name: getattr(self, name) for name in ("columns", "drop", "bins", "missing")}
+        data |= {name: getattr(self, name) for name in ("columns", "drop", "irrelevant")}
+        data |= {name: getattr(self, name) for name in ("bins", "missing")}
         accepted = {"at_most": self.at_most, "copies": self.copies}
         accepted = {name: most for name, most in accepted.items() if most is not None}
         settings, lines = completed(

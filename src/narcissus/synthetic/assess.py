@@ -20,6 +20,8 @@ from narcissus.evidence.intervals import TwoSamples, standard_score
 from narcissus.observer import SILENT, Observer
 from narcissus.synthetic.copies import FileFacts, file_facts
 from narcissus.synthetic.files import MOST_CODES, Covers, GivenFiles, keys_of, measurements
+from narcissus.synthetic.traces import Traces, traces_of
+from narcissus.synthetic.whole import WholeFiles
 from narcissus.tables import Table
 from narcissus.tables.spelling import how_to_bin
 
@@ -475,10 +477,16 @@ class Assessment:
     risks: tuple[Risk, ...]  # inference of each secret, singling out, linkability
     unlike: Unlike | None  # where the control differs most; None without a control
     facts: FileFacts  # what stands in the file
+    traces: Traces | None = None  # the same by any columns of the published file
 
 
 def assess_file(
-    files: GivenFiles, threat: FileThreat, *, entropy: int, observer: Observer = SILENT
+    files: GivenFiles,
+    threat: FileThreat,
+    *,
+    entropy: int,
+    observer: Observer = SILENT,
+    whole: WholeFiles | None = None,
 ) -> Assessment:
     """Try the three risks on a given file.
 
@@ -487,6 +495,8 @@ def assess_file(
     scored. If the synthetic file was made without the people of ``real`` (or carries no information
     about them in particular), the scored ones are exchangeable with the control's, given the file,
     the choice and its people. So a test of exchangeability keeps its level.
+
+    whole: The files as they are published, where copies are sought; None: in ``files``.
     """
     secrets, division = threat.secrets(files), threat.division(files)
     halves = _halves(files, threat.people, child(entropy, 0))
@@ -494,7 +504,10 @@ def assess_file(
     known = [j for j in range(files.table.columns) if j not in unknown]
     risks: list[Risk] = []
     observer.start("risks", len(secrets) + 3)
-    facts = file_facts(files, sorted(unknown), entropy=entropy)
+    traces = None
+    if whole is not None and whole.columns:
+        traces = traces_of(whole, files.names, threat.unknown, entropy=entropy)
+    facts = traces.facts if traces else file_facts(files, sorted(unknown), entropy=entropy)
     observer.advance()
     near = NearRows(files, known, tuple(secrets.values()))
     for name, columns in secrets.items():
@@ -506,7 +519,7 @@ def assess_file(
     observer.advance()
     observer.finish()
     unlike = _unlike(files, halves) if files.control else None
-    return Assessment(halves, tuple(risks), unlike, facts)
+    return Assessment(halves, tuple(risks), unlike, facts, traces)
 
 
 def _halves(files: GivenFiles, most: int, rng: np.random.Generator) -> Halves:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
 
 import numpy as np
 import scipy
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from narcissus._random import child
 from narcissus.evidence.intervals import TwoSamples
-from narcissus.synthetic.files import GivenFiles
 
 Positions = NDArray[np.int64]
 Keys = NDArray[np.uint64]
@@ -34,6 +33,34 @@ _AGREE = (
     0.3,
     0.1,
 )  # share of the other columns that a person and a donor have in common
+
+
+class AtLevels(Protocol):
+    """What a column's values become where cells of the file are coarser."""
+
+    @property
+    def levels(self) -> Positions: ...
+
+    def at_level(self, level: int) -> Positions: ...
+
+
+class SeenFiles(Protocol):
+    """The rows of all files: as a study reads them, or as they are published."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    @property
+    def covers(self) -> Mapping[int, AtLevels]: ...
+
+    @property
+    def units(self) -> Positions | None: ...
+
+    def fine(self, column: int) -> Positions: ...
+
+    def rows(self, which: str) -> Positions: ...
+
+    def one_of_each(self, rows: Positions, rng: np.random.Generator) -> Positions: ...
 
 
 @dataclass(frozen=True)
@@ -123,10 +150,10 @@ class FileFacts:
 class Views:
     """Rows of the file by how coarse they are, with everybody written as coarsely."""
 
-    def __init__(self, files: GivenFiles, rng: np.random.Generator) -> None:
+    def __init__(self, files: SeenFiles, rng: np.random.Generator) -> None:
         self.files = files
         self.rows = files.rows("synthetic")
-        width = files.table.columns
+        width = len(files.names)
         self.fine = [files.fine(j) for j in range(width)]
         sizes = [int(codes.max(initial=0)) + 1 for codes in self.fine]
         # sums of 64 random bits for each value: two rows that differ agree with chance 2^-64
@@ -231,6 +258,15 @@ def copies_of(views: Views, ours: Positions, rng: np.random.Generator) -> Copies
     return Copies(len(ours), int(unique.sum()), int(hit.sum()), len(views.rows), pairs, *decoys)
 
 
+def copies_by(views: Views, ours: Positions, like: Copies) -> Copies:
+    """Count the same people by other columns; decoys are those of ``like``."""
+    columns = range(len(views.fine))
+    unique, hit = _unique(views, ours, columns), _standing(views, ours, columns)[0]
+    pairs = _alike(views, ours, columns)[1]
+    many = int(unique.sum()), int(hit.sum())
+    return replace(like, people=len(ours), unique=many[0], standing=many[1], pairs=pairs)
+
+
 def _decoys(views: Views, ours: Positions, rng: np.random.Generator) -> tuple[int, int, float]:
     """Make plausible people whom one half of the data lacks; look for them in the file.
 
@@ -323,18 +359,19 @@ def _telling(views: Views, ours: Positions, columns: Sequence[int]) -> list[int]
     return sorted(found)
 
 
-def file_facts(files: GivenFiles, unknown: Sequence[int], *, entropy: int) -> FileFacts:
+def file_facts(files: SeenFiles, unknown: Sequence[int], *, entropy: int) -> FileFacts:
     """Count what stands in the file of the data, and of the control.
 
     Counts are of all rows. Verdicts count one row of each unit, drawn at random.
     """
     rng = child(entropy, 3)
     views, ours = Views(files, rng), files.rows("real")
-    columns = list(range(files.table.columns))
+    columns = list(range(len(files.names)))
     known = [j for j in columns if j not in unknown]
     units = None if files.units is None else files.units[ours]
     hit, exact = _standing(views, ours, columns, units)
-    whole = _places(views.keys(ours, None, columns), views.keys(views.rows, None, columns))
+    view = 0 if len(views.kinds) == 1 else None
+    whole = _places(views.keys(ours, view, columns), views.keys(views.rows, view, columns))
     few = _telling(views, rng.permutation(ours)[:_LOOKED_AT], known)
     sets: list[Standing] = []
     for some in dict.fromkeys(map(tuple, (columns, known, few))):
@@ -343,7 +380,7 @@ def file_facts(files: GivenFiles, unknown: Sequence[int], *, entropy: int) -> Fi
         unique = _many(_unique(views, ours, some, units), units)
         sets.append(
             Standing(
-                tuple(files.table.names[j] for j in some),
+                tuple(files.names[j] for j in some),
                 unique,
                 _many(stand, units),
                 Copies(len(ours), unique, 0, len(views.rows), pairs).expected,
@@ -356,12 +393,12 @@ def file_facts(files: GivenFiles, unknown: Sequence[int], *, entropy: int) -> Fi
         len(views.rows), int(exact.sum()), len(views.rows) * _alike(views, ours, columns, units)[0],
         *near, views.unread, _is_data(*whole), tuple(sets),
         copies_of(views, drawn, rng),
-        _beside(views, drawn, others) if len(others) else None,
+        beside_control(views, drawn, others) if len(others) else None,
         copies_of(views, others, rng) if len(others) else None,
     )  # fmt: skip
 
 
-def _beside(views: Views, ours: Positions, others: Positions) -> TwoSamples | None:
+def beside_control(views: Views, ours: Positions, others: Positions) -> TwoSamples | None:
     """Count who stands in the file among people who are unique in data and control together.
 
     Given the file and who these are, nothing but chance tells which side a person is on, if the

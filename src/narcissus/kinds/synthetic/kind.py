@@ -16,7 +16,7 @@ from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson, difference_limits, each_confidence
 from narcissus.evidence.intervals import TwoSamples
 from narcissus.kinds.engine import Done, Kind, PreparedWork
-from narcissus.kinds.synthetic.copies import CopiesDetail, copied_rows, fact_rows
+from narcissus.kinds.synthetic.copies import CopiesDetail, copied_rows, fact_rows, unaccounted
 from narcissus.kinds.synthetic.measures import measured_files
 from narcissus.kinds.synthetic.schema import ExcessThreshold, SyntheticPolicy, SyntheticStudy
 from narcissus.kinds.table.twins import cautions
@@ -33,6 +33,7 @@ from narcissus.rows import (
     StudyCriterion,
     StudyJudgement,
     StudyRow,
+    Unaccounted,
 )
 from narcissus.study.kinds import RunOptions
 from narcissus.study.merging import SMALLER, MergedGroups, merge_sides, numbered, tells_of_fewer
@@ -42,6 +43,8 @@ from narcissus.synthetic import Assessment, FileThreat, GivenFiles, Risk, assess
 from narcissus.synthetic.assess import BY_VALUE, RISKS, RiskName
 from narcissus.synthetic.copies import COPIES
 from narcissus.synthetic.files import Source
+from narcissus.synthetic.traces import Traces, trace_of_all
+from narcissus.synthetic.whole import WholeFiles, plain_words, read_whole
 from narcissus.tables import Bins, Table
 
 Mask = NDArray[np.bool_]
@@ -127,6 +130,9 @@ class SyntheticDetail(Fact):
     measures: Mapping[str, FileMeasures] = Field(
         default={}, description="Of the real and of the synthetic file; empty in older records."
     )
+    unaccounted: tuple[Unaccounted, ...] = Field(
+        default=(), description="Columns that could not be compared."
+    )
 
     @property
     def can_tell(self) -> bool:
@@ -189,6 +195,7 @@ class SyntheticWork(PreparedWork[SyntheticStudy]):
     files: GivenFiles = field(kw_only=True)
     threat: FileThreat = field(kw_only=True)
     threshold: ExcessThreshold = field(kw_only=True)
+    whole: WholeFiles = field(kw_only=True)
 
 
 class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
@@ -229,6 +236,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             files=files,
             threat=threat_of(study),
             threshold=threshold,
+            whole=read_published(study, folder),
         )
 
     def cost(self, work: SyntheticWork, options: RunOptions) -> tuple[float, str]:
@@ -244,7 +252,11 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
 
     def measure(self, work: SyntheticWork, done: Done, options: RunOptions) -> Findings:
         found = assess_file(
-            work.files, work.threat, entropy=work.entropy, observer=options.observer
+            work.files,
+            work.threat,
+            entropy=work.entropy,
+            observer=options.observer,
+            whole=work.whole,
         )
         groups = work.study.groups
         return self.measured(
@@ -255,6 +267,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             columns=groups.columns,
             least=groups.least_group,
             measures=measured_files(work.files, work.study.threat.known, work.study.threat.unknown),
+            whole=work.whole,
         )
 
     def measured(
@@ -267,6 +280,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
         columns: Sequence[str] = (),
         least: int = 10,
         measures: Mapping[str, FileMeasures] | None = None,
+        whole: WholeFiles | None = None,
     ) -> Findings:
         """Limit the outcome of an assessment.
 
@@ -274,6 +288,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
         columns: columns whose values make groups.
         least: fewest people of a group that is shown.
         measures: what disclosure control measures of the files.
+        whole: the files as they are published.
         """
         groups, merged = _groups(files, found, columns, least)
         decide = threshold.worst_group is not None
@@ -281,6 +296,9 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
         levels = Levels.of_copies(confidence) if unlike is None else Levels.of(
             confidence, len(found.risks), len(groups), groups_decide=decide, copies=1
         )  # fmt: skip
+        error = (1 - levels.claim) / 2
+        traces = found.traces or Traces(facts, (trace_of_all(facts),), (), None)
+        coarse = () if whole is None else tuple(plain_words(whole.columns))
         detail = SyntheticDetail(
             files=FileSizes.taken(
                 files,
@@ -297,17 +315,29 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             unlike=None if unlike is None else UnlikeControl.taken(unlike),
             risks=tuple(RiskDetail.taken(risk, tried=_tried(risk)) for risk in found.risks),
             merged=merged if columns else None,
-            copies=CopiesDetail.of(facts, (1 - levels.claim) / 2),
+            copies=CopiesDetail.of(
+                facts,
+                error * traces.each[0].share,
+                found.traces,
+                coarse=coarse,
+                columns=0 if whole is None else len(whole.columns),
+            ),
             measures=measures or {},
+            unaccounted=tuple(unaccounted(whole, traces.linked)),
         )
-        beside = facts.beside if detail.can_tell else None
         rows = [
             row
             for risk in found.risks
             for row in _rows(risk, threshold.accepts(risk.risk), levels, groups, detail.can_tell)
         ]
-        rows += copied_rows(facts, beside, threshold.accepts(COPIES), levels.claim)
-        rows += fact_rows(facts)
+        rows += copied_rows(
+            traces.deciding(error, beside=detail.can_tell),
+            facts.is_data,
+            threshold.accepts(COPIES),
+            levels.claim,
+            can_tell=detail.can_tell,
+        )
+        rows += fact_rows(facts, found.traces, error)
         accepted: dict[str, float] = {r.risk: threshold.accepts(r.risk) for r in found.risks}
         accepted[COPIES] = threshold.accepts(COPIES)
         criteria = _criteria(rows, detail, accepted, threshold.worst_group)
@@ -399,9 +429,22 @@ def read_given(study: SyntheticStudy, folder: Path) -> GivenFiles:
         _source(data.synthetic, folder),
         None if data.control is None else _source(data.control, folder),
         columns=data.columns,
-        drop=[*data.drop, *data.left_out],
+        drop=[*data.drop, *data.left_out, *data.irrelevant],
         bins={name: Bins(**spec.model_dump(exclude_none=True)) for name, spec in data.bins.items()},
         missing=data.missing,
+        read_as=data.read_as,
+        unit=data.unit,
+    )
+
+
+def read_published(study: SyntheticStudy, folder: Path) -> WholeFiles:
+    """Read the files as they are published: what the study leaves out or bins, too."""
+    data = study.data
+    return read_whole(
+        _source(data.real, folder),
+        _source(data.synthetic, folder),
+        None if data.control is None else _source(data.control, folder),
+        irrelevant=data.irrelevant,
         read_as=data.read_as,
         unit=data.unit,
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 from narcissus._outwards import lower, upper
 from narcissus.kinds.layout import Headline, Layout, dots
-from narcissus.kinds.synthetic.copies import CopiesDetail
+from narcissus.kinds.synthetic.copies import CopiesDetail, LinkedDetail
 from narcissus.kinds.synthetic.kind import RiskDetail, SyntheticDetail
 from narcissus.kinds.synthetic.measures import measured_section
 from narcissus.report.about import Answered, RealFigure, Subject
@@ -18,7 +18,7 @@ from narcissus.report.format import MISSING, between_points, limits, number, per
 from narcissus.report.gives_away import VERDICT, groups_of_people, merged_words
 from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Range, Row, Section, Text
 from narcissus.results import Grade, NotAssessed, Status
-from narcissus.rows import WORST, JudgedCriterion, StudyJudgement, StudyRow
+from narcissus.rows import WORST, JudgedCriterion, Quantity, StudyJudgement, StudyRow
 from narcissus.study.record import Record
 from narcissus.synthetic.assess import BY_VALUE, RISKS, RiskName
 from narcissus.synthetic.copies import COPIES
@@ -360,7 +360,8 @@ def _glance(case: StudyJudgement) -> Glance:
     """Return the numbers of what decides: copies, or the risk that is surest."""
     risks, copied = about(case), _of_copies(case)
     risk = min(risks, key=lambda one: (WORST.index(one.verdict), -one.low))
-    is_copied = copied is not None and copied.status == "exceeded" and risk.verdict != "exceeded"
+    is_copied = copied is not None and copied.status == "exceeded"
+    is_copied &= risk.verdict != "exceeded" or _is_data(case)
     if copied is not None and (is_copied or not case.detail.can_tell):
         return _of_copied(case, copied)
     whole, *groups = risk.judged
@@ -399,7 +400,8 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
     detail: SyntheticDetail = case.detail
     (row,) = case.findings.select(of="copied")
     expected = row.quantity.model_copy(update={"value": row.baseline, "grade": copied.grade})
-    without = "By coincidence, {} people who are unique in the data would stand in the file."
+    unit = f"people who are unique in the data{_by(row)}"
+    without = f"By coincidence, {{}} {unit} would stand in the file."
     if detail.can_tell:
         without = "Of the people of the control, {} stand in the file."
     none = ""
@@ -407,28 +409,103 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
         none = "the control is none, since its people stand in the file"
     beyond = "than of the control" if detail.can_tell else "than coincidence explains"
     hardest = "Hit hardest: people who are unique in the data."
-    asked, broken = "The file", f"holds more people of the data {beyond}"
+    is_hit = copied.status == "exceeded" and not about(case, groups=True)
+    asked, broken = "The file", f"holds more people of the data {beyond}{_by(row)}"
     accepted = ""
     if most := copied.at_most:
         asked, broken, accepted = "Your threshold", "is exceeded", f"{100 * most:g} more of 100"
         accepted = f"{accepted} {beyond}"
-    if detail.copies is not None and detail.copies.is_data is not None:
-        asked, broken, accepted = "The file", "is the data itself", ""
+    reached = Reach(without, expected), Reach(f"{{}} {unit} stand in the file.", row.quantity)
+    if _is_data(case):
+        unit = "rows of the file"
+        asked, broken, accepted = "The file", _data_itself(detail), ""
+        reached = _rows_reached(case, expected)
     return Glance(
-        unit="people who are unique in the data",
-        without=Reach(without, expected),
-        with_it=Reach("{} people who are unique in the data stand in the file.", row.quantity),
+        unit=unit,
+        without=reached[0],
+        with_it=reached[1],
         most=None,
         unlimited=UNLIMITED,
-        hardest=hardest if copied.status == "exceeded" else _hardest(case),
+        hardest=hardest if is_hit else _hardest(case),
         unseen=UNSEEN,
         accepted=accepted,
         asked=asked,
         broken=broken,
         why=none,
-        undecided="The file holds no more people of the data than coincidence explains"
-        + (f", but {none}." if none else "."),
+        undecided=_no_more(row, detail) + (f", but {none}." if none else "."),
+        notes=_compared(detail),
     )
+
+
+def _is_data(case: StudyJudgement) -> bool:
+    copies = case.detail.copies
+    return copies is not None and copies.is_data is not None
+
+
+def _rows_reached(case: StudyJudgement, expected: Quantity) -> tuple[Reach, Reach]:
+    """Return how many rows of the file would be rows of the data by coincidence, and how many are.
+
+    They are counted where the file is the data itself: then it may be that nobody is unique.
+    """
+    row = case.findings.select(of="count")[0]
+    rows = float(row.facts["of"])
+    chance = expected.model_copy(
+        update={"value": min(1.0, (row.baseline or 0.0) / rows), "grade": "approximate"}
+    )
+    there = row.quantity.model_copy(update={"value": row.value / rows})
+    return (
+        Reach("By coincidence, {} rows of the file would be rows of the data.", chance),
+        Reach("{} rows of the file are rows of the data.", there),
+    )
+
+
+def _data_itself(detail: SyntheticDetail) -> str:
+    """Say that the file is the data, and how it is written."""
+    coarse = () if detail.copies is None else detail.copies.coarse
+    digits = ("rounded", "cut")
+    if any(word in line for line in coarse for word in digits):
+        return "is the data itself, rounded"
+    return "is the data itself, in coarser values" if coarse else "is the data itself"
+
+
+def _by(row: StudyRow) -> str:
+    """Name the columns by which people stand in the file, where these are not all."""
+    _, mark, names = str(row.at["attack"]).partition(": ")
+    return _columns(names) if mark else ""
+
+
+def _no_more(row: StudyRow, detail: SyntheticDetail) -> str:
+    """Say that no more people stand in the file than coincidence explains, if the count says so.
+
+    That is where no more do than are expected and two standard errors, of the count and of what is
+    expected: the more rows the file has for each person, the less is known of that.
+    """
+    assert detail.copies is not None
+    ratio = 2 * detail.files.synthetic / detail.copies.people.people
+    many, people = float(row.facts["successes"]), float(row.facts["people"])
+    expected = (row.baseline or 0.0) * people
+    if not people:
+        return "Nobody is unique in the data, so copies cannot be told from coincidence"
+    if 2 * float(row.facts.get("most", 0.0)) >= people:
+        return "Too few people are unique in the data to tell copies from coincidence"
+    if many <= math.ceil(expected + 2 * math.sqrt(expected * (1 + ratio))):
+        return "The file holds no more people of the data than coincidence explains"
+    return (
+        f"{number(many)} people of the data stand in the file{_by(row)}, where coincidence "
+        f"explains about {number(round(expected))}: that may still be chance"
+    )
+
+
+def _compared(detail: SyntheticDetail) -> tuple[str, ...]:
+    """Say on which columns people were sought, and how coarsely."""
+    if (copies := detail.copies) is None or not copies.columns:
+        return ()
+    many = "the only column" if copies.columns == 1 else f"all {copies.columns} columns"
+    if not copies.coarse:
+        return (f"Counted to the last digit of {many}.",)
+    shown = "; ".join(copies.coarse[:3])
+    more = f"; and {len(copies.coarse) - 3} more" if len(copies.coarse) > 3 else ""
+    return (f"Counted on {many}, as coarsely as the file is written: {shown}{more}.",)
 
 
 def _hardest(case: StudyJudgement) -> str:
@@ -476,13 +553,15 @@ def _standing(case: StudyJudgement) -> str:
     facts, detail = row.facts, case.detail
     said = (
         f"{number(float(facts['successes']))} of {number(float(facts['people']))} people who are "
-        f"unique in the data ({percent(row.value)}) stand in the file"
+        f"unique in the data{_by(row)} ({percent(row.value)}) stand in the file"
     )
+    said = f"The file {_data_itself(detail)}. {said}" if _is_data(case) else said
     if detail.can_tell and row.baseline is not None:
         return f"{said}, and {percent(row.baseline)} of the control's."
-    if detail.copies.is_data is not None:
-        return f"The file is the data itself. {said}."
-    return f"{said}. Coincidence explains at most {number(math.ceil(detail.copies.people.most))}."
+    if _is_data(case):
+        return f"{said}."
+    most = float(facts.get("most", math.ceil(detail.copies.people.most)))
+    return f"{said}. Coincidence explains at most {number(most)}."
 
 
 def _by_copies(case: StudyJudgement, copies: CopiesDetail) -> str:
@@ -499,7 +578,8 @@ def _by_copies(case: StudyJudgement, copies: CopiesDetail) -> str:
     if copied.status == "exceeded":
         words.append("Exceeded: the file holds copies of people in the data.")
     else:
-        words.append("Not shown: the file holds no more people of the data than coincidence does.")
+        (row,) = case.findings.select(of="copied")
+        words.append(f"Not shown: {_no_more(row, case.detail)}.")
     words += [f"{_rows_said(case)}.", _standing(case)]
     if control is None:
         first = next(risk for risk in about(case) if risk.guess is not None)
@@ -522,7 +602,7 @@ def _counts(case: StudyJudgement) -> Iterator[Headline]:
             expected = number(round(row.baseline or 0.0))
             text = f"{many} of {of}; by coincidence about {expected}"
             share = percent(row.value / max(1.0, float(row.facts["of"])))
-            yield row.name[0].upper() + row.name[1:], share, text, "proved"
+            yield row.name[0].upper() + row.name[1:], share, text, "counted"
         seen.add(row.name)
 
 
@@ -541,8 +621,25 @@ def _facts(case: StudyJudgement) -> Iterator[Block]:
         ("What", "Of", "In the file", "By coincidence, about"),
         rows,
     )
+    lines = [*_compared(case.detail), *map(_linked_words, copies.linked)]
+    if copies.sets:
+        lines.append(
+            f"People were sought by {number(copies.sets)} sets of columns: all, all but one, those "
+            "that are left out, together, by themselves and in pairs. The claims share the error."
+        )
+    if lines:
+        yield Text(lines)
     if copies.unread:
         yield Text([f"{number(copies.unread)} rows are coarse in rare ways and were left out."])
+
+
+def _linked_words(linked: LinkedDetail) -> str:
+    """Say whether rows with one number are alike in both files."""
+    said = f"`{linked.column}` numbers rows: {number(linked.rows)} of its numbers are in both files"
+    if linked.p_value is None:
+        return f"{said}."
+    alike = "are alike" if linked.is_alike else "are no more alike than others"
+    return f"{said}, and rows with the same one {alike} (p-value {linked.p_value:.2g})."
 
 
 def _columns(names: str) -> str:
