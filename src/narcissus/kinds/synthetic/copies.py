@@ -17,6 +17,10 @@ LAW = (
     "a file made without these people holds plausible people no more often, beyond what its decoys "
     "show, than a fresh sample of the population does"
 )
+INDEPENDENT = (
+    "the people of the data were drawn independently of one another, and none was left out for "
+    "being like another"
+)
 VERBATIM = "rows of the file that are rows of the data"
 UNIQUE = "unique people who stand in the file"
 NEAR = "rows that differ from a person in one column"
@@ -31,17 +35,27 @@ class CopiedDetail(Fact):
     standing: Count
     expected: Number
     most: Number = Field(description="Coincidences are no more, at the level of the claim.")
+    most_of_any_law: Number | None = Field(
+        default=None,
+        description="The same, whatever kinds of people the file prefers; null in older records.",
+    )
     decoys: Count = Field(description="Plausible people whom half of the data lacks.")
     decoys_standing: Count
     decoys_expected: Number
 
     @classmethod
     def of(cls, found: Copies, error: float) -> CopiedDetail:
-        return cls.taken(found, most=found.most_coincidences(error))
+        any_law = found.most_of_any_law(error)
+        return cls.taken(found, most=found.most_coincidences(error), most_of_any_law=any_law)
 
     @property
     def is_beyond(self) -> bool:
         return self.standing > self.most
+
+    def is_beyond_any_law(self, at_most: float = 0.0) -> bool:
+        """Whether no law of the file explains who stands in it, beyond an accepted share."""
+        most = self.unique if self.most_of_any_law is None else self.most_of_any_law
+        return self.standing - most > at_most * max(1, self.unique)
 
 
 class CopiesDetail(Fact):
@@ -90,26 +104,31 @@ def copied_rows(
     found, error = facts.copies, (1 - confidence) / 2
     at: dict[str, int | float | str] = {"group": "", "attack": "row by row"}
     grade: Grade = "approximate" if beside is None else "sampled"
+    given: tuple[str, ...]
     if beside is None:
         own = {"successes": found.standing, "people": found.unique}
         share = found.standing / max(1, found.unique)
         baseline = found.expected / max(1, found.unique)
         value, low, high = found.excess(error)
+        given = (INDEPENDENT, LAW)
+        if (least := found.excess_of_any_law(error)) > at_most:
+            low, value, given = least, max(value, least), (INDEPENDENT,)
         more: dict[str, int | float | str] = {}
         if facts.is_data is not None and facts.is_data <= error:
             value = low = high = 1.0  # of the rows
+            given = ()
     else:
         own = {"successes": beside.successes, "people": beside.trials}
         share, baseline = beside.successes / beside.trials, beside.others / beside.other_trials
         limits = beside.excess(confidence=confidence)
         value, low, high = limits.value, limits.low, limits.high
+        given = ()
         more = {"fisher": min(1.0, beside.fisher)}
         if (least := beside.detectable(at_most, error=error)) is not None:
             more["detectable"] = least
     counted = Quantity(value=share, grade="proved")
     yield StudyRow(role="attack", of="copied", name=COPIES, quantity=counted, at=at,
                    baseline=baseline, facts=own)  # fmt: skip
-    given = (LAW,) if beside is None else ()
     excess = Quantity(value=value, low=low, high=high, grade=grade, confidence=confidence,
                       takes_as_given=given)  # fmt: skip
     yield StudyRow(role="excess", of="excess", name=COPIES, quantity=excess, at=at, facts=more)
