@@ -54,8 +54,8 @@ class CopiedDetail(Fact):
 
     def is_beyond_any_law(self, at_most: float = 0.0) -> bool:
         """Whether no law of the file explains who stands in it, beyond an accepted share."""
-        most = self.unique if self.most_of_any_law is None else self.most_of_any_law
-        return self.standing - most > at_most * max(1, self.unique)
+        any_law = self.unique if self.most_of_any_law is None else self.most_of_any_law
+        return self.standing - max(self.most, any_law) > at_most * max(1, self.unique)
 
 
 class CopiesDetail(Fact):
@@ -111,8 +111,8 @@ def copied_rows(
         baseline = found.expected / max(1, found.unique)
         value, low, high = found.excess(error)
         given = (INDEPENDENT, LAW)
-        if (least := found.excess_of_any_law(error)) > at_most:
-            low, value, given = least, max(value, least), (INDEPENDENT,)
+        if (sure := min(low, found.excess_of_any_law(error))) > at_most:
+            low, given = sure, (INDEPENDENT,)
         more: dict[str, int | float | str] = {}
         if facts.is_data is not None and facts.is_data <= error:
             value = low = high = 1.0  # of the rows
