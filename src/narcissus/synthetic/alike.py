@@ -59,7 +59,7 @@ def compare_together(
         whole = no_leakage_test(is_other, varied, permutations=many, rng=rng)
         found = min(found, whole.p_value)
     names = tuple(files.table.names[j] for j in pairs.widest(is_other))
-    return Together(min(1.0, 2 * found), names)
+    return Together(min(1.0, 2 * float(found)), names)
 
 
 def merged(files: GivenFiles, column: int, rows: Positions) -> Codes:
@@ -113,8 +113,7 @@ class _Pairs:
     def p_value(self, is_other: Codes, count: int, rng: np.random.Generator) -> float:
         true = float(self.scores(is_other).sum()) - 1e-9
         again = [self.scores(rng.permutation(is_other)).sum() for _ in range(count)]
-        return (1 + sum(one >= true for one in again)) / (count + 1)
+        return (1 + sum(score >= true for score in again)) / (count + 1)
 
     def widest(self, is_other: Codes) -> tuple[int, ...]:
         return tuple(dict.fromkeys(self.pairs[int(self.scores(is_other).argmax())]))
-

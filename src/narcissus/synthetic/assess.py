@@ -464,7 +464,7 @@ class Unlike:
     real: float
     control: float
     p_value: float
-    together: Together = Together(1.0, ())
+    together: Together
 
     @property
     def is_shown(self) -> bool:

@@ -53,8 +53,9 @@ class Copies:
     In a file of m fresh people of the same population, the unique people of n who stand in it are
     at most 2 m / n times as many as there are pairs of people who are alike, on average: both are
     sums over kinds of people, of ``n p exp(-n p) (1 - exp(-m p))`` and ``(n p)^2 exp(-n p) / 2``
-    (Good 1953). A file of another law may have more of them: `most_of_any_law`. So coincidences are limited by the test of two Poisson counts (Przyborowski and
-    Wilenski 1940). Copies in the file do not enter this yardstick.
+    (Good 1953). So coincidences are limited by the test of two Poisson counts (Przyborowski and
+    Wilenski 1940). A file of another law may have more of them: see `most_of_any_law`. Copies in
+    the file do not enter this yardstick.
     """
 
     people: int

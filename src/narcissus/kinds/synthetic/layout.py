@@ -9,8 +9,8 @@ from typing import Any
 
 from narcissus._outwards import lower, upper
 from narcissus.kinds.layout import Headline, Layout, dots
-from narcissus.kinds.synthetic.copies import CopiesDetail
-from narcissus.kinds.synthetic.kind import RiskDetail, SyntheticDetail
+from narcissus.kinds.synthetic.copies import LAW, CopiesDetail
+from narcissus.kinds.synthetic.kind import RiskDetail, SyntheticDetail, UnlikeControl
 from narcissus.kinds.synthetic.measures import measured_section
 from narcissus.report.about import Answered, RealFigure, Subject
 from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, Reach, of_100
@@ -122,7 +122,7 @@ class SyntheticLayout(Layout):
         """Describe the verdict in a short paragraph; it never says that a risk is met."""
         risks, unlike = about(case), case.detail.unlike
         detail: SyntheticDetail = case.detail
-        if detail.copies is not None and (unlike is None or detail.copies.refutes_control):
+        if detail.copies is not None and not detail.can_tell:
             return _by_copies(case, detail.copies)
         if unlike is None:
             first = risks[0]
@@ -133,12 +133,7 @@ class SyntheticLayout(Layout):
                 f"it is guessed right for {percent(first.guess.value)}."
             )
         if unlike.is_shown:
-            return (
-                "Not assessed: the control differs from the real data in more than chance. "
-                f"{unlike.column} is {unlike.value} for {percent(unlike.real)} of the data and "
-                f"{percent(unlike.control)} of the control (corrected p-value "
-                f"{unlike.p_value:.2g}). So an excess may have other causes than the release."
-            )
+            return f"Not assessed: {_foreign(unlike)}"
         copied = _of_copies(case)
         is_copied = copied is not None and copied.status == "exceeded"
         if (beyond := [risk for risk in risks if risk.verdict == "exceeded"]) or is_copied:
@@ -306,12 +301,34 @@ class SyntheticLayout(Layout):
 
 
 LAYOUT = SyntheticLayout()
+
+
+def _foreign(unlike: UnlikeControl) -> str:
+    """Describe how the control differs from the data."""
+    how = (
+        f"{unlike.column} is {unlike.value} for {percent(unlike.real)} of the data and "
+        f"{percent(unlike.control)} of the control (corrected p-value {unlike.p_value:.2g})."
+    )
+    if unlike.is_together and unlike.together is not None:
+        how = (
+            "Each column has about the same values in both, and columns hang together in another "
+            f"way, most of all {' and '.join(unlike.together.columns)} (p-value "
+            f"{unlike.together.p_value:.2g})."
+        )
+    return (
+        f"the control differs from the real data in more than chance. {how} So an excess may have "
+        "other causes than the release."
+    )
+
+
 STANDING = (
     "A unique person stands in the file if one of its rows is true of them and of nobody else in "
     "the data. Coincidences are counted in the data itself: as often as people of the data are "
     "like one another, people of a fresh file would be like them. Decoys are plausible people whom "
     "one half of the data lacks; where the file holds more of them than the other half does, more "
-    "coincidences are allowed for."
+    "coincidences are allowed for. A generator that favours some kind of people may have more "
+    "still. The widest limit holds for every such generator: whoever has plausible people in the "
+    "file has pairs of them in the data."
 )
 SIMILAR = (
     "Rows that are near a person are a fact and no verdict: similarity says little about risk "
@@ -405,6 +422,8 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
     none = ""
     if detail.copies is not None and detail.copies.refutes_control:
         none = "the control is none, since its people stand in the file"
+    if copied.status == "exceeded" and _law_is_assumed(copied):
+        none = FAVOURED
     beyond = "than of the control" if detail.can_tell else "than coincidence explains"
     hardest = "Hit hardest: people who are unique in the data."
     asked, broken = "The file", f"holds more people of the data {beyond}"
@@ -413,7 +432,7 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
         asked, broken, accepted = "Your threshold", "is exceeded", f"{100 * most:g} more of 100"
         accepted = f"{accepted} {beyond}"
     if detail.copies is not None and detail.copies.is_data is not None:
-        asked, broken, accepted = "The file", "is the data itself", ""
+        asked, broken, accepted, none = "The file", "is the data itself", "", ""
     return Glance(
         unit="people who are unique in the data",
         without=Reach(without, expected),
@@ -426,6 +445,7 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
         asked=asked,
         broken=broken,
         why=none,
+        contradicted="The control is of other people than the data, so it decides nothing.",
         undecided="The file holds no more people of the data than coincidence explains"
         + (f", but {none}." if none else "."),
     )
@@ -470,6 +490,14 @@ def _rows_said(case: StudyJudgement) -> str:
     return f"{many} rows of the file are rows of the data"
 
 
+FAVOURED = "a generator that merely favours such people is not excluded without a control"
+
+
+def _law_is_assumed(copied: JudgedCriterion) -> bool:
+    """Whether copies are beyond coincidence only if the file favours no plausible people."""
+    return any(LAW in row.quantity.takes_as_given for row in copied.attacks)
+
+
 def _standing(case: StudyJudgement) -> str:
     """Describe how many unique people stand in the file, and how many would by chance."""
     (row,) = case.findings.select(of="copied")
@@ -490,15 +518,24 @@ def _by_copies(case: StudyJudgement, copies: CopiesDetail) -> str:
     copied = _of_copies(case)
     assert copied is not None
     words: list[str] = []
+    unlike = case.detail.unlike
+    is_foreign = unlike is not None and unlike.is_shown
+    if unlike is not None and is_foreign:
+        words.append(f"Contradicted: {_foreign(unlike)}")
     if (control := copies.control) is not None and control.is_beyond:
         words.append(
             f"The control is none: {number(control.standing)} of its {number(control.unique)} "
             "unique people stand in the file. Coincidence explains at most "
             f"{number(math.ceil(control.most))}, so the file was made from the control as well."
+            if control.is_beyond_any_law()
+            else f"{number(math.ceil(control.most))}, so the file was made from the control as "
+            "well, or its generator favours such people."
         )
     if copied.status == "exceeded":
         words.append("Exceeded: the file holds copies of people in the data.")
-    else:
+        if _law_is_assumed(copied):
+            words.append(f"{FAVOURED[0].upper()}{FAVOURED[1:]}. A control would decide it.")
+    elif not is_foreign:
         words.append("Not shown: the file holds no more people of the data than coincidence does.")
     words += [f"{_rows_said(case)}.", _standing(case)]
     if control is None:
@@ -541,6 +578,16 @@ def _facts(case: StudyJudgement) -> Iterator[Block]:
         ("What", "Of", "In the file", "By coincidence, about"),
         rows,
     )
+    if people.most_of_any_law is not None:
+        yield Facts(
+            [
+                ("Coincidences at most", number(math.ceil(people.most))),
+                (
+                    "Coincidences at most, whatever people the file favours",
+                    number(math.ceil(max(people.most, people.most_of_any_law))),
+                ),
+            ]
+        )
     if copies.unread:
         yield Text([f"{number(copies.unread)} rows are coarse in rare ways and were left out."])
 
@@ -588,6 +635,14 @@ def _people(record: Record, detail: SyntheticDetail) -> Facts:
         ("Unknown", ", ".join(record.study["threat"]["unknown"])),
     ]
     if (unlike := detail.unlike) is not None:
+        if (together := unlike.together) is not None and together.columns:
+            rows.append(
+                (
+                    "Data and control in all columns together",
+                    f"p-value {together.p_value:.2g}; most different in "
+                    f"{' and '.join(together.columns)}",
+                )
+            )
         refuted = "refuted that both are alike" if unlike.is_shown else "not shown to differ"
         rows.append(
             (
