@@ -555,6 +555,7 @@ def _rows(
             None if risk.control is None else _counted(risk.control[group.control], levels.share),
             None if counts is None else _limits(counts.excess(confidence=levels.group)),
             (levels.share, levels.group),
+            by=group.by,
         )
 
 
@@ -597,10 +598,15 @@ def _both(
     control: dict[str, Any] | None,
     excess: dict[str, Any] | None,
     confidence: tuple[float, float],
+    by: str = "",
 ) -> Iterator[StudyRow]:
-    """Yield how often people of the data are hit, and how much more often than the control."""
+    """Yield how often people of the data are hit, and how much more often than the control.
+
+    by: the column whose value makes the group; empty of everybody.
+    """
     assert real is not None
-    facts = {key: real[key] for key in ("successes", "people")}
+    facts: dict[str, Any] = {key: real[key] for key in ("successes", "people")}
+    facts |= {"by": by} if by else {}
     if control is not None:
         facts |= {f"control_{k}": control[k] for k in ("successes", "people", "low", "high")}
     yield StudyRow(

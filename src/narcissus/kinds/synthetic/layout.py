@@ -13,7 +13,14 @@ from narcissus.kinds.synthetic.copies import LAW, CopiesDetail
 from narcissus.kinds.synthetic.kind import RiskDetail, SyntheticDetail, UnlikeControl
 from narcissus.kinds.synthetic.measures import measured_section
 from narcissus.report.about import Answered, RealFigure, Subject
-from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, Reach, of_100
+from narcissus.report.first_screen import (
+    NO_GROUP,
+    NO_GROUPS,
+    Glance,
+    Reach,
+    of_100,
+    surely_largest,
+)
 from narcissus.report.format import MISSING, between_points, limits, number, percent, points
 from narcissus.report.gives_away import VERDICT, groups_of_people, merged_words
 from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Range, Row, Section, Text
@@ -452,14 +459,23 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
 
 
 def _hardest(case: StudyJudgement) -> str:
-    """Name the group whose excess is largest for certain."""
+    """Name the group whose excess is surely above that of all groups by the same column."""
     groups = about(case, groups=True)
-    if case.detail.unlike is None or case.status == "not assessed":
+    if not case.detail.can_tell or case.status == "not assessed":
         return "Only a comparison group could show who is hit hardest."
     if not groups:
         return NO_GROUPS
-    worst = max(groups, key=lambda one: one.low)
-    if worst.low <= 0:
+    partitions: dict[tuple[str, str], list[AboutRisk]] = {}
+    for group in groups:
+        by = str(group.real.facts.get("by", ""))  # older records have groups of all columns as one
+        partitions.setdefault((group.name, by), []).append(group)
+    candidates: list[AboutRisk] = []
+    for parts in partitions.values():
+        limits = [None if part.excess is None else (part.low, part.high) for part in parts]
+        if (place := surely_largest(limits)) is not None:
+            candidates.append(parts[place])
+    worst = max(candidates, key=lambda part: part.low, default=None)
+    if worst is None or worst.low <= 0:
         return NO_GROUP
     return (
         f"Hit hardest: people with {worst.group}. {worst.title} succeeds for "
