@@ -16,7 +16,7 @@ LIMITS = {
     "advantage_limits", "anytime_limits", "auc", "Bets", "blind_baseline", "blind_baselines",
     "clopper_pearson", "difference_limits",
     "enclosed_limits", "first_in_sequence", "mean_limits", "median_limits", "most_coincidences",
-    "next_limit",
+    "most_of_any_law", "compare_together", "next_limit",
     "population_mean_upper",
     "randomness_tests", "refute", "refute_guesses", "refute_prior_scores", "refute_priors",
     "refute_ranked", "refute_runs", "refute_scores",
