@@ -371,10 +371,11 @@ def tailed(people: int, g: Draws, unit: float = 1.0) -> pd.DataFrame:
     return pd.DataFrame({"gain": gain, "age": g.integers(18, 90, people), "street": street})
 
 
-def unread(g: Draws, unit: float = 1.0) -> bool:
+def unread(g: Draws, unit: float = 1.0, people: int = 300) -> bool:
     """Return whether a column of a control is refused since its values hardly overlap."""
+    others = int(g.integers(people // 5, people))
     try:
-        read_files(tailed(300, g), tailed(300, g), tailed(int(g.integers(60, 400)), g, unit))
+        read_files(tailed(people, g), tailed(people, g), tailed(others, g, unit))
     except InputError:
         return True
     return False
@@ -1195,7 +1196,11 @@ NULLS = (
         "ranges and sample sizes are those of people beside the commonest value",
         "people who depend on one another",
         {"96% zeros and a long tail; streets that few share": unread},
-        Power("factor of another unit, 300 people", (10.0, 1000.0), lambda s, g: unread(g, s)),
+        Power(
+            "factor of another unit, 1,500 people",
+            (10.0, 1000.0, 1e6),
+            lambda s, g: unread(g, s, 1500),
+        ),
         declared=0.001,
         repeats=0.2,
     ),

@@ -164,6 +164,31 @@ def test_no_list_of_people_made_without_the_data_is_beyond_any_law(scale):
     assert wrong <= stats.binom.isf(1e-6, 200, 0.05)
 
 
+def test_the_factor_of_decoys_allows_for_two_standard_errors_of_what_is_expected():
+    """Of 30 decoys in the file and 9 expected, 2 rows for each of one half of the data."""
+    found = Copies(100, 90, 20, 100, pairs=4, decoys=200, decoys_standing=30, decoys_expected=9.0)
+    assert found.factor(surely=False) == pytest.approx(30 / (9 + 2 * np.sqrt(2 * (9 + 2))))
+    assert found.factor(surely=True) == pytest.approx(31 / 10)
+    assert found.expected == pytest.approx(90 * -np.expm1(-2 * 4 * 30 / (9 + 2 * np.sqrt(22)) / 90))
+
+
+@pytest.mark.parametrize("times", [1.0, 4.0])
+def test_the_factor_is_seldom_above_that_of_a_fresh_file(times):
+    """Decoys are in half of the data, and in the file so many times as often.
+
+    Counts are small and skewed: in one of ten at most, where one standard error allows one in five.
+    """
+    above = 0
+    for seed in range(400):
+        rng = np.random.default_rng([3, seed])
+        half, stand = rng.poisson(10), rng.poisson(2 * 10 * times)
+        found = Copies(
+            100, 90, 0, 100, 3, decoys=500, decoys_standing=stand, decoys_expected=2.0 * half
+        )
+        above += found.factor(surely=False) > times
+    assert above <= 400 * 0.12
+
+
 def test_the_data_itself_is_known_even_where_nobody_is_unique():
     real = pd.concat([drawn(60, 5, 3)] * 2, ignore_index=True)
     found = facts(real, real.sample(frac=1, random_state=1))
