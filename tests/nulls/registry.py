@@ -289,11 +289,11 @@ def copied(
 
 
 def seldom(people: int, times: float, g: Draws, *, archetypes: bool = True) -> pd.DataFrame:
-    """Draw people, of whom a class of 2% is ``times`` as frequent: 60 kinds, or few values each."""
+    """Draw people, of whom a class of 2% is ``times`` as frequent: 400 kinds, or few values each."""
     share = 0.02 * times / (0.98 + 0.02 * times)
-    kinds = np.random.default_rng(77).integers(0, 40, (60, 5))
+    kinds = np.random.default_rng(77).integers(0, 40, (400, 5))
     if not archetypes:
-        kinds = np.random.default_rng(78).integers(0, [5, 4, 3, 1, 1], (60, 5))
+        kinds = np.random.default_rng(78).integers(0, [9, 8, 7, 1, 1], (400, 5))
     rows = np.where(
         (g.random(people) < share)[:, None],
         kinds[g.integers(0, len(kinds), people)],
@@ -306,7 +306,7 @@ def favoured(
     times: float, g: Draws, *, archetypes: bool = True, share: float = 0.0, any_law: bool = True
 ) -> bool:
     """Return whether copies are claimed of a file that oversamples a class of 2%."""
-    real, made = seldom(400, 1.0, g), seldom(400, times, g, archetypes=archetypes)
+    real, made = seldom(2000, 1.0, g), seldom(2000, times, g, archetypes=archetypes)
     many = round(share * len(made))
     made = pd.concat([real[:many], made[many:]])
     files = read_files(real, made, read_as=dict.fromkeys(real, "text"))
@@ -1239,8 +1239,8 @@ NULLS = (
             "a list of people, each there once": partial(listed, 1.0),
         },
         Power(
-            "share of the file copied, 400 people",
-            (0.1, 0.2, 0.3, 0.5),
+            "share of the file copied, 2,000 people",
+            (0.05, 0.1, 0.2, 0.5),
             lambda s, g: favoured(1.0, g, share=s),
         ),
         repeats=0.1,
