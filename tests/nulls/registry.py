@@ -289,7 +289,7 @@ def copied(
 
 
 def seldom(people: int, times: float, g: Draws, *, archetypes: bool = True) -> pd.DataFrame:
-    """Draw people, of whom a class of 2% is ``times`` as frequent: 400 kinds, or few values each."""
+    """Draw people, of whom a class of 2% is ``times`` as frequent: 400 kinds, or few values."""
     share = 0.02 * times / (0.98 + 0.02 * times)
     kinds = np.random.default_rng(77).integers(0, 40, (400, 5))
     if not archetypes:

@@ -355,7 +355,7 @@ def _together(column: str, raws: Mapping[str, Raw], reading: Reading) -> _Togeth
                 people["real"],
                 there,
                 binned=is_binned,
-                error=OVERLAP_ERROR / len(raw) / (len(people) - 1),
+                error=OVERLAP_ERROR / len(raws["real"]) / (len(people) - 1),
             )
             notes += [note] * bool(note)
     whole, values = np.concatenate(codes), list(place)
