@@ -18,6 +18,7 @@ LIMITS = {
     "enclosed_limits", "first_in_sequence", "mean_limits", "median_limits", "most_coincidences",
     "most_right",
     "next_limit",
+    "most_of_any_law", "compare_together", "next_limit",
     "population_mean_upper",
     "randomness_tests", "refute", "refute_as_they_come", "refute_guesses", "refute_prior_scores",
     "refute_priors",

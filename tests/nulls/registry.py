@@ -50,12 +50,15 @@ from narcissus.kinds.memorization.image.kind import AttackedImages, ImageStudy
 from narcissus.kinds.memorization.language.attacks import AttackedDocuments
 from narcissus.kinds.memorization.language.kind import KIND, FoundAboutModel
 from narcissus.kinds.memorization.language.schema import LanguageStudy
+from narcissus.kinds.synthetic.kind import KIND as SYNTHETIC
+from narcissus.kinds.synthetic.schema import ExcessThreshold
 from narcissus.kinds.table.kind import prepare
 from narcissus.kinds.table.tested import prior_test
 from narcissus.mechanisms import RandomizedResponse
 from narcissus.membership import audit_membership, blind_baseline, shadow_scores
 from narcissus.observer import SILENT
 from narcissus.profiles import Bayes, write_out
+from narcissus.report.first_screen import surely_largest
 from narcissus.study.kinds import RunOptions
 from narcissus.study.load import load_study
 from narcissus.success import Resilience
@@ -339,6 +342,112 @@ def register(people: int, g: Draws) -> pd.DataFrame:
 def shuffled(frame: pd.DataFrame, g: Draws) -> pd.DataFrame:
     """Shuffle each column by itself."""
     return frame.apply(lambda column: g.permutation(column.to_numpy()))
+
+
+def seldom(people: int, times: float, g: Draws, *, archetypes: bool = True) -> pd.DataFrame:
+    """Draw people, of whom a class of 2% is ``times`` as frequent: 400 kinds, or few values."""
+    share = 0.02 * times / (0.98 + 0.02 * times)
+    kinds = np.random.default_rng(77).integers(0, 40, (400, 5))
+    if not archetypes:
+        kinds = np.random.default_rng(78).integers(0, [9, 8, 7, 1, 1], (400, 5))
+    rows = np.where(
+        (g.random(people) < share)[:, None],
+        kinds[g.integers(0, len(kinds), people)],
+        g.integers(0, 40, (people, 5)),
+    )
+    return pd.DataFrame(rows, columns=list("abcde")).astype(str)
+
+
+def favoured(
+    times: float, g: Draws, *, archetypes: bool = True, share: float = 0.0, any_law: bool = True
+) -> bool:
+    """Return whether copies are claimed of a file that oversamples a class of 2%."""
+    real, made = seldom(2000, 1.0, g), seldom(2000, times, g, archetypes=archetypes)
+    many = round(share * len(made))
+    made = pd.concat([real[:many], made[many:]])
+    files = read_files(real, made, read_as=dict.fromkeys(real, "text"))
+    found = file_facts(files, [0], entropy=int(g.integers(2**31))).copies
+    if any_law:
+        return found.excess_of_any_law(ALPHA / 2) > 0
+    return found.excess(ALPHA / 2)[1] > 0
+
+
+def listed(each: float, g: Draws) -> bool:
+    """Return whether copies are claimed of a file that lists people, all as plausible as others.
+
+    Of 400 people, each of them is there as often: here the limit is met with equality.
+    """
+    names = [f"p{k}" for k in range(round(400 / each))]
+    real, made = (pd.DataFrame({"name": some}) for some in (g.choice(names, 400), names))
+    real, made = (one.assign(ill="no", well="yes") for one in (real, made))
+    real.loc[0, ["ill", "well"]] = "yes", "no"
+    files = read_files(real, made, read_as=dict.fromkeys(real, "text"))
+    found = file_facts(files, [0], entropy=int(g.integers(2**31))).copies
+    return found.excess_of_any_law(ALPHA / 2) > 0
+
+
+def linked(people: int, g: Draws, shuffled: float = 0.0) -> pd.DataFrame:
+    """Draw people whose columns hang together, but for those of a share of them."""
+    kind = g.integers(0, 4, people)
+    found = pd.DataFrame({
+        "age": np.round(30 + 10 * kind + 5 * g.normal(size=people)), "town": 3 * kind % 7,
+        "job": (kind + g.integers(0, 2, people)) % 4,
+        "ill": (g.random(people) < 0.1 + 0.25 * kind).astype(int),
+    })  # fmt: skip
+    some = round(shuffled * people)
+    return found.apply(
+        lambda column: np.r_[g.permutation(column.to_numpy()[:some].copy()), column[some:]]
+    )
+
+
+def apart(shuffled: float, g: Draws) -> bool:
+    """Return whether a control is called foreign, a share of which is of another joint law."""
+    real, made, control = linked(300, g), linked(300, g), linked(200, g, shuffled)
+    found = assess_file(read_files(real, made, control), FileThreat(("ill",)), entropy=1)
+    return bool(found.unlike.is_shown)
+
+
+def drifted(shuffled: float, g: Draws, copies: float = 0.0) -> bool:
+    """Return whether a file is called exceeded beside a control of another joint law."""
+    real, made, control = linked(400, g), linked(400, g), linked(300, g, shuffled)
+    many = round(copies * len(made))
+    files = read_files(real, pd.concat([real[:many], made[many:]]), control)
+    found = assess_file(files, FileThreat(("ill",)), entropy=int(g.integers(2**31)))
+    threshold = ExcessThreshold.model_validate({})
+    return SYNTHETIC.judge(
+        SYNTHETIC.measured(files, found, threshold, confidence=1 - ALPHA)
+    ).status == "exceeded"  # fmt: skip
+
+
+def tailed(people: int, g: Draws, unit: float = 1.0) -> pd.DataFrame:
+    """Draw people of whom 96% have no gain, and the others very different ones."""
+    tail = np.round(2 + g.lognormal(3.5, 1.2, people))
+    gain = np.where(g.random(people) < 0.96, 0.0, unit * tail)
+    street = [f"street {k}" for k in g.integers(0, 600, people)]
+    return pd.DataFrame({"gain": gain, "age": g.integers(18, 90, people), "street": street})
+
+
+def unread(g: Draws, unit: float = 1.0, people: int = 300) -> bool:
+    """Return whether a column of a control is refused since its values hardly overlap."""
+    others = int(g.integers(people // 5, people))
+    try:
+        read_files(tailed(people, g), tailed(people, g), tailed(others, g, unit))
+    except InputError:
+        return True
+    return False
+
+
+def hardest_hit(shares: Sequence[float], people: int, g: Draws) -> bool:
+    """Return whether another than the last group is named, or any of groups that are equal."""
+    confidence = evidence.each_confidence(1 - ALPHA, len(shares))
+    limits: list[tuple[float, float]] = []
+    for share in shares:
+        counts = TwoSamples(
+            int(g.binomial(people, 0.2 + share)), people, int(g.binomial(people, 0.2)), people
+        )
+        found = counts.excess(confidence=confidence)
+        limits.append((found.low, found.high))
+    return surely_largest(limits) is not None
 
 
 def foreign_by(shift: float, g: Draws) -> bool:
@@ -1177,9 +1286,102 @@ NULLS = (
         },
     ),
     Null(
+        "synth: the control is of another joint law",
+        ("synthetic/assess _unlike",),
+        "Phipson and Smyth 2010: relabelled rows; Bonferroni over two tests, and values",
+        "one row of each unit; both sides of one population",
+        "one row of each unit is taken",
+        "as of the control that is foreign",
+        {"columns that hang together, in both": partial(apart, 0.0)},
+        Power(
+            "share of 200 people of the control with shuffled columns, 300 people",
+            (0.25, 0.5, 0.75, 1.0),
+            apart,
+        ),
+        declared=0.01,
+        repeats=0.1,
+    ),
+    Null(
+        "synth: a file is exceeded beside a drifted control",
+        (),
+        "as of a whole report, where the control is not refuted",
+        "drift of a size that the test of the joint law finds",
+        "what rests on a refuted control is contradicted",
+        "a smaller drift may look like an excess: see beside",
+        {
+            "a control of the same population": partial(drifted, 0.0),
+            "a control of the same columns and another joint law": partial(drifted, 1.0),
+            "half of the control of another joint law": partial(drifted, 0.5),
+        },
+        Power(
+            "share of the data copied, 400 people, a genuine control",
+            (0.1, 0.25, 0.5, 1.0),
+            lambda s, g: drifted(0.0, g, s),
+        ),
+        repeats=0.03,
+        outside={"a quarter of the control of another joint law": partial(drifted, 0.25)},
+    ),
+    Null(
+        "synth: a column of the control is refused",
+        (),
+        "Wilks 1942; Joag-Dev and Proschan 1983; Bonferroni over columns and files",
+        "people of both files are exchangeable",
+        "ranges and sample sizes are those of people beside the commonest value",
+        "people who depend on one another",
+        {"96% zeros and a long tail; streets that few share": unread},
+        Power(
+            "factor of another unit, 1,500 people",
+            (10.0, 1000.0, 1e6),
+            lambda s, g: unread(g, s, 1500),
+        ),
+        declared=0.001,
+        repeats=0.2,
+    ),
+    Null(
+        "a group is named as hit hardest",
+        (),
+        "Bonferroni over groups: its lower limit is above all other upper limits",
+        "limits of all groups hold at once",
+        "each limit is at the level of all groups together",
+        "as of the limits",
+        {
+            "eight equal groups": partial(hardest_hit, (0.1,) * 8, 60),
+            "four equal groups, all copied": partial(hardest_hit, (0.8,) * 4, 40),
+            "two equal groups, none hit": partial(hardest_hit, (0.0,) * 2, 200),
+        },
+        Power(
+            "gain of one of four groups of 100 beyond .1",
+            (0.2, 0.4, 0.6),
+            lambda s, g: hardest_hit((0.1, 0.1, 0.1, 0.1 + s), 100, g),
+        ),
+        repeats=0.2,
+    ),
+    Null(
+        "synth: copies, whatever people the file favours",
+        ("synthetic/copies Copies.excess_of_any_law", "kinds/synthetic/copies CopiedDetail.of"),
+        "Cauchy and Schwarz on what nobody, one and two people have; Garwood 1936",
+        "people of the data are independent of one another and of the file",
+        "one row of each unit is taken",
+        "people left out for being like another",
+        {
+            "a fresh sample": partial(favoured, 1.0),
+            "a class of 2%, five times oversampled": partial(favoured, 5.0),
+            "a class of 2%, twenty times oversampled": partial(favoured, 20.0),
+            "other kinds in that class": partial(favoured, 5.0, archetypes=False),
+            "a list of people, each there .2 times": partial(listed, 0.2),
+            "a list of people, each there once": partial(listed, 1.0),
+        },
+        Power(
+            "share of the file copied, 2,000 people",
+            (0.05, 0.1, 0.2, 0.5),
+            lambda s, g: favoured(1.0, g, share=s),
+        ),
+        repeats=0.1,
+    ),
+    Null(
         "synth: the control is foreign",
         ("synthetic/assess _unlike",),
-        "Fisher 1935, Bonferroni over values",
+        "Fisher 1935, Bonferroni over values and the joint test",
         "one row of each unit; both sides of one population",
         "one row of each unit is taken",
         "rows of one person that count apart: see beside",
@@ -1191,7 +1393,7 @@ NULLS = (
         Power(
             "share of the control moved to one town, 150 people", (0.1, 0.2, 0.3, 0.4), foreign_by
         ),
-        declared=0.001,
+        declared=0.01,
         repeats=0.1,
         outside={
             "three rows a person, not named": lambda g: given(g, each=3)[1],
@@ -1217,7 +1419,10 @@ NULLS = (
             lambda s, g: copied(g, share=s),
         ),
         repeats=0.2,
-        outside={"a file of other towns than the data": partial(copied, towns=4)},
+        outside={
+            "a file of other towns than the data": partial(copied, towns=4),
+            "a class of 2%, five times oversampled": partial(favoured, 5.0, any_law=False),
+        },
     ),
     Null(
         "synth: copies, beside a control",

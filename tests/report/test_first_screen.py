@@ -23,6 +23,7 @@ from narcissus.report.first_screen import (
     hundredths,
     markdown,
     of_100,
+    surely_largest,
 )  # fmt: skip
 from narcissus.report.format import STATUS, grade_word
 from narcissus.report.text import WIDTH, first_text
@@ -275,7 +276,10 @@ def test_the_hardest_hit_group_is_the_one_with_the_surest_gain(table_record, sin
 
     def by_chance(result):
         chance = {"share": 0.6, "gain": 0.3, "gain_low": 0.2}
-        result["groups"] = [result["groups"][5]]
+        result["groups"] = [dict(result["groups"][5]), dict(result["groups"][5], group="other")]
+        names = result["groups"][1]["attacks"]
+        low = {"over_guess": 0.0, "over_guess_low": -0.1, "over_guess_high": 0.1}
+        result["groups"][1]["attacks"] = {name: {**names[name], **low} for name in names}
         found = result["groups"][0]["attacks"]["posterior"]
         found |= {"by_chance": chance, "share": 0.9, "low": 0.8, "high": 1.0}
         found |= {"over_guess": 0.4, "over_guess_low": 0.3}
@@ -316,6 +320,15 @@ def test_copies_and_groups_that_are_hit_hardest_are_named(every_record):
     said = first_of(record).hardest
     assert worst is not gains[0]
     assert f"with {worst.at['copies']} copies. {of_100(count.value)}" in said
+    # two groups, both hit hard: which is hit harder is not sure
     record = every_record["synthetic"]
     groups = [row for row in record.rows if row.of == "excess" and row.at["group"]]
-    assert max(groups, key=lambda row: row.quantity.low).at["group"] in first_of(record).hardest
+    assert max(row.quantity.low for row in groups) > 0
+    assert first_of(record).hardest == NO_GROUP
+
+
+def test_a_group_is_the_largest_only_where_its_limits_are_apart():
+    assert surely_largest([]) is surely_largest([(0.5, 0.6)]) is None
+    assert surely_largest([(0.1, 0.2), (0.21, 0.9), (0.0, 0.2)]) == 1
+    assert surely_largest([(0.1, 0.2), (0.2, 0.9)]) is None  # they touch
+    assert surely_largest([(0.1, 0.2), (0.5, 0.9), None]) is None  # nothing is known of the last

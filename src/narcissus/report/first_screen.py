@@ -30,6 +30,24 @@ COLUMNS = 50
 """Squares in a line of a terminal."""
 
 
+def surely_largest(limits: Sequence[tuple[float, float] | None]) -> int | None:
+    """Return the place of the group whose lower limit is above all others' upper limits.
+
+    limits: lower and upper limit of each group of one partition, which hold at once; None of a
+        group that has none. None is returned where no group is surely above all others, as of a
+        single group: so a group that is not the largest is named at most as often as limits fail.
+
+    >>> surely_largest([(0.1, 0.2), (0.3, 0.5)]), surely_largest([(0.1, 0.4), (0.3, 0.5)])
+    (1, None)
+    """
+    known = [ends for ends in limits if ends is not None]
+    if len(known) < max(2, len(limits)):
+        return None
+    place = max(range(len(known)), key=lambda k: known[k][0])
+    others = [high for k, (_, high) in enumerate(known) if k != place]
+    return place if known[place][0] > max(others) else None
+
+
 @dataclass(frozen=True)
 class Reach:
     """A share of a hundred in a sentence.

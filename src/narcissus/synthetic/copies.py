@@ -81,7 +81,8 @@ class Copies:
     at most 2 m / n times as many as there are pairs of people who are alike, on average: both are
     sums over kinds of people, of ``n p exp(-n p) (1 - exp(-m p))`` and ``(n p)^2 exp(-n p) / 2``
     (Good 1953). So coincidences are limited by the test of two Poisson counts (Przyborowski and
-    Wilenski 1940). Copies in the file do not enter this yardstick.
+    Wilenski 1940). A file of another law may have more of them: see `most_of_any_law`. Copies in
+    the file do not enter this yardstick.
     """
 
     people: int
@@ -92,6 +93,9 @@ class Copies:
     decoys: int = 0
     decoys_standing: int = 0
     decoys_expected: float = 0.0  # in a fresh sample as long as the file
+    # values of the file that nobody and that two people of this side have; None: not counted
+    absent: int | None = None
+    twins: int | None = None
 
     def factor(self, *, surely: bool) -> float:
         """How much likelier the file holds plausible people than a fresh sample, at least 1.
@@ -120,6 +124,26 @@ class Copies:
             tail = scipy.stats.binom.sf(middle, middle + 1 + pairs, ratio / (1 + ratio))
             low, high = (low, middle) if tail <= error else (middle, high)
         return min(float(self.unique), high * self.factor(surely=True))
+
+    def most_of_any_law(self, error: float) -> float:
+        """Limit coincidences whatever the law of the file, exceeded in ``error`` of data sets.
+
+        Given a file that was made without these people, a value that each of n people has with
+        chance p is nobody's, one person's or two people's with weights ``exp(-n p) (n p)^k / k!``.
+        So over its values, by Cauchy and Schwarz, ``E1^2 <= 2 E0 E2``: whoever has plausible people
+        in the file has pairs of them in the data. E0 and E2 are limited by the counts (Garwood
+        1936), with half of the error for pairs, and a twentieth for what nobody has.
+        """
+        if self.absent is None or self.twins is None:
+            return float(self.unique)
+        absent = scipy.stats.gamma.isf(error / 20, self.absent + 1)
+        pairs = scipy.stats.gamma.isf(error / 2, self.twins + 1)
+        mean = math.sqrt(2 * absent * pairs)
+        return min(float(self.unique), float(scipy.stats.poisson.isf(0.45 * error, mean)))
+
+    def excess_of_any_law(self, error: float) -> float:
+        """Return a lower limit on the share of unique people who are copied, for any law."""
+        return (self.standing - self.most_of_any_law(error)) / max(1, self.unique)
 
     def excess(self, error: float) -> tuple[float, float, float]:
         """Return the share of unique people who are copied: estimate, lower and upper limit."""
@@ -249,13 +273,35 @@ def _alike(
     return share, pairs
 
 
+def _absent_and_twins(views: Views, ours: Positions) -> tuple[int, int]:
+    """Count the different values of the file that nobody has, and that two people have."""
+    columns = range(len(views.fine))
+    counts = np.zeros(3, np.int64)
+    for view, members in views.each():
+        here, there = _places(
+            views.keys(ours, view, columns), views.keys(views.rows[members], view, columns)
+        )
+        size = 1 + max(int(here.max(initial=0)), int(there.max(initial=0)))
+        people = np.bincount(here, minlength=size)[np.unique(there)]
+        counts += np.bincount(people.clip(max=3), minlength=4)[:3]
+    return int(counts[0]), int(counts[2])
+
+
 def copies_of(views: Views, ours: Positions, rng: np.random.Generator) -> Copies:
     """Count the people of one side who stand in the file, beside coincidences and decoys."""
     columns = range(len(views.fine))
     unique, hit = _unique(views, ours, columns), _standing(views, ours, columns)[0]
     pairs = _alike(views, ours, columns)[1]
     decoys = _decoys(views, ours, rng) if len(views.kinds) == 1 else (0, 0, 0.0)
-    return Copies(len(ours), int(unique.sum()), int(hit.sum()), len(views.rows), pairs, *decoys)
+    return Copies(
+        len(ours),
+        int(unique.sum()),
+        int(hit.sum()),
+        len(views.rows),
+        pairs,
+        *decoys,
+        *_absent_and_twins(views, ours),
+    )
 
 
 def copies_by(views: Views, ours: Positions, like: Copies) -> Copies:
@@ -263,8 +309,16 @@ def copies_by(views: Views, ours: Positions, like: Copies) -> Copies:
     columns = range(len(views.fine))
     unique, hit = _unique(views, ours, columns), _standing(views, ours, columns)[0]
     pairs = _alike(views, ours, columns)[1]
-    many = int(unique.sum()), int(hit.sum())
-    return replace(like, people=len(ours), unique=many[0], standing=many[1], pairs=pairs)
+    absent, twins = _absent_and_twins(views, ours)
+    return replace(
+        like,
+        people=len(ours),
+        unique=int(unique.sum()),
+        standing=int(hit.sum()),
+        pairs=pairs,
+        absent=absent,
+        twins=twins,
+    )
 
 
 def _decoys(views: Views, ours: Positions, rng: np.random.Generator) -> tuple[int, int, float]:

@@ -25,6 +25,7 @@ from narcissus.tables.sources import has_index
 from narcissus.tables.spelling import (
     HOW_MISSING,
     LABELS,
+    OVERLAP_ERROR,
     ColumnReading,
     ReadAs,
     Spelled,
@@ -362,7 +363,14 @@ def _together(column: str, raws: Mapping[str, Raw], reading: Reading) -> _Togeth
     for name, counts in people.items():
         if name != "real" and read_as is None:
             there = _as_known(counts, coarse)
-            note = require_overlap(column, ("real", name), people["real"], there, binned=is_binned)
+            note = require_overlap(
+                column,
+                ("real", name),
+                people["real"],
+                there,
+                binned=is_binned,
+                error=OVERLAP_ERROR / len(raws["real"]) / (len(people) - 1),
+            )
             notes += [note] * bool(note)
     whole, values = np.concatenate(codes), list(place)
     if coarse is None:

@@ -11,7 +11,15 @@ from narcissus.kinds.layout import Headline, Layout, dots
 from narcissus.kinds.memorization.engine import Counted, groups_of
 from narcissus.membership.reported import is_void, void_text
 from narcissus.report.about import Answered, RealFigure, Subject
-from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, Reach, of_100, voided
+from narcissus.report.first_screen import (
+    NO_GROUP,
+    NO_GROUPS,
+    Glance,
+    Reach,
+    of_100,
+    surely_largest,
+    voided,
+)
 from narcissus.report.format import MISSING, between_points, limits, number, percent
 from narcissus.report.gives_away import FOUND, VERDICT, merged_words
 from narcissus.report.page import Cell, Facts, Figure, Grid, Page, Range, Row, Section, Text
@@ -185,11 +193,13 @@ class MemorizationLayout(Layout):
         return f"The attack {name}"
 
     def _hardest(self, groups: Sequence[Counted]) -> str:
-        worst = worst_of(groups)
-        if len(groups) == 1:
+        _, *parts = groups
+        if not parts:
             return NO_GROUPS
-        if worst is groups[0] or worst.shown_gain <= 0:
+        place = surely_largest([part.limits_of_gain for part in parts])
+        if place is None or parts[place].shown_gain <= 0:
             return NO_GROUP
+        worst = parts[place]
         fresh = of_100((worst.fresh and worst.fresh.value) or 0.0)
         return (
             f"Hit hardest: {self.outliers} with {worst.words(self.outliers)}. "

@@ -10,7 +10,7 @@ from narcissus._outwards import lower
 from narcissus.kinds.layout import Headline, Layout, table
 from narcissus.kinds.secrets.kind import SecretsDetail, SecretSettings
 from narcissus.report.about import Answered, EveryAttacker, Subject
-from narcissus.report.first_screen import NO_GROUPS, Glance, Reach, placed
+from narcissus.report.first_screen import NO_GROUPS, Glance, Reach, placed, surely_largest
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Section, Text
 from narcissus.results import NotAssessed
@@ -124,7 +124,7 @@ class SecretsLayout(Layout):
                 "No attacker names more than {}.", worst.bound.quantity
             ),
             unlimited="Any attacker might name all 100: only noise in training sets a limit.",
-            hardest=f"Hit hardest, of the settings tried: {worst.label}." if several else NO_GROUPS,
+            hardest=_hardest(case) if several else NO_GROUPS,
             unseen="secrets of another kind, other models, attackers who know more",
             accepted="" if worst.at_most is None else f"{100 * worst.at_most:g} of 100 secrets",
             where=placed([one.label for one in case.alike], len(case.deciding)),
@@ -391,3 +391,16 @@ def _method(case: StudyJudgement) -> Text:
             "the root of two: where mu is smaller for that, the bounds use the smaller one.",
         ]
     )
+
+
+def _hardest(case: StudyJudgement) -> str:
+    """Name the setting whose best attack surely names more secrets than that of any other."""
+    best = [judged.best.quantity for judged in case.each]
+    limits = [
+        None if row.low is None or row.high is None else (float(row.low), float(row.high))
+        for row in best
+    ]
+    place = surely_largest(limits)
+    if place is None:
+        return "We found no setting, of those tried, at clearly higher risk."
+    return f"Hit hardest, of the settings tried: {case.each[place].label}."

@@ -19,6 +19,10 @@ LAW = (
     "a file made without these people holds plausible people no more often, beyond what its decoys "
     "show, than a fresh sample of the population does"
 )
+INDEPENDENT = (
+    "the people of the data were drawn independently of one another, and none was left out for "
+    "being like another"
+)
 VERBATIM = "rows of the file that are rows of the data"
 UNIQUE = "unique people who stand in the file"
 NEAR = "rows that differ from a person in one column"
@@ -36,17 +40,27 @@ class CopiedDetail(Fact):
     standing: Count
     expected: Number
     most: Number = Field(description="Coincidences are no more, at the level of the claim.")
+    most_of_any_law: Number | None = Field(
+        default=None,
+        description="The same, whatever kinds of people the file prefers; null in older records.",
+    )
     decoys: Count = Field(description="Plausible people whom half of the data lacks.")
     decoys_standing: Count
     decoys_expected: Number
 
     @classmethod
     def of(cls, found: Copies, error: float) -> CopiedDetail:
-        return cls.taken(found, most=found.most_coincidences(error))
+        any_law = found.most_of_any_law(error)
+        return cls.taken(found, most=found.most_coincidences(error), most_of_any_law=any_law)
 
     @property
     def is_beyond(self) -> bool:
         return self.standing > self.most
+
+    def is_beyond_any_law(self, at_most: float = 0.0) -> bool:
+        """Whether no law of the file explains who stands in it, beyond an accepted share."""
+        any_law = self.unique if self.most_of_any_law is None else self.most_of_any_law
+        return self.standing - max(self.most, any_law) > at_most * max(1, self.unique)
 
 
 class LinkedDetail(Fact):
@@ -175,27 +189,34 @@ def copied_rows(
     at: dict[str, int | float | str] = {"group": "", "attack": _how(trace)}
     beside = trace.beside if can_tell else None
     grade: Grade = "approximate" if beside is None else "sampled"
+    given: tuple[str, ...]
     if beside is None:
         own: dict[str, int | float | str] = {"successes": many.standing, "people": many.unique}
         share = many.standing / max(1, many.unique)
         baseline = many.expected / max(1, many.unique)
         own["most"] = math.ceil(many.most_coincidences(error * trace.share))
+        given = (INDEPENDENT, LAW)
+        if isinstance(many, Copies):
+            sure = min(low, many.excess_of_any_law(error * trace.share))
+            if sure > at_most:
+                low, given = sure, (INDEPENDENT,)
         more: dict[str, int | float | str] = {}
     else:
         own = {"successes": beside.successes, "people": beside.trials}
         share, baseline = beside.successes / beside.trials, beside.others / beside.other_trials
+        given = ()
         more = {"fisher": min(1.0, beside.fisher)}
         if (least := beside.detectable(at_most, error=error * trace.share)) is not None:
             more["detectable"] = least
     if is_data is not None and is_data <= error:  # whether anybody is unique or not
         value, low, high = (1.0, 1.0, 1.0) if beside is None else (1 - baseline, low, 1.0)
         low = max(low, min(value, 1 / max(1, many.unique)))
+        given = ()
     counted = Quantity(value=share, grade="counted")
     yield StudyRow(role="attack", of="copied", name=COPIES, quantity=counted, at=at,
                    baseline=baseline, facts=own)  # fmt: skip
-    law = (LAW,) if beside is None else ()
     excess = Quantity(value=value, low=low, high=high, grade=grade, confidence=confidence,
-                      takes_as_given=law)  # fmt: skip
+                      takes_as_given=given)  # fmt: skip
     yield StudyRow(role="excess", of="excess", name=COPIES, quantity=excess, at=at, facts=more)
 
 

@@ -40,7 +40,7 @@ from narcissus.study.merging import SMALLER, MergedGroups, merge_sides, numbered
 from narcissus.study.plugins import GIVEN, load_attribute
 from narcissus.study.toml import read_policy
 from narcissus.synthetic import Assessment, FileThreat, GivenFiles, Risk, assess_file, read_files
-from narcissus.synthetic.assess import BY_VALUE, RISKS, RiskName
+from narcissus.synthetic.assess import ALIKE, BY_VALUE, RISKS, RiskName, Unlike
 from narcissus.synthetic.copies import COPIES
 from narcissus.synthetic.files import Source
 from narcissus.synthetic.traces import Traces, trace_of_all
@@ -73,8 +73,15 @@ class FileSizes(Fact):
     control_people: Count = Field(default=0, description="Likewise.")
 
 
+class ComparedTogether(Fact):
+    """How the real data and the control differ in all columns together."""
+
+    p_value: Share = Field(description="Of an exact test by relabelling, of two together.")
+    columns: tuple[str, ...] = Field(description="The two that differ most together.")
+
+
 class UnlikeControl(Fact):
-    """The value whose share differs most between the real data and the control."""
+    """The value whose share differs most between the real data and the control, and columns."""
 
     column: str
     value: str
@@ -82,6 +89,18 @@ class UnlikeControl(Fact):
     control: Share
     p_value: Share = Field(description="Two-sided, corrected for all values looked at.")
     is_shown: bool = Field(description="Whether that refutes that both are of one population.")
+    together: ComparedTogether | None = Field(
+        default=None, description="All columns together; null in older records."
+    )
+
+    @classmethod
+    def of(cls, found: Unlike) -> UnlikeControl:
+        return cls.taken(found, together=ComparedTogether.taken(found.together))
+
+    @property
+    def is_together(self) -> bool:
+        """Whether only all columns together show it."""
+        return self.is_shown and self.p_value >= ALIKE
 
 
 class TriedAttack(Fact):
@@ -312,7 +331,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             claims=levels.claims,
             claim_confidence=levels.claim,
             group_confidence=levels.group,
-            unlike=None if unlike is None else UnlikeControl.taken(unlike),
+            unlike=None if unlike is None else UnlikeControl.of(unlike),
             risks=tuple(RiskDetail.taken(risk, tried=_tried(risk)) for risk in found.risks),
             merged=merged if columns else None,
             copies=CopiesDetail.of(
@@ -349,6 +368,23 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
     def void(self, detail: SyntheticDetail) -> bool:
         """Without a control, copies decide; earlier records do not count them."""
         return detail.copies is None and not detail.can_tell
+
+    def refuted(self, detail: SyntheticDetail) -> tuple[str, ...]:
+        """Return that the control is of other people than the data, where that is shown."""
+        unlike = detail.unlike
+        if unlike is None or not unlike.is_shown:
+            return ()
+        if unlike.is_together and unlike.together is not None:
+            how = (
+                f"columns hang together in another way, most of all "
+                f"{' and '.join(unlike.together.columns)}; p-value {unlike.together.p_value:.2g}"
+            )
+        else:
+            how = (
+                f"{unlike.column} is {unlike.value} for {unlike.real:.1%} of the data and "
+                f"{unlike.control:.1%} of the control; corrected p-value {unlike.p_value:.2g}"
+            )
+        return (f"The people of the control are of another population than the data ({how}).",)
 
     def is_of_people(self, study: Mapping[str, Any]) -> bool:
         return True
@@ -562,6 +598,7 @@ def _rows(
             None if risk.control is None else _counted(risk.control[group.control], levels.share),
             None if counts is None else _limits(counts.excess(confidence=levels.group)),
             (levels.share, levels.group),
+            by=group.by,
         )
 
 
@@ -604,10 +641,15 @@ def _both(
     control: dict[str, Any] | None,
     excess: dict[str, Any] | None,
     confidence: tuple[float, float],
+    by: str = "",
 ) -> Iterator[StudyRow]:
-    """Yield how often people of the data are hit, and how much more often than the control."""
+    """Yield how often people of the data are hit, and how much more often than the control.
+
+    by: the column whose value makes the group; empty of everybody.
+    """
     assert real is not None
-    facts = {key: real[key] for key in ("successes", "people")}
+    facts: dict[str, Any] = {key: real[key] for key in ("successes", "people")}
+    facts |= {"by": by} if by else {}
     if control is not None:
         facts |= {f"control_{k}": control[k] for k in ("successes", "people", "low", "high")}
     yield StudyRow(

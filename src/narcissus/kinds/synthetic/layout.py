@@ -9,11 +9,18 @@ from typing import Any
 
 from narcissus._outwards import lower, upper
 from narcissus.kinds.layout import Headline, Layout, dots
-from narcissus.kinds.synthetic.copies import CopiesDetail, LinkedDetail
-from narcissus.kinds.synthetic.kind import RiskDetail, SyntheticDetail
+from narcissus.kinds.synthetic.copies import LAW, CopiesDetail, LinkedDetail
+from narcissus.kinds.synthetic.kind import RiskDetail, SyntheticDetail, UnlikeControl
 from narcissus.kinds.synthetic.measures import measured_section
 from narcissus.report.about import Answered, RealFigure, Subject
-from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, Reach, of_100
+from narcissus.report.first_screen import (
+    NO_GROUP,
+    NO_GROUPS,
+    Glance,
+    Reach,
+    of_100,
+    surely_largest,
+)
 from narcissus.report.format import MISSING, between_points, limits, number, percent, points
 from narcissus.report.gives_away import VERDICT, groups_of_people, merged_words
 from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Range, Row, Section, Text
@@ -122,7 +129,7 @@ class SyntheticLayout(Layout):
         """Describe the verdict in a short paragraph; it never says that a risk is met."""
         risks, unlike = about(case), case.detail.unlike
         detail: SyntheticDetail = case.detail
-        if detail.copies is not None and (unlike is None or detail.copies.refutes_control):
+        if detail.copies is not None and not detail.can_tell:
             return _by_copies(case, detail.copies)
         if unlike is None:
             first = risks[0]
@@ -133,12 +140,7 @@ class SyntheticLayout(Layout):
                 f"it is guessed right for {percent(first.guess.value)}."
             )
         if unlike.is_shown:
-            return (
-                "Not assessed: the control differs from the real data in more than chance. "
-                f"{unlike.column} is {unlike.value} for {percent(unlike.real)} of the data and "
-                f"{percent(unlike.control)} of the control (corrected p-value "
-                f"{unlike.p_value:.2g}). So an excess may have other causes than the release."
-            )
+            return f"Not assessed: {_foreign(unlike)}"
         copied = _of_copies(case)
         is_copied = copied is not None and copied.status == "exceeded"
         if (beyond := [risk for risk in risks if risk.verdict == "exceeded"]) or is_copied:
@@ -306,12 +308,34 @@ class SyntheticLayout(Layout):
 
 
 LAYOUT = SyntheticLayout()
+
+
+def _foreign(unlike: UnlikeControl) -> str:
+    """Describe how the control differs from the data."""
+    how = (
+        f"{unlike.column} is {unlike.value} for {percent(unlike.real)} of the data and "
+        f"{percent(unlike.control)} of the control (corrected p-value {unlike.p_value:.2g})."
+    )
+    if unlike.is_together and unlike.together is not None:
+        how = (
+            "Each column has about the same values in both, and columns hang together in another "
+            f"way, most of all {' and '.join(unlike.together.columns)} (p-value "
+            f"{unlike.together.p_value:.2g})."
+        )
+    return (
+        f"the control differs from the real data in more than chance. {how} So an excess may have "
+        "other causes than the release."
+    )
+
+
 STANDING = (
     "A unique person stands in the file if one of its rows is true of them and of nobody else in "
     "the data. Coincidences are counted in the data itself: as often as people of the data are "
     "like one another, people of a fresh file would be like them. Decoys are plausible people whom "
     "one half of the data lacks; where the file holds more of them than the other half does, more "
-    "coincidences are allowed for."
+    "coincidences are allowed for. A generator that favours some kind of people may have more "
+    "still. The widest limit holds for every such generator: whoever has plausible people in the "
+    "file has pairs of them in the data."
 )
 SIMILAR = (
     "Rows that are near a person are a fact and no verdict: similarity says little about risk "
@@ -407,6 +431,8 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
     none = ""
     if detail.copies is not None and detail.copies.refutes_control:
         none = "the control is none, since its people stand in the file"
+    if copied.status == "exceeded" and _law_is_assumed(copied):
+        none = FAVOURED
     beyond = "than of the control" if detail.can_tell else "than coincidence explains"
     hardest = "Hit hardest: people who are unique in the data."
     is_hit = copied.status == "exceeded" and not about(case, groups=True)
@@ -418,7 +444,7 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
     reached = Reach(without, expected), Reach(f"{{}} {unit} stand in the file.", row.quantity)
     if _is_data(case):
         unit = "rows of the file"
-        asked, broken, accepted = "The file", _data_itself(detail), ""
+        asked, broken, accepted, none = "The file", _data_itself(detail), "", ""
         reached = _rows_reached(case, expected)
     return Glance(
         unit=unit,
@@ -432,6 +458,7 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
         asked=asked,
         broken=broken,
         why=none,
+        contradicted="The control is of other people than the data, so it decides nothing.",
         undecided=_no_more(row, detail) + (f", but {none}." if none else "."),
         notes=_compared(detail),
     )
@@ -509,14 +536,23 @@ def _compared(detail: SyntheticDetail) -> tuple[str, ...]:
 
 
 def _hardest(case: StudyJudgement) -> str:
-    """Name the group whose excess is largest for certain."""
+    """Name the group whose excess is surely above that of all groups by the same column."""
     groups = about(case, groups=True)
-    if case.detail.unlike is None or case.status == "not assessed":
+    if not case.detail.can_tell or case.status == "not assessed":
         return "Only a comparison group could show who is hit hardest."
     if not groups:
         return NO_GROUPS
-    worst = max(groups, key=lambda one: one.low)
-    if worst.low <= 0:
+    partitions: dict[tuple[str, str], list[AboutRisk]] = {}
+    for group in groups:
+        by = str(group.real.facts.get("by", ""))  # older records have groups of all columns as one
+        partitions.setdefault((group.name, by), []).append(group)
+    candidates: list[AboutRisk] = []
+    for parts in partitions.values():
+        limits = [None if part.excess is None else (part.low, part.high) for part in parts]
+        if (place := surely_largest(limits)) is not None:
+            candidates.append(parts[place])
+    worst = max(candidates, key=lambda part: part.low, default=None)
+    if worst is None or worst.low <= 0:
         return NO_GROUP
     return (
         f"Hit hardest: people with {worst.group}. {worst.title} succeeds for "
@@ -547,6 +583,14 @@ def _rows_said(case: StudyJudgement) -> str:
     return f"{many} rows of the file are rows of the data"
 
 
+FAVOURED = "a generator that merely favours such people is not excluded without a control"
+
+
+def _law_is_assumed(copied: JudgedCriterion) -> bool:
+    """Whether copies are beyond coincidence only if the file favours no plausible people."""
+    return any(LAW in row.quantity.takes_as_given for row in copied.attacks)
+
+
 def _standing(case: StudyJudgement) -> str:
     """Describe how many unique people stand in the file, and how many would by chance."""
     (row,) = case.findings.select(of="copied")
@@ -569,15 +613,24 @@ def _by_copies(case: StudyJudgement, copies: CopiesDetail) -> str:
     copied = _of_copies(case)
     assert copied is not None
     words: list[str] = []
+    unlike = case.detail.unlike
+    is_foreign = unlike is not None and unlike.is_shown
+    if unlike is not None and is_foreign:
+        words.append(f"Contradicted: {_foreign(unlike)}")
     if (control := copies.control) is not None and control.is_beyond:
         words.append(
             f"The control is none: {number(control.standing)} of its {number(control.unique)} "
             "unique people stand in the file. Coincidence explains at most "
             f"{number(math.ceil(control.most))}, so the file was made from the control as well."
+            if control.is_beyond_any_law()
+            else f"{number(math.ceil(control.most))}, so the file was made from the control as "
+            "well, or its generator favours such people."
         )
     if copied.status == "exceeded":
         words.append("Exceeded: the file holds copies of people in the data.")
-    else:
+        if _law_is_assumed(copied):
+            words.append(f"{FAVOURED[0].upper()}{FAVOURED[1:]}. A control would decide it.")
+    elif not is_foreign:
         (row,) = case.findings.select(of="copied")
         words.append(f"Not shown: {_no_more(row, case.detail)}.")
     words += [f"{_rows_said(case)}.", _standing(case)]
@@ -621,6 +674,16 @@ def _facts(case: StudyJudgement) -> Iterator[Block]:
         ("What", "Of", "In the file", "By coincidence, about"),
         rows,
     )
+    if people.most_of_any_law is not None:
+        yield Facts(
+            [
+                ("Coincidences at most", number(math.ceil(people.most))),
+                (
+                    "Coincidences at most, whatever people the file favours",
+                    number(math.ceil(max(people.most, people.most_of_any_law))),
+                ),
+            ]
+        )
     lines = [*_compared(case.detail), *map(_linked_words, copies.linked)]
     if copies.sets:
         lines.append(
@@ -685,6 +748,14 @@ def _people(record: Record, detail: SyntheticDetail) -> Facts:
         ("Unknown", ", ".join(record.study["threat"]["unknown"])),
     ]
     if (unlike := detail.unlike) is not None:
+        if (together := unlike.together) is not None and together.columns:
+            rows.append(
+                (
+                    "Data and control in all columns together",
+                    f"p-value {together.p_value:.2g}; most different in "
+                    f"{' and '.join(together.columns)}",
+                )
+            )
         refuted = "refuted that both are alike" if unlike.is_shown else "not shown to differ"
         rows.append(
             (

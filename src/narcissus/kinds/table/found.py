@@ -374,7 +374,8 @@ def group_rows(label: str, found: Found, level: float) -> Iterator[StudyRow]:
     played += [] if found["ceiling"] is None else [("ceiling", "ceiling", found["ceiling"])]
     for of, name, one in played:
         chance = one.get("by_chance")
-        facts = {key: one[key] for key in ("over_guess", "over_guess_low", "people")}
+        keys = "over_guess", "over_guess_low", "over_guess_high", "people"
+        facts = {key: one[key] for key in keys if one.get(key) is not None}
         if chance is not None:
             facts |= {f"chance_{key}": chance[key] for key in ("share", "gain", "gain_low")}
         yield _share(label, "attack", of, name, one, level, by=by, facts=facts)
@@ -516,6 +517,11 @@ class GroupAttack(Limited):
         """What the release surely adds: to the best guess, and to the attack by itself."""
         low, chance = self.number("over_guess_low"), self.fact("chance_gain_low")
         return low if chance is None else min(low, chance)
+
+    def most_gain(self, guess: Limited) -> float:
+        """Return what the release adds at most; older records give the ends of both shares."""
+        high = self.fact("over_guess_high")
+        return (self.high or 1.0) - (guess.low or 0.0) if high is None else float(high)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,15 @@ from narcissus.kinds.table.found import (
     SettingFound,
 )
 from narcissus.kinds.table.judgement import JudgedSetting, TableJudgement
-from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, Reach, of_100, placed
+from narcissus.report.first_screen import (
+    NO_GROUP,
+    NO_GROUPS,
+    Glance,
+    Reach,
+    of_100,
+    placed,
+    surely_largest,
+)
 from narcissus.report.format import NO_BREAK, number
 from narcissus.report.format import percent as rounded
 from narcissus.rows import Quantity
@@ -182,17 +190,33 @@ def _best_attack(name: str, best: PlayedAttack) -> list[str]:
 
 
 def most_vulnerable(numbers: JudgedSetting) -> tuple[GroupFound, str, GroupAttack] | None:
-    """Return the group, and the attack on it, that surely gains most, if any does.
+    """Return the group, and the attack on it, that surely gains most of its partition, if any.
 
-    The limits hold for all groups, attacks and settings at once, which is what is chosen from.
+    Its gain is above that of all other groups by the same property, whatever attack is best on
+    them. The limits hold for all groups, attacks and settings at once, which is what is chosen
+    from.
     """
-    found = [
-        (group, name, attack)
-        for group in numbers.groups
-        for name, attack in group.attacks.items()
-        if attack.sure_gain > 0
-    ]
-    return max(found, key=lambda one: one[2].sure_gain, default=None)
+    partitions: dict[str, list[GroupFound]] = {}
+    for group in numbers.groups:
+        partitions.setdefault(group.by, []).append(group)
+    candidates: list[tuple[GroupFound, str, GroupAttack]] = []
+    for groups in partitions.values():
+        place = surely_largest([_gains(group) for group in groups])
+        if place is not None:
+            attacks = groups[place].attacks
+            name = max(attacks, key=lambda key: attacks[key].sure_gain)
+            if attacks[name].sure_gain > 0:
+                candidates.append((groups[place], name, attacks[name]))
+    return max(candidates, key=lambda candidate: candidate[2].sure_gain, default=None)
+
+
+def _gains(group: GroupFound) -> tuple[float, float] | None:
+    """Return the limits of what the best attack on a group gains; None without attacks."""
+    attacks = group.attacks.values()
+    if not attacks:
+        return None
+    low = max(attack.sure_gain for attack in attacks)
+    return low, max(low, *(attack.most_gain(group.guess) for attack in attacks))
 
 
 def without(group: GroupFound, attack: GroupAttack) -> tuple[str, str]:
