@@ -1,0 +1,386 @@
+"""Totals and groups among the labels of a dimension, recognized by sums.
+
+A label whose numbers are the sum of all others is a total, whatever its name. A label whose numbers
+are the sum of some others is a group of these. What sums show by coincidence alone with a chance of
+less than one in `ODDS` is recognized; where hidden numbers leave it open, the user is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import inf, log
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from narcissus._visible import visible
+from narcissus.counts.marks import Meaning, Rules
+from narcissus.counts.reading import Cell, Variable
+from narcissus.counts.system import Structure
+from narcissus.rows import Unaccounted
+
+ODDS = 1000.0
+MOST_LABELS = 60
+"""Labels of a dimension among which any set is tried; of more, neighbours and codes alone."""
+MOST_RUNS = 400
+"""Labels of a dimension whose neighbours are tried."""
+Context = frozenset[tuple[str, str]]
+Ends = tuple[float, float]
+_UNKNOWN: Ends = (0.0, inf)
+
+
+@dataclass(frozen=True)
+class FoundLabels:
+    """What labels of dimensions turned out to be.
+
+    Options
+    -------
+    totals: by dimension, labels that stand for all people.
+    parents: by dimension, the group of each label.
+    questions: labels that may be totals or groups, as far as hidden numbers show.
+    """
+
+    totals: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    parents: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    questions: tuple[Unaccounted, ...] = ()
+
+    def without_totals(self, cells: Iterable[Cell]) -> list[Cell]:
+        """Return cells in which a label that is a total is a margin."""
+        kept: list[Cell] = []
+        for cell in cells:
+            labels = {
+                name: label
+                for name, label in cell.labels.items()
+                if label not in self.totals.get(name, ())
+            }
+            kept.append(replace(cell, labels=labels) if len(labels) < len(cell.labels) else cell)
+        return kept
+
+
+def find_labels(cells: Sequence[Cell], structure: Structure, rules: Rules) -> FoundLabels:
+    """Recognize totals and groups among labels, by the sums of all tables.
+
+    Dimensions with a declared hierarchy, ranges of the variable, and declared parts are left as
+    they are.
+    """
+    totals: dict[str, set[str]] = {}
+    parents: dict[str, dict[str, str]] = {}
+    questions: dict[tuple[str, str], Unaccounted] = {}
+    is_hidden = any(cell.count.kind != "exact" for cell in cells)
+    for (file, name), rows in _tables(cells, structure).items():
+        within = {part.dimension for part in structure.within.get(file, ())}
+        search = _Search(file, name, rows, rules, is_open=name in {*structure.others, *within})
+        tree = {} if (label := search.total()) else search.groups()
+        label = label or search.root(tree)
+        if label is not None:
+            totals.setdefault(name, set()).add(label)
+            search.drop(label)
+            tree = search.groups()
+        for part, whole in tree.items():
+            parents.setdefault(name, {}).setdefault(part, whole)
+        if is_hidden and name not in within:
+            questions |= {(name, question.subject): question for question in search.questions(tree)}
+    known = {(name, label) for name, labels in totals.items() for label in labels}
+    parents = {
+        name: tree
+        for name, each in parents.items()
+        if (tree := {k: v for k, v in each.items() if not {(name, k), (name, v)} & known})
+    }
+    left = [q for (name, _), q in questions.items() if not _is_settled(q, name, totals, parents)]
+    return FoundLabels({k: tuple(sorted(v)) for k, v in totals.items()}, parents, tuple(left))
+
+
+def _is_settled(
+    question: Unaccounted, name: str, totals: Mapping[str, set[str]],
+    parents: Mapping[str, Mapping[str, str]],
+) -> bool:  # fmt: skip
+    """Return whether another table settles what a label is."""
+    labels = totals.get(name, set()) | set(parents.get(name, {}).values())
+    return any(question.subject.startswith(_subject(label, name)) for label in labels)
+
+
+def _subject(label: str, name: str) -> str:
+    return f"label `{visible(label)}` of `{visible(name)}`"
+
+
+def _tables(
+    cells: Sequence[Cell], structure: Structure
+) -> dict[tuple[str, str], dict[Context, dict[str | None, Meaning]]]:
+    """Return the numbers of each dimension's labels, by table and the other labels.
+
+    None stands for the margin.
+    """
+    variable = structure.variable
+    names: dict[str, set[str]] = {}
+    for cell in cells:
+        names.setdefault(cell.file, set()).update(cell.labels)
+    tables: dict[tuple[str, str], dict[Context, dict[str | None, Meaning]]] = {}
+    for cell in cells:
+        for name in names[cell.file]:
+            if name in structure.parents or (variable is not None and variable.is_named(name)):
+                continue
+            context = frozenset(item for item in cell.labels.items() if item[0] != name)
+            rows = tables.setdefault((cell.file, name), {}).setdefault(context, {})
+            rows[cell.labels.get(name)] = cell.count
+    return tables
+
+
+def _ends(count: Meaning | None) -> Ends:
+    if count is None:
+        return _UNKNOWN
+    return float(count.low), inf if count.high is None else float(count.high)
+
+
+class _Search:
+    """The labels of one dimension in one table, and their sums."""
+
+    def __init__(
+        self, file: str, name: str, contexts: Mapping[Context, Mapping[str | None, Meaning]],
+        rules: Rules, *, is_open: bool = False,
+    ) -> None:  # fmt: skip
+        self.file, self.name = file, name
+        self._is_open = is_open  # whether people have none of the labels
+        declared = {label.casefold() for label in rules.parts}
+        order = dict.fromkeys(label for rows in contexts.values() for label in rows)
+        self.labels = [label for label in order if label is not None]
+        self._parts = {label for label in self.labels if label.casefold() in declared}
+        self._rows = [{label: _ends(count) for label, count in rows.items()}
+                      for rows in contexts.values()]  # fmt: skip
+
+    def drop(self, label: str) -> None:
+        """Take a label for the margin."""
+        self.labels.remove(label)
+        for row in self._rows:
+            if label in row:
+                row[None] = row.pop(label)
+
+    def _sum(self, row: Mapping[str | None, Ends], labels: Iterable[str]) -> Ends:
+        ends = [row.get(label, _UNKNOWN) for label in labels]
+        return sum(low for low, _ in ends), sum(high for _, high in ends)
+
+    def _weigh(
+        self, whole: str | None, parts: Sequence[str], *, has_others: bool = False
+    ) -> float:
+        """Return the logarithm of the odds that a label is the sum of others by coincidence.
+
+        Infinite below: a row contradicts it.
+        """
+        weight = 0.0
+        for row in self._rows:
+            if whole not in row:
+                continue
+            low, high = row[whole]
+            least, largest = self._sum(row, parts)
+            largest = inf if has_others else largest
+            if low > largest or high < least:
+                return -inf
+            if high < inf and largest < inf and high > 0:
+                width = (largest - least) + (high - low) + 1
+                weight += max(0.0, log((high + 1) / width))
+        return weight
+
+    def _has_margin(self) -> bool:
+        return any(None in row and len(row) > 1 for row in self._rows)
+
+    def _is_flat(self) -> float:
+        """Return the evidence that all labels together are the printed margin."""
+        if not self._has_margin():
+            return -inf
+        return self._weigh(None, self.labels, has_others=self._is_open)
+
+    def _is_margin_too(self, label: str) -> bool:
+        """Return whether no row prints another number for the label than for the margin."""
+        pairs = [(row[None], row[label]) for row in self._rows if None in row and label in row]
+        return all(a[0] <= b[1] and b[0] <= a[1] for a, b in pairs)
+
+    def _candidates(self) -> dict[str, float]:
+        """Return labels that may be the sum of all others, with the evidence for it."""
+        if len(self.labels) < 3:
+            return {}
+        weights: dict[str, float] = {}
+        for label in self.labels:
+            if label in self._parts or not self._is_margin_too(label):
+                continue
+            others = [other for other in self.labels if other != label]
+            weight = self._weigh(label, others, has_others=self._is_open)
+            is_printed = any(row[label][0] > 0 for row in self._rows if label in row)
+            if weight > -inf and is_printed:
+                weights[label] = weight
+        return weights
+
+    def total(self) -> str | None:
+        """Return the label that is the sum of all others, if that is no coincidence."""
+        weights = self._candidates()
+        need = log(ODDS) + log(max(1, len(self.labels)))
+        label = max(weights, key=weights.__getitem__, default=None)
+        return label if label is not None and weights[label] >= need else None
+
+    def root(self, tree: Mapping[str, str]) -> str | None:
+        """Return the label that all others are parts of, directly or not."""
+        roots = [label for label in self.labels if label not in tree]
+        is_whole = len(roots) == 1 and len(tree) > 1 and not self._is_open
+        return roots[0] if is_whole and self._is_margin_too(roots[0]) else None
+
+    def groups(self) -> dict[str, str]:
+        """Return the group of each label that is part of one."""
+        if len(self.labels) < 4 and not self._spans():
+            return {}
+        need, runs = log(ODDS), log(max(1, len(self.labels)) ** 2)
+        is_flat = self._is_flat()
+        if is_flat >= need:
+            return {}
+        tree: dict[str, tuple[str, ...]] = {}
+        for label in self.labels:
+            if label in self._parts:
+                continue
+            ways = [(self._weigh(label, parts), low, parts) for parts, low in self._named(label)]
+            ways += [(self._weigh(label, parts), need + runs, parts)
+                     for parts in self._runs(label)]  # fmt: skip
+            ways = [way for way in ways if way[0] > -inf and way[0] >= way[1]]
+            if not ways and len(self.labels) <= MOST_LABELS:
+                ways = list(self._any(label))
+            if ways:
+                tree[label] = tuple(max(ways, key=lambda way: way[0] - way[1])[2])
+        return _direct(tree)
+
+    def _spans(self) -> dict[str, tuple[int, int]]:
+        number = Variable("", 0, 10**9)
+        spans = {label: number.span(label) for label in self.labels}
+        return {label: span for label, span in spans.items() if span is not None}
+
+    def _named(self, label: str) -> Iterator[tuple[list[str], float]]:
+        """Yield labels whose names say that they are the parts of a label, and what sums must show.
+
+        Ranges speak for themselves; codes that begin alike need some evidence.
+        """
+        spans = self._spans()
+        if label in spans:
+            low, high = spans[label]
+            inside = sorted((span, other) for other, span in spans.items()
+                            if low <= span[0] and span[1] <= high and span != (low, high))  # fmt: skip
+            tiles: list[str] = []
+            at = low
+            while at <= high:
+                step = [(span, other) for span, other in inside if span[0] == at]
+                if not step:
+                    break
+                span, other = step[-1]
+                tiles.append(other)
+                at = span[1] + 1
+            if at == high + 1 and len(tiles) > 1:
+                yield tiles, 0.0
+        elif len(parts := self._coded(label)) > 1:
+            yield parts, log(10)
+
+    def _coded(self, label: str) -> list[str]:
+        """Return labels whose code begins with a label's code, without parts of these."""
+        if not re.fullmatch(r"[A-Z]{0,3}\d*|[A-Za-z]{1,3}\d*", label):
+            return []
+        longer = [other for other in self.labels
+                  if re.fullmatch(re.escape(label) + r"[0-9A-Z.]+", other)]  # fmt: skip
+        nearest = [
+            other
+            for other in longer
+            if not any(other != between and other.startswith(between) for between in longer)
+        ]
+        has_digits = any(re.search(r"\d", other[len(label) :]) for other in nearest)
+        return nearest if has_digits else []
+
+    def _runs(self, label: str) -> Iterator[list[str]]:
+        """Yield neighbours behind a label, and before it."""
+        if len(self.labels) > MOST_RUNS:
+            return
+        at = self.labels.index(label)
+        for end in range(at + 3, len(self.labels) + 1):
+            yield self.labels[at + 1 : end]
+        for begin in range(at - 2, -1, -1):
+            yield self.labels[begin:at]
+
+    def _any(self, label: str) -> Iterator[tuple[float, float, list[str]]]:
+        """Yield any set of other labels whose sums are those of a label, if it is no coincidence.
+
+        Rows that print all labels are used; there is one set at most.
+        """
+        others = [other for other in self.labels if other != label]
+        rows = [
+            row for row in self._rows
+            if label in row and all(row.get(k, _UNKNOWN)[1] < inf for k in self.labels)
+        ]  # fmt: skip
+        need = log(ODDS) + len(others) * log(2)
+        if len(others) < 3 or sum(log(row[label][1] + 1) for row in rows) < need:
+            return
+        lows = np.array([[row[k][0] for k in others] for row in rows])
+        highs = np.array([[row[k][1] for k in others] for row in rows])
+        solved = milp(
+            np.ones(len(others)),
+            constraints=[
+                LinearConstraint(lows, -np.inf, np.array([row[label][1] for row in rows])),
+                LinearConstraint(highs, np.array([row[label][0] for row in rows]), np.inf),
+                LinearConstraint(np.ones((1, len(others))), 2, len(others) - 1),
+            ],
+            bounds=Bounds(0, 1),
+            integrality=np.ones(len(others)),
+            options={"time_limit": 5.0},
+        )  # fmt: skip
+        if solved.x is None:
+            return
+        parts = [other for other, is_in in zip(others, solved.x > 0.5, strict=True) if is_in]
+        weight = self._weigh(label, parts)
+        if weight >= need:
+            yield weight, need, parts
+
+    def questions(self, groups: Mapping[str, str]) -> Iterator[Unaccounted]:
+        """Yield labels that hidden numbers leave open: a total or a part, a group or a part."""
+        settled = {*groups, *groups.values()}
+        if not settled and not self._has_margin():
+            for label in self._candidates():
+                yield self._ask(label, "the sum of all others", "total")
+        if self._is_flat() >= log(ODDS):
+            return
+        for label in self.labels:
+            if label in settled or label in self._parts:
+                continue
+            for parts, _ in self._named(label):
+                if self._weigh(label, parts) > -inf and not set(parts) & self._parts:
+                    words = ", ".join(map(visible, parts[:3]))
+                    yield self._ask(label, f"the sum of {words}{' ...' * (len(parts) > 3)}", "")
+        yield from self._overlaps(settled)
+
+    def _overlaps(self, settled: set[str]) -> Iterator[Unaccounted]:
+        """Yield a range that overlaps another one, where neither is the other's part."""
+        spans = sorted((span, label) for label, span in self._spans().items()
+                       if label not in settled | self._parts)  # fmt: skip
+        last: tuple[int, str] | None = None
+        for (low, high), label in spans:
+            if last is not None and low <= last[0]:
+                yield self._ask(label, f"about people whom `{visible(last[1])}` counts, too", "")
+                return
+            if last is None or high > last[0]:
+                last = (high, label)
+
+    def _ask(self, label: str, what: str, option: str) -> Unaccounted:
+        total = f"`--total {label}`" if option else f"`--hierarchy {self.name}=FILE`"
+        return Unaccounted(
+            subject=f"{_subject(label, self.name)} in {visible(self.file)}",
+            reason=f"Its numbers may be {what}.",
+            declaration=visible(f"{total} or `--part {label}`"),
+        )
+
+
+def _direct(tree: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+    """Return the smallest group of each label."""
+    parents: dict[str, str] = {}
+    for whole, parts in sorted(tree.items(), key=lambda item: -len(item[1])):
+        for part in parts:
+            parents[part] = whole
+    for label in list(parents):  # a circle is none
+        seen, place = {label}, parents.get(label)
+        while place is not None:
+            if place in seen:
+                parents.pop(label, None)
+                break
+            seen.add(place)
+            place = parents.get(place)
+    return parents
