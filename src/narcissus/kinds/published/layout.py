@@ -268,7 +268,12 @@ def _certain(case: StudyJudgement) -> list[Block]:
         {"Table": "table", "Labels": "name", "Printed": "printed", "Least": _end("low"),
          "Most": _end("high")}, folded=detail.hidden > 12,
     )  # fmt: skip
-    return [Facts(facts), *([hidden] if detail.hidden else []), Items("Assumed", detail.notes)]
+    return [
+        Items("How the tables were understood", [line.strip() for line in detail.layout]),
+        Facts(facts),
+        *([hidden] if detail.hidden else []),
+        Items("Assumed", detail.notes),
+    ]
 
 
 def _end(which: str) -> Any:
