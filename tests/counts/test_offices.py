@@ -141,7 +141,7 @@ def test_an_odd_cell_never_makes_labels_of_a_column_of_values(tmp_path, odd):
 
 def test_rows_without_numbers_are_not_taken_for_titles(tmp_path):
     (tmp_path / "t.csv").write_text("Title;;\narea;F;M\nN;1;2\nS;;x\nW;x;c\nE;c;x\n")
-    cells = Publication(across=["t.csv=sex"], part=["N"]).read([tmp_path / "t.csv"])
+    cells = Publication(across=["t.csv=sex"], flat=["area"]).read([tmp_path / "t.csv"])
     assert [cell.labels["area"] for cell in cells] == list("NNSSWWEE")
     (tmp_path / "t.csv").write_text("Title;;\narea;F;M\nN;1;2\nS;;\nW;x;c\nE;c;x\n")
     with pytest.raises(InputError, match="line 4 has the text 'S' alone"):

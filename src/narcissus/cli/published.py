@@ -60,6 +60,7 @@ class TablesOptions:
     group: tuple[str, ...] = ()
     irrelevant: tuple[str, ...] = ()
     part: tuple[str, ...] = ()
+    flat: tuple[str, ...] = ()
     contributions: Existing = None
     contributor: str | None = None
     p_percent: Annotated[float | None, Opt(PERCENT)] = None

@@ -45,6 +45,7 @@ class Publication:
     group: Sequence[str] = ()
     irrelevant: Sequence[str] = ()
     part: Sequence[str] = ()
+    flat: Sequence[str] = ()
 
     @cached_property
     def rules(self) -> Rules:
@@ -128,7 +129,7 @@ class Publication:
             [[*table.header, *(use.column for use in table.uses)] for table in tables.values()],
             declared,
         )
-        return understand(list(tables.values()), self.structure, self.rules)
+        return understand(list(tables.values()), self.structure, self.rules, self.flat)
 
 
 def read_published(

@@ -20,7 +20,7 @@ from narcissus.counts.columns import (
     is_percent_name,
 )
 from narcissus.counts.marks import Rules
-from narcissus.counts.percents import read_shares, use_percents, use_rates
+from narcissus.counts.percents import DERIVED, read_shares, use_percents, use_rates
 from narcissus.counts.reading import Cell, TableRead, require_single
 from narcissus.counts.system import Structure
 from narcissus.counts.totals import find_labels
@@ -122,7 +122,7 @@ class PublishedTables:
 
 
 def understand(
-    tables: Sequence[TableRead], structure: Structure, rules: Rules
+    tables: Sequence[TableRead], structure: Structure, rules: Rules, flat: Sequence[str] = ()
 ) -> PublishedTables:
     """Put tables together, and list what none of their numbers explains.
 
@@ -131,20 +131,22 @@ def understand(
     questions = [q for table in tables for q in (*table.columns.unaccounted, *table.unaccounted)]
     seconds = [second for table in tables for second in table.columns.second_names]
     parents = _group_parents(seconds)
-    cells: list[Cell] = []
-    uses: dict[str, list[ColumnUse]] = {}
-    for table in tables:
-        own_uses, own_questions, own_cells = _with_percents(table, rules)
-        uses[table.file] = own_uses
-        questions += own_questions
-        cells += [_renamed(cell, seconds, parents) for cell in own_cells]
     known = {
         name: {**parents.get(name, {}), **structure.parents.get(name, {})}
         for name in {*parents, *structure.parents}
     }
     structure = replace(structure, parents=known)
-    labels = find_labels(cells, structure, rules)
-    cells = labels.without_totals(cells)
+    each = {table.file: [_renamed(cell, seconds, parents) for cell in table.cells]
+            for table in tables}  # fmt: skip
+    labels = find_labels([cell for some in each.values() for cell in some], structure, rules, flat)
+    uses: dict[str, list[ColumnUse]] = {}
+    for table in tables:
+        before = labels.without_totals(each[table.file])
+        uses[table.file], more, each[table.file] = _with_percents(table, before, rules)
+        questions += more
+    cells = [cell for some in each.values() for cell in some]
+    labels = labels.joined(find_labels(cells, structure, rules, flat))
+    cells = _without_derived(labels.without_totals(cells))
     questions += labels.questions
     groups = {**labels.parents, **structure.parents}
     structure = replace(structure, parents=groups)
@@ -194,10 +196,10 @@ def _renamed(
 
 
 def _with_percents(
-    table: TableRead, rules: Rules
+    table: TableRead, cells: Sequence[Cell], rules: Rules
 ) -> tuple[list[ColumnUse], list[Unaccounted], list[Cell]]:
     """Return what columns of numbers are, questions of them, and cells that they narrow."""
-    columns, cells = table.columns, list(table.cells)
+    columns, cells = table.columns, list(cells)
     uses: list[ColumnUse] = []
     questions: list[Unaccounted] = []
     texts = {at: [row[at] for _, row in table.rows] for at in (*columns.percents, *columns.numbers)}
@@ -214,8 +216,8 @@ def _with_percents(
             except InputError as error:
                 raise InputError(f"{table.file}: column {visible(name)}: {error}") from error
             read = use_percents(cells[:count], shares, rules, is_named=is_percent_name(name))
-            rates = use_rates(cells[:count], shares, wholes, rules)
-            if not read.of and rates is not None:
+            rates = None if read.of else use_rates(cells[:count], shares, wholes, rules)
+            if rates is not None:
                 cells[:count] = rates[0]
                 used.add(rates[1])
                 words, why = f"of `{rates[1]}`", ""
@@ -233,6 +235,18 @@ def _with_percents(
         uses.append(ColumnUse(name, "not understood"))
         questions.append(ask_for_numbers(table.file, name))
     return uses, questions, cells
+
+
+def _without_derived(cells: Sequence[Cell]) -> list[Cell]:
+    """Leave out derived numbers where a cell of the same table is about the same people."""
+    printed = {(cell.file, frozenset(cell.labels.items())) for cell in cells
+               if cell.count.kind != DERIVED}  # fmt: skip
+    return [
+        cell
+        for cell in cells
+        if cell.count.kind != DERIVED
+        or (cell.file, frozenset(cell.labels.items())) not in printed
+    ]
 
 
 def _layout(

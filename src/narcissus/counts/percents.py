@@ -146,8 +146,10 @@ def use_rates(
                     if not least <= cell.count.low <= largest:
                         break
                     checks += cell.count.low > 0
-                else:
+                elif cell.count.low <= largest and least <= (cell.count.high or largest):
                     narrowed[-1] = _narrow(cell, least, largest)
+                else:
+                    break
             else:
                 if checks >= 2 and rules.base == 1 and rules.key is None:
                     return narrowed, name
@@ -197,7 +199,7 @@ class _Way:
             key: cells[self._at[key]].count for key in self.keys if key in self._at
         }
         self.checks = 0
-        self.agrees = self._learn()
+        self.agrees = self._learn() and self._is_possible()
 
     def _whole(self, cell: Cell) -> Key:
         pairs = cell.labels.items()
@@ -217,11 +219,6 @@ class _Way:
         known = [self._known.get(key, Meaning(0, None, DERIVED)) for key in some]
         return tuple((whole.low, whole.high) for whole in known)
 
-    @property
-    def is_exact(self) -> bool:
-        """Whether every number that a percentage is of is known exactly."""
-        return all(low == high for low, high in self.wholes)
-
     def _learn(self) -> bool:
         """Limit the wholes by rows whose count is printed; return whether all rows agree."""
         rows = list(zip(self.cells, self.shares, self.keys, strict=True))
@@ -240,6 +237,14 @@ class _Way:
             self._known[key] = replace(whole, low=least, high=largest)
         return self._sums_agree(rows)
 
+    def _is_possible(self) -> bool:
+        """Return whether each hidden count may have its percentage."""
+        try:
+            self.narrowed()
+        except InputError:
+            return False
+        return True
+
     def _sums_agree(self, rows: Sequence[tuple[Cell, Share | None, Key]]) -> bool:
         """Return whether the percentages of no whole exceed all of it."""
         if len(self.margin) != 1:
@@ -255,19 +260,21 @@ class _Way:
 
     def narrowed(self) -> tuple[list[Cell], bool]:
         """Return the cells that percentages narrow, and whether they tell nothing more."""
-        cells = list(self.cells)
+        cells, known = list(self.cells), dict(self._known)
         for _ in range(SWEEPS):
             for at, (share, key) in enumerate(zip(self.shares, self.keys, strict=True)):
-                if share is None or key not in self._known:
+                if share is None or key not in known:
                     continue
-                whole = self._known[key]
+                whole = known[key]
                 if cells[at].count.kind != "exact":
                     cells[at] = _narrow(cells[at], *share.of(whole))
                 low, high = share.behind(cells[at].count)
                 least = max(whole.low, low)
                 ends = [end for end in (whole.high, high) if end is not None]
-                self._known[key] = replace(whole, low=least, high=min(ends) if ends else None)
-        for key, whole in self._known.items():
+                known[key] = replace(whole, low=least, high=min(ends) if ends else None)
+                if ends and least > min(ends):
+                    raise InputError(f"{cells[at]}: no number of people has this percentage")
+        for key, whole in known.items():
             if key in self._at:
                 place = self._at[key]
                 cells[place] = _narrow(cells[place], whole.low, whole.high)
@@ -276,7 +283,14 @@ class _Way:
                 count = Meaning(whole.low, whole.high, DERIVED)
                 cells.append(replace(example, labels=dict(key), count=count, printed="",
                                      statistics={}))  # fmt: skip
-        return cells, self.is_exact
+        is_exact = all(
+            known[key].low == known[key].high
+            for key, share in zip(self.keys, self.shares, strict=True)
+            if share is not None and key in known
+        )
+        return cells, is_exact and all(
+            key in known for key, share in zip(self.keys, self.shares, strict=True) if share
+        )
 
 
 def _is_check(count: int, whole: Meaning) -> bool:

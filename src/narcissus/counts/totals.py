@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import inf, log
+from math import comb, inf, log
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
@@ -22,13 +22,18 @@ from narcissus.counts.system import Structure
 from narcissus.rows import Unaccounted
 
 ODDS = 1000.0
+REFUTED_ODDS = 10.0
+"""The same where the labels exceed the printed total, so that some are groups."""
 MOST_LABELS = 60
 """Labels of a dimension among which any set is tried; of more, neighbours and codes alone."""
+FEW_LABELS = 25
+"""The same where no printed total shows that there are groups."""
 MOST_RUNS = 400
 """Labels of a dimension whose neighbours are tried."""
 Context = frozenset[tuple[str, str]]
 Ends = tuple[float, float]
 _UNKNOWN: Ends = (0.0, inf)
+_FREE = 1e9
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,14 @@ class FoundLabels:
     parents: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     questions: tuple[Unaccounted, ...] = ()
 
+    def joined(self, later: FoundLabels) -> FoundLabels:
+        """Return these totals and groups with those that were found later, and its questions."""
+        totals = {
+            name: tuple(dict.fromkeys((*self.totals.get(name, ()), *later.totals.get(name, ()))))
+            for name in {**self.totals, **later.totals}
+        }
+        return FoundLabels(totals, {**self.parents, **later.parents}, later.questions)
+
     def without_totals(self, cells: Iterable[Cell]) -> list[Cell]:
         """Return cells in which a label that is a total is a margin."""
         kept: list[Cell] = []
@@ -59,17 +72,21 @@ class FoundLabels:
         return kept
 
 
-def find_labels(cells: Sequence[Cell], structure: Structure, rules: Rules) -> FoundLabels:
+def find_labels(
+    cells: Sequence[Cell], structure: Structure, rules: Rules, flat: Sequence[str] = ()
+) -> FoundLabels:
     """Recognize totals and groups among labels, by the sums of all tables.
 
-    Dimensions with a declared hierarchy, ranges of the variable, and declared parts are left as
-    they are.
+    Dimensions with a declared hierarchy, those of ``flat``, ranges of the variable, and declared
+    parts are left as they are.
     """
     totals: dict[str, set[str]] = {}
     parents: dict[str, dict[str, str]] = {}
     questions: dict[tuple[str, str], Unaccounted] = {}
     is_hidden = any(cell.count.kind != "exact" for cell in cells)
     for (file, name), rows in _tables(cells, structure).items():
+        if name in flat:
+            continue
         within = {part.dimension for part in structure.within.get(file, ())}
         search = _Search(file, name, rows, rules, is_open=name in {*structure.others, *within})
         tree = {} if (label := search.total()) else search.groups()
@@ -110,9 +127,14 @@ def _tables(
 ) -> dict[tuple[str, str], dict[Context, dict[str | None, Meaning]]]:
     """Return the numbers of each dimension's labels, by table and the other labels.
 
-    None stands for the margin.
+    None stands for the margin, which another table about all people may print.
     """
     variable = structure.variable
+    everybody = {
+        frozenset(cell.labels.items()): cell.count
+        for cell in cells
+        if cell.file not in structure.within
+    }
     names: dict[str, set[str]] = {}
     for cell in cells:
         names.setdefault(cell.file, set()).update(cell.labels)
@@ -124,6 +146,10 @@ def _tables(
             context = frozenset(item for item in cell.labels.items() if item[0] != name)
             rows = tables.setdefault((cell.file, name), {}).setdefault(context, {})
             rows[cell.labels.get(name)] = cell.count
+    for (file, _), contexts in tables.items():
+        for context, rows in contexts.items():
+            if None not in rows and file not in structure.within and context in everybody:
+                rows[None] = everybody[context]
     return tables
 
 
@@ -184,16 +210,21 @@ class _Search:
     def _has_margin(self) -> bool:
         return any(None in row and len(row) > 1 for row in self._rows)
 
-    def _is_flat(self) -> float:
-        """Return the evidence that all labels together are the printed margin."""
+    def _weigh_margin(self, labels: Sequence[str]) -> float:
+        """Return the evidence that some labels together are the printed margin."""
         if not self._has_margin():
             return -inf
-        return self._weigh(None, self.labels, has_others=self._is_open)
+        return self._weigh(None, labels, has_others=self._is_open)
 
     def _is_margin_too(self, label: str) -> bool:
         """Return whether no row prints another number for the label than for the margin."""
         pairs = [(row[None], row[label]) for row in self._rows if None in row and label in row]
         return all(a[0] <= b[1] and b[0] <= a[1] for a, b in pairs)
+
+    def _same_as_margin(self, label: str) -> float:
+        """Return the evidence of rows that print the same number for a label and the margin."""
+        pairs = [(row[None], row[label]) for row in self._rows if None in row and label in row]
+        return sum(log(a[0] + 1) for a, b in pairs if a == b and a[0] == a[1])
 
     def _candidates(self) -> dict[str, float]:
         """Return labels that may be the sum of all others, with the evidence for it."""
@@ -205,6 +236,7 @@ class _Search:
                 continue
             others = [other for other in self.labels if other != label]
             weight = self._weigh(label, others, has_others=self._is_open)
+            weight += self._same_as_margin(label)
             is_printed = any(row[label][0] > 0 for row in self._rows if label in row)
             if weight > -inf and is_printed:
                 weights[label] = weight
@@ -224,26 +256,42 @@ class _Search:
         return roots[0] if is_whole and self._is_margin_too(roots[0]) else None
 
     def groups(self) -> dict[str, str]:
-        """Return the group of each label that is part of one."""
-        if len(self.labels) < 4 and not self._spans():
-            return {}
-        need, runs = log(ODDS), log(max(1, len(self.labels)) ** 2)
-        is_flat = self._is_flat()
-        if is_flat >= need:
-            return {}
-        tree: dict[str, tuple[str, ...]] = {}
-        for label in self.labels:
-            if label in self._parts:
-                continue
-            ways = [(self._weigh(label, parts), low, parts) for parts, low in self._named(label)]
-            ways += [(self._weigh(label, parts), need + runs, parts)
-                     for parts in self._runs(label)]  # fmt: skip
-            ways = [way for way in ways if way[0] > -inf and way[0] >= way[1]]
-            if not ways and len(self.labels) <= MOST_LABELS:
-                ways = list(self._any(label))
-            if ways:
-                tree[label] = tuple(max(ways, key=lambda way: way[0] - way[1])[2])
-        return _direct(tree)
+        """Return the group of each label that is part of one.
+
+        The surest group is taken first, and its parts are left out, until the labels that are left
+        sum to the printed total.
+        """
+        tree: dict[str, str] = {}
+        tops = list(self.labels)
+        while len(tops) > 2:
+            weight = self._weigh_margin(tops)
+            if weight >= log(ODDS):
+                break
+            odds = ODDS if weight > -inf or not self._has_margin() else REFUTED_ODDS
+            ways = [way for label in tops for way in self._ways(label, tops, odds)]
+            if not ways:
+                break
+            _, whole, parts = max(ways, key=lambda way: way[0])
+            tree |= dict.fromkeys(parts, whole)
+            tops = [label for label in tops if label not in parts]
+        return tree
+
+    def _ways(
+        self, label: str, tops: Sequence[str], odds: float
+    ) -> Iterator[tuple[float, str, list[str]]]:
+        """Yield sets of other labels that sum to a label, with the evidence beyond what it needs."""
+        if label in self._parts:
+            return
+        runs = log(odds) + 2 * log(len(tops))
+        ways = [(parts, low) for parts, low in self._named(label) if set(parts) <= set(tops)]
+        if len(tops) > 3:
+            ways += [(parts, runs) for parts in self._runs(label, tops)]
+        if 3 < len(tops) <= MOST_LABELS and (odds < ODDS or len(tops) <= FEW_LABELS):
+            ways += self._any(label, tops, odds)
+        for parts, need in ways:
+            weight = self._weigh(label, parts)
+            if weight >= need:
+                yield weight - need, label, parts
 
     def _spans(self) -> dict[str, tuple[int, int]]:
         number = Variable("", 0, 10**9)
@@ -288,56 +336,51 @@ class _Search:
         has_digits = any(re.search(r"\d", other[len(label) :]) for other in nearest)
         return nearest if has_digits else []
 
-    def _runs(self, label: str) -> Iterator[list[str]]:
+    def _runs(self, label: str, tops: Sequence[str]) -> Iterator[list[str]]:
         """Yield neighbours behind a label, and before it."""
-        if len(self.labels) > MOST_RUNS:
+        if len(tops) > MOST_RUNS:
             return
-        at = self.labels.index(label)
-        for end in range(at + 3, len(self.labels) + 1):
-            yield self.labels[at + 1 : end]
+        at = tops.index(label)
+        for end in range(at + 3, len(tops) + 1):
+            yield list(tops[at + 1 : end])
         for begin in range(at - 2, -1, -1):
-            yield self.labels[begin:at]
+            yield list(tops[begin:at])
 
-    def _any(self, label: str) -> Iterator[tuple[float, float, list[str]]]:
-        """Yield any set of other labels whose sums are those of a label, if it is no coincidence.
+    def _any(
+        self, label: str, tops: Sequence[str], odds: float
+    ) -> Iterator[tuple[list[str], float]]:
+        """Yield a set of others that sums to a label in all rows, and the evidence that it needs.
 
-        Rows that print all labels are used; there is one set at most.
+        Of several sets, one of few labels is taken whose numbers are printed.
         """
-        others = [other for other in self.labels if other != label]
-        rows = [
-            row for row in self._rows
-            if label in row and all(row.get(k, _UNKNOWN)[1] < inf for k in self.labels)
-        ]  # fmt: skip
-        need = log(ODDS) + len(others) * log(2)
-        if len(others) < 3 or sum(log(row[label][1] + 1) for row in rows) < need:
+        others = [other for other in tops if other != label]
+        rows = [row for row in self._rows if label in row and row[label][1] < inf]
+        if sum(log(row[label][1] + 1) for row in rows) < log(odds):
             return
-        lows = np.array([[row[k][0] for k in others] for row in rows])
-        highs = np.array([[row[k][1] for k in others] for row in rows])
+        lows = np.array([[row.get(k, _UNKNOWN)[0] for k in others] for row in rows])
+        highs = np.array([[min(row.get(k, _UNKNOWN)[1], _FREE) for k in others] for row in rows])
         solved = milp(
-            np.ones(len(others)),
+            1 + 0.5 * (highs >= _FREE).sum(axis=0),
             constraints=[
                 LinearConstraint(lows, -np.inf, np.array([row[label][1] for row in rows])),
                 LinearConstraint(highs, np.array([row[label][0] for row in rows]), np.inf),
-                LinearConstraint(np.ones((1, len(others))), 2, len(others) - 1),
+                LinearConstraint(np.ones((1, len(others))), 2, len(others)),
             ],
             bounds=Bounds(0, 1),
             integrality=np.ones(len(others)),
             options={"time_limit": 5.0},
         )  # fmt: skip
-        if solved.x is None:
-            return
-        parts = [other for other, is_in in zip(others, solved.x > 0.5, strict=True) if is_in]
-        weight = self._weigh(label, parts)
-        if weight >= need:
-            yield weight, need, parts
+        if solved.x is not None:
+            parts = [other for other, is_in in zip(others, solved.x > 0.5, strict=True) if is_in]
+            yield parts, log(odds) + log(comb(len(others), len(parts))) + log(len(tops))
 
     def questions(self, groups: Mapping[str, str]) -> Iterator[Unaccounted]:
         """Yield labels that hidden numbers leave open: a total or a part, a group or a part."""
         settled = {*groups, *groups.values()}
-        if not settled and not self._has_margin():
-            for label in self._candidates():
-                yield self._ask(label, "the sum of all others", "total")
-        if self._is_flat() >= log(ODDS):
+        if not settled and not self._has_margin() and self._are_hidden():
+            yield self._ask_for_total()
+            return
+        if self._weigh_margin(self.labels) >= log(ODDS):
             return
         for label in self.labels:
             if label in settled or label in self._parts:
@@ -345,7 +388,7 @@ class _Search:
             for parts, _ in self._named(label):
                 if self._weigh(label, parts) > -inf and not set(parts) & self._parts:
                     words = ", ".join(map(visible, parts[:3]))
-                    yield self._ask(label, f"the sum of {words}{' ...' * (len(parts) > 3)}", "")
+                    yield self._ask(label, f"the sum of {words}{' ...' * (len(parts) > 3)}")
         yield from self._overlaps(settled)
 
     def _overlaps(self, settled: set[str]) -> Iterator[Unaccounted]:
@@ -355,32 +398,30 @@ class _Search:
         last: tuple[int, str] | None = None
         for (low, high), label in spans:
             if last is not None and low <= last[0]:
-                yield self._ask(label, f"about people whom `{visible(last[1])}` counts, too", "")
+                yield self._ask(label, f"about people whom `{visible(last[1])}` counts, too")
                 return
             if last is None or high > last[0]:
                 last = (high, label)
 
-    def _ask(self, label: str, what: str, option: str) -> Unaccounted:
-        total = f"`--total {label}`" if option else f"`--hierarchy {self.name}=FILE`"
+    def _are_hidden(self) -> bool:
+        """Return whether a table without a total hides cells of three labels or more."""
+        ends = [end for row in self._rows for end in row.values()]
+        return len(self.labels) > 2 and any(low < high for low, high in ends)
+
+    def _ask_for_total(self) -> Unaccounted:
+        """Ask which label is the total, where no total of a dimension is printed."""
+        weights = self._candidates()
+        label = max(weights, key=weights.__getitem__, default="LABEL")
+        example = f", such as `{visible(label)}`" if weights else ""
+        return Unaccounted(
+            subject=f"dimension `{visible(self.name)}` of {visible(self.file)}",
+            reason=f"It has no total, unless one of its labels is the sum of others{example}.",
+            declaration=visible(f"`--total {label}` or `--flat {self.name}`"),
+        )
+
+    def _ask(self, label: str, what: str) -> Unaccounted:
         return Unaccounted(
             subject=f"{_subject(label, self.name)} in {visible(self.file)}",
             reason=f"Its numbers may be {what}.",
-            declaration=visible(f"{total} or `--part {label}`"),
+            declaration=visible(f"`--hierarchy {self.name}=FILE` or `--part {label}`"),
         )
-
-
-def _direct(tree: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-    """Return the smallest group of each label."""
-    parents: dict[str, str] = {}
-    for whole, parts in sorted(tree.items(), key=lambda item: -len(item[1])):
-        for part in parts:
-            parents[part] = whole
-    for label in list(parents):  # a circle is none
-        seen, place = {label}, parents.get(label)
-        while place is not None:
-            if place in seen:
-                parents.pop(label, None)
-                break
-            seen.add(place)
-            place = parents.get(place)
-    return parents
