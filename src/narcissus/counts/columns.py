@@ -468,6 +468,9 @@ def _same_labels(table: _Table, at: int, other: int) -> tuple[int, int] | None:
     has_name = any(_CODE.fullmatch(table.header[k]) for k in (at, other))
     if not has_name and len(forth) < FEWEST_CLASSES:
         return None
+    margins = [MARGIN in table.labels(k) for k in (at, other)]
+    if margins[0] != margins[1]:  # the names are those that tell which row is the total
+        return (other, at) if margins[0] else (at, other)
     are_numbers = table.holds_numbers(at) and not table.holds_numbers(other)
     codes = re.search(r"(?i)code|id|nuts|iso|ags|fips|kz|nr\b", table.header[at]) is not None
     return (at, other) if are_numbers or codes else (other, at)

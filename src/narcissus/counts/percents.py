@@ -109,7 +109,7 @@ def use_percents(
         return PercentRead(cells, is_used=False, why="They are no percentages of these counts.")
     fewest = 1 if is_named else 2
     best = max(ways, key=lambda way: way.checks)
-    if best.checks < fewest:
+    if best.checks < fewest and not best.is_of_all:
         why = "Too few rows show of which counts they are percentages."
         return PercentRead(cells, is_used=False, why=why)
     rivals = [way for way in ways if way.checks == best.checks and way.scale == best.scale]
@@ -218,6 +218,15 @@ class _Way:
         some = [key for key, share in zip(self.keys, self.shares, strict=True) if share]
         known = [self._known.get(key, Meaning(0, None, DERIVED)) for key in some]
         return tuple((whole.low, whole.high) for whole in known)
+
+    @property
+    def is_of_all(self) -> bool:
+        """Whether percentages are printed of totals alone, which are all of themselves."""
+        rows = zip(self.cells, self.shares, self.keys, strict=True)
+        return all(
+            share is None or (key == frozenset(cell.labels.items()) and cell.count.kind == "exact")
+            for cell, share, key in rows
+        )
 
     def _learn(self) -> bool:
         """Limit the wholes by rows whose count is printed; return whether all rows agree."""

@@ -22,7 +22,7 @@ from narcissus.counts.system import Structure
 from narcissus.rows import Unaccounted
 
 ODDS = 1000.0
-REFUTED_ODDS = 10.0
+REFUTED_ODDS = 2.0
 """The same where the labels exceed the printed total, so that some are groups."""
 MOST_LABELS = 60
 """Labels of a dimension among which any set is tried; of more, neighbours and codes alone."""
@@ -88,16 +88,19 @@ def find_labels(
         if name in flat:
             continue
         within = {part.dimension for part in structure.within.get(file, ())}
-        search = _Search(file, name, rows, rules, is_open=name in {*structure.others, *within})
-        tree = {} if (label := search.total()) else search.groups()
+        declared = structure.parents.get(name, {})
+        search = _Search(file, name, rows, rules, declared,
+                         is_open=name in {*structure.others, *within})  # fmt: skip
+        label = search.total()
+        tree = {} if declared or label else search.groups()
         label = label or search.root(tree)
         if label is not None:
             totals.setdefault(name, set()).add(label)
             search.drop(label)
-            tree = search.groups()
+            tree = {} if declared else search.groups()
         for part, whole in tree.items():
             parents.setdefault(name, {}).setdefault(part, whole)
-        if is_hidden and name not in within:
+        if is_hidden and name not in within and not declared:
             questions |= {(name, question.subject): question for question in search.questions(tree)}
     known = {(name, label) for name, labels in totals.items() for label in labels}
     parents = {
@@ -141,7 +144,7 @@ def _tables(
     tables: dict[tuple[str, str], dict[Context, dict[str | None, Meaning]]] = {}
     for cell in cells:
         for name in names[cell.file]:
-            if name in structure.parents or (variable is not None and variable.is_named(name)):
+            if variable is not None and variable.is_named(name):
                 continue
             context = frozenset(item for item in cell.labels.items() if item[0] != name)
             rows = tables.setdefault((cell.file, name), {}).setdefault(context, {})
@@ -159,18 +162,29 @@ def _ends(count: Meaning | None) -> Ends:
     return float(count.low), inf if count.high is None else float(count.high)
 
 
+def _wholes(label: str, parents: Mapping[str, str]) -> Iterator[str]:
+    """Yield the groups that a label is a part of."""
+    seen = {label}
+    while (label := parents.get(label, label)) not in seen:
+        seen.add(label)
+        yield label
+
+
 class _Search:
     """The labels of one dimension in one table, and their sums."""
 
     def __init__(
         self, file: str, name: str, contexts: Mapping[Context, Mapping[str | None, Meaning]],
-        rules: Rules, *, is_open: bool = False,
+        rules: Rules, parents: Mapping[str, str], *, is_open: bool = False,
     ) -> None:  # fmt: skip
         self.file, self.name = file, name
         self._is_open = is_open  # whether people have none of the labels
         declared = {label.casefold() for label in rules.parts}
         order = dict.fromkeys(label for rows in contexts.values() for label in rows)
-        self.labels = [label for label in order if label is not None]
+        self.labels = [
+            label for label in order
+            if label is not None and not any(whole in order for whole in _wholes(label, parents))
+        ]  # fmt: skip
         self._parts = {label for label in self.labels if label.casefold() in declared}
         self._rows = [{label: _ends(count) for label, count in rows.items()}
                       for rows in contexts.values()]  # fmt: skip
@@ -208,7 +222,9 @@ class _Search:
         return weight
 
     def _has_margin(self) -> bool:
-        return any(None in row and len(row) > 1 for row in self._rows)
+        """Return whether a row prints the number of all labels together."""
+        margins = [row[None] for row in self._rows if None in row and len(row) > 1]
+        return any(low > 0 or high == 0 for low, high in margins)
 
     def _weigh_margin(self, labels: Sequence[str]) -> float:
         """Return the evidence that some labels together are the printed margin."""
@@ -283,10 +299,12 @@ class _Search:
         if label in self._parts:
             return
         runs = log(odds) + 2 * log(len(tops))
-        ways = [(parts, low) for parts, low in self._named(label) if set(parts) <= set(tops)]
+        is_refuted = odds < ODDS
+        ways = [(parts, 0.0 if is_refuted else low)
+                for parts, low in self._named(label) if set(parts) <= set(tops)]  # fmt: skip
         if len(tops) > 3:
             ways += [(parts, runs) for parts in self._runs(label, tops)]
-        if 3 < len(tops) <= MOST_LABELS and (odds < ODDS or len(tops) <= FEW_LABELS):
+        if 3 < len(tops) <= MOST_LABELS and (is_refuted or len(tops) <= FEW_LABELS):
             ways += self._any(label, tops, odds)
         for parts, need in ways:
             weight = self._weigh(label, parts)
@@ -324,17 +342,15 @@ class _Search:
 
     def _coded(self, label: str) -> list[str]:
         """Return labels whose code begins with a label's code, without parts of these."""
-        if not re.fullmatch(r"[A-Z]{0,3}\d*|[A-Za-z]{1,3}\d*", label):
-            return []
         longer = [other for other in self.labels
-                  if re.fullmatch(re.escape(label) + r"[0-9A-Z.]+", other)]  # fmt: skip
+                  if re.fullmatch(re.escape(label) + r"([0-9A-Z.]+|\s*[-:/>\u2013].+)", other)]  # fmt: skip
         nearest = [
             other
             for other in longer
             if not any(other != between and other.startswith(between) for between in longer)
         ]
-        has_digits = any(re.search(r"\d", other[len(label) :]) for other in nearest)
-        return nearest if has_digits else []
+        is_coded = any(re.search(r"[\d\W]", other[len(label) :]) for other in nearest)
+        return nearest if is_coded else []
 
     def _runs(self, label: str, tops: Sequence[str]) -> Iterator[list[str]]:
         """Yield neighbours behind a label, and before it."""
@@ -415,8 +431,10 @@ class _Search:
         example = f", such as `{visible(label)}`" if weights else ""
         return Unaccounted(
             subject=f"dimension `{visible(self.name)}` of {visible(self.file)}",
-            reason=f"It has no total, unless one of its labels is the sum of others{example}.",
-            declaration=visible(f"`--total {label}` or `--flat {self.name}`"),
+            reason=f"No total is printed, unless one label is the sum of others{example}.",
+            declaration=visible(
+                f"`--total {label}`, `--hierarchy {self.name}=FILE` or `--flat {self.name}`"
+            ),
         )
 
     def _ask(self, label: str, what: str) -> Unaccounted:
