@@ -15,10 +15,34 @@ from math import ceil, inf
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-WORDS = (
-    "Ambo Berol Calen Dorit Eskan Ferro Galun Hirta Istrel Jonda Kelso Lumen Morva Nauro Ostra "
-    "Pelin Quora Rhenu Solva Turin Ulmer Vesta Walda Xanti Yvora Zemla"
-).split()
+WORDS = [
+    "Ambo",
+    "Berol",
+    "Calen",
+    "Dorit",
+    "Eskan",
+    "Ferro",
+    "Galun",
+    "Hirta",
+    "Istrel",
+    "Jonda",
+    "Kelso",
+    "Lumen",
+    "Morva",
+    "Nauro",
+    "Ostra",
+    "Pelin",
+    "Quora",
+    "Rhenu",
+    "Solva",
+    "Turin",
+    "Ulmer",
+    "Vesta",
+    "Walda",
+    "Xanti",
+    "Yvora",
+    "Zemla",
+]
 TOTALS = ("Total", "*", "Insgesamt", "All")
 NOTES = ("see page 3", "new method", "survey", "")
 LARGEST = 10**6

@@ -5,6 +5,7 @@ sets and people; `play` plays the game on tables and the people that they are ab
 """
 
 from narcissus.counts.audit import CellLimits, Disclosed, TablesAudit, audit_tables
+from narcissus.counts.columns import ColumnUse
 from narcissus.counts.compare import RulesCompared, compare_rules
 from narcissus.counts.contributions import (
     Contribution,
@@ -13,7 +14,6 @@ from narcissus.counts.contributions import (
     audit_contributions,
     read_contributions,
 )
-from narcissus.counts.columns import ColumnUse
 from narcissus.counts.declared import Publication, read_published
 from narcissus.counts.difference import audit_next, differences
 from narcissus.counts.game import TablesGame, TablesPlayed, WantedSecret, play

@@ -197,9 +197,7 @@ def ask_for_column(file: str, name: str, reason: str, *ways: str) -> Unaccounted
 class _Table:
     """The columns of one table that are neither counts nor statistics."""
 
-    def __init__(
-        self, file: str, header: Sequence[str], rows: Sequence[Row], rules: Rules
-    ) -> None:
+    def __init__(self, file: str, header: Sequence[str], rows: Sequence[Row], rules: Rules) -> None:
         self.file, self.header, self.rows, self.rules = file, header, rows, rules
 
     def texts(self, at: int) -> list[str]:
@@ -416,9 +414,7 @@ class _SecondNames:
         column, of = second
         self._left.remove(column)
         pairs = {k: v for k, v in (_maps(table, column, of) or {}).items() if k != MARGIN}
-        self.names.append(
-            SecondName(table.header[column], table.header[of], pairs, is_group=False)
-        )
+        self.names.append(SecondName(table.header[column], table.header[of], pairs, is_group=False))
 
     def _read_groups(self, coarse: int, fine: int) -> None:
         table = self.table
@@ -483,9 +479,7 @@ def _groups(table: _Table, fine: int, coarse: int) -> dict[str, str] | None:
     """
     pairs: dict[str, str] = {}
     for label, group in zip(table.labels(fine), table.labels(coarse), strict=True):
-        if label != MARGIN and (
-            group == MARGIN or pairs.setdefault(label, group) != group
-        ):
+        if label != MARGIN and (group == MARGIN or pairs.setdefault(label, group) != group):
             return None
     groups = list(pairs.values())
     return pairs if 1 < len(set(groups)) < len(groups) else None

@@ -124,7 +124,9 @@ class Publication:
             if sum(len(table.cells) for table in tables.values()) > MOST_CELLS:
                 raise TooLargeError(f"the tables have more than {MOST_CELLS:,} cells together")
         if unknown := next((name for name in across if name not in tables), None):
-            raise InputError(f"`--across`: no table is named {unknown}{did_you_mean(unknown, tables)}")
+            raise InputError(
+                f"`--across`: no table is named {unknown}{did_you_mean(unknown, tables)}"
+            )
         require_declared(
             [[*table.header, *(use.column for use in table.uses)] for table in tables.values()],
             declared,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from narcissus._visible import visible
@@ -244,8 +243,7 @@ def _without_derived(cells: Sequence[Cell]) -> list[Cell]:
     return [
         cell
         for cell in cells
-        if cell.count.kind != DERIVED
-        or (cell.file, frozenset(cell.labels.items())) not in printed
+        if cell.count.kind != DERIVED or (cell.file, frozenset(cell.labels.items())) not in printed
     ]
 
 

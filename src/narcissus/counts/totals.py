@@ -200,9 +200,7 @@ class _Search:
         ends = [row.get(label, _UNKNOWN) for label in labels]
         return sum(low for low, _ in ends), sum(high for _, high in ends)
 
-    def _weigh(
-        self, whole: str | None, parts: Sequence[str], *, has_others: bool = False
-    ) -> float:
+    def _weigh(self, whole: str | None, parts: Sequence[str], *, has_others: bool = False) -> float:
         """Return the logarithm of the odds that a label is the sum of others by coincidence.
 
         Infinite below: a row contradicts it.

@@ -155,9 +155,7 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
                 for at, (name, labels) in enumerate(zip(table.names, table.labels, strict=True))
             })  # fmt: skip
             rule.check(people)
-            game = TablesGame(
-                people, rule, task, structure, study.run.left_out, study.run.steps
-            )
+            game = TablesGame(people, rule, task, structure, study.run.left_out, study.run.steps)
             digests["people"] = file_digest(folder / study.data.people)
         elif threshold is not None and (threshold.gain, threshold.share) != (None, None):
             raise InputError(
