@@ -49,7 +49,7 @@ LARGEST = 10**6
 
 
 @dataclass
-class Dimension:
+class DrawnDimension:
     """Labels of a dimension: finest ones, the group of each, and the word for all."""
 
     name: str
@@ -68,7 +68,7 @@ class Dimension:
 
 
 @dataclass
-class Row:
+class DrawnRow:
     """A row: its labels, the people behind it, and what is printed of them."""
 
     labels: dict[str, str]
@@ -78,22 +78,28 @@ class Row:
 
 
 @dataclass
-class Layout:
+class DrawnTable:
     """A published table with its truth."""
 
-    dimensions: list[Dimension]
-    rows: list[Row]
+    dimensions: list[DrawnDimension]
+    rows: list[DrawnRow]
     text: str
     places: int
     whole: str  # the dimension that percentages are within the margin of; empty: there are none
     truths: dict[str, str]  # of a column or a label: the option that declares it
 
 
-def _members(layout_dimensions: list[Dimension], labels: dict[str, str]) -> set[tuple[str, ...]]:
-    return set(product(*(one.holds(labels[one.name]) for one in layout_dimensions)))
+def _members(
+    layout_dimensions: list[DrawnDimension], labels: dict[str, str]
+) -> set[tuple[str, ...]]:
+    return set(
+        product(*(dimension.holds(labels[dimension.name]) for dimension in layout_dimensions))
+    )
 
 
-def draw_dimension(name: str, words: list[str], rng: random.Random, *, ordinary: bool) -> Dimension:
+def draw_dimension(
+    name: str, words: list[str], rng: random.Random, *, ordinary: bool
+) -> DrawnDimension:
     size = rng.randint(3, 6)
     leaves = [words.pop() for _ in range(size)]
     total = rng.choice(TOTALS) if ordinary or rng.random() < 0.3 else words.pop()
@@ -102,10 +108,10 @@ def draw_dimension(name: str, words: list[str], rng: random.Random, *, ordinary:
         cut = rng.randint(2, size - 2)
         groups = {words.pop(): leaves[:cut], words.pop(): leaves[cut:]}
     shows_total = ordinary or rng.random() < 0.75
-    return Dimension(name, leaves, total, groups, shows_total)
+    return DrawnDimension(name, leaves, total, groups, shows_total)
 
 
-def draw_layout(seed: int, *, ordinary: bool = False, hidden: float = 0.25) -> Layout:
+def draw_layout(seed: int, *, ordinary: bool = False, hidden: float = 0.25) -> DrawnTable:
     """Draw a table: counts, hidden cells, columns of all kinds, in random order."""
     rng = random.Random(seed)
     words = list(WORDS)
@@ -114,15 +120,18 @@ def draw_layout(seed: int, *, ordinary: bool = False, hidden: float = 0.25) -> L
     dimensions = [draw_dimension(name, words, rng, ordinary=ordinary) for name in "uv"[:many]]
     scale = rng.choice([9, 40, 300])
     people = {
-        place: rng.randint(0, scale) for place in product(*(one.leaves for one in dimensions))
+        place: rng.randint(0, scale)
+        for place in product(*(dimension.leaves for dimension in dimensions))
     }
-    rows: list[Row] = []
-    for labels in product(*(one.labels() for one in dimensions)):
-        named = dict(zip((one.name for one in dimensions), labels, strict=True))
+    rows: list[DrawnRow] = []
+    for labels in product(*(dimension.labels() for dimension in dimensions)):
+        named = dict(zip((dimension.name for dimension in dimensions), labels, strict=True))
         count = sum(people[place] for place in _members(dimensions, named))
-        is_inner = all(label in one.leaves for one, label in zip(dimensions, labels, strict=True))
+        is_inner = all(
+            label in dimension.leaves for dimension, label in zip(dimensions, labels, strict=True)
+        )
         chance = hidden if is_inner or not ordinary else 0.1 * hidden
-        rows.append(Row(named, count, rng.random() < chance))
+        rows.append(DrawnRow(named, count, rng.random() < chance))
     whole, places = "", rng.choice([0, 1, 2])
     if rng.random() < (0.1 if ordinary else 0.35):
         whole = rng.choice(dimensions).name
@@ -132,18 +141,28 @@ def draw_layout(seed: int, *, ordinary: bool = False, hidden: float = 0.25) -> L
             if size and not (ordinary and row.hidden):
                 shown = Fraction(100 * row.count, size) * 10**places
                 row.percent = Fraction((2 * shown + 1) // 2, 10**places)
-    truths = {label: "part" for one in dimensions for label in (*one.leaves, *one.groups)}
-    truths |= {one.total: "total" for one in dimensions}
+    truths = {
+        label: "part"
+        for dimension in dimensions
+        for label in (*dimension.leaves, *dimension.groups)
+    }
+    truths |= {dimension.total: "total" for dimension in dimensions}
     text = _written(dimensions, rows, whole, places, rng, truths, ordinary=ordinary)
-    return Layout(dimensions, rows, text, places, whole, truths)
+    return DrawnTable(dimensions, rows, text, places, whole, truths)
 
 
 def _written(
-    dimensions: list[Dimension], rows: list[Row], whole: str, places: int, rng: random.Random,
-    truths: dict[str, str], *, ordinary: bool,
-) -> str:  # fmt: skip
+    dimensions: list[DrawnDimension],
+    rows: list[DrawnRow],
+    whole: str,
+    places: int,
+    rng: random.Random,
+    truths: dict[str, str],
+    *,
+    ordinary: bool,
+) -> str:
     columns: dict[str, list[str]] = {
-        one.name: [row.labels[one.name] for row in rows] for one in dimensions
+        dimension.name: [row.labels[dimension.name] for row in rows] for dimension in dimensions
     }
     columns["count"] = [_number(row, rng) for row in rows]
     if whole:
@@ -175,15 +194,15 @@ def _written(
     return "\n".join(mark.join(line) for line in lines) + "\n"
 
 
-def _number(row: Row, rng: random.Random) -> str:
+def _number(row: DrawnRow, rng: random.Random) -> str:
     if row.hidden:
         return rng.choice(["x", "c", "[c]"])
     return rng.choice([f"{row.count}", f"{row.count:,}", f"{row.count:,}".replace(",", " ")])
 
 
-def narrowest(layout: Layout) -> float:
+def narrowest(layout: DrawnTable) -> float:
     """Return the least width of a hidden cell's limits over all data sets; infinite: none."""
-    places = list(product(*(one.leaves for one in layout.dimensions)))
+    places = list(product(*(dimension.leaves for dimension in layout.dimensions)))
     at = {place: k for k, place in enumerate(places)}
 
     def summed(labels: dict[str, str]) -> np.ndarray:
@@ -191,7 +210,9 @@ def narrowest(layout: Layout) -> float:
         vector[[at[place] for place in _members(layout.dimensions, labels)]] = 1
         return vector
 
-    matrix, low, high = [], [], []
+    matrix: list[np.ndarray] = []
+    low: list[float] = []
+    high: list[float] = []
     for row in layout.rows:
         vector = summed(row.labels)
         if not row.hidden:
@@ -199,13 +220,17 @@ def narrowest(layout: Layout) -> float:
             low.append(row.count)
             high.append(row.count)
         if row.percent is not None:
-            margin = next(one for one in layout.dimensions if one.name == layout.whole)
+            margin = next(
+                dimension for dimension in layout.dimensions if dimension.name == layout.whole
+            )
             size = summed({**row.labels, layout.whole: margin.total})
             unit = 10**layout.places
             # 200 unit count - (2 percent unit -+ 1) size, in whole numbers
             twice = int(2 * row.percent * unit)
-            matrix += [200 * unit * vector - (twice - 1) * size,
-                       200 * unit * vector - (twice + 1) * size]  # fmt: skip
+            matrix += [
+                200 * unit * vector - (twice - 1) * size,
+                200 * unit * vector - (twice + 1) * size,
+            ]
             low += [0, -inf]
             high += [inf, 0]
     width = inf
@@ -217,14 +242,16 @@ def narrowest(layout: Layout) -> float:
     return width
 
 
-def _best(cost: np.ndarray, matrix: list, low: list, high: list) -> float:
+def _best(cost: np.ndarray, matrix: list[np.ndarray], low: list[float], high: list[float]) -> float:
     if not matrix:
         return -inf if cost.min() < 0 else 0.0
     solved = milp(
-        cost, constraints=LinearConstraint(np.array(matrix), np.array(low), np.array(high)),
-        bounds=Bounds(0, LARGEST), integrality=np.ones(len(cost)),
+        cost,
+        constraints=LinearConstraint(np.array(matrix), np.array(low), np.array(high)),
+        bounds=Bounds(0, LARGEST),
+        integrality=np.ones(len(cost), np.int64),
         options={"mip_rel_gap": 0},
-    )  # fmt: skip
+    )
     assert solved.x is not None, solved.message
     value = float(round(solved.fun))
     return -inf if value <= -LARGEST + 1 else float(ceil(value))

@@ -76,10 +76,14 @@ def test_a_rate_of_another_column(tmp_path):
     assert (roles(tables)["population"], roles(tables)["rate per 1000"]) == ("magnitude", "percent")
 
 
-@pytest.mark.parametrize("rows", [
-    "F,x,35.7\nX,x,1.0\nM,9,50.0\nTotal,14,100\n",  # of other people
-    "F,x,3\nX,x,2\nM,9,5\nTotal,14,8\n", "F,x,x\nM,x,64.3\nTotal,14,100\n",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "F,x,35.7\nX,x,1.0\nM,9,50.0\nTotal,14,100\n",  # of other people
+        "F,x,3\nX,x,2\nM,9,5\nTotal,14,8\n",
+        "F,x,x\nM,x,64.3\nTotal,14,100\n",
+    ],
+)
 def test_percentages_that_counts_do_not_explain_wait_for_a_declaration(tmp_path, rows):
     path = write(tmp_path, "sex,count,percent\n" + rows)
     verdict, tables = conclude(path, 1)
@@ -112,13 +116,15 @@ def test_a_code_of_one_table_is_the_name_of_another(tmp_path):
     write(tmp_path, "code,ill,count\nE1,yes,2\nE1,no,x\nE1,*,x\nE2,yes,4\n", "second.csv")
     tables = Publication().understand([write(tmp_path, CODES), tmp_path / "second.csv"])
     assert {cell.labels.get("area") for cell in tables.cells if cell.file == "second.csv"} == {
-        "North", "South",
-    }  # fmt: skip
+        "North",
+        "South",
+    }
 
 
 def test_groups_in_a_column_of_their_own(tmp_path):
-    rows = [f"{region},{region}{n},{'x' if n == 1 else 10 + n}" for region in "AB"
-            for n in range(1, 8)]  # fmt: skip
+    rows = [
+        f"{region},{region}{n},{'x' if n == 1 else 10 + n}" for region in "AB" for n in range(1, 8)
+    ]
     text = "\n".join(["region,district,count", *rows, "A,*,90", "B,*,95", "*,*,185"]) + "\n"
     found, tables = limits(write(tmp_path, text))
     assert found == [(3, 3), (8, 8)]  # 12 to 17 are 87
@@ -134,14 +140,25 @@ def test_few_labels_in_groups_are_asked_for(tmp_path):
     assert limits(path, group=["region"])[0] == [(3, 3), (5, 5)]
 
 
-@pytest.mark.parametrize(("column", "role"), [
-    ("flag,,p,r,", "flags"), ("obs_status,a,a,c,a", "flags"), ("x,,,,", "empty"),
-    ("note,see page 3,,,", "not understood"), ("status,primary,,secondary,", "not understood"),
-    ("households,3,4,9,16", "not understood"), ("mean income,20,30.5,x,10.2", "not understood"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("column", "role"),
+    [
+        ("flag,,p,r,", "flags"),
+        ("obs_status,a,a,c,a", "flags"),
+        ("x,,,,", "empty"),
+        ("note,see page 3,,,", "not understood"),
+        ("status,primary,,secondary,", "not understood"),
+        ("households,3,4,9,16", "not understood"),
+        ("mean income,20,30.5,x,10.2", "not understood"),
+    ],
+)
 def test_what_a_further_column_is(tmp_path, column, role):
-    rows = zip(["area", "N", "S", "W", "Total"], ["count", "x", "x", "30", "50"], column.split(","),
-               strict=True)  # fmt: skip
+    rows = zip(
+        ["area", "N", "S", "W", "Total"],
+        ["count", "x", "x", "30", "50"],
+        column.split(","),
+        strict=True,
+    )
     path = write(tmp_path, "\n".join(map(",".join, rows)) + "\n")
     verdict, tables = conclude(path, 5)
     name = column.split(",")[0]
@@ -158,16 +175,21 @@ def test_declared_columns_win(tmp_path):
     long = write(tmp_path, "area,n,persons\nA,1,30\nB,2,x\n*,*,50\n")
     cells = Publication(count="persons", dimension=["n", "area"]).read([long])
     assert [dict(cell.labels) for cell in cells] == [
-        {"area": "A", "n": "1"}, {"area": "B", "n": "2"}, {},
-    ]  # fmt: skip
+        {"area": "A", "n": "1"},
+        {"area": "B", "n": "2"},
+        {},
+    ]
 
 
-@pytest.mark.parametrize(("given", "said"), [
-    ({"irrelevant": ["cont"]}, "no table has a column 'cont'; did you mean"),
-    ({"irrelevant": ["sex"], "dimension": ["sex"]}, "is declared by"),
-    ({"across": ["u.csv=sex"]}, "no table is named u.csv"),
-    ({"irrelevant": ["sex", "count", "percent"]}, "leave one"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"irrelevant": ["cont"]}, "no table has a column 'cont'; did you mean"),
+        ({"irrelevant": ["sex"], "dimension": ["sex"]}, "is declared by"),
+        ({"across": ["u.csv=sex"]}, "no table is named u.csv"),
+        ({"irrelevant": ["sex", "count", "percent"]}, "leave one"),
+    ],
+)
 def test_declarations_that_do_not_fit(tmp_path, given, said):
     with pytest.raises(InputError) as error:
         Publication(**given).understand([write(tmp_path, PERCENT)])

@@ -17,16 +17,41 @@ from narcissus.counts.contributions import (
 from narcissus.counts.declared import Publication, read_published
 from narcissus.counts.difference import audit_next, differences
 from narcissus.counts.game import TablesGame, TablesPlayed, WantedSecret, play
-from narcissus.counts.layout import PublishedTables, TableLayout
+from narcissus.counts.layout import PublishedTables, PublishedLayout
 from narcissus.counts.marks import CellKey, Rules, read_cell_key
 from narcissus.counts.reading import Cell, Variable
 from narcissus.counts.remade import AsPublished
 from narcissus.counts.system import Structure, Within
 
 __all__ = [
-    "AsPublished", "Cell", "CellKey", "CellLimits", "ColumnUse", "Contribution", "Disclosed", "Publication", "PublishedTables",
-    "Rules", "RulesCompared", "SensitiveCell", "SensitivityRules", "Structure", "TableLayout", "TablesAudit",
-    "TablesGame", "TablesPlayed", "Variable", "WantedSecret", "Within", "audit_contributions",
-    "audit_next", "audit_tables", "compare_rules", "differences", "play", "read_cell_key",
-    "read_contributions", "read_published",
-]  # fmt: skip
+    "AsPublished",
+    "Cell",
+    "CellKey",
+    "CellLimits",
+    "ColumnUse",
+    "Contribution",
+    "Disclosed",
+    "Publication",
+    "PublishedTables",
+    "Rules",
+    "RulesCompared",
+    "SensitiveCell",
+    "SensitivityRules",
+    "Structure",
+    "PublishedLayout",
+    "TablesAudit",
+    "TablesGame",
+    "TablesPlayed",
+    "Variable",
+    "WantedSecret",
+    "Within",
+    "audit_contributions",
+    "audit_next",
+    "audit_tables",
+    "compare_rules",
+    "differences",
+    "play",
+    "read_cell_key",
+    "read_contributions",
+    "read_published",
+]

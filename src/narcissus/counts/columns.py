@@ -23,8 +23,20 @@ from narcissus.errors import InputError
 from narcissus.rows import Unaccounted
 
 Role = Literal[
-    *("dimension", "count", "magnitude", "mean", "median", "total", "percent", "code", "group"),
-    *("flags", "empty", "irrelevant", "counts beside totals", "not understood"),
+    "dimension",
+    "count",
+    "magnitude",
+    "mean",
+    "median",
+    "total",
+    "percent",
+    "code",
+    "group",
+    "flags",
+    "empty",
+    "irrelevant",
+    "counts beside totals",
+    "not understood",
 ]
 Row = tuple[int, Sequence[str]]
 """A row of a file: its line, and its cells."""
@@ -120,7 +132,7 @@ class DeclaredColumns:
 
 
 @dataclass(frozen=True)
-class Columns:
+class ReadColumns:
     """The columns of one table.
 
     Options
@@ -194,7 +206,7 @@ def ask_for_column(file: str, name: str, reason: str, *ways: str) -> Unaccounted
     )
 
 
-class _Table:
+class _ColumnTexts:
     """The columns of one table that are neither counts nor statistics."""
 
     def __init__(self, file: str, header: Sequence[str], rows: Sequence[Row], rules: Rules) -> None:
@@ -258,7 +270,7 @@ def read_columns(
     rules: Rules,
     declared: DeclaredColumns,
     variable: str = "",
-) -> Columns:
+) -> ReadColumns:
     """Recognize what the columns are that hold no counts and no statistics.
 
     Options
@@ -270,7 +282,7 @@ def read_columns(
     declared: columns whose role the user declares.
     variable: a dimension of this name has ranges as labels, which are no parts of groups.
     """
-    table = _Table(file, header, rows, rules)
+    table = _ColumnTexts(file, header, rows, rules)
     dropped = find_declared(header, declared.irrelevant) - set(taken)
     uses = [ColumnUse(header[at], "irrelevant", "declared") for at in sorted(dropped)]
     forced = find_declared(header, declared.dimension)
@@ -282,8 +294,8 @@ def read_columns(
             places.remove(at)
     search = _SecondNames(table, places, declared, variable)
     second_names = search.names
-    renamed = {one.column for one in second_names}
-    uses += [_use_of(one) for one in second_names]
+    renamed = {second.column for second in second_names}
+    uses += [_use_of(second) for second in second_names]
     places = [at for at in places if header[at] not in renamed]
     needed = _needed(table, places, forced)
     spare = [at for at in places if at not in needed]
@@ -299,7 +311,7 @@ def read_columns(
         else:
             uses.append(ColumnUse(header[at], "not understood"))
             unaccounted.append(_ask(table, at, needed))
-    return Columns(
+    return ReadColumns(
         {at: header[at] for at in needed},
         tuple(sorted(percents)),
         tuple(numbers),
@@ -326,18 +338,18 @@ def _use_of(second: SecondName) -> ColumnUse:
     return ColumnUse(second.column, "code", f"labels of {second.of}")
 
 
-def _is_percent(table: _Table, at: int) -> bool:
+def _is_percent(table: _ColumnTexts, at: int) -> bool:
     named = is_percent_name(table.header[at])
     return table.holds_numbers(at) and (named or table.holds_fractions(at))
 
 
-def _holds_flags(table: _Table, at: int) -> bool:
+def _holds_flags(table: _ColumnTexts, at: int) -> bool:
     values = {text.casefold().strip("[]()") for text in table.texts(at)}
     named = _FLAGS.fullmatch(table.header[at]) is not None
     return values <= _FLAG_VALUES and (named or "" in values)
 
 
-def _ask(table: _Table, at: int, needed: Sequence[int]) -> Unaccounted:
+def _ask(table: _ColumnTexts, at: int, needed: Sequence[int]) -> Unaccounted:
     names = [table.header[other] for other in needed if _maps(table, other, at) is not None]
     if table.has_gaps(at) or not names:
         reason = "It was not understood, and may tell of hidden counts."
@@ -349,7 +361,7 @@ def _ask(table: _Table, at: int, needed: Sequence[int]) -> Unaccounted:
     return ask_for_column(table.file, table.header[at], reason, "irrelevant", "dimension")
 
 
-def _needed(table: _Table, places: Sequence[int], forced: set[int]) -> list[int]:
+def _needed(table: _ColumnTexts, places: Sequence[int], forced: set[int]) -> list[int]:
     """Return the columns that tell rows apart, or whose only label is that of all rows.
 
     Percentages are tried first, then flags, numbers, and labels from the last one on.
@@ -369,7 +381,7 @@ def _needed(table: _Table, places: Sequence[int], forced: set[int]) -> list[int]
     return kept
 
 
-def _may_leave(table: _Table, at: int) -> bool:
+def _may_leave(table: _ColumnTexts, at: int) -> bool:
     """Return whether a column that tells no rows apart may be something else than a dimension.
 
     One label of all rows, as of a year, changes nothing: it stays a dimension.
@@ -380,7 +392,7 @@ def _may_leave(table: _Table, at: int) -> bool:
     return is_odd or named or numbers or not table.is_constant(at)
 
 
-def _maps(table: _Table, source: int, target: int) -> dict[str, str] | None:
+def _maps(table: _ColumnTexts, source: int, target: int) -> dict[str, str] | None:
     """Return the label of one column behind each label of another; None: there are several."""
     pairs: dict[str, str] = {}
     for label, other in zip(table.labels(source), table.labels(target), strict=True):
@@ -393,7 +405,7 @@ class _SecondNames:
     """Codes and groups among columns of labels, and columns that may be groups."""
 
     def __init__(
-        self, table: _Table, places: Sequence[int], declared: DeclaredColumns, variable: str
+        self, table: _ColumnTexts, places: Sequence[int], declared: DeclaredColumns, variable: str
     ) -> None:
         self.table = table
         self.names: list[SecondName] = []
@@ -443,7 +455,7 @@ def _unlike_crossing(pairs: Mapping[str, str]) -> float:
     return log(comb(labels * groups, labels)) - labels * log(groups)
 
 
-def _is_other(table: _Table, at: int) -> bool:
+def _is_other(table: _ColumnTexts, at: int) -> bool:
     """Return whether a column holds numbers that are no codes, percentages or flags."""
     if table.is_constant(at) or len(set(table.labels(at)) - {MARGIN}) < 2:
         return True
@@ -456,7 +468,7 @@ def _is_other(table: _Table, at: int) -> bool:
     return table.holds_numbers(at) and not table.holds_codes(at)
 
 
-def _same_labels(table: _Table, at: int, other: int) -> tuple[int, int] | None:
+def _same_labels(table: _ColumnTexts, at: int, other: int) -> tuple[int, int] | None:
     """Return which of two columns is the code of which, where labels correspond one to one."""
     forth, back = _maps(table, at, other), _maps(table, other, at)
     if forth is None or back is None:
@@ -472,7 +484,7 @@ def _same_labels(table: _Table, at: int, other: int) -> tuple[int, int] | None:
     return (at, other) if are_numbers or codes else (other, at)
 
 
-def _groups(table: _Table, fine: int, coarse: int) -> dict[str, str] | None:
+def _groups(table: _ColumnTexts, fine: int, coarse: int) -> dict[str, str] | None:
     """Return the group of each label, where a column holds groups of another column's labels.
 
     None where a label is in several groups, and where no group has two labels.

@@ -30,7 +30,7 @@ _SHOWN = 6
 
 
 @dataclass(frozen=True)
-class TableLayout:
+class PublishedLayout:
     """What the columns and labels of one table were taken for.
 
     Options
@@ -107,7 +107,7 @@ class PublishedTables:
 
     cells: list[Cell]
     structure: Structure
-    layouts: tuple[TableLayout, ...]
+    layouts: tuple[PublishedLayout, ...]
     unaccounted: tuple[Unaccounted, ...]
 
     def require_understood(self) -> PublishedTables:
@@ -135,8 +135,9 @@ def understand(
         for name in {*parents, *structure.parents}
     }
     structure = replace(structure, parents=known)
-    each = {table.file: [_renamed(cell, seconds, parents) for cell in table.cells]
-            for table in tables}  # fmt: skip
+    each = {
+        table.file: [_renamed(cell, seconds, parents) for cell in table.cells] for table in tables
+    }
     labels = find_labels([cell for some in each.values() for cell in some], structure, rules, flat)
     uses: dict[str, list[ColumnUse]] = {}
     for table in tables:
@@ -150,8 +151,9 @@ def understand(
     groups = {**labels.parents, **structure.parents}
     structure = replace(structure, parents=groups)
     require_single(cells)
-    layouts = tuple(_layout(table, uses[table.file], cells, labels.totals, groups, rules)
-                    for table in tables)  # fmt: skip
+    layouts = tuple(
+        _layout(table, uses[table.file], cells, labels.totals, groups, rules) for table in tables
+    )
     return PublishedTables(cells, structure, layouts, tuple(dict.fromkeys(questions)))
 
 
@@ -238,8 +240,9 @@ def _with_percents(
 
 def _without_derived(cells: Sequence[Cell]) -> list[Cell]:
     """Leave out derived numbers where a cell of the same table is about the same people."""
-    printed = {(cell.file, frozenset(cell.labels.items())) for cell in cells
-               if cell.count.kind != DERIVED}  # fmt: skip
+    printed = {
+        (cell.file, frozenset(cell.labels.items())) for cell in cells if cell.count.kind != DERIVED
+    }
     return [
         cell
         for cell in cells
@@ -248,27 +251,43 @@ def _without_derived(cells: Sequence[Cell]) -> list[Cell]:
 
 
 def _layout(
-    table: TableRead, uses: Sequence[ColumnUse], cells: Sequence[Cell],
-    totals: Mapping[str, tuple[str, ...]], groups: Mapping[str, Mapping[str, str]], rules: Rules,
-) -> TableLayout:  # fmt: skip
+    table: TableRead,
+    uses: Sequence[ColumnUse],
+    cells: Sequence[Cell],
+    totals: Mapping[str, tuple[str, ...]],
+    groups: Mapping[str, Mapping[str, str]],
+    rules: Rules,
+) -> PublishedLayout:
     names = {name for cell in cells if cell.file == table.file for name in cell.labels}
     grouped = {use.column for use in table.columns.uses if use.role == "group"}
-    dimensions = [ColumnUse(name, "dimension") for at, name in table.columns.dimensions.items()
-                  if name not in grouped]  # fmt: skip
+    dimensions = [
+        ColumnUse(name, "dimension")
+        for name in table.columns.dimensions.values()
+        if name not in grouped
+    ]
     if table.across:
         dimensions.append(ColumnUse(table.across, "dimension", "across"))
     shown = {cell.labels[name] for cell in table.cells for name in cell.labels}
-    summed = {name: tuple(label for label in labels if label in shown)
-              for name, labels in totals.items()}  # fmt: skip
+    summed = {
+        name: tuple(label for label in labels if label in shown) for name, labels in totals.items()
+    }
     summed = {name: labels for name, labels in summed.items() if labels}
-    margins = {name: (*table.margins.get(name, ()), *summed.get(name, ()))
-               for name in {**table.margins, **summed}}  # fmt: skip
-    marks = dict.fromkeys(cell.printed for cell in table.cells
-                          if rules.suppressed(cell.printed) is not None)  # fmt: skip
-    return TableLayout(
-        table.file, table.shape, (*dimensions, *table.uses, *table.columns.uses, *uses), margins,
-        summed, {name: tree for name, tree in groups.items() if name in names}, tuple(marks),
-    )  # fmt: skip
+    margins = {
+        name: (*table.margins.get(name, ()), *summed.get(name, ()))
+        for name in {**table.margins, **summed}
+    }
+    marks = dict.fromkeys(
+        cell.printed for cell in table.cells if rules.suppressed(cell.printed) is not None
+    )
+    return PublishedLayout(
+        table.file,
+        table.shape,
+        (*dimensions, *table.uses, *table.columns.uses, *uses),
+        margins,
+        summed,
+        {name: tree for name, tree in groups.items() if name in names},
+        tuple(marks),
+    )
 
 
 def _cut(labels: Sequence[str]) -> list[str]:

@@ -77,16 +77,20 @@ def read_shares(texts: Sequence[str], rules: Rules) -> list[tuple[Fraction, Frac
         if number is not None and number < 0:
             raise InputError(f"{printed!r} is negative")
         numbers.append(number)
-    places = max((decimals(t) for t, n in zip(plain, numbers, strict=True) if n is not None),
-                 default=0)  # fmt: skip
+    places = max(
+        (decimals(t) for t, n in zip(plain, numbers, strict=True) if n is not None), default=0
+    )
     half = Fraction(1, 2 * 10**places)
     return [None if number is None else (number, half) for number in numbers]
 
 
 def use_percents(
-    cells: Sequence[Cell], shares: Sequence[tuple[Fraction, Fraction] | None], rules: Rules,
-    *, is_named: bool,
-) -> PercentRead:  # fmt: skip
+    cells: Sequence[Cell],
+    shares: Sequence[tuple[Fraction, Fraction] | None],
+    rules: Rules,
+    *,
+    is_named: bool,
+) -> PercentRead:
     """Find what percentages are of, and narrow the counts of cells by them.
 
     Options
@@ -122,9 +126,11 @@ def use_percents(
 
 
 def use_rates(
-    cells: Sequence[Cell], shares: Sequence[tuple[Fraction, Fraction] | None],
-    wholes: Mapping[str, Sequence[str]], rules: Rules,
-) -> tuple[list[Cell], str] | None:  # fmt: skip
+    cells: Sequence[Cell],
+    shares: Sequence[tuple[Fraction, Fraction] | None],
+    wholes: Mapping[str, Sequence[str]],
+    rules: Rules,
+) -> tuple[list[Cell], str] | None:
     """Narrow counts by rates of another column's numbers; None: they are of none of these.
 
     Options
@@ -184,15 +190,19 @@ class _Way:
     """Percentages taken as those of a margin of some dimensions, at a scale."""
 
     def __init__(
-        self, cells: Sequence[Cell], shares: Sequence[tuple[Fraction, Fraction] | None],
-        margin: frozenset[str], scale: int,
-    ) -> None:  # fmt: skip
+        self,
+        cells: Sequence[Cell],
+        shares: Sequence[tuple[Fraction, Fraction] | None],
+        margin: frozenset[str],
+        scale: int,
+    ) -> None:
         self.cells, self.margin, self.scale = list(cells), margin, scale
         self.shares = [
-            None if share is None
+            None
+            if share is None
             else Share(max(Fraction(0), share[0] - share[1]) / scale, (share[0] + share[1]) / scale)
             for share in shares
-        ]  # fmt: skip
+        ]
         self._at = {frozenset(cell.labels.items()): at for at, cell in enumerate(cells)}
         self.keys = [self._whole(cell) for cell in cells]
         self._known: dict[Key, Meaning] = {
@@ -290,8 +300,9 @@ class _Way:
             elif whole.high is not None and whole.high < LARGEST_COUNT:
                 example = next(c for c, k in zip(cells, self.keys, strict=True) if k == key)
                 count = Meaning(whole.low, whole.high, DERIVED)
-                cells.append(replace(example, labels=dict(key), count=count, printed="",
-                                     statistics={}))  # fmt: skip
+                cells.append(
+                    replace(example, labels=dict(key), count=count, printed="", statistics={})
+                )
         is_exact = all(
             known[key].low == known[key].high
             for key, share in zip(self.keys, self.shares, strict=True)

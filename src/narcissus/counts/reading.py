@@ -21,7 +21,7 @@ from typing import Literal
 from narcissus._files import WESTERN, open_text, parsing
 from narcissus._visible import visible
 from narcissus.counts.columns import (
-    Columns,
+    ReadColumns,
     ColumnUse,
     DeclaredColumns,
     ask_for_column,
@@ -161,16 +161,21 @@ class TableRead:
     across: str
     header: list[str]
     rows: list[tuple[int, list[str]]]
-    columns: Columns
+    columns: ReadColumns
     uses: tuple[ColumnUse, ...]
     margins: Mapping[str, tuple[str, ...]]
     unaccounted: tuple[Unaccounted, ...] = ()
 
 
 def read_table(
-    path: Path | str, rules: Rules, *, variable: Variable | None = None, across: str | None = None,
-    magnitude: str | None = None, declared: DeclaredColumns | None = None,
-) -> TableRead:  # fmt: skip
+    path: Path | str,
+    rules: Rules,
+    *,
+    variable: Variable | None = None,
+    across: str | None = None,
+    magnitude: str | None = None,
+    declared: DeclaredColumns | None = None,
+) -> TableRead:
     """Read the cells of a published table from a CSV or Excel file.
 
     Options
@@ -195,13 +200,17 @@ def read_table(
     header = [header[at] for at in kept]
     rows = [(line, [cells[at] for at in kept]) for line, cells in rows]
     names = [
-        name if name.casefold() != "freq" or any(map(rules.is_value, (c[at] for _, c in rows)))
-        else "" for at, name in enumerate(header)  # a dimension of Eurostat's
-    ]  # fmt: skip
+        name
+        if name.casefold() != "freq" or any(map(rules.is_value, (c[at] for _, c in rows)))
+        else ""
+        for at, name in enumerate(header)  # a dimension of Eurostat's
+    ]
     roles = None
     if across is None:
-        names = ["" if at in find_declared(header, declared.dimension) else text
-                 for at, text in enumerate(names)]  # fmt: skip
+        names = [
+            "" if at in find_declared(header, declared.dimension) else text
+            for at, text in enumerate(names)
+        ]
         roles = _roles_of(header, names, variable, magnitude, declared)
     if roles is None:
         read = _wide(name, header, rows, rules, across or above, magnitude or "count", declared)
@@ -214,9 +223,12 @@ def read_table(
 
 
 def _roles_of(
-    header: Sequence[str], names: Sequence[str], variable: Variable | None,
-    magnitude: str | None, declared: DeclaredColumns,
-) -> dict[int, str] | None:  # fmt: skip
+    header: Sequence[str],
+    names: Sequence[str],
+    variable: Variable | None,
+    magnitude: str | None,
+    declared: DeclaredColumns,
+) -> dict[int, str] | None:
     """Return which columns hold counts, totals and statistics; None: the table is wide."""
     if magnitude is not None:
         return _totals(header, magnitude)
@@ -335,13 +347,18 @@ def _totals(header: Sequence[str], magnitude: str) -> dict[int, str] | None:
 
 
 def _long(
-    name: str, header: list[str], roles: Mapping[int, str], rows: list[tuple[int, list[str]]],
-    rules: Rules, columns: Columns,
-) -> TableRead:  # fmt: skip
+    name: str,
+    header: list[str],
+    roles: Mapping[int, str],
+    rows: list[tuple[int, list[str]]],
+    rules: Rules,
+    columns: ReadColumns,
+) -> TableRead:
     """Read a long table."""
     groups = [second.column for second in columns.second_names if second.is_group]
-    dimensions = {at: text for at, text in enumerate(header)
-                  if at in columns.dimensions or text in groups}  # fmt: skip
+    dimensions = {
+        at: text for at, text in enumerate(header) if at in columns.dimensions or text in groups
+    }
     _require_names(name, [*dimensions.values()])
     margins: dict[str, dict[str, None]] = {}
     where = {role: at for at, role in roles.items() if role}
@@ -367,9 +384,16 @@ def _long(
     kind = "count" if rules.unit is None else "magnitude"
     uses = [ColumnUse(header[at], _USES.get(role, kind)) for at, role in roles.items()]
     return TableRead(
-        name, cells, "long", "", header, rows, columns, tuple(uses),
+        name,
+        cells,
+        "long",
+        "",
+        header,
+        rows,
+        columns,
+        tuple(uses),
         {dimension: tuple(words) for dimension, words in margins.items()},
-    )  # fmt: skip
+    )
 
 
 def _places(where: Mapping[str, int], rows: Sequence[tuple[int, list[str]]], rules: Rules) -> int:
@@ -377,16 +401,23 @@ def _places(where: Mapping[str, int], rows: Sequence[tuple[int, list[str]]], rul
     if rules.decimals is not None:
         return rules.decimals
     printed = [
-        cells[at] for _, cells in rows for role, at in where.items()
+        cells[at]
+        for _, cells in rows
+        for role, at in where.items()
         if role != "count" and read_number(cells[at]) is not None
-    ]  # fmt: skip
+    ]
     return max(map(decimals, printed), default=0)
 
 
 def _statistics(
-    name: str, line: int, header: Sequence[str], texts: Sequence[str], where: Mapping[str, int],
-    rules: Rules, places: int,
-) -> dict[str, Statistic]:  # fmt: skip
+    name: str,
+    line: int,
+    header: Sequence[str],
+    texts: Sequence[str],
+    where: Mapping[str, int],
+    rules: Rules,
+    places: int,
+) -> dict[str, Statistic]:
     """Read the means, medians and totals of a row."""
     statistics: dict[str, Statistic] = {}
     for role, at in where.items():
@@ -403,9 +434,12 @@ def _statistics(
 
 
 def _value_columns(
-    name: str, header: Sequence[str], rows: Sequence[tuple[int, list[str]]], rules: Rules,
+    name: str,
+    header: Sequence[str],
+    rows: Sequence[tuple[int, list[str]]],
+    rules: Rules,
     content: str,
-) -> tuple[int, int]:  # fmt: skip
+) -> tuple[int, int]:
     """Return where a wide table's columns of numbers begin and end."""
 
     def holds_values(at: int) -> bool:
@@ -454,18 +488,23 @@ def _across(
 
 
 def _wide(
-    name: str, header: list[str], rows: list[tuple[int, list[str]]], rules: Rules,
-    across: str | None, content: str, declared: DeclaredColumns,
-) -> TableRead:  # fmt: skip
+    name: str,
+    header: list[str],
+    rows: list[tuple[int, list[str]]],
+    rules: Rules,
+    across: str | None,
+    content: str,
+    declared: DeclaredColumns,
+) -> TableRead:
     """Read a wide table."""
     first, last = _value_columns(name, header, rows, rules, content)
     forced = find_declared(header, declared.dimension)
-    values = [at for at in range(first, last)
-              if at in forced or not is_percent_name(header[at])]  # fmt: skip
+    values = [at for at in range(first, last) if at in forced or not is_percent_name(header[at])]
     questions = [
         ask_for_column(name, header[at], "Its percentages may tell of hidden counts.", "irrelevant")
-        for at in range(first, last) if at not in values
-    ]  # fmt: skip
+        for at in range(first, last)
+        if at not in values
+    ]
     if not values:
         raise InputError(f"{name} has percentages alone, and no counts")
     taken = dict.fromkeys(range(first, last), "count")
@@ -473,9 +512,13 @@ def _wide(
     groups = [second.column for second in columns.second_names if second.is_group]
     places = [at for at in range(len(header)) if at in columns.dimensions or header[at] in groups]
     rowwise, labels, across = _across(
-        name, [header[at] for at in places] or [""], [header[at] for at in values], rules, across,
+        name,
+        [header[at] for at in places] or [""],
+        [header[at] for at in values],
+        rules,
+        across,
         content,
-    )  # fmt: skip
+    )
     _require_names(name, [*rowwise[: len(places)], *([across] if across else [])])
     margins: dict[str, dict[str, None]] = {}
     cells: list[Cell] = []
@@ -500,15 +543,25 @@ def _wide(
     if across:
         margins |= {across: {label: None for label in labels if rules.is_total(label)}}
     kind = "count" if rules.unit is None else "magnitude"
-    uses = [ColumnUse(header[at], kind, f"{across} = {label}" if across else "")
-            for at, label in zip(values, labels, strict=True)]  # fmt: skip
-    uses += [ColumnUse(header[at], "not understood") for at in range(first, last)
-             if at not in values]  # fmt: skip
+    uses = [
+        ColumnUse(header[at], kind, f"{across} = {label}" if across else "")
+        for at, label in zip(values, labels, strict=True)
+    ]
+    uses += [
+        ColumnUse(header[at], "not understood") for at in range(first, last) if at not in values
+    ]
     return TableRead(
-        name, cells, "wide", across or "", header, rows, columns, tuple(uses),
+        name,
+        cells,
+        "wide",
+        across or "",
+        header,
+        rows,
+        columns,
+        tuple(uses),
         {dimension: tuple(words) for dimension, words in margins.items() if words},
         tuple(questions),
-    )  # fmt: skip
+    )
 
 
 def _require_names(name: str, found: Sequence[str]) -> None:

@@ -34,6 +34,8 @@ Context = frozenset[tuple[str, str]]
 Ends = tuple[float, float]
 _UNKNOWN: Ends = (0.0, inf)
 _FREE = 1e9
+_DEEPER = r"([0-9A-Z.]+|\s*[-:/>\u2013].+)"
+"""What a label's code or name has beyond that of its group."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +91,9 @@ def find_labels(
             continue
         within = {part.dimension for part in structure.within.get(file, ())}
         declared = structure.parents.get(name, {})
-        search = _Search(file, name, rows, rules, declared,
-                         is_open=name in {*structure.others, *within})  # fmt: skip
+        search = _LabelSums(
+            file, name, rows, rules, declared, is_open=name in {*structure.others, *within}
+        )
         label = search.total()
         tree = {} if declared or label else search.groups()
         label = label or search.root(tree)
@@ -113,9 +116,11 @@ def find_labels(
 
 
 def _is_settled(
-    question: Unaccounted, name: str, totals: Mapping[str, set[str]],
+    question: Unaccounted,
+    name: str,
+    totals: Mapping[str, set[str]],
     parents: Mapping[str, Mapping[str, str]],
-) -> bool:  # fmt: skip
+) -> bool:
     """Return whether another table settles what a label is."""
     labels = totals.get(name, set()) | set(parents.get(name, {}).values())
     return any(question.subject.startswith(_subject(label, name)) for label in labels)
@@ -170,24 +175,32 @@ def _wholes(label: str, parents: Mapping[str, str]) -> Iterator[str]:
         yield label
 
 
-class _Search:
+class _LabelSums:
     """The labels of one dimension in one table, and their sums."""
 
     def __init__(
-        self, file: str, name: str, contexts: Mapping[Context, Mapping[str | None, Meaning]],
-        rules: Rules, parents: Mapping[str, str], *, is_open: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        file: str,
+        name: str,
+        contexts: Mapping[Context, Mapping[str | None, Meaning]],
+        rules: Rules,
+        parents: Mapping[str, str],
+        *,
+        is_open: bool = False,
+    ) -> None:
         self.file, self.name = file, name
         self._is_open = is_open  # whether people have none of the labels
         declared = {label.casefold() for label in rules.parts}
         order = dict.fromkeys(label for rows in contexts.values() for label in rows)
         self.labels = [
-            label for label in order
+            label
+            for label in order
             if label is not None and not any(whole in order for whole in _wholes(label, parents))
-        ]  # fmt: skip
+        ]
         self._parts = {label for label in self.labels if label.casefold() in declared}
-        self._rows = [{label: _ends(count) for label, count in rows.items()}
-                      for rows in contexts.values()]  # fmt: skip
+        self._rows = [
+            {label: _ends(count) for label, count in rows.items()} for rows in contexts.values()
+        ]
 
     def drop(self, label: str) -> None:
         """Take a label for the margin."""
@@ -293,13 +306,16 @@ class _Search:
     def _ways(
         self, label: str, tops: Sequence[str], odds: float
     ) -> Iterator[tuple[float, str, list[str]]]:
-        """Yield sets of other labels that sum to a label, with the evidence beyond what it needs."""
+        """Yield sets of labels that sum to a label, with the evidence beyond what it needs."""
         if label in self._parts:
             return
         runs = log(odds) + 2 * log(len(tops))
         is_refuted = odds < ODDS
-        ways = [(parts, 0.0 if is_refuted else low)
-                for parts, low in self._named(label) if set(parts) <= set(tops)]  # fmt: skip
+        ways = [
+            (parts, 0.0 if is_refuted else low)
+            for parts, low in self._named(label)
+            if set(parts) <= set(tops)
+        ]
         if len(tops) > 3:
             ways += [(parts, runs) for parts in self._runs(label, tops)]
         if 3 < len(tops) <= MOST_LABELS and (is_refuted or len(tops) <= FEW_LABELS):
@@ -322,8 +338,11 @@ class _Search:
         spans = self._spans()
         if label in spans:
             low, high = spans[label]
-            inside = sorted((span, other) for other, span in spans.items()
-                            if low <= span[0] and span[1] <= high and span != (low, high))  # fmt: skip
+            inside = sorted(
+                (span, other)
+                for other, span in spans.items()
+                if low <= span[0] and span[1] <= high and span != (low, high)
+            )
             tiles: list[str] = []
             at = low
             while at <= high:
@@ -340,8 +359,7 @@ class _Search:
 
     def _coded(self, label: str) -> list[str]:
         """Return labels whose code begins with a label's code, without parts of these."""
-        longer = [other for other in self.labels
-                  if re.fullmatch(re.escape(label) + r"([0-9A-Z.]+|\s*[-:/>\u2013].+)", other)]  # fmt: skip
+        longer = [other for other in self.labels if re.fullmatch(re.escape(label) + _DEEPER, other)]
         nearest = [
             other
             for other in longer
@@ -381,9 +399,9 @@ class _Search:
                 LinearConstraint(np.ones((1, len(others))), 2, len(others)),
             ],
             bounds=Bounds(0, 1),
-            integrality=np.ones(len(others)),
+            integrality=np.ones(len(others), np.int64),
             options={"time_limit": 5.0},
-        )  # fmt: skip
+        )
         if solved.x is not None:
             parts = [other for other, is_in in zip(others, solved.x > 0.5, strict=True) if is_in]
             yield parts, log(odds) + log(comb(len(others), len(parts))) + log(len(tops))
@@ -407,8 +425,11 @@ class _Search:
 
     def _overlaps(self, settled: set[str]) -> Iterator[Unaccounted]:
         """Yield a range that overlaps another one, where neither is the other's part."""
-        spans = sorted((span, label) for label, span in self._spans().items()
-                       if label not in settled | self._parts)  # fmt: skip
+        spans = sorted(
+            (span, label)
+            for label, span in self._spans().items()
+            if label not in settled | self._parts
+        )
         last: tuple[int, str] | None = None
         for (low, high), label in spans:
             if last is not None and low <= last[0]:
