@@ -17,7 +17,7 @@ from narcissus.counts.contributions import (
 from narcissus.counts.declared import Publication, read_published
 from narcissus.counts.difference import audit_next, differences
 from narcissus.counts.game import TablesGame, TablesPlayed, WantedSecret, play
-from narcissus.counts.layout import PublishedTables, PublishedLayout
+from narcissus.counts.layout import PublishedLayout, PublishedTables
 from narcissus.counts.marks import CellKey, Rules, read_cell_key
 from narcissus.counts.reading import Cell, Variable
 from narcissus.counts.remade import AsPublished
@@ -32,13 +32,13 @@ __all__ = [
     "Contribution",
     "Disclosed",
     "Publication",
+    "PublishedLayout",
     "PublishedTables",
     "Rules",
     "RulesCompared",
     "SensitiveCell",
     "SensitivityRules",
     "Structure",
-    "PublishedLayout",
     "TablesAudit",
     "TablesGame",
     "TablesPlayed",

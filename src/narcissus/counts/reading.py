@@ -21,9 +21,9 @@ from typing import Literal
 from narcissus._files import WESTERN, open_text, parsing
 from narcissus._visible import visible
 from narcissus.counts.columns import (
-    ReadColumns,
     ColumnUse,
     DeclaredColumns,
+    ReadColumns,
     ask_for_column,
     find_declared,
     is_code_name,
