@@ -247,6 +247,13 @@ def test_a_coincidence_is_no_total(tmp_path):
     assert conclude(path, 1)[0] == "undeclared"
 
 
+def test_labels_that_cannot_be_sums_are_not_asked_for(tmp_path):
+    """Each label is below the sum of any two others somewhere: no total is left out."""
+    rows = ["p,u,20", "q,u,30", "r,u,40", "p,v,40", "q,v,20", "r,v,30", "p,w,30", "q,w,40"]
+    path = write(tmp_path, "\n".join(["a,b,count", *rows, "r,w,x", "p,*,x", "*,w,x"]) + "\n")
+    assert not [q for q in conclude(path, 1)[1].unaccounted if "`a`" in q.subject]
+
+
 def test_groups_that_sums_show(tmp_path):
     text = "area,count\nN,310\nN-east,104\nN-west,206\nS,450\nS-east,x\nS-west,227\nTotal,760\n"
     found, tables = limits(write(tmp_path, text))

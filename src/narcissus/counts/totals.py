@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import comb, inf, log
+from typing import Any
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
@@ -378,20 +379,16 @@ class _LabelSums:
         for begin in range(at - 2, -1, -1):
             yield list(tops[begin:at])
 
-    def _any(
-        self, label: str, tops: Sequence[str], odds: float
-    ) -> Iterator[tuple[list[str], float]]:
-        """Yield a set of others that sums to a label in all rows, and the evidence that it needs.
+    def _sets(self, label: str, others: Sequence[str]) -> Any:
+        """Solve for a set of others that sums to a label in all rows.
 
         Of several sets, one of few labels is taken whose numbers are printed.
         """
-        others = [other for other in tops if other != label]
-        rows = [row for row in self._rows if label in row and row[label][1] < inf]
-        if sum(log(row[label][1] + 1) for row in rows) < log(odds):
-            return
-        lows = np.array([[row.get(k, _UNKNOWN)[0] for k in others] for row in rows])
-        highs = np.array([[min(row.get(k, _UNKNOWN)[1], _FREE) for k in others] for row in rows])
-        solved = milp(
+        rows = [row for row in self._rows if label in row]
+        ends = [[row.get(other, _UNKNOWN) for other in others] for row in rows]
+        lows = np.array([[low for low, _ in row] for row in ends])
+        highs = np.array([[min(high, _FREE) for _, high in row] for row in ends])
+        return milp(
             1 + 0.5 * (highs >= _FREE).sum(axis=0),
             constraints=[
                 LinearConstraint(lows, -np.inf, np.array([row[label][1] for row in rows])),
@@ -402,6 +399,22 @@ class _LabelSums:
             integrality=np.ones(len(others), np.int64),
             options={"time_limit": 5.0},
         )
+
+    def _may_be_sum(self, label: str) -> bool:
+        """Return whether no row contradicts that a label is the sum of some others."""
+        if label in self._parts:
+            return False
+        return self._sets(label, [other for other in self.labels if other != label]).status != 2
+
+    def _any(
+        self, label: str, tops: Sequence[str], odds: float
+    ) -> Iterator[tuple[list[str], float]]:
+        """Yield a set of others that sums to a label in all rows, and the evidence it needs."""
+        others = [other for other in tops if other != label]
+        printed = [row[label][1] for row in self._rows if label in row and row[label][1] < inf]
+        if sum(log(count + 1) for count in printed) < log(odds):
+            return
+        solved = self._sets(label, others)
         if solved.x is not None:
             parts = [other for other, is_in in zip(others, solved.x > 0.5, strict=True) if is_in]
             yield parts, log(odds) + log(comb(len(others), len(parts))) + log(len(tops))
@@ -409,7 +422,8 @@ class _LabelSums:
     def questions(self, groups: Mapping[str, str]) -> Iterator[Unaccounted]:
         """Yield labels that hidden numbers leave open: a total or a part, a group or a part."""
         settled = {*groups, *groups.values()}
-        if not settled and not self._has_margin() and self._are_hidden():
+        is_open = not settled and not self._has_margin() and self._are_hidden()
+        if is_open and any(map(self._may_be_sum, self.labels)):
             yield self._ask_for_total()
             return
         if self._weigh_margin(self.labels) >= log(ODDS):
