@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import comb, inf, log
 from typing import Any
 
@@ -29,7 +30,9 @@ MOST_LABELS = 60
 """Labels of a dimension among which any set is tried; of more, neighbours and codes alone."""
 FEW_LABELS = 25
 """The same where no printed total shows that there are groups."""
-MOST_RUNS = 400
+MOST_CODES = 500
+"""Labels of a dimension whose codes are compared."""
+MOST_RUNS = 100
 """Labels of a dimension whose neighbours are tried."""
 Context = frozenset[tuple[str, str]]
 Ends = tuple[float, float]
@@ -326,6 +329,7 @@ class _LabelSums:
             if weight >= need:
                 yield weight - need, label, parts
 
+    @cached_property
     def _spans(self) -> dict[str, tuple[int, int]]:
         number = Variable("", 0, 10**9)
         spans = {label: number.span(label) for label in self.labels}
@@ -336,7 +340,7 @@ class _LabelSums:
 
         Ranges speak for themselves; codes that begin alike need some evidence.
         """
-        spans = self._spans()
+        spans = self._spans
         if label in spans:
             low, high = spans[label]
             inside = sorted(
@@ -360,7 +364,13 @@ class _LabelSums:
 
     def _coded(self, label: str) -> list[str]:
         """Return labels whose code begins with a label's code, without parts of these."""
-        longer = [other for other in self.labels if re.fullmatch(re.escape(label) + _DEEPER, other)]
+        longer = [
+            other
+            for other in self.labels
+            if other.startswith(label) and re.fullmatch(re.escape(label) + _DEEPER, other)
+        ]
+        if len(self.labels) > MOST_CODES:
+            return []
         nearest = [
             other
             for other in longer
@@ -441,7 +451,7 @@ class _LabelSums:
         """Yield a range that overlaps another one, where neither is the other's part."""
         spans = sorted(
             (span, label)
-            for label, span in self._spans().items()
+            for label, span in self._spans.items()
             if label not in settled | self._parts
         )
         last: tuple[int, str] | None = None
