@@ -134,3 +134,33 @@ def test_rules_give_the_same_numbers_each_time_show_progress_and_refuse_in_their
     assert code == 0
     assert "steps" in err
     assert call(words)[1] == out
+
+
+def test_the_layout_comes_first_and_what_is_left_over_decides_nothing(folder, call, answer):
+    (folder / "p.csv").write_text("sex,count,percent\nF,x,35.7\nM,9,64.3\nTotal,14,100\n")
+    code, out, _ = call("tables p.csv --width 1")
+    assert code == 1
+    assert out.startswith("p.csv, a long table:\n  dimension: `sex`\n  count: `count`\n")
+    assert "percent: `percent` (of all `sex`)" in out
+    (folder / "t.csv").write_text("sex,count\nF,x\nM,9\nEU27,14\n")
+    for width in ("", " --width 1"):
+        code, out, _ = call("tables t.csv" + width)
+        assert (code, "Threshold met" in out, "Not decided" in out) == (3, False, True)
+        assert "--total EU27" in out
+    code, out, _ = call("tables t.csv --total EU27 --width 1")
+    assert code == 1
+    assert "x is 5  determined" in out
+    code, out, _ = call("tables t.csv --flat sex --width 1")
+    assert (code, "Threshold met" in out) == (0, True)
+    found = answer("tables p.csv")
+    assert found["layout"][0]["columns"][2] == {
+        "column": "percent", "role": "percent", "detail": "of all `sex`",
+    }  # fmt: skip
+    assert (found["layout"][0]["totals"], found["unaccounted"]) == ({"sex": ["Total"]}, [])
+    code, out, _ = call("tables t.csv --json")
+    assert code == 3
+    assert '"declaration": "`--total EU27`' in out
+    (folder / "w.csv").write_text("area,F,M,N\nA,3,x,1\nB,4,5,x\n*,x,x,9\n")
+    code, out, _ = call("tables w.csv --across w.csv=sex --flat sex --width 1")
+    assert "dimension: `sex` (across)" in out
+    assert "count: `F`, `M`, `N`" in out

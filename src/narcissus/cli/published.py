@@ -30,6 +30,7 @@ from narcissus.cli.progress import progress
 from narcissus.cli.rooms import counts, studies
 from narcissus.errors import InputError
 from narcissus.observer import Observer
+from narcissus.rows import Unaccounted
 
 SHOWN = 40
 """Most cells and people that the terminal shows."""
@@ -53,6 +54,13 @@ class TablesOptions:
     variable: str | None = None
     decimals: Annotated[int | None, Opt(click.IntRange(0, 12))] = None
     magnitude: str | None = None
+    count: str | None = None
+    dimension: tuple[str, ...] = ()
+    percent: tuple[str, ...] = ()
+    group: tuple[str, ...] = ()
+    irrelevant: tuple[str, ...] = ()
+    part: tuple[str, ...] = ()
+    flat: tuple[str, ...] = ()
     contributions: Existing = None
     contributor: str | None = None
     p_percent: Annotated[float | None, Opt(PERCENT)] = None
@@ -99,18 +107,25 @@ def tables(files: Annotated[tuple[Path, ...], Opt(EXISTING)], *, of: TablesOptio
     deadline = monotonic() + of.seconds
     names = [one.name for one in fields(counts.Publication)]
     given = counts.Publication(**{name: getattr(of, name) for name in names})
-    cells = given.read(files)
+    read = given.understand(files)
+    cells, structure = read.cells, read.structure
     with progress(quiet=of.run.quiet or of.run.as_json) as observer:
         how: dict[str, Any] = {
             "limit": of.limit, "seconds": deadline - monotonic(), "observer": observer,
         }  # fmt: skip
         if of.against is None:
-            found, narrowed = counts.audit_tables(cells, given.structure, **how), None
+            found, narrowed = counts.audit_tables(cells, structure, **how), None
         else:
-            earlier = given.read(_earlier(of.against, files))
-            found, narrowed = counts.audit_next(cells, earlier, given.structure, **how)
-        judged = _judged(of, cells, given, found, observer, deadline)
-    small = counts.differences(found, given.structure, of.below or 1)
+            earlier = _earlier(of.against, files)
+            read = given.understand([*files, *earlier])
+            structure, names = read.structure, {path.name for path in files}
+            before = [cell for cell in read.cells if cell.file not in names]
+            cells = [cell for cell in read.cells if cell.file in names]
+            found, narrowed = counts.audit_next(cells, before, structure, **how)
+        judged = _judged(of, cells, structure, found, observer, deadline)
+    left = read.unaccounted
+    found = found.without_exact() if left else found
+    small = counts.differences(found, structure, of.below or 1)
     width = of.width if of.width is not None or of.against is None else 1
     narrow = [] if width is None else [one for one in found.hidden if one.width < width]
     if narrowed is not None and of.width is None:
@@ -125,20 +140,21 @@ def tables(files: Annotated[tuple[Path, ...], Opt(EXISTING)], *, of: TablesOptio
                 {**after.to_dict(), "before": [before.low, before.high]}
                 for before, after in narrowed
             ]
-        print_json({**shown, "narrowest": found.narrowest})
+        print_json({**shown, "narrowest": found.narrowest, **_layout_json(read)})
     else:
         click.echo("\n".join([
-            *_text(found, small), *_against(narrowed), *_sensitive(judged),
-            *_verdict(width, narrow, found),
+            *_layout(read), *_text(found, small), *_against(narrowed),
+            *_sensitive(judged, bool(left)), *_verdict(width, narrow, found, left),
         ]))  # fmt: skip
     is_open = bool(width is not None and _open(found, width)) or bool(judged and judged[1])
+    is_open = is_open or bool(left)
     if narrow or (judged is not None and any(one.is_exposed for one in judged[0])):
         return EXCEEDED
     return NOT_ASSESSED if is_open else OK
 
 
 def _judged(
-    of: TablesOptions, cells: Sequence[counts.Cell], given: counts.Publication,
+    of: TablesOptions, cells: Sequence[counts.Cell], structure: counts.Structure,
     found: counts.TablesAudit, observer: Observer, deadline: float,
 ) -> tuple[tuple[counts.SensitiveCell, ...], str] | None:  # fmt: skip
     """Judge cells by the contributions, if they are given."""
@@ -156,10 +172,10 @@ def _judged(
         protect=of.protect,
     )  # fmt: skip
     parts = counts.read_contributions(
-        of.contributions, of.magnitude, cells, given.structure, of.contributor
+        of.contributions, of.magnitude, cells, structure, of.contributor
     )
     return counts.audit_contributions(
-        found, given.structure, parts, rules, seconds=deadline - monotonic(), observer=observer
+        found, structure, parts, rules, seconds=deadline - monotonic(), observer=observer
     )
 
 
@@ -171,7 +187,7 @@ def _pair(text: str) -> tuple[int, float]:
 
 
 def _sensitive(
-    judged: tuple[tuple[counts.SensitiveCell, ...], str] | None,
+    judged: tuple[tuple[counts.SensitiveCell, ...], str] | None, is_open: bool
 ) -> Iterator[str]:
     if judged is None:
         return
@@ -192,7 +208,7 @@ def _sensitive(
     if exposed:
         many = _many(len(exposed), "sensitive cell is", "sensitive cells are")
         yield f"Threshold exceeded: {many} exposed."
-    elif left_out:
+    elif left_out or is_open:
         yield "Not decided: no sensitive cell was found to be exposed."
     else:
         yield "Threshold met: no sensitive cell is exposed."
@@ -345,9 +361,32 @@ def _open(found: counts.TablesAudit, width: int) -> int:
     return sum(not one.exact and one.width >= width for one in found.hidden)
 
 
+def _layout(read: counts.PublishedTables) -> Iterator[str]:
+    """Yield how the tables were understood, and what was not."""
+    for layout in read.layouts:
+        yield from layout.lines()
+    for question in read.unaccounted:
+        yield f"Not accounted for: {question.subject}. {question.reason}"
+        yield f"  To decide, write {question.declaration}."
+    yield ""
+
+
+def _layout_json(read: counts.PublishedTables) -> dict[str, Any]:
+    return {
+        "layout": [layout.to_dict() for layout in read.layouts],
+        "unaccounted": [question.model_dump() for question in read.unaccounted],
+    }
+
+
 def _verdict(
-    width: int | None, narrow: Sequence[counts.CellLimits], found: counts.TablesAudit
-) -> Iterator[str]:
+    width: int | None, narrow: Sequence[counts.CellLimits], found: counts.TablesAudit,
+    unaccounted: Sequence[Unaccounted],
+) -> Iterator[str]:  # fmt: skip
+    if unaccounted and not narrow:
+        subjects = _many(len(unaccounted), "thing is", "things are")
+        yield f"\nNot decided: {subjects} not accounted for, such as {unaccounted[0].subject}."
+        yield f"To decide, write {unaccounted[0].declaration}."
+        return
     if width is None:
         return
     cells = _many(len(narrow), "hidden cell has", "hidden cells have")

@@ -69,7 +69,7 @@ class CellLimits:
     @property
     def is_hidden(self) -> bool:
         """Whether its publisher meant to hide the number."""
-        return self.cell.count.kind != "exact"
+        return self.cell.count.kind not in ("exact", "derived")
 
     def to_dict(self) -> dict[str, Any]:
         """Return labels by dimension, then what is known."""
@@ -128,6 +128,11 @@ class TablesAudit:
         """The least width of the limits of a hidden cell; None: there is none."""
         width = min((one.width for one in self.hidden), default=np.inf)
         return None if width == np.inf else width
+
+    def without_exact(self) -> TablesAudit:
+        """Return it with limits that may be wider than necessary: not all is accounted for."""
+        cells = (replace(limits, exact=limits.determined) for limits in self.cells)
+        return replace(self, cells=tuple(cells), all_counted=False, is_all_determined=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``narcissus tables --json`` prints."""

@@ -28,6 +28,9 @@ SUPPRESSED = {
 TOTALS = {
     *("*", "total", "totals", "tot", "tot.", "all", "_t", "overall", "both", "both sexes"),
     *("insgesamt", "gesamt", "ensemble", "totale", "totaal", "alle", "todos", "alle personen"),
+    *("zusammen", "summe", "sum", "persons", "all persons", "ambos sexos", "les deux sexes"),
+    *("total general", "i alt", "i alt.", "totalt", "yhteens\u00e4", "og\u00f3\u0142em", "razem"),
+    *("celkem", "\u00f6sszesen", "beide geschlechter", "grand total", "sum total", "t"),
 }  # fmt: skip
 _TOTAL = re.compile(r"(grand )?total( .*)?|all (ages|persons|people|sexes|groups|areas|regions)")
 _FLAGGED = re.compile(r":\s?[a-z]{1,3}")  # Eurostat: not available, with a flag
@@ -115,6 +118,7 @@ class Rules:
     random: rounding goes to one of the two multiples nearest, by chance, not to the nearest.
     key: the table of the cell-key method.
     totals: further words for a margin.
+    parts: labels that are none, whatever they are named.
     decimals: of means, medians and totals; None: the most that a file prints.
     unit: cells are totals of contributions of 0 or more, whose limits are multiples of it; None:
         they are counts of people.
@@ -127,6 +131,7 @@ class Rules:
     random: bool = False
     key: CellKey | None = None
     totals: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
     decimals: int | None = None
     unit: Fraction | None = None
 
@@ -154,6 +159,8 @@ class Rules:
     def is_total(self, label: str) -> bool:
         """Check whether a label stands for a margin."""
         low = label.casefold()
+        if low in {word.casefold() for word in self.parts}:
+            return False
         more = {word.casefold() for word in self.totals}
         return low in TOTALS or low in more or _TOTAL.fullmatch(low) is not None
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from time import monotonic
@@ -21,7 +22,8 @@ from narcissus.counts import (
     AsPublished,
     Cell,
     CellLimits,
-    Publication,
+    PublishedTables,
+    Structure,
     TablesAudit,
     TablesGame,
     Variable,
@@ -42,6 +44,7 @@ from narcissus.rows import (
     Quantity,
     StudyCriterion,
     StudyRow,
+    Unaccounted,
 )
 from narcissus.study.kinds import RunOptions
 from narcissus.study.toml import read_policy
@@ -79,6 +82,10 @@ class TablesDetail(Fact):
     left_out: Count = Field(default=0, description="Of each table of the game.")
     trials: Count = 0
     confidence: Level = 0.95
+    layout: tuple[str, ...] = Field(default=(), description="How the tables were understood.")
+    unaccounted: tuple[Unaccounted, ...] = Field(
+        default=(), description="What was not understood, and what the user may declare."
+    )
 
 
 def _trial(game: TablesGame, entropy: int, key: str) -> dict[str, Any]:
@@ -90,10 +97,19 @@ def _trial(game: TablesGame, entropy: int, key: str) -> dict[str, Any]:
 class TablesWork(PreparedWork[PublishedTablesStudy]):
     """Cells that were read, and the game on them where there are people."""
 
-    cells: Sequence[Cell] = field(kw_only=True)
-    declared: Publication = field(kw_only=True)
+    tables: PublishedTables = field(kw_only=True)
     threshold: TablesThreshold | None = field(kw_only=True)
     game: TablesGame | None = field(kw_only=True)
+
+    @property
+    def cells(self) -> Sequence[Cell]:
+        """The cells of all tables."""
+        return self.tables.cells
+
+    @property
+    def structure(self) -> Structure:
+        """What the tables are about."""
+        return self.tables.structure
 
     @cached_property
     def reader(self) -> PosteriorReader | None:
@@ -103,7 +119,7 @@ class TablesWork(PreparedWork[PublishedTablesStudy]):
         size = None if self.game is None else len(self.game.people)
         are_printed = any(cell.statistics for cell in self.cells)
         return PosteriorReader(
-            self.cells, self.declared.structure, self.study.threat.wanted(), size,
+            self.cells, self.structure, self.study.threat.wanted(), size,
             steps=self.study.run.steps, rng=child(self.entropy, 0),
             values=are_printed if self.game is None else self.game.has_values,
         )  # fmt: skip
@@ -121,15 +137,16 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
     def prepare(self, study: PublishedTablesStudy, folder: Path, options: RunOptions) -> TablesWork:
         if options.internal is not None:
             raise InputError("`--records` is for audits of tables: this one names no records")
-        read, digests = read_policy(study, folder, options.policy, TablesPolicy)
-        threshold = study.threshold if read is None else read.threshold
+        policy, digests = read_policy(study, folder, options.policy, TablesPolicy)
+        threshold = study.threshold if policy is None else policy.threshold
         declared = study.declared(folder)
         files = [folder / name for name in study.data.tables]
-        cells = declared.read(files)
+        read = declared.understand(files)
+        cells, structure = read.cells, read.structure
         digests = {f"table {one.name}": file_digest(one) for one in files} | digests
         game = None
         if study.data.people is not None and study.threat is not None:
-            rule = AsPublished(cells, declared.structure, declared.rules)
+            rule = AsPublished(cells, structure, declared.rules)
             task = study.threat.wanted()
             columns = list(dict.fromkeys([*rule.columns, task.secret, *task.known]))
             table = _people(folder / study.data.people, columns, rule.variable)
@@ -138,9 +155,7 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
                 for at, (name, labels) in enumerate(zip(table.names, table.labels, strict=True))
             })  # fmt: skip
             rule.check(people)
-            game = TablesGame(
-                people, rule, task, declared.structure, study.run.left_out, study.run.steps
-            )
+            game = TablesGame(people, rule, task, structure, study.run.left_out, study.run.steps)
             digests["people"] = file_digest(folder / study.data.people)
         elif threshold is not None and (threshold.gain, threshold.share) != (None, None):
             raise InputError(
@@ -148,8 +163,7 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
                 "[data]"
             )
         return TablesWork(
-            study, folder, options.entropy, digests, cells=cells, declared=declared,
-            threshold=threshold, game=game,
+            study, folder, options.entropy, digests, tables=read, threshold=threshold, game=game,
         )  # fmt: skip
 
     def cost(self, work: TablesWork, options: RunOptions) -> tuple[float, str] | None:
@@ -177,9 +191,11 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
     def measure(self, work: TablesWork, done: Done, options: RunOptions) -> Findings:
         run = work.study.run
         audit = audit_tables(
-            work.cells, work.declared.structure, limit=run.data_sets, seconds=run.seconds,
+            work.cells, work.structure, limit=run.data_sets, seconds=run.seconds,
             observer=options.observer,
         )  # fmt: skip
+        if work.tables.unaccounted:
+            audit = replace(audit, cells=audit.without_exact().cells)
         narrow = sorted(audit.hidden, key=lambda one: one.width)[:_LISTED]
         rows, played = [_determined(audit), *map(_hidden, narrow)], None
         if work.game is not None and work.reader is not None:
@@ -305,8 +321,16 @@ def _detail(work: TablesWork, audit: TablesAudit, played: TablesPlayed | None) -
     return TablesDetail(
         tables=len({cell.file for cell in work.cells}), cells=len(work.cells), hidden=len(hidden),
         hidden_determined=sum(one.determined for one in hidden),
-        data_sets=audit.data_sets, all_counted=audit.all_counted, notes=audit.notes, **more,
+        data_sets=audit.data_sets, all_counted=audit.all_counted, notes=audit.notes,
+        layout=tuple(line for layout in work.tables.layouts for line in layout.lines()),
+        unaccounted=tuple(map(_as_key, work.tables.unaccounted)), **more,
     )  # fmt: skip
+
+
+def _as_key(question: Unaccounted) -> Unaccounted:
+    """Return a question whose answer is a key of the study file."""
+    keys = re.sub(r"`--(\w+) (.+?)`", r'`\1 = ["\2"]`', question.declaration)
+    return question.model_copy(update={"declaration": f"{keys} in `[made]`"})
 
 
 def _hidden(one: CellLimits) -> StudyRow:
