@@ -14,12 +14,14 @@ from scipy.sparse import eye_array, vstack
 from narcissus.counts.contradiction import contradiction
 from narcissus.counts.data_sets import Steps, count_part, weight
 from narcissus.counts.intervals import (
+    Gaps,
     InfeasibleError,
     Polytope,
     Solver,
     distinct,
     parts_of,
     restricted,
+    trimmed_ends,
 )
 from narcissus.counts.people import FoundPeople, search_people
 from narcissus.counts.reading import Cell, Variable
@@ -218,14 +220,12 @@ def protected(
 
     Of a cell that is left out, there may be such data sets, too.
     """
-    if any(cell.count.has_gaps for cell in cells):
-        return set()  # what agrees with all limits may not be printed so
     dimensions = dimensions_of(cells, Structure())
-    system = build(cells, dimensions, Structure())
-    part = _whole(system).tightened()
+    system, gaps = build(cells, dimensions, Structure()), gaps_of(cells)
+    part = gaps.trimmed(_whole(system))
     part = replace(part, most=np.minimum(part.most, part.least + _ENOUGH))
     columns, kept = system.matrix.tocsc(), set[int]()
-    for rows, unknowns in parts_of(part) if len(chosen) else ():
+    for rows, unknowns in parts_of(part, _linked(part, gaps)) if len(chosen) else ():
         sums = columns[:, unknowns].tocsr()[chosen]
         mine = np.flatnonzero(np.diff(sums.indptr))
         if not len(rows):  # each has any of its values
@@ -234,10 +234,27 @@ def protected(
         elif len(mine):
             local = distinct(restricted(part, rows, unknowns))
             no_end = np.full(len(mine), BIG)
-            solver = Solver(local, sums[mine], -no_end, no_end, deadline=deadline)
+            printable = gaps.of_part(part, unknowns) if len(gaps) else None
+            solver = Solver(
+                local, sums[mine], -no_end, no_end, deadline=deadline, printable=printable
+            )
             is_spread = solver.spread(width)
             kept |= {int(chosen[at]) for at in mine[is_spread].tolist()}
     return kept
+
+
+def gaps_of(cells: Sequence[Cell]) -> Gaps:
+    """Return the cells that leave out some numbers between the least and the most."""
+    rows = [at for at, cell in enumerate(cells) if cell.count.has_gaps]
+    allows = [chance for at in rows if (chance := cells[at].count.chance) is not None]
+    return Gaps(np.array(rows, np.int64), tuple(allows))
+
+
+def _linked(part: Polytope, gaps: Gaps) -> Any:
+    """Return which rows stay in a part even where they limit nothing, shape (rows,)."""
+    linked = np.zeros(len(part.low), bool)
+    linked[gaps.rows] = True
+    return linked
 
 
 def _whole(system: System) -> Polytope:
@@ -257,10 +274,10 @@ def _notes(system: System, found: FoundPeople | None, cells: Sequence[Cell]) -> 
     if all(cell.count.kind == "suppressed" for cell in cells):
         notes.insert(0, NOTHING_PRINTED)
     if not system.exact:
-        why = "The tables are too large to cross all their dimensions"
-        if any(cell.count.has_gaps for cell in cells):
-            why = "The cell-key table leaves out some numbers between those a count may stand for"
-        notes.append(f"{why}: limits hold, and may be wider than necessary.")
+        notes.append(
+            "The tables are too large to cross all their dimensions: limits hold, and may be wider "
+            "than necessary."
+        )
     places = {one.places for cell in cells for one in cell.statistics.values()}
     if places:
         shown = " or ".join(map(str, sorted(places)))
@@ -299,12 +316,10 @@ class _Solved:
         self, system: System, cells: Sequence[Cell], deadline: float, observer: Observer,
         *, people: bool = True,
     ) -> None:  # fmt: skip
-        if any(cell.count.has_gaps for cell in cells):
-            system = replace(system, exact=False)
-        self.system, self.cells = system, cells
+        self.system, self.cells, self.gaps = system, cells, gaps_of(cells)
         unknowns = len(system.sizes)
-        self.part = _whole(system).tightened(deadline)
-        self._parts = parts_of(self.part)
+        self.part = self.gaps.trimmed(_whole(system), deadline)
+        self._parts = parts_of(self.part, _linked(self.part, self.gaps))
         self._is_count = cells[0].unit is None
         self.finest = people and self._is_count and system.is_whole and unknowns <= FINEST
         singles = np.flatnonzero(system.sizes == 1) if self.finest else np.array([], np.int64)
@@ -340,9 +355,11 @@ class _Solved:
                 if target < count and int(target) in place:
                     low[at] = local.low[place[int(target)]]
                     high[at] = local.high[place[int(target)]]
+            printable = self.gaps.of_part(part, unknowns) if len(self.gaps) else None
             solver = Solver(
-                distinct(local), sums, low, high, deadline=deadline, whole=self._is_count
-            )
+                distinct(local), sums, low, high, deadline=deadline, whole=self._is_count,
+                printable=printable,
+            )  # fmt: skip
             found = solver.settle(observer, np.flatnonzero(mine >= count).tolist())
             self._met[int(unknowns[0])] = solver.met
             self.low[mine] += found.low
@@ -358,6 +375,8 @@ class _Solved:
         found: list[CellLimits] = []
         for at, cell in enumerate(self.cells):
             low, high = int(self.low[at]), int(self.high[at])
+            if cell.count.has_gaps and cell.count.chance is not None:
+                low, high = trimmed_ends(low, high, cell.count.chance)
             no_end = high >= BIG // 2
             reached = self.reached_low[at] == low and (no_end or self.reached_high[at] == high)
             exact = bool(reached and self.system.exact and not is_partial)
@@ -370,7 +389,7 @@ class _Solved:
         Where cliques are crossed, each set counted stands for one data set or more; where tables
         are, some stand for none, and nothing is counted.
         """
-        if not self.system.exact:
+        if not self.system.exact or len(self.gaps):
             return None, False
         part, sizes, steps = self.part, self.system.sizes, Steps(deadline=deadline)
         settled = part.least == part.most

@@ -13,6 +13,7 @@ from narcissus._files import csv_rows
 from narcissus.counts.marks import Rules, read_cell_key
 from narcissus.counts.reading import MOST_CELLS, Cell, Variable, read_published
 from narcissus.counts.system import Structure, Within
+from narcissus.counts.unmarked import unmarked
 from narcissus.errors import InputError, TooLargeError
 
 
@@ -90,7 +91,7 @@ class Publication:
             )
             if sum(map(len, found.values())) > MOST_CELLS:
                 raise TooLargeError(f"the tables have more than {MOST_CELLS:,} cells together")
-        return [cell for cells in found.values() for cell in cells]
+        return unmarked([cell for cells in found.values() for cell in cells])
 
 
 def _pair(text: str, option: str, form: str) -> tuple[str, str]:

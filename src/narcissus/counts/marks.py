@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from math import ceil, floor
@@ -59,9 +59,27 @@ class Meaning:
     @property
     def has_gaps(self) -> bool:
         """Whether some numbers between the least and the most are never printed so."""
-        if self.kind != "perturbed" or self.chance is None or self.high is None:
+        if self.chance is None or self.high is None:
             return False
+        if self.kind == "rounded":  # what is not marked is not 1, nor up to the threshold
+            return self.low == 0 < self.high and not self.chance(1)
         return not all(map(self.chance, range(self.low, self.high + 1)))
+
+    def without(self, below: int) -> Meaning:
+        """Return what a rounded number tells where 1 to ``below`` - 1 people have a mark.
+
+        The true count is 0, or ``below`` or more; where that leaves 0 alone, it is a printed 0.
+        Where nothing is left, the number itself shows that small counts are printed: it stays.
+        """
+        high = self.high
+        if self.kind != "rounded" or high is None or below < 2 or self.low >= below:
+            return self
+        if self.low > 0:
+            return replace(self, low=below) if below <= high else self
+        if high < below:
+            return Meaning(0, 0, "exact")
+        chance = partial(_unmarked, below, self.chance)
+        return replace(self, chance=chance)
 
 
 @dataclass(frozen=True)
@@ -273,6 +291,13 @@ class Rules:
 def _rounded(base: int, printed: int, true: int) -> float:
     """Return the chance that a true count is rounded so, without bias."""
     return max(0.0, 1 - abs(printed - true) / base)
+
+
+def _unmarked(below: int, chance: Callable[[int], float] | None, true: int) -> float:
+    """Return the chance of a rounded number where counts from 1 to ``below`` - 1 have a mark."""
+    if 0 < true < below:
+        return 0.0
+    return 1.0 if chance is None else chance(true)
 
 
 def _no_number(text: str, place: str, meaning: str) -> InputError:
