@@ -13,16 +13,19 @@ from scipy.sparse import eye_array, vstack
 
 from narcissus.counts.contradiction import contradiction
 from narcissus.counts.data_sets import Steps, count_part, weight
+from narcissus.counts.groups import LARGEST_SMALL, Crossing, SizeRule, indicators
 from narcissus.counts.intervals import (
     Gaps,
     InfeasibleError,
     Polytope,
     Solver,
+    SumLimits,
     distinct,
     parts_of,
     restricted,
     trimmed_ends,
 )
+from narcissus.counts.marks import Meaning
 from narcissus.counts.people import FoundPeople, search_people
 from narcissus.counts.reading import Cell, Variable
 from narcissus.counts.system import BIG, Dimension, Structure, System, build, dimensions_of
@@ -35,6 +38,8 @@ NOTHING_PRINTED = (
 )
 _ENOUGH = 10**7  # people in a cell, where nothing limits them
 FINEST = 5_000  # cells whose people are looked for
+SEEN = 48
+"""Data sets by which groups are chosen whose limits are derived."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +114,8 @@ class TablesAudit:
     is_all_determined: whether there are no others.
     disclosed: rows whose people are all in one category.
     notes: what the numbers take as given, and what was not used.
+    groups: of people whom no cell prints, and whose number is known all the same.
+    groups_left: which such groups were not looked at ("": none).
     """
 
     cells: tuple[CellLimits, ...]
@@ -119,6 +126,8 @@ class TablesAudit:
     is_all_determined: bool
     disclosed: tuple[Disclosed, ...]
     notes: tuple[str, ...]
+    groups: tuple[CellLimits, ...] = ()
+    groups_left: str = ""
 
     @property
     def hidden(self) -> tuple[CellLimits, ...]:
@@ -152,7 +161,7 @@ class TablesAudit:
 
 def audit_tables(
     cells: Sequence[Cell], structure: Structure | None = None, *, limit: int = 1_000,
-    seconds: float = np.inf, observer: Observer = SILENT,
+    seconds: float = np.inf, observer: Observer = SILENT, sizes: SizeRule | None = None,
 ) -> TablesAudit:  # fmt: skip
     """Derive what published tables tell with certainty, by no prior and no assumption on people.
 
@@ -163,6 +172,7 @@ def audit_tables(
     limit: data sets are counted up to here, 1 to 1e6.
     seconds: of work; limits that are not shown to be reached by then are marked, and hold, and
         data sets are counted in part.
+    sizes: which groups must not be known that no cell prints; None: none is looked for.
 
     Raises `InputError` for tables that contradict each other, with a smallest set of cells that do.
     """
@@ -183,6 +193,10 @@ def audit_tables(
         raise contradiction(cells, dimensions, given) from None
     notes = [*_notes(solved.system, found, cells), *_overlaps(cells, given)]
     limits = solved.limits(bool(found and not found.all_found))
+    groups: list[CellLimits] = []
+    left = ""
+    if sizes is not None and cells[0].unit is None:
+        groups, left = solved.small_groups(dimensions, sizes, deadline)
     if cells[0].unit is not None:  # the search for people needs a variable
         count, is_all, people, many = None, False, list[dict[str, str | int]](), None
         is_all_people = False
@@ -198,6 +212,7 @@ def audit_tables(
     return TablesAudit(
         tuple(limits), count, is_all, tuple(people[:MOST_PEOPLE]), many, is_all_people,
         tuple(_disclosed(limits, dimensions)) if cells[0].unit is None else (), tuple(notes),
+        tuple(groups), left,
     )  # fmt: skip
 
 
@@ -329,16 +344,26 @@ class _Solved:
             each: Any = eye_array(unknowns, dtype=np.int64, format="csr")
             targets = vstack([targets, each[singles]], format="csr")
         self._met: dict[int, Any] = {}  # a data set of a part, by the first unknown of the part
-        self._solve(targets.tocsr(), deadline, observer)
+        self._points: dict[int, list[Any]] = {}  # data sets of a part
+        self.observer = observer
+        limits = self._limits_of(targets.tocsr(), deadline, len(cells), len(cells))
+        self.low, self.high = limits.low, limits.high
+        self.reached_low, self.reached_high = limits.reached_low, limits.reached_high
 
-    def _solve(self, targets: Any, deadline: float, observer: Observer) -> None:
-        part, count = self.part, len(self.cells)
+    def _limits_of(
+        self, targets: Any, deadline: float, published: int = 0, both: int | None = None
+    ) -> SumLimits:
+        """Derive limits of sums: the first ones are of ``published`` cells.
+
+        Of all but the first ``both``, only the lower limit is derived; None: both of all.
+        """
+        part, observer = self.part, self.observer
         tied = [one for one in self._parts if len(one[0])]
         loose = np.ones(len(part.least), np.int64)  # all others have any of their values
         loose[np.concatenate([[], *(one[1] for one in tied)]).astype(np.int64)] = 0
-        self.low = targets @ (loose * part.least)
-        self.high = np.minimum(targets @ (loose * part.most), BIG)
-        self.reached_low, self.reached_high = self.low.copy(), self.high.copy()
+        low = targets @ (loose * part.least)
+        high = np.minimum(targets @ (loose * part.most), BIG)
+        limits = SumLimits(low, high, low.copy(), high.copy())
         columns, work = targets.tocsc(), []
         for rows, unknowns in tied:
             local = columns[:, unknowns].tocsr()
@@ -346,29 +371,106 @@ class _Solved:
             work.append((rows, unknowns, local[mine], mine))
         observer.start("Limits of cells", sum(2 * len(one[3]) for one in work))
         for rows, unknowns, sums, mine in work:
-            local = restricted(part, rows, unknowns)
-            low = np.full(len(mine), -BIG)
-            high = np.full(len(mine), BIG)
-            # a row that still limits is in one part, with what the row itself says
-            place = {int(row): at for at, row in enumerate(rows)}
-            for at, target in enumerate(mine):
-                if target < count and int(target) in place:
-                    low[at] = local.low[place[int(target)]]
-                    high[at] = local.high[place[int(target)]]
-            printable = self.gaps.of_part(part, unknowns) if len(self.gaps) else None
-            solver = Solver(
-                distinct(local), sums, low, high, deadline=deadline, whole=self._is_count,
-                printable=printable,
-            )  # fmt: skip
-            found = solver.settle(observer, np.flatnonzero(mine >= count).tolist())
+            solver = self._solver(rows, unknowns, sums, mine[mine < published], deadline)
+            known = self._points.setdefault(int(unknowns[0]), [])
+            for point in known:
+                solver.meet(point)
+            more = [] if both is None else np.flatnonzero(mine >= both).tolist()
+            found = solver.settle(observer, more)
             self._met[int(unknowns[0])] = solver.met
-            self.low[mine] += found.low
-            self.high[mine] = np.minimum(self.high[mine] + found.high, BIG)
-            self.reached_low[mine] = np.minimum(self.reached_low[mine] + found.reached_low, BIG)
-            self.reached_high[mine] += found.reached_high
-        if (self.low > self.high).any():  # both are proved
+            known += solver.points
+            limits.low[mine] += found.low
+            limits.high[mine] = np.minimum(limits.high[mine] + found.high, BIG)
+            limits.reached_low[mine] = np.minimum(limits.reached_low[mine] + found.reached_low, BIG)
+            limits.reached_high[mine] += found.reached_high
+        if (limits.low > limits.high).any():  # both are proved
             raise InfeasibleError
         observer.finish()
+        return limits
+
+    def _solver(
+        self, rows: Any, unknowns: Any, sums: Any, published: Sequence[int], deadline: float
+    ) -> Solver:
+        """Return what solves sums of one part, of which the first ones are published cells."""
+        part = self.part
+        local = restricted(part, rows, unknowns)
+        low = np.full(sums.shape[0], -BIG)
+        high = np.full(sums.shape[0], BIG)
+        # a row that still limits is in one part, with what the row itself says
+        place = {int(row): at for at, row in enumerate(rows)}
+        for at, target in enumerate(published):
+            if int(target) in place:
+                low[at] = local.low[place[int(target)]]
+                high[at] = local.high[place[int(target)]]
+        printable = self.gaps.of_part(part, unknowns) if len(self.gaps) else None
+        return Solver(
+            distinct(local),
+            sums,
+            low,
+            high,
+            deadline=deadline,
+            whole=self._is_count,
+            printable=printable,
+        )
+
+    def points(self, many: int) -> Any:
+        """Return some data sets, shape (data sets, unknowns); none where a part has none."""
+        part = self.part
+        points = np.repeat(part.least[None], many, axis=0)
+        # the unknowns that nothing ties: at both ends
+        points[1::2] = np.minimum(part.most, part.least + LARGEST_SMALL)
+        for rows, unknowns in self._parts:
+            if not len(rows):
+                continue
+            known = self._points.get(int(unknowns[0]), [])
+            if not known:
+                return points[:0]
+            at = np.linspace(0, len(known) - 1, many).round().astype(int)
+            points[:, unknowns] = np.array(known)[at]
+        return points
+
+    def _inhabited(self, points: Any, deadline: float) -> Any:
+        """Return which unknowns may hold people, shape (unknowns,)."""
+        alive = self.part.most > 0
+        unseen = np.flatnonzero(alive & (points.max(axis=0) == 0))
+        limits = self._limits_of(
+            indicators([(at,) for at in unseen.tolist()], len(alive)), deadline
+        )
+        alive[unseen] = limits.high > 0
+        return alive
+
+    def small_groups(
+        self, dimensions: Mapping[str, Dimension], rule: SizeRule, deadline: float
+    ) -> tuple[list[CellLimits], str]:
+        """Derive which groups that no cell prints are known; also return what was left out."""
+        points = self.points(SEEN) if self.system.finest is not None else np.zeros((0, 0))
+        if not len(points):
+            return [], "The tables are too large: groups of several tables were not looked at."
+        alive = self._inhabited(points, deadline)
+        crossing = Crossing(self.cells, dimensions, self.system, points, rule, alive)
+        if not crossing.is_small:
+            return [], "The tables cross too many labels: unprinted groups were not looked at."
+        groups = list(crossing.candidates(deadline))
+        if monotonic() > deadline:
+            return [], "Time ran out before unprinted groups were looked at."
+        limits = self._limits_of(
+            indicators([*(one.inside for one in groups), *(one.touched for one in groups)],
+                        len(self.system.sizes)),
+            deadline,
+        )  # fmt: skip
+        known: list[CellLimits] = []
+        is_open = 0
+        for at, group in enumerate(groups):
+            low, high = int(limits.low[at]), int(limits.high[at + len(groups)])
+            if rule.is_broken(low, high):
+                cell = Cell(group.file, 0, "count", "", group.labels,
+                            Meaning(low, high, "difference"))  # fmt: skip
+                known.append(CellLimits(cell, low, high, low == high))
+                continue
+            least, largest = int(limits.reached_low[at]), int(limits.reached_high[at + len(groups)])
+            is_open += largest - least < rule.width and least >= 1 and least < rule.below
+        more = f"Whether {is_open:,} unprinted groups are known was not settled." if is_open else ""
+        return known, more
 
     def limits(self, is_partial: bool) -> list[CellLimits]:
         """Return the limits of published cells; ``is_partial``: other rules may narrow them."""

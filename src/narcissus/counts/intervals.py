@@ -27,6 +27,8 @@ from narcissus.observer import SILENT, Observer
 SWEEPS = 200
 NODES = 400
 """Most nodes of branch and bound for one limit."""
+KEPT = 200
+"""Most points of a part that are kept, of those that were met."""
 _SCALES = (1, 60, 2520, 2**20)
 _SAFE = float(2**61)
 _NONE = BIG // 2
@@ -271,6 +273,7 @@ class Solver:
         self.part, self.sums, self.deadline, self.whole = part, sums, deadline, whole
         self.printable = printable
         self.met: Ints | None = None  # the last point
+        self.points: list[Ints] = []  # those that were met, up to `KEPT`
         count = sums.shape[0]
         self.found = SumLimits(
             np.maximum(sums @ part.least, low), np.minimum(sums @ part.most, high),
@@ -286,6 +289,8 @@ class Solver:
         if self.printable is not None and not self.printable.holds(point):
             return
         self.met, values = point, self.sums @ point
+        if len(self.points) < KEPT:
+            self.points.append(point)
         np.minimum(self.found.reached_low, values, out=self.found.reached_low)
         np.maximum(self.found.reached_high, values, out=self.found.reached_high)
 
