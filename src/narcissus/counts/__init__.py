@@ -14,17 +14,45 @@ from narcissus.counts.contributions import (
     read_contributions,
 )
 from narcissus.counts.declared import Publication
-from narcissus.counts.difference import audit_next, differences
+from narcissus.counts.difference import audit_next, differences, small_groups
 from narcissus.counts.game import TablesGame, TablesPlayed, WantedSecret, play
+from narcissus.counts.groups import LARGEST_SMALL, SizeRule
 from narcissus.counts.marks import CellKey, Rules, read_cell_key
 from narcissus.counts.reading import Cell, Variable, read_published
 from narcissus.counts.remade import AsPublished
 from narcissus.counts.system import Structure, Within
+from narcissus.counts.unmarked import threshold
 
 __all__ = [
-    "AsPublished", "Cell", "CellKey", "CellLimits", "Contribution", "Disclosed", "Publication",
-    "Rules", "RulesCompared", "SensitiveCell", "SensitivityRules", "Structure", "TablesAudit",
-    "TablesGame", "TablesPlayed", "Variable", "WantedSecret", "Within", "audit_contributions",
-    "audit_next", "audit_tables", "compare_rules", "differences", "play", "read_cell_key",
-    "read_contributions", "read_published",
-]  # fmt: skip
+    "LARGEST_SMALL",
+    "AsPublished",
+    "Cell",
+    "CellKey",
+    "CellLimits",
+    "Contribution",
+    "Disclosed",
+    "Publication",
+    "Rules",
+    "RulesCompared",
+    "SensitiveCell",
+    "SensitivityRules",
+    "SizeRule",
+    "Structure",
+    "TablesAudit",
+    "TablesGame",
+    "TablesPlayed",
+    "Variable",
+    "WantedSecret",
+    "Within",
+    "audit_contributions",
+    "audit_next",
+    "audit_tables",
+    "compare_rules",
+    "differences",
+    "play",
+    "read_cell_key",
+    "read_contributions",
+    "read_published",
+    "small_groups",
+    "threshold",
+]

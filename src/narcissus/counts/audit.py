@@ -13,7 +13,14 @@ from scipy.sparse import eye_array, vstack
 
 from narcissus.counts.contradiction import contradiction
 from narcissus.counts.data_sets import Steps, count_part, weight
-from narcissus.counts.groups import LARGEST_SMALL, Crossing, SizeRule, indicators
+from narcissus.counts.groups import (
+    LARGEST_SMALL,
+    MOST_BOXES,
+    Candidate,
+    Crossing,
+    SizeRule,
+    indicators,
+)
 from narcissus.counts.intervals import (
     Gaps,
     InfeasibleError,
@@ -443,21 +450,19 @@ class _Solved:
         self, dimensions: Mapping[str, Dimension], rule: SizeRule, deadline: float
     ) -> tuple[list[CellLimits], str]:
         """Derive which groups that no cell prints are known; also return what was left out."""
-        points = self.points(SEEN) if self.system.finest is not None else np.zeros((0, 0))
+        points = self.points(SEEN)
         if not len(points):
-            return [], "The tables are too large: groups of several tables were not looked at."
-        alive = self._inhabited(points, deadline)
-        crossing = Crossing(self.cells, dimensions, self.system, points, rule, alive)
-        if not crossing.is_small:
-            return [], "The tables cross too many labels: unprinted groups were not looked at."
-        groups = list(crossing.candidates(deadline))
+            return [], "No data set was found in time, so unprinted groups were not looked at."
+        alive, groups = self._inhabited(points, deadline), list[Candidate]()
+        for block in range(len(self.system.blocks)):
+            crossing = Crossing(self.cells, dimensions, self.system, block, points, rule, alive)
+            if crossing.boxes > MOST_BOXES:
+                return [], "The tables have too many labels: unprinted groups were not looked at."
+            groups += crossing.candidates(deadline)
         if monotonic() > deadline:
             return [], "Time ran out before unprinted groups were looked at."
-        limits = self._limits_of(
-            indicators([*(one.inside for one in groups), *(one.touched for one in groups)],
-                        len(self.system.sizes)),
-            deadline,
-        )  # fmt: skip
+        sets = [*(group.inside for group in groups), *(group.touched for group in groups)]
+        limits = self._limits_of(indicators(sets, len(self.system.sizes)), deadline)
         known: list[CellLimits] = []
         is_open = 0
         for at, group in enumerate(groups):

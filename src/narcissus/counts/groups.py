@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 from time import monotonic
 from typing import Any
@@ -19,10 +20,11 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from narcissus.counts.reading import Cell
-from narcissus.counts.system import OTHER, Dimension, Ints, System
+from narcissus.counts.system import Dimension, Ints, System
 
-MOST_BOXES = 50_000
+MOST_BOXES = 100_000
 """Most combinations of labels that are looked at."""
+_NUMBERS = 4_000_000  # of combinations and data sets
 LARGEST_SMALL = 10
 """No office has a larger threshold in common use; groups of more people are not small."""
 
@@ -63,11 +65,14 @@ class Candidate:
 
 
 class Crossing:
-    """All dimensions crossed, with a few data sets that are consistent.
+    """Dimensions that are crossed, with a few data sets that are consistent.
 
     Parameters
     ----------
-    system: of all cells, with all dimensions crossed.
+    cells: published ones.
+    dimensions: of all tables.
+    system: of all cells.
+    block: which of `System.blocks` is crossed.
     points: data sets, shape (data sets, unknowns).
     rule: which groups must not be known.
     alive: which unknowns may hold people, shape (unknowns,).
@@ -78,22 +83,22 @@ class Crossing:
         cells: Sequence[Cell],
         dimensions: Mapping[str, Dimension],
         system: System,
+        block: int,
         points: Ints,
         rule: SizeRule,
         alive: Any,
     ) -> None:
-        assert system.finest is not None
-        self.cells, self.rule, self.system = cells, rule, system
-        self.points, self.finest = points, system.finest
-        self.names = list(dimensions)
-        self.choices = [_choices(dimension) for dimension in dimensions.values()]
-        self.leaves = [dimension.leaves for dimension in dimensions.values()]
+        self.cells, self.rule, self.system, self.block = cells, rule, system, block
+        self.names, self.finest = system.blocks[block]
+        crossed = [dimensions[name] for name in self.names]
+        self.choices = [_choices(dimension) for dimension in crossed]
+        self.leaves = [dimension.leaves for dimension in crossed]
+        self.points = points[: max(8, _NUMBERS // self.boxes)]
         matrix = system.matrix[: len(cells)].tocsr()
         ends = matrix.indptr
         self.alive = alive
         self.rows = [
-            tuple(np.sort(self._living(matrix.indices[a:b])).tolist())
-            for a, b in zip(ends[:-1], ends[1:], strict=True)
+            tuple(np.sort(self._living(matrix.indices[a:b])).tolist()) for a, b in pairwise(ends)
         ]
         self.matrix = matrix
         self.files = ", ".join(sorted({cell.file for cell in cells}))
@@ -102,9 +107,9 @@ class Crossing:
         return unknowns[self.alive[unknowns]]
 
     @property
-    def is_small(self) -> bool:
-        """Whether all combinations of labels can be looked at."""
-        return prod(len(choices) for choices in self.choices) <= MOST_BOXES
+    def boxes(self) -> int:
+        """Number of combinations of labels."""
+        return prod(len(choices) for choices in self.choices)
 
     def candidates(self, deadline: float) -> Iterator[Candidate]:
         """Yield groups that may be known, each set of people once; published cells are left out."""
@@ -116,14 +121,16 @@ class Crossing:
 
     def _all(self, deadline: float) -> Iterator[Candidate]:
         numbers = self._numbers()
-        for place in np.argwhere(self.rule.may_be_broken(numbers)).tolist():
+        # of the same people, the name with the most labels is kept
+        for place in np.argwhere(self.rule.may_be_broken(numbers))[::-1].tolist():
             chosen = [each[at] for each, at in zip(self.choices, place, strict=True)]
             yield self._group(chosen)
         for axis in range(len(self.names)):
             if monotonic() > deadline:
                 return
             yield from self._rests(numbers, axis)
-        yield from self._without_each_other(deadline)
+        if not self.block:
+            yield from self._without_each_other(deadline)
 
     def _numbers(self) -> Any:
         """Count the people of all combinations of labels, the last axis by data set."""
@@ -147,9 +154,7 @@ class Crossing:
         some = self.finest[np.ix_(*(leaves for _, leaves in chosen))].ravel()
         touched, many = np.unique(self._living(some[some >= 0]), return_counts=True)
         inside = touched[many == self.system.sizes[touched]]
-        labels = {
-            name: label for name, (label, _) in zip(self.names, chosen, strict=True) if label
-        }
+        labels = {name: label for name, (label, _) in zip(self.names, chosen, strict=True) if label}
         return Candidate(self.files, labels, tuple(inside.tolist()), tuple(touched.tolist()))
 
     def _rests(self, numbers: Any, axis: int) -> Iterator[Candidate]:

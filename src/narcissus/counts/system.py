@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import prod
 from typing import Any
 
@@ -231,6 +231,8 @@ class System:
     exact: bool  # whether limits of this system are those of all dimensions crossed
     is_whole: bool  # whether all dimensions are crossed
     finest: Ints | None  # with an axis for each dimension: unknowns; -1: settled by a published 0
+    blocks: tuple[tuple[tuple[str, ...], Ints], ...] = ()
+    """Dimensions that are crossed with each other, and their unknowns, as of `finest`."""
 
 
 def build(
@@ -269,12 +271,16 @@ def build(
     )  # fmt: skip
     linked = np.array(values, np.int64)
     matrix, sizes, kept, places = _merged(matrix)
-    finest = crossed[0].finest(places) if len(blocks) == 1 else None
+    each = tuple(
+        (tuple(block), one.finest(places[a:b]))
+        for block, one, (a, b) in zip(blocks, crossed, pairwise(begin), strict=True)
+    )
+    finest = each[0][1] if len(blocks) == 1 else None
     block = (np.searchsorted(begin, kept, "right") - 1).tolist()
     return System(
         matrix, np.concatenate([low, linked]), np.concatenate([high, linked]), sizes,
         [crossed[at].labels(k - begin[at]) for at, k in zip(block, kept.tolist(), strict=True)],
-        exact, len(blocks) == 1, finest,
+        exact, len(blocks) == 1, finest, each,
     )  # fmt: skip
 
 
