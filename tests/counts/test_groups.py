@@ -68,9 +68,7 @@ def test_known_groups_as_by_enumeration(seed):
     }
     for one in audit.groups:
         if " without " not in one.cell.file:
-            group = frozenset(
-                at for at in members(found, one.cell.labels) if sets[:, at].any()
-            )
+            group = frozenset(at for at in members(found, one.cell.labels) if sets[:, at].any())
             numbers = sets[:, sorted(group)].sum(axis=1)
             assert group in true
             assert (one.low, one.high) == (numbers.min(), numbers.max())

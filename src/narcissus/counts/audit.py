@@ -352,7 +352,7 @@ class _Solved:
             targets = vstack([targets, each[singles]], format="csr")
         self._met: dict[int, Any] = {}  # a data set of a part, by the first unknown of the part
         self._points: dict[int, list[Any]] = {}  # data sets of a part
-        self.observer = observer
+        self.observer, self.deadline = observer, deadline
         limits = self._limits_of(targets.tocsr(), deadline, len(cells), len(cells))
         self.low, self.high = limits.low, limits.high
         self.reached_low, self.reached_high = limits.reached_low, limits.reached_high
@@ -517,16 +517,26 @@ class _Solved:
         return (total, True) if is_all else (max(1, min(total, limit)), False)
 
     def determined(self) -> tuple[list[dict[str, str | int]], int | None, bool]:
-        """List people who are determined with all their labels, count them: whether all of them."""
+        """List people who are determined with all their labels, count them: whether all of them.
+
+        They are the people of finest cells whose number is known. Of a cell of 1 to 4 people,
+        nobody is determined.
+        """
         if not self.finest:
             return [], None, False
         lows = self.low[len(self.cells) :]
+        some = np.flatnonzero(lows > 0)
+        sets = [(at,) for at in self._singles[some].tolist()]
+        limits = self._limits_of(indicators(sets, len(self.system.sizes)), self.deadline)
+        known = np.maximum(limits.low, lows[some])
+        is_known = known == limits.high
         people: list[dict[str, str | int]] = []
-        for at, low in zip(self._singles, lows, strict=True):
-            many = min(int(low), MOST_PEOPLE - len(people))
+        for at, number in zip(self._singles[some[is_known]], known[is_known], strict=True):
+            many = min(int(number), MOST_PEOPLE - len(people))
             people += [{**self.system.names[at]} for _ in range(many)]
-        are_all = self.system.exact and (self.reached_low[len(self.cells) :] == lows).all()
-        return people, int(lows.sum()), bool(are_all)
+        is_open = (self.reached_low[len(self.cells) :] > lows).any()
+        is_open |= (limits.reached_high[~is_known] <= limits.reached_low[~is_known]).any()
+        return people, int(known[is_known].sum()), bool(self.system.exact and not is_open)
 
 
 def _by_search(limits: Sequence[CellLimits], found: FoundPeople) -> list[CellLimits]:
