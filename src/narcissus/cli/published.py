@@ -399,7 +399,10 @@ def _people(found: counts.TablesAudit) -> Iterator[str]:
 
 def _data_sets(found: counts.TablesAudit) -> str:
     if found.data_sets is None:
-        return "Consistent data sets were not counted: the tables are too large, or time ran out."
+        return (
+            "Consistent data sets were not counted: the tables are too large, a key printed them, "
+            "or time ran out."
+        )
     if not found.all_counted:
         return f"At least {_many(found.data_sets, 'data set is', 'data sets are')} consistent."
     if found.data_sets == 1:

@@ -32,6 +32,7 @@ from narcissus.counts.intervals import (
     restricted,
     trimmed_ends,
 )
+from narcissus.counts.keys import reached_with_keys
 from narcissus.counts.marks import Meaning
 from narcissus.counts.people import FoundPeople, search_people
 from narcissus.counts.reading import Cell, Variable
@@ -189,7 +190,7 @@ def audit_tables(
     if not 1 <= limit <= 1_000_000:
         raise InputError(f"`limit` must be from 1 to 1,000,000, got {limit}")
     dimensions = dimensions_of(cells, given)
-    system = build(cells, dimensions, given)
+    system = build(cells, dimensions, given, with_keys=True)
     deadline = monotonic() + seconds
     try:
         solved = _Solved(system, cells, deadline, observer)
@@ -200,6 +201,7 @@ def audit_tables(
         raise contradiction(cells, dimensions, given) from None
     notes = [*_notes(solved.system, found, cells), *_overlaps(cells, given)]
     limits = solved.limits(bool(found and not found.all_found))
+    is_searched = found is not None and found.all_found and not solved.is_keyed
     groups: list[CellLimits] = []
     left = ""
     if sizes is not None and cells[0].unit is None:
@@ -211,10 +213,11 @@ def audit_tables(
         count, is_all = solved.count(limit, deadline)
         people, many, is_all_people = solved.determined()
     else:
-        count, is_all = len(found.data_sets), found.all_found
+        is_all = is_searched
+        count = None if solved.is_keyed else len(found.data_sets)
         people, many, is_all_people = found.determined(), None, is_all
-        if is_all:
-            limits = _by_search(limits, found)
+        if found.all_found:
+            limits = _by_search(limits, found, is_exact=is_searched)
             many = len(people)
     return TablesAudit(
         tuple(limits), count, is_all, tuple(people[:MOST_PEOPLE]), many, is_all_people,
@@ -231,7 +234,7 @@ def limits_of(
     Raises `narcissus.counts.intervals.InfeasibleError` for cells that contradict each other.
     """
     given = structure or Structure()
-    system = build(cells, dimensions_of(cells, given), given)
+    system = build(cells, dimensions_of(cells, given), given, with_keys=True)
     return _Solved(system, cells, monotonic() + seconds, SILENT, people=False).limits(False)
 
 
@@ -243,8 +246,15 @@ def protected(
     Of a cell that is left out, there may be such data sets, too.
     """
     dimensions = dimensions_of(cells, Structure())
-    system, gaps = build(cells, dimensions, Structure()), gaps_of(cells)
+    system, gaps = build(cells, dimensions, Structure(), with_keys=True), gaps_of(cells)
     part = gaps.trimmed(_whole(system))
+    if any(map(is_keyed, cells)):
+        *_, low, high = part.ends()
+        low, high = np.maximum(low, part.low), np.minimum(high, part.high)
+        least, most = reached_with_keys(
+            part, cells, low[: len(cells)], high[: len(cells)], deadline
+        )
+        return {at for at in chosen if most[at] - least[at] >= width}
     part = replace(part, most=np.minimum(part.most, part.least + _ENOUGH))
     columns, kept = system.matrix.tocsc(), set[int]()
     for rows, unknowns in parts_of(part, _linked(part, gaps)) if len(chosen) else ():
@@ -263,6 +273,11 @@ def protected(
             is_spread = solver.spread(width)
             kept |= {int(chosen[at]) for at in mine[is_spread].tolist()}
     return kept
+
+
+def is_keyed(cell: Cell) -> bool:
+    """Check whether a key printed a cell, so that its number may be another one."""
+    return cell.count.key is not None and cell.count.kind != "exact"
 
 
 def gaps_of(cells: Sequence[Cell]) -> Gaps:
@@ -299,6 +314,11 @@ def _notes(system: System, found: FoundPeople | None, cells: Sequence[Cell]) -> 
         notes.append(
             "The tables are too large to cross all their dimensions: limits hold, and may be wider "
             "than necessary."
+        )
+    if any(map(is_keyed, cells)):
+        notes.append(
+            "Cells of the same people are taken to have one key, in all tables that print them "
+            "alike; a limit with a question mark may be narrower by how keys add up."
         )
     places = {one.places for cell in cells for one in cell.statistics.values()}
     if places:
@@ -356,6 +376,12 @@ class _Solved:
         limits = self._limits_of(targets.tocsr(), deadline, len(cells), len(cells))
         self.low, self.high = limits.low, limits.high
         self.reached_low, self.reached_high = limits.reached_low, limits.reached_high
+        self.is_keyed = any(map(is_keyed, cells))
+        if self.is_keyed:  # without keys, nothing is reached
+            many = len(cells)
+            self.reached_low[:many], self.reached_high[:many] = reached_with_keys(
+                self.part, cells, self.low[:many], self.high[:many], deadline
+            )
 
     def _limits_of(
         self, targets: Any, deadline: float, published: int = 0, both: int | None = None
@@ -496,7 +522,7 @@ class _Solved:
         Where cliques are crossed, each set counted stands for one data set or more; where tables
         are, some stand for none, and nothing is counted.
         """
-        if not self.system.exact or len(self.gaps):
+        if not self.system.exact or len(self.gaps) or self.is_keyed:
             return None, False
         part, sizes, steps = self.part, self.system.sizes, Steps(deadline=deadline)
         settled = part.least == part.most
@@ -536,13 +562,24 @@ class _Solved:
             people += [{**self.system.names[at]} for _ in range(many)]
         is_open = (self.reached_low[len(self.cells) :] > lows).any()
         is_open |= (limits.reached_high[~is_known] <= limits.reached_low[~is_known]).any()
-        return people, int(known[is_known].sum()), bool(self.system.exact and not is_open)
+        return (
+            people,
+            int(known[is_known].sum()),
+            bool(self.system.exact and not is_open and not self.is_keyed),
+        )
 
 
-def _by_search(limits: Sequence[CellLimits], found: FoundPeople) -> list[CellLimits]:
-    """Replace limits by what all data sets have."""
+def _by_search(
+    limits: Sequence[CellLimits], found: FoundPeople, *, is_exact: bool
+) -> list[CellLimits]:
+    """Narrow limits to what all data sets have; keys may leave out some of these."""
     return [
-        replace(one, low=low, high=high, exact=True)
+        replace(
+            one,
+            low=max(low, one.low),
+            high=high if one.high is None else min(high, one.high),
+            exact=is_exact,
+        )
         for one, (low, high) in zip(limits, found.limits(), strict=True)
     ]
 

@@ -55,6 +55,9 @@ class Meaning:
     kind: str  # "exact", "suppressed", "rounded", "perturbed" or "range"
     chance: Callable[[int], float] | None = field(default=None, compare=False, repr=False)
     """Of being printed so, for each true count; None: it is the same for all."""
+    key: CellKey | None = field(default=None, compare=False, repr=False)
+    """By which the count was perturbed; cells of the same people have the same number."""
+    number: int = field(default=-1, compare=False, repr=False)  # that a key printed
 
     @property
     def has_gaps(self) -> bool:
@@ -103,6 +106,12 @@ class CellKey:
         """Return the chance that a true count is printed so."""
         row = self.chances[min(true, self.last)]
         return row.get(printed - max(0, true - self.last), 0.0) / sum(row.values())
+
+    def interval(self, true: int, printed: int) -> tuple[float, float]:
+        """Return from which key on, and below which, a true count is printed so."""
+        values, ends = self._rows[min(true, self.last)]
+        at = int(np.flatnonzero(values == printed - max(0, true - self.last))[0])
+        return float(ends[at - 1] / ends[-1]) if at else 0.0, float(ends[at] / ends[-1])
 
     @cached_property
     def _rows(self) -> list[tuple[Any, Any]]:
@@ -274,8 +283,9 @@ class Rules:
             if found is None:
                 raise InputError(f"{place}: the cell-key table never prints {count}")
             if found[0] == found[1]:
-                return Meaning(*found, "exact")
-            return Meaning(*found, "perturbed", partial(self.key.chance, count))
+                return Meaning(*found, "exact", key=self.key, number=count)
+            chance = partial(self.key.chance, count)
+            return Meaning(*found, "perturbed", chance, key=self.key, number=count)
         if self.base == 1:
             return Meaning(count, count, "exact")
         if count % self.base:
