@@ -56,9 +56,7 @@ def test_secrets_with_few_samples_are_left_out_and_named():
     assert found.to_dict()["left_out"] == {"a": 1, "x": 3}
     assert (found.secrets, found.samples, found.beta_star.trials) == (6, 2_004, 2_000)
     assert found.beta_star.low is None  # of all secrets, the worst pair may be of a rare one
-    among = ch.estimate(
-        few, np.r_[output, [0, 1, 99, 98]], rng=1, among=["w0", "w1", "w2", "w3"]
-    )
+    among = ch.estimate(few, np.r_[output, [0, 1, 99, 98]], rng=1, among=["w0", "w1", "w2", "w3"])
     assert among.beta_star.low == without.beta_star.low
     assert "2 secrets have fewer than 10 samples" in str(found).splitlines()[0]
     assert "too few samples of 'a' (1), 'x' (3) to tell one from another" in str(found)
