@@ -76,7 +76,7 @@ def _unlike_files(cells: Sequence[Cell], keyed: Sequence[int], sets: Any) -> set
     }
 
 
-class _Program:
+class _KeyProgram:
     """A mixed integer program of data sets with keys; what it proposes is checked exactly."""
 
     def __init__(self, part: Polytope, cells: Sequence[Cell], least: Ints, most: Ints) -> None:
@@ -195,7 +195,7 @@ def reached_with_keys(
     )
     if len(part.least) + many > LARGEST or (part.most >= BIG // 2).any():
         return least, most
-    program = _Program(part, cells, low, high)
+    program = _KeyProgram(part, cells, low, high)
     until = min(deadline, monotonic() + _SECONDS)
     ends = {"low": low, "high": high}
     for _ in range(12):
