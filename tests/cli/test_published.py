@@ -109,7 +109,7 @@ def test_the_secret_of_people_is_attacked(folder, call, answer):
     assert code == 0
     assert "It is right about 86 of 100 people in these tables." in out
     assert (folder / "o" / "report.html").exists()
-    found = answer(f"{words} --restart --json")
+    found = answer(f"{words} --restart")
     assert found["kind"] == "published-tables"
     assert found["provenance"]["digests"]["table one.csv"]
     assert found["rows"][-1]["of"] == "secrets named, expected"
