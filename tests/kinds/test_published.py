@@ -15,6 +15,7 @@ from narcissus.kinds.published.kind import (
     EXPECTED,
     GAIN,
     GAME,
+    GROUPS,
     HIDDEN,
     KIND,
     SHARE,
@@ -92,18 +93,23 @@ def test_the_same_seed_plays_the_same_whoever_plays(folder, record):
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(("threshold", "status"), [
-    ({"people": 0}, "met"), ({"share": 0.99}, "met"),
+    ({"people": 0}, "exceeded"), ({"people": 0, "groups": 99}, "met"), ({"share": 0.99}, "met"),
     ({"share": 0.3}, "exceeded"), ({"gain": 0.9}, "not shown"), (None, "no threshold"),
     ({"share": 0.99, "gain": 0.9}, "not shown"),
 ])  # fmt: skip
 def test_status_follows_from_what_is_accepted(folder, threshold, status):
     record = played(folder, threshold=threshold).record
     assert record.status == status
-    accepted = {"gain": {GAIN}, "share": {SHARE}, "people": {DETERMINED, CERTAIN}}
+    accepted = {
+        "gain": {GAIN},
+        "share": {SHARE},
+        "people": {DETERMINED, CERTAIN, GROUPS},
+        "groups": {GROUPS},
+    }
     deciding = {one.of for one in record.criteria if one.decides}
     asked = threshold or {"gain", "share"}
     assert deciding == set().union(*(accepted[key] for key in asked)) | (
-        set() if threshold else {DETERMINED}
+        set() if threshold else {DETERMINED, GROUPS}
     )
 
 
@@ -153,7 +159,7 @@ def test_a_gain_that_is_shown_exceeds(folder):
 def test_without_records_there_is_certainty_and_a_prior(folder):
     data = DATA | {"people": None}
     found = played(folder, data=data).record
-    assert {row.of for row in found.rows} == {DETERMINED, HIDDEN, EXPECTED}
+    assert {row.of for row in found.rows} == {DETERMINED, GROUPS, HIDDEN, EXPECTED}
     hidden = rows(found, of=HIDDEN)
     assert len(hidden) == found.detail.hidden > 0
     assert all(row.quantity.low <= row.quantity.high <= 3 for row in hidden)
@@ -162,8 +168,9 @@ def test_without_records_there_is_certainty_and_a_prior(folder):
     assert "name `people` in [data]" in found.not_assessed[0].remedy
     assert "expects to be right for" in " ".join(render_text(found).split())
     assert page_of(found).first.with_it is None  # without a baseline nothing is added
-    certain = played(folder, data=data, threat=None, threshold={"people": 0}).record
-    assert {row.of for row in certain.rows} == {DETERMINED, HIDDEN}
+    accepted = {"people": 0, "groups": 99}
+    certain = played(folder, data=data, threat=None, threshold=accepted).record
+    assert {row.of for row in certain.rows} == {DETERMINED, GROUPS, HIDDEN}
     assert (certain.status, certain.grade) == ("met", "proved")
     assert "settle all labels of" in render_text(certain)
 
@@ -199,7 +206,7 @@ def test_its_page_says_what_its_rows_say(record, tmp_path):
 
 
 @pytest.mark.parametrize(("sections", "error", "words"), [
-    ({"threshold": {}}, StudyError, "give `gain`, `share` or `people`"),
+    ({"threshold": {}}, StudyError, "give `gain`, `share`, `people` or"),
     ({"threat": None}, StudyError, "needs \\[threat\\]"),
     ({"data": DATA | {"people": None}, "threshold": {"gain": 0.1}}, InputError, "name `people`"),
     ({"threat": {"secret": "il", "known": []}}, InputError, "did you mean `ill`"),
@@ -314,3 +321,40 @@ def test_what_is_not_understood_is_never_met(folder):
     assert record.status == "met"
     assert "irrelevant: `remarks`" in " ".join(render_text(record).split())
     assert any("dimension: `area`" in line for line in record.detail.layout)
+
+
+def test_a_hidden_cell_that_subtraction_tells_is_a_known_group(folder):
+    record = played(folder, threshold={"people": 0}, data=DATA | {"people": None}).record
+    [groups] = rows(record, of=GROUPS)
+    hidden = [row for row in rows(record, of=HIDDEN) if row.quantity.low == row.quantity.high]
+    assert groups.value == len([row for row in hidden if 0 < row.value < 4]) > 0
+    assert record.status == "exceeded"
+    assert "groups of fewer than 4 people are known; 0 accepted" in render_text(record)
+
+
+def test_a_threshold_that_nothing_says_is_asked_for(folder):
+    """What a difference of two tables tells is not counted in favour, whatever it is called."""
+    text = "age,count\n0-15,40\n16-17,{}\n18+,50\n"
+    (folder / "all.csv").write_text(text.format(12))
+    (folder / "rest.csv").write_text(text.format(10))
+    made = {"within": ["rest.csv:area!=North"]}
+    sections = {"data": {"tables": ["all.csv", "rest.csv"]}, "threat": None}
+    accepted = {"people": 200, "groups": 0}
+    asked = played(folder, made=made, threshold=accepted, **sections)
+    assert asked.record.status == "undeclared"
+    [left] = asked.record.detail.unaccounted
+    assert "age = 16-17" in left.reason
+    assert left.declaration == "`below = 5` in `[made]`"
+    made["below"] = 2
+    assert played(folder, made=made, threshold=accepted, **sections).record.status == "met"
+    made["below"] = 3
+    assert played(folder, made=made, threshold=accepted, **sections).record.status == "exceeded"
+
+
+def test_a_fitted_reading_says_nothing(folder, monkeypatch):
+    monkeypatch.setattr(posterior, "LARGEST_SAMPLED", 1)
+    record = played(folder, data=DATA | {"people": None}, run={"steps": 0}).record
+    readings = rows(record, of=EXPECTED)
+    assert {row.facts.get("read fitted") for row in readings} == {1}
+    assert {row.quantity.grade for row in readings} == {"not assessed"}
+    assert "expects to be right" not in render_text(record)

@@ -15,15 +15,18 @@ from narcissus.counts.contributions import (
     read_contributions,
 )
 from narcissus.counts.declared import Publication, read_published
-from narcissus.counts.difference import audit_next, differences
+from narcissus.counts.difference import audit_next, differences, small_groups
 from narcissus.counts.game import TablesGame, TablesPlayed, WantedSecret, play
+from narcissus.counts.groups import LARGEST_SMALL, SizeRule
 from narcissus.counts.layout import PublishedLayout, PublishedTables
 from narcissus.counts.marks import CellKey, Rules, read_cell_key
 from narcissus.counts.reading import Cell, Variable
 from narcissus.counts.remade import AsPublished
 from narcissus.counts.system import Structure, Within
+from narcissus.counts.unmarked import threshold
 
 __all__ = [
+    "LARGEST_SMALL",
     "AsPublished",
     "Cell",
     "CellKey",
@@ -38,6 +41,7 @@ __all__ = [
     "RulesCompared",
     "SensitiveCell",
     "SensitivityRules",
+    "SizeRule",
     "Structure",
     "TablesAudit",
     "TablesGame",
@@ -54,4 +58,6 @@ __all__ = [
     "read_cell_key",
     "read_contributions",
     "read_published",
+    "small_groups",
+    "threshold",
 ]

@@ -23,7 +23,7 @@ def contradiction(
 
     None of the set can be left out: without it, the others agree.
     """
-    system = build(cells, dimensions, given, keep_zeros=True)
+    system = build(cells, dimensions, given, keep_zeros=True, with_keys=True)
     unknowns = len(system.sizes)
     part = Polytope(
         system.matrix, system.low, system.high,

@@ -23,6 +23,7 @@ from narcissus.counts.percents import DERIVED, read_shares, use_percents, use_ra
 from narcissus.counts.reading import Cell, TableRead, require_single
 from narcissus.counts.system import Structure
 from narcissus.counts.totals import find_labels
+from narcissus.counts.unmarked import unmarked
 from narcissus.errors import InputError
 from narcissus.rows import Unaccounted
 
@@ -146,7 +147,7 @@ def understand(
         questions += more
     cells = [cell for some in each.values() for cell in some]
     labels = labels.joined(find_labels(cells, structure, rules, flat))
-    cells = _without_derived(labels.without_totals(cells))
+    cells = unmarked(_without_derived(labels.without_totals(cells)))
     questions += labels.questions
     groups = {**labels.parents, **structure.parents}
     structure = replace(structure, parents=groups)

@@ -11,8 +11,11 @@ from narcissus.kinds.published.kind import (
     CERTAIN,
     DETERMINED,
     EXPECTED,
+    FITTED,
     GAIN,
     GAME,
+    GROUP,
+    GROUPS,
     HIDDEN,
     SHARE,
     THESE,
@@ -147,6 +150,13 @@ class PublishedTablesLayout(Layout):
                 "raise `run.steps`, and name `people` with whole numbers of the variable, at most "
                 f"{MOST_PEOPLE} of them",
             ))  # fmt: skip
+        if any(row.quantity.why == FITTED for row in case.findings.select(of=EXPECTED)):
+            found.append(
+                NotAssessed(
+                    "what an attacker expects to name", FITTED, "raise `run.steps`, or take fewer "
+                    "tables together",
+                )
+            )  # fmt: skip
         return found
 
     def glance(self, case: StudyJudgement) -> Glance:
@@ -154,6 +164,8 @@ class PublishedTablesLayout(Layout):
         accepted = f"{number(100 * most)} of 100 people"
         if of == DETERMINED:
             accepted = f"{most:,.0f} people determined"
+        elif of == GROUPS:
+            accepted = f"{most:,.0f} small groups known"
         elif of == CERTAIN:
             accepted = f"{most * detail.people:,.0f} people whose {detail.secret} is certain"
         common: dict[str, Any] = {
@@ -253,7 +265,7 @@ LAYOUT = PublishedTablesLayout()
 
 def _without_records(case: StudyJudgement) -> dict[str, Any]:
     """Return the sentences where no game was played."""
-    believed = case.findings.select(of=EXPECTED)
+    believed = [row for row in case.findings.select(of=EXPECTED) if row.quantity.value is not None]
     with_it = Reach(_determined(case))
     if believed and not believed[0].value:
         with_it = Reach("The tables have no people: there is no secret to name.")
@@ -288,6 +300,9 @@ def _nothing_printed(detail: TablesDetail) -> list[str]:
 def _sentence(one: JudgedCriterion, case: StudyJudgement) -> str:
     if one.criterion.of == DETERMINED:
         return f"{one.measures[0].value:,.0f} people are determined; {one.at_most:,.0f} accepted."
+    if one.criterion.of == GROUPS:
+        few = f"of fewer than {case.detail.small:,} people"
+        return f"{one.measures[0].value:,.0f} groups {few} are known; {one.at_most:,.0f} accepted."
     if one.criterion.of == CERTAIN:
         least, most = (round(share * case.detail.people) for share in
                        (one.measures[0].value, one.at_most or 0.0))  # fmt: skip
@@ -317,12 +332,18 @@ def _certain(case: StudyJudgement) -> list[Block]:
         {"Table": "table", "Labels": "name", "Printed": "printed", "Least": _end("low"),
          "Most": _end("high")}, folded=detail.hidden > 12,
     )  # fmt: skip
-    return [
+    known = table(
+        "Small groups that are known, and that no mark hides",
+        case.findings.select(of=GROUP),
+        {"Table": "table", "Labels": "name", "Least": _end("low"), "Most": _end("high")},
+    )
+    blocks: list[Block] = [
         Items("How the tables were understood", [line.strip() for line in detail.layout]),
         Facts(facts),
-        *([hidden] if detail.hidden else []),
-        Items("Assumed", detail.notes),
     ]
+    blocks += [hidden] if detail.hidden else []
+    blocks += [known] if case.findings.select(of=GROUP) else []
+    return [*blocks, Items("Assumed", detail.notes)]
 
 
 def _end(which: str) -> Any:
