@@ -17,8 +17,8 @@ import numpy as np
 from narcissus._outwards import lower, upper
 from narcissus._pandas import pd
 
-Grade = Literal["proved", "proved if", "sampled", "approximate", "not assessed"]
-GRADES: tuple[Grade, ...] = ("proved", "proved if", "sampled", "approximate", "not assessed")
+Grade = Literal["proved", "proved if", "counted", "sampled", "approximate", "not assessed"]
+GRADES: tuple[Grade, ...] = ("proved", "proved if", "counted", "sampled", "approximate", "not assessed")
 """From the strongest to the weakest; a verdict has the weakest grade of what it rests on."""
 Status = Literal[
     "met",

@@ -33,7 +33,7 @@ class Layout:
 
     def verdict(self, case: StudyJudgement) -> str:
         """Return the answer and the three sentences of the first screen."""
-        return paragraph(case.status, case.contradictions, self.glance(case))
+        return paragraph(case, self.glance(case))
 
     def assessed(self, case: StudyJudgement) -> list[str]:
         raise NotImplementedError

@@ -27,7 +27,7 @@ def compared(one: Record, other: Record) -> Page:
             f"the records are of different kinds, {one.kind!r} and {other.kind!r}; compare two of "
             "one kind"
         )
-    first, second = (first_screen(r, shown(r)[0].glance(shown(r)[1])) for r in (one, other))
+    first, second = (first_screen(r, *shown(r)) for r in (one, other))
     answers, settings = list(_answers(first, second)), list(_settings(one, other))
     rows = list(_rows(one, other))
     said = f"{len(settings):,} settings and {len(rows):,} rows differ."
