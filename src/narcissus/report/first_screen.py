@@ -77,6 +77,7 @@ class Reach:
     is_decided: Whether the figure is the one that decided: found and row are then the judge's.
     view: How the row is read.
     is_limit: Whether the figure that decided is the upper limit of its row.
+    is_drawn: Whether the picture is about it: what has another unit is only said.
     """
 
     text: str
@@ -86,6 +87,7 @@ class Reach:
     is_decided: bool = False
     view: View = SHARE
     is_limit: bool = False
+    is_drawn: bool = True
 
     @classmethod
     def of(cls, text: str, row: StudyRow | None, view: View = SHARE) -> Reach:
@@ -365,7 +367,7 @@ def filled(glance: Glance, decision: Decision | None) -> Glance:
 def _shown(decision: Decision, view: View) -> str:
     """Write the number of the row that decided; a limit is rounded up."""
     row, found = decision.row, view.of(decision.row.quantity)
-    is_limit = row.role == "bound"
+    is_limit = _limits_everybody(row)
     value = found.high if is_limit and found.high is not None else found.value
     if value is None:
         return ""
@@ -442,7 +444,7 @@ def _sentences(glance: Glance, contradictions: Sequence[str]) -> list[tuple[str,
         last = _said(limit, "up")
         if _is_reached(glance, limit):
             last = "No attacker gets more than that: it is exact.", limit.grade
-        elif limit.view.form == "share" and reached > (limit.found.value or 0.0):
+        elif limit.is_drawn and limit.view.form == "share" and reached > (limit.found.value or 0.0):
             last = f"{last[0]} These trials came out higher by chance.", last[1]
     elif reached == 1 and glance.most is not None and glance.most.found is not None:
         last = "All 100 are reached already, so no limit is lower.", None
@@ -509,7 +511,7 @@ def _picture(
         squares[name] = None
         if reach is None or reach.found is None or reach.found.value is None:
             continue
-        if reach.view.form != "share" or not _is_of(reach, decision):
+        if not reach.is_drawn or reach.view.form != "share" or not _is_of(reach, decision):
             continue
         share = min(1.0, max(0.0, reach.found.value))
         if name == "with_it" and total != 100 and reach.counted is not None:
@@ -526,8 +528,12 @@ def _is_of(reach: Reach, decision: Decision | None) -> bool:
     if reach.row is None or decision is None or reach.is_decided:
         return True
     one, other = reach.row, decision.row
-    is_limit = other.role == "bound" or other.at.get("by") in ("bound", "ceiling")
-    return is_limit or one.role in ("guess", "bound") or one.name == other.name
+    return _limits_everybody(other) or one.role in ("guess", "bound") or one.name == other.name
+
+
+def _limits_everybody(row: StudyRow) -> bool:
+    """Return whether a row is about no attack, but about what all of them reach."""
+    return row.role == "bound" or row.at.get("by") in ("bound", "ceiling")
 
 
 def _is_added(glance: Glance, decision: Decision | None) -> bool:

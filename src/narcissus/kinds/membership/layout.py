@@ -63,8 +63,9 @@ def _said(one: JudgedCriterion) -> str:
 
 def _main(case: StudyJudgement) -> JudgedCriterion:
     """Return the rate that decided; where none did, the first asked for, or that can be seen."""
-    if case.worst.criterion.of != EPSILON and case.worst.at_most is not None:
-        return case.worst
+    worst = case.worst
+    if worst.criterion.of != EPSILON and (worst.at_most is not None or worst.attacks):
+        return worst
     told = [one for one in case.each if one.criterion.of != EPSILON]
     seen = [one for one in told if _best(one).quantity.value is not None]
     return next((one for one in told if one.at_most is not None), (seen or told)[0])
@@ -194,7 +195,7 @@ class MembershipLayout(Layout):
 
     def glance(self, case: StudyJudgement) -> Glance:
         beyond, worst = _refuted(case), case.worst
-        why = f"{beyond.name} refutes every ε below {lower(beyond.value, places=1)}"
+        why = f"{beyond.name} refutes every ε below {lower(beyond.value, 3)}"
         if is_void(case.detail.blind):
             void = voided("members", UNSEEN)
             if not stands(case.findings) or beyond.value <= 0:

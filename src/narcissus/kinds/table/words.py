@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, cast
 
 from narcissus._outwards import lower, upper
@@ -428,12 +429,21 @@ def glance(case: TableJudgement) -> Glance:
         excess = Excess.of_row(decision.row)
     view = _view(one, excess)
     group = _group_of(one, excess)
+    in_releases = excess is not None and excess.of == "targets"
+    without = _guessed(one, unit, group)
     best = one.best_attack if excess is None else one.attacks.get(excess.name, one.best_attack)
+    with_it = _reached(one, excess, best, f"With the release{at},", view)
+    most = _limited(one, excess, view) or _most(one)
+    if in_releases:
+        without = replace(without, is_drawn=False)
+        with_it = replace(with_it, is_drawn=with_it.is_decided)
+        most = most and replace(most, is_drawn=most.is_decided)
+        unit = "releases"
     return Glance(
         unit=unit if group is None else f"{unit} of the group “{group.by}: {group.group}”",
-        without=_guessed(one, unit, group),
-        with_it=_reached(one, excess, best, f"With the release{at},", view),
-        most=_limited(one, excess, view) or _most(one),
+        without=without,
+        with_it=with_it,
+        most=most,
         unlimited=f"Any attacker might get all 100 {unit} right: no lower limit is proved.",
         hardest=_hardest(one),
         unseen="what the attacker learns elsewhere, other releases about the same people, side "
