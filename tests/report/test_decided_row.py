@@ -8,6 +8,7 @@ import math
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -25,7 +26,16 @@ from narcissus.report.first_screen import (
 )
 from narcissus.report.mapping import mapping_of
 from narcissus.report.text import first_text, page_text
-from narcissus.rows import Findings, Quantity, StudyCriterion, StudyJudgement, StudyRow, judge
+from narcissus.results import Status
+from narcissus.rows import (
+    Findings,
+    Quantity,
+    StudyCriterion,
+    StudyJudgement,
+    StudyRow,
+    Unaccounted,
+    judge,
+)
 from narcissus.study.kinds import KINDS, study_kind
 from narcissus.study.reading import read_record
 from narcissus.study.registry import loaded
@@ -75,6 +85,13 @@ def void_of(detail, compared):
     return detail.model_copy(update={"blind": (blind,)})
 
 
+def with_more(detail):
+    """Bring in something that is not accounted for."""
+    more = Unaccounted(subject="column `note`", reason="It may name people.",
+                       declaration="`--irrelevant note`")  # fmt: skip
+    return detail.model_copy(update={"unaccounted": (more,)})
+
+
 def variants(record):
     """Yield findings that lead to other statuses, by a name."""
     kind = study_kind(record.kind)
@@ -88,11 +105,13 @@ def variants(record):
         for by in (-1.0, -0.2, -0.05, 0.05, 0.2, 1.0):
             yield f"moved by {by}", found(rows=moved(own.rows, by))
         yield "no threshold", found(held_to(own.criteria, None, None))
+        yield "undeclared", found(rows=moved(own.rows, -1.0), detail=with_more(own.detail))
         return
     for at_most, at_least in ((0.0, 1.0), (0.01, 0.99), (0.3, 0.7), (0.6, 0.45), (1.0, 0.0),
                               (None, None)):  # fmt: skip
         yield f"at most {at_most}", found(held_to(own.criteria, at_most, at_least))
     yield "contradicted", replace(found(held_to(own.criteria, 1.0, 0.0)), refuted=REFUTED)
+    yield "undeclared", found(held_to(own.criteria, 1.0, 0.0), detail=with_more(own.detail))
     yield "void", replace(found(held_to(own.criteria, 0.3, 0.7)), void=True)
     yield "left open", replace(own, undecided="too few trials")
     for compared in (MEMBERS, OUTSIDERS):
@@ -131,7 +150,7 @@ def every_case():
 
 
 def first_of(case, record):
-    return first_screen(record, loaded(study_kind(record.kind).layout), case)
+    return first_screen(record, case, loaded(study_kind(record.kind).layout).glance(case))
 
 
 def test_every_status_of_every_kind_is_drawn_in_every_form(every_case):
@@ -149,7 +168,7 @@ def test_every_status_of_every_kind_is_drawn_in_every_form(every_case):
         assert "  " not in first.answer, name
         assert ",," not in first.answer, name
         assert ".." not in first.answer, name
-    usual = {"met", "exceeded", "no threshold"}
+    usual = {"met", "exceeded", "no threshold", "undeclared"}
     least = {"table": usual, "game": {"met", "exceeded", "inconclusive"}, "channel": usual,
              "secrets": usual, "membership": usual}  # fmt: skip
     for kind in KINDS:
@@ -166,9 +185,7 @@ TO_SHOW = [path for path in FILES if path.parent.name in ("kept", "last")]
 def test_a_record_of_every_status_is_drawn_as_html_brief_and_mapping(path):
     record = read_record(path)
     case = study_kind(record.kind).judged(record)
-    statuses = ("met", "exceeded", "contradicted", "too few trials", "inconclusive", "not shown",
-                "not assessed", "no threshold")  # fmt: skip
-    for status in statuses:
+    for status in set(get_args(Status)) - {"undeclared"}:
         changes = {"status": status}
         if status == "contradicted":
             changes["contradictions"] = list(REFUTED)

@@ -101,7 +101,7 @@ class Layout:
         label, kept = case.worst.label, len(said["met"])
         return {
             "evidence_against": said["exceeded"],
-            "evidence_for": [] if record.contradictions else said["met"],
+            "evidence_for": [] if record.contradictions or case.unaccounted else said["met"],
             "setting": label if len(case.each) > 1 else "",
             "where": f"at {label}" if 0 < kept < len(case.each) else "",
         }

@@ -13,12 +13,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import PurePath
 from textwrap import shorten
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from narcissus._outwards import lower, upper
 from narcissus.report.format import STATUS, Rounding, grade_word
 from narcissus.results import LEFT_OUT, WEAK, Grade, Status
-from narcissus.rows import Decision, Quantity, StudyJudgement, StudyRow
+from narcissus.rows import Decision, Quantity, StudyJudgement, StudyRow, Unaccounted
 from narcissus.study.plugins import GIVEN
 from narcissus.study.record import Record
 
@@ -328,18 +328,13 @@ def hundredths(share: float, rounding: Rounding = "nearest") -> int:
     return int((upper if rounding == "up" else lower)(100 * share, places=0))
 
 
-class GivesWords(Protocol):
-    """A layout, for whoever draws a first screen."""
-
-    def glance(self, case: StudyJudgement) -> Glance: ...
-
-
 def paragraph(case: StudyJudgement, words: Glance) -> str:
     """Return the verdict in words: the answer, and what is reached without, with, at most."""
     glance = filled(words, case.decision)
     sentences = [text for text, _ in _sentences(glance, case.contradictions)]
-    said = [_answer(case.status, glance), *case.contradictions, *sentences, *glance.notes]
-    return f"{STATUS[case.status][1]}: {' '.join(said)}"
+    answer = _answer(case.status, case.unaccounted, glance)
+    texts = [answer, *case.contradictions, *sentences, *glance.notes]
+    return f"{STATUS[case.status][1]}: {' '.join(texts)}"
 
 
 def filled(glance: Glance, decision: Decision | None) -> Glance:
@@ -461,15 +456,14 @@ def _is_reached(glance: Glance, limit: Reach) -> bool:
     return exact and abs(found.value - most.value) <= 1e-12
 
 
-def first_screen(record: Record, layout: GivesWords, case: StudyJudgement) -> FirstScreen:
+def first_screen(record: Record, case: StudyJudgement, glance: Glance) -> FirstScreen:
     """Make the first screen of a record.
 
-    layout: Gives the words of its kind.
-    case: What follows from its rows: status and grade are the record's, the row is the judge's.
+    case: What follows from its rows. The row that decided is its judge's.
+    glance: The words of its kind.
     """
-    words = layout.glance(case)
     decision = case.decision
-    glance = filled(words, decision)
+    glance = filled(glance, decision)
     sign, word = STATUS[record.status]
     limit = _limit(glance, record.contradictions)
     picture = _picture(glance, limit, decision)
@@ -481,14 +475,14 @@ def first_screen(record: Record, layout: GivesWords, case: StudyJudgement) -> Fi
         word=word,
         sign=sign,
         grade=record.grade,
-        answer=_answer(record.status, glance),
+        answer=_answer(record.status, case.unaccounted, glance),
         unit=glance.unit,
         without=picture["without"],
         with_it=picture["with_it"],
         most=picture["most"],
         sentences=tuple(_sentences(glance, record.contradictions)),
         hardest=glance.hardest,
-        rests_on=tuple(_bullets(record, glance, limit, case)) or (_exact(case),),
+        rests_on=tuple(_bullets(record, case, glance, limit)) or (_exact(case),),
         not_looked_at=_unseen(record, glance),
         total=picture["total"] or 100,
         is_shown=_is_added(glance, decision),
@@ -606,7 +600,9 @@ def _limit(glance: Glance, contradictions: Sequence[str]) -> Reach | None:
     return most if hundredths(most.found.value, "up") < 100 else None
 
 
-def _answer(status: Status, glance: Glance) -> str:
+def _answer(status: Status, unaccounted: Sequence[Unaccounted], glance: Glance) -> str:
+    if status == "undeclared":
+        return " ".join(_declarations(unaccounted))
     subject = f"{glance.asked}, {glance.accepted}," if glance.accepted else glance.asked
     where = f" {glance.where}" if glance.where else ""
     why = f": {glance.why}" if glance.why else ""
@@ -636,11 +632,22 @@ def _exact(case: StudyJudgement) -> str:
     return f"What decides is exact. {max(trials):,} trials stand beside it, and decide nothing."
 
 
+def _declarations(unaccounted: Sequence[Unaccounted]) -> Iterator[str]:
+    """Yield what a verdict in favour waits for, and what the user may write."""
+    subjects = _named([item.subject for item in unaccounted], 2).replace("; ", " and ")
+    verb = "is" if len(unaccounted) == 1 else "are"
+    yield f"{subjects[0].upper()}{subjects[1:]} {verb} not accounted for."
+    yield unaccounted[0].reason
+    declarations = list(dict.fromkeys(item.declaration for item in unaccounted))
+    yield f"To decide, write {' and '.join(declarations[:2])}."
+
+
 def _bullets(
-    record: Record, glance: Glance, limit: Reach | None, case: StudyJudgement
+    record: Record, case: StudyJudgement, glance: Glance, limit: Reach | None
 ) -> Iterator[str]:
     """Yield what the answer rests on, the weightiest first; the last one counts the rest."""
     said = [_refuted(one) for one in record.contradictions]
+    said += [f"Not accounted for: {item.subject}." for item in case.unaccounted]
     weak = [r.reason.rstrip(".") for r in record.not_assessed if r.quantity == WEAK]
     said += [f"{reason[0].upper()}{reason[1:]}." for reason in weak]
     said += [*_sampling(glance, case.decision), *glance.notes]
