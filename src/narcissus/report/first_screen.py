@@ -690,7 +690,7 @@ def _sampling(glance: Glance, decision: Decision | None) -> Iterator[str]:
         if text and found.grade in ("sampled", "approximate"):
             subject = glance.interval or "The figure with the release"
             level = _level(decision.row.quantity.confidence or glance.level)
-            yield f"{subject} is estimated: {text}{level}."
+            yield f"{subject} is {text}{level}."
         return
     for reach, which in ((glance.with_it, "with"), (glance.without, "without")):
         found = reach.found
