@@ -432,7 +432,8 @@ def _signed(text: str) -> str:
 
 def _sentences(glance: Glance, contradictions: Sequence[str]) -> list[tuple[str, Grade | None]]:
     limit = _limit(glance, contradictions)
-    shares = [one.found.value for one in (glance.without, glance.with_it) if one.found is not None]
+    drawn = [one for one in (glance.without, glance.with_it) if one.is_drawn]
+    shares = [one.found.value for one in drawn if one.found is not None]
     reached = max((one for one in shares if one is not None), default=0.0)
     last: tuple[str, Grade | None] = (glance.unlimited, None)
     if limit is not None and limit.found is not None:
@@ -522,7 +523,8 @@ def _is_of(reach: Reach, decision: Decision | None) -> bool:
     if reach.row is None or decision is None or reach.is_decided:
         return True
     one, other = reach.row, decision.row
-    return _limits_everybody(other) or one.role in ("guess", "bound") or one.name == other.name
+    is_named = other.name in ("", one.name)
+    return is_named or _limits_everybody(other) or one.role in ("guess", "bound")
 
 
 def _limits_everybody(row: StudyRow) -> bool:

@@ -644,7 +644,7 @@ def _attackers(case: GameJudgement) -> Iterator[Block]:
     yield table(caption, rows, columns, percent=("success", "own baseline"))
     if case.refuted is not None:
         all_ = "these" if case.classes else "all"
-        words = f"{lower(case.refuted, places=2)}, by {all_} attackers together (sampled)"
+        words = f"{lower(case.refuted, places=2)}, by {all_} attackers together (estimated)"
         yield Facts([("Largest epsilon refuted at the statement's delta", words)])
     if (end := detail.end) is not None:
         words = f"{ENDED[end.ended]}, at look {end.look}; the limits hold whenever a run ends"
