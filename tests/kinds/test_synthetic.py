@@ -425,7 +425,7 @@ def test_the_verdict_has_both_shares_and_no_evidence_for(audits):
     verdict = page_of(audits["copied"].record).verdict
     assert verdict.evidence_against
     assert not verdict.evidence_for
-    assert [grade for *_, grade in verdict.numbers[:3]] == ["proved"] * 3
+    assert [grade for *_, grade in verdict.numbers[:3]] == ["counted"] * 3
     assert all("control" in text for _, _, text, _ in verdict.numbers[3:])
     alone = page_of(audits["alone"].record).verdict
     grades = {label: grade for label, *_, grade in alone.numbers[3:]}

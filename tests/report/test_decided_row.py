@@ -380,3 +380,76 @@ def test_the_terminal_and_the_page_draw_the_same_squares(every_case):
         for sign in (GUESSED, MORE):
             said = first.key.count(sign)
             assert text.count(sign) == first.squares.count(sign) + said, name
+
+
+def kept(name):
+    return read_record(STUDY / "kept" / f"{name}.json")
+
+
+def test_of_several_thresholds_the_one_of_the_row_that_decided_is_said():
+    record = kept("secrets")
+    kind = study_kind(record.kind)
+    own = kind.judged(record)
+    limits = [0.19, 0.2801, 0.435801, *[0.1] * 9]
+    criteria = tuple(
+        one.criterion.model_copy(update={"at_most": limit, "decides": True})
+        for one, limit in zip(own.each, limits, strict=False)
+    )
+    case = kind.judge(kind.found(criteria, own.findings.rows, own.detail))
+    first = first_of(case, as_record(record, case))
+    assert case.status == "exceeded"
+    limit = case.worst.at_most
+    assert f"Your threshold, {three(100 * limit)} of 100 secrets" in first.answer
+    assert case.worst.label in first.answer or len(own.each) == 1
+    assert str(limit)[2:] not in first.answer or len(str(limit)) <= 4
+
+
+def test_a_language_model_exceeded_by_its_program_shows_the_quality():
+    record = kept("language-model")
+    program = read_record(STUDY / "records" / "last" / "extraction.json")
+    kind = study_kind(record.kind)
+    detail = record.detail.model_copy(update={"program": program.detail})
+    rows = (*record.rows, *(one for one in program.rows if one.of == "success"))
+    found = kind.found(kind.criteria(1.0, 0.5), rows, detail)
+    case = kind.judge(found)
+    first = first_of(case, as_record(record, case))
+    assert case.status == "exceeded"
+    assert (first.decided_by.of, first.decided_by.value) == ("quality", program.detail.quality)
+    assert "a quality of 0.5" in first.answer
+    assert "The quality of the extraction is 0.991" in first.sentences[2][0]
+    assert "20 of 20" in first.sentences[1][0]
+
+
+def test_a_channel_judged_by_pairs_shows_the_pair_and_its_exact_number_once():
+    record = read_record(STUDY / "records" / "last" / "mechanism.json")
+    case = study_kind(record.kind).judged(record)
+    first = first_of(case, record)
+    assert case.decided_by.name == "beta_star"
+    assert (first.without, first.with_it, first.most) == (50, 62, None)
+    assert "65 of 100" in first.answer
+    assert "it is exact" in first.sentences[2][0]
+
+
+def test_a_game_that_is_met_names_its_statement_and_what_is_allowed():
+    record = kept("game")
+    case = study_kind(record.kind).judged(record)
+    first = first_of(case, record)
+    assert first.status == "met"
+    assert f"The {case.detail.statement.name} statement" in first.answer
+    most = math.exp(case.detail.statement.epsilon) * case.top.baseline + case.limit
+    assert f"allowed are {round(100 * most)} of 100" in first.sentences[1][0]
+
+
+def test_a_given_file_that_is_open_shows_the_risk_that_is_open():
+    record = kept("synthetic")
+    kind = study_kind(record.kind)
+    own = kind.judged(record)
+    criteria = tuple(one.model_copy(update={"at_most": 1.0}) for one in own.findings.criteria)
+    case = kind.judge(kind.found(criteria, own.findings.rows, own.detail))
+    first = first_of(case, as_record(record, case))
+    assert case.status == "not shown"
+    asked = [one for criterion in case.deciding for one in criterion.attacks]
+    most = max(asked, key=lambda one: one.quantity.high)
+    assert case.decided_by == most
+    assert first.decided_by.name == most.name
+    assert most.name in first.rests_on[0]

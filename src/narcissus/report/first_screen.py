@@ -333,7 +333,8 @@ def paragraph(case: StudyJudgement, words: Glance) -> str:
     glance = filled(words, case.decision)
     sentences = [text for text, _ in _sentences(glance, case.contradictions)]
     answer = _answer(case.status, case.unaccounted, glance)
-    texts = [answer, *case.contradictions, *sentences, *glance.notes]
+    between = _sampling(glance, case.decision)
+    texts = [answer, *case.contradictions, *sentences, *between, *glance.notes]
     return f"{STATUS[case.status][1]}: {' '.join(texts)}"
 
 

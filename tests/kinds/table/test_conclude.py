@@ -29,7 +29,7 @@ CLASH = contradictions([
 
 
 def said(case):
-    return paragraph(case.status, case.contradictions, glance(case))
+    return paragraph(case, glance(case))
 
 
 def conclude(experiment, trials, threshold, at):

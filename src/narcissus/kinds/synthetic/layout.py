@@ -449,7 +449,7 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
         with_it=Reach.of("{} people who are unique in the data stand in the file.", row),
         most=None,
         unlimited=UNLIMITED,
-        hardest=hardest if copied.status == "exceeded" else _hardest(case),
+        hardest=hardest if copied.status == "exceeded" and not _is_sure(case) else _hardest(case),
         unseen=UNSEEN,
         accepted=accepted,
         view=MORE_OF_100,
@@ -461,6 +461,12 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
         undecided="The file holds no more people of the data than coincidence explains"
         + (f", but {none}." if none else "."),
     )
+
+
+def _is_sure(case: StudyJudgement) -> bool:
+    """Return whether some group is hit more often for certain."""
+    groups = about(case, groups=True)
+    return case.detail.unlike is not None and any(one.low > 0 for one in groups)
 
 
 def _hardest(case: StudyJudgement) -> str:

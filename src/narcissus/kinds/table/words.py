@@ -30,6 +30,7 @@ from narcissus.report.first_screen import (
     placed,
     seeks,
     three,
+    written,
 )
 from narcissus.report.format import NO_BREAK, number
 from narcissus.report.format import percent as rounded
@@ -607,8 +608,13 @@ def _most(one: JudgedSetting) -> Reach | None:
 def _accepted(one: JudgedSetting, excess: Excess | None) -> str:
     """Word the threshold of the excess that decided."""
     threshold = one.threshold
-    if threshold is None or excess is None:
+    if threshold is None:
         return ""
+    if excess is None:
+        limits = {name: getattr(threshold, name) for name in ("share", "gain", "advantage")}
+        name = next((name for name, most in limits.items() if most is not None), "targets")
+        found = Excess("attack", "", name, "", 0.0, 0.0, 0.0)
+        return _accepted(one, found).replace("{}", written(0.0, _view(one, found)))
     if excess.of == "targets":
         return f"{threshold.targets} people in one release"
     words = {

@@ -116,7 +116,8 @@ class LanguageLayout(MemorizationLayout):
         program = _program(case)
         row = case.decided_by
         if program is not None and row is not None and row.of == QUALITY:
-            found = quality_glance(program, undecided="", notes=[])
+            said = [f"{_HEADS[program.detail.verdict]}."]
+            found = quality_glance(program, undecided="", notes=said)
             return replace(found, hardest=self._hardest(self.best(case)[1]), about=self.about(case))
         found = super().glance(case)
         notes = [*found.notes, *_canaries_said(case)]
