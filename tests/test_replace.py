@@ -1,4 +1,4 @@
-"""`dataclasses.replace` escapes the type checker: what it names must be fields of some one class."""
+"""`dataclasses.replace` escapes the type checker: what it names must be fields of one class."""
 
 import ast
 from pathlib import Path

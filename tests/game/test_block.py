@@ -908,7 +908,7 @@ def test_fresh_rows_count_where_they_keep_their_share(looser):
 @pytest.mark.parametrize(
     ("relation", "shape"),
     [(Pinned(1), (2, 1)), (Pinned(2), (2, 2)), (Prefix(2), (2,)), (Member(), (3,))],
-    ids=lambda value: str(value),
+    ids=str,
 )
 def test_attempts_of_another_shape_are_refused_by_their_shapes(relation, shape):
     data = np.array([[0, 1, 1, 0], [1, 1, 0, 0]])

@@ -15,16 +15,9 @@ import pytest
 from narcissus.membership.blind import MEMBERS, OUTSIDERS, BlindBaseline
 from narcissus.report import page_of, render_html
 from narcissus.report.brief import render_brief
-from narcissus.report.first_screen import (
-    GUESSED,
-    MORE,
-    REST,
-    counted_in,
-    first_screen,
-    markdown,
-    three,
-)
+from narcissus.report.first_screen import GUESSED, MORE, REST, first_screen, markdown
 from narcissus.report.mapping import mapping_of
+from narcissus.report.reach import counted_in, three
 from narcissus.report.text import first_text, page_text
 from narcissus.results import Status
 from narcissus.rows import (
@@ -61,7 +54,8 @@ def moved(rows, by):
             }
             facts = {key: fact for key, fact in row.facts.items() if key != "low_apart"}
             change = {"quantity": row.quantity.model_copy(update=ends), "facts": facts}
-            row = row.model_copy(update=change)
+            found.append(row.model_copy(update=change))
+            continue
         found.append(row)
     return tuple(found)
 
@@ -69,9 +63,7 @@ def moved(rows, by):
 def held_to(criteria, at_most, at_least):
     """Hold what is asked to other limits, each on the side that it has."""
     return tuple(
-        one.model_copy(
-            update={"at_least": at_least} if "least" in side else {"at_most": at_most}
-        )
+        one.model_copy(update={"at_least": at_least} if "least" in side else {"at_most": at_most})
         for one in criteria
         for side in ["least" if one.of in ("measure", "estimate") else "most"]
     )
@@ -251,11 +243,14 @@ def test_sentence_interval_and_threshold_hold_the_number_of_that_row(every_case)
             assert full or record.contradictions or len(first.rests_on) == 3, name
             checked["interval"] += bool(full)
         limit = case.decision.limit
-        numbers = [float(n.replace(",", "")) for n in re.findall(r"[\d,]*\d(?:\.\d+)?", said.accepted)]
+        numbers = [
+            float(n.replace(",", "")) for n in re.findall(r"[\d,]*\d(?:\.\d+)?", said.accepted)
+        ]
         if limit is not None and said.accepted and record.kind != "table":
             near = [limit, 100 * limit, 100 * (1 - limit), 100 * (1 - limit / 2)]
-            assert any(math.isclose(a, b, rel_tol=6e-3, abs_tol=1e-9) for a in numbers for b in near), (
-                name, said.accepted, limit)  # fmt: skip
+            pairs = [(number, other) for number in numbers for other in near]
+            is_near = any(math.isclose(*pair, rel_tol=6e-3, abs_tol=1e-9) for pair in pairs)
+            assert is_near, (name, said.accepted, limit)
             checked["threshold"] += 1
     assert min(checked.values()) > 20, checked
 

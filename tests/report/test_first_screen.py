@@ -18,13 +18,11 @@ from narcissus.report.first_screen import (
     NO_GROUPS,
     REST,
     Glance,
-    Reach,
     first_screen,
-    hundredths,
     markdown,
-    of_100,
-)  # fmt: skip
+)
 from narcissus.report.format import STATUS, grade_word
+from narcissus.report.reach import Reach, hundredths, of_100
 from narcissus.report.text import WIDTH, first_text
 from narcissus.rows import Unaccounted
 from narcissus.study.kinds import KINDS, study_kind

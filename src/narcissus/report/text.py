@@ -226,7 +226,7 @@ def _first(first: FirstScreen) -> Iterator[str]:
 
 
 def _squares(first: FirstScreen) -> Iterator[str]:
-    """Yield a sign for each square, a hundred in two lines, by tens, with a line where the limit is."""
+    """Yield a sign for each square, a hundred in two lines, and a line where the limit is."""
     for start in range(0, first.total, COLUMNS):
         line = ""
         for place in range(start, min(start + COLUMNS, first.total)):

@@ -185,7 +185,7 @@ def test_a_family_of_rates_that_is_not_decided_does_not_hold_by_enumeration():
 @pytest.mark.parametrize("allowed", [0.055, 0.045, 0.04])
 def test_what_limits_every_attacker_at_the_priors_looked_at_is_not_left_out(allowed):
     """The best success at the worst prior is exact, so an attack that always succeeds is not."""
-    from narcissus.report.first_screen import of_100
+    from narcissus.report.reach import of_100
 
     audit = run(study(allowed, **PLAYED), rng=1)
     largest = float(case_of(audit).top.facts["largest"])

@@ -11,19 +11,11 @@ from narcissus.kinds.channel.kind import LIMITED, ChannelDetail
 from narcissus.kinds.layout import Headline, Layout, table
 from narcissus.report import exact_channel
 from narcissus.report.about import Answered, EveryAttacker, RealFigure, Subject
-from narcissus.report.first_screen import (
-    ERROR,
-    OF_TWO,
-    Glance,
-    Reach,
-    View,
-    decided,
-    of_100,
-    seeks,
-)
+from narcissus.report.first_screen import Glance, seeks
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.gives_away import FOUND, VERDICT
 from narcissus.report.page import Block, Facts, Figure, Grid, Items, Section, Text
+from narcissus.report.reach import ERROR, OF_TWO, Reach, View, decided, of_100
 from narcissus.results import Grade, NotAssessed
 from narcissus.rows import Quantity, StudyJudgement, StudyRow
 from narcissus.study.record import Record
@@ -266,7 +258,9 @@ def _of_two(case: StudyJudgement) -> Glance:
         hardest += f", and {of_100(guess.value)} without the output"
     return Glance(
         unit=f"attempts to tell {a!r} from {b!r}",
-        without=Reach("A coin tells two secrets apart {} times.", Quantity(value=0.5, grade="proved")),
+        without=Reach(
+            "A coin tells two secrets apart {} times.", Quantity(value=0.5, grade="proved")
+        ),
         with_it=decided(f"With the output, an attacker tells {a!r} from {b!r} {{}} times.", OF_TWO),
         most=_limited(
             case, found[SECURITY], "No attacker tells two secrets apart more than {} times.", OF_TWO

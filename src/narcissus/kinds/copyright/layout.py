@@ -15,10 +15,11 @@ from narcissus.kinds.copyright.kind import (
 )
 from narcissus.kinds.layout import Headline, Layout
 from narcissus.report.about import RealFigure, Subject
-from narcissus.report.first_screen import MORE_OF_100, Glance, Reach, seeks
+from narcissus.report.first_screen import Glance, seeks
 from narcissus.report.format import between_points, number, percent
 from narcissus.report.gives_away import FOUND, VERDICT
 from narcissus.report.page import Block, Facts, Grid, Section, Text
+from narcissus.report.reach import MORE_OF_100, Reach
 from narcissus.results import Grade, NotAssessed
 from narcissus.rows import StudyJudgement, StudyRow
 from narcissus.study.record import Record
@@ -92,7 +93,10 @@ class CopyrightLayout(Layout):
             at_least = f"{between_points(gain.low, gain.high)} points at level {level}"
         lines: list[Headline] = [
             ("With access", percent(detail.with_access.share), _of(detail.with_access), "counted"),
-            *(("Without access", percent(one.share), _of(one), "counted") for one in detail.without),
+            *(
+                ("Without access", percent(one.share), _of(one), "counted")
+                for one in detail.without
+            ),
             ("Works that no model saw", percent(chance.value), f"{most} at level {level}",
              "sampled"),
             ("What access adds", percent(gain.value), at_least, "sampled"),

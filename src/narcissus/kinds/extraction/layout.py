@@ -9,10 +9,11 @@ from narcissus._outwards import upper
 from narcissus.kinds.extraction.program import WITH, ProgramFound
 from narcissus.kinds.layout import Headline, Layout
 from narcissus.report.about import RealFigure, Subject
-from narcissus.report.first_screen import AT_MOST, Glance, Reach, decided, seeks
+from narcissus.report.first_screen import Glance, seeks
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.gives_away import FOUND, VERDICT
 from narcissus.report.page import Block, Facts, Figure, Grid, Items, Section, Text
+from narcissus.report.reach import AT_MOST, Reach, decided
 from narcissus.results import Grade
 from narcissus.rows import Quantity, StudyJudgement, StudyRow
 from narcissus.study.record import Record

@@ -13,9 +13,10 @@ from narcissus.kinds.layout import Column, Headline, Layout, table
 from narcissus.profiles import Cover
 from narcissus.profiles.write_out import number as exact_number
 from narcissus.report.about import Answered, EveryAttacker, Subject
-from narcissus.report.first_screen import NUMBER, SHARE, Glance, Reach, View, of_100, seeks
+from narcissus.report.first_screen import Glance, seeks
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.page import Block, Facts, Figure, Grid, Items, Section, Text
+from narcissus.report.reach import NUMBER, SHARE, Reach, View, of_100
 from narcissus.rows import StudyJudgement, StudyRow
 from narcissus.study.record import Record
 
@@ -450,7 +451,8 @@ def _glance(case: GameJudgement) -> Glance:
         + ["Attacks are played at the given prior."] * bool(case.detail.near and case.attackers),
         about=seeks(
             f"how data are drawn{f' and {case.detail.told}' if case.detail.told else ''}",
-            "the data", f"one release; the statement is {statement.words}",
+            "the data",
+            f"one release; the statement is {statement.words}",
         ),
     )
 

@@ -18,13 +18,14 @@ from narcissus.kinds.membership.kind import (
 )
 from narcissus.membership.reported import AREA, PRECISION, is_void, void_text
 from narcissus.report.about import Answered, EveryAttacker, RealFigure, Subject
-from narcissus.report.first_screen import AT_LEAST, Glance, Reach, decided, seeks, voided
+from narcissus.report.first_screen import Glance, seeks, voided
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.gives_away import FOUND, VERDICT
 from narcissus.report.page import Block, Facts, Items, Section, Text
+from narcissus.report.reach import AT_LEAST, Reach, decided
 from narcissus.report.roc import roc_figure, row_limits
 from narcissus.results import NotAssessed
-from narcissus.rows import JudgedCriterion, Quantity, StudyJudgement, StudyRow
+from narcissus.rows import JudgedCriterion, StudyJudgement, StudyRow
 from narcissus.study.record import Record
 
 _FOUND = "The attack {name} finds {value} of members, at a false-positive rate of {guess}.{proved}"

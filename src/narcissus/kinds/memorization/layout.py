@@ -11,18 +11,11 @@ from narcissus.kinds.layout import Headline, Layout, dots
 from narcissus.kinds.memorization.engine import Counted, groups_of
 from narcissus.membership.reported import is_void, void_text
 from narcissus.report.about import Answered, RealFigure, Subject
-from narcissus.report.first_screen import (
-    MORE_OF_100,
-    NO_GROUP,
-    NO_GROUPS,
-    Glance,
-    Reach,
-    seeks,
-    voided,
-)
+from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, seeks, voided
 from narcissus.report.format import MISSING, between_points, limits, number, percent
 from narcissus.report.gives_away import FOUND, VERDICT, merged_words
 from narcissus.report.page import Cell, Facts, Figure, Grid, Page, Range, Row, Section, Text
+from narcissus.report.reach import MORE_OF_100, Reach
 from narcissus.results import Grade
 from narcissus.rows import SLACK, Quantity, StudyJudgement, StudyRow
 from narcissus.study.record import Record

@@ -10,9 +10,10 @@ from narcissus._outwards import lower
 from narcissus.kinds.layout import Headline, Layout, table
 from narcissus.kinds.secrets.kind import SecretsDetail, SecretSettings
 from narcissus.report.about import Answered, EveryAttacker, Subject
-from narcissus.report.first_screen import NO_GROUPS, Glance, Reach, placed, seeks
+from narcissus.report.first_screen import NO_GROUPS, Glance, placed, seeks
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Section, Text
+from narcissus.report.reach import Reach
 from narcissus.results import NotAssessed
 from narcissus.rows import JudgedCriterion, StudyJudgement, StudyRow
 from narcissus.study.record import Record

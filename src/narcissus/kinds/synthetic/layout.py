@@ -13,18 +13,11 @@ from narcissus.kinds.synthetic.copies import CopiesDetail
 from narcissus.kinds.synthetic.kind import RiskDetail, SyntheticDetail
 from narcissus.kinds.synthetic.measures import measured_section
 from narcissus.report.about import Answered, RealFigure, Subject
-from narcissus.report.first_screen import (
-    MORE_OF_100,
-    NO_GROUP,
-    NO_GROUPS,
-    Glance,
-    Reach,
-    of_100,
-    seeks,
-)
+from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, seeks
 from narcissus.report.format import MISSING, between_points, limits, number, percent, points
 from narcissus.report.gives_away import VERDICT, groups_of_people, merged_words
 from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Range, Row, Section, Text
+from narcissus.report.reach import MORE_OF_100, Reach, of_100
 from narcissus.results import Grade, NotAssessed, Status
 from narcissus.rows import WORST, JudgedCriterion, Quantity, StudyJudgement, StudyRow
 from narcissus.study.record import Record

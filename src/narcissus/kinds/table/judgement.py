@@ -252,9 +252,7 @@ class JudgedSetting(SettingFound):
             best = self.best_attack
             return None if best is None else Decision(best.row, label=self.label)
         found = _nearest(self.status, self.judgement.rests_on, self.excesses)
-        row = next(
-            row for row in self.rows if row.role == "excess" and Excess.of_row(row) == found
-        )
+        row = next(row for row in self.rows if row.role == "excess" and Excess.of_row(row) == found)
         return Decision(row, at_most=0.0, label=self.label)
 
     def grade_of(self, bound: TableBound) -> Grade:

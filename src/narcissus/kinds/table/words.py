@@ -18,22 +18,10 @@ from narcissus.kinds.table.found import (
     PrecisionDetail,
 )
 from narcissus.kinds.table.judgement import JudgedSetting, TableJudgement
-from narcissus.report.first_screen import (
-    NO_GROUP,
-    NO_GROUPS,
-    SHARE,
-    Glance,
-    Reach,
-    View,
-    decided,
-    of_100,
-    placed,
-    seeks,
-    three,
-    written,
-)
+from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, placed, seeks
 from narcissus.report.format import NO_BREAK, number
 from narcissus.report.format import percent as rounded
+from narcissus.report.reach import SHARE, Reach, View, decided, of_100, three, written
 from narcissus.rows import Quantity
 from narcissus.study.plugins import GIVEN
 from narcissus.study.record import Record
