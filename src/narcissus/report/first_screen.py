@@ -433,7 +433,7 @@ def _limit(glance: Glance, contradictions: Sequence[str]) -> Reach | None:
 
 
 def _answer(status: Status, unaccounted: Sequence[Unaccounted], glance: Glance) -> str:
-    if status == "undeclared":
+    if status == "undeclared" and unaccounted:
         return " ".join(_declarations(unaccounted))
     subject = f"{glance.asked}, {glance.accepted}," if glance.accepted else glance.asked
     where = f" {glance.where}" if glance.where else ""

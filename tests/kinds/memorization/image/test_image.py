@@ -282,7 +282,7 @@ def test_a_page_allows_pictures_inside_it_only_where_it_has_some(kept):
     said = [f"<td>{one.to_trained:.3f}</td>", "<td>yes</td>" if one.reproduced else "<td>no</td>"]
     assert all(words in html for words in said)
     assert "a &lt;image of&gt; it" in html
-    assert "of 100 outliers" in repr(kept)
+    assert "of 4 outliers" in repr(kept)
     assert "so few" in html
     assert "default-src 'none'; img-src data:; style-src" in html
     assert "<script" not in html
