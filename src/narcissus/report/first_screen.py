@@ -19,7 +19,7 @@ from narcissus.report.format import STATUS, Rounding, grade_word
 from narcissus.report.reach import (
     SHARE,
     Reach,
-    View,
+    RowView,
     counted_in,
     figure_text,
     hundredths,
@@ -87,7 +87,7 @@ class Glance:
     hardest: str
     unseen: str
     accepted: str = ""
-    view: View = SHARE
+    view: RowView = SHARE
     interval: str = ""
     level: float | None = None
     added: Quantity | None = None
@@ -262,7 +262,7 @@ def filled(glance: Glance, decision: Decision | None) -> Glance:
     )
 
 
-def _shown(decision: Decision, view: View) -> str:
+def _shown(decision: Decision, view: RowView) -> str:
     """Write the number of the row that decided; a limit is rounded up."""
     row, found = decision.row, view.of(decision.row.quantity)
     is_limit = limits_everybody(row)

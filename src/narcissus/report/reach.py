@@ -14,7 +14,7 @@ Form = Literal["share", "more", "number"]
 
 
 @dataclass(frozen=True)
-class View:
+class RowView:
     """How a reader is told a number of a row: as ``scale`` times it plus ``offset``.
 
     form: "share" is so many of 100, "more" so many more of 100, "number" the number itself.
@@ -38,9 +38,9 @@ class View:
         )
 
 
-SHARE, MORE_OF_100, NUMBER = View(), View(form="more"), View(form="number")
-AT_LEAST, AT_MOST = View(form="number", rounding="down"), View(form="number", rounding="up")
-ERROR, OF_TWO = View(-1.0, 1.0), View(-0.5, 1.0)
+SHARE, MORE_OF_100, NUMBER = RowView(), RowView(form="more"), RowView(form="number")
+AT_LEAST, AT_MOST = RowView(form="number", rounding="down"), RowView(form="number", rounding="up")
+ERROR, OF_TWO = RowView(-1.0, 1.0), RowView(-0.5, 1.0)
 """An error as success; Bayes security as the success of telling two secrets apart."""
 
 
@@ -63,12 +63,12 @@ class Reach:
     row: StudyRow | None = None
     counted: tuple[int, int] | None = None
     is_decided: bool = False
-    view: View = SHARE
+    view: RowView = SHARE
     is_limit: bool = False
     is_drawn: bool = True
 
     @classmethod
-    def of(cls, text: str, row: StudyRow | None, view: View = SHARE) -> Reach:
+    def of(cls, text: str, row: StudyRow | None, view: RowView = SHARE) -> Reach:
         """Word a row of the record."""
         if row is None:
             return cls(text)
@@ -81,7 +81,7 @@ class Reach:
         return "counted" if self.counted is not None else self.found.grade
 
 
-def decided(text: str, view: View = SHARE, *, is_limit: bool = False) -> Reach:
+def decided(text: str, view: RowView = SHARE, *, is_limit: bool = False) -> Reach:
     """Word the row that decided, whichever the judge says it is; or its upper limit."""
     return Reach(text, is_decided=True, view=view, is_limit=is_limit)
 
@@ -132,7 +132,7 @@ def three(value: float) -> str:
     return f"{rounded:,.0f}" if abs(rounded) >= 100 else f"{rounded:.12f}".rstrip("0").rstrip(".")
 
 
-def written(value: float, view: View) -> str:
+def written(value: float, view: RowView) -> str:
     """Write what is accepted of a row, as a reader is told it."""
     shown = view.number(value)
     assert shown is not None
@@ -174,7 +174,7 @@ def _signed(text: str) -> str:
 
 
 def figure_text(
-    value: float, view: View, counted: tuple[int, int] | None, rounding: Rounding = "nearest"
+    value: float, view: RowView, counted: tuple[int, int] | None, rounding: Rounding = "nearest"
 ) -> str:
     """Write a figure of a sentence: a count as it was observed."""
     if counted is not None:

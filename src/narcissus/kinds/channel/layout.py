@@ -15,7 +15,7 @@ from narcissus.report.first_screen import Glance, seeks
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.gives_away import FOUND, VERDICT
 from narcissus.report.page import Block, Facts, Figure, Grid, Items, Section, Text
-from narcissus.report.reach import ERROR, OF_TWO, Reach, View, decided, of_100
+from narcissus.report.reach import ERROR, OF_TWO, Reach, RowView, decided, of_100
 from narcissus.results import Grade, NotAssessed
 from narcissus.rows import Quantity, StudyJudgement, StudyRow
 from narcissus.study.record import Record
@@ -210,7 +210,7 @@ UNSEEN = "how long an answer takes, what is sent beside it, other uses of the ch
 UNLIMITED = "Any attacker might get all 100 right: these outputs set no lower limit."
 
 
-def _limited(case: StudyJudgement, row: StudyRow, text: str, view: View) -> Reach:
+def _limited(case: StudyJudgement, row: StudyRow, text: str, view: RowView) -> Reach:
     """Word what no attacker exceeds: the number itself, or its upper limit."""
     found = view.of(row.quantity)
     most = found.high if _is_sampled(case) else found.value

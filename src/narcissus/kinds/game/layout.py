@@ -16,7 +16,7 @@ from narcissus.report.about import Answered, EveryAttacker, Subject
 from narcissus.report.first_screen import Glance, seeks
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.page import Block, Facts, Figure, Grid, Items, Section, Text
-from narcissus.report.reach import NUMBER, SHARE, Reach, View, of_100
+from narcissus.report.reach import NUMBER, SHARE, Reach, RowView, of_100
 from narcissus.rows import StudyJudgement, StudyRow
 from narcissus.study.record import Record
 
@@ -471,7 +471,7 @@ def _measure(case: GameJudgement) -> str:
     return "an epsilon of" if case.detail.statement.name == "threshold" else "a delta of"
 
 
-def _decided_words(case: GameJudgement) -> tuple[str, View, str]:
+def _decided_words(case: GameJudgement) -> tuple[str, RowView, str]:
     """Word the number that decided, as the end of the answer, and how its row is read."""
     decision = case.decision
     if decision is None:

@@ -21,7 +21,7 @@ from narcissus.kinds.table.judgement import JudgedSetting, TableJudgement
 from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, placed, seeks
 from narcissus.report.format import NO_BREAK, number
 from narcissus.report.format import percent as rounded
-from narcissus.report.reach import SHARE, Reach, View, decided, of_100, three, written
+from narcissus.report.reach import SHARE, Reach, RowView, decided, of_100, three, written
 from narcissus.rows import Quantity
 from narcissus.study.plugins import GIVEN
 from narcissus.study.record import Record
@@ -488,17 +488,17 @@ def _chance_allowed(one: JudgedSetting) -> float:
     return 1 - counts[0] if counts else 0.0
 
 
-def _view(one: JudgedSetting, excess: Excess | None) -> View:
+def _view(one: JudgedSetting, excess: Excess | None) -> RowView:
     """Say how an excess is read: with what is accepted, it is the share or the gain itself."""
     threshold = one.threshold
     if excess is None or threshold is None:
         return SHARE
     if excess.of == "targets":
-        return View(offset=_chance_allowed(one))
+        return RowView(offset=_chance_allowed(one))
     accepted = threshold.worst_group if excess.group else getattr(threshold, excess.of)
     if excess.of == "share":
-        return View(offset=accepted or 0.0)
-    return View(offset=(accepted or 0.0) if excess.of == "gain" else 0.0, form="more")
+        return RowView(offset=accepted or 0.0)
+    return RowView(offset=(accepted or 0.0) if excess.of == "gain" else 0.0, form="more")
 
 
 def _group_of(one: JudgedSetting, excess: Excess | None) -> GroupFound | None:
@@ -517,7 +517,7 @@ def _guessed(one: JudgedSetting, unit: str, group: GroupFound | None) -> Reach:
 
 
 def _reached(
-    one: JudgedSetting, excess: Excess | None, best: PlayedAttack | None, head: str, view: View
+    one: JudgedSetting, excess: Excess | None, best: PlayedAttack | None, head: str, view: RowView
 ) -> Reach:
     """Word what the attack reached: of the excess that decided, if it is an attack's."""
     if best is None:
@@ -539,7 +539,7 @@ def _reached(
     return plain
 
 
-def _limited(one: JudgedSetting, excess: Excess | None, view: View) -> Reach | None:
+def _limited(one: JudgedSetting, excess: Excess | None, view: RowView) -> Reach | None:
     """Word the bound or the ceiling, where that decided."""
     if excess is None or excess.role == "attack":
         return None
