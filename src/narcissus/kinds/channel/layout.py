@@ -243,7 +243,7 @@ def _of_all(case: StudyJudgement) -> Glance:
         unseen=UNSEEN,
         accepted="{} secrets guessed right",
         view=ERROR,
-        interval="What is guessed",
+        interval="How often a secret is guessed",
     )
 
 
@@ -270,7 +270,7 @@ def _of_two(case: StudyJudgement) -> Glance:
         unseen=UNSEEN,
         accepted="{} times right at telling two secrets apart",
         view=OF_TWO,
-        interval="What is told apart",
+        interval="How often two are told apart",
     )
 
 
