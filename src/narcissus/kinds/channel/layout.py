@@ -96,9 +96,8 @@ class ChannelLayout(Layout):
     def glance(self, case: StudyJudgement) -> Glance:
         detail: ChannelDetail = case.detail
         row = case.decided_by
-        prior = f"a {detail.prior} prior" if detail.prior else "the prior of the samples"
         secret = f"one of {number(detail.secrets)} secrets"
-        about = seeks(f"the channel and {prior}", secret, f"an output of {detail.name}")
+        about = seeks("channel and prior", secret, "an output")
         if row is not None and row.name == SECURITY:
             return replace(_of_two(case), about=about)
         return replace(_of_all(case), about=about)

@@ -452,7 +452,7 @@ def _glance(case: GameJudgement) -> Glance:
         about=seeks(
             f"how data are drawn{f' and {case.detail.told}' if case.detail.told else ''}",
             "the data",
-            f"one release; the statement is {statement.words}",
+            "one release",
         ),
     )
 

@@ -132,7 +132,7 @@ def _of_epsilon(case: StudyJudgement, beyond: StudyRow, why: str) -> Glance:
         without=Reach("Coin by coin, no guess without the model refutes an ε."),
         with_it=decided(text, AT_LEAST),
         most=most,
-        unlimited="What no attack refutes is not shown to hold.",
+        unlimited="An ε that stands so far may still be too small.",
         hardest=HARDEST,
         unseen=UNSEEN,
         accepted="ε = {}",

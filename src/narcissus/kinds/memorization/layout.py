@@ -166,7 +166,7 @@ class MemorizationLayout(Layout):
             unlimited="Another attack might reach all of them: nothing here limits every attacker.",
             hardest=self._hardest(groups),
             unseen=f"other attacks, {unit} of another source",
-            accepted="" if most_gain(case) is None else f"{{}} than of {unit} never seen",
+            accepted="" if most_gain(case) is None else f"{{}} than of fresh {unit}",
             view=MORE_OF_100,
             interval="The gain",
             added=group.gain.quantity if group.gain.is_known else NOTHING,

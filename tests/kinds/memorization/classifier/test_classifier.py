@@ -245,7 +245,7 @@ def test_the_verdict_has_the_counts_and_rounds_the_gain_down(audit):
     assert f"gets {got.recovered} of {got.total} images that it was trained on" in text
     said = float(text.partition("The gain is +")[2].partition(" to ")[0])
     assert said <= 100 * got.shown_gain < said + 0.11
-    assert "5 more of 100 than of images never seen" in text
+    assert "5 more of 100 than of fresh images" in text
 
 
 def test_what_is_assessed_and_what_is_not(audit):
