@@ -496,7 +496,7 @@ def _shares(case: GameJudgement) -> tuple[Reach, Reach]:
         lost = top.quantity.model_copy(update={"value": top.baseline})
         allowed = _allowed(case, top.baseline)
         return (
-            Reach("On fresh data, the attempts of the best attacker succeed {} times.", lost),
+            Reach("On fresh data, the best attacker's attempts succeed {} times.", lost),
             Reach(f"On the data that were released, they succeed {{}} times{allowed}.",
                   top.quantity),
         )  # fmt: skip
