@@ -17,7 +17,7 @@ from narcissus.results import Grade
 from narcissus.study.record import Record
 
 WIDTH = 80
-MOST_LINES = 22
+MOST_LINES = 20
 """Lines of a first screen with its empty ones; the paths of report and record come after it."""
 MOST_DECIDING = 60
 """Lines below the first screen, unless all is asked for."""
