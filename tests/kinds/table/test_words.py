@@ -73,11 +73,10 @@ def test_numbers_in_words():
     assert points(0.1234) == "12.3 points"
 
 
-def said_of(setting, status=None):
+def said_of(setting):
     """Return the verdict of one setting in words."""
     case = TableJudgement(Findings((), (), None), (), (setting,))
-    refuted = [str(one) for one in setting.contradictions]
-    return paragraph(status or setting.status, refuted, glance(case))
+    return paragraph(case, glance(case))
 
 
 def test_the_verdict_names_the_limit_of_all_people_rounded_up(numbers, share):

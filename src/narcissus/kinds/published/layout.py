@@ -22,9 +22,10 @@ from narcissus.kinds.published.kind import (
     TablesDetail,
 )  # fmt: skip
 from narcissus.report.about import Answered, EveryAttacker, RealFigure, Subject
-from narcissus.report.first_screen import Glance, Reach, of_100
+from narcissus.report.first_screen import Glance
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.page import Block, Facts, Items, Section, Text
+from narcissus.report.reach import Reach, of_100
 from narcissus.results import NotAssessed
 from narcissus.rows import JudgedCriterion, StudyJudgement, StudyRow
 from narcissus.study.record import Record

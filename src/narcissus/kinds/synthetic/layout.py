@@ -13,17 +13,11 @@ from narcissus.kinds.synthetic.copies import LAW, CopiesDetail, LinkedDetail
 from narcissus.kinds.synthetic.kind import RiskDetail, SyntheticDetail, UnlikeControl
 from narcissus.kinds.synthetic.measures import measured_section
 from narcissus.report.about import Answered, RealFigure, Subject
-from narcissus.report.first_screen import (
-    NO_GROUP,
-    NO_GROUPS,
-    Glance,
-    Reach,
-    of_100,
-    surely_largest,
-)
+from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, seeks, surely_largest
 from narcissus.report.format import MISSING, between_points, limits, number, percent, points
 from narcissus.report.gives_away import VERDICT, groups_of_people, merged_words
 from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Range, Row, Section, Text
+from narcissus.report.reach import MORE_OF_100, Reach, of_100
 from narcissus.results import Grade, NotAssessed, Status
 from narcissus.rows import WORST, JudgedCriterion, Quantity, StudyJudgement, StudyRow
 from narcissus.study.record import Record
@@ -381,40 +375,61 @@ _DOES = {
 
 
 def _glance(case: StudyJudgement) -> Glance:
-    """Return the numbers of what decides: copies, or the risk that is surest."""
-    risks, copied = about(case), _of_copies(case)
-    risk = min(risks, key=lambda one: (WORST.index(one.verdict), -one.low))
-    is_copied = copied is not None and copied.status == "exceeded"
-    is_copied &= risk.verdict != "exceeded" or _is_data(case)
-    if copied is not None and (is_copied or not case.detail.can_tell):
+    """Word the risk, or the copies, that decided."""
+    copied = _of_copies(case)
+    row = case.decided_by
+    if copied is not None and (row is None or row.name == COPIES):
         return _of_copied(case, copied)
-    whole, *groups = risk.judged
+    return _of_risk(case, _decided(case, row), row)
+
+
+def _decided(case: StudyJudgement, row: StudyRow | None) -> AboutRisk:
+    """Return the risk of the row that decided, of everybody or of its group."""
+    everybody = about(case)
+    for one in (*everybody, *about(case, groups=True)):
+        if row is not None and one.excess == row:
+            return one
+    return everybody[0]
+
+
+def _of_risk(case: StudyJudgement, risk: AboutRisk, row: StudyRow | None) -> Glance:
     does = _DOES[risk.detail.risk].format(risk.detail.secret)
+    who = f"people with {risk.group}" if risk.group else "people"
     without = Reach(f"We cannot say what is due to the release: {NO_CONTROL}.")
     if risk.real.baseline is not None:
         low, high = (risk.real.facts.get(f"control_{key}") for key in ("low", "high"))
         found = risk.real.quantity.model_copy(
             update={"value": risk.real.baseline, "low": low, "high": high}
         )
-        without = Reach(f"The attack {does} {{}} people who are not in the data.", found)
-    accepted = [f"{100 * (whole.at_most or 0.0):g} more of 100 than among other people"]
-    if whole.status != "exceeded" and risk.verdict == "exceeded":
-        beyond = [one for one in groups if one.status == "exceeded"]
-        accepted = [f"{100 * (one.at_most or 0.0):g} more of 100 in {one.label}" for one in beyond]
+        without = Reach(f"The attack {does} {{}} {who} who are not in the data.", found, risk.real)
+    beyond = f"{{}} than among others{f' in {risk.group}' if risk.group else ''}"
     why = "" if case.detail.unlike is None else "the comparison group differs from the data"
     return Glance(
-        unit="people",
+        unit=who,
         without=without,
-        with_it=Reach(f"The attack {does} {{}} people in the data.", risk.real.quantity),
+        with_it=Reach.of(f"The attack {does} {{}} {who} in the data.", risk.real),
         most=None,
         unlimited=UNLIMITED,
         hardest=_hardest(case),
         unseen=UNSEEN,
-        accepted="" if whole.at_most is None else " and ".join(accepted[:2]),
+        accepted=beyond,
+        view=MORE_OF_100,
+        interval=f"The excess of {risk.name}",
+        added=None if row is not None else NOTHING,
         undecided=f"We cannot say: {why or NO_CONTROL}." if case.status == "not assessed" else "",
+        about=_about(case),
     )
 
 
+def _about(case: StudyJudgement) -> str:
+    secrets = list(dict.fromkeys(one.secret for one in case.detail.risks if one.secret))
+    named = f"{', '.join(secrets[:3])}{' and others' * (len(secrets) > 3)}" or "who is in the data"
+    rows = number(case.detail.files.synthetic)
+    return seeks("a person's other columns", named, f"one synthetic file of {rows} rows")
+
+
+NOTHING = Quantity(value=None, grade="not assessed")
+"""An excess that is not known."""
 UNLIMITED = "Another attack might reach all 100: one file sets no limit."
 UNSEEN = "the method that made the file, other attacks, other files of the same people"
 
@@ -438,10 +453,12 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
     is_hit = copied.status == "exceeded" and not about(case, groups=True)
     asked, broken = "The file", f"holds more people of the data {beyond}{_by(row)}"
     accepted = ""
-    if most := copied.at_most:
-        asked, broken, accepted = "Your threshold", "is exceeded", f"{100 * most:g} more of 100"
-        accepted = f"{accepted} {beyond}"
-    reached = Reach(without, expected), Reach(f"{{}} {unit} stand in the file.", row.quantity)
+    if copied.at_most:
+        asked, broken, accepted = "Your threshold", "is exceeded", f"{{}} {beyond}"
+    reached = (
+        Reach(without, expected, row),
+        Reach.of(f"{{}} {unit} stand in the file.", row),
+    )
     if _is_data(case):
         unit = "rows of the file"
         asked, broken, accepted, none = "The file", _data_itself(detail), "", ""
@@ -455,10 +472,13 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
         hardest=hardest if is_hit else _hardest(case),
         unseen=UNSEEN,
         accepted=accepted,
+        view=MORE_OF_100,
+        interval="The excess of copies",
         asked=asked,
         broken=broken,
         why=none,
         contradicted="The control is of other people than the data, so it decides nothing.",
+        about=_about(case),
         undecided=_no_more(row, detail) + (f", but {none}." if none else "."),
         notes=_compared(detail),
     )

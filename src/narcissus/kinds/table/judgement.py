@@ -33,7 +33,7 @@ from narcissus.kinds.table.found import (
     TableDetail,
 )
 from narcissus.results import Grade, Status
-from narcissus.rows import Findings, StudyJudgement, StudyRow
+from narcissus.rows import Decision, Findings, StudyJudgement, StudyRow
 
 
 def statements(found: SettingFound) -> list[Finding]:
@@ -226,6 +226,18 @@ def _keepers(excesses: Sequence[Excess]) -> tuple[list[Excess] | None, list[Exce
     return (kept if holds and kept else None), nearly
 
 
+def _nearest(status: Status, rests_on: Sequence[Excess], every: Sequence[Excess]) -> Excess:
+    """Return what exceeds most; of limits the one that keeps least; else what may exceed most."""
+    if status == "exceeded":
+        return rests_on[0]
+    if status == "met":
+        return max(rests_on, key=lambda one: one.value if one.high is None else one.high)
+    if status == "too few trials":
+        return max(rests_on, key=lambda one: one.value)
+    attacks = [one for one in every if one.role == "attack"]
+    return max(attacks or every, key=lambda one: one.value)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class JudgedSetting(SettingFound):
     """One setting, and the verdict on it."""
@@ -242,6 +254,16 @@ class JudgedSetting(SettingFound):
     @property
     def contradictions(self) -> tuple[Contradiction, ...]:
         return self.judgement.contradictions
+
+    @property
+    def decision(self) -> Decision | None:
+        """The excess that decided, or is nearest to deciding; without a threshold, an attack."""
+        if self.threshold is None or not self.excesses:
+            best = self.best_attack
+            return None if best is None else Decision(best.row, label=self.label)
+        found = _nearest(self.status, self.judgement.rests_on, self.excesses)
+        row = next(row for row in self.rows if row.role == "excess" and Excess.of_row(row) == found)
+        return Decision(row, at_most=0.0, label=self.label)
 
     def grade_of(self, bound: TableBound) -> Grade:
         """Return the grade of a bound here: what is contradicted proves nothing."""
@@ -276,6 +298,10 @@ class TableJudgement(StudyJudgement):
         worst = [one for one in found if one.status == status]
         noisy = [one for one in worst if not one.noiseless]
         return min(noisy or worst, key=lambda one: one.protection)
+
+    @property
+    def decision(self) -> Decision | None:
+        return self.decisive.decision
 
     @property
     def alone(self) -> Self:

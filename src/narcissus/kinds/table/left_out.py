@@ -22,7 +22,7 @@ from narcissus.kinds.table.held_out import FEWEST, FITTED, TESTED, RowGuesses, g
 from narcissus.kinds.table.lookup import lookup_chances
 from narcissus.kinds.table.population import HELD_OUT
 from narcissus.kinds.table.trees import tree_chances
-from narcissus.report.first_screen import of_100
+from narcissus.report.reach import of_100
 from narcissus.rows import Unaccounted
 from narcissus.tables.parts import LARGEST_TABLE, column_names, open_parts
 from narcissus.tables.sources import TableSource
