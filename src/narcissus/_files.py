@@ -271,8 +271,12 @@ def open_bytes(path: Path, *, largest: int = LARGEST) -> io.BufferedReader:
     if is_packed(path):
         _require_worth(path, min(largest, max(SMALL, WORTH * size)))
     source = _unpacked(path)  # closed with the stream that is returned
-    with unpacking(path):
-        mark = source.read(2)
+    try:
+        with unpacking(path):
+            mark = source.read(2)
+    except BaseException:
+        source.close()
+        raise
     return watched(_Begun(mark, source), path, largest)
 
 
@@ -350,8 +354,8 @@ def _unpacked(path: Path) -> Any:
                 arrow: Any = optional("pyarrow", extra="formats", purpose="Reading zstd")
                 return arrow.input_stream(str(path), compression="zstd")
             case ".zip":
-                archive = zipfile.ZipFile(path)
-                return archive.open(_only_member(path, archive))
+                with zipfile.ZipFile(path) as archive:  # open until its member is closed
+                    return archive.open(_only_member(path, archive))
             case _:
                 return path.open("rb")
 

@@ -126,7 +126,7 @@ def refine(enumeration: Enumeration, side: Any) -> Enumeration:
             if other.sum() <= 0:
                 raise InputError("side information contradicts every fresh data set")
             parts.append((chance * total, inside / total, other / other.sum(), number))
-    weight, sample, fresh, known = map(np.asarray, zip(*parts, strict=True))
+    weight, sample, fresh, known = (np.asarray(part) for part in zip(*parts, strict=True))
     return Enumeration(enumeration.data, weight, sample, fresh, known, labels)
 
 
@@ -479,7 +479,7 @@ class OwnSideInformation:
                 ]
                 for place in np.flatnonzero(fits):
                     result[left[place]] = fresh[place]
-                still = np.flatnonzero(~np.asarray(fits))
+                still = np.flatnonzero(~np.array(fits, dtype=bool))
                 left = left[still]
                 if not left.size:
                     break
