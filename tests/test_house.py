@@ -32,9 +32,6 @@ ALLOWED = tomllib.loads((ROOT / "tests" / "house.toml").read_text(encoding="utf-
 
 MENDED: dict[str, set[str]] = {}
 
-LINES_OF_A_MODULE = 800
-LINES_OF_A_FUNCTION = 80
-
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = Function | ast.ClassDef
 
@@ -64,41 +61,12 @@ def sources() -> dict[str, ast.Module]:
     }
 
 
-def lines(package: str) -> dict[str, int]:
-    """Count the lines of each module of a package."""
-    return {
-        path: len((SOURCES[package] / path).read_text(encoding="utf-8").splitlines())
-        for path in source(package)
-    }
-
-
 def agree(rule: str, broken: set[str]) -> None:
     """Fail for what breaks a rule, and for what is allowed to and does not."""
     allowed = set(ALLOWED[rule])
     MENDED[rule] = allowed - broken
     assert not broken - allowed, f"{rule}: {sorted(broken - allowed)}"
     assert not allowed - broken, f"take these out of house.toml, {rule}: {sorted(allowed - broken)}"
-
-
-def test_no_module_is_long():
-    sizes = {path: size for package in SOURCES for path, size in lines(package).items()}
-    agree("long_modules", {p for p, size in sizes.items() if size > LINES_OF_A_MODULE})
-
-
-@pytest.mark.parametrize("package", SOURCES)
-def test_a_package_is_small(package):
-    total, most = sum(lines(package).values()), ALLOWED["most_lines"][package]
-    assert total <= most, f"{total} lines"
-    assert total > most - 500, f"lower the cap: {total} lines"
-
-
-def test_no_function_is_long():
-    agree("long_functions", {
-        f"{path}::{node.name}"
-        for path, tree in sources().items()
-        for node in ast.walk(tree)
-        if isinstance(node, Function) and node.end_lineno - node.lineno >= LINES_OF_A_FUNCTION
-    })  # fmt: skip
 
 
 def test_no_class_name_comes_twice():

@@ -5,7 +5,16 @@ import math
 import pytest
 from pydantic import ValidationError
 
-from narcissus.rows import Fact, Findings, Quantity, Share, StudyCriterion, StudyRow, judge
+from narcissus.rows import (
+    Fact,
+    Findings,
+    Quantity,
+    Share,
+    StudyCriterion,
+    StudyRow,
+    Unaccounted,
+    judge,
+)
 
 
 def row(role, value, low=None, high=None, *, of="success", grade="sampled", name="a", **more):
@@ -176,3 +185,28 @@ def test_a_share_is_between_0_and_1_and_no_number_is_none(wrong):
     assert Shared(share=1.0, number=2.0).share == 1
     with pytest.raises(ValidationError):
         Shared(**wrong)
+
+
+class Understood(Fact):
+    unaccounted: tuple[Unaccounted, ...] = ()
+
+
+NOTE = Unaccounted(
+    subject="column `note`",
+    reason="It appears in both files and was compared with nothing.",
+    declaration='`irrelevant = ["note"]` in `[data]`',
+)
+
+
+@pytest.mark.parametrize("unaccounted", [(), (NOTE,)])
+@pytest.mark.parametrize("at_most", [None, 0.3, 0.39, 0.45, 0.55, 0.7])
+@pytest.mark.parametrize("rows", [[ATTACK], [ATTACK, bound(0.7)], [ATTACK, bound(0.3)]])
+def test_what_is_not_accounted_for_takes_back_a_verdict_in_favour_and_no_other(
+    rows, at_most, unaccounted
+):
+    criteria = (StudyCriterion(of="success", at_most=at_most),)
+    before = judge(Findings(criteria, tuple(rows), Understood()))
+    after = judge(Findings(criteria, tuple(rows), Understood(unaccounted=unaccounted)))
+    is_taken_back = before.status == "met" and unaccounted
+    assert after.status == ("undeclared" if is_taken_back else before.status)
+    assert after.unaccounted == unaccounted

@@ -1,4 +1,4 @@
-"""Results as data: proved, sampled, approximate, or not assessed.
+"""Results as data: proved, counted, sampled, approximate, or not assessed.
 
 `Bound`, `Estimate` and `Approximate` share no base class with numbers in it on purpose: code for
 one cannot be given another, and their texts never look alike.
@@ -17,8 +17,11 @@ import numpy as np
 from narcissus._outwards import lower, upper
 from narcissus._pandas import pd
 
-Grade = Literal["proved", "proved if", "sampled", "approximate", "not assessed"]
-GRADES: tuple[Grade, ...] = ("proved", "proved if", "sampled", "approximate", "not assessed")
+Grade = Literal["proved", "proved if", "counted", "sampled", "approximate", "not assessed"]
+GRADES: tuple[Grade, ...] = (
+    *("proved", "proved if", "counted"),
+    *("sampled", "approximate", "not assessed"),
+)
 """From the strongest to the weakest; a verdict has the weakest grade of what it rests on."""
 Status = Literal[
     "met",
@@ -27,6 +30,7 @@ Status = Literal[
     "too few trials",
     "inconclusive",
     "not shown",
+    "undeclared",
     "not assessed",
     "no threshold",
 ]

@@ -122,6 +122,17 @@ class Quantity(Fact):
         return cls(**held)
 
 
+class Unaccounted(Fact):
+    """Something that was brought in and that no number speaks of.
+
+    A verdict in favour waits until the user declares what it is.
+    """
+
+    subject: str = Field(description="What it is, a noun phrase: column `note`.")
+    reason: str = Field(description="Why it may matter, a sentence.")
+    declaration: str = Field(description='What decides it: `irrelevant = ["note"]` in `[data]`.')
+
+
 Role = Literal["guess", "attack", "fresh", "gain", "excess", "bound", "refuted", "measure"]
 
 
@@ -218,6 +229,11 @@ class Findings:
     undecided: Status | None = None
     decided: tuple[str, ...] = ()  # Measures whose criteria are judged nevertheless
 
+    @property
+    def unaccounted(self) -> tuple[Unaccounted, ...]:
+        """What was brought in and not understood, as the kind's detail lists it."""
+        return getattr(self.detail, "unaccounted", ())
+
     def select(
         self, at: Mapping[str, float | str] | None = None, *, of: str = "", role: Role | None = None
     ) -> tuple[StudyRow, ...]:
@@ -231,7 +247,7 @@ class Findings:
 
 WORST: tuple[Status, ...] = (
     *("exceeded", "contradicted", "not assessed", "too few trials", "inconclusive"),
-    *("not shown", "met", "no threshold"),
+    *("not shown", "undeclared", "met", "no threshold"),
 )
 """A study has the status of the criterion that is worst, in this order."""
 
@@ -394,7 +410,19 @@ class StudyJudgement:
 
     @property
     def status(self) -> Status:
+        """The status by the rows, unless it is in favour while something is not accounted for."""
+        status = self.status_by_rows
+        return "undeclared" if status == "met" and self.unaccounted else status
+
+    @property
+    def status_by_rows(self) -> Status:
+        """What follows from rows and criteria, were everything accounted for."""
         return self.worst.status
+
+    @property
+    def unaccounted(self) -> tuple[Unaccounted, ...]:
+        """What was brought in and not understood; none of it counts in favour."""
+        return self.findings.unaccounted
 
     @property
     def alike(self) -> tuple[JudgedCriterion, ...]:

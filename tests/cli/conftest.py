@@ -47,7 +47,7 @@ class ToyKind:
         """Take a record at its word."""
         case = SimpleNamespace(
             status=record.status, grade=record.grade, assumptions=tuple(record.assumptions),
-            contradictions=tuple(record.contradictions), findings=record,
+            contradictions=tuple(record.contradictions), findings=record, unaccounted=(),
         )  # fmt: skip
         case.alone = case
         return case

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -16,12 +17,16 @@ from narcissus.report.first_screen import (
     NO_GROUP,
     NO_GROUPS,
     REST,
+    Glance,
+    Reach,
+    first_screen,
     hundredths,
     markdown,
     of_100,
 )  # fmt: skip
 from narcissus.report.format import STATUS, grade_word
 from narcissus.report.text import WIDTH, first_text
+from narcissus.rows import Unaccounted
 from narcissus.study.kinds import KINDS, study_kind
 
 REFUTED = {"contradictions": ["Refuted: that it rains (a says 1, b says 2)."],
@@ -226,6 +231,24 @@ def test_every_status_has_an_answer_of_its_own(table_record, status, said):
     first = first_of(table_record(1).model_copy(update={"status": status}))
     assert said in first.answer
     assert first.answer.endswith(".")
+
+
+def test_what_is_not_accounted_for_is_the_answer_and_comes_first(table_record):
+    record = table_record(1).model_copy(update={"status": "undeclared"})
+    note = Unaccounted(
+        subject="column `note`",
+        reason="It appears in both files.",
+        declaration='`irrelevant = ["note"]` in `[data]`',
+    )
+    case = SimpleNamespace(status="undeclared", unaccounted=(note,))
+    said = Reach("Nobody was found.")
+    screen = first_screen(record, case, Glance("people", said, said, None, "", "", "no more"))
+    assert screen.answer == (
+        "Column `note` is not accounted for. It appears in both files. "
+        'To decide, write `irrelevant = ["note"]` in `[data]`.'
+    )
+    assert screen.rests_on[0] == "Not accounted for: column `note`."
+    assert screen.word == "Not decided"
 
 
 def test_of_a_sweep_the_answer_names_where_and_the_figures_are_from_there(table_record):

@@ -190,7 +190,7 @@ def _read(path: Path, _changed: int, root: Path) -> Report | None:
     try:
         record = read_record(path)
         layout, case = shown(record)
-        first = first_screen(record, layout.glance(case))
+        first = first_screen(record, case, layout.glance(case))
         headline = [first.answer, *(text for text, _ in first.sentences[:2])]
     except NarcissusError:
         return None

@@ -52,6 +52,7 @@ EXITS = {
     "too few trials": NOT_ASSESSED,
     "inconclusive": NOT_ASSESSED,
     "not shown": NOT_ASSESSED,
+    "undeclared": NOT_ASSESSED,
     "not assessed": NOT_ASSESSED,
 }
 

@@ -33,7 +33,7 @@ class Layout:
 
     def verdict(self, case: StudyJudgement) -> str:
         """Return the answer and the three sentences of the first screen."""
-        return paragraph(case.status, case.contradictions, self.glance(case))
+        return paragraph(case, self.glance(case))
 
     def assessed(self, case: StudyJudgement) -> list[str]:
         raise NotImplementedError
@@ -101,7 +101,7 @@ class Layout:
         label, kept = case.worst.label, len(said["met"])
         return {
             "evidence_against": said["exceeded"],
-            "evidence_for": [] if record.contradictions else said["met"],
+            "evidence_for": [] if record.contradictions or case.unaccounted else said["met"],
             "setting": label if len(case.each) > 1 else "",
             "where": f"at {label}" if 0 < kept < len(case.each) else "",
         }

@@ -27,7 +27,7 @@ def compared(one: Record, other: Record) -> Page:
             f"the records are of different kinds, {one.kind!r} and {other.kind!r}; compare two of "
             "one kind"
         )
-    first, second = (first_screen(r, shown(r)[0].glance(shown(r)[1])) for r in (one, other))
+    first, second = (_screen(record) for record in (one, other))
     answers, settings = list(_answers(first, second)), list(_settings(one, other))
     rows = list(_rows(one, other))
     said = f"{len(settings):,} settings and {len(rows):,} rows differ."
@@ -40,6 +40,11 @@ def compared(one: Record, other: Record) -> Page:
     sure = weakest([one.grade, other.grade])
     title = f"A: {one.title}; B: {other.title}" if one.title != other.title else one.title
     return Page(f"Compared: {title}", "", Verdict("compared", said, rests_on=sure), sections)
+
+
+def _screen(record: Record) -> FirstScreen:
+    layout, case = shown(record)
+    return first_screen(record, case, layout.glance(case))
 
 
 def _grid(caption: str, name: str, rows: list[tuple[str, Cell, Cell]]) -> Grid | Text:

@@ -152,7 +152,7 @@ def page_of(record: Record, *, internal: bool = False, alone: bool = False) -> P
     record = record if internal else to_show(record)
     layout, case = shown(record)
     page = layout.page(record, case.alone if alone else case)
-    first = first_screen(record, layout.glance(case))
+    first = first_screen(record, case, layout.glance(case))
     whole = replace(complete(page, record, internal=internal), first=first)
     if record.verdict.startswith(f"{first.word}: {first.answer} "):  # the first screen in a line
         whole = replace(whole, verdict=replace(whole.verdict, headline=""))

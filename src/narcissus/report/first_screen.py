@@ -16,7 +16,7 @@ from typing import Any
 from narcissus._outwards import lower, upper
 from narcissus.report.format import STATUS, grade_word
 from narcissus.results import LEFT_OUT, WEAK, Grade, Status
-from narcissus.rows import Quantity
+from narcissus.rows import Quantity, StudyJudgement, Unaccounted
 from narcissus.study.plugins import GIVEN
 from narcissus.study.record import Record
 
@@ -191,11 +191,12 @@ def hundredths(share: float, rounding: str = "nearest") -> int:
     return int((upper if rounding == "up" else lower)(100 * share, places=0))
 
 
-def paragraph(status: Status, contradictions: Sequence[str], glance: Glance) -> str:
+def paragraph(case: StudyJudgement, glance: Glance) -> str:
     """Return the verdict in words: the answer, and what is reached without, with, at most."""
-    sentences = [text for text, _ in _sentences(glance, contradictions)]
-    said = [_answer(status, glance), *contradictions, *sentences, *glance.notes]
-    return f"{STATUS[status][1]}: {' '.join(said)}"
+    sentences = [text for text, _ in _sentences(glance, case.contradictions)]
+    answer = _answer(case.status, case.unaccounted, glance)
+    texts = [answer, *case.contradictions, *sentences, *glance.notes]
+    return f"{STATUS[case.status][1]}: {' '.join(texts)}"
 
 
 def _sentences(glance: Glance, contradictions: Sequence[str]) -> list[tuple[str, Grade | None]]:
@@ -212,7 +213,7 @@ def _sentences(glance: Glance, contradictions: Sequence[str]) -> list[tuple[str,
     return [_said(glance.without), _said(glance.with_it), last]
 
 
-def first_screen(record: Record, glance: Glance) -> FirstScreen:
+def first_screen(record: Record, case: StudyJudgement, glance: Glance) -> FirstScreen:
     """Make the first screen of a record from the numbers that its kind names."""
     sign, word = STATUS[record.status]
     limit = _limit(glance, record.contradictions)
@@ -226,14 +227,14 @@ def first_screen(record: Record, glance: Glance) -> FirstScreen:
         word=word,
         sign=sign,
         grade=record.grade,
-        answer=_answer(record.status, glance),
+        answer=_answer(record.status, case.unaccounted, glance),
         unit=glance.unit,
         without=None if without is None else hundredths(without),
         with_it=None if with_it is None else hundredths(with_it),
         most=None if most is None else hundredths(most, "up"),
         sentences=tuple(_sentences(glance, record.contradictions)),
         hardest=glance.hardest,
-        rests_on=tuple(_bullets(record, glance, limit)) or (EXACT,),
+        rests_on=tuple(_bullets(record, case, glance, limit)) or (EXACT,),
         not_looked_at=_unseen(record, glance),
     )
 
@@ -253,7 +254,9 @@ def _limit(glance: Glance, contradictions: Sequence[str]) -> Reach | None:
     return most if hundredths(most.found.value, "up") < 100 else None
 
 
-def _answer(status: Status, glance: Glance) -> str:
+def _answer(status: Status, unaccounted: Sequence[Unaccounted], glance: Glance) -> str:
+    if status == "undeclared":
+        return " ".join(_declarations(unaccounted))
     subject = f"{glance.asked}, {glance.accepted}," if glance.accepted else glance.asked
     where = f" {glance.where}" if glance.where else ""
     why = f": {glance.why}" if glance.why else ""
@@ -271,9 +274,22 @@ def _answer(status: Status, glance: Glance) -> str:
     }.get(status, open_)
 
 
-def _bullets(record: Record, glance: Glance, limit: Reach | None) -> Iterator[str]:
+def _declarations(unaccounted: Sequence[Unaccounted]) -> Iterator[str]:
+    """Yield what a verdict in favour waits for, and what the user may write."""
+    subjects = _named([item.subject for item in unaccounted], 2).replace("; ", " and ")
+    verb = "is" if len(unaccounted) == 1 else "are"
+    yield f"{subjects[0].upper()}{subjects[1:]} {verb} not accounted for."
+    yield unaccounted[0].reason
+    declarations = list(dict.fromkeys(item.declaration for item in unaccounted))
+    yield f"To decide, write {' and '.join(declarations[:2])}."
+
+
+def _bullets(
+    record: Record, case: StudyJudgement, glance: Glance, limit: Reach | None
+) -> Iterator[str]:
     """Yield what the answer rests on, the weightiest first; the last one counts the rest."""
     said = [_refuted(one) for one in record.contradictions]
+    said += [f"Not accounted for: {item.subject}." for item in case.unaccounted]
     weak = [r.reason.rstrip(".") for r in record.not_assessed if r.quantity == WEAK]
     said += [f"{reason[0].upper()}{reason[1:]}." for reason in weak]
     said += [*glance.notes, *_sampling(glance)]

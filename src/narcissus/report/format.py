@@ -16,6 +16,7 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 SIGNS: dict[Grade, str] = {
     "proved": "\N{BLACK SQUARE}",
     "proved if": "\N{WHITE UP-POINTING TRIANGLE}",
+    "counted": "#",
     "sampled": "\N{CIRCLE WITH LEFT HALF BLACK}",
     "approximate": "\N{ALMOST EQUAL TO}",
     "not assessed": "?",
@@ -28,6 +29,7 @@ STATUS: dict[str, tuple[str, str]] = {
     "too few trials": ("~", "Not decided"),
     "inconclusive": ("~", "Not decided"),
     "not shown": ("~", "Not decided"),
+    "undeclared": ("~", "Not decided"),
     "not assessed": ("?", "Not assessed"),
     "no threshold": ("\N{BULLET}", "No threshold"),
     "compared": ("\N{BULLET}", "Compared"),
@@ -35,6 +37,7 @@ STATUS: dict[str, tuple[str, str]] = {
 GRADES: dict[Grade, str] = {
     "proved": "a theorem: nothing is assumed but the guarantee and the game",
     "proved if": "a theorem that also needs an assumption, which is named",
+    "counted": "counted in what was given, exactly; nothing is inferred",
     "sampled": "measured in repeated trials; the limits say how well",
     "approximate": "a formula, method or limit whose error is not known",
     "not assessed": "no answer was found; never to be read as safe",

@@ -70,7 +70,7 @@ def _can_be_shown(record: Record, kind: StudyKind, case: StudyJudgement) -> bool
     layout: Any = loaded(kind.layout)
     try:
         loaded("narcissus.report.text:page_text")(layout.page(record, case))
-        loaded("narcissus.report.first_screen:first_screen")(record, layout.glance(case))
+        loaded("narcissus.report.first_screen:first_screen")(record, case, layout.glance(case))
         kind.sizes(case)
         layout.subject(record, case)
         layout.figures(record, case)

@@ -444,7 +444,7 @@ class GameJudgement(StudyJudgement):
         return tuple(dict.fromkeys([*found, *(self.given if self.broken else ())]))
 
     @property
-    def status(self) -> Status:
+    def status_by_rows(self) -> Status:
         return "contradicted" if self.contradictions else self.status_alone
 
     @property

@@ -244,7 +244,7 @@ class JudgedSetting(SettingFound):
 
 WORST: tuple[Status, ...] = (
     *("exceeded", "contradicted", "not assessed", "too few trials", "inconclusive"),
-    *("met", "no threshold"),
+    *("undeclared", "met", "no threshold"),
 )
 """A sweep has the status of the setting that is worst, in this order."""
 
@@ -284,7 +284,7 @@ class TableJudgement(StudyJudgement):
         return status, [one for one in found if one.status == status]
 
     @property
-    def status(self) -> Status:
+    def status_by_rows(self) -> Status:
         return self._overall[0]
 
     @property
