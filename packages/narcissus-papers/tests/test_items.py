@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from narcissus.errors import InputError
-from narcissus_papers import ITEMS, PAPERS, Item, Reproduced, chosen
+from narcissus_papers import ITEMS, PAPERS, Item, Reproduced, chosen, reproduce
+
+LONG = 20.0  # seconds on one core
 
 
 def test_items_are_named_as_they_stand_in_their_paper():
@@ -37,3 +39,19 @@ def test_a_statement_is_found_by_its_number_alone(monkeypatch):
         assert chosen("001", "statement", asked) == [made]
     with pytest.raises(InputError, match=r"statement 3 of paper 001"):
         chosen("001", "statement", "3")
+
+
+@pytest.mark.parametrize("name", [name for name, item in ITEMS.items() if item.pieces])
+def test_a_long_item_is_made_of_its_own_pieces(name):
+    """One release or trial of each piece, by its own code: what the item reads of them is there."""
+    [(_, made)] = reproduce([ITEMS[name].smallest()], engine="serial")
+    assert made.failed == ""
+    assert made.panels
+
+
+def test_every_long_item_can_be_made_small():
+    long = [item for item in ITEMS.values() if item.pieces or item.seconds >= LONG]
+    assert len(long) >= 7
+    for item in long:
+        assert item.pieces, item.name
+        assert item.small, item.name
