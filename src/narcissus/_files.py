@@ -439,6 +439,13 @@ def require_own_folder(path: Path) -> None:
         )
 
 
+def remedy(error: OSError) -> str:
+    """Return what to do where a file cannot be written."""
+    if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
+        return "make room on this disk, or choose a file on another one; nothing was replaced"
+    return "choose a file in a folder that exists and can be written to"
+
+
 def put(path: Path, content: str | bytes, *, folders: bool = False) -> None:
     """Write a file as `write_atomically` does, optionally with its folders, or raise InputError."""
     try:
@@ -446,4 +453,6 @@ def put(path: Path, content: str | bytes, *, folders: bool = False) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, content)
     except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from error
+        raise InputError(
+            f"cannot write {path}: {error.strerror or error}; {remedy(error)}"
+        ) from error
