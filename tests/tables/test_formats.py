@@ -127,7 +127,8 @@ def test_damaged_files_end_in_one_error(tmp_path, name):
             open_source(path, None, (), 100)
         except InputError as error:
             refused += 1
-            assert path not in open_files(), error  # while somebody has the error, and what it holds
+            if path in open_files():  # while somebody has the error, and what it holds
+                pytest.fail(f"left open: {error}")
     assert refused >= 4
 
 

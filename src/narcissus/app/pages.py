@@ -172,7 +172,7 @@ class Pages:
         page = await self._show(name, step, form.one("mechanism"), status, error=why, typed=typed)
         if typed is None and what in steps.READ:
             kept = {field: form.getlist(field) for field in form}
-            return HTMLResponse(refilled(bytes(page.body).decode(), kept), status)
+            return HTMLResponse(refilled(bytes(page.body).decode(), kept, step), status)
         return page
 
     async def _save(self, name: str, form: steps.Form, text: str, step: str) -> None:

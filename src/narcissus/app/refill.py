@@ -10,15 +10,16 @@ _KEPT = ("hidden", "submit", "button", "file", "password")
 """Kinds of fields that nobody types into, or that may not be sent back."""
 
 
-def refilled(page: str, typed: Mapping[str, Sequence[str]]) -> str:
-    """Return the page with the values that were sent, in the forms that were not sent elsewhere.
+def refilled(page: str, typed: Mapping[str, Sequence[str]], step: str = "") -> str:
+    """Return the page with the values that were sent, in the forms that are sent to a step.
 
-    ``typed`` are the texts of each field by its name. A box without a text is not ticked.
+    ``typed`` are the texts of each field by its name. A box without a text is not ticked. ``step``
+    is the end of the address that took them, which is that of a form without an address.
 
     >>> refilled('<form method="post"><input name="age" value="3"></form>', {"age": ["x<"]})
     '<form method="post"><input name="age" value="x&lt;"></form>'
     """
-    found = _Refill(typed)
+    found = _Refill(typed, step)
     found.feed(page)
     found.close()
     return "".join(found.parts)
@@ -27,10 +28,11 @@ def refilled(page: str, typed: Mapping[str, Sequence[str]]) -> str:
 class _Refill(HTMLParser):
     """Copies a page piece by piece; in a form without an address, fields get their texts."""
 
-    def __init__(self, typed: Mapping[str, Sequence[str]]) -> None:
+    def __init__(self, typed: Mapping[str, Sequence[str]], step: str) -> None:
         super().__init__(convert_charrefs=False)
         self.parts: list[str] = []
         self._typed = typed
+        self._step = step
         self._is_inside = False
         self._select = ""
         self._is_text = False
@@ -39,7 +41,8 @@ class _Refill(HTMLParser):
         given = dict(attrs)
         name = given.get("name") or ""
         if tag == "form":
-            self._is_inside = given.get("method") == "post" and "action" not in given
+            address = (given.get("action") or self._step).rpartition("/")[2]
+            self._is_inside = given.get("method") == "post" and address == self._step
         raw = self.get_starttag_text() or ""
         if not self._is_inside:
             self.parts.append(raw)
@@ -103,5 +106,7 @@ def _marked(given: dict[str, str | None], mark: str, is_marked: bool) -> dict[st
 
 
 def _tag(tag: str, given: Mapping[str, str | None]) -> str:
-    words = [name if value is None else f'{name}="{html.escape(value)}"' for name, value in given.items()]
+    words = [
+        name if value is None else f'{name}="{html.escape(value)}"' for name, value in given.items()
+    ]
     return f"<{' '.join([tag, *words])}>"

@@ -68,10 +68,14 @@ DEFAULTS: Values = {
 _NUMERIC = re.compile(r"[-+0-9.,;eE\s]+")
 _COMMA = re.compile(r"(?<=[0-9]),(?=[0-9])")
 _WITH_COMMA = frozenset(
-    "af az be bg bs ca cs da de el es et eu fi fr gl hr hu hy id is it ka kk lt lv mk nb nl nn no "
-    "pl pt ro ru sk sl sq sr sv tr uk vi".split()
+    ("af", "az", "be", "bg", "bs", "ca", "cs", "da", "de", "el", "es", "et", "eu", "fi", "fr")
+    + ("gl", "hr", "hu", "hy", "id", "is", "it", "ka", "kk", "lt", "lv", "mk", "nb", "nl", "nn")
+    + ("no", "pl", "pt", "ro", "ru", "sk", "sl", "sq", "sr", "sv", "tr", "uk", "vi")
 )
-_WITH_POINT = frozenset("de-ch de-li es-mx es-us es-gt es-do es-hn es-ni es-pa es-pe es-pr es-sv".split())
+_WITH_POINT = frozenset(
+    ("de-ch", "de-li", "es-mx", "es-us", "es-gt", "es-do", "es-hn", "es-ni", "es-pa", "es-pe")
+    + ("es-pr", "es-sv")
+)
 
 
 def writes_comma(languages: str) -> bool:
@@ -394,7 +398,9 @@ def of_threshold(form: Form, data: Data, _look: Data) -> Values:
         read = share if one.hundredths else number
         values["threshold", name] = read(text, one.label) if text else None
     if "at" in form:
-        values["threshold", "at"] = number(at, "What decides") if (at := form.numeric("at")) else None
+        values["threshold", "at"] = (
+            number(at, "What decides") if (at := form.numeric("at")) else None
+        )
     for key in ("reason", "origin"):
         values["threshold", key] = form.one(key) or None
     if all(value is None for value in values.values()):

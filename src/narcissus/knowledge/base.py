@@ -126,8 +126,15 @@ def refine(enumeration: Enumeration, side: Any) -> Enumeration:
             if other.sum() <= 0:
                 raise InputError("side information contradicts every fresh data set")
             parts.append((chance * total, inside / total, other / other.sum(), number))
-    weight, sample, fresh, known = (np.asarray(part) for part in zip(*parts, strict=True))
-    return Enumeration(enumeration.data, weight, sample, fresh, known, labels)
+    weights, samples, freshes, numbers = zip(*parts, strict=True)
+    return Enumeration(
+        enumeration.data,
+        np.array(weights, dtype=np.float64),
+        np.array(samples, dtype=np.float64),
+        np.array(freshes, dtype=np.float64),
+        np.array(numbers, dtype=np.int64),
+        labels,
+    )
 
 
 def _row_and_ones(draw: Draw, index: Array) -> tuple[Array, Array]:

@@ -206,7 +206,7 @@ def _fitted(path: Path, of: Source) -> BayesianNetwork:
     return fit_bayesian_network(_read(path, of), parents=PARENTS)
 
 
-def attacked(
+def attacked(  # noqa: PLR0913 (what a point of a figure is made of)
     given: Given,
     *,
     source: str | Source,
@@ -240,8 +240,7 @@ def attacked(
     names = [
         name
         for name in attacks
-        if (len(unknown) == 1 or name != "ceiling")
-        and (within is not None or name != "likeliest")
+        if (len(unknown) == 1 or name != "ceiling") and (within is not None or name != "likeliest")
     ]
     table = one.read(given)
     if rows is not None:
@@ -479,9 +478,7 @@ SPLIT = (("prior", ("rap", "short")), ("posterior", ("posterior",)))
 MOST = {source: len(names) - KNOWN for source, names in COLUMNS.items()}
 
 
-def first_columns(
-    given: Given, *, source: str, columns: int, **asked: Any
-) -> dict[str, Any]:
+def first_columns(given: Given, *, source: str, columns: int, **asked: Any) -> dict[str, Any]:
     """Reconstruct the first columns in the visit order of the network: a piece.
 
     ``asked`` is what else `attacked` takes.
