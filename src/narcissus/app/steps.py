@@ -68,13 +68,54 @@ DEFAULTS: Values = {
 _NUMERIC = re.compile(r"[-+0-9.,;eE\s]+")
 _COMMA = re.compile(r"(?<=[0-9]),(?=[0-9])")
 _WITH_COMMA = frozenset(
-    ("af", "az", "be", "bg", "bs", "ca", "cs", "da", "de", "el", "es", "et", "eu", "fi", "fr")
-    + ("gl", "hr", "hu", "hy", "id", "is", "it", "ka", "kk", "lt", "lv", "mk", "nb", "nl", "nn")
-    + ("no", "pl", "pt", "ro", "ru", "sk", "sl", "sq", "sr", "sv", "tr", "uk", "vi")
+    [
+        "af",
+        "az",
+        "be",
+        "bg",
+        "bs",
+        "ca",
+        "cs",
+        "da",
+        "de",
+        "el",
+        "es",
+        "et",
+        "eu",
+        "fi",
+        "fr",
+        "gl",
+        "hr",
+        "hu",
+        "hy",
+        "id",
+        "is",
+        "it",
+        "ka",
+        "kk",
+        "lt",
+        "lv",
+        "mk",
+        "nb",
+        "nl",
+        "nn",
+        "no",
+        "pl",
+        "pt",
+        "ro",
+        "ru",
+        "sk",
+        "sl",
+        "sq",
+        "sr",
+        "sv",
+        "tr",
+        "uk",
+        "vi",
+    ]
 )
 _WITH_POINT = frozenset(
-    ("de-ch", "de-li", "es-mx", "es-us", "es-gt", "es-do", "es-hn", "es-ni", "es-pa", "es-pe")
-    + ("es-pr", "es-sv")
+    ["de-ch", "de-li", "es-mx", "es-us", "es-gt", "es-do", "es-hn", "es-ni", "es-pa", "es-pe"]
 )
 
 
