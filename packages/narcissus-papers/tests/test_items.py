@@ -45,7 +45,7 @@ LONG_ITEMS = [name for name, item in ITEMS.items() if item.pieces]
 
 
 def alike(piece):
-    """Name the pieces that run the same code: source, attacks, and whether a distance is allowed."""
+    """Name the pieces that run the same code: source, attacks, whether a distance is allowed."""
     source, *rest = piece.split("/")
     return source, rest[1:], rest[:1] == ["0"]
 
