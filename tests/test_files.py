@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import json
 import os
 import zlib
 from pathlib import Path
@@ -128,9 +129,32 @@ def test_a_zero_byte_anywhere(tmp_path, place):
 def test_whatever_a_parser_raises_names_the_file(tmp_path, error):
     path = tmp_path / "a.x"
     with pytest.raises(InputError, match=r"a\.x"), parsing(path, "an x"):
-        raise error
+        raise error  # in a line that is none of ours, as in a library
     with pytest.raises(KeyboardInterrupt), parsing(path, "an x"):
         raise KeyboardInterrupt
+
+
+def raised_by_us(error):
+    """Raise it in a line of the package, as a slip there does."""
+    exec("raise error", {"__name__": "narcissus.tables.read", "error": error})
+
+
+@pytest.mark.parametrize(
+    "slip",
+    [ValueError("max() iterable argument is empty"), KeyError("k"), ZeroDivisionError("by zero")],
+)
+def test_a_slip_of_ours_is_no_bad_file(tmp_path, slip):
+    path = tmp_path / "a.x"
+    with pytest.raises(type(slip)) as caught, parsing(path, "an x"):
+        raised_by_us(slip)
+    assert caught.value is slip
+    assert caught.value.__notes__ == [f"while reading {path}"]
+    with pytest.raises(InputError), parsing(path, "an x", type(slip)):
+        raised_by_us(slip)  # where the reader has said that this tells of a bad file
+    with pytest.raises(InputError), parsing(path, "an x"):
+        raised_by_us(json.JSONDecodeError("no", "", 0))
+    with pytest.raises(InputError, match="cannot read other: gone"), parsing(path, "an x"):
+        raised_by_us(OSError(2, "gone", "other"))
 
 
 def test_digests_are_those_of_the_bytes_and_of_the_digests_in_order(tmp_path, fifo):

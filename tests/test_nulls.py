@@ -18,7 +18,7 @@ LIMITS = {
     "enclosed_limits", "first_in_sequence", "mean_limits", "median_limits", "most_coincidences",
     "next_limit",
     "population_mean_upper",
-    "randomness_tests", "refute", "refute_guesses", "refute_prior_scores", "refute_priors",
+    "randomness_tests", "refute", "refute_as_they_come", "refute_guesses", "refute_prior_scores", "refute_priors",
     "refute_ranked", "refute_runs", "refute_scores",
     "refuted_by_runs", "roc_band", "studentised_limits",
     "TwoSamples", "fisher_exact", "hypergeom", "mannwhitneyu", "ttest_ind", "ks_2samp",

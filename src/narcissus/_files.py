@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import binascii
 import codecs
 import csv
 import errno
 import gzip
 import hashlib
 import io
+import json
 import lzma
 import os
 import re
 import stat
+import struct
 import sys
+import traceback
 import zipfile
+import zlib
 from collections.abc import Generator, Iterable
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -38,27 +43,72 @@ _COMMA = re.compile(r'(?:^|;)\s*"?[-+]?[\d.]*,\d+(?:[eE][-+]?\d+)?"?\s*(?:;|$)')
 _THOUSANDS = re.compile(r'(?:^|;)\s*"?[-+]?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d*)?"?\s*(?:;|$)')
 
 
-@contextmanager
-def parsing(path: Path | str, what: str) -> Generator[None]:
-    """Turn any exception of a parser on a bad file into one `InputError` that names the file.
+class BadContentError(InputError):
+    """What a reader of ours says of a file's content; `parsing` names the file."""
 
-    Parsers of other libraries share no base class for what a bad file may raise, down to
-    RecursionError and MemoryError. A file must never end in a traceback.
+
+_OF_READERS: tuple[type[Exception], ...] = (
+    UnicodeError,
+    json.JSONDecodeError,
+    csv.Error,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    binascii.Error,
+    EOFError,
+)
+"""What parsers written in C raise of a bad file, wherever they are called."""
+
+
+@contextmanager
+def parsing(path: Path | str, what: str, *known: type[Exception]) -> Generator[None]:
+    """Turn what a parser raises of a bad file into one `InputError` that names the file.
+
+    Parsers of other libraries share no base class for that, down to RecursionError and MemoryError,
+    so an error that is raised inside of another library is one about the file. What this package
+    raises itself is a mistake of ours, and stays as it is, with a note of the file: to call a good
+    file bad would hide it.
+
+    path: What is read, named in the message.
+    what: What it should be, such as "a CSV table".
+    known: More classes that tell of a bad file where our own code calls a parser without a frame of
+        Python, such as `numpy.frombuffer`.
+
+    InputError: The file is bad, or cannot be read. TooLargeError: It does not fit into memory.
     """
     try:
         yield
+    except BadContentError as error:
+        raise InputError(f"{path} is not {what}: {_in_a_line(error)}") from error
     except NarcissusError:
         raise
     except OSError as error:
         if error.errno is not None:
-            raise InputError(f"cannot read {path}: {error.strerror}") from error
+            raise InputError(f"cannot read {error.filename or path}: {error.strerror}") from error
         raise InputError(f"{path} is not {what}: {_in_a_line(error)}") from error  # a parser's own
     except RecursionError as error:
         raise InputError(f"{path} is not {what}: it is nested too deeply") from error
     except MemoryError as error:
         raise TooLargeError(f"{path} does not fit into memory") from error
     except Exception as error:
+        if is_ours(error, *known):
+            error.add_note(f"while reading {path}")
+            raise
         raise InputError(f"{path} is not {what}: {_in_a_line(error)}") from error
+
+
+def is_ours(error: BaseException, *known: type[Exception]) -> bool:
+    """Say whether an error was raised by a line of this package, and is not of a known class."""
+    if isinstance(error, (*_OF_READERS, *known)):
+        return False
+    place = None
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        place = frame.f_globals.get("__name__")
+    return isinstance(place, str) and place.partition(".")[0] in _PACKAGES
+
+
+_PACKAGES = frozenset({"narcissus", "narcissus_papers"})
 
 
 def _in_a_line(error: Exception) -> str:
@@ -335,6 +385,9 @@ def unpacking(path: Path) -> Generator[None]:
     except UnicodeDecodeError as error:
         raise InputError(f"{path} begins as UTF-16 and is none: save it as UTF-8") from error
     except Exception as error:
+        if is_ours(error):
+            error.add_note(f"while unpacking {path}")
+            raise
         raise InputError(_incomplete(path, error)) from error
 
 

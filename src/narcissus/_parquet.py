@@ -98,13 +98,13 @@ def believed(path: Path, size: int) -> Generator[None]:
 
     A page declares its own size, and the library allocates it before we can check.
     """
-    if sys.platform != "linux":
+    held = _held()
+    if held is None:
         yield
         return
     import resource
 
     before = resource.getrlimit(resource.RLIMIT_AS)
-    held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     most = held + _HELD * size + SPARE
     if before[0] != resource.RLIM_INFINITY:
         most = min(most, before[0])
@@ -118,6 +118,19 @@ def believed(path: Path, size: int) -> Generator[None]:
         ) from error
     finally:
         resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+def _held() -> int | None:
+    """Return the bytes of address space that the process has; None where nothing tells."""
+    if sys.platform != "linux":
+        return None
+    import resource
+
+    try:
+        pages = Path("/proc/self/statm").read_text().split()[0]
+    except OSError:  # a system without /proc, as some containers are
+        return None
+    return int(pages) * resource.getpagesize()
 
 
 @contextmanager

@@ -28,6 +28,10 @@ class MissingExtraError(NarcissusError, ImportError):
     """A missing optional package; the message names the extra."""
 
 
+class NotDrawnError(InputError):
+    """A record that agrees with its schema and cannot be drawn: a mistake of ours, or a forgery."""
+
+
 class TooLargeError(InputError):
     """An exact answer that does not fit; the message states its size."""
 

@@ -720,3 +720,30 @@ def test_the_risk_beside_an_epsilon(answer, narcissus, refused, tmp_path):
     assert "must end in .svg" in refused("risk", "--mu", "1", "--prior", "0.5", "--plot", "a.png")
     assert "`--prior` must be" in refused("risk", "--mu", "1", "--prior", "1.5")
     assert "`--fpr` must be" in refused("risk", "--mu", "1", "--prior", "0.5", "--fpr", "2")
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("divisor=sampled", "divide by a constant"),
+        ("divisor=expected", "a record more or less changes the divisor"),
+        ("sampling=sorted", "`--dp-sgd sampling`"),
+        ("divisor=mean", "`--dp-sgd divisor`"),
+    ],
+)
+def test_a_training_program_of_which_nothing_is_proved_is_refused(refused, how, said):
+    setting = f"noise=1,rate=0.1,steps=3,interval=1e-2,{how}"
+    words = f"bound --dp-sgd {setting} --prior 0.5 --secret membership"
+    assert said in refused(*words.split())
+
+
+def test_a_bound_and_the_noise_that_is_enough_name_the_program(answer):
+    setting = "rate=0.5,steps=2,sampling=shuffled"
+    found = answer(f"bound --dp-sgd noise=4,{setting} --prior 0.5 --secret membership")
+    assert "in random order" in " ".join(found["assumptions"])
+    noise = answer(f"protect --dp-sgd {setting} --prior 0.5 --advantage 0.1 --secret membership")
+    poisson = answer(
+        "protect --dp-sgd rate=0.5,steps=2,interval=1e-2 --prior 0.5 --advantage 0.1 "
+        "--secret membership"
+    )
+    assert noise["noise"] > 2 * poisson["noise"]

@@ -425,3 +425,64 @@ def test_an_empty_file_is_described_and_not_tested(narcissus, files):
 )
 def test_what_is_wrong_is_said(refused, files, words, says):
     assert says in refused("complexity", *words).replace("'", "")  # Click quotes it since 8.5
+
+
+def scores_file(path, canaries=200, seed=3, *, strength=3.0, copies=1):
+    """Write scores of canaries, each standing some times under one coin."""
+    rng = np.random.default_rng(seed)
+    inside = np.repeat(rng.random(canaries) < 0.5, copies)
+    scores = rng.normal(size=inside.size) + strength * inside
+    names = np.repeat(np.arange(canaries), copies)
+    rows = zip(scores.tolist(), inside.astype(int).tolist(), names.tolist(), strict=True)
+    lines = [f"{score},{member},{name}" for score, member, name in rows]
+    path.write_text("\n".join(["score,member,cluster", *lines]) + "\n")
+    return path
+
+
+def test_refute_allows_for_looks_and_for_several_files(tmp_path, answer, call):
+    path = scores_file(tmp_path / "s.csv")
+    plain = tmp_path / "plain.csv"
+    lines = path.read_text().splitlines()
+    plain.write_text("\n".join(line.rpartition(",")[0] for line in lines) + "\n")
+    once = answer(f"refute --scores {plain} --coins")
+    many = answer(f"refute --scores {plain} --coins --chosen-from 5")
+    looked = answer(f"refute --scores {plain} --until 500")
+    assert 0 < many["epsilon"] < once["epsilon"]
+    assert looked["epsilon"] > 0
+    assert looked["guesses_chosen"] == "looks"
+    assert "at most 500 canaries were planted" in " ".join(looked["assumptions"])
+    assert "at most 5 attacks, files" in many["assumptions"][-1]
+    assert "the only attack, file and threshold" in once["assumptions"][-1]
+    out = call(f"refute --scores {plain} --until 500")[1]
+    assert "Looks at any time are allowed for" in out
+    assert answer(f"refute --scores {path} --coins")["canaries"] == 200
+
+
+def test_refute_names_twins_and_takes_their_clusters(tmp_path, answer, refused):
+    path = scores_file(tmp_path / "twins.csv", 100, copies=2)
+    plain = tmp_path / "plain.csv"
+    lines = path.read_text().splitlines()
+    plain.write_text("\n".join(line.rpartition(",")[0] for line in lines) + "\n")
+    assert "canaries move together" in refused("refute", "--scores", str(plain), "--coins")
+    assert answer(f"refute --scores {path} --coins")["canaries"] == 100
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--until 500 --guesses 9", "`--guesses` does not go with `--until`"),
+        ("--until 500 --coins", "`--coins` does not go with `--until`"),
+        ("--until 500", "it has `cluster` too"),
+        ("--until 0", "--until"),
+        ("--chosen-from 0", "--chosen-from"),
+    ],
+)
+def test_options_of_looks_that_do_not_fit_are_refused(tmp_path, refused, words, said):
+    path = scores_file(tmp_path / "s.csv")
+    assert said in refused("refute", "--scores", str(path), *words.split())
+
+
+def test_looks_need_scores(refused):
+    assert "`--until` needs `--scores`" in refused(
+        *["refute", "--canaries", "9", "--guesses", "9", "--correct", "9", "--until", "9"]
+    )

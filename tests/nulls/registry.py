@@ -335,6 +335,32 @@ def swept(
     return (found.mu or 0.0) > 0 if mu else found.epsilon > epsilon
 
 
+def at_looks(
+    m: int,
+    epsilon: float,
+    g: Draws,
+    *,
+    real: float | None = None,
+    delta: float = 0.0,
+    mu: bool = False,
+    files: int = 1,
+) -> bool:
+    """Return whether any look at canaries that come one by one refutes more than is true.
+
+    What was refuted stays so, and the last look counts all of them. ``files`` are tried by turns.
+    """
+    inside = g.random(m) < 0.5
+    for _ in range(files):
+        scores = responses(inside, epsilon if real is None else real, g)
+        with_sizes = (2 * scores - 1) * (1 + g.random(m))
+        found = evidence.refute_as_they_come(
+            with_sizes, inside, most=m, delta=delta, chosen_from=files
+        )
+        if (found.mu > 0) if mu else found.epsilon > epsilon:
+            return True
+    return False
+
+
 def a_mu_of_runs(g: Draws) -> bool:
     """Return whether pairs of runs or their thresholds refute the very mu of Gaussian scores."""
     inside = g.random(300) < 0.5
@@ -1205,6 +1231,27 @@ NULLS = (
             lambda s, g: counts("counts", 120, 0.0, s, g),
         ),
         repeats=0.4,
+    ),
+    Null(
+        "refute: an epsilon or mu, at any of the looks so far",
+        ("cli/evidence _refute_at_looks",),
+        "Narcissus theory 5.4; Ville 1939",
+        "a fair coin of its own for each canary; the order of scoring follows no coin",
+        "rows that move together are refused, side by side, in parts of the file, alike in score",
+        "copies whose rows are shuffled and whose scores differ",
+        {
+            "nothing learnt, a look after each of 200": partial(at_looks, 200, 0.0),
+            "randomised response at the claim, of 200": partial(at_looks, 200, 1.0),
+            "nothing learnt, delta .0005": partial(at_looks, 200, 0.0, delta=5e-4),
+            "nothing learnt: a mu": partial(at_looks, 200, 0.0, mu=True),
+            "the best of three files": partial(at_looks, 60, 0.0, files=3),
+        },
+        Power(
+            "epsilon, where 0 is refuted, of 200 canaries",
+            (0.25, 0.5, 0.75, 1.0),
+            lambda s, g: at_looks(200, 0.0, g, real=s),
+        ),
+        repeats=0.2,
     ),
     Null(
         "refute: an epsilon or mu, by scores",

@@ -504,7 +504,7 @@ class ThreatToPeople:
         return DOMINATION if isinstance(guarantee, PureDP) else INTERPOLATION
 
     def _assumptions(self, guarantee: Guarantee, *, many: bool = False) -> tuple[str, ...]:
-        said = [guarantee.describe()]
+        said = [*guarantee.assumed]
         if many:
             said.append("the targets' values are independent given what the attacker knows")
         if self._nearby is not None:

@@ -26,9 +26,11 @@ from narcissus.errors import InputError
 from narcissus.guarantees import (
     Adjacency,
     ApproximateDP,
+    Divisor,
     GaussianDP,
     Guarantee,
     PureDP,
+    Sampling,
     Secret,
     as_asked,
     dp_sgd,
@@ -81,7 +83,7 @@ def precision(guarantee: Guarantee, recall: float, base_rate: float) -> Bound:
         value,
         f"precision at a recall of {found:g} and a base rate of {members:g}",
         "Narcissus theory 4.8 (precision)",
-        (guarantee.describe(),),
+        guarantee.assumed,
     )
 
 
@@ -286,6 +288,8 @@ def smallest_noise(
     rate: float,
     steps: int,
     digits: int = 4,
+    sampling: Sampling = "poisson",
+    divisor: Divisor = "constant",
     interval: float = 1e-3,
     secret: Secret = "value",
 ) -> float:
@@ -298,7 +302,13 @@ def smallest_noise(
     """
 
     def kept(noise: Decimal) -> bool:
-        curve = dp_sgd(float(noise), rate, steps, secret=secret, interval=interval)
+        how: dict[str, Any] = {
+            "sampling": sampling,
+            "divisor": divisor,
+            "secret": secret,
+            "interval": interval,
+        }
+        curve = dp_sgd(float(noise), rate, steps, **how)
         return limit.kept(danger, curve)
 
     if not limit.kept(danger, PureDP(0.0)):

@@ -205,7 +205,7 @@ def domination(
     return DOMINATION.claim(
         value,
         f"probability that at least {v} of {int(counts.sum())} targets are reconstructed",
-        (guarantee.describe(), "the targets' values are independent given what the attacker knows"),
+        (*guarantee.assumed, "the targets' values are independent given what the attacker knows"),
     )
 
 

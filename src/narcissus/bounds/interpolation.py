@@ -507,7 +507,7 @@ def interpolation(
     return INTERPOLATION.claim(
         value,
         f"probability that at least {v} of {n} targets are reconstructed",
-        (guarantee.describe(), "the targets' values are independent given what the attacker knows"),
+        (*guarantee.assumed, "the targets' values are independent given what the attacker knows"),
     )
 
 

@@ -296,7 +296,7 @@ class Theorem:
         return Bound(value, quantity, self.statement, assumptions, valid, self.id)
 
     def assumptions(self, q: Question) -> tuple[str, ...]:
-        said = [q.guarantee.describe()]
+        said = [*q.guarantee.assumed]
         if q.about == "tail" and self.independent:
             said.append("the targets' values are independent given what the attacker knows")
         if self.needs.whole or q.about == "columns":

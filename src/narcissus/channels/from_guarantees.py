@@ -197,7 +197,7 @@ def from_guarantee(guarantee: Guarantee) -> SecurityBound:
         value,
         "beta*",
         theorem,
-        (guarantee.describe(),),
+        guarantee.assumed,
         tight=isinstance(guarantee, (*ours, ZeroConcentratedDP)) and not guarantee.converted_from,
     )
 

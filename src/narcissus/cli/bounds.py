@@ -415,6 +415,8 @@ def protect(*, of: ProtectOptions) -> None:
             )
             payload, guarantee = _protected(danger, limit, of, noise, question)
             lines = _protect_text(payload, danger)
+            told = payload.get("assumptions", ())
+            lines += [f"  assuming {said}" for said in guarantee.program if said not in told]
             is_first = question == questions[0]
             if of.plot is not None and is_first and isinstance(danger, bounds.Threat):
                 count = None if of.at_most is None else of.at_most + 1

@@ -283,9 +283,10 @@ def _secured(
     reached = None
     if given.dp_sgd is not None and secret == "value":
         settings = dp_sgd_settings(given.dp_sgd, ("noise", "rate", "steps"))
-        settings.pop("interval")
-        with option_names():
-            reached = channels.dp_sgd_reached(**settings)
+        if settings.get("sampling", "poisson") == "poisson":
+            of_pair = {name: settings[name] for name in ("noise", "rate", "steps")}
+            with option_names():
+                reached = channels.dp_sgd_reached(**of_pair)
     return guarantee, channels.from_guarantee(guarantee), reached
 
 

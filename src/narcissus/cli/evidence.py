@@ -16,6 +16,7 @@ from narcissus._files import LARGEST, pointed, separator
 from narcissus._outwards import lower, upper
 from narcissus._validation import one_of
 from narcissus.cli.options import (
+    COUNT,
     EXISTING,
     AsJson,
     Existing,
@@ -53,6 +54,8 @@ class RefuteOptions:
     priors: Existing = None
     seed: SeedGiven = None
     guesses_chosen: str | None = None
+    until: Annotated[int | None, Opt(COUNT)] = None
+    chosen_from: Annotated[int, Opt(COUNT)] = 1
     delta: float = 0.0
     confidence: float = 0.95
     claim: float = 0.0
@@ -62,7 +65,9 @@ class RefuteOptions:
 @command
 def refute(*, of: RefuteOptions) -> None:
     _check_together(of)
-    claimed: dict[str, Any] = {"delta": of.delta, "confidence": of.confidence}
+    claimed: dict[str, Any] = {
+        "delta": of.delta, "confidence": of.confidence, "chosen_from": of.chosen_from,
+    }  # fmt: skip
     columns = _given(of)
     with option_names(
         right="right", members="members", priors="--priors" if of.priors else "prior"
@@ -121,12 +126,12 @@ def _check_together(of: RefuteOptions) -> None:
     given = {
         f"--{name.replace('_', '-')}"
         for name in ("canaries", "guesses", "correct", "values", "guesses_chosen", "priors",
-                     "scores", "runs", "pairs", "coins", "seed", "threshold")
+                     "scores", "runs", "pairs", "coins", "seed", "threshold", "until")
         if getattr(of, name) not in (None, False)
     }  # fmt: skip
     goes = {
         "--runs": {"--threshold"},
-        "--scores": {"--guesses", "--values", "--pairs", "--coins", "--seed"},
+        "--scores": {"--guesses", "--values", "--pairs", "--coins", "--seed", "--until"},
         "--priors": {"--correct"},
     }
     for file, others in goes.items():
@@ -136,7 +141,7 @@ def _check_together(of: RefuteOptions) -> None:
                 f"{', '.join(sorted(others))}; drop one of the two"
             )
     alone = {"--pairs": "--scores", "--coins": "--scores", "--seed": "--scores",
-             "--threshold": "--runs"}  # fmt: skip
+             "--threshold": "--runs", "--until": "--scores"}  # fmt: skip
     for name, file in alone.items():
         if name in given and file not in given:
             raise InputError(f"`{name}` needs `{file}`, a file of scores")
@@ -147,7 +152,14 @@ def _check_together(of: RefuteOptions) -> None:
 def _refute_scores(
     of: RefuteOptions, columns: dict[str, Any], claimed: dict[str, Any]
 ) -> evidence.Refutation:
+    if of.until is not None:
+        return _refute_at_looks(of, columns, claimed)
     claimed["guesses"] = of.guesses
+    if "clusters" in columns and (other := columns.keys() & {"right", "priors", "pairs"}):
+        raise InputError(
+            f"`--scores`: {of.scores} has a column `cluster`, which goes with fair coins of the "
+            f"column `member`; it has {min(other)} too: drop one of the two"
+        )
     if "right" in columns:
         if of.pairs or of.coins:
             raise InputError(
@@ -164,6 +176,21 @@ def _refute_scores(
     if "priors" in columns:
         return evidence.refute_prior_scores(**columns, **claimed)
     return evidence.refute_scores(**columns, coins=of.coins, **claimed)
+
+
+def _refute_at_looks(
+    of: RefuteOptions, columns: dict[str, Any], claimed: dict[str, Any]
+) -> evidence.Refutation:
+    named = {"--guesses": of.guesses, "--values": of.values, "--coins": of.coins or None}
+    if wrong := next((name for name, value in named.items() if value is not None), None):
+        raise InputError(f"`{wrong}` does not go with `--until`; drop one of the two")
+    if strange := sorted(set(columns) - {"scores", "members", "pairs"}):
+        raise InputError(
+            f"`--until`: {of.scores} must have scores and members, and pairs with `--pairs`; it "
+            f"has `{strange[0].removesuffix('s')}` too; for N looks give `--chosen-from N` instead"
+        )
+    claimed["most"] = of.until
+    return evidence.refute_as_they_come(**columns, **claimed)
 
 
 def _claimed(payload: dict[str, Any]) -> dict[str, Any]:
@@ -228,8 +255,7 @@ def _read_scores(path: Path, option: str, *, pairs: bool = False) -> dict[str, A
     columns: dict[str, Any] = {
         "scores": both[0], "right" if layout[1] == "right" else "members": both[1]
     }  # fmt: skip
-    if "prior" in table:
-        columns["priors"] = _numbers_of(path, option, "prior", table["prior"])
+    columns |= _of_coins(path, option, table)
     if "pair" in table and not pairs:
         raise InputError(
             f"`{option}`: {path} has a column `pair`; give `--pairs` if exactly one row of each "
@@ -254,10 +280,21 @@ def _read_scores(path: Path, option: str, *, pairs: bool = False) -> dict[str, A
     return columns
 
 
+def _of_coins(path: Path, option: str, table: dict[str, Any]) -> dict[str, Any]:
+    """Read what a file says of each row's coin: its chance, and which rows share it."""
+    found: dict[str, Any] = {}
+    if "prior" in table:
+        found["priors"] = _numbers_of(path, option, "prior", table["prior"])
+    if "cluster" in table:
+        found["clusters"] = _labels(path, table["cluster"], "cluster")
+    return found
+
+
 def _arrays(path: Path) -> dict[str, Any]:
     from narcissus.extraction.files import arrays_of
 
-    plural = {"scores": "score", "members": "member", "priors": "prior", "pairs": "pair"}
+    plural = {"scores": "score", "members": "member", "priors": "prior", "pairs": "pair",
+              "clusters": "cluster"}  # fmt: skip
     found = {plural.get(name, name): array.ravel() for name, array in arrays_of(path).items()}
     return found
 
@@ -265,7 +302,7 @@ def _arrays(path: Path) -> dict[str, Any]:
 def _columns(path: Path) -> dict[str, Any]:
     from narcissus.tables.text import text_parts
 
-    known = {"prior", "pair", *(name for one in _LAYOUTS for name in one)}
+    known = {"prior", "pair", "cluster", *(name for one in _LAYOUTS for name in one)}
     names: list[str] = []
 
     def choose(found: list[str]) -> list[int]:
@@ -304,8 +341,10 @@ def _numbers_of(
     return np.concatenate(found)
 
 
-def _labels(path: Path, parts: list[RawColumn] | NDArray[Any]) -> NDArray[np.int64]:
-    """Return labels of pairs as numbers; name the first row without one."""
+def _labels(
+    path: Path, parts: list[RawColumn] | NDArray[Any], column: str = "pair"
+) -> NDArray[np.int64]:
+    """Return labels as numbers; name the first row without one."""
     if not isinstance(parts, list):
         return np.unique(parts, return_inverse=True)[1]
     place: dict[Any, int] = {}
@@ -316,13 +355,18 @@ def _labels(path: Path, parts: list[RawColumn] | NDArray[Any]) -> NDArray[np.int
     labels = np.concatenate(found)
     if None in place:
         row = int((labels == place[None]).argmax())
-        raise InputError(f"`--scores`: {path}: row {row + 1:,}, column `pair`, is empty")
+        raise InputError(f"`--scores`: {path}: row {row + 1:,}, column `{column}`, is empty")
     return labels
 
 
 def _refutation_text(answers: list[evidence.Refutation]) -> list[str]:
     found = answers[0]
     lines = [f"Asked: {'; or '.join(one.question for one in answers)}.", str(found)]
+    if found.guesses_chosen == "looks":
+        lines.append(
+            f"Looks at any time are allowed for; of the guesses so far {found.correct:,} of "
+            f"{found.guesses:,} are right."
+        )
     if found.guesses_chosen == "every":
         lines.append(
             f"Every number of guesses was tested at once; {found.guesses:,} tell most, of which "

@@ -26,7 +26,7 @@ from narcissus._version import __version__
 from narcissus._visible import SHOW_VALUES, show_visibly
 from narcissus.cli.heart import attended
 from narcissus.cli.interrupts import Interrupted, farewell, interruptible
-from narcissus.errors import InputError, NarcissusError
+from narcissus.errors import InputError, NarcissusError, NotDrawnError
 
 # name -> (module, one line for the help page); the module holds a click command of that name.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -242,7 +242,7 @@ def _values_shown(words: list[str]) -> Generator[None]:
     """Remove ``--show-values`` from the words, wherever it stands, and apply it."""
     before = os.environ.get(SHOW_VALUES)
     if "--show-values" in words:
-        words.remove("--show-values")
+        words[:] = [word for word in words if word != "--show-values"]
         os.environ[SHOW_VALUES] = "1"  # worker processes inherit it
     try:
         yield
@@ -269,12 +269,19 @@ def _run(words: list[str]) -> int:
         if isinstance(error, NarcissusError | OSError) or is_short_of_memory(error):
             # What a stranger's name breaks into lines begins no line of its own.
             lines = [_cut(line) for line in _said(error).split("\n")]
-            click.echo("error: " + "\n  ".join(lines), err=True)
-            return USAGE
+            is_ours = isinstance(error, NotDrawnError)
+            click.echo(
+                ("internal error: " if is_ours else "error: ") + "\n  ".join(lines), err=True
+            )
+            return INTERNAL if is_ours else USAGE
         import traceback
 
         traceback.print_exc()
-        click.echo(f"internal error: {error!r}; please report it with the lines above", err=True)
+        click.echo(
+            f"internal error: {error!r}; please report it with the lines above, and that this is "
+            f"narcissus {__version__} on Python {sys.version.split()[0]}",
+            err=True,
+        )
         return INTERNAL
     return code if isinstance(code, int) else OK
 

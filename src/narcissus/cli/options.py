@@ -11,6 +11,7 @@ import inspect
 import json
 import re
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
@@ -128,6 +129,26 @@ def texts_of(section: str) -> Texts:
     }
 
 
+class OnceCommand(click.Command):
+    """A command that refuses an option given twice, unless it takes several."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the words as click does, which lets the last of several silently win."""
+        try:
+            *_, order = self.make_parser(ctx).parse_args(list(args))
+        except click.UsageError:  # told below, in click's own words
+            order = []
+        for parameter, times in Counter(order).items():
+            if isinstance(parameter, click.Option) and times > 1 and not parameter.multiple:
+                both = "/".join((*parameter.opts, *parameter.secondary_opts))
+                raise click.UsageError(
+                    f"`{both}` is given {times} times, and the command takes one: the others would "
+                    "be left out in silence",
+                    ctx,
+                )
+        return super().parse_args(ctx, args)
+
+
 def command(function: Callable[..., int | None]) -> click.Command:
     """Make a command of a typed function; its help page is the file of its name."""
     return command_of(function, _read(function.__name__))
@@ -157,7 +178,7 @@ def command_of(function: Callable[..., int | None], page: str) -> click.Command:
         made = {name: _filled(*group, given) for name, group in groups.items()}
         return function(**made, **given)
 
-    return click.Command(
+    return OnceCommand(
         function.__name__, params=parameters, callback=call, help=above, epilog=below or None
     )
 

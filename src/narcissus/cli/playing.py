@@ -298,6 +298,7 @@ def bins_of(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -
             ways = "COLUMN=WIDTH, or COLUMN=common=20 (quantiles=5, above=0, edges=18,65)"
             raise click.BadParameter(f"write {ways}, got {text!r}", param=option)
         name, cuts, count, many, above, one = match.groups()
+        _require_first(name, found, option)
         if count:
             found[name] = {count: int(many)}
         elif cuts:
@@ -312,7 +313,17 @@ def ways_of(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -
     pairs = [text.rpartition("=") for text in given]
     if not all(name for name, _equals, _way in pairs):
         raise click.BadParameter("write COLUMN=WAY, such as zip=text", param=option)
-    return {name: way for name, _equals, way in pairs}
+    found: dict[str, str] = {}
+    for name, _equals, way in pairs:
+        _require_first(name, found, option)
+        found[name] = way
+    return found
+
+
+def _require_first(name: str, found: Mapping[str, Any], option: click.Parameter) -> None:
+    """Refuse a column that an option has named before: one of the two would be left out."""
+    if name in found:
+        raise click.BadParameter(f"the column {name} is named twice; keep one", param=option)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,12 +31,14 @@ _NAMED_ALIKE = [
 _OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _NAMED_ALIKE} | {
     "alpha": "--renyi ALPHA",
     "beta_star": "--bayes-security",
+    "chosen_from": "--chosen-from",
     "claimed": "--claim",
     "exact_match": "--success",
     "gamma": "--renyi GAMMA",
     "guarantee": "--adjacency",
     "interval": "--dp-sgd interval",
     "members": "--scores",
+    "most": "--until",
     "noise": "--dp-sgd noise",
     "rate": "--dp-sgd rate",
     "steps": "--dp-sgd steps",
@@ -146,8 +148,15 @@ class GivenGuarantee:
         return guarantees.RenyiDP(alpha, gamma, adjacency=around)
 
 
+_OF_TRAINING = {
+    "sampling": ("poisson", "fixed", "shuffled"),
+    "divisor": ("constant", "expected", "sampled"),
+}
+"""What else --dp-sgd takes of the training program, each with its words."""
+
+
 def dp_sgd_settings(text: str, wanted: tuple[str, ...]) -> dict[str, Any]:
-    """Parse ``noise=..,rate=..,steps=..`` and an optional ``interval=..``.
+    """Parse ``noise=..,rate=..,steps=..``, and ``sampling``, ``divisor``, ``interval`` if given.
 
     Losses are rounded up to multiples of the interval, so a coarse one is valid. Ten times the
     library's default is ten times faster and costs about 1e-5 of success.
@@ -157,13 +166,16 @@ def dp_sgd_settings(text: str, wanted: tuple[str, ...]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for part in text.split(","):
         name, sign, value = part.strip().partition("=")
-        if not sign or name not in {*wanted, "interval"} or name in found:
+        if not sign or name not in {*wanted, *_OF_TRAINING, "interval"} or name in found:
             raise InputError(
                 f"`--dp-sgd` must be {form}, each once, such as "
                 f"{','.join(f'{w}={example[w]}' for w in wanted)}; got {text!r}"
                 f"{did_you_mean(name, wanted) if name not in found else ''}"
             )
-        found[name] = numbers(f"--dp-sgd {name}", value)[0]
+        if name in _OF_TRAINING:
+            found[name] = one_of(f"--dp-sgd {name}", value.strip(), _OF_TRAINING[name])
+        else:
+            found[name] = numbers(f"--dp-sgd {name}", value)[0]
     missing = ", ".join(sorted(set(wanted) - set(found)))
     if missing:
         raise InputError(f"`--dp-sgd` lacks {missing}: give {form}")

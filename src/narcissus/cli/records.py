@@ -47,7 +47,7 @@ class ReportOptions:
 
 @command
 def report(record: Path, *, of: ReportOptions) -> None:
-    from narcissus._files import parsing, put, remedy, write_atomically
+    from narcissus._files import put, remedy, write_atomically
     from narcissus.study.reading import read_record
     from narcissus.study.shareable import shareable
 
@@ -61,9 +61,11 @@ def report(record: Path, *, of: ReportOptions) -> None:
     target = of.out or path.with_name("acro" if of.export else f"{name}.html")
     printed = of.as_text or of.as_json or of.markdown
     try:
-        # A record that others wrote may hold what its schema allows and no study ever gives.
-        with parsing(path, f"a record of kind {loaded.kind!r} that can be drawn"):
+        try:
             drawn = "" if of.export else _drawn(loaded, name, of)
+        except Exception as error:  # a mistake of ours, unless another program wrote the record
+            error.add_note(f"while drawing {path}, a record of kind {loaded.kind!r}")
+            raise
         if of.export:
             from narcissus.report.acro import export_acro
 

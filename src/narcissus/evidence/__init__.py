@@ -17,6 +17,7 @@ from narcissus.evidence.intervals import (
     studentised_limits,
     trials_for,
 )
+from narcissus.evidence.looks import refute_as_they_come
 from narcissus.evidence.population import (
     Envelope,
     PeopleSums,
@@ -63,6 +64,7 @@ __all__ = [
     "population_tail",
     "randomness_tests",
     "refute",
+    "refute_as_they_come",
     "refute_prior_scores",
     "refute_priors",
     "refute_ranked",

@@ -35,7 +35,7 @@ _LARGEST_PROGRAM = 300  # guesses up to which linear programs are solved, some d
 _LARGEST_EPSILON = 1e4
 LARGEST_MU = 100.0
 
-Chosen = Literal["before", "after", "every"]
+Chosen = Literal["before", "after", "every", "looks"]
 
 UNIFORM = (
     "every canary's value was drawn uniformly, independently of the others and of all else "
@@ -82,7 +82,8 @@ class Refutation(Result):
     values: int
     methods: tuple[Method, ...]  # every method's result, ours first
     # whether the number of guesses was chosen ``"before"`` or ``"after"`` the release was
-    # seen, or ``"every"`` one was tested at once; then `guesses` is the one that tells most
+    # seen, or ``"every"`` one was tested at once (then `guesses` is the one that tells most), or
+    # after every canary, ``"looks"``
     guesses_chosen: Chosen
     assumptions: tuple[str, ...]  # assumptions of the refutation
     secret: Secret = "value"  # what was guessed; see `asked`
@@ -138,18 +139,34 @@ class Claimed:
     delta: float
     level: float
     claimed: float
+    parts: int = 1  # of the error: attacks, files or looks, of which one is tested
 
     @classmethod
-    def of(cls, delta: float, confidence: float, claimed: float) -> Claimed:
+    def of(cls, delta: float, confidence: float, claimed: float, parts: int = 1) -> Claimed:
         return cls(
             between("delta", delta, 0, 1, open_high=True),
             between("confidence", confidence, 0, 1, open_low=True, open_high=True),
             non_negative("claimed", claimed),
+            integer("chosen_from", parts, low=1),
         )
 
     @property
     def alpha(self) -> float:
-        return 1.0 - self.level
+        """The error of this test alone."""
+        return (1.0 - self.level) / self.parts
+
+    @property
+    def said(self) -> str:
+        """What is assumed of the choice of what is tested."""
+        if self.parts == 1:
+            return (
+                "this is the only attack, file and threshold that was tried on these canaries, and "
+                "it is looked at once: the best of several refutes falsely more often"
+            )
+        return (
+            f"at most {self.parts:,} attacks, files, thresholds or looks were tried on these "
+            "canaries, and they share the error in equal parts"
+        )
 
     def at(self, epsilon: float) -> Guarantee:
         return ApproximateDP(epsilon, self.delta) if self.delta > 0 else PureDP(epsilon)
@@ -182,6 +199,9 @@ class Claimed:
         chosen: Chosen = "before",
     ) -> Refutation:
         m, r, v, values = counts
+        methods = tuple(
+            replace(method, p_value=min(1.0, self.parts * method.p_value)) for method in methods
+        )
         valid = [method for method in methods if method.valid]
         return Refutation(
             epsilon=max(method.epsilon for method in valid),
@@ -197,7 +217,7 @@ class Claimed:
             values=values,
             methods=methods,
             guesses_chosen=chosen,
-            assumptions=assumptions,
+            assumptions=(*assumptions, self.said),
         )
 
 
@@ -211,6 +231,7 @@ def refute(
     confidence: float = 0.95,
     claimed: float = 0.0,
     guesses_chosen: Chosen = "before",
+    chosen_from: int = 1,
 ) -> Refutation:
     """Find the largest epsilon, and mu, refuted by an audit's counts.
 
@@ -226,12 +247,14 @@ def refute(
     guesses_chosen: ``"before"`` if the number of guesses was fixed before the release was seen.
         ``"after"`` tests at half the level if ``delta`` is above 0, and mu always; see
         `level_factor`.
+    chosen_from: Number of attacks, files, thresholds or looks on these canaries, of which this one
+        is shown, at least 1. The error is divided by it; fix it before anything is seen.
 
     >>> round(refute(1000, 100, 75, delta=1e-4).epsilon, 3)
     0.695
     """
     m, r, v, k = counts(canaries, guesses, correct, values)
-    asked = Claimed.of(delta, confidence, claimed)
+    asked = Claimed.of(delta, confidence, claimed, chosen_from)
     late = one_of("guesses_chosen", guesses_chosen, get_args(Chosen)[:2]) == "after"
     danger = threat(prior=1 / k, exact_match=True, targets=m, guesses=r)
     methods = _methods(danger, v, asked, level_factor(asked.delta, after=late))

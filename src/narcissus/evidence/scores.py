@@ -55,16 +55,16 @@ from narcissus.evidence.refutation import (
     said_of_guesses,
 )
 from narcissus.evidence.sweep import FIRST, Ordered, SweepTest, few_ends, many_ends
+from narcissus.evidence.twins import UNBELIEVABLE, of_clusters, require_no_twins
 from narcissus.guarantees import GaussianDP
 from narcissus.results import Estimate, Grade, Result
 
-UNBELIEVABLE = 1e-6  # results of smaller probability refute fair coins
 _FEWEST_CANARIES = 6  # canaries needed
 _PER_DELTA = 8.0  # guesses at the first end for each failure that delta allows, over the level
 _SHARE = 0.5  # of the level for delta, where each release has chances of its own
 _LARGEST_POINT, _LEAST_MU = 40.0, 1e-6
 _SWEEP = "sweep", "Narcissus theory 5.1, sweep theorem"
-_ONE_OF_PAIR = "exactly one record of each pair was in, by an independent fair coin for each pair"
+ONE_OF_PAIR = "exactly one record of each pair was in, by an independent fair coin for each pair"
 _HALF = "there was a coin for each canary, although exactly half are in"
 _EVERY = "nothing about the number of guesses: every one is tested at once"
 
@@ -79,11 +79,13 @@ def refute_scores(
     members: ArrayLike,
     *,
     pairs: ArrayLike | None = None,
+    clusters: ArrayLike | None = None,
     guesses: int | None = None,
     coins: bool = False,
     delta: float = 0.0,
     confidence: float = 0.95,
     claimed: float = 0.0,
+    chosen_from: int = 1,
 ) -> Refutation:
     """Find the largest epsilon, and mu, refuted by canary scores, at every number of guesses.
 
@@ -95,23 +97,30 @@ def refute_scores(
     pairs: If exactly one of each pair of records was in, by a fair coin per pair: the label of each
         record's pair, shape (m,), each label twice. A pair is then one canary: the record with the
         higher score is guessed in, and the order is by the difference.
+    clusters: A label for each row, shape (m,), where one coin put several rows in. A cluster then
+        counts as one canary, whose score is the mean, and what is refuted is about a whole cluster.
     guesses: Test this number of guesses alone. It must be fixed before the release is seen.
     coins: Declare that there was a coin for each, though exactly half are in.
-    delta, confidence, claimed: As in `narcissus.evidence.refute`.
+    chosen_from, delta, confidence, claimed: As in `narcissus.evidence.refute`.
 
     InputError: Among others if the coins cannot have been fair: too many or too few are in, or one
-        of each two rows is although no pairs are given. Also if exactly half are in, without
-        ``coins``: for a draw of exactly half nothing is proved.
+        of each two rows is although no pairs are given, or rows move together. Also if exactly half
+        are in, without ``coins``: for a draw of exactly half nothing is proved.
 
     Source: Narcissus theory 5.1 and 5.2. As ``m`` grows the result rises towards the epsilon of the
     profile at ``delta / (1 - confidence)``, the most that one run can refute.
     """
-    asked = Claimed.of(delta, confidence, claimed)
+    asked = Claimed.of(delta, confidence, claimed, chosen_from)
     score, inside = checked_scores(scores, members)
     if pairs is not None:
-        right = _paired(score, inside, _pair_labels(pairs, score.size))
-        return _refute_order(((right, 0.5),), asked, guesses, (_ONE_OF_PAIR, ABOUT_CHOICE), 2)
+        if clusters is not None:
+            raise InputError("`clusters` do not go with `pairs`: leave one of the two out")
+        right = _paired(score, inside, pair_labels(pairs, score.size))
+        return _refute_order(((right, 0.5),), asked, guesses, (ONE_OF_PAIR, ABOUT_CHOICE), 2)
+    if clusters is not None:
+        score, inside = of_clusters(score, inside, np.asarray(clusters))
     _check_coins(inside, coins=coins)
+    require_no_twins(score, inside)
     order = _two_sided(score, inside, 0.5)
     said = (
         (UNIFORM, ABOUT_CHOICE)
@@ -130,17 +139,18 @@ def refute_ranked(
     delta: float = 0.0,
     confidence: float = 0.95,
     claimed: float = 0.0,
+    chosen_from: int = 1,
 ) -> Refutation:
     """Find the largest epsilon, and mu, refuted by guesses of values, the surest first.
 
     scores: How sure the attack is of each canary's guess, larger is surer, shape (m,).
     right: Whether each guess is right, 0 or 1, shape (m,).
     values: Number of values of a secret, drawn uniformly and independently.
-    guesses, delta, confidence, claimed: As in `refute_scores`.
+    guesses, chosen_from, delta, confidence, claimed: As in `refute_scores`.
 
     Source: Narcissus theory 5.1.
     """
-    asked = Claimed.of(delta, confidence, claimed)
+    asked = Claimed.of(delta, confidence, claimed, chosen_from)
     score, hit = checked_scores(scores, right, "right")
     many = integer("values", values, low=2)
     order = ((_surest_first(score, hit), 1.0 / many),)
@@ -199,6 +209,7 @@ def _refute_order(
         found = refute(
             m, r, int(right[:r].sum()), values=values,
             delta=asked.delta, confidence=asked.level, claimed=asked.claimed,
+            chosen_from=asked.parts,
         )  # fmt: skip
         return dataclasses.replace(found, assumptions=(*said, *found.assumptions[2:]))
     first = max(FIRST, round(_PER_DELTA * m * asked.delta / alpha))
@@ -280,7 +291,7 @@ def _check_coins(inside: BoolArray, *, coins: bool) -> None:
         )
 
 
-def _pair_labels(pairs: ArrayLike, size: int) -> NDArray[np.int64]:
+def pair_labels(pairs: ArrayLike, size: int) -> NDArray[np.int64]:
     """Assign numbers from 0 to the pairs; refuse labels that do not occur twice."""
     labels = np.asarray(pairs)
     if labels.shape != (size,):
@@ -332,6 +343,7 @@ def refute_priors(
     delta: float = 0.0,
     confidence: float = 0.95,
     claimed: float = 0.0,
+    chosen_from: int = 1,
 ) -> Refutation:
     """Find the largest epsilon refuted by a count of canaries that were all guessed.
 
@@ -346,7 +358,7 @@ def refute_priors(
     >>> round(found.epsilon, 2)
     1.48
     """
-    asked = Claimed.of(delta, confidence, claimed)
+    asked = Claimed.of(delta, confidence, claimed, chosen_from)
     rows, many = np.unique(prior_rows("priors", priors), axis=0, return_counts=True)
     m, v = int(many.sum()), integer("correct", correct, low=0)
     if v > m:
@@ -388,6 +400,7 @@ def refute_prior_scores(
     delta: float = 0.0,
     confidence: float = 0.95,
     claimed: float = 0.0,
+    chosen_from: int = 1,
 ) -> Refutation:
     """Find the largest epsilon, and mu, refuted by scores of canaries included by unequal coins.
 
@@ -398,13 +411,15 @@ def refute_prior_scores(
     Source: Narcissus theory 5.1, for events that follow the release. What delta costs is fixed
     beforehand, at an epsilon where it is half of the level, or at 0 if it is less.
     """
-    asked = Claimed.of(delta, confidence, claimed)
+    asked = Claimed.of(delta, confidence, claimed, chosen_from)
     score, inside = checked_scores(scores, members)
     coins = probabilities("priors", priors)
     if coins.shape != score.shape:
         raise InputError(f"`priors` must be of {score.size} canaries, got shape {coins.shape}")
     if ((coins == 0) & inside | (coins == 1) & ~inside).any():
         raise InputError("`priors` must be above 0 of canaries that are in, below 1 of the others")
+    if np.ptp(coins) == 0:
+        require_no_twins(score, inside)
     law, ones = PoissonBinomial(coins), int(inside.sum())
     if 2 * min(law.tail(ones), law.cdf(ones)) <= UNBELIEVABLE:
         raise InputError(
@@ -515,6 +530,7 @@ def refute_runs(
     threshold: float | None = None,
     delta: float = 0.0,
     confidence: float = 0.95,
+    chosen_from: int = 1,
 ) -> RefutationByRuns:
     """Find the largest epsilon, and mu, refuted by independent runs with one canary each.
 
@@ -522,13 +538,14 @@ def refute_runs(
     members: Whether the canary was in, 0 or 1, shape (runs,).
     threshold: A threshold fixed before the scores are seen; default: eight ranks among the runs
         without the canary, which share half of the error, and pairs of runs, which have the rest.
+    chosen_from: As in `narcissus.evidence.refute`.
 
     Clopper-Pearson limits on both error rates, each at half of its error. A rank among independent
     runs is exceeded with a chance that has a beta distribution (`narcissus.evidence.roc_band`), and
     given such thresholds the runs with the canary are independent of them. Runs are paired by a
     seed of our own, so that their order in the file says nothing.
     """
-    asked = Claimed.of(delta, confidence, 0.0)
+    asked = Claimed.of(delta, confidence, 0.0, chosen_from)
     score, inside = checked_scores(scores, members)
     others, own = np.sort(score[~inside])[::-1], score[inside]
     if own.size == 0 or others.size == 0:
@@ -575,7 +592,7 @@ def refute_runs(
         pairs=pairs,
         confidence=asked.level,
         delta=asked.delta,
-        assumptions=(_RUNS, ABOUT_CHOICE),
+        assumptions=(_RUNS, ABOUT_CHOICE, asked.said),
     )
 
 

@@ -21,7 +21,14 @@ from typing import IO, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus._files import LARGEST, file_size, parsing, read_bytes, write_atomically
+from narcissus._files import (
+    LARGEST,
+    BadContentError,
+    file_size,
+    parsing,
+    read_bytes,
+    write_atomically,
+)
 from narcissus._validation import integer
 from narcissus.errors import InputError, TooLargeError
 from narcissus.worlds.base import Draw
@@ -101,7 +108,7 @@ def arrays_of(path: Path, *, largest: int = LARGEST) -> dict[str, NDArray[Any]]:
 
 def _values(file: IO[bytes], header: Header) -> NDArray[Any]:
     if header.kind not in _TYPES:
-        raise ValueError(f"{header.name} has the type {header.kind}, which NumPy lacks")
+        raise BadContentError(f"{header.name} has the type {header.kind}, which NumPy lacks")
     file.seek(header.start)
     return np.frombuffer(file.read(header.size), _TYPES[header.kind]).reshape(header.shape)
 
@@ -129,12 +136,12 @@ def _npy(file: IO[bytes], name: str, available: int) -> Header:
     }.get(version, getattr(np.lib.format, "_read_array_header", None))
     shape, _, kind = read(counted) if version in {(1, 0), (2, 0)} else read(counted, version)
     if kind.hasobject:
-        raise ValueError("an array of objects is a pickle")
+        raise BadContentError("an array of objects is a pickle")
     if any(n < 0 for n in shape) or kind.itemsize == 0:
-        raise ValueError(f"{name or 'the array'} has the shape {shape} and the type {kind}")
+        raise BadContentError(f"{name or 'the array'} has the shape {shape} and the type {kind}")
     header = Header(name, str(kind), shape, math.prod(shape) * kind.itemsize, counted.count)
     if header.start + header.size != available:
-        raise ValueError(
+        raise BadContentError(
             f"{name or 'the array'} should have {header.size:,} bytes of values, by its shape "
             f"{shape}; there are {available - header.start:,}"
         )
@@ -149,7 +156,9 @@ class _Counted(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         if not 0 <= size <= LONGEST_NPY_HEADER:  # NumPy looks at the length after it has read it
-            raise ValueError(f"its header has {size:,} bytes, more than {LONGEST_NPY_HEADER:,}")
+            raise BadContentError(
+                f"its header has {size:,} bytes, more than {LONGEST_NPY_HEADER:,}"
+            )
         data = self._file.read(size)
         self.count += len(data)
         return data
@@ -161,12 +170,12 @@ def _safetensors(path: Path) -> list[Header]:
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         if total < 8 or length > total - 8:
-            raise ValueError("its header is cut off")
+            raise BadContentError("its header is cut off")
         if length > LONGEST_HEADER:
-            raise ValueError(f"its header has {length:,} bytes, more than {LONGEST_HEADER:,}")
+            raise BadContentError(f"its header has {length:,} bytes, more than {LONGEST_HEADER:,}")
         entries = json.loads(file.read(length))
     if not isinstance(entries, dict):
-        raise ValueError("its header is no table of arrays")
+        raise BadContentError("its header is no table of arrays")
     body = total - 8 - length
     found = [
         _entry(name, entry, 8 + length, body)
@@ -176,28 +185,28 @@ def _safetensors(path: Path) -> list[Header]:
     end = 8 + length
     for header in sorted(found, key=lambda h: (h.start, h.size)):
         if header.start != end:
-            raise ValueError(f"the values of {header.name} overlap others, or leave a gap")
+            raise BadContentError(f"the values of {header.name} overlap others, or leave a gap")
         end += header.size
     if end != total:
-        raise ValueError(f"there are {total - end:,} bytes behind the last array")
+        raise BadContentError(f"there are {total - end:,} bytes behind the last array")
     return found
 
 
 def _entry(name: str, entry: Any, begin: int, body: int) -> Header:
     if not isinstance(entry, dict):
-        raise ValueError(f"its header says nothing usable of {name}")
+        raise BadContentError(f"its header says nothing usable of {name}")
     said = cast("dict[str, Any]", entry)
     kind: Any = said.get("dtype")
     shape: Any = said.get("shape")
     offsets: Any = said.get("data_offsets")
     if not isinstance(kind, str) or kind not in _WIDTHS:
-        raise ValueError(f"{name} has the type {kind!r}, which is not known")
+        raise BadContentError(f"{name} has the type {kind!r}, which is not known")
     if not (_wholes(shape) and _wholes(offsets) and len(offsets) == 2):
-        raise ValueError(f"{name} has the shape {shape!r} and the offsets {offsets!r}")
+        raise BadContentError(f"{name} has the shape {shape!r} and the offsets {offsets!r}")
     start, end = offsets
     size = math.prod(shape) * _WIDTHS[kind]
     if not start <= end <= body or end - start != size:
-        raise ValueError(
+        raise BadContentError(
             f"{name} should have {size:,} bytes, by its shape {tuple(shape)}; its offsets are "
             f"{start} to {end} of {body:,}"
         )

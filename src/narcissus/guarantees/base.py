@@ -57,6 +57,8 @@ class Guarantee(ABC):
     # the original guarantee, if this one was derived for other neighbours; ignored in
     # comparisons. See `narcissus.guarantees.as_replace_one`.
     converted_from: str = field(default="", kw_only=True, compare=False, repr=False)
+    # what the mechanism must do for the guarantee to be one of it; empty where it is declared
+    program: tuple[str, ...] = field(default=(), kw_only=True, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         one_of("adjacency", self.adjacency, get_args(Adjacency))
@@ -74,8 +76,8 @@ class Guarantee(ABC):
 
     @property
     def around(self) -> dict[str, Any]:
-        """Adjacency and secret, as keyword arguments of another guarantee."""
-        return {"adjacency": self.adjacency, "secret": self.secret}
+        """Adjacency, secret and program, as keyword arguments of another guarantee."""
+        return {"adjacency": self.adjacency, "secret": self.secret, "program": self.program}
 
     @property
     def neighbours(self) -> str:
@@ -104,6 +106,11 @@ class Guarantee(ABC):
         ``alpha`` is in [0, 1], any shape. The result is in [0, 1 - alpha], convex and
         non-increasing.
         """
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """What whoever relies on the guarantee assumes: itself, and what the mechanism does."""
+        return (self.describe(), *self.program)
 
     @abstractmethod
     def describe(self) -> str:

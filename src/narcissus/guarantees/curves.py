@@ -543,11 +543,16 @@ def _number(table: NumberTable, name: str) -> int:
 # Composition by FFT in 64 bits can return a delta too small, even 0; the largest possible rounding
 # loss of a delta is added to each.
 _READ = 2000
-_STEP = 1e-4
+LOSS_INTERVAL = 1e-4
+"""To multiples of which losses are rounded up, unless another interval is asked for."""
 # Beyond it dp-accounting multiplies exp(epsilon) by masses of 1e-300 and returns NaN. The profile
 # cannot rise after its last point, so stopping is valid.
 _LAST = 600.0
 _PURPOSE = "A guarantee by privacy loss distributions"
+_AS_THE_EVENT = (
+    "the release samples records, adds exact noise and is repeated as the event says, and tells "
+    "nothing else",
+)
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -579,7 +584,7 @@ def from_privacy_loss(
 
 
 def from_event(
-    event: Any, *, adjacency: Adjacency = "replace-one", interval: float = _STEP
+    event: Any, *, adjacency: Adjacency = "replace-one", interval: float = LOSS_INTERVAL
 ) -> ProfileCurve:
     """Account for a ``dp_accounting.DpEvent``, compositions included.
 
@@ -613,7 +618,8 @@ def from_event(
     for one, times in parts:
         lost += max(_lost(pmf, times, whole, size) for pmf in _both(one._pld))
     # One digit: other processors round a step's masses differently.
-    return from_privacy_loss(whole, adjacency=adjacency, rounding=float(upper(lost, 1)))
+    found = from_privacy_loss(whole, adjacency=adjacency, rounding=float(upper(lost, 1)))
+    return replace(found, program=_AS_THE_EVENT)
 
 
 def _parts(events: Any, event: Any, times: int) -> Iterator[tuple[Any, int]]:
@@ -658,39 +664,3 @@ def _lost(pmf: Any, times: int, whole: Any, size: int) -> float:
 def _both(distribution: Any) -> tuple[Any, Any]:
     """Return the masses for removing and for adding a record."""
     return distribution._pmf_remove, distribution._pmf_add
-
-
-def dp_sgd(
-    noise: float,
-    rate: float,
-    steps: int,
-    *,
-    adjacency: Adjacency | None = None,
-    secret: Secret = "value",
-    interval: float = _STEP,
-) -> ProfileCurve:
-    """Account for DP-SGD (Poisson-sampled Gaussian steps) for a value or for membership.
-
-    Source: dp-accounting's privacy loss distributions (Doroshenko et al. 2022). The discretised
-    losses are pessimistic, so the profile is a valid bound. For added and removed records it is the
-    worse of both orders at each epsilon, and `power` follows ``min(f, f^-1)``, made convex (Dong,
-    Roth and Su 2022, Theorem 4.2).
-
-    noise: Noise multiplier, standard deviation over clipping norm; above 0. A replaced record moves
-        a step by up to two clipping norms, an added or removed one by up to one.
-    rate: Sampling rate in [0, 1].
-    steps: Number of steps, at least 1.
-    adjacency: ``"replace-one"`` (default for a value) or ``"add-remove"`` (default for membership).
-    interval: See `from_event`.
-    """
-    events = optional("dp_accounting", extra="accounting", purpose=_PURPOSE).dp_event
-    sigma = positive("noise", noise)
-    sampled = probability("rate", rate)
-    times = integer("steps", steps, low=1)
-    gaussian = events.GaussianDpEvent(sigma)
-    step = (
-        gaussian if math.isclose(sampled, 1.0) else events.PoissonSampledDpEvent(sampled, gaussian)
-    )
-    composed = events.SelfComposedDpEvent(step, times)
-    around = adjacency or ("replace-one" if secret == "value" else "add-remove")
-    return replace(from_event(composed, adjacency=around, interval=interval), secret=secret)

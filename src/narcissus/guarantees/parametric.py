@@ -586,10 +586,12 @@ def as_replace_one(guarantee: Guarantee) -> Guarantee:
         return guarantee
     for kind, twice in _TWICE.items():
         if isinstance(guarantee, kind):
-            return replace(twice(guarantee), converted_from=guarantee.describe())
+            once = {"converted_from": guarantee.describe(), "program": guarantee.program}
+            return replace(twice(guarantee), **once)
     once = guarantee.profile
     last = float(guarantee.tangents(200)[-1])
-    return replace(one_after_another(once, once, last), converted_from=guarantee.describe())
+    both = one_after_another(once, once, last)
+    return replace(both, converted_from=guarantee.describe(), program=guarantee.program)
 
 
 def as_asked(guarantee: Guarantee, secret: Secret) -> Guarantee:

@@ -43,7 +43,7 @@ def true_positive_rate(guarantee: Guarantee, fpr: float) -> Bound:
         value,
         f"true positive rate at a false positive rate of {rate:g}",
         "Dong, Roth and Su 2022, Definition 2.3",
-        (guarantee.describe(),),
+        guarantee.assumed,
     )
 
 

@@ -8,7 +8,6 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from narcissus._files import parsing
 from narcissus._visible import WORD_JOINER, visible
 from narcissus.report.envelope import page_of
 from narcissus.report.format import SIGNS, STATUS, cell, contradicted, grade_word
@@ -134,5 +133,4 @@ def render_html(record: Record, *, internal: bool = False) -> str:
     The same record gives the same bytes. internal: draw all that the steward may see, and say that
     it is not to be shown.
     """
-    with parsing("the record", f"one of kind {record.kind!r} that can be drawn"):
-        return page_html(page_of(record, internal=internal), digest=record.digest)
+    return page_html(page_of(record, internal=internal), digest=record.digest)

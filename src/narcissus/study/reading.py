@@ -9,8 +9,8 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from narcissus._files import parsing, read_bytes
-from narcissus.errors import InputError
+from narcissus._files import BadContentError, parsing, read_bytes
+from narcissus.errors import InputError, NotDrawnError, raised_where
 from narcissus.rows import StudyJudgement
 from narcissus.study.earlier import FORMAT_1, upgraded, with_rows
 from narcissus.study.kinds import KINDS, StudyKind, study_kind
@@ -62,11 +62,12 @@ def _of_rows(record: Record, kind: StudyKind) -> str:
     for name, (said, own) in found.items():
         if said != own:
             return f"the {name} is {said!r}, and that of the rows {own!r}"
-    return "" if _can_be_shown(record, kind, case) else _OTHER_ROWS
+    _show(record, kind, case)
+    return ""
 
 
-def _can_be_shown(record: Record, kind: StudyKind, case: StudyJudgement) -> bool:
-    """Return whether rows, places and facts that a kind's words need are all there."""
+def _show(record: Record, kind: StudyKind, case: StudyJudgement) -> None:
+    """Draw the record once: rows, places and facts that a kind's words need must be there."""
     layout: Any = loaded(kind.layout)
     try:
         loaded("narcissus.report.text:page_text")(layout.page(record, case))
@@ -74,9 +75,11 @@ def _can_be_shown(record: Record, kind: StudyKind, case: StudyJudgement) -> bool
         kind.sizes(case)
         layout.subject(record, case)
         layout.figures(record, case)
-    except _NOT_OF_A_KIND:
-        return False
-    return True
+    except _NOT_OF_A_KIND as error:
+        raise NotDrawnError(
+            f"{_OTHER_ROWS}, or its words are wrong: {raised_where(error)}; if this package wrote "
+            "the record, that is a mistake in it: please report it with this line"
+        ) from error
 
 
 def _contradicted(record: Record) -> str:
@@ -128,7 +131,9 @@ def read_record(path: Path | str) -> Record:
             )
         _require_kind(path, data)
         if version in (1, 2):
-            data = with_rows(upgraded(data) if version == 1 else data)
+            # These dictionaries have no schema: whatever they lack is a fault of the file.
+            with parsing(path, "a record", LookupError, TypeError, AttributeError, ValueError):
+                data = with_rows(upgraded(data) if version == 1 else data)
         return _agreeing(path, _validated(path, data))
 
 
@@ -144,7 +149,7 @@ def _require_kind(path: Path, data: Any) -> None:
 
 
 def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is no number in JSON")
+    raise BadContentError(f"{name} is no number in JSON")
 
 
 def _version(path: Path, data: Any) -> int | None:
@@ -169,6 +174,8 @@ def _validated(path: Path, data: Any) -> Record:
         record = Record.model_validate_json(json.dumps(data), strict=True)
     except ValidationError as error:
         raise InputError(f"{path} is not a record ({SCHEMA}): {_first(error, data)}") from error
+    except OverflowError as error:
+        raise InputError(f"{path} is not a record ({SCHEMA}): {error}") from error
     try:
         typed = study_kind(record.kind).detail
         read = typed.model_validate_json(json.dumps(record.detail), strict=True)
@@ -197,6 +204,12 @@ def _first(error: ValidationError, data: Any) -> str:
 
 
 def _agreeing(path: Path, record: Record) -> Record:
-    if why := disagreement(record):
+    try:
+        why = disagreement(record)
+    except NotDrawnError as error:
+        raise NotDrawnError(f"{path} does not agree with itself: {error}") from error
+    except (ValueError, OverflowError) as error:  # what a kind's own reader of rows says
+        why = " ".join(str(error).split())[:300]
+    if why:
         raise InputError(f"{path} does not agree with itself: {why}")
     return record

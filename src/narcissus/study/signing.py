@@ -26,7 +26,8 @@ def signature_path(record: Path) -> Path:
 def read_private_key(path: Path) -> Any:
     """Read an Ed25519 private key from a PEM file without a password."""
     keys = optional("cryptography.hazmat.primitives.serialization", extra="sign", purpose=_PURPOSE)
-    with parsing(path, "an Ed25519 private key in PEM form, without a password"):
+    what = "an Ed25519 private key in PEM form, without a password"
+    with parsing(path, what, TypeError, ValueError):  # the library is written in Rust
         key = keys.load_pem_private_key(read_bytes(path, largest=10_000), password=None)
     if not hasattr(key, "sign") or "Ed25519" not in type(key).__name__:
         raise InputError(
@@ -48,7 +49,7 @@ def check_signature(record: Path, key_file: Path) -> None:
     """Check the signature beside a record against a public key; raise InputError if it fails."""
     keys = optional("cryptography.hazmat.primitives.serialization", extra="sign", purpose=_PURPOSE)
     errors = optional("cryptography.exceptions", extra="sign", purpose=_PURPOSE)
-    with parsing(key_file, "an Ed25519 public key in PEM form"):
+    with parsing(key_file, "an Ed25519 public key in PEM form", TypeError, ValueError):
         key: Any = keys.load_pem_public_key(read_bytes(key_file, largest=10_000))
     if "Ed25519" not in type(key).__name__:
         raise InputError(f"{key_file} holds a key of another kind, not an Ed25519 public key")

@@ -467,7 +467,7 @@ class GameJudgement(StudyJudgement):
     def outcome(self) -> str:
         """The status and how sure it is, in the words of a game."""
         sure = "proved if" if self.given else "proved"
-        against = "" if self.of_class is None else f" against {self.of_class.facts['against']}"
+        against = "" if self.of_class is None else f" against “{self.of_class.facts['against']}”"
         is_shown = self.needed is not None or self.proof is not None
         words: dict[Status, str] = {
             "met": f"resilient{against}, {sure}",

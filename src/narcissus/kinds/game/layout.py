@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from narcissus._outwards import lower, upper
 from narcissus.game.looks import rounded_trials
 from narcissus.kinds.game.judgement import WHATEVER_IS_TOLD, GameJudgement
+from narcissus.kinds.game.numbers import quoted
 from narcissus.kinds.layout import Column, Headline, Layout, table
 from narcissus.profiles import Cover
 from narcissus.profiles.write_out import number as exact_number
@@ -69,7 +70,8 @@ class GameLayout(Layout):
     def assessed(self, case: StudyJudgement) -> list[str]:
         case = cast("GameJudgement", case)
         said = [
-            f"{row.facts.get('against', 'every attacker')}, by {row.name}" for row in case.proofs
+            f"{_class(row) if 'against' in row.facts else 'every attacker'}, by {row.name}"
+            for row in case.proofs
         ]
         said += [
             f"the attacker {one.name}, by {case.detail.trials:,} trials" for one in case.attackers
@@ -222,7 +224,7 @@ def _limit(row: StudyRow) -> EveryAttacker:
 
 
 def _class(row: StudyRow) -> str:
-    return str(row.facts["against"])
+    return quoted(str(row.facts["against"]))
 
 
 def _class_verdict(case: GameJudgement, row: StudyRow, about: str) -> str:

@@ -67,15 +67,26 @@ def of_class(value: float, assume: Assume, *, own: bool) -> StudyRow:
     """
     told = "a release from an ideal one" if assume.ideal else "two data sets' releases apart"
     uses = f"each of {assume.uses:,} independent uses" if assume.uses > 1 else "a use"
+    who = quoted(assume.against)
     given = (
-        f"{assume.against} tell {told} with an advantage of at most {assume.advantage:g}, for "
+        f"{who} tell {told} with an advantage of at most {assume.advantage:g}, for "
         f"{uses} of {assume.of}"
     )
-    what = f"delta at every epsilon, for {assume.against}"
+    others = ", makes the other uses" if assume.uses > 1 else ""
+    composed = (
+        f"the same limits the advantage of a program that runs one of {who}{others} and checks the "
+        "attempt against a data set"
+    )
+    what = f"delta at every epsilon, for {who}"
     how: dict[str, str] = {"what": what, "limits": "delta", "against": assume.against}
     draws = "the user's part draws fresh data sets as the data are drawn, given what is told"
-    found = [given, draws] if own else [given]
-    return proved(f"Narcissus theory 2.4, for {assume.against}", value, found, "hybrid", **how)
+    found = [given, composed, draws] if own else [given, composed]
+    return proved(f"Narcissus theory 2.4, for {who}", value, found, "hybrid", **how)
+
+
+def quoted(words: str) -> str:
+    """Return the user's words in quotation marks: nothing here checks them."""
+    return f"“{words}”"
 
 
 def proved(
