@@ -135,10 +135,9 @@ def refuse_existing(out: Path | None, *, force: bool) -> None:
 
 def written_to(out: Path, text: str, *, quiet: bool = False) -> None:
     """Write a study, and print how to play it."""
-    try:
-        out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write {out}: {error.strerror or error}") from error
+    from narcissus._files import put
+
+    put(out, text)
     if not quiet:
         click.echo(f"wrote {out}; play it with: narcissus audit {shlex.quote(str(out))}")
 

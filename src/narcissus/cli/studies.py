@@ -188,6 +188,8 @@ def examples(name: str | None = None, *, of: ExamplesOptions) -> None:
 
 def _copy(study: Any, target: Path, *, force: bool) -> None:
     """Write a shipped study, and the files that it reads beside it."""
+    from narcissus._files import put
+
     copies = {study.path: target, **{table: target.parent / table.name for table in study.tables}}
     for source, copy in copies.items():
         same = source is not study.path and copy.is_file()
@@ -195,10 +197,7 @@ def _copy(study: Any, target: Path, *, force: bool) -> None:
             another = f"choose another {'file' if copy == target else 'folder'} with --out"
             raise InputError(f"{copy} exists; {another}, or replace it with --force")
     for source, copy in reversed(copies.items()):  # the study last: where it is, its table is
-        try:
-            copy.write_bytes(source.read_bytes())
-        except OSError as error:
-            raise InputError(f"cannot write {copy}: {error.strerror or error}") from error
+        put(copy, source.read_bytes())
     wrote = " and ".join(map(str, copies.values()))
     click.echo(f"wrote {wrote}; play it with: narcissus audit {quote(str(target))}")
 
