@@ -108,7 +108,7 @@ SILENT = {
     "random-rounding": {"base": 5},
     "rounding": {"base": 5},
     "suppression": {"threshold": 5},
-    "swapping": {"share": 0.1},
+    "swapping": {"rate": 0.1},
 }
 """Mechanisms of tables that guarantee nothing."""
 

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus._arrays import Floats
-from narcissus._files import file_size, files_digest, parsing, read_bytes
+from narcissus._files import file_size, files_digest, is_ours, parsing, read_bytes
 from narcissus._optional import optional
 from narcissus._options import BesideStudy, FilledIn
 from narcissus._random import RandomSource, generator
@@ -154,6 +154,8 @@ class HuggingFaceGenerator:
                 what, models = "model", transformers.AutoModelForCausalLM
                 self._model, loaded = models.from_pretrained(at, output_loading_info=True, **told)
         except Exception as error:  # whatever the library meets in a broken folder
+            if is_ours(error):
+                raise
             said = " ".join(str(error).split())
             raise InputError(f"cannot read the {what} in {path}: {said}") from error
         sizes = [name for name, *_ in loaded["mismatched_keys"]]  # other than config.json says

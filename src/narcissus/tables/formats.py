@@ -156,12 +156,12 @@ def _json_lines(path: Path) -> pd.DataFrame:
             rows += 1
             if rows * len(columns) > MOST_CELLS:
                 raise _too_many_cells(str(path), rows * len(columns))
-    return pd.DataFrame(
-        {
-            name: pd.Series(cells + [None] * (rows - len(cells)), dtype=object)
-            for name, cells in columns.items()
-        }
-    )
+    whole = {
+        name: pd.Series(cells + [None] * (rows - len(cells)), dtype=object)
+        for name, cells in columns.items()
+    }
+    with parsing(path, "a text of JSON lines"):  # a name may hold half of a letter
+        return pd.DataFrame(whole)
 
 
 def sheet_as_text(path: Path, remarks: list[str], largest: int) -> io.BytesIO:

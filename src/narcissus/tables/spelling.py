@@ -122,6 +122,8 @@ def spelled(
 
 def exact(value: Any) -> int | float:
     """Convert a number, or its plain text, without loss: whole ones to integers of any size."""
+    if isinstance(value, int) and abs(value) > _LARGEST_FLOAT:
+        return math.copysign(math.inf, value)  # as the same digits in a text
     number = float(value)
     if abs(number) < 2**53:
         return int(number) if number.is_integer() else number

@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._files import is_ours
 from narcissus._optional import optional
 from narcissus._options import Level, OfRoom
 from narcissus._pandas import pd
@@ -417,6 +418,8 @@ class _Synthesizer:
                 table = self._measurement(_lazy_codes(codes))
             frame = table.synthesize(rows=len(codes), method="sample")
         except Exception as error:  # OpenDP's own have no common base outside of it
+            if is_ours(error):
+                raise
             raise self._failed(error) from error
         found = np.stack(
             [np.asarray(frame[f"c{c}"].cast(int).fill_null(-1)) for c in range(len(self.sizes))],
@@ -448,6 +451,8 @@ class _Synthesizer:
             )
             lost = float(measurement.map(CONTRIBUTIONS))
         except Exception as error:  # as above
+            if is_ours(error):
+                raise
             raise self._failed(error) from error
         if lost > self.at:
             raise NarcissusError(f"OpenDP's privacy map gives {lost}, above the level {self.at}")
