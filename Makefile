@@ -15,7 +15,7 @@ STUDY ?= examples/affairs.toml
 PDFS ?= build
 OUT ?= results/$(basename $(notdir $(STUDY)))
 
-.PHONY: real-tables nulls kernels versions platforms audit test torch test-models nightly-models wheel nightly mutants check lint types pages strict-site tools format bench axe docs site paper tutorials notebooks lock sbom clean help
+.PHONY: pythons smoke real-tables nulls kernels versions platforms audit test torch test-models nightly-models wheel nightly mutants check lint types pages strict-site tools format bench axe docs site paper tutorials notebooks lock sbom clean help
 
 help:            ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/'
@@ -50,8 +50,8 @@ lint: $(DEV_STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 
-types: $(DEV_STAMP)
-	$(BIN)/basedpyright
+types: $(DEV_STAMP)  # with the packages of this environment, whichever Python it has
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
 pages: $(DEV_STAMP)
 	$(BIN)/python docs/public.py --check
@@ -63,11 +63,11 @@ strict-site: $(SITE_STAMP)
 
 tools: $(DEV_STAMP) $(SITE_STAMP) # what `check` needs, so that nothing is installed while it runs
 
-# One file of the npm registry, which the digest pins; it stays out of the repository for its size.
+# One file of npm's, which the digest pins; it stays out of the repository for its size.
 AXE := axe-core-4.14.1
 AXE_SHA512 := 1477dafa598d8d065f273d6af302aa203c02e83131707b7fa648cd41bd3d6b734f8c22a0dab86ee6a6f64b8afbe804b214d36db85a2826965edfb3a0b9d546b5
-axe: $(DEV_STAMP)     ## fetch axe-core and look with it at reports of every kind, and at the page
-	mkdir -p build && curl -fsSo build/$(AXE).tgz https://registry.npmjs.org/axe-core/-/$(AXE).tgz
+axe: $(DEV_STAMP)     ## fetch axe-core (with npm) and look with it at reports of every kind, and at the page
+	mkdir -p build && cd build && npm pack --silent axe-core@$(AXE:axe-core-%=%)
 	cd build && echo "$(AXE_SHA512)  $(AXE).tgz" | sha512sum -c - && tar -xzf $(AXE).tgz --strip-components=1 package/axe.min.js
 	$(BIN)/python -m pytest -m nightly tests/test_report_pages.py tests/app/test_browser.py tests/app/test_firefox.py
 
@@ -91,9 +91,22 @@ versions: $(DEV_STAMP) ## run the tests with the lowest and with the newest vers
 	$(call tried,lowest-direct,3.11,-W ignore::DeprecationWarning)  # old ones warn of what newer ones of others will drop
 	$(call tried,highest,$(NEWEST))
 
+# Each Python that pyproject.toml names and this machine has, in an environment of its own: the locked
+# versions, as on the first one. NumPy and SciPy are newer there on newer Pythons.
+PYTHONS := 3.11 3.12 3.13 3.14
+pythons:              ## run tests, checks and the README's commands on each Python that is there
+	$(PYTHON) tests/wheel/pythons.py $(PYTHONS) -- test check smoke
+
+# What CI plays on the newest Python, in a minute or two: reading of tables, records, commands.
+SMOKE := tests/tables tests/test_parquet.py tests/test_files.py tests/cli/test_main.py tests/study/test_record.py
+smoke: $(DEV_STAMP)   ## run the README's commands, and tests of what differs most between Pythons
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 $(SMOKE)
+	$(BIN)/narcissus audit examples/affairs.toml --quick --yes --restart --out build/smoke-$(notdir $(VENV))
+	$(BIN)/narcissus bound --epsilon 1 --prior 0.1
+
 platforms:            ## see that the locked versions have wheels for Linux (x86-64, ARM), macOS and Windows
 	$(PYTHON) -m venv $(VENV) && $(BIN)/pip install -q uv
-	for python in 3.11 3.12 3.13; do \
+	for python in $(PYTHONS); do \
 		for place in x86_64-manylinux_2_28 aarch64-manylinux_2_28 aarch64-apple-darwin x86_64-pc-windows-msvc; do \
 			$(BIN)/uv pip compile -q --only-binary :all: --python-version $$python --python-platform $$place \
 				requirements/dev.lock -o build/platforms.txt || exit 1; done; \

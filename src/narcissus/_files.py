@@ -321,8 +321,12 @@ def open_bytes(path: Path, *, largest: int = LARGEST) -> io.BufferedReader:
     if is_packed(path):
         _require_worth(path, min(largest, max(SMALL, WORTH * size)))
     source = _unpacked(path)  # closed with the stream that is returned
-    with unpacking(path):
-        mark = source.read(2)
+    try:
+        with unpacking(path):
+            mark = source.read(2)
+    except BaseException:
+        source.close()
+        raise
     return watched(_Begun(mark, source), path, largest)
 
 
@@ -403,8 +407,8 @@ def _unpacked(path: Path) -> Any:
                 arrow: Any = optional("pyarrow", extra="formats", purpose="Reading zstd")
                 return arrow.input_stream(str(path), compression="zstd")
             case ".zip":
-                archive = zipfile.ZipFile(path)
-                return archive.open(_only_member(path, archive))
+                with zipfile.ZipFile(path) as archive:  # open until its member is closed
+                    return archive.open(_only_member(path, archive))
             case _:
                 return path.open("rb")
 
@@ -470,6 +474,21 @@ def _require_place_for_files(path: Path) -> None:
             raise InputError(f"cannot write {path}: it is a pipe or a device: name a file")
 
 
+def require_no_links(folder: Path, name: str, option: str) -> None:
+    """Refuse a folder for results that a link leads elsewhere: another's files would be replaced.
+
+    Of a relative path every part is looked at, of an absolute one the last: a folder that somebody
+    sent may hold links under the names that this program takes.
+    """
+    places = [folder] if folder.is_absolute() else [folder, *folder.parents]
+    for place in places:
+        if place.is_symlink():
+            raise InputError(
+                f"{name} {folder} is reached by a link, {place}: remove the link, or name the "
+                f"folder that is meant with {option}"
+            )
+
+
 def require_own_folder(path: Path) -> None:
     """Refuse a path for data on single people that other users could swap or read.
 
@@ -488,6 +507,13 @@ def require_own_folder(path: Path) -> None:
         )
 
 
+def remedy(error: OSError) -> str:
+    """Return what to do where a file cannot be written."""
+    if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
+        return "make room on this disk, or choose a file on another one; nothing was replaced"
+    return "choose a file in a folder that exists and can be written to"
+
+
 def put(path: Path, content: str | bytes, *, folders: bool = False) -> None:
     """Write a file as `write_atomically` does, optionally with its folders, or raise InputError."""
     try:
@@ -495,4 +521,6 @@ def put(path: Path, content: str | bytes, *, folders: bool = False) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, content)
     except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from error
+        raise InputError(
+            f"cannot write {path}: {error.strerror or error}; {remedy(error)}"
+        ) from error

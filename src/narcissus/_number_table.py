@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus._files import open_text, parsing, pointed, read_bytes, separator
+from narcissus._json import read_json
 from narcissus._pandas import exactly, pd
 from narcissus._validation import did_you_mean
 from narcissus._visible import cell
@@ -160,7 +160,7 @@ def _from_json(path: Path) -> NumberTable:
     """Read a list of rows, a list of objects, or an object of columns."""
     found: Any = None
     with parsing(path, "JSON"):
-        found = json.loads(read_bytes(path))
+        found = read_json(read_bytes(path))
     names, rows = _rows(path, found)
     if not isinstance(rows, list) or not rows:
         raise InputError(f"{path} has no rows of numbers: it must be a list of rows, not empty")

@@ -133,10 +133,13 @@ def _held() -> int | None:
     return int(pages) * resource.getpagesize()
 
 
-def _opened(path: Path, **options: Any) -> Any:
-    """Open a Parquet file with pyarrow, as a context manager."""
+@contextmanager
+def _opened(path: Path, **options: Any) -> Generator[Any]:
+    """Open a Parquet file with pyarrow, and close it whatever happens: the library does not."""
+    arrow: Any = optional("pyarrow", extra="parquet", purpose="Reading Parquet")
     parquet: Any = optional("pyarrow.parquet", extra="parquet", purpose="Reading Parquet")
-    return parquet.ParquetFile(path, **options)
+    with arrow.OSFile(str(path)) as stream, parquet.ParquetFile(stream, **options) as file:
+        yield file
 
 
 def _require_rows(path: Path, found: int, said: int) -> None:

@@ -6,7 +6,7 @@ import inspect
 import math
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -181,3 +181,18 @@ def arity(function: Callable[..., Any], most: int) -> int:
     if any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters):
         return most
     return max(1, min(most, sum(p.kind in kinds for p in parameters)))
+
+
+def kept(array: Any) -> Any:
+    """Return what an object keeps of an array that was checked: a copy that nobody can write to.
+
+    An array that nobody can write to is kept as it is. Of a sparse one it is a copy.
+    """
+    if not isinstance(array, np.ndarray):
+        return array.copy()
+    values = cast("np.ndarray[Any, Any]", array)
+    if not values.flags.writeable and values.base is None:
+        return values
+    values = values.copy()
+    values.setflags(write=False)
+    return values

@@ -178,6 +178,12 @@ class StudyRow(Fact):
         return all(self.at.get(key) == value for key, value in at.items())
 
     @property
+    def is_known(self) -> bool:
+        """Whether it holds a number, or a limit of one."""
+        found = self.quantity
+        return any(number is not None for number in (found.value, found.low, found.high))
+
+    @property
     def is_exact(self) -> bool:
         """Whether the number is its own limit."""
         found = self.quantity
@@ -250,6 +256,8 @@ WORST: tuple[Status, ...] = (
     *("not shown", "undeclared", "met", "no threshold"),
 )
 """A study has the status of the criterion that is worst, in this order."""
+IN_FAVOUR: tuple[Status, ...] = ("met", "not shown")
+"""What no study has while something that was brought in is not accounted for."""
 
 
 @dataclass(frozen=True)
@@ -274,7 +282,7 @@ class JudgedCriterion:
     @cached_property
     def attacks(self) -> tuple[StudyRow, ...]:
         """What is compared, in the order of the record."""
-        return self._compared("attack", "excess")
+        return tuple(row for row in self._compared("attack", "excess") if row.is_known)
 
     @cached_property
     def measures(self) -> tuple[StudyRow, ...]:
@@ -293,7 +301,7 @@ class JudgedCriterion:
     @property
     def best(self) -> StudyRow:
         """The attack with the largest number; the first of equals."""
-        return max(self.attacks, key=lambda row: row.value)
+        return max(self.attacks, key=_value)
 
     @property
     def surest(self) -> StudyRow:
@@ -356,12 +364,48 @@ class JudgedCriterion:
         return weakest(row.quantity.grade for row in self.rests_on)
 
     @property
+    def decided_by(self) -> StudyRow | None:
+        """The row that decided, and else the one that is nearest to deciding; None: there is none.
+
+        Exceeded or refuted by an attack, its surest one; met by the least bound. What is open is
+        open most where an attack may gain most.
+        """
+        if self.void or self.undecided == "not assessed":
+            return None
+        if self.measures:
+            return self._deciding_measure()
+        if self.status == "met" or not self.attacks:
+            return self.bound
+        if self.status in ("exceeded", "contradicted"):
+            return self.surest
+        if self.status in ("inconclusive", "not shown"):
+            return max(self.attacks, key=_may_be)
+        return self.best
+
+    def _deciding_measure(self) -> StudyRow:
+        """Return the measure that is beyond what is accepted, or nearest to it."""
+        most, least = self.criterion.at_most, self.criterion.at_least
+        rises = max(self.measures, key=_low if self.status == "exceeded" else _high)
+        falls = min(self.measures, key=_high if self.status == "exceeded" else _low)
+        if least is None:
+            return rises
+        if most is None:
+            return falls
+        beyond = _low(rises) - most if self.status == "exceeded" else _high(rises) - most
+        below = least - (_high(falls) if self.status == "exceeded" else _low(falls))
+        return rises if beyond >= below else falls
+
+    @property
     def rests_on(self) -> tuple[StudyRow, ...]:
         if self.measures:
             return self.measures
         if self.status == "met":
             return tuple(row for row in self.bounds if row is self.bound)
         return self.attacks
+
+
+def _value(row: StudyRow) -> float:
+    return -math.inf if row.quantity.value is None else row.quantity.value
 
 
 def _low(row: StudyRow) -> float:
@@ -376,6 +420,31 @@ def _high(row: StudyRow) -> float:
         return row.value
     high = row.quantity.high
     return math.inf if high is None else high
+
+
+def _may_be(row: StudyRow) -> tuple[float, float]:
+    """Order rows that are open: an excess by its upper limit, a share by itself."""
+    high = row.quantity.high if row.role == "excess" else None
+    return (_value(row) if high is None else high), _value(row)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The row that decided a study, and what is accepted of it.
+
+    row: As in the record.
+    at_most, at_least: What is accepted, in the unit of the row; None: nothing was asked.
+    label: Where, in words.
+    """
+
+    row: StudyRow
+    at_most: float | None = None
+    at_least: float | None = None
+    label: str = ""
+
+    @property
+    def limit(self) -> float | None:
+        return self.at_least if self.at_most is None else self.at_most
 
 
 @dataclass(frozen=True)
@@ -400,19 +469,36 @@ class StudyJudgement:
 
     @cached_property
     def worst(self) -> JudgedCriterion:
-        """The worst that decides; of equals the one where the best attack gains most."""
+        """The worst that decides; of equals the one where the best attack gains most, or may."""
 
         def rank(one: JudgedCriterion) -> tuple[int, float]:
-            gain = one.best.value - one.guess if one.attacks else 0.0
+            gain = 0.0
+            if one.attacks:
+                gain = one.best.value - one.guess
+                if one.status in ("inconclusive", "not shown"):
+                    gain = max(map(_may_be, one.attacks))[0] - one.guess
             return WORST.index(one.status), -gain
 
         return min(self.deciding, key=rank)
 
     @property
+    def decision(self) -> Decision | None:
+        """The row that decided, with what is accepted of it; None where no row could decide."""
+        one = self.worst
+        if (row := one.decided_by) is None:
+            return None
+        return Decision(row, one.at_most, one.criterion.at_least, one.label)
+
+    @property
+    def decided_by(self) -> StudyRow | None:
+        """The row that decided: the first screen is about it."""
+        return None if self.decision is None else self.decision.row
+
+    @property
     def status(self) -> Status:
         """The status by the rows, unless it is in favour while something is not accounted for."""
         status = self.status_by_rows
-        return "undeclared" if status == "met" and self.unaccounted else status
+        return "undeclared" if status in IN_FAVOUR and self.unaccounted else status
 
     @property
     def status_by_rows(self) -> Status:

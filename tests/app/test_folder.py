@@ -25,6 +25,8 @@ def folder(tmp_path):
 OUTSIDE = [
     "../outside.csv", "/etc/passwd", "leads-out.csv", "out/outside.csv", "x/../../outside.csv",
     "..", "out", "a\0b", "..\\outside.csv/../../x", "loop/../../outside.csv",
+    "./" * 520 + "../outside.csv", "x/../" * 2000 + "../outside.csv", "x/" * 900 + "../" * 901,
+    "y" * 300 + "/../../outside.csv", " " * 2000 + "/../../outside.csv",
 ]  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """The page is closed to others: each way in is tried with a forged request."""
 
+import asyncio
 import hmac
 import re
 import socket
@@ -271,3 +272,37 @@ def test_a_folder_of_others_is_not_opened(tmp_path, narcissus):
         code, _, err = narcissus("app", wrong, "--no-browser")
         assert code == 2
         assert "cannot open" in err
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "kind"),
+    [
+        ("POST", "/new", "application/x-www-form-urlencoded"),
+        ("POST", "/study/people/table", "application/x-www-form-urlencoded"),
+        ("PUT", "/upload/x.csv", "text/csv"),
+    ],
+)
+def test_who_leaves_in_the_middle_of_a_request_leaves_no_error(visitor, method, path, kind):
+    """What a browser that was closed sends; an error here is a traceback on the terminal."""
+    sent, messages = [], [{"type": "http.request", "body": b"a=", "more_body": True}]
+    origin = f"http://{visitor.keys.host}".encode()
+    cookie = f"{visitor.keys.cookie_name}={visitor.keys.cookie}".encode()
+    scope = {
+        "type": "http", "method": method, "path": visitor.keys.root + path, "query_string": b"",
+        "raw_path": b"", "root_path": "", "scheme": "http", "http_version": "1.1",
+        "headers": [
+            (b"host", visitor.keys.host.encode()), (b"origin", origin), (b"cookie", cookie),
+            (b"content-type", kind.encode()), (b"content-length", b"1000"),
+        ],
+        "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 8000),
+    }  # fmt: skip
+
+    async def receive():
+        return messages.pop(0) if messages else {"type": "http.disconnect"}
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(visitor.guarded(scope, receive, send))
+    assert sent[0]["status"] == 400
+    assert not list(visitor.root.glob("*x.csv*"))

@@ -13,7 +13,7 @@ import pytest
 
 from narcissus import load_audit
 from narcissus.app import jobs as at_work
-from narcissus.app import pages, work
+from narcissus.app import pages, steps, work
 from narcissus.app.folder import parsed
 from narcissus.app.jobs import JOB, LOG, Jobs
 from narcissus.app.pages import Pages
@@ -22,6 +22,8 @@ from narcissus.kinds.table.propose import draft, propose
 from narcissus.study.load import load_study
 from narcissus.study.shipped import FOLDER, shipped_studies
 from narcissus.tables.parts import sketch_table
+
+from .conftest import fields_of
 
 STEPS = ("table", "attacker", "release", "threshold", "run")
 
@@ -634,3 +636,58 @@ def test_the_demonstration_opens_with_the_example_table(tmp_path):
         FOLDER / "invented_people.csv"
     ).read_bytes()
     load_study(tmp_path / "invented_people.toml")
+
+
+@pytest.mark.parametrize(
+    ("step", "wrong", "others"),
+    [
+        ("threshold", {"advantage": "a tenth"}, {"expected": "12", "reason": 'a < b, & "so"'}),
+        ("run", {"trials": "many"}, {"seed": "77"}),
+        ("attacker", {"targets": "ten"}, {}),
+    ],
+)
+def test_a_mistake_in_one_field_keeps_all_that_was_typed(people, step, wrong, others):
+    path = f"/study/people/{step}"
+    fields = people.fields(path)
+    others = {name: text for name, text in others.items() if name in fields}
+    answer = people.post(path, fields | wrong | others)
+    assert answer.status_code == 422
+    kept = fields | {name: [text] for name, text in (wrong | others).items()}
+    assert fields_of(answer.text) == kept
+    right = dict.fromkeys(wrong, "9")
+    assert (
+        people.post(path, fields | others | right).status_code < 400
+    )  # mended, nothing else typed
+
+
+@pytest.mark.parametrize(
+    ("language", "typed", "is_read"),
+    [
+        ("de-AT,de;q=0.9", "10,5", True),
+        ("fr", "10,5", True),
+        ("de-CH", "10,5", False),
+        ("en-GB,en", "10,5", False),
+        ("", "10,5", False),
+        ("de", "10.5", True),
+        ("en", "10.5", True),
+    ],
+)
+def test_a_decimal_comma_is_read_where_the_language_has_it(people, language, typed, is_read):
+    path = "/study/people/threshold"
+    fields = people.fields(path) | {"advantage": typed}
+    people.client.headers["accept-language"] = language
+    answer = people.post(path, fields)
+    assert (answer.status_code < 400) == is_read
+    if is_read:
+        assert "advantage = 0.105" in people.text()
+    else:
+        assert "write 10.5" in people.error
+        assert fields_of(answer.text)["advantage"] == ["10,5"]
+
+
+def test_several_numbers_are_parted_where_commas_are_decimal():
+    form = steps.Form([("a", "0,5; 1; 2,25"), ("b", "1, 2"), ("c", "eins, zwei"), ("d", "10,5")])
+    form.has_comma = True
+    assert [form.numeric(name) for name in "abcd"] == ["0.5, 1, 2.25", "1, 2", "eins, zwei", "10.5"]
+    form.has_comma = False
+    assert form.numeric("d") == "10,5"

@@ -40,7 +40,7 @@ def test_no_more_are_learned_from_than_is_said(monkeypatch):
 
 def test_without_the_extra_it_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)
-    refused("learn", ch.forest, error=MissingExtraError)
+    refused("scikit-learn", ch.forest, error=MissingExtraError)
 
 
 def test_templates_reach_the_optimum_for_gaussian_noise():

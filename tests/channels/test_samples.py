@@ -55,8 +55,26 @@ def test_secrets_with_few_samples_are_left_out_and_named():
     without = ch.estimate(few[:2_000], output, rng=1)
     assert found.to_dict()["left_out"] == {"a": 1, "x": 3}
     assert (found.secrets, found.samples, found.beta_star.trials) == (6, 2_004, 2_000)
-    assert found.beta_star.low == without.beta_star.low
+    assert found.beta_star.low is None  # of all secrets, the worst pair may be of a rare one
+    among = ch.estimate(few, np.r_[output, [0, 1, 99, 98]], rng=1, among=["w0", "w1", "w2", "w3"])
+    assert among.beta_star.low == without.beta_star.low
+    assert "2 secrets have fewer than 10 samples" in str(found).splitlines()[0]
     assert "too few samples of 'a' (1), 'x' (3) to tell one from another" in str(found)
     assert "too few" not in str(without)
     looks = ch.convergence(few, np.r_[output, [0, 1, 99, 98]], looks=2, rng=1)
     assert looks.left_out == found.left_out
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_lower_limit_is_above_the_truth_over_all_secrets(seed):
+    """A secret seen once or twice has outputs of its own: some two secrets are told apart."""
+    rng = np.random.default_rng(seed)
+    size, rare = int(rng.integers(2, 6)), int(rng.integers(1, 8))
+    secret = rng.integers(size, size=4_000)
+    output = np.where(rng.random(4_000) < 0.4, secret, rng.integers(size, size=4_000))
+    found = ch.estimate(
+        np.r_[secret, np.full(rare, size)], np.r_[output, np.full(rare, size)], rng=seed
+    )
+    assert found.left_out
+    assert (found.beta_star.low or 0.0) <= 0.0  # the truth: `size` is always told from others
+    assert "has fewer than 10 samples" in str(found).splitlines()[0]

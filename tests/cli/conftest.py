@@ -16,7 +16,8 @@ from narcissus.errors import InputError
 from narcissus.kinds.layout import Layout
 from narcissus.report import Page, Verdict
 from narcissus.report.about import Subject
-from narcissus.report.first_screen import NO_GROUPS, Glance, Reach
+from narcissus.report.first_screen import NO_GROUPS, Glance
+from narcissus.report.reach import Reach
 from narcissus.results import NotAssessed
 from narcissus.rows import Fact, Findings, Quantity, StudyCriterion, StudyRow
 from narcissus.study.kinds import KINDS, Outcome

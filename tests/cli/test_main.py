@@ -1,16 +1,19 @@
 """The command line as a whole: what it loads, what it never loads, and how it ends."""
 
 import errno
+import importlib
 import os
 import pickle
 import pkgutil
 import subprocess
 import sys
+from contextlib import contextmanager
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
+from narcissus._optional import is_short_of_memory, optional
 from narcissus.errors import InputError
 
 
@@ -167,7 +170,10 @@ def test_nothing_beside_us_is_imported(trap, tmp_path, how):
     [
         ("{} >&-", "standard output is closed"),
         ("{} > /dev/full", "cannot write what is printed: No space left on device"),
-        ("ulimit -v 300000; {}", "at least 512 MiB are needed"),
+        (
+            "ulimit -v 300000; {}",
+            "a formula needs at least 512 MiB, an audit of a small table 1536",
+        ),
     ],
 )
 def test_a_rough_machine_ends_in_one_line(how, said):
@@ -177,3 +183,88 @@ def test_a_rough_machine_ends_in_one_line(how, said):
     assert ended.returncode == 2
     assert said in ended.stderr
     assert len(ended.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ulimit")
+def test_memory_for_a_formula_and_not_for_a_table_ends_in_one_error(tmp_path):
+    """Libraries that do not load are no slip of ours, and none that is not installed."""
+    folder = str(tmp_path)
+    of = {"capture_output": True, "text": True, "cwd": folder}
+    command = f"ulimit -v 600000; {sys.executable} -m narcissus"
+    ended = subprocess.run(["bash", "-c", f"{command} audit people.toml"], check=False, **of)
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("error: this process may have 585 MiB of memory (`ulimit -v`)")
+    assert len(ended.stderr.strip().splitlines()) == 1
+    for allowed in ("bound --epsilon 1 --prior .1", "audit --help"):
+        ended = subprocess.run(["bash", "-c", f"{command} {allowed}"], check=False, **of)
+        assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "is_short"),
+    [
+        (MemoryError(), True),
+        (ImportError("lib.so: failed to map segment from shared object"), True),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), True),
+        (RuntimeError("can't start new thread"), True),
+        (ImportError("No module named 'statsmodels'"), False),
+        (ValueError("failed to map segment"), False),
+        (OSError(errno.ENOENT, "No such file"), False),
+    ],
+)
+def test_a_library_that_does_not_fit_is_told_from_one_that_is_not_there(error, is_short):
+    assert is_short_of_memory(error) is is_short
+    with pytest.raises(KeyError) as behind:
+        raise KeyError("x") from error
+    assert is_short_of_memory(behind.value) is is_short
+
+
+def test_what_does_not_fit_is_not_said_to_be_missing(monkeypatch):
+    def loads(_name):
+        raise ImportError("lib.so: failed to map segment from shared object")
+
+    monkeypatch.setattr(importlib, "import_module", loads)
+    with pytest.raises(MemoryError):
+        optional("pyarrow", extra="parquet", purpose="Reading Parquet")
+
+
+@contextmanager
+def no_room(size):
+    """Let no file grow above so many bytes: what is written ends in the middle."""
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of files")
+@pytest.mark.parametrize(
+    ("words", "target"),
+    [
+        ("examples audit-a-table --force --out disk/study.toml", "invented_people.csv"),
+        ("init people.csv --force --out disk/people.toml", "people.toml"),
+        ("report record.json --out disk/report.html", "report.html"),
+        ("report record.json --markdown --out disk/report.md", "report.md"),
+        ("plan --out disk/plan.html", "plan.html"),
+    ],
+)
+def test_a_disk_without_room_is_told_and_the_old_file_stays(
+    tmp_path, narcissus, monkeypatch, words, target
+):
+    monkeypatch.chdir(tmp_path)
+    Path("disk").mkdir()
+    Path("disk", target).write_text("of before")
+    Path("people.csv").write_text("age,ill\n" + "3,yes\n4,no\n5,no\n" * 40)
+    kept = Path(__file__).parents[1] / "study" / "kept" / "table.json"
+    Path("record.json").write_bytes(kept.read_bytes())
+    with no_room(300):
+        code, _, err = narcissus(*words.split())
+    assert code == 2, err
+    assert "cannot write" in err
+    assert "make room on this disk" in err
+    assert [path.name for path in Path("disk").iterdir()] == [target]
+    assert Path("disk", target).read_text() == "of before"

@@ -139,12 +139,38 @@ def test_a_study_without_a_seed_continues_with_the_one_that_it_drew(toy, narciss
     assert first == again != anew
 
 
-def test_a_damaged_record_is_replaced(toy, narcissus):
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("record.json", '{"schema": '), ("record.json", "{}"), ("report.html", "<p>a thesis</p>")],
+)
+def test_what_this_program_did_not_leave_is_not_replaced(toy, narcissus, name, text):
     _, write = toy
     Path("results/toy").mkdir(parents=True)
-    Path("results/toy/record.json").write_text('{"schema": ')
-    assert narcissus("audit", write())[0] == 0
+    Path("results/toy", name).write_text(text)
+    code, _, err = narcissus("audit", write())
+    assert (code, Path("results/toy", name).read_text()) == (2, text)
+    assert "--restart" in err
+    assert narcissus("audit", write(), "--restart")[0] == 0
     json.loads(Path("results/toy/record.json").read_text())
+
+
+@pytest.mark.skipif(not hasattr(os, "symlink"), reason="links")
+@pytest.mark.parametrize("link", ["results", "results/toy"])
+@pytest.mark.parametrize("restart", [False, True])
+def test_a_folder_of_results_that_is_a_link_is_refused(toy, narcissus, tmp_path, link, restart):
+    """A folder that somebody sent may hold one, to a record that is not theirs."""
+    _, write = toy
+    study = write()
+    elsewhere = tmp_path / "elsewhere" / ("toy" if link == "results" else "")
+    elsewhere.mkdir(parents=True)
+    for name in ("record.json", "report.html", "record.json.sig", "trials.store"):
+        (elsewhere / name).write_text("mine")
+    Path(link).parent.mkdir(exist_ok=True)
+    Path(link).symlink_to(tmp_path / "elsewhere", target_is_directory=True)
+    code, _, err = narcissus("audit", study, *["--restart"] * restart)
+    assert code == 2
+    assert "is reached by a link" in err
+    assert {path.read_text() for path in elsewhere.iterdir()} == {"mine"}
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the administrator can write anywhere")

@@ -77,7 +77,9 @@ def test_no_stage_is_silent(monkeypatch):
         heard(stream, ["a pilot: 0:00 so far"])
         observer.start("trials", 100)
         heard(stream, ["trials: 0 of 100 (0%), 0:00 so far\n"])
-        observer.advance(7)
+        observer.advance(6)
+        time.sleep(0.1)
+        observer.advance()
         observer.note("a remark")
         heard(stream, ["trials: 7 of 100 (7%), 0:00 so far, about 0:0"])
         observer.finish()
@@ -130,7 +132,8 @@ def test_every_stage_of_a_study_is_named(study, hears):
     assert first == ["reading the table", "fitting the prior", "proving what no attacker exceeds"]
     library.run(made, observer=heard_of)
     assert [what for what, _, _ in heard_of.starts[len(first) :]] == [
-        *first, "timing one trial", "trials", "drawing conclusions"
+        *first, "testing the prior on rows of the table", "timing one trial", "trials",
+        "drawing conclusions"
     ]  # fmt: skip
 
 

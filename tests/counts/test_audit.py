@@ -58,8 +58,8 @@ def check(seed, crossing):
     assert audit.all_counted or crossing != "crossed"
     assert audit.data_sets is None or audit.data_sets <= len(vectors)
     assert audit.data_sets == len(vectors) or not audit.all_counted
-    people = [one for one, n in zip(found.finest, vectors.min(axis=0), strict=True)
-              for _ in range(n)]  # fmt: skip
+    ends = zip(found.finest, vectors.min(axis=0), vectors.max(axis=0), strict=True)
+    people = [one for one, n, most in ends for _ in range(n) if n == most]
     if audit.determined_people is not None:
         assert sorted(map(str, audit.people)) == sorted(map(str, people))
         assert audit.determined_people == len(people)

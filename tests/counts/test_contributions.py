@@ -54,7 +54,7 @@ def test_the_feasibility_interval_of_the_handbook(tmp_path):
         ([52_000, 50_000, 8_000], {"dominance": [(2, 90.9)]}, {"(2, 90.9) dominance": 2211}),
         ([300, 20, 10], {"dominance": [(1, 85)]}, {"(1, 85) dominance": 23}),  # to 352.94
         ([10, 10], {"minimum": 3, "p": 10}, {"fewer than 3": 0, "p% at 10": 1}),
-        ([10], {"minimum": 3}, {"fewer than 3": 0}),
+        ([10], {"minimum": 3}, {"fewer than 3": 1}),
         ([1, 1, 1], {"minimum": 3}, {}),
         ([], {"minimum": 3, "p": 10, "dominance": [(1, 50)]}, {}),
     ],
@@ -374,3 +374,38 @@ def test_what_time_cuts_off_is_not_called_met(tmp_path):
     audit, rules = audit_tables(cells, said.structure), SensitivityRules(p=20)
     _, left_out = audit_contributions(audit, said.structure, read, rules, seconds=0)
     assert "What 140 smaller contributors derive was left out" in left_out
+
+
+def sensitive_of(tmp_path, parts, rules, table):
+    (tmp_path / "parts.csv").write_text(f"area,firm,turnover\n{parts}\n")
+    (tmp_path / "t.csv").write_text(f"area,turnover\n{table}\n")
+    said = Publication(magnitude="turnover")
+    cells = said.read([tmp_path / "t.csv"])
+    read = read_contributions(tmp_path / "parts.csv", "turnover", cells, said.structure, "firm")
+    found, _ = audit_contributions(
+        audit_tables(cells, said.structure), said.structure, read, SensitivityRules(**rules)
+    )
+    return {one.limits.cell.labels.get("area", "all"): one for one in found}
+
+
+def test_a_total_that_is_nearly_known_is_exposed_by_the_minimum_alone(tmp_path):
+    """Two of three firms are too few, and the other hidden total is at most 10 of 600,010."""
+    parts = "N,f,300000\nN,g,300000\nS,h,4\nS,i,3\nS,j,3\nW,k,5\nW,l,5\nW,m,5"
+    table = "N,x\nS,x\nW,15\n*,600025"
+    found = sensitive_of(tmp_path, parts, {"minimum": 3}, table)
+    assert set(found) == {"N"}
+    assert found["N"].is_exposed  # at most 600,010, .00167% above it
+    assert found["N"].level == 60_000
+    near = sensitive_of(tmp_path, parts, {"minimum": 3, "protect": 0.001}, table)
+    assert not near["N"].is_exposed
+    wide = parts.replace("S,h,4", "S,h,400000")
+    assert not sensitive_of(tmp_path, wide, {"minimum": 3}, table.replace("600025", "1000021"))[
+        "N"
+    ].is_exposed
+
+
+def test_who_adds_nothing_does_not_contribute(tmp_path):
+    parts = "N,f,50\nN,g,50\nN,h,0\nN,i,0\nS,j,40\nS,k,40\nS,l,40"
+    found = sensitive_of(tmp_path, parts, {"minimum": 3}, "N,100\nS,120\n*,220")
+    assert {name: one.contributors for name, one in found.items()} == {"N": 2}
+    assert found["N"].is_exposed

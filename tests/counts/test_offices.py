@@ -69,7 +69,8 @@ SCOTLAND = "Council,Age,count\nFife,0-4,1 204\nFife,5-9,*\nFife,Total,2 300\n"
         (CENSUS, {}, [1530, 0, 701, 0], [1530, None, 701, 4]),
         (DESTATIS, {}, [45124, 46989, 92113, 0, 0, 247717, 165931, 173899, 339830],
          [45124, 46989, 92113, None, None, 247717, 165931, 173899, 339830]),
-        (STATCAN, {"across": ["t.csv=year"]}, [12515, 7020, 0, 0], [12515, 7020, None, None]),
+        (STATCAN, {"across": ["t.csv=year"], "total": ["Canada"]},
+         [12515, 7020, 0, 0], [12515, 7020, None, None]),
         (INSEE, {"across": ["t.csv=sexe"]}, [652432, 320115, 332317, 531345, 0, 0],
          [652432, 320115, 332317, 531345, None, None]),
         (SWISS, {"across": ["t.csv=sex"]}, [1204, 600, 604, 980, 0, 0],
@@ -141,7 +142,7 @@ def test_an_odd_cell_never_makes_labels_of_a_column_of_values(tmp_path, odd):
 
 def test_rows_without_numbers_are_not_taken_for_titles(tmp_path):
     (tmp_path / "t.csv").write_text("Title;;\narea;F;M\nN;1;2\nS;;x\nW;x;c\nE;c;x\n")
-    cells = Publication(across=["t.csv=sex"]).read([tmp_path / "t.csv"])
+    cells = Publication(across=["t.csv=sex"], flat=["area"]).read([tmp_path / "t.csv"])
     assert [cell.labels["area"] for cell in cells] == list("NNSSWWEE")
     (tmp_path / "t.csv").write_text("Title;;\narea;F;M\nN;1;2\nS;;\nW;x;c\nE;c;x\n")
     with pytest.raises(InputError, match="line 4 has the text 'S' alone"):

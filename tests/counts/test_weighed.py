@@ -124,6 +124,8 @@ def test_numbers_that_a_key_leaves_out_are_no_data_sets(tmp_path, printed, mean)
     possible = [
         (p + q, p, q) for p, q in itertools.product(range(9), repeat=2)
         if all(KEY.chance(j, n) for j, n in zip(printed, (p + q, p, q), strict=True))
+        # cells of the same people have one key
+        and (q > 0 or printed[0] == printed[1]) and (p > 0 or printed[0] == printed[2])
     ]  # fmt: skip
     cells = declared.read([tmp_path / "t.csv"])
     if not possible:
@@ -136,22 +138,21 @@ def test_numbers_that_a_key_leaves_out_are_no_data_sets(tmp_path, printed, mean)
     for one, numbers in zip(found.cells, zip(*possible, strict=True), strict=False):
         assert one.low <= min(numbers) <= max(numbers) <= one.high
         assert not one.exact or (one.low, one.high) == (min(numbers), max(numbers))
-    is_open = 3 in printed and not mean
-    assert found.all_counted == found.is_all_determined == (not is_open)
-    assert found.data_sets == (None if is_open else len(possible))
+    assert not found.all_counted
+    assert found.data_sets is None  # how keys add up may leave out some
     sure = sum(min(numbers) for numbers in list(zip(*possible, strict=True))[1:])
-    assert found.determined_people <= sure if is_open else found.determined_people == sure
+    assert found.determined_people <= sure
 
 
 def test_no_cell_is_protected_by_numbers_that_a_key_leaves_out():
-    """3 is 2 or 4, 2 is 1 or 3, and 0 is 0 or 1: only 1 agrees, and the limits are 0 and 1."""
+    """3 is 2 or 4, 2 is 1 or 3, and 0 is 0 or 1: only 1 agrees, as 3 and 2 are other people."""
     moves = {0: {0: 1.0}, 1: {0: 0.5, 2: 0.5}, 2: {1: 0.5, 3: 0.5}}
     rules = Rules(key=cell_key(moves))
     cells = [Cell("t", at, "count", text, labels, rules.count(text, ""))
              for at, (text, labels) in enumerate([("3", {}), ("2", {"a": "p"}), ("0", {"a": "q"})])
              ]  # fmt: skip
     [*_, small] = limits_of(cells)
-    assert (small.low, small.high, small.exact) == (0, 1, False)
+    assert (small.low, small.high, small.exact) == (1, 1, True)
     assert protected(cells, [2], 1) == set()
 
 
@@ -401,7 +402,7 @@ def test_ranges_are_printed_as_their_table_prints_them(tmp_path, printed, counts
         pd.DataFrame({"area": np.repeat(list("pqr"), many)})
         for many in ([middle.get(one) or int(one) for one in printed], counts)
     )
-    _, cells = remade(tmp_path, text, people, some)
+    _, cells = remade(tmp_path, text, people, some, flat=["area"])
     assert [(one.count.low, one.count.high) for one in cells] == told
 
 

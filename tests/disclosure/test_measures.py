@@ -118,3 +118,14 @@ def test_a_table_that_was_read_is_measured():
 def test_a_file_whose_names_tell_nothing_asks_what_is_known():
     with pytest.raises(InputError, match="name the columns that an attacker knows"):
         measure_disclosure({"a": [1, 2], "b": [1, 2]})
+
+
+def test_people_in_groups_below_a_number_are_those_of_smaller_groups_only():
+    """Groups of 1, 2, 3, 4, 5 and 6 people: at each edge, each bound is strict."""
+    sizes = [1, 2, 3, 4, 5, 6]
+    towns = np.repeat([f"t{n}" for n in sizes], sizes)
+    frame = pd.DataFrame({"town": towns, "ill": np.arange(sum(sizes)) % 2})
+    found = measure_disclosure(frame, known=["town"], secrets=["ill"])
+    assert (found.k, found.unique) == (1, 1)
+    assert found.below_3 == 1 + 2
+    assert found.below_5 == 1 + 2 + 3 + 4

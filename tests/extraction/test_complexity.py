@@ -119,7 +119,7 @@ def test_a_missing_compressor_is_said(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyppmd", None)
     found = complexity(b"abc")
     assert [m.quantity for m in found.missing] == ["complexity by ppm"]
-    assert "narcissus[compress]" in found.missing[0].remedy
+    assert "'pyppmd>=" in found.missing[0].remedy
 
 
 def test_too_long_is_refused():

@@ -1,6 +1,6 @@
 """How evidence reads."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 from hypothesis import given
@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from narcissus.evidence import clopper_pearson
 from narcissus.extraction.evidence import (
     CAVEAT,
+    MARGIN,
     NEEDED,
     ExtractionEvidence,
     Found,
@@ -125,3 +126,33 @@ def test_so_many_trials_settle_it(share):
         assert again.high < NEEDED or again.low >= NEEDED
     else:
         assert made.value == pytest.approx(NEEDED, abs=0.01)
+
+
+@pytest.mark.states("Cohen et al. 2024", "Definition D.8")
+def test_two_in_three_runs_are_needed():
+    """Exact limits of 1,000 runs, at both sides of two in three."""
+    for hits, verdict in ((700, "extraction"), (690, "inconclusive"), (640, "inconclusive"),
+                          (630, "no extraction")):  # fmt: skip
+        assert judge(found((hits, 1000), (0, 1000))).verdict == verdict
+
+
+def test_a_rival_must_be_longer_by_the_margin_declared():
+    """By the 128 bytes that programs in other words differ by, where nothing else is declared."""
+    plain = replace(found((10, 10), (0, 10)), program_bytes=1000, quality_needed=0.0, margin=MARGIN)
+    assert plain.suffices(1128)
+    assert not plain.suffices(1127)
+
+
+def test_no_more_than_a_hundred_thousand_runs_are_asked_for():
+    """At .67 some 80,000 runs separate it from two in three, at .6695 some 108,000."""
+    assert 70_000 < trials_to_settle(clopper_pearson(67, 100)) < 90_000
+    assert trials_to_settle(clopper_pearson(1339, 2000)) is None
+
+
+@pytest.mark.parametrize(("rank", "bears_witness"), [(0.05, True), (0.051, False), (None, False)])
+def test_shadows_bear_witness_at_the_five_percent_level(rank, bears_witness):
+    case = replace(found((10, 10), (0, 10)), rank=rank)
+    ruling = judge(case)
+    assert any("ahead of their shadows" in reason for reason in ruling.reasons) == bears_witness
+    asked = any("19 or more can bear witness" in change for change in would_change(case, ruling))
+    assert asked != bears_witness

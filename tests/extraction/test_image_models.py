@@ -31,6 +31,9 @@ from narcissus.game import Game, play
 from narcissus.observer import SILENT
 from narcissus.success.relations import CloseAndUnique
 
+NO_ARRAYS = (8).to_bytes(8, "little") + b"{}      "
+"""Weights in safetensors without any."""
+
 
 def test_what_comes_often_is_printed_again_and_only_by_the_model_that_saw_it(tmp_path):
     rng = np.random.default_rng(1)
@@ -151,7 +154,7 @@ def written(tmp_path):
         (folder / name).mkdir(parents=True)
         (folder / name / "config.json").write_text("{}")
     (folder / "model_index.json").write_text(json.dumps(INDEX))
-    (folder / "unet" / "diffusion_pytorch_model.safetensors").write_bytes(b"\0" * 16)
+    (folder / "unet" / "diffusion_pytorch_model.safetensors").write_bytes(NO_ARRAYS)
     return folder
 
 
@@ -213,7 +216,7 @@ def test_without_the_libraries_the_extra_is_named(written, monkeypatch, name):
     if name == "diffusers":
         pytest.importorskip("torch", reason="torch is no part of the test environment")
     monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(MissingExtraError, match=rf"`{name}`.*narcissus\[images\]"):
+    with pytest.raises(MissingExtraError, match=rf"`{name}`.*diffusers>="):
         LocalDiffusion("model", folder=str(written.parent))
 
 
@@ -257,11 +260,10 @@ def test_a_pipeline_is_read_and_sampled(diffusers, tmp_path):
     # what the library would draw at random, or pass on as no number
     file = tmp_path / "model" / "unet" / "diffusion_pytorch_model.safetensors"
     whole = safetensors.torch.load_file(file)
-    size = whole["conv_in.weight"].numel()
     for wrong, said in (
         (
             {name: one for name, one in whole.items() if name != "conv_in.weight"},
-            f"lacks {size} of",
+            r"asks for [\d,]+ parameters, and its weights hold",
         ),
         (whole | {"conv_in.weight": whole["conv_in.weight"] * torch.nan}, "pixels that are no num"),
     ):

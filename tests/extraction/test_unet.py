@@ -92,7 +92,7 @@ def test_a_folder_gives_back_what_was_saved(net, tmp_path):
 
 def test_without_torch_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(MissingExtraError, match=r"narcissus\[images\]"):
+    with pytest.raises(MissingExtraError, match=r"diffusers>="):
         UNetTraining()
 
 

@@ -903,3 +903,20 @@ def test_fresh_rows_count_where_they_keep_their_share(looser):
     plain = play(replace(game, surprisal=0.3), OwnAttack(attack), trials=trials, stop=False, rng=1)
     assert (plain.attackers[0].scores.success == scores.success).all()
     assert plain.attackers[0].scores.baseline.sum() > scores.baseline.sum()
+
+
+@pytest.mark.parametrize(
+    ("relation", "shape"),
+    [(Pinned(1), (2, 1)), (Pinned(2), (2, 2)), (Prefix(2), (2,)), (Member(), (3,))],
+    ids=str,
+)
+def test_attempts_of_another_shape_are_refused_by_their_shapes(relation, shape):
+    data = np.array([[0, 1, 1, 0], [1, 1, 0, 0]])
+    data = data if not isinstance(relation, Member) else data[:, :3, None] * np.ones(3, dtype=int)
+    attempts = np.zeros((2, 7), dtype=np.uint8)
+    made = Attempts(attempts, np.ones(2, dtype=bool))
+    with pytest.raises(InputError) as refused:
+        score(relation, data, made, np.random.default_rng(0))
+    assert f"takes attempts of shape {shape}" in str(refused.value)
+    assert "made one of shape (7,)" in str(refused.value)
+    assert "axis" not in str(refused.value)

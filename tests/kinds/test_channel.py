@@ -58,6 +58,10 @@ def samples(size=2_000, continuous=False):
     return pd.DataFrame({"secret": secret, "output": shown}).to_csv(index=False)
 
 
+def first_of(audit):
+    return page_of(audit.record, internal=True).first
+
+
 def test_a_table(tmp_path):
     audit = play(
         tmp_path,
@@ -71,7 +75,8 @@ def test_a_table(tmp_path):
     rows = {row.of: row for row in audit.record.rows[::-1]}
     assert rows["pair"].value == pytest.approx(0.3)
     assert rows["delta"].value == pytest.approx(0.7)
-    assert "the best attacker gets 88 of 100 right" in audit.verdict
+    assert "tells 'login' from 'logout' 85 of 100 times" in audit.verdict
+    assert "Of all secrets, the best attacker guesses 88 of 100" in first_of(audit).hardest
     html = render_html(audit.record)
     assert "login and logout are easiest to tell apart" in html
     assert "<svg" in html
@@ -492,7 +497,7 @@ def test_an_exact_channel_has_measures_pairs_and_a_profile():
     assert pairs["value"].min() == pytest.approx(measures["beta_star"])
     profile = frame[frame["quantity"] == "delta"]
     assert profile["value"].iloc[0] == pytest.approx(1 - measures["beta_star"])
-    assert repr(audit).startswith("Audit(channel: no threshold, proved; of 100 secrets without 25")
+    assert repr(audit).startswith("Audit(channel: no threshold, proved; of 100 attempts to tell")
 
 
 def test_an_infinite_epsilon_is_infinite(tmp_path):
@@ -522,4 +527,4 @@ def test_estimates_have_limits_and_the_samples_they_rest_on(tmp_path):
     risk = found(audit)["bayes_risk"]
     assert last.loc["bayes_risk", "value"] == risk.value
     assert last.loc["bayes_risk", "low"] == risk.quantity.low
-    assert repr(audit).startswith("Audit(channel: no threshold, sampled; of 100 secrets without ")
+    assert repr(audit).startswith("Audit(channel: no threshold, sampled; of 100 attempts to tell")

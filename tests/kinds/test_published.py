@@ -15,6 +15,7 @@ from narcissus.kinds.published.kind import (
     EXPECTED,
     GAIN,
     GAME,
+    GROUPS,
     HIDDEN,
     KIND,
     SHARE,
@@ -92,18 +93,23 @@ def test_the_same_seed_plays_the_same_whoever_plays(folder, record):
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(("threshold", "status"), [
-    ({"people": 0}, "met"), ({"share": 0.99}, "met"),
+    ({"people": 0}, "exceeded"), ({"people": 0, "groups": 99}, "met"), ({"share": 0.99}, "met"),
     ({"share": 0.3}, "exceeded"), ({"gain": 0.9}, "not shown"), (None, "no threshold"),
     ({"share": 0.99, "gain": 0.9}, "not shown"),
 ])  # fmt: skip
 def test_status_follows_from_what_is_accepted(folder, threshold, status):
     record = played(folder, threshold=threshold).record
     assert record.status == status
-    accepted = {"gain": {GAIN}, "share": {SHARE}, "people": {DETERMINED, CERTAIN}}
+    accepted = {
+        "gain": {GAIN},
+        "share": {SHARE},
+        "people": {DETERMINED, CERTAIN, GROUPS},
+        "groups": {GROUPS},
+    }
     deciding = {one.of for one in record.criteria if one.decides}
     asked = threshold or {"gain", "share"}
     assert deciding == set().union(*(accepted[key] for key in asked)) | (
-        set() if threshold else {DETERMINED}
+        set() if threshold else {DETERMINED, GROUPS}
     )
 
 
@@ -145,7 +151,7 @@ def test_a_gain_that_is_shown_exceeds(folder):
     [sure] = rows(found.record, of=CERTAIN)
     assert sure.value == 1
     text = render_text(found.record)
-    assert "right about 100 of 100 people in these tables" in text
+    assert "right about 100 of 100 people in the tables of the game" in text
     assert "gains at least" in text
     assert "40 people are determined; 39 accepted" in text
 
@@ -153,7 +159,7 @@ def test_a_gain_that_is_shown_exceeds(folder):
 def test_without_records_there_is_certainty_and_a_prior(folder):
     data = DATA | {"people": None}
     found = played(folder, data=data).record
-    assert {row.of for row in found.rows} == {DETERMINED, HIDDEN, EXPECTED}
+    assert {row.of for row in found.rows} == {DETERMINED, GROUPS, HIDDEN, EXPECTED}
     hidden = rows(found, of=HIDDEN)
     assert len(hidden) == found.detail.hidden > 0
     assert all(row.quantity.low <= row.quantity.high <= 3 for row in hidden)
@@ -162,8 +168,9 @@ def test_without_records_there_is_certainty_and_a_prior(folder):
     assert "name `people` in [data]" in found.not_assessed[0].remedy
     assert "expects to be right for" in " ".join(render_text(found).split())
     assert page_of(found).first.with_it is None  # without a baseline nothing is added
-    certain = played(folder, data=data, threat=None, threshold={"people": 0}).record
-    assert {row.of for row in certain.rows} == {DETERMINED, HIDDEN}
+    accepted = {"people": 0, "groups": 99}
+    certain = played(folder, data=data, threat=None, threshold=accepted).record
+    assert {row.of for row in certain.rows} == {DETERMINED, GROUPS, HIDDEN}
     assert (certain.status, certain.grade) == ("met", "proved")
     assert "settle all labels of" in render_text(certain)
 
@@ -187,15 +194,19 @@ def test_its_page_says_what_its_rows_say(record, tmp_path):
     assert read_record(tmp_path) == record
     assert KIND.judged(record).status == record.status
     page = page_of(record)
-    for word in ("is right about", "No attacker who knows the same columns", "Whose ill"):
-        assert word in render_text(record)
+    for word in ("is right about", "no attacker who knows the same columns", "Whose ill"):
+        assert word in " ".join(render_text(record).split())
     assert "<html" in render_html(record)
     assert page.first.without is not None
-    assert page.first.with_it <= page.first.most
+    # the gain decided: the picture is of the tables of the game, which no limit is about
+    surest = KIND.judged(record).worst.surest
+    [inside] = [row for row in rows(record, of=SHARE, role="attack", name=surest.name)
+                if row.at == GAME]  # fmt: skip
+    assert (page.first.with_it, page.first.most) == (round(100 * inside.value), None)
 
 
 @pytest.mark.parametrize(("sections", "error", "words"), [
-    ({"threshold": {}}, StudyError, "give `gain`, `share` or `people`"),
+    ({"threshold": {}}, StudyError, "give `gain`, `share`, `people` or"),
     ({"threat": None}, StudyError, "needs \\[threat\\]"),
     ({"data": DATA | {"people": None}, "threshold": {"gain": 0.1}}, InputError, "name `people`"),
     ({"threat": {"secret": "il", "known": []}}, InputError, "did you mean `ill`"),
@@ -237,3 +248,113 @@ def test_statistics_that_the_attack_does_not_use_are_named_at_each_figure(folder
         assert all(not row.is_exact and row.quantity.grade != "proved" for row in these)
         assert any("who uses all means" in str(one) for one in found.not_assessed)
     assert "An attacker who uses" not in " ".join(render_text(played(folder).record).split())
+
+
+# The first screen is the row that decided
+
+
+def exposed(folder, **sections):
+    """Play a study of a table whose two hidden counts follow by subtraction."""
+    people = [("N", "yes")] * 2 + [("N", "no")] * 12 + [("S", "yes")] * 3 + [("S", "no")] * 20
+    pd.DataFrame(people, columns=["area", "ill"]).to_csv(folder / "exposed.csv", index=False)
+    (folder / "sums.csv").write_text(
+        "area,ill,count\nN,yes,x\nN,no,12\nN,*,14\nS,yes,x\nS,no,20\nS,*,23\n"
+    )
+    data = {"tables": ["sums.csv"], "people": "exposed.csv"}
+    return played(folder, data=data, threat={"secret": "ill", "known": ["area"]},
+                  run={"trials": 30, "seed": 1}, **sections).record  # fmt: skip
+
+
+@pytest.mark.parametrize(("threshold", "said"), [
+    ({"people": 3}, "The tables alone settle all labels of 37 people"),
+    ({"share": 0.1}, "right about 86 of 100 people in these tables"),
+    ({"gain": 0.9}, "people in the tables of the game"),
+])  # fmt: skip
+def test_the_first_screen_is_of_the_row_that_decided(folder, threshold, said):
+    record = exposed(folder, threshold=threshold)
+    screen, worst = page_of(record).first, KIND.judged(record).worst
+    words = " ".join(text for text, _ in screen.sentences)
+    assert said in words
+    assert screen.hardest.startswith("All 2 hidden counts can be recomputed exactly.")
+    assert "Nobody was found" not in " ".join(render_text(record).split())
+    if worst.criterion.of == SHARE:
+        assert screen.with_it == round(100 * worst.best.value)
+    if worst.criterion.of == GAIN:
+        [inside] = [row for row in rows(record, of=SHARE, role="attack", name=worst.surest.name)
+                    if row.at == GAME]  # fmt: skip
+        assert screen.with_it == round(100 * inside.value)
+
+
+def test_a_secret_that_is_certain_is_the_figure_of_the_screen(folder):
+    people = [("N", "yes", f"r{n}") for n in range(7)] + [("S", "no", f"r{n}") for n in range(9)]
+    pd.DataFrame(people, columns=["area", "ill", "room"]).to_csv(folder / "rooms.csv", index=False)
+    (folder / "areas.csv").write_text("area,ill,count\nN,yes,7\nN,no,0\nS,yes,0\nS,no,9\n")
+    labels = [(area, f"r{n}") for area in "NS" for n in range(9)]
+    (folder / "room.csv").write_text(
+        "area,room,count\n" + "".join(f"{area},{room},c\n" for area, room in labels)
+    )
+    record = played(
+        folder, data={"tables": ["areas.csv", "room.csv"], "people": "rooms.csv"},
+        made={"mark": ["c=any"], "flat": ["room"]}, threat={"secret": "ill", "known": ["area"]},
+        threshold={"people": 3}, run={"trials": 2, "seed": 1},
+    ).record  # fmt: skip
+    assert record.status == "exceeded"
+    assert KIND.judged(record).worst.criterion.of == CERTAIN
+    screen = page_of(record).first
+    assert screen.with_it == 100
+    assert "follows from the tables with certainty" in screen.sentences[1][0]
+
+
+def test_what_is_not_understood_is_never_met(folder):
+    text = (folder / "area.csv").read_text().splitlines()
+    noted = [text[0] + ",remarks", *(f"{line},{'see page 3' * (k % 2)}"
+                                     for k, line in enumerate(text[1:]))]  # fmt: skip
+    (folder / "noted.csv").write_text("\n".join(noted))
+    data = {"tables": ["noted.csv", "sex.csv"], "people": "people.csv"}
+    record = played(folder, data=data, threshold={"share": 0.99}).record
+    assert record.status == "undeclared"
+    text = " ".join(render_text(record).split())
+    assert "column `remarks` of noted.csv is not accounted for" in text.replace("Column", "column")
+    assert 'irrelevant = ["remarks"]' in text
+    made = MADE | {"irrelevant": ["remarks"]}
+    record = played(folder, data=data, threshold={"share": 0.99}, made=made).record
+    assert record.status == "met"
+    assert "irrelevant: `remarks`" in " ".join(render_text(record).split())
+    assert any("dimension: `area`" in line for line in record.detail.layout)
+
+
+def test_a_hidden_cell_that_subtraction_tells_is_a_known_group(folder):
+    record = played(folder, threshold={"people": 0}, data=DATA | {"people": None}).record
+    [groups] = rows(record, of=GROUPS)
+    hidden = [row for row in rows(record, of=HIDDEN) if row.quantity.low == row.quantity.high]
+    assert groups.value == len([row for row in hidden if 0 < row.value < 4]) > 0
+    assert record.status == "exceeded"
+    assert "groups of fewer than 4 people are known; 0 accepted" in render_text(record)
+
+
+def test_a_threshold_that_nothing_says_is_asked_for(folder):
+    """What a difference of two tables tells is not counted in favour, whatever it is called."""
+    text = "age,count\n0-15,40\n16-17,{}\n18+,50\n"
+    (folder / "all.csv").write_text(text.format(12))
+    (folder / "rest.csv").write_text(text.format(10))
+    made = {"within": ["rest.csv:area!=North"]}
+    sections = {"data": {"tables": ["all.csv", "rest.csv"]}, "threat": None}
+    accepted = {"people": 200, "groups": 0}
+    asked = played(folder, made=made, threshold=accepted, **sections)
+    assert asked.record.status == "undeclared"
+    [left] = asked.record.detail.unaccounted
+    assert "age = 16-17" in left.reason
+    assert left.declaration == "`below = 5` in `[made]`"
+    made["below"] = 2
+    assert played(folder, made=made, threshold=accepted, **sections).record.status == "met"
+    made["below"] = 3
+    assert played(folder, made=made, threshold=accepted, **sections).record.status == "exceeded"
+
+
+def test_a_fitted_reading_says_nothing(folder, monkeypatch):
+    monkeypatch.setattr(posterior, "LARGEST_SAMPLED", 1)
+    record = played(folder, data=DATA | {"people": None}, run={"steps": 0}).record
+    readings = rows(record, of=EXPECTED)
+    assert {row.facts.get("read fitted") for row in readings} == {1}
+    assert {row.quantity.grade for row in readings} == {"not assessed"}
+    assert "expects to be right" not in render_text(record)

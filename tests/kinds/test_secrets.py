@@ -386,7 +386,10 @@ def test_the_text_has_the_numbers_with_their_grades(audit):
     assert "argmax refutes every epsilon below" in text or "ranking refutes" in text
     assert "no noise: nothing is proved" in text
     assert "<script" not in render_html(audit.record)
-    assert worst.label in page_of(audit.record).first.hardest
+    # without noise all is named, of both priors: which setting is worst is not sure
+    assert "no setting, of those tried, at clearly higher risk" in " ".join(
+        page_of(audit.record).first.hardest.split()
+    )
 
 
 def test_rows_are_the_numbers_of_the_frame(audit):

@@ -5,7 +5,13 @@ import pytest
 
 from narcissus.errors import InputError
 from narcissus.evidence import refute_prior_scores, refute_scores
-from narcissus.membership import audit_membership, coin_design, rates_across_models, shadow_scores
+from narcissus.membership import (
+    attack_scores,
+    audit_membership,
+    coin_design,
+    rates_across_models,
+    shadow_scores,
+)
 from narcissus.membership.audit import canaries_of
 
 
@@ -94,6 +100,28 @@ def test_pairs_of_opposites_give_one_target_each(drawn):
     assert found.epsilon > 1
     with pytest.raises(InputError, match="at most 8"):
         audit_membership(data, folds=9)
+
+
+def test_a_mirrored_model_is_no_shadow_of_the_threshold(drawn, monkeypatch):
+    """Each shadow is attacked by the others, never by the one that holds what it lacks."""
+    half = drawn(6, 80, leak=2.0)
+    members = np.concatenate([half.members, ~half.members])
+    rng = np.random.default_rng(1)
+    data = shadow_scores(rng.normal(size=members.shape) + 2 * members, members)
+    asked = []
+
+    def noted(attack, scores, shadows):
+        asked.append((scores, shadows.members))
+        return attack_scores(attack, scores, shadows)
+
+    monkeypatch.setattr("narcissus.membership.audit.attack_scores", noted)
+    rates_across_models(data, [10, 11], coin_design(data), attack="lira", rates=(0.1,))
+    assert len(asked) == 9  # eight shadows in four pairs, then the targets
+    for scores, shadows in asked[:-1]:
+        own = data.members[[int(np.flatnonzero((data.scores == scores[0]).all(axis=1))[0])]]
+        assert len(shadows) == 6
+        assert not (shadows == ~own).all(axis=1).any()
+        assert not (shadows == own).all(axis=1).any()
 
 
 def test_dealt_records_give_one_target_and_the_chances_left():

@@ -41,3 +41,26 @@ def test_a_module_without_a_mirror_is_an_error(run):
     run.ROOMS["game"] = ["game/__init__.py"]
     with pytest.raises(SystemExit, match=r"tests/game/test___init__\.py is not there"):
         run.tests("game")
+
+
+def test_every_room_is_played_or_says_why_it_has_no_number(run):
+    rooms = {
+        path.name
+        for path in (run.SOURCE / "narcissus").iterdir()
+        if path.is_dir() and any(path.glob("*.py"))
+    }
+    assert rooms == {*run.PLAIN, *run.WITHOUT, "kinds"}
+    kinds = {path.parent.name for path in (run.SOURCE / "narcissus" / "kinds").glob("*/kind.py")}
+    played = {Path(place).parts[1] for room in run.ROOMS.values() for place in room if "/" in place}
+    assert kinds <= played
+
+
+def test_most_of_the_code_that_makes_numbers_is_played(run):
+    played = {path for room in run.ROOMS for path in run.files(room)}
+    every = [
+        path
+        for path in (run.SOURCE / "narcissus").glob("*/**/*.py")
+        if path.relative_to(run.SOURCE / "narcissus").parts[0] not in run.WITHOUT
+    ]
+    lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in every}
+    assert sum(lines[path] for path in every if path in played) >= 0.75 * sum(lines.values())

@@ -50,16 +50,24 @@ from narcissus.kinds.memorization.image.kind import AttackedImages, ImageStudy
 from narcissus.kinds.memorization.language.attacks import AttackedDocuments
 from narcissus.kinds.memorization.language.kind import KIND, FoundAboutModel
 from narcissus.kinds.memorization.language.schema import LanguageStudy
+from narcissus.kinds.synthetic.kind import KIND as SYNTHETIC
+from narcissus.kinds.synthetic.schema import ExcessThreshold
+from narcissus.kinds.table.kind import prepare
+from narcissus.kinds.table.tested import prior_test
 from narcissus.mechanisms import RandomizedResponse
 from narcissus.membership import audit_membership, blind_baseline, shadow_scores
 from narcissus.observer import SILENT
 from narcissus.profiles import Bayes, write_out
+from narcissus.report.first_screen import surely_largest
 from narcissus.study.kinds import RunOptions
+from narcissus.study.load import load_study
 from narcissus.success import Resilience
 from narcissus.success.relations import OneOfPair
 from narcissus.synthetic import FileThreat, assess_file, read_files
 from narcissus.synthetic.assess import ALIKE
 from narcissus.synthetic.copies import file_facts
+from narcissus.synthetic.traces import ALIKE_ROWS, traces_of
+from narcissus.synthetic.whole import read_whole
 from narcissus.worlds import Pairs
 
 Draws = np.random.Generator
@@ -283,6 +291,163 @@ def copied(
     if of == "control":
         return facts.control.excess(ALIKE)[1] > 0
     return facts.copies.excess(ALPHA / 2)[1] > 0
+
+
+def traced(
+    g: Draws,
+    *,
+    beside: bool = False,
+    made_by: str = "others",
+    places: int | None = None,
+    share: float = 0.0,
+    nearly: bool = False,
+    linked: bool = False,
+) -> bool:
+    """Return whether people are said to stand in a published file, by any of its columns."""
+    real, others, control, _ = (register(150, g) for _ in range(4))
+    fitted = {"others": others, "margins": shuffled(others, g)}
+    made = fitted[made_by].assign(line=np.arange(150))
+    names = ["case", "admitted", "bill"]
+    many = round(share * len(made))
+    if nearly:
+        made.loc[: many - 1, "bill"] = real["bill"][:many] * (1 + g.normal(0, 1e-9, many))
+        made.loc[: many - 1, "rate"] = real["rate"][:many] * (1 + g.normal(0, 1e-9, many))
+    elif linked:
+        made["age"] = np.where(g.random(150) < share, real["age"], made["age"])
+    else:
+        made.loc[: many - 1, names] = real[names][:many]
+    sides = [real, made, control] if beside else [real, made]
+    if places is not None:
+        sides = [one.round({"bill": places, "rate": places}) for one in sides]
+    found = traces_of(read_whole(*sides), ["age", "ward"], [], entropy=int(g.integers(2**31)))
+    if linked:
+        return any(one.is_alike for one in found.linked)
+    best = found.deciding(ALPHA / 2, beside=beside)
+    return best.excess(ALPHA / 2, beside=beside)[1] > 0
+
+
+def register(people: int, g: Draws) -> pd.DataFrame:
+    """Draw people with a number, a date, a bill and columns that hang together."""
+    age = g.integers(18, 90, people)
+    rate = g.lognormal(3, 1, people)
+    return pd.DataFrame({
+        "line": np.arange(people), "case": g.choice(90_000_000, people, replace=False),
+        "number": g.choice(4 * people, people, replace=False),
+        "admitted": np.datetime_as_string(np.datetime64("2020-01-01") + g.integers(0, 700, people)),
+        "age": age, "ward": g.choice(["a", "b", "c"], people), "rate": rate,
+        "bill": rate * age * g.integers(1, 9, people),
+    })  # fmt: skip
+
+
+def shuffled(frame: pd.DataFrame, g: Draws) -> pd.DataFrame:
+    """Shuffle each column by itself."""
+    return frame.apply(lambda column: g.permutation(column.to_numpy()))
+
+
+def seldom(people: int, times: float, g: Draws, *, archetypes: bool = True) -> pd.DataFrame:
+    """Draw people, of whom a class of 2% is ``times`` as frequent: 400 kinds, or few values."""
+    share = 0.02 * times / (0.98 + 0.02 * times)
+    kinds = np.random.default_rng(77).integers(0, 40, (400, 5))
+    if not archetypes:
+        kinds = np.random.default_rng(78).integers(0, [9, 8, 7, 1, 1], (400, 5))
+    rows = np.where(
+        (g.random(people) < share)[:, None],
+        kinds[g.integers(0, len(kinds), people)],
+        g.integers(0, 40, (people, 5)),
+    )
+    return pd.DataFrame(rows, columns=list("abcde")).astype(str)
+
+
+def favoured(
+    times: float, g: Draws, *, archetypes: bool = True, share: float = 0.0, any_law: bool = True
+) -> bool:
+    """Return whether copies are claimed of a file that oversamples a class of 2%."""
+    real, made = seldom(2000, 1.0, g), seldom(2000, times, g, archetypes=archetypes)
+    many = round(share * len(made))
+    made = pd.concat([real[:many], made[many:]])
+    files = read_files(real, made, read_as=dict.fromkeys(real, "text"))
+    found = file_facts(files, [0], entropy=int(g.integers(2**31))).copies
+    if any_law:
+        return found.excess_of_any_law(ALPHA / 2) > 0
+    return found.excess(ALPHA / 2)[1] > 0
+
+
+def listed(each: float, g: Draws) -> bool:
+    """Return whether copies are claimed of a file that lists people, all as plausible as others.
+
+    Of 400 people, each of them is there as often: here the limit is met with equality.
+    """
+    names = [f"p{k}" for k in range(round(400 / each))]
+    real, made = (pd.DataFrame({"name": some}) for some in (g.choice(names, 400), names))
+    real, made = (one.assign(ill="no", well="yes") for one in (real, made))
+    real.loc[0, ["ill", "well"]] = "yes", "no"
+    files = read_files(real, made, read_as=dict.fromkeys(real, "text"))
+    found = file_facts(files, [0], entropy=int(g.integers(2**31))).copies
+    return found.excess_of_any_law(ALPHA / 2) > 0
+
+
+def linked(people: int, g: Draws, shuffled: float = 0.0) -> pd.DataFrame:
+    """Draw people whose columns hang together, but for those of a share of them."""
+    kind = g.integers(0, 4, people)
+    found = pd.DataFrame({
+        "age": np.round(30 + 10 * kind + 5 * g.normal(size=people)), "town": 3 * kind % 7,
+        "job": (kind + g.integers(0, 2, people)) % 4,
+        "ill": (g.random(people) < 0.1 + 0.25 * kind).astype(int),
+    })  # fmt: skip
+    some = round(shuffled * people)
+    return found.apply(
+        lambda column: np.r_[g.permutation(column.to_numpy()[:some].copy()), column[some:]]
+    )
+
+
+def apart(shuffled: float, g: Draws) -> bool:
+    """Return whether a control is called foreign, a share of which is of another joint law."""
+    real, made, control = linked(300, g), linked(300, g), linked(200, g, shuffled)
+    found = assess_file(read_files(real, made, control), FileThreat(("ill",)), entropy=1)
+    return bool(found.unlike.is_shown)
+
+
+def drifted(shuffled: float, g: Draws, copies: float = 0.0) -> bool:
+    """Return whether a file is called exceeded beside a control of another joint law."""
+    real, made, control = linked(400, g), linked(400, g), linked(300, g, shuffled)
+    many = round(copies * len(made))
+    files = read_files(real, pd.concat([real[:many], made[many:]]), control)
+    found = assess_file(files, FileThreat(("ill",)), entropy=int(g.integers(2**31)))
+    threshold = ExcessThreshold.model_validate({})
+    return SYNTHETIC.judge(
+        SYNTHETIC.measured(files, found, threshold, confidence=1 - ALPHA)
+    ).status == "exceeded"  # fmt: skip
+
+
+def tailed(people: int, g: Draws, unit: float = 1.0) -> pd.DataFrame:
+    """Draw people of whom 96% have no gain, and the others very different ones."""
+    tail = np.round(2 + g.lognormal(3.5, 1.2, people))
+    gain = np.where(g.random(people) < 0.96, 0.0, unit * tail)
+    street = [f"street {k}" for k in g.integers(0, 600, people)]
+    return pd.DataFrame({"gain": gain, "age": g.integers(18, 90, people), "street": street})
+
+
+def unread(g: Draws, unit: float = 1.0, people: int = 300) -> bool:
+    """Return whether a column of a control is refused since its values hardly overlap."""
+    others = int(g.integers(people // 5, people))
+    try:
+        read_files(tailed(people, g), tailed(people, g), tailed(others, g, unit))
+    except InputError:
+        return True
+    return False
+
+
+def hardest_hit(shares: Sequence[float], people: int, g: Draws) -> bool:
+    """Return whether another than the last group is named, or any of groups that are equal."""
+    confidence = evidence.each_confidence(1 - ALPHA, len(shares))
+    limits: list[tuple[float, float]] = []
+    for share in shares:
+        counts = TwoSamples(
+            int(g.binomial(people, 0.2 + share)), people, int(g.binomial(people, 0.2)), people
+        )
+        found = counts.excess(confidence=confidence)
+        limits.append((found.low, found.high))
+    return surely_largest(limits) is not None
 
 
 def foreign_by(shift: float, g: Draws) -> bool:
@@ -708,6 +873,57 @@ def says_gain(kind: object, findings: object) -> bool:
     return case.status == "exceeded" or max(gains) > 0
 
 
+# The prior of a table --------------------------------------------------------------------------
+
+
+def prior_refuted(table: pd.DataFrame, prior: Mapping[str, object], g: Draws) -> bool:
+    """Return whether rows of a table refute the prior that is fitted to it."""
+    study = load_study({
+        "data": {"frame": table},
+        "threat": {"unknown": ["secret"]},
+        "prior": prior,
+        "mechanism": {"k": 2, "epsilon": 1.0},
+        "attacks": {"prior": {}},
+    })  # fmt: skip
+    with study.code.in_use():
+        ready = prepare(study.settings, study.folder, int(g.integers(2**32)))
+    return prior_test(ready).is_refuted
+
+
+def of_network(g: Draws, rows: int = 600) -> pd.DataFrame:
+    """Draw people whose secret depends on two columns, which depend on each other."""
+    first, third = g.integers(0, 4, rows), g.integers(0, 3, rows)
+    second = (first + (g.random(rows) < 0.4)) % 4
+    chance = np.array([0.1, 0.4, 0.6, 0.9])[(first + second) % 4]
+    secret = (g.random(rows) < chance).astype(int)
+    return pd.DataFrame({"a": first, "b": second, "c": third, "secret": secret})
+
+
+def of_independent(g: Draws, rows: int = 600) -> pd.DataFrame:
+    """Draw people whose columns are all independent."""
+    columns = {name: g.integers(0, size, rows) for name, size in (("a", 3), ("b", 6), ("c", 12))}
+    return pd.DataFrame({**columns, "secret": (g.random(rows) < 0.3).astype(int)})
+
+
+def of_parity(g: Draws, told: float, columns: int = 3, rows: int = 1200) -> pd.DataFrame:
+    """Draw people whose secret is a parity of columns, for so many more than half of them."""
+    x = g.integers(0, 2, (rows, columns))
+    secret = (x.sum(axis=1) + (g.random(rows) < 0.5 - told)) % 2
+    names = {f"c{place}": x[:, place] for place in range(columns)}
+    return pd.DataFrame({**names, "age": g.integers(0, 5, rows), "secret": secret})
+
+
+def of_smooth(g: Draws, slope: float, rows: int = 1200) -> pd.DataFrame:
+    """Draw people whose secret depends on the sum of six columns, more steeply with the slope."""
+    x = g.integers(0, 5, (rows, 6))
+    chance = 1 / (1 + np.exp(-slope * (x.sum(axis=1) - 12)))
+    secret = (g.random(rows) < chance).astype(int)
+    return pd.DataFrame({**{f"x{j}": x[:, j] for j in range(6)}, "secret": secret})
+
+
+NETWORK: Mapping[str, object] = {"name": "bayesian-network", "parents": 2}
+INDEPENDENT: Mapping[str, object] = {"name": "independent"}
+
 T = "kinds/table/"
 NULLS = (
     Null(
@@ -1070,9 +1286,102 @@ NULLS = (
         },
     ),
     Null(
+        "synth: the control is of another joint law",
+        ("synthetic/assess _unlike",),
+        "Phipson and Smyth 2010: relabelled rows; Bonferroni over two tests, and values",
+        "one row of each unit; both sides of one population",
+        "one row of each unit is taken",
+        "as of the control that is foreign",
+        {"columns that hang together, in both": partial(apart, 0.0)},
+        Power(
+            "share of 200 people of the control with shuffled columns, 300 people",
+            (0.25, 0.5, 0.75, 1.0),
+            apart,
+        ),
+        declared=0.01,
+        repeats=0.1,
+    ),
+    Null(
+        "synth: a file is exceeded beside a drifted control",
+        (),
+        "as of a whole report, where the control is not refuted",
+        "drift of a size that the test of the joint law finds",
+        "what rests on a refuted control is contradicted",
+        "a smaller drift may look like an excess: see beside",
+        {
+            "a control of the same population": partial(drifted, 0.0),
+            "a control of the same columns and another joint law": partial(drifted, 1.0),
+            "half of the control of another joint law": partial(drifted, 0.5),
+        },
+        Power(
+            "share of the data copied, 400 people, a genuine control",
+            (0.1, 0.25, 0.5, 1.0),
+            lambda s, g: drifted(0.0, g, s),
+        ),
+        repeats=0.03,
+        outside={"a quarter of the control of another joint law": partial(drifted, 0.25)},
+    ),
+    Null(
+        "synth: a column of the control is refused",
+        (),
+        "Wilks 1942; Joag-Dev and Proschan 1983; Bonferroni over columns and files",
+        "people of both files are exchangeable",
+        "ranges and sample sizes are those of people beside the commonest value",
+        "people who depend on one another",
+        {"96% zeros and a long tail; streets that few share": unread},
+        Power(
+            "factor of another unit, 1,500 people",
+            (10.0, 1000.0, 1e6),
+            lambda s, g: unread(g, s, 1500),
+        ),
+        declared=0.001,
+        repeats=0.2,
+    ),
+    Null(
+        "a group is named as hit hardest",
+        (),
+        "Bonferroni over groups: its lower limit is above all other upper limits",
+        "limits of all groups hold at once",
+        "each limit is at the level of all groups together",
+        "as of the limits",
+        {
+            "eight equal groups": partial(hardest_hit, (0.1,) * 8, 60),
+            "four equal groups, all copied": partial(hardest_hit, (0.8,) * 4, 40),
+            "two equal groups, none hit": partial(hardest_hit, (0.0,) * 2, 200),
+        },
+        Power(
+            "gain of one of four groups of 100 beyond .1",
+            (0.2, 0.4, 0.6),
+            lambda s, g: hardest_hit((0.1, 0.1, 0.1, 0.1 + s), 100, g),
+        ),
+        repeats=0.2,
+    ),
+    Null(
+        "synth: copies, whatever people the file favours",
+        ("synthetic/copies Copies.excess_of_any_law", "kinds/synthetic/copies CopiedDetail.of"),
+        "Cauchy and Schwarz on what nobody, one and two people have; Garwood 1936",
+        "people of the data are independent of one another and of the file",
+        "one row of each unit is taken",
+        "people left out for being like another",
+        {
+            "a fresh sample": partial(favoured, 1.0),
+            "a class of 2%, five times oversampled": partial(favoured, 5.0),
+            "a class of 2%, twenty times oversampled": partial(favoured, 20.0),
+            "other kinds in that class": partial(favoured, 5.0, archetypes=False),
+            "a list of people, each there .2 times": partial(listed, 0.2),
+            "a list of people, each there once": partial(listed, 1.0),
+        },
+        Power(
+            "share of the file copied, 2,000 people",
+            (0.05, 0.1, 0.2, 0.5),
+            lambda s, g: favoured(1.0, g, share=s),
+        ),
+        repeats=0.1,
+    ),
+    Null(
         "synth: the control is foreign",
         ("synthetic/assess _unlike",),
-        "Fisher 1935, Bonferroni over values",
+        "Fisher 1935, Bonferroni over values and the joint test",
         "one row of each unit; both sides of one population",
         "one row of each unit is taken",
         "rows of one person that count apart: see beside",
@@ -1084,7 +1393,7 @@ NULLS = (
         Power(
             "share of the control moved to one town, 150 people", (0.1, 0.2, 0.3, 0.4), foreign_by
         ),
-        declared=0.001,
+        declared=0.01,
         repeats=0.1,
         outside={
             "three rows a person, not named": lambda g: given(g, each=3)[1],
@@ -1110,11 +1419,14 @@ NULLS = (
             lambda s, g: copied(g, share=s),
         ),
         repeats=0.2,
-        outside={"a file of other towns than the data": partial(copied, towns=4)},
+        outside={
+            "a file of other towns than the data": partial(copied, towns=4),
+            "a class of 2%, five times oversampled": partial(favoured, 5.0, any_law=False),
+        },
     ),
     Null(
         "synth: copies, beside a control",
-        ("synthetic/copies _beside",),
+        ("synthetic/copies beside_control",),
         "Fisher 1935",
         "people exchangeable; one row of each unit",
         "one row of each unit is taken",
@@ -1131,6 +1443,65 @@ NULLS = (
         ),
         repeats=0.2,
         outside={"a control of another year": partial(copied, beside=True, years=1)},
+    ),
+    Null(
+        "synth: any columns of the published file, without a control",
+        (
+            "synthetic/traces Numbered.excess",
+            "synthetic/traces Trace.is_striking",
+            "kinds/synthetic/copies copied_rows",
+        ),
+        "Good 1953; Przyborowski and Wilenski 1940; Bonferroni over sets of columns",
+        "as of copies without a control; numbers of people are as likely as those next to them",
+        "as of copies without a control",
+        "as of copies without a control",
+        {
+            "independent people": traced,
+            "columns of others, shuffled": partial(traced, made_by="margins"),
+            "rounded to hundreds": partial(traced, places=-2),
+            "rounded to tenths": partial(traced, places=1),
+        },
+        Power(
+            "share of the file with a person's number, date and bill, 150 people",
+            (0.05, 0.1, 0.2, 0.3, 0.5),
+            lambda s, g: traced(g, share=s),
+        ),
+        repeats=0.03,
+    ),
+    Null(
+        "synth: any columns of the published file, beside a control",
+        ("synthetic/traces _near_beside",),
+        "Fisher 1935; Bonferroni over sets of columns",
+        "people exchangeable; one row of each unit",
+        "one row of each unit is taken",
+        "a control of another population",
+        {
+            "independent people": partial(traced, beside=True),
+            "columns of others, shuffled": partial(traced, beside=True, made_by="margins"),
+            "rounded to hundreds": partial(traced, beside=True, places=-2),
+        },
+        Power(
+            "share of the file nearly a person, 150 people",
+            (0.1, 0.2, 0.3, 0.5),
+            lambda s, g: traced(g, share=s, beside=True, nearly=True),
+        ),
+        repeats=0.03,
+    ),
+    Null(
+        "synth: rows with one number are alike",
+        (),
+        "permutations (Phipson and Smyth 2010)",
+        "rows of the file are in an order that says nothing of its people",
+        "what is shown asks for a declaration, and exceeds nothing",
+        "files that are sorted alike",
+        {"independent people": partial(traced, linked=True)},
+        Power(
+            "share of rows with the age of the person of their number, 150 people",
+            (0.1, 0.3, 0.5),
+            lambda s, g: traced(g, share=s, linked=True),
+        ),
+        declared=ALIKE_ROWS,
+        repeats=0.03,
     ),
     Null(
         "synth: the control is none",
@@ -1505,5 +1876,31 @@ NULLS = (
             lambda s, g: classifier_report(g, s),
         ),
         repeats=0.2,
+    ),
+    Null(
+        "the prior of a table is refuted by rows of it",
+        (T + "held_out _scored",),
+        "a sum of independent Bernoullis, exactly; Bonferroni over four guessers",
+        "people are independent given their known columns",
+        "rows are guessed from rows before them alone",
+        "copies of people refute the prior, or their independence",
+        {
+            "people of a network, the usual prior": lambda g: prior_refuted(
+                of_network(g), NETWORK, g
+            ),
+            "independent columns, the usual prior": lambda g: prior_refuted(
+                of_independent(g), NETWORK, g
+            ),
+            "independent columns, as such": lambda g: prior_refuted(
+                of_independent(g), INDEPENDENT, g
+            ),
+        },
+        Power(
+            "share beyond half that three columns tell together, 1,200 people",
+            (0.05, 0.1, 0.2, 0.45),
+            lambda s, g: prior_refuted(of_parity(g, s), NETWORK, g),
+        ),
+        declared=4 * 0.002,
+        repeats=0.05,
     ),
 )

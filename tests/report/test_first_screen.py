@@ -18,13 +18,12 @@ from narcissus.report.first_screen import (
     NO_GROUPS,
     REST,
     Glance,
-    Reach,
     first_screen,
-    hundredths,
     markdown,
-    of_100,
-)  # fmt: skip
+    surely_largest,
+)
 from narcissus.report.format import STATUS, grade_word
+from narcissus.report.reach import Reach, hundredths, of_100
 from narcissus.report.text import WIDTH, first_text
 from narcissus.rows import Unaccounted
 from narcissus.study.kinds import KINDS, study_kind
@@ -91,8 +90,9 @@ def figures(record):
             row["name"]: row["quantity"] for row in rows if row["of"] in ("measure", "estimate")
         }
         risk = named["bayes_risk"]
-        least = risk["low"] if named["beta_star"]["grade"] == "sampled" else risk["value"]
-        return 1 - named["guessing_error"]["value"], 1 - risk["value"], 1 - least
+        of_two = named["beta_star"]  # by which these records are judged
+        least = of_two["low"] if of_two["grade"] == "sampled" else of_two["value"]
+        return 0.5, 1 - of_two["value"] / 2, 1 - least / 2
     if record.kind == "extraction":
         runs = {row["name"]: row["quantity"]["value"] for row in of(of="success")}
         without = max(v for name, v in runs.items() if name not in ("with the release",
@@ -113,17 +113,26 @@ def figures(record):
 
 def test_each_figure_is_the_record_s_rounded_to_whole_ones_of_a_hundred(every_record):
     assert {record.kind for record in every_record.values()} == set(KINDS)
+    drawn = 0
     for name, record in every_record.items():
         first, (without, with_it, most) = first_of(record), figures(record)
-        assert abs(first.without - 100 * without) <= 0.5, name
-        assert abs(first.with_it - 100 * with_it) <= 0.5, name
-        if most > 0.99:
+        decided = first.decided_by
+        if decided is None or decided.of in ("epsilon", "targets", "people determined"):
+            continue  # judged by something that is no share of a hundred
+        drawn += 1
+        total = first.total
+        assert abs(first.without - total * without) <= 0.5, name
+        assert abs(first.with_it - total * with_it) <= 0.5, name
+        is_exact = most == with_it and first.sentences[2][0].endswith("it is exact.")
+        if most > 0.99 or is_exact:
             assert first.most is None, name
         else:
-            assert 0 <= first.most - 100 * most < 1, name
+            assert 0 <= first.most - total * most < 1, name
         for (text, _), figure in zip(first.sentences, (without, with_it, most), strict=True):
-            for said in re.findall(r"(\d+) of 100", text):
-                assert abs(int(said) - 100 * figure) < 1 or "fewer than" in text, (name, text)
+            for said in re.findall(r"succeed (\d+) of 100|gets? (\d+) of 100", text):
+                number = int("".join(said))
+                assert abs(number - 100 * figure) < 1 or "fewer than" in text, (name, text)
+    assert drawn >= 15
 
 
 def test_word_sign_and_grade_are_the_record_s_and_the_grade_is_the_weakest(every_record):
@@ -196,14 +205,18 @@ def test_few_are_not_none_and_many_are_not_all(share, text):
 def test_the_picture_counts_what_the_sentences_say(every_record):
     for record in every_record.values():
         first = first_of(record)
-        both = max(first.without, first.with_it)
-        assert len(first.squares) == 100
-        assert first.squares.count(GUESSED) == first.without
-        assert first.squares.count(MORE) == both - first.without
-        assert first.squares.count(REST) == 100 - both
+        if first.with_it is None:
+            continue
+        without = first.without or 0
+        both = max(without, first.with_it) if first.is_shown else without
+        assert len(first.squares) == first.total
+        assert first.squares.count(GUESSED) == without
+        assert first.squares.count(MORE) == both - without
+        assert first.squares.count(REST) == first.total - both
         if first.most is not None:
             text = first_text(page_of(record, internal=True))
-            drawn = "".join(text.split("\n\n")[2].splitlines()[:2]).replace(" ", "")
+            squares = [line for line in text.splitlines() if set(line) <= set(" |■▲·") and line]
+            drawn = "".join(squares).replace(" ", "")
             assert drawn.index("|") == first.most
             numbers = [int(n) for n in re.findall(r"\d+", first.edge)]
             row, column = divmod(first.most, 20)
@@ -240,7 +253,7 @@ def test_what_is_not_accounted_for_is_the_answer_and_comes_first(table_record):
         reason="It appears in both files.",
         declaration='`irrelevant = ["note"]` in `[data]`',
     )
-    case = SimpleNamespace(status="undeclared", unaccounted=(note,))
+    case = SimpleNamespace(status="undeclared", unaccounted=(note,), decision=None)
     said = Reach("Nobody was found.")
     screen = first_screen(record, case, Glance("people", said, said, None, "", "", "no more"))
     assert screen.answer == (
@@ -275,7 +288,10 @@ def test_the_hardest_hit_group_is_the_one_with_the_surest_gain(table_record, sin
 
     def by_chance(result):
         chance = {"share": 0.6, "gain": 0.3, "gain_low": 0.2}
-        result["groups"] = [result["groups"][5]]
+        result["groups"] = [dict(result["groups"][5]), dict(result["groups"][5], group="other")]
+        names = result["groups"][1]["attacks"]
+        low = {"over_guess": 0.0, "over_guess_low": -0.1, "over_guess_high": 0.1}
+        result["groups"][1]["attacks"] = {name: {**names[name], **low} for name in names}
         found = result["groups"][0]["attacks"]["posterior"]
         found |= {"by_chance": chance, "share": 0.9, "low": 0.8, "high": 1.0}
         found |= {"over_guess": 0.4, "over_guess_low": 0.3}
@@ -315,7 +331,17 @@ def test_copies_and_groups_that_are_hit_hardest_are_named(every_record):
     [count] = [row for row in record.rows if row.of == "reproduced" and row.at == worst.at]
     said = first_of(record).hardest
     assert worst is not gains[0]
-    assert f"with {worst.at['copies']} copies. {of_100(count.value)}" in said
+    counted = f"{count.facts['recovered']} of {count.facts['of']}"
+    assert f"with {worst.at['copies']} copies. {counted} come back" in said
+    # two groups, both hit hard: which is hit harder is not sure
     record = every_record["synthetic"]
     groups = [row for row in record.rows if row.of == "excess" and row.at["group"]]
-    assert max(groups, key=lambda row: row.quantity.low).at["group"] in first_of(record).hardest
+    assert max(row.quantity.low for row in groups) > 0
+    assert first_of(record).hardest == NO_GROUP
+
+
+def test_a_group_is_the_largest_only_where_its_limits_are_apart():
+    assert surely_largest([]) is surely_largest([(0.5, 0.6)]) is None
+    assert surely_largest([(0.1, 0.2), (0.21, 0.9), (0.0, 0.2)]) == 1
+    assert surely_largest([(0.1, 0.2), (0.2, 0.9)]) is None  # they touch
+    assert surely_largest([(0.1, 0.2), (0.5, 0.9), None]) is None  # nothing is known of the last

@@ -19,10 +19,12 @@ from narcissus.study.toml import read_document, validate
 THEN = Path(__file__).with_name("earlier")
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 RECORDS = json.loads((THEN / "records.json").read_text(encoding="utf-8"))
+CHANGED = {"acs"}
+"""Examples that say another thing now: the prior of then is refuted by the table."""
 NOW = {
     path.stem: path
     for path in EXAMPLES.rglob("*.toml")
-    if (THEN / path.name).exists()  # others came later
+    if (THEN / path.name).exists() and path.stem not in CHANGED  # others came later
 }
 
 
@@ -36,7 +38,7 @@ def settings_of(path):
 
 
 def test_every_example_has_its_file_of_then():
-    assert set(NOW) | {"own", "own-game"} == {path.stem for path in THEN.glob("*.toml")}
+    assert set(NOW) | CHANGED | {"own", "own-game"} == {path.stem for path in THEN.glob("*.toml")}
     assert set(RECORDS) == {path.stem for path in THEN.glob("*.toml")}
 
 

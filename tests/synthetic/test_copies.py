@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from narcissus.synthetic import read_files
 from narcissus.synthetic.copies import Copies, file_facts
@@ -126,6 +127,66 @@ def test_the_limit_of_coincidences_is_exact_by_hand():
     found = Copies(people=100, unique=90, standing=5, rows=50, pairs=0)
     assert [found.most_coincidences(e) for e in (0.6, 0.3, 0.2, 0.1)] == [0, 1, 2, 3]
     assert Copies(100, 0, 0, 50, 0).excess(0.05) == (0, 0, 0)
+
+
+@given(cells, cells)
+@settings(deadline=None)
+def test_values_that_nobody_or_two_have_are_those_of_all_pairs(ours, theirs):
+    ours, theirs = [(0, 1, 2), (1, 2, 0), *ours], [(2, 0, 1), *theirs]
+    real, made = (
+        pd.DataFrame([[f"v{v}" for v in row] for row in rows], columns=list("abc"))
+        for rows in (ours, theirs)
+    )
+    found = facts(real, made, read_as=dict.fromkeys("abc", "text")).copies
+    times = [ours.count(row) for row in set(theirs)]
+    assert (found.absent, found.standing, found.twins) == tuple(map(times.count, (0, 1, 2)))
+
+
+def test_the_limit_for_any_law_is_that_of_cauchy_and_schwarz_by_hand():
+    """Of 200 absent values and 2 pairs, with all error spent: E1 is at most sqrt(2 E0 E2)."""
+    found = Copies(300, 290, 60, 300, pairs=2, absent=200, twins=2)
+    pairs, absent = stats.gamma.isf(0.0125, 3), stats.gamma.isf(0.00125, 201)
+    expected = stats.poisson.isf(0.01125, np.sqrt(2 * pairs * absent))
+    assert found.most_of_any_law(0.025) == expected
+    assert found.excess_of_any_law(0.025) == (60 - expected) / 290
+    assert Copies(300, 290, 60, 300, pairs=2).most_of_any_law(0.025) == 290  # not counted
+
+
+@pytest.mark.parametrize("scale", [0.05, 0.5, 2.0])
+def test_no_list_of_people_made_without_the_data_is_beyond_any_law(scale):
+    """A file of 600 plausible people, each of whom is there as often: the bound is met exactly."""
+    wrong = 0
+    for seed in range(200):
+        counts = np.random.default_rng([7, seed]).poisson(scale, 600)
+        absent, standing, twins = (int((counts == k).sum()) for k in range(3))
+        found = Copies(600, 600, standing, 600, 0, absent=absent, twins=twins)
+        wrong += found.excess_of_any_law(0.05) > 0
+    assert wrong <= stats.binom.isf(1e-6, 200, 0.05)
+
+
+def test_the_factor_of_decoys_allows_for_two_standard_errors_of_what_is_expected():
+    """Of 30 decoys in the file and 9 expected, 2 rows for each of one half of the data."""
+    found = Copies(100, 90, 20, 100, pairs=4, decoys=200, decoys_standing=30, decoys_expected=9.0)
+    assert found.factor(surely=False) == pytest.approx(30 / (9 + 2 * np.sqrt(2 * (9 + 2))))
+    assert found.factor(surely=True) == pytest.approx(31 / 10)
+    assert found.expected == pytest.approx(90 * -np.expm1(-2 * 4 * 30 / (9 + 2 * np.sqrt(22)) / 90))
+
+
+@pytest.mark.parametrize("times", [1.0, 4.0])
+def test_the_factor_is_seldom_above_that_of_a_fresh_file(times):
+    """Decoys are in half of the data, and in the file so many times as often.
+
+    Counts are small and skewed: in one of ten at most, where one standard error allows one in five.
+    """
+    above = 0
+    for seed in range(400):
+        rng = np.random.default_rng([3, seed])
+        half, stand = rng.poisson(10), rng.poisson(2 * 10 * times)
+        found = Copies(
+            100, 90, 0, 100, 3, decoys=500, decoys_standing=stand, decoys_expected=2.0 * half
+        )
+        above += found.factor(surely=False) > times
+    assert above <= 400 * 0.12
 
 
 def test_the_data_itself_is_known_even_where_nobody_is_unique():

@@ -124,3 +124,18 @@ def test_rows_have_one_number_if_and_only_if_they_are_equal():
             assert numbers.setdefault(key, row) == row
         assert len(numbers) == len({tuple(row) for row in codes.tolist()})
         assert set(numbers) == set(range(len(numbers)))
+
+
+def test_a_genuine_control_with_a_rare_valued_column_is_read_and_another_unit_is_named():
+    """96% zeros and a long tail: the ranges of two samples differ, in few people."""
+    rng = np.random.default_rng(3)
+
+    def drawn(people):
+        tail = np.round(2 + rng.lognormal(3.5, 1.2, people))
+        gain = np.where(rng.random(people) < 0.96, 0, tail)
+        return pd.DataFrame({"age": rng.integers(18, 90, people), "gain": gain})
+
+    real, made, control = drawn(1000), drawn(1000), drawn(300)
+    assert read_files(real, made, control).control == 300
+    with pytest.raises(InputError, match=r"`gain` is numbers .* in the control file"):
+        read_files(real, made, control.assign(gain=control.gain * 1000))

@@ -1,7 +1,9 @@
 """One value however it is written: each rule, where it does not decide, and what is lost."""
 
 import datetime
+from collections import Counter
 from decimal import Decimal
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,8 @@ from narcissus.errors import InputError
 from narcissus.tables.spelling import (
     FEWEST,
     ColumnReading,
+    _chance_of_new,
+    _chance_of_range,
     described,
     exact,
     examples,
@@ -225,6 +229,89 @@ def test_samples_of_one_population_pass():
             for size in (300, int(rng.integers(20, 300)))
         )
         require_overlap("x", NAMES, first, other)
+
+
+def zeros_and_a_tail(size, rng):
+    return np.where(rng.random(size) < 0.96, 0, np.round(2 + rng.lognormal(3.5, 1.2, size)))
+
+
+ONE_POPULATION = {
+    "zeros and a tail": zeros_and_a_tail,
+    "a tail": lambda n, rng: np.round(rng.pareto(0.5, n), 2),
+    "a few rare numbers": lambda n, rng: np.where(rng.random(n) < 0.97, 1, rng.integers(0, 99, n)),
+    "names": lambda n, rng: [f"{'AB'[k % 2]}. Name {k}" for k in rng.integers(0, 10**9, n)],
+    "case numbers": lambda n, rng: [f"K-{k}/x" for k in rng.integers(0, 10**9, n)],
+    "rare texts": lambda n, rng: [
+        "none" if rng.random() < 0.96 else f"note {k}" for k in rng.integers(0, 10**6, n)
+    ],
+}
+
+
+@pytest.mark.parametrize("kind", ONE_POPULATION)
+def test_two_samples_of_one_population_are_never_refused(kind):
+    """Of 200 pairs, at a rate of 1e-3: more than 3 refusals have a chance below 1e-4."""
+    rng = np.random.default_rng([3, *kind.encode()])
+    refused = 0
+    for _ in range(200):
+        sizes = rng.integers(20, 400, 2)
+        first, other = (Counter(np.asarray(ONE_POPULATION[kind](n, rng)).tolist()) for n in sizes)
+        try:
+            require_overlap("x", NAMES, first, other)
+        except InputError:
+            refused += 1
+    assert refused <= 3
+
+
+@pytest.mark.parametrize("scale", [1000, 0.001])
+def test_rare_values_in_another_unit_are_refused_and_the_file_is_named(scale):
+    rng = np.random.default_rng(1)
+    first = Counter(zeros_and_a_tail(2000, rng).tolist())
+    other = Counter((scale * zeros_and_a_tail(2000, rng)).tolist())
+    with pytest.raises(InputError, match="hardly overlap") as caught:
+        require_overlap("gain", ("real", "control"), first, other)
+    assert "of the people of the" in str(caught.value)
+    assert "in the control file" in str(caught.value)
+
+
+def test_the_chance_outside_of_a_range_is_that_of_all_orders():
+    for n, m in ((2, 3), (3, 4), (4, 3)):
+        orders = list(combinations(range(n + m), n))
+        for many in range(1, m + 1):
+            first = {float(v): 1 for v in range(n)}
+            other = {float(v) / 100 + 0.5: 1 for v in range(m - many)}
+            other |= {float(v + 50): 1 for v in range(many)}
+            beyond = [
+                sum(not min(own) < v < max(own) for v in range(n + m) if v not in own)
+                for own in orders
+            ]
+            truth = np.mean([b >= many for b in beyond])
+            assert _chance_of_range(first, other) == pytest.approx(truth)
+
+
+@pytest.mark.parametrize(
+    ("first", "other"),
+    [
+        ({"a": 4, "b": 1}, {"a": 1, "c": 3}),
+        ({"a": 4}, {"c": 2, "d": 2, "e": 1}),
+        ({"a": 2, "b": 2}, {"b": 1, "c": 1, "d": 2}),
+    ],
+)
+def test_the_chance_of_new_values_is_never_below_that_of_all_divisions(first, other):
+    people = list((Counter(first) + Counter(other)).elements())
+    size, strange = sum(first.values()), [value for value in other if value not in first]
+
+    def new(own, fewest):
+        mine = Counter(people[k] for k in own)
+        rest = Counter(people) - mine
+        return sum(many for v, many in rest.items() if v not in mine and many >= fewest)
+
+    divisions = list(combinations(range(len(people)), size))
+    truths = [1.0]
+    for fewest in (1, 2):
+        seen = sum(other[value] for value in strange if other[value] >= fewest)
+        if seen:
+            truths.append(2 * np.mean([new(own, fewest) >= seen for own in divisions]))
+    assert _chance_of_new(first, other, strange) >= min(truths) - 1e-12
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The trial of the wheel fails where something fails, and where nothing was tried."""
 
 import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -78,3 +79,44 @@ def test_nothing_of_this_python_is_passed_on(run, monkeypatch, tmp_path):
     with pytest.raises(run.FailedError, match="No module named 'only_here'"):
         run.said(sys.executable, "-c", "import only_here")
     subprocess.run([sys.executable, "-c", "import only_here"], check=True)
+
+
+def test_each_declared_python_is_played(run):
+    """What `pyproject.toml` names is what the wheel, the Makefile and CI try."""
+    named = re.findall(r"Python :: (3\.\d+)\"", (run.ROOT / "pyproject.toml").read_text("utf-8"))
+    assert len(named) >= 3
+    assert set(named) <= set(run.PYTHONS)
+    makefile = (run.ROOT / "Makefile").read_text("utf-8")
+    assert re.search(r"^PYTHONS := (.*)$", makefile, re.M)[1].split() == list(run.PYTHONS)
+    ci = (run.ROOT / ".ci" / "run").read_text("utf-8")
+    assert " ".join(run.PYTHONS) in ci
+
+
+@pytest.mark.parametrize(
+    ("there", "words", "played"),
+    [
+        ({"3.11", "3.13"}, [], ["3.11", "3.13"]),
+        ({"3.11", "3.13"}, ["--newest"], ["3.13"]),
+        (set(), [], []),
+    ],
+)
+def test_targets_are_made_on_each_python_that_is_there(
+    run, monkeypatch, capsys, there, words, played
+):
+    monkeypatch.setitem(sys.modules, "run", run)
+    where = importlib.util.spec_from_file_location(
+        "pythons", Path(run.__file__).parent / "pythons.py"
+    )
+    module = importlib.util.module_from_spec(where)
+    where.loader.exec_module(module)
+    monkeypatch.setattr(module, "found", lambda version: version if version in there else None)
+    orders = []
+
+    def make(order, **_):
+        orders.append(order)
+        return subprocess.CompletedProcess(order, 0)
+
+    monkeypatch.setattr(module.subprocess, "run", make)
+    assert module.main([*words, "3.11", "3.12", "3.13", "--", "smoke"]) == int(not played)
+    assert [order[3] for order in orders] == [f"VENV=build/pythons/{version}" for version in played]
+    assert "Python 3.12: skipped, not on this machine" in capsys.readouterr().out

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import zip_longest
-from pathlib import Path
+from pathlib import Path, PurePath
 from textwrap import shorten
 from typing import Any, cast
 from unicodedata import normalize
@@ -37,7 +37,22 @@ _TABLES = (
 ARRAYS = (".npz", ".npy", ".safetensors")  # files of scores, beside tables
 _NAME = re.compile(r"[^\W_][\w .()+-]{0,119}")
 _NO_PATHS = {"unknown", "known", "columns", "drop", "title", "reason", "origin"}
+LONGEST_NAME = 255
+"""Bytes of a name in a folder, on the file systems in use."""
 _OUTSIDE = "`{}` is outside of the folder that was opened: move it there, or open the folder above"
+
+
+def _leads_inside(root: Path, written: str) -> bool:
+    """Return whether a text, read as a path, stays in a folder, links included.
+
+    A part of a name that no file system takes opens no file, so it is left out; what leads up is
+    counted whatever the rest is.
+    """
+    parts = [part for part in PurePath(written).parts if len(os.fsencode(part)) <= LONGEST_NAME]
+    try:
+        return root.joinpath(*parts).resolve().is_relative_to(root)
+    except (OSError, RuntimeError):  # a loop of links, a path that is too long as a whole
+        return False
 
 
 @dataclass(frozen=True)
@@ -96,12 +111,10 @@ class Folder:
         elif isinstance(value, list):
             for one in cast("list[Any]", value):
                 self.require_inside(one)
-        elif isinstance(value, str) and 0 < len(value) < 1000 and "\0" not in value:
+        elif isinstance(value, str) and value and "\0" not in value:
             for written in {value, value.replace("\\", "/")}:
-                # a long text is none, nor one that no file system takes
-                with suppress(OSError, RuntimeError):
-                    if not (self.root / written).resolve().is_relative_to(self.root):
-                        raise InputError(_OUTSIDE.format(value))
+                if not _leads_inside(self.root, written):
+                    raise InputError(_OUTSIDE.format(value[:80]))
 
     def tables(self) -> list[str]:
         """List the files of data in the folder and one folder deeper, with `/` between."""

@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from narcissus._files import read_bytes, write_atomically
+from narcissus._json import read_json
+from narcissus._pace import Pace
 from narcissus._scratch import fcntl
 from narcissus._visible import visible
 from narcissus.errors import InputError
@@ -150,7 +152,7 @@ class Jobs:
 def _job(place: Path) -> dict[str, Any]:
     """Read what a run has left about itself; nothing where it is no such file."""
     try:
-        found = json.loads(read_bytes(place / JOB, largest=2**12))
+        found = read_json(read_bytes(place / JOB, largest=2**12))
         types = {"pid": int, "of": str, "began": (int, float), "digest": str}
         if all(isinstance(found[key], of) for key, of in types.items()) and found["pid"] > 1:
             return found
@@ -174,7 +176,7 @@ def _read(path: Path) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for line in lines[size > TAIL :]:
         with suppress(ValueError, RecursionError):
-            one = json.loads(line)
+            one = read_json(line)
             if isinstance(one, dict):
                 found.append(one)
                 continue
@@ -190,11 +192,13 @@ def _is_stage(one: Mapping[str, Any]) -> bool:
 
 def _left(seen: Sequence[Mapping[str, Any]]) -> float | None:
     """Estimate the seconds that are left of a stage from its pace."""
-    if not seen or (steps := seen[-1]["done"] - seen[0]["done"]) <= 0:
+    if not seen:
         return None
-    pace = (seen[-1]["time"] - seen[0]["time"]) / steps
-    left = pace * (seen[-1]["total"] - seen[-1]["done"]) - (time.time() - seen[-1]["time"])
-    return max(0.0, left)
+    pace, done = Pace(seen[0]["total"], seen[0]["done"]), seen[0]["done"]
+    for moment in seen[1:]:
+        pace.advance(moment["done"] - done, moment["time"])
+        done = moment["done"]
+    return pace.left(time.time())
 
 
 def _born(pid: int) -> str:
@@ -236,7 +240,7 @@ def worked(root: Path, what: str, *arguments: str) -> dict[str, Any]:
             f"this has not ended after {PATIENCE:g} seconds: take fewer rows"
         ) from error
     try:
-        found = json.loads(done.stdout)
+        found = read_json(done.stdout)
     except ValueError as error:
         last = visible(done.stderr.decode(errors="replace").strip().rpartition("\n")[2])
         why = f"an error of this program: {last}" if last else "there may not be enough memory"

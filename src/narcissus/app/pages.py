@@ -40,6 +40,7 @@ from narcissus.app.folder import (
 )
 from narcissus.app.guard import OF_REPORTS
 from narcissus.app.jobs import Jobs, State, worked
+from narcissus.app.refill import refilled
 from narcissus.app.text import changed, digest, get
 from narcissus.errors import InputError, NarcissusError
 from narcissus.study.load import read_settings
@@ -86,6 +87,7 @@ class Pages:
             Route("/study/{study}/{step}", self.step, methods=["GET", "POST"]),
         ]
         handlers: Any = dict.fromkeys((NarcissusError, HTTPException, OSError), self._wrong)
+        handlers[ClientDisconnect] = _gone
         return Starlette(routes=routes, exception_handlers=handlers)
 
     def _html(self, template: str, status: int = 200, **more: Any) -> HTMLResponse:
@@ -112,10 +114,7 @@ class Pages:
         )  # fmt: skip
 
     async def upload(self, request: Request) -> Response:
-        try:
-            name = await self.folder.take(request.path_params["name"], request.stream())
-        except ClientDisconnect:
-            return PlainTextResponse("gone", 400)
+        name = await self.folder.take(request.path_params["name"], request.stream())
         return JSONResponse({"path": name}, 201)
 
     async def begin(self, request: Request) -> Response:
@@ -168,7 +167,11 @@ class Pages:
                 return self._go(name, form.one("next") if form.one("next") in steps.STEPS else step)
             except (NarcissusError, OSError) as error:
                 status, why = 422, said(error)
-        return await self._show(name, step, form.one("mechanism"), status, error=why, typed=typed)
+        page = await self._show(name, step, form.one("mechanism"), status, error=why, typed=typed)
+        if typed is None and what in steps.READ:
+            kept = {field: form.getlist(field) for field in form}
+            return HTMLResponse(refilled(bytes(page.body).decode(), kept, step), status)
+        return page
 
     async def _save(self, name: str, form: steps.Form, text: str, step: str) -> None:
         data = self._data(name, text)
@@ -394,6 +397,11 @@ def told(state: State) -> dict[str, Any]:
     return {"state": state.name, "percent": state.percent, "text": visible(text)}
 
 
+async def _gone(_request: Request, _error: Exception) -> Response:
+    """Answer nobody: the client left in the middle of what it sent."""
+    return PlainTextResponse("gone", 400)
+
+
 def _as_file(name: str) -> dict[str, str]:
     return {"content-disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
 
@@ -405,7 +413,9 @@ async def _form(request: Request) -> steps.Form:
     try:
         text = (await request.body()).decode("ascii")
         how: Any = {"keep_blank_values": True, "errors": "strict", "max_num_fields": MOST_FIELDS}
-        return steps.Form([(k.replace("\r\n", "\n"), v.replace("\r\n", "\n"))
-                           for k, v in parse_qsl(text, **how)])  # fmt: skip
+        pairs = [[part.replace("\r\n", "\n") for part in pair] for pair in parse_qsl(text, **how)]
+        form = steps.Form([(name, value) for name, value in pairs])
+        form.has_comma = steps.writes_comma(request.headers.get("accept-language", ""))
+        return form
     except ValueError as error:
         raise HTTPException(400, "This form cannot be read.") from error

@@ -54,8 +54,8 @@ def of_attacks(form: steps.Form, data: Mapping[str, Any], _look: Any) -> steps.V
     values: steps.Values = {("threat", "attacks"): attacks}
     for name, what in (*_COUNTS.items(), ("base_rate", "Members of 100")):
         read = steps.share if name == "base_rate" else steps.number
-        values["threat", name] = read(text, what) if (text := form.one(name)) else None
-    values["threat", "fpr"] = steps.numbers(form.one("fpr"), "False-positive rates")
+        values["threat", name] = read(text, what) if (text := form.numeric(name)) else None
+    values["threat", "fpr"] = steps.numbers(form.numeric("fpr"), "False-positive rates")
     return values
 
 
@@ -64,7 +64,7 @@ def of_training(form: steps.Form, data: Mapping[str, Any], _look: Any) -> steps.
     values: steps.Values = {
         ("data", name): form.one(name) or None for name in ("scores", "members")
     }
-    declared = {name: form.one(name) for name in ("epsilon", "delta", "mu")}
+    declared = {name: form.numeric(name) for name in ("epsilon", "delta", "mu")}
     if not any(declared.values()):
         return values | {("guarantee",): None}
     for name, text in declared.items():

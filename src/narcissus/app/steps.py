@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
@@ -64,11 +65,87 @@ DEFAULTS: Values = {
 """What is not written into a file that does not say it."""
 
 
+_NUMERIC = re.compile(r"[-+0-9.,;eE\s]+")
+_COMMA = re.compile(r"(?<=[0-9]),(?=[0-9])")
+_WITH_COMMA = frozenset(
+    [
+        "af",
+        "az",
+        "be",
+        "bg",
+        "bs",
+        "ca",
+        "cs",
+        "da",
+        "de",
+        "el",
+        "es",
+        "et",
+        "eu",
+        "fi",
+        "fr",
+        "gl",
+        "hr",
+        "hu",
+        "hy",
+        "id",
+        "is",
+        "it",
+        "ka",
+        "kk",
+        "lt",
+        "lv",
+        "mk",
+        "nb",
+        "nl",
+        "nn",
+        "no",
+        "pl",
+        "pt",
+        "ro",
+        "ru",
+        "sk",
+        "sl",
+        "sq",
+        "sr",
+        "sv",
+        "tr",
+        "uk",
+        "vi",
+    ]
+)
+_WITH_POINT = frozenset(
+    ["de-ch", "de-li", "es-mx", "es-us", "es-gt", "es-do", "es-hn", "es-ni", "es-pa", "es-pe"]
+)
+
+
+def writes_comma(languages: str) -> bool:
+    """Tell whether the first language that a browser asks for has decimal commas.
+
+    ``languages`` is its header ``Accept-Language``.
+
+    >>> writes_comma("de-AT,de;q=0.9,en;q=0.8"), writes_comma("de-CH"), writes_comma("en-GB,fr")
+    (True, False, False)
+    """
+    first = languages.partition(",")[0].partition(";")[0].strip().lower()
+    return first.partition("-")[0] in _WITH_COMMA and first not in _WITH_POINT
+
+
 class Form(ImmutableMultiDict[str, str]):
     """What a form holds: texts by the names of its fields."""
 
+    has_comma = False
+    """Whether the language of the browser writes numbers with a decimal comma."""
+
     def one(self, name: str) -> str:
         return self.get(name, "").strip()
+
+    def numeric(self, name: str) -> str:
+        """Return the text of a field for numbers, with points; `;` or `, ` part several of them."""
+        text = self.one(name)
+        if not self.has_comma or not _NUMERIC.fullmatch(text):
+            return text
+        return _COMMA.sub(".", text).replace(";", ",")
 
     def all(self, name: str) -> list[str]:
         return [value for value in self.getlist(name) if value]
@@ -86,7 +163,7 @@ def number(text: str, what: str) -> int | float:
         if math.isnan(found):
             raise ValueError
     except ValueError as error:
-        raise InputError(f"{what}: {text!r} is no number") from error
+        raise InputError(_no_number(text, what)) from error
     return int(text) if text.lstrip("+-").isdecimal() else found
 
 
@@ -98,7 +175,12 @@ def share(text: str, what: str) -> float:
             return float(found)
     except InvalidOperation:
         pass
-    raise InputError(f"{what}: {text!r} is no number")
+    raise InputError(_no_number(text, what))
+
+
+def _no_number(text: str, what: str) -> str:
+    hint = f": write {text.replace(',', '.')}" if _COMMA.search(text) else ""
+    return f"{what}: {text!r} is no number{hint}"
 
 
 def of_100(value: Any) -> str:
@@ -194,7 +276,7 @@ def of_table(form: Form, data: Data, look: Data) -> Values:
 
 
 def _bins(form: Form, name: str) -> dict[str, Any] | None:
-    way, text, what = form.among(f"way:{name}", WAYS), form.one(f"number:{name}"), f"`{name}`"
+    way, text, what = form.among(f"way:{name}", WAYS), form.numeric(f"number:{name}"), f"`{name}`"
     if not way:
         return None
     if not text:
@@ -237,12 +319,12 @@ def of_attacker(form: Form, data: Data, look: Data) -> Values:
         return values
     success = form.among("success", {"all": 0, "some": 0, "share": 0})
     is_single = len(unknown) == 1
-    least = int(number(form.one("at_least") or "1", "columns that must be right"))
+    least = int(number(form.numeric("at_least") or "1", "columns that must be right"))
     values |= {
         ("threat", "known"): None,
         ("threat", "share_of_columns"): True if success == "share" and not is_single else None,
         ("threat", "at_least"): least if success == "some" and not is_single else None,
-        ("threat", "targets"): number(form.one("targets"), "people released together"),
+        ("threat", "targets"): number(form.numeric("targets"), "people released together"),
     }
     if get(data, "threat", "known") is not None and set(unknown) == set(_unknown(data, look)):
         del values["threat", "unknown"], values["threat", "known"]  # as the file says it
@@ -287,7 +369,7 @@ def of_release(form: Form, data: Data, _look: Data) -> Values:
     values: Values = {("mechanism", key): None for key in data.get("mechanism", {})}
     values["mechanism", "name"] = name
     for one in options(name, data):
-        text = form.one(f"option:{one['name']}")
+        text = form.numeric(f"option:{one['name']}")
         values["mechanism", one["name"]] = typed(text) if text else None
     values["release", "path"] = form.one("path") or None
     if values["release", "path"] is None:
@@ -353,11 +435,13 @@ def of_threshold(form: Form, data: Data, _look: Data) -> Values:
     """Read the form of the threshold: limits, the level that decides, who says so and why."""
     values: Values = {}
     for name, one in LIMITS[data.get("kind", "table")].items():
-        text = form.one(name)
+        text = form.numeric(name)
         read = share if one.hundredths else number
         values["threshold", name] = read(text, one.label) if text else None
     if "at" in form:
-        values["threshold", "at"] = number(at, "What decides") if (at := form.one("at")) else None
+        values["threshold", "at"] = (
+            number(at, "What decides") if (at := form.numeric("at")) else None
+        )
     for key in ("reason", "origin"):
         values["threshold", key] = form.one(key) or None
     if all(value is None for value in values.values()):
@@ -367,7 +451,7 @@ def of_threshold(form: Form, data: Data, _look: Data) -> Values:
 
 def of_run(form: Form, _data: Data, _look: Data) -> Values:
     """Read the form of the run: how many trials, and the seed."""
-    given = {name: form.one(name) for name in ("trials", "seed") if name in form}
+    given = {name: form.numeric(name) for name in ("trials", "seed") if name in form}
     return {("run", name): number(text, name) if text else None for name, text in given.items()}
 
 

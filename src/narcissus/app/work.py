@@ -23,6 +23,7 @@ from narcissus.kinds.membership.kind import KIND as MEMBERSHIP
 from narcissus.kinds.membership.schema import MembershipStudy
 from narcissus.kinds.synthetic.propose import completed
 from narcissus.kinds.table.propose import ColumnProposal, draft, propose
+from narcissus.kinds.table.proposed_prior import with_tested_prior
 from narcissus.membership import read_shadow_scores
 from narcissus.membership.shadows import coin_design
 from narcissus.observer import SILENT
@@ -77,7 +78,7 @@ def _bars(column: ColumnSketch, proposal: ColumnProposal) -> list[float]:
 
 def new(source: str, path: str) -> dict[str, Any]:
     """Return the text of the study that `narcissus init` writes; ``path`` is what it names."""
-    return {"text": draft(propose(sketch_table(source)), path)}
+    return {"text": draft(with_tested_prior(propose(sketch_table(source)), source), path)}
 
 
 def new_of_files(real: str, synthetic: str, control: str) -> dict[str, Any]:

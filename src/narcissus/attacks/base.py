@@ -209,7 +209,7 @@ def one_by_one(
             raise
         except Exception as error:
             failures.append(Failure(trial, int(seed), f"{type(error).__name__}: {error}"))
-    return Answers(values, np.asarray([value is not None for value in values]), failures)
+    return Answers(values, np.array([value is not None for value in values], dtype=bool), failures)
 
 
 @dataclass(frozen=True)

@@ -178,7 +178,7 @@ class BestPredicate:
 
     def attempt(self, release: Batch, known: Batch, rng: np.random.Generator) -> Any:
         rows = _found(self.table, release, known, np.zeros(len(self.guesses), dtype=bool))
-        return TablePredicate(self.guesses.support, np.asarray(rows))
+        return TablePredicate(self.guesses.support, np.asarray(rows, dtype=bool))
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ def audit_synthetic(
     people: int | None = None,
     columns: Names | None = None,
     drop: Names | None = None,
+    irrelevant: Names | None = None,
     unit: str | None = None,
     bins: Mapping[str, Bins | Mapping[str, Any]] | None = None,
     missing: MissingPolicy | None = None,
@@ -63,6 +64,8 @@ def audit_synthetic(
         people of each file that are tried.
     columns, drop, bins, missing, read_as: How all files are read, as for `narcissus.audit`; columns
         that not all files have are left out.
+    irrelevant: Columns that say nothing about a person, as you declare. All others are examined for
+        copies, those that are left out as well.
     unit: Column of ``real`` and ``control`` that names each row's person or household, where some
         have several rows; one row of each is tried.
     groups, at_most: Columns whose values make groups; the excess that is accepted, in [0, 1), 0 if
@@ -84,6 +87,7 @@ def audit_synthetic(
     """
     data = {"real": real, "synthetic": synthetic, "control": control, "columns": columns}
     data |= {"drop": drop, "bins": bins, "missing": missing, "read_as": read_as, "unit": unit}
+    data["irrelevant"] = irrelevant and names_of("irrelevant", irrelevant)
     study = {
         "kind": "synthetic",
         "title": title,

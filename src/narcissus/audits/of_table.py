@@ -32,7 +32,7 @@ Levels = float | Sequence[float]
 """A level of privacy or noise, or several: a sweep."""
 
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "data": ("columns", "drop", "bins", "missing", "read_as", "unit", "max_rows"),
+    "data": ("columns", "drop", "left_out", "bins", "missing", "read_as", "unit", "max_rows"),
     "threat": (
         "unknown",
         "known",
@@ -70,6 +70,7 @@ class Arguments(TypedDict, total=False):
     prior_factor, prior_distance: How far the prior may be from the true one, for what is proved:
         a factor of every probability, or the largest difference of an event's.
     columns, drop: Columns to use, and to leave out.
+    left_out: Columns to leave out without a declaration, by name with the reason: each is examined.
     bins: How to bin columns of numbers: `Bins`, or ``{"width": 10}`` and the like.
     missing: What to do about missing values: "refuse", "drop", "category".
     read_as: How to read columns, by name, as for `narcissus.read_table`.
@@ -113,6 +114,7 @@ class Arguments(TypedDict, total=False):
     prior_distance: float | None
     columns: Names | None
     drop: Names | None
+    left_out: Mapping[str, str] | None
     bins: Mapping[str, Bins | Mapping[str, Any]] | None
     missing: MissingPolicy | None
     read_as: Mapping[str, ReadAs] | None
@@ -169,9 +171,9 @@ def audit(
     **arguments: Those of `narcissus.audits.Arguments`: whom the attacker is after (``unknown`` or
         ``known``, ``targets``, ``people``, ``within``, ``at_least``, ``share_of_columns``,
         ``prior_factor``, ``prior_distance``), how the table is read (``columns``, ``drop``,
-        ``bins``, ``missing``, ``read_as``, ``max_rows``), what is released (``mechanism``; or of
-        noisy marginals ``epsilon``, ``mu`` or ``scale``, with ``k``, ``noise``, ``delta``;
-        ``release``), what is tried and asked (``prior``,
+        ``left_out``, ``bins``, ``missing``, ``read_as``, ``max_rows``), what is released
+        (``mechanism``; or of noisy marginals ``epsilon``, ``mu`` or ``scale``, with ``k``,
+        ``noise``, ``delta``; ``release``), what is tried and asked (``prior``,
         ``attacks``, ``bounds``, ``groups``, ``threshold`` or ``policy``), how much (``trials`` or
         ``precision``, ``budget``, ``quick``, ``training``, ``confidence``, ``workers``), and a
         ``title``.
@@ -261,7 +263,7 @@ def with_names(section: Mapping[str, Any]) -> dict[str, Any]:
         key: names_of(key, value)
         if key in lists and value is not None
         else {str(name): way for name, way in value.items()}
-        if key in ("bins", "read_as", "within") and isinstance(value, Mapping)
+        if key in ("bins", "read_as", "within", "left_out") and isinstance(value, Mapping)
         else value
         for key, value in section.items()
     }

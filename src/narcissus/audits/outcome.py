@@ -54,7 +54,7 @@ class Audit:
         assert first is not None
         figures = {"without": first.without, "with": first.with_it, "at most": first.most}
         said = ", ".join(f"{k} {v}" for k, v in figures.items() if v is not None)
-        said = f"; of 100 {first.unit} {said}" if said else ""
+        said = f"; of {first.total} {first.unit} {said}" if said else ""
         return f"Audit({of.kind}: {of.status}, {of.grade}{said})"
 
     def __str__(self) -> str:

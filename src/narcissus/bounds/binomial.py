@@ -165,7 +165,7 @@ def tail_over_mass(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
         if not moving.all():
             left = left[moving]
             a, b, p, c, d, h = (x[moving] for x in (a, b, p, c, d, h))
-    return special.expit(-odds) * found.reshape(shape)
+    return np.asarray(special.expit(-odds) * found.reshape(shape), dtype=np.float64)
 
 
 _LEAF = 32

@@ -16,7 +16,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from narcissus._validation import between, distribution, integer, probabilities, probability
+from narcissus._validation import (
+    between,
+    distribution,
+    integer,
+    kept,
+    probabilities,
+    probability,
+)
 from narcissus.errors import InputError
 
 FloatArray = NDArray[np.float64]
@@ -197,8 +204,8 @@ class ListedPriors:
         least = np.where(masses > 0, masses, np.inf).min(axis=1)
         if (unlisted > least * (1 + 1e-6)).any():
             raise InputError("`unlisted` must not be above the smallest of the masses")
-        object.__setattr__(self, "masses", masses)
-        object.__setattr__(self, "unlisted", unlisted)
+        object.__setattr__(self, "masses", kept(masses))
+        object.__setattr__(self, "unlisted", kept(unlisted))
 
     def with_rest(self, each: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return masses and counts of the prior whose unlisted values have mass ``each`` (m,).

@@ -21,7 +21,12 @@ from scipy import sparse
 
 from narcissus._arrays import Floats
 from narcissus._pandas import is_frame, pd
-from narcissus._validation import distribution, non_negative, refuse_lossy
+from narcissus._validation import (
+    distribution,
+    kept,
+    non_negative,
+    refuse_lossy,
+)
 from narcissus._visible import cell
 from narcissus.errors import InputError, TooLargeError
 from narcissus.results import Grade, Result
@@ -53,6 +58,9 @@ class Channel:
     matrix: Any  # Shape (secrets, outputs), float64; a NumPy array, or a SciPy CSR array
     secrets: tuple[str, ...]
     outputs: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "matrix", kept(self.matrix))
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -153,8 +153,10 @@ class LeakageEstimate(SampledResult):
             apart = f"some two secrets are told apart, {right}: the mean of {self.pairs} pairs"
         notes = dict.fromkeys([self.beta_star.why, self.bayes_risk.why, *self.remarks])
         hold = "; the lower ones if what is assumed is so" if self.assumptions else ""
+        rare = f"; {rare_secrets(self.left_out)}" if self.left_out else ""
         lines = [
-            f"{self.samples} samples of {self.secrets} secrets, {100 * self.confidence:g}% limits",
+            f"{self.samples} samples of {self.secrets} secrets, {100 * self.confidence:g}% limits"
+            f"{rare}",
             "",
             f"  Bayes security (worst pair)  {limits(self.beta_star)}",
             f"    {apart}",
@@ -180,7 +182,8 @@ def few_samples(left_out: tuple[tuple[str, int], ...]) -> list[str]:
     more = f" and {len(left_out) - 5} more" if len(left_out) > 5 else ""
     return [
         f"  note: too few samples of {shown}{more} to tell one from another: Bayes security is "
-        "about the other secrets, but its upper limit holds for all, and the Bayes risk is of all"
+        "estimated of the other secrets, its upper limit holds for all, and the Bayes risk is of "
+        "all"
     ]
 
 
@@ -479,7 +482,9 @@ def _assess(
     why = "" if limited else without_lower(whole)
     # Nobody needs to do worse than with the commonest secret.
     risk = _with_low(replace(risk, value=min(risk.value, guess)), lows[0], how.level, why)
-    security = _with_low(security, lows[1], how.level, why)
+    rare = _why_rare(data.left_out, how.assumed)
+    least = None if rare else lows[1]
+    security = _with_low(security, least, how.level, rare or why)
     observer.finish()
     return LeakageEstimate(
         beta_star=security,
@@ -500,6 +505,27 @@ def _assess(
         assumptions=texts,
         remarks=remarks(part, security, found, how.assumed),
     )
+
+
+def _why_rare(left_out: tuple[tuple[str, int], ...], given: Assumed) -> str:
+    """Return why no lower limit of Bayes security holds; "": no secret that may matter is rare.
+
+    The worst pair may be one of a secret that was hardly seen, unless it is declared which secrets
+    the worst pair is among.
+    """
+    if not left_out or given.among:
+        return ""
+    return (
+        f"{rare_secrets(left_out)}, and one of these may be the easiest to tell apart: draw more "
+        "samples of them, or declare `among` or `pair`"
+    )
+
+
+def rare_secrets(left_out: tuple[tuple[str, int], ...]) -> str:
+    """Word how many secrets have too few samples, without the end of the sentence."""
+    if len(left_out) == 1:
+        return f"1 secret, {left_out[0][0]!r}, has fewer than {FEWEST} samples"
+    return f"{len(left_out):,} secrets have fewer than {FEWEST} samples"
 
 
 def _crossed(

@@ -156,7 +156,7 @@ def _handed(data: Samples, singly: Codes, random: np.random.Generator) -> Iterat
         yield Handed(random.permutation(data.secret), table)
     while True:
         mine = random.multivariate_hypergeometric(each, len(singly))
-        drawn = scipy.stats.random_table(each - mine, left).rvs(random_state=random)
+        drawn = scipy.stats.random_table(each - mine, left).rvs(random_state=random).astype(float)
         yield Handed(random.permutation(np.repeat(np.arange(len(each)), mine)), drawn)
 
 

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus._files import parsing, put, read_bytes
+from narcissus._json import read_json
 from narcissus._pandas import pd
 from narcissus._random import child
 from narcissus._validation import between, distribution, integer, one_of, positive
@@ -390,7 +391,7 @@ class KeptRuns:
         if not beside.exists():
             raise InputError(f"{self._file} is there, and is no file of runs: {remedy}")
         with parsing(beside, f"what runs leave there, but damaged ({remedy})"):
-            before: Any = json.loads(read_bytes(beside))
+            before: Any = read_json(read_bytes(beside))
             differ = [key for key in told if before.get(key) != told[key]]
         if differ:
             raise InputError(

@@ -71,14 +71,13 @@ def risk(*, of: RiskOptions) -> None:
 
 
 def _write(option: str, path: Path, text: str) -> None:
-    from narcissus._files import write_atomically
+    from narcissus._files import remedy, write_atomically
 
     try:
         write_atomically(path, text)
     except OSError as error:
         raise InputError(
-            f"`{option}`: cannot write {path} ({error.strerror or error}); "
-            "choose a file in a folder that exists and can be written to"
+            f"`{option}`: cannot write {path} ({error.strerror or error}); {remedy(error)}"
         ) from error
 
 

@@ -21,6 +21,7 @@ from typing import Any, cast
 import click
 
 from narcissus._isolation import isolate
+from narcissus._optional import is_short_of_memory
 from narcissus._version import __version__
 from narcissus._visible import SHOW_VALUES, show_visibly
 from narcissus.cli.heart import attended
@@ -68,7 +69,13 @@ _HERE = "narcissus.cli"
 OK, EXCEEDED, USAGE, NOT_ASSESSED, INTERNAL = 0, 1, 2, 3, 4
 PIPE_CLOSED = 141
 LEAST_MEMORY = 2**29
-"""Least address space, in bytes, with which the libraries load."""
+"""Least address space, in bytes, with which NumPy and SciPy load, and formulas are computed."""
+ENOUGH = 3 * 2**29
+"""Address space, in bytes, with which a small table is audited: pandas, its figures, a worker."""
+OF_TABLES = frozenset(
+    ("audit", "app", "init", "synth", "measure", "tables", "rules", "membership", "scale")
+)
+"""Commands that are refused below `ENOUGH`: their libraries end the process, or fail anyhow."""
 
 
 class PipeClosedError(Exception):
@@ -171,7 +178,7 @@ def main(argv: list[str] | None = None) -> Any:
     if is_ours:
         isolate()
         _require_streams()
-        _require_memory()
+        _require_memory(sys.argv[1:])
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:  # pyright: ignore[reportUnnecessaryComparison] (closed before)
                 if codecs.lookup(stream.encoding).name == "ascii":
@@ -210,17 +217,21 @@ def _require_streams() -> None:
         sys.exit(USAGE)
 
 
-def _require_memory() -> None:
-    """Exit where NumPy and SciPy cannot be loaded: they hang or die without a message."""
+def _require_memory(words: list[str]) -> None:
+    """Exit where the libraries of a command cannot be loaded: they hang, or die in silence."""
     try:
         import resource
     except ImportError:  # Windows
         return
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if limit not in {resource.RLIM_INFINITY, -1} and limit < LEAST_MEMORY:
+    is_help = not {"--help", "-h"}.isdisjoint(words)
+    is_of_tables = not is_help and not OF_TABLES.isdisjoint(words[:1])
+    least = ENOUGH if is_of_tables else LEAST_MEMORY
+    if limit not in {resource.RLIM_INFINITY, -1} and limit < least:
         click.echo(
-            f"error: this process may have {limit // 2**20} MiB of memory (`ulimit -v`); at least "
-            f"{LEAST_MEMORY // 2**20} MiB are needed",
+            f"error: this process may have {limit // 2**20} MiB of memory (`ulimit -v`); a formula "
+            f"needs at least {LEAST_MEMORY // 2**20} MiB, an audit of a small table "
+            f"{ENOUGH // 2**20} MiB",
             err=True,
         )
         sys.exit(USAGE)
@@ -255,7 +266,7 @@ def _run(words: list[str]) -> int:
     except Exception as error:
         if (why := _interruption(error)) is not None:
             raise why from None
-        if isinstance(error, NarcissusError | OSError | MemoryError):
+        if isinstance(error, NarcissusError | OSError) or is_short_of_memory(error):
             # What a stranger's name breaks into lines begins no line of its own.
             lines = [_cut(line) for line in _said(error).split("\n")]
             is_ours = isinstance(error, NotDrawnError)
@@ -291,10 +302,25 @@ def _cut(line: str, most: int = 2000) -> str:
     return line if len(line) <= most else f"{line[: most // 2]} ... {line[-most // 2 :]}"
 
 
+def _allowed() -> str:
+    """Say how much address space this process may have, where that is limited."""
+    if sys.platform == "win32":
+        return ""
+    import resource
+
+    allowed, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if allowed == resource.RLIM_INFINITY:
+        return ""
+    return (
+        f": a process may have {allowed / 2**20:,.0f} MiB here (`ulimit -v`), and an audit of a "
+        f"small table takes {ENOUGH / 2**20:,.0f} MiB"
+    )
+
+
 def _said(error: Exception) -> str:
     """Describe an error: our own words, or the file that the system refuses."""
-    if isinstance(error, MemoryError):
-        return "there is not enough memory for this"
+    if not isinstance(error, NarcissusError) and is_short_of_memory(error):
+        return f"there is not enough memory for this{_allowed()}"
     if not isinstance(error, OSError):
         return str(error)
     if error.filename:

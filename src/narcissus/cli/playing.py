@@ -135,16 +135,18 @@ def refuse_existing(out: Path | None, *, force: bool) -> None:
 
 def written_to(out: Path, text: str, *, quiet: bool = False) -> None:
     """Write a study, and print how to play it."""
-    try:
-        out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write {out}: {error.strerror or error}") from error
+    from narcissus._files import put
+
+    put(out, text)
     if not quiet:
         click.echo(f"wrote {out}; play it with: narcissus audit {shlex.quote(str(out))}")
 
 
 def _require_writable(folder: Path, name: str, option: str) -> None:
     """Refuse a folder that cannot be created or written to; leave nothing behind."""
+    from narcissus._files import require_no_links
+
+    require_no_links(folder, name, option)
     place = folder
     while not place.exists() and place != place.parent:
         place = place.parent
@@ -161,25 +163,39 @@ def _require_writable(folder: Path, name: str, option: str) -> None:
 def _prepare_folder(folder: Path, study: studies.Study, *, restart: bool) -> None:
     """Refuse an unusable results folder before any work.
 
-    A folder with stored trials is checked by the kind of study, since a run may be extended. A
-    folder with a record alone must hold a record of this very study.
+    Only what this program left is replaced: a report stands beside its record. A folder with stored
+    trials is checked by the kind of study, since a run may be extended. A folder with a record
+    alone must hold a record of this very study.
     """
     from narcissus.study.reading import read_record
     from narcissus.study.store import FILE as STORE
 
     _require_writable(folder, "the results folder", "--out")
     record = folder / "record.json"
-    if restart or not record.exists() or (folder / STORE).exists():
+    if restart:
+        return
+    if not record.exists():
+        if (report := folder / "report.html").exists():
+            raise StoreError(_foreign(report, "there is no record beside it"))
         return
     try:
         digest = read_record(record).provenance.digests.get("study")
-    except InputError:
-        return  # damaged: the new record takes its place
+    except InputError as error:
+        raise StoreError(_foreign(record, str(error))) from error
+    if (folder / STORE).exists():
+        return
     if digest is not None and digest != f"sha256:{study.digest}":
         raise StoreError(
             f"the results folder {folder} belongs to another study (or to this one before it was "
             "changed); choose another with --out, or replace what is there with --restart"
         )
+
+
+def _foreign(path: Path, why: str) -> str:
+    return (
+        f"{path} was not left by this program, and is not replaced ({why}); choose another folder "
+        "with --out, or replace what is there with --restart"
+    )
 
 
 COLOURS = {"met": "green", "exceeded": "red", "contradicted": "magenta", "no threshold": "blue"}
@@ -335,6 +351,7 @@ class SynthOptions:
     groups: Annotated[str | None, Opt(check=names_of)] = None
     columns: Annotated[str | None, Opt(check=names_of)] = None
     drop: Annotated[str | None, Opt(check=names_of)] = None
+    irrelevant: Annotated[str | None, Opt(check=names_of)] = None
     unit: str | None = None
     bins: Annotated[tuple[str, ...], Opt(check=bins_of)] = ()
     missing: Annotated[str | None, Opt(click.Choice(["refuse", "drop", "category"]))] = None
@@ -349,7 +366,8 @@ class SynthOptions:
         from narcissus.kinds.synthetic.propose import completed
 
         data = {"real": real, "synthetic": synthetic, "control": self.control}
-        data |= {name: getattr(self, name) for name in ("columns", "drop", "bins", "missing")}
+        data |= {name: getattr(self, name) for name in ("columns", "drop", "irrelevant")}
+        data |= {name: getattr(self, name) for name in ("bins", "missing")}
         accepted = {"at_most": self.at_most, "copies": self.copies}
         accepted = {name: most for name, most in accepted.items() if most is not None}
         settings, lines = completed(

@@ -29,6 +29,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from narcissus._pace import Pace
 from narcissus._visible import Unguarded, visible
 from narcissus.cli.heart import Heart, again, duration, rest
 from narcissus.observer import SILENT, Observer
@@ -97,11 +98,13 @@ class LineObserver:
         self._stream = stream
         self._what, self._total, self._done = "", 0, 0
         self._before, self._began, self._tenth = 0, 0.0, 0
+        self._pace = Pace()
         self.heart = Heart(self._print, "starting")
 
     def start(self, what: str, total: int, done: int = 0) -> None:
         self._what, self._total, self._done, self._before = what, total, done, done
         self._began = time.monotonic()
+        self._pace = Pace(total, done)
         self._tenth = 10 * done // total if total else 0
         if total:
             kept = f", {done} done earlier" if done else ""
@@ -110,6 +113,7 @@ class LineObserver:
 
     def advance(self, steps: int = 1) -> None:
         self._done += steps
+        self._pace.advance(steps, time.monotonic())
         tenth = 10 * self._done // self._total if self._total else 0
         if tenth <= self._tenth:
             return
@@ -119,8 +123,9 @@ class LineObserver:
 
     def _share(self) -> str:
         """Return how far the stage is, and how long the rest takes at the speed that was seen."""
-        spent, fresh = time.monotonic() - self._began, self._done - self._before
-        rest = spent / fresh * (self._total - self._done) if fresh > 0 else None
+        now = time.monotonic()
+        spent, fresh = now - self._began, self._done - self._before
+        rest = self._pace.left(now)
         left = "" if rest is None else f", about {duration(rest)} left"
         share = 100 * self._done // max(1, self._total)
         so_far = f"{self._done} of {self._total} ({share}%), {duration(spent)} so far{left}"

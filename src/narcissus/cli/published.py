@@ -30,6 +30,7 @@ from narcissus.cli.progress import progress
 from narcissus.cli.rooms import counts, studies
 from narcissus.errors import InputError
 from narcissus.observer import Observer
+from narcissus.rows import Unaccounted
 
 SHOWN = 40
 """Most cells and people that the terminal shows."""
@@ -53,6 +54,13 @@ class TablesOptions:
     variable: str | None = None
     decimals: Annotated[int | None, Opt(click.IntRange(0, 12))] = None
     magnitude: str | None = None
+    count: str | None = None
+    dimension: tuple[str, ...] = ()
+    percent: tuple[str, ...] = ()
+    group: tuple[str, ...] = ()
+    irrelevant: tuple[str, ...] = ()
+    part: tuple[str, ...] = ()
+    flat: tuple[str, ...] = ()
     contributions: Existing = None
     contributor: str | None = None
     p_percent: Annotated[float | None, Opt(PERCENT)] = None
@@ -96,49 +104,136 @@ def tables(files: Annotated[tuple[Path, ...], Opt(EXISTING)], *, of: TablesOptio
     if of.people is not None or of.secret is not None or of.known is not None:
         folder = of.run.out or Path("results") / files[0].name.partition(".")[0]
         return play_given(of.study(files), folder, of.run)
-    deadline = monotonic() + of.seconds
     names = [one.name for one in fields(counts.Publication)]
     given = counts.Publication(**{name: getattr(of, name) for name in names})
-    cells = given.read(files)
-    with progress(quiet=of.run.quiet or of.run.as_json) as observer:
-        how: dict[str, Any] = {
-            "limit": of.limit, "seconds": deadline - monotonic(), "observer": observer,
-        }  # fmt: skip
-        if of.against is None:
-            found, narrowed = counts.audit_tables(cells, given.structure, **how), None
-        else:
-            earlier = given.read(_earlier(of.against, files))
-            found, narrowed = counts.audit_next(cells, earlier, given.structure, **how)
-        judged = _judged(of, cells, given, found, observer, deadline)
-    small = counts.differences(found, given.structure, of.below or 1)
-    width = of.width if of.width is not None or of.against is None else 1
-    narrow = [] if width is None else [one for one in found.hidden if one.width < width]
-    if narrowed is not None and of.width is None:
-        narrow = [after for _, after in narrowed if after.determined]
+    audited = _audited(of, files, given, monotonic() + of.seconds)
     if of.run.as_json:
-        shown = found.to_dict() | {"differences": [one.to_dict() for one in small]}
-        if judged is not None:
-            shown["sensitive"] = [one.to_dict() for one in judged[0]]
-            shown["notes"] += [judged[1]] if judged[1] else []
-        if narrowed is not None:
+        print_json(audited.shown())
+    else:
+        click.echo("\n".join(audited.text()))
+    if audited.is_exceeded:
+        return EXCEEDED
+    return NOT_ASSESSED if audited.is_open else OK
+
+
+@dataclass(frozen=True)
+class _Size:
+    """Small groups that are known, and whether their threshold was declared."""
+
+    rule: counts.SizeRule
+    known: Sequence[counts.CellLimits]
+    is_declared: bool
+
+    @property
+    def broken(self) -> int:
+        """How many groups break the threshold that was declared."""
+        return len(self.known) if self.is_declared else 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the threshold decides, and was not declared."""
+        return bool(self.known) and not self.is_declared
+
+
+@dataclass(frozen=True)
+class _Audited:
+    """What was derived of tables, and what their thresholds say of it."""
+
+    read: counts.PublishedTables
+    audit: counts.TablesAudit
+    narrowed: Sequence[tuple[counts.CellLimits, counts.CellLimits]] | None  # with --against
+    sensitive: tuple[tuple[counts.SensitiveCell, ...], str] | None  # with --contributions
+    size: _Size
+    width: int | None
+    asked: int | None  # --width
+
+    @property
+    def narrow(self) -> list[counts.CellLimits]:
+        """Hidden cells that are known too well."""
+        if self.width is None:
+            return []
+        if self.narrowed is not None and self.asked is None:
+            return [after for _, after in self.narrowed if after.determined]
+        return [cell for cell in self.audit.hidden if cell.width < self.width]
+
+    @property
+    def is_exceeded(self) -> bool:
+        exposed = self.sensitive is not None and any(one.is_exposed for one in self.sensitive[0])
+        is_known = self.width is not None and self.size.broken > 0
+        return exposed or is_known or bool(self.narrow)
+
+    @property
+    def is_open(self) -> bool:
+        if self.read.unaccounted:
+            return True
+        if self.sensitive is not None and self.sensitive[1]:
+            return True
+        if self.width is None:
+            return False
+        has_more = self.size.is_open or bool(self.audit.groups_left)
+        return has_more or bool(_open(self.audit, self.width))
+
+    def shown(self) -> dict[str, Any]:
+        """Return what --json prints."""
+        shown = self.audit.to_dict() | {"groups": [one.to_dict() for one in self.size.known]}
+        if self.sensitive is not None:
+            cells, left_out = self.sensitive
+            shown["sensitive"] = [one.to_dict() for one in cells]
+            shown["notes"] += [left_out] if left_out else []
+        if self.narrowed is not None:
             shown["narrowed"] = [
                 {**after.to_dict(), "before": [before.low, before.high]}
-                for before, after in narrowed
+                for before, after in self.narrowed
             ]
-        print_json({**shown, "narrowest": found.narrowest})
-    else:
-        click.echo("\n".join([
-            *_text(found, small), *_against(narrowed), *_sensitive(judged),
-            *_verdict(width, narrow, found),
-        ]))  # fmt: skip
-    is_open = bool(width is not None and _open(found, width)) or bool(judged and judged[1])
-    if narrow or (judged is not None and any(one.is_exposed for one in judged[0])):
-        return EXCEEDED
-    return NOT_ASSESSED if is_open else OK
+        return {**shown, "narrowest": self.audit.narrowest, **_layout_json(self.read)}
+
+    def text(self) -> Iterator[str]:
+        """Yield the lines that are printed."""
+        left = self.read.unaccounted
+        yield from _layout(self.read)
+        yield from _text(self.audit, self.size)
+        yield from _against(self.narrowed)
+        yield from _sensitive(self.sensitive, bool(left))
+        yield from _verdict(self.width, self.narrow, self.audit, self.size, left)
+
+
+def _audited(
+    of: TablesOptions, files: Sequence[Path], given: counts.Publication, deadline: float
+) -> _Audited:
+    """Read the tables, and derive what they tell."""
+    before: Sequence[Path] = () if of.against is None else _earlier(of.against, files)
+    read = given.understand([*files, *before])
+    names = {path.name for path in files}
+    cells = [cell for cell in read.cells if cell.file in names]
+    earlier = [cell for cell in read.cells if cell.file not in names]
+    structure = read.structure
+    width = of.width if of.width is not None or of.against is None else 1
+    below = of.below or counts.threshold([*cells, *earlier])
+    rule = counts.SizeRule(below or counts.LARGEST_SMALL, width or 1)
+    is_asked = cells[0].unit is None and (below is not None or width is not None)
+    with progress(quiet=of.run.quiet or of.run.as_json) as observer:
+        how: dict[str, Any] = {
+            "limit": of.limit,
+            "seconds": deadline - monotonic(),
+            "observer": observer,
+            "sizes": rule if is_asked else None,
+        }
+        if of.against is None:
+            audit, narrowed = counts.audit_tables(cells, structure, **how), None
+        else:
+            audit, narrowed = counts.audit_next(cells, earlier, structure, **how)
+        sensitive = _judged(of, cells, structure, audit, observer, deadline)
+    if read.unaccounted:
+        audit = audit.without_exact()
+    known = list[counts.CellLimits]()
+    if is_asked:
+        known = counts.small_groups(audit, structure, rule, printed=below is not None)
+    size = _Size(rule, known, below is not None)
+    return _Audited(read, audit, narrowed, sensitive, size, width, of.width)
 
 
 def _judged(
-    of: TablesOptions, cells: Sequence[counts.Cell], given: counts.Publication,
+    of: TablesOptions, cells: Sequence[counts.Cell], structure: counts.Structure,
     found: counts.TablesAudit, observer: Observer, deadline: float,
 ) -> tuple[tuple[counts.SensitiveCell, ...], str] | None:  # fmt: skip
     """Judge cells by the contributions, if they are given."""
@@ -156,10 +251,10 @@ def _judged(
         protect=of.protect,
     )  # fmt: skip
     parts = counts.read_contributions(
-        of.contributions, of.magnitude, cells, given.structure, of.contributor
+        of.contributions, of.magnitude, cells, structure, of.contributor
     )
     return counts.audit_contributions(
-        found, given.structure, parts, rules, seconds=deadline - monotonic(), observer=observer
+        found, structure, parts, rules, seconds=deadline - monotonic(), observer=observer
     )
 
 
@@ -171,7 +266,7 @@ def _pair(text: str) -> tuple[int, float]:
 
 
 def _sensitive(
-    judged: tuple[tuple[counts.SensitiveCell, ...], str] | None,
+    judged: tuple[tuple[counts.SensitiveCell, ...], str] | None, is_open: bool
 ) -> Iterator[str]:
     if judged is None:
         return
@@ -192,7 +287,7 @@ def _sensitive(
     if exposed:
         many = _many(len(exposed), "sensitive cell is", "sensitive cells are")
         yield f"Threshold exceeded: {many} exposed."
-    elif left_out:
+    elif left_out or is_open:
         yield "Not decided: no sensitive cell was found to be exposed."
     else:
         yield "Threshold met: no sensitive cell is exposed."
@@ -270,7 +365,7 @@ def _earlier(folder: Path, files: Sequence[Path]) -> list[Path]:
     return found
 
 
-def _text(found: counts.TablesAudit, small: Sequence[counts.CellLimits]) -> Iterator[str]:
+def _text(found: counts.TablesAudit, size: _Size) -> Iterator[str]:
     hidden = found.hidden
     determined = [one for one in hidden if one.determined]
     files = len({one.cell.file for one in found.cells})
@@ -293,13 +388,18 @@ def _text(found: counts.TablesAudit, small: Sequence[counts.CellLimits]) -> Iter
             f"{visible(one.label)} ({_many(one.people, 'person', 'people')} or more)"
             for one in found.disclosed[:SHOWN]
         )
-    if small:
-        yield "\nSmall groups that subtracting two tables shows:"
-        yield from (
-            f"  {visible(one.cell.file)}: {_labels(one.cell.labels) or 'all'}: {_span(*one.ends)}"
-            for one in small[:SHOWN]
-        )
+    if size.known:
+        yield f"\nGroups of fewer than {size.rule.below} people that are known, and not hidden:"
+        yield from map(_group, size.known[:SHOWN])
+        if len(size.known) > SHOWN:
+            yield f"  and {len(size.known) - SHOWN:,} more (--json has all)"
     yield from (f"\n{note}" for note in found.notes)
+
+
+def _group(group: counts.CellLimits) -> str:
+    how = f":{group.cell.line} is printed" if group.cell.line else ""
+    about = _labels(group.cell.labels) or "all"
+    return f"  {visible(group.cell.file)}{how}: {about}: {_span(*group.ends)}"
 
 
 def _people(found: counts.TablesAudit) -> Iterator[str]:
@@ -317,7 +417,10 @@ def _people(found: counts.TablesAudit) -> Iterator[str]:
 
 def _data_sets(found: counts.TablesAudit) -> str:
     if found.data_sets is None:
-        return "Consistent data sets were not counted: the tables are too large, or time ran out."
+        return (
+            "Consistent data sets were not counted: the tables are too large, a key printed them, "
+            "or time ran out."
+        )
     if not found.all_counted:
         return f"At least {_many(found.data_sets, 'data set is', 'data sets are')} consistent."
     if found.data_sets == 1:
@@ -345,19 +448,61 @@ def _open(found: counts.TablesAudit, width: int) -> int:
     return sum(not one.exact and one.width >= width for one in found.hidden)
 
 
+def _layout(read: counts.PublishedTables) -> Iterator[str]:
+    """Yield how the tables were understood, and what was not."""
+    for layout in read.layouts:
+        yield from layout.lines()
+    for question in read.unaccounted:
+        yield f"Not accounted for: {question.subject}. {question.reason}"
+        yield f"  To decide, write {question.declaration}."
+    yield ""
+
+
+def _layout_json(read: counts.PublishedTables) -> dict[str, Any]:
+    return {
+        "layout": [layout.to_dict() for layout in read.layouts],
+        "unaccounted": [question.model_dump() for question in read.unaccounted],
+    }
+
+
 def _verdict(
-    width: int | None, narrow: Sequence[counts.CellLimits], found: counts.TablesAudit
+    width: int | None,
+    narrow: Sequence[counts.CellLimits],
+    found: counts.TablesAudit,
+    size: _Size,
+    unaccounted: Sequence[Unaccounted],
 ) -> Iterator[str]:
+    if unaccounted and not narrow and not (width is not None and size.broken):
+        subjects = _many(len(unaccounted), "thing is", "things are")
+        yield f"\nNot decided: {subjects} not accounted for, such as {unaccounted[0].subject}."
+        yield f"To decide, write {unaccounted[0].declaration}."
+        return
     if width is None:
         return
-    cells = _many(len(narrow), "hidden cell has", "hidden cells have")
+    below = size.rule.below
     if narrow:
+        cells = _many(len(narrow), "hidden cell has", "hidden cells have")
         yield f"\nThreshold exceeded: {cells} limits less than {width} apart."
-    elif many := _open(found, width):
+    if size.broken:
+        groups = _many(size.broken, "group", "groups")
+        verb = "is" if size.broken == 1 else "are"
+        near = "exactly" if width == 1 else f"to fewer than {width}"
+        yield f"\nThreshold exceeded: {groups} of fewer than {below} people {verb} known {near}."
+    if narrow or size.broken:
+        return
+    if many := _open(found, width):
         cells = _many(many, "hidden cell")
         yield f"\nNot decided: {cells} may have limits less than {width} apart."
+    elif size.is_open:
+        groups = _many(len(size.known), "group is", "groups are")
+        yield f"\nNot decided: {groups} known that no cell prints. Declare the threshold: --below 5"
+    elif found.groups_left:
+        yield f"\nNot decided: {found.groups_left}"
     else:
-        yield f"\nThreshold met: the limits of hidden cells are at least {width} apart."
+        yield (
+            f"\nThreshold met: the limits of hidden cells are at least {width} apart, and no "
+            f"group of fewer than {below} people is known that no cell prints."
+        )
 
 
 def _cell(one: counts.CellLimits) -> str:

@@ -47,7 +47,7 @@ class ReportOptions:
 
 @command
 def report(record: Path, *, of: ReportOptions) -> None:
-    from narcissus._files import put, write_atomically
+    from narcissus._files import put, remedy, write_atomically
     from narcissus.study.reading import read_record
     from narcissus.study.shareable import shareable
 
@@ -79,8 +79,7 @@ def report(record: Path, *, of: ReportOptions) -> None:
             write_atomically(target, drawn)
     except OSError as error:
         raise InputError(
-            f"`--out`: cannot write {target} ({error.strerror or error}); "
-            "choose a file in a folder that exists and can be written to"
+            f"`--out`: cannot write {target} ({error.strerror or error}); {remedy(error)}"
         ) from error
     click.echo(f"{'Outputs for ACRO' if of.export else name.capitalize()}: {target}")
 

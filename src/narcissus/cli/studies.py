@@ -45,6 +45,7 @@ class InitOptions:
 def init(table: Annotated[str, Opt(click.Path())], *, of: InitOptions) -> None:
     from narcissus._files import put
     from narcissus.cli.progress import progress
+    from narcissus.kinds.table.proposed_prior import with_tested_prior
     from narcissus.tables.parts import ROWS, column_names, sketch_table
 
     is_printed = str(of.out) == "-"
@@ -61,7 +62,9 @@ def init(table: Annotated[str, Opt(click.Path())], *, of: InitOptions) -> None:
     if not of.yes and not is_printed and sys.stdin.isatty() and sys.stderr.isatty():
         proposal = _ask(sketch, wanted, dropped, of.epsilon)
     else:
-        proposal = propose.propose(sketch, unknown=wanted, epsilon=levels)
+        proposal = propose.propose(sketch, unknown=wanted, epsilon=levels, stand_in=False)
+    with progress(quiet=of.quiet) as observer:
+        proposal = with_tested_prior(proposal, table, observer)
     text = propose.draft(proposal, _path_from(table, None if is_printed else target))
     if is_printed:
         click.echo(text, nl=False)
@@ -120,6 +123,11 @@ def _ask(
         found = _asked("Further columns to leave out (commas between, Enter: none)", "", without)
     dropped = [name for name in sketch.names if found.drop.get(name) == propose.ASKED]
     after = ",".join(found.unknown)
+    try:
+        propose.propose(sketch, unknown=unknown, drop=dropped, stand_in=False)
+    except propose.UnsureError as error:  # nothing stands in for an answer
+        click.echo(f"{error}", err=True)
+        after = ""
 
     def wanted(text: str) -> Proposal:
         if text == after:
@@ -180,6 +188,8 @@ def examples(name: str | None = None, *, of: ExamplesOptions) -> None:
 
 def _copy(study: Any, target: Path, *, force: bool) -> None:
     """Write a shipped study, and the files that it reads beside it."""
+    from narcissus._files import put
+
     copies = {study.path: target, **{table: target.parent / table.name for table in study.tables}}
     for source, copy in copies.items():
         same = source is not study.path and copy.is_file()
@@ -187,10 +197,7 @@ def _copy(study: Any, target: Path, *, force: bool) -> None:
             another = f"choose another {'file' if copy == target else 'folder'} with --out"
             raise InputError(f"{copy} exists; {another}, or replace it with --force")
     for source, copy in reversed(copies.items()):  # the study last: where it is, its table is
-        try:
-            copy.write_bytes(source.read_bytes())
-        except OSError as error:
-            raise InputError(f"cannot write {copy}: {error.strerror or error}") from error
+        put(copy, source.read_bytes())
     wrote = " and ".join(map(str, copies.values()))
     click.echo(f"wrote {wrote}; play it with: narcissus audit {quote(str(target))}")
 

@@ -13,14 +13,27 @@ from scipy.sparse import eye_array, vstack
 
 from narcissus.counts.contradiction import contradiction
 from narcissus.counts.data_sets import Steps, count_part, weight
+from narcissus.counts.groups import (
+    LARGEST_SMALL,
+    MOST_BOXES,
+    Candidate,
+    Crossing,
+    SizeRule,
+    indicators,
+)
 from narcissus.counts.intervals import (
+    Gaps,
     InfeasibleError,
     Polytope,
     Solver,
+    SumLimits,
     distinct,
     parts_of,
     restricted,
+    trimmed_ends,
 )
+from narcissus.counts.keys import reached_with_keys
+from narcissus.counts.marks import Meaning
 from narcissus.counts.people import FoundPeople, search_people
 from narcissus.counts.reading import Cell, Variable
 from narcissus.counts.system import BIG, Dimension, Structure, System, build, dimensions_of
@@ -33,6 +46,8 @@ NOTHING_PRINTED = (
 )
 _ENOUGH = 10**7  # people in a cell, where nothing limits them
 FINEST = 5_000  # cells whose people are looked for
+SEEN = 48
+"""Data sets by which groups are chosen whose limits are derived."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +84,7 @@ class CellLimits:
     @property
     def is_hidden(self) -> bool:
         """Whether its publisher meant to hide the number."""
-        return self.cell.count.kind != "exact"
+        return self.cell.count.kind not in ("exact", "derived")
 
     def to_dict(self) -> dict[str, Any]:
         """Return labels by dimension, then what is known."""
@@ -107,6 +122,8 @@ class TablesAudit:
     is_all_determined: whether there are no others.
     disclosed: rows whose people are all in one category.
     notes: what the numbers take as given, and what was not used.
+    groups: of people whom no cell prints, and whose number is known all the same.
+    groups_left: which such groups were not looked at ("": none).
     """
 
     cells: tuple[CellLimits, ...]
@@ -117,6 +134,8 @@ class TablesAudit:
     is_all_determined: bool
     disclosed: tuple[Disclosed, ...]
     notes: tuple[str, ...]
+    groups: tuple[CellLimits, ...] = ()
+    groups_left: str = ""
 
     @property
     def hidden(self) -> tuple[CellLimits, ...]:
@@ -128,6 +147,11 @@ class TablesAudit:
         """The least width of the limits of a hidden cell; None: there is none."""
         width = min((one.width for one in self.hidden), default=np.inf)
         return None if width == np.inf else width
+
+    def without_exact(self) -> TablesAudit:
+        """Return it with limits that may be wider than necessary: not all is accounted for."""
+        cells = (replace(limits, exact=limits.determined) for limits in self.cells)
+        return replace(self, cells=tuple(cells), all_counted=False, is_all_determined=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``narcissus tables --json`` prints."""
@@ -150,7 +174,7 @@ class TablesAudit:
 
 def audit_tables(
     cells: Sequence[Cell], structure: Structure | None = None, *, limit: int = 1_000,
-    seconds: float = np.inf, observer: Observer = SILENT,
+    seconds: float = np.inf, observer: Observer = SILENT, sizes: SizeRule | None = None,
 ) -> TablesAudit:  # fmt: skip
     """Derive what published tables tell with certainty, by no prior and no assumption on people.
 
@@ -161,6 +185,7 @@ def audit_tables(
     limit: data sets are counted up to here, 1 to 1e6.
     seconds: of work; limits that are not shown to be reached by then are marked, and hold, and
         data sets are counted in part.
+    sizes: which groups must not be known that no cell prints; None: none is looked for.
 
     Raises `InputError` for tables that contradict each other, with a smallest set of cells that do.
     """
@@ -170,7 +195,7 @@ def audit_tables(
     if not 1 <= limit <= 1_000_000:
         raise InputError(f"`limit` must be from 1 to 1,000,000, got {limit}")
     dimensions = dimensions_of(cells, given)
-    system = build(cells, dimensions, given)
+    system = build(cells, dimensions, given, with_keys=True)
     deadline = monotonic() + seconds
     try:
         solved = _Solved(system, cells, deadline, observer)
@@ -181,6 +206,11 @@ def audit_tables(
         raise contradiction(cells, dimensions, given) from None
     notes = [*_notes(solved.system, found, cells), *_overlaps(cells, given)]
     limits = solved.limits(bool(found and not found.all_found))
+    is_searched = found is not None and found.all_found and not solved.is_keyed
+    groups: list[CellLimits] = []
+    left = ""
+    if sizes is not None and cells[0].unit is None:
+        groups, left = solved.small_groups(dimensions, sizes, deadline)
     if cells[0].unit is not None:  # the search for people needs a variable
         count, is_all, people, many = None, False, list[dict[str, str | int]](), None
         is_all_people = False
@@ -188,14 +218,16 @@ def audit_tables(
         count, is_all = solved.count(limit, deadline)
         people, many, is_all_people = solved.determined()
     else:
-        count, is_all = len(found.data_sets), found.all_found
+        is_all = is_searched
+        count = None if solved.is_keyed else len(found.data_sets)
         people, many, is_all_people = found.determined(), None, is_all
-        if is_all:
-            limits = _by_search(limits, found)
+        if found.all_found:
+            limits = _by_search(limits, found, is_exact=is_searched)
             many = len(people)
     return TablesAudit(
         tuple(limits), count, is_all, tuple(people[:MOST_PEOPLE]), many, is_all_people,
         tuple(_disclosed(limits, dimensions)) if cells[0].unit is None else (), tuple(notes),
+        tuple(groups), left,
     )  # fmt: skip
 
 
@@ -207,7 +239,7 @@ def limits_of(
     Raises `narcissus.counts.intervals.InfeasibleError` for cells that contradict each other.
     """
     given = structure or Structure()
-    system = build(cells, dimensions_of(cells, given), given)
+    system = build(cells, dimensions_of(cells, given), given, with_keys=True)
     return _Solved(system, cells, monotonic() + seconds, SILENT, people=False).limits(False)
 
 
@@ -218,14 +250,19 @@ def protected(
 
     Of a cell that is left out, there may be such data sets, too.
     """
-    if any(cell.count.has_gaps for cell in cells):
-        return set()  # what agrees with all limits may not be printed so
     dimensions = dimensions_of(cells, Structure())
-    system = build(cells, dimensions, Structure())
-    part = _whole(system).tightened()
+    system, gaps = build(cells, dimensions, Structure(), with_keys=True), gaps_of(cells)
+    part = gaps.trimmed(_whole(system))
+    if any(map(is_keyed, cells)):
+        *_, low, high = part.ends()
+        low, high = np.maximum(low, part.low), np.minimum(high, part.high)
+        least, most = reached_with_keys(
+            part, cells, low[: len(cells)], high[: len(cells)], deadline
+        )
+        return {at for at in chosen if most[at] - least[at] >= width}
     part = replace(part, most=np.minimum(part.most, part.least + _ENOUGH))
     columns, kept = system.matrix.tocsc(), set[int]()
-    for rows, unknowns in parts_of(part) if len(chosen) else ():
+    for rows, unknowns in parts_of(part, _linked(part, gaps)) if len(chosen) else ():
         sums = columns[:, unknowns].tocsr()[chosen]
         mine = np.flatnonzero(np.diff(sums.indptr))
         if not len(rows):  # each has any of its values
@@ -234,10 +271,32 @@ def protected(
         elif len(mine):
             local = distinct(restricted(part, rows, unknowns))
             no_end = np.full(len(mine), BIG)
-            solver = Solver(local, sums[mine], -no_end, no_end, deadline=deadline)
+            printable = gaps.of_part(part, unknowns) if len(gaps) else None
+            solver = Solver(
+                local, sums[mine], -no_end, no_end, deadline=deadline, printable=printable
+            )
             is_spread = solver.spread(width)
             kept |= {int(chosen[at]) for at in mine[is_spread].tolist()}
     return kept
+
+
+def is_keyed(cell: Cell) -> bool:
+    """Check whether a key printed a cell, so that its number may be another one."""
+    return cell.count.key is not None and cell.count.kind != "exact"
+
+
+def gaps_of(cells: Sequence[Cell]) -> Gaps:
+    """Return the cells that leave out some numbers between the least and the most."""
+    rows = [at for at, cell in enumerate(cells) if cell.count.has_gaps]
+    allows = [chance for at in rows if (chance := cells[at].count.chance) is not None]
+    return Gaps(np.array(rows, np.int64), tuple(allows))
+
+
+def _linked(part: Polytope, gaps: Gaps) -> Any:
+    """Return which rows stay in a part even where they limit nothing, shape (rows,)."""
+    linked = np.zeros(len(part.low), bool)
+    linked[gaps.rows] = True
+    return linked
 
 
 def _whole(system: System) -> Polytope:
@@ -257,10 +316,15 @@ def _notes(system: System, found: FoundPeople | None, cells: Sequence[Cell]) -> 
     if all(cell.count.kind == "suppressed" for cell in cells):
         notes.insert(0, NOTHING_PRINTED)
     if not system.exact:
-        why = "The tables are too large to cross all their dimensions"
-        if any(cell.count.has_gaps for cell in cells):
-            why = "The cell-key table leaves out some numbers between those a count may stand for"
-        notes.append(f"{why}: limits hold, and may be wider than necessary.")
+        notes.append(
+            "The tables are too large to cross all their dimensions: limits hold, and may be wider "
+            "than necessary."
+        )
+    if any(map(is_keyed, cells)):
+        notes.append(
+            "Cells of the same people are taken to have one key, in all tables that print them "
+            "alike; a limit with a question mark may be narrower by how keys add up."
+        )
     places = {one.places for cell in cells for one in cell.statistics.values()}
     if places:
         shown = " or ".join(map(str, sorted(places)))
@@ -299,12 +363,10 @@ class _Solved:
         self, system: System, cells: Sequence[Cell], deadline: float, observer: Observer,
         *, people: bool = True,
     ) -> None:  # fmt: skip
-        if any(cell.count.has_gaps for cell in cells):
-            system = replace(system, exact=False)
-        self.system, self.cells = system, cells
+        self.system, self.cells, self.gaps = system, cells, gaps_of(cells)
         unknowns = len(system.sizes)
-        self.part = _whole(system).tightened(deadline)
-        self._parts = parts_of(self.part)
+        self.part = self.gaps.trimmed(_whole(system), deadline)
+        self._parts = parts_of(self.part, _linked(self.part, self.gaps))
         self._is_count = cells[0].unit is None
         self.finest = people and self._is_count and system.is_whole and unknowns <= FINEST
         singles = np.flatnonzero(system.sizes == 1) if self.finest else np.array([], np.int64)
@@ -314,16 +376,32 @@ class _Solved:
             each: Any = eye_array(unknowns, dtype=np.int64, format="csr")
             targets = vstack([targets, each[singles]], format="csr")
         self._met: dict[int, Any] = {}  # a data set of a part, by the first unknown of the part
-        self._solve(targets.tocsr(), deadline, observer)
+        self._points: dict[int, list[Any]] = {}  # data sets of a part
+        self.observer, self.deadline = observer, deadline
+        limits = self._limits_of(targets.tocsr(), deadline, len(cells), len(cells))
+        self.low, self.high = limits.low, limits.high
+        self.reached_low, self.reached_high = limits.reached_low, limits.reached_high
+        self.is_keyed = any(map(is_keyed, cells))
+        if self.is_keyed:  # without keys, nothing is reached
+            many = len(cells)
+            self.reached_low[:many], self.reached_high[:many] = reached_with_keys(
+                self.part, cells, self.low[:many], self.high[:many], deadline
+            )
 
-    def _solve(self, targets: Any, deadline: float, observer: Observer) -> None:
-        part, count = self.part, len(self.cells)
+    def _limits_of(
+        self, targets: Any, deadline: float, published: int = 0, both: int | None = None
+    ) -> SumLimits:
+        """Derive limits of sums: the first ones are of ``published`` cells.
+
+        Of all but the first ``both``, only the lower limit is derived; None: both of all.
+        """
+        part, observer = self.part, self.observer
         tied = [one for one in self._parts if len(one[0])]
         loose = np.ones(len(part.least), np.int64)  # all others have any of their values
         loose[np.concatenate([[], *(one[1] for one in tied)]).astype(np.int64)] = 0
-        self.low = targets @ (loose * part.least)
-        self.high = np.minimum(targets @ (loose * part.most), BIG)
-        self.reached_low, self.reached_high = self.low.copy(), self.high.copy()
+        low = targets @ (loose * part.least)
+        high = np.minimum(targets @ (loose * part.most), BIG)
+        limits = SumLimits(low, high, low.copy(), high.copy())
         columns, work = targets.tocsc(), []
         for rows, unknowns in tied:
             local = columns[:, unknowns].tocsr()
@@ -331,33 +409,112 @@ class _Solved:
             work.append((rows, unknowns, local[mine], mine))
         observer.start("Limits of cells", sum(2 * len(one[3]) for one in work))
         for rows, unknowns, sums, mine in work:
-            local = restricted(part, rows, unknowns)
-            low = np.full(len(mine), -BIG)
-            high = np.full(len(mine), BIG)
-            # a row that still limits is in one part, with what the row itself says
-            place = {int(row): at for at, row in enumerate(rows)}
-            for at, target in enumerate(mine):
-                if target < count and int(target) in place:
-                    low[at] = local.low[place[int(target)]]
-                    high[at] = local.high[place[int(target)]]
-            solver = Solver(
-                distinct(local), sums, low, high, deadline=deadline, whole=self._is_count
-            )
-            found = solver.settle(observer, np.flatnonzero(mine >= count).tolist())
+            solver = self._solver(rows, unknowns, sums, mine[mine < published], deadline)
+            known = self._points.setdefault(int(unknowns[0]), [])
+            for point in known:
+                solver.meet(point)
+            more = [] if both is None else np.flatnonzero(mine >= both).tolist()
+            found = solver.settle(observer, more)
             self._met[int(unknowns[0])] = solver.met
-            self.low[mine] += found.low
-            self.high[mine] = np.minimum(self.high[mine] + found.high, BIG)
-            self.reached_low[mine] = np.minimum(self.reached_low[mine] + found.reached_low, BIG)
-            self.reached_high[mine] += found.reached_high
-        if (self.low > self.high).any():  # both are proved
+            known += solver.points
+            limits.low[mine] += found.low
+            limits.high[mine] = np.minimum(limits.high[mine] + found.high, BIG)
+            limits.reached_low[mine] = np.minimum(limits.reached_low[mine] + found.reached_low, BIG)
+            limits.reached_high[mine] += found.reached_high
+        if (limits.low > limits.high).any():  # both are proved
             raise InfeasibleError
         observer.finish()
+        return limits
+
+    def _solver(
+        self, rows: Any, unknowns: Any, sums: Any, published: Sequence[int], deadline: float
+    ) -> Solver:
+        """Return what solves sums of one part, of which the first ones are published cells."""
+        part = self.part
+        local = restricted(part, rows, unknowns)
+        low = np.full(sums.shape[0], -BIG)
+        high = np.full(sums.shape[0], BIG)
+        # a row that still limits is in one part, with what the row itself says
+        place = {int(row): at for at, row in enumerate(rows)}
+        for at, target in enumerate(published):
+            if int(target) in place:
+                low[at] = local.low[place[int(target)]]
+                high[at] = local.high[place[int(target)]]
+        printable = self.gaps.of_part(part, unknowns) if len(self.gaps) else None
+        return Solver(
+            distinct(local),
+            sums,
+            low,
+            high,
+            deadline=deadline,
+            whole=self._is_count,
+            printable=printable,
+        )
+
+    def points(self, many: int) -> Any:
+        """Return some data sets, shape (data sets, unknowns); none where a part has none."""
+        part = self.part
+        points = np.repeat(part.least[None], many, axis=0)
+        # the unknowns that nothing ties: at both ends
+        points[1::2] = np.minimum(part.most, part.least + LARGEST_SMALL)
+        for rows, unknowns in self._parts:
+            if not len(rows):
+                continue
+            known = self._points.get(int(unknowns[0]), [])
+            if not known:
+                return points[:0]
+            at = np.linspace(0, len(known) - 1, many).round().astype(int)
+            points[:, unknowns] = np.array(known)[at]
+        return points
+
+    def _inhabited(self, points: Any, deadline: float) -> Any:
+        """Return which unknowns may hold people, shape (unknowns,)."""
+        alive = self.part.most > 0
+        unseen = np.flatnonzero(alive & (points.max(axis=0) == 0))
+        limits = self._limits_of(
+            indicators([(at,) for at in unseen.tolist()], len(alive)), deadline
+        )
+        alive[unseen] = limits.high > 0
+        return alive
+
+    def small_groups(
+        self, dimensions: Mapping[str, Dimension], rule: SizeRule, deadline: float
+    ) -> tuple[list[CellLimits], str]:
+        """Derive which groups that no cell prints are known; also return what was left out."""
+        points = self.points(SEEN)
+        if not len(points):
+            return [], "No data set was found in time, so unprinted groups were not looked at."
+        alive, groups = self._inhabited(points, deadline), list[Candidate]()
+        for block in range(len(self.system.blocks)):
+            crossing = Crossing(self.cells, dimensions, self.system, block, points, rule, alive)
+            if crossing.boxes > MOST_BOXES:
+                return [], "The tables have too many labels: unprinted groups were not looked at."
+            groups += crossing.candidates(deadline)
+        if monotonic() > deadline:
+            return [], "Time ran out before unprinted groups were looked at."
+        sets = [*(group.inside for group in groups), *(group.touched for group in groups)]
+        limits = self._limits_of(indicators(sets, len(self.system.sizes)), deadline)
+        known: list[CellLimits] = []
+        is_open = 0
+        for at, group in enumerate(groups):
+            low, high = int(limits.low[at]), int(limits.high[at + len(groups)])
+            if rule.is_broken(low, high):
+                cell = Cell(group.file, 0, "count", "", group.labels,
+                            Meaning(low, high, "difference"))  # fmt: skip
+                known.append(CellLimits(cell, low, high, low == high))
+                continue
+            least, largest = int(limits.reached_low[at]), int(limits.reached_high[at + len(groups)])
+            is_open += largest - least < rule.width and least >= 1 and least < rule.below
+        more = f"Whether {is_open:,} unprinted groups are known was not settled." if is_open else ""
+        return known, more
 
     def limits(self, is_partial: bool) -> list[CellLimits]:
         """Return the limits of published cells; ``is_partial``: other rules may narrow them."""
         found: list[CellLimits] = []
         for at, cell in enumerate(self.cells):
             low, high = int(self.low[at]), int(self.high[at])
+            if cell.count.has_gaps and cell.count.chance is not None:
+                low, high = trimmed_ends(low, high, cell.count.chance)
             no_end = high >= BIG // 2
             reached = self.reached_low[at] == low and (no_end or self.reached_high[at] == high)
             exact = bool(reached and self.system.exact and not is_partial)
@@ -370,7 +527,7 @@ class _Solved:
         Where cliques are crossed, each set counted stands for one data set or more; where tables
         are, some stand for none, and nothing is counted.
         """
-        if not self.system.exact:
+        if not self.system.exact or len(self.gaps) or self.is_keyed:
             return None, False
         part, sizes, steps = self.part, self.system.sizes, Steps(deadline=deadline)
         settled = part.least == part.most
@@ -391,22 +548,43 @@ class _Solved:
         return (total, True) if is_all else (max(1, min(total, limit)), False)
 
     def determined(self) -> tuple[list[dict[str, str | int]], int | None, bool]:
-        """List people who are determined with all their labels, count them: whether all of them."""
+        """List people who are determined with all their labels, count them: whether all of them.
+
+        They are the people of finest cells whose number is known. Of a cell of 1 to 4 people,
+        nobody is determined.
+        """
         if not self.finest:
             return [], None, False
         lows = self.low[len(self.cells) :]
+        some = np.flatnonzero(lows > 0)
+        sets = [(at,) for at in self._singles[some].tolist()]
+        limits = self._limits_of(indicators(sets, len(self.system.sizes)), self.deadline)
+        known = np.maximum(limits.low, lows[some])
+        is_known = known == limits.high
         people: list[dict[str, str | int]] = []
-        for at, low in zip(self._singles, lows, strict=True):
-            many = min(int(low), MOST_PEOPLE - len(people))
+        for at, number in zip(self._singles[some[is_known]], known[is_known], strict=True):
+            many = min(int(number), MOST_PEOPLE - len(people))
             people += [{**self.system.names[at]} for _ in range(many)]
-        are_all = self.system.exact and (self.reached_low[len(self.cells) :] == lows).all()
-        return people, int(lows.sum()), bool(are_all)
+        is_open = (self.reached_low[len(self.cells) :] > lows).any()
+        is_open |= (limits.reached_high[~is_known] <= limits.reached_low[~is_known]).any()
+        return (
+            people,
+            int(known[is_known].sum()),
+            bool(self.system.exact and not is_open and not self.is_keyed),
+        )
 
 
-def _by_search(limits: Sequence[CellLimits], found: FoundPeople) -> list[CellLimits]:
-    """Replace limits by what all data sets have."""
+def _by_search(
+    limits: Sequence[CellLimits], found: FoundPeople, *, is_exact: bool
+) -> list[CellLimits]:
+    """Narrow limits to what all data sets have; keys may leave out some of these."""
     return [
-        replace(one, low=low, high=high, exact=True)
+        replace(
+            one,
+            low=max(low, one.low),
+            high=high if one.high is None else min(high, one.high),
+            exact=is_exact,
+        )
         for one, (low, high) in zip(limits, found.limits(), strict=True)
     ]
 

@@ -23,7 +23,7 @@ def contradiction(
 
     None of the set can be left out: without it, the others agree.
     """
-    system = build(cells, dimensions, given, keep_zeros=True)
+    system = build(cells, dimensions, given, keep_zeros=True, with_keys=True)
     unknowns = len(system.sizes)
     part = Polytope(
         system.matrix, system.low, system.high,
@@ -43,7 +43,8 @@ def contradiction(
         f"the tables contradict each other: no numbers agree with these {len(chosen)} "
         f"cells, and some would if any one of them were left out:\n{listed}{more}\n"
         "Correct one. Or declare how they were made: --round, --cell-key, --mark; people in none "
-        "of the labels, --others; tables of a part of the people, --within"
+        "of the labels, --others; tables of a part of the people, --within; labels that are parts "
+        "of others, --hierarchy; a total or a part that is named otherwise, --total or --part"
     )
 
 

@@ -37,6 +37,8 @@ from narcissus.observer import SILENT, Observer
 _DECIMAL_COMMA = re.compile(r"\d,\d{1,2}$|\d{4},\d|\.\d{3},|(\.\d{3}){2}$")
 INSIDERS = 50
 """Contributors whose knowledge is added to the tables singly; that of others by groups."""
+NEAR = 10.0
+"""Percent of a total of too few contributors that limits must be away, where nothing says it."""
 PROGRAMS = 250
 """Most times that the limits are derived with what contributors know."""
 
@@ -72,15 +74,23 @@ class SensitivityRules:
             if value is not None and not 0 < value < np.inf:
                 raise InputError(f"`--{name}` is a percentage above 0, got {value:g}")
 
+    @property
+    def near(self) -> float:
+        """By how many percent the total of too few contributors must be left open, on both sides.
+
+        The minimum rule by itself does not say it: `protect`, else `p`, else `NEAR`.
+        """
+        return self.protect or self.p or NEAR
+
     def levels(self, largest: Sequence[Fraction], total: Fraction) -> dict[str, Fraction]:
         """Return by which rules a cell is sensitive: how far above its total limits must be.
 
         largest: contributions in falling order.
         """
         found: dict[str, Fraction] = {}
+        largest = [part for part in largest if part > 0]
         first, second, *_ = [*largest, Fraction(0), Fraction(0)]
-        if self.minimum is not None and 0 < len(largest) < self.minimum:
-            found[f"fewer than {self.minimum}"] = Fraction(0)
+        is_few = self.minimum is not None and 0 < len(largest) < self.minimum
         for n, k in self.dominance:
             level = Fraction(100) / _exact(k) * sum(largest[:n], Fraction(0)) - total
             if level > 0:
@@ -89,6 +99,9 @@ class SensitivityRules:
             level = _exact(self.p) / 100 * first - (total - first - second)
             if level > 0:
                 found[f"p% at {self.p:g}"] = level
+        if is_few:  # no other rule says how near a total may be known
+            near = Fraction(0) if found else _exact(self.near) / 100 * total
+            found = {f"fewer than {self.minimum}": near, **found}
         return found
 
 
@@ -238,7 +251,8 @@ class _Judged:
         self.finest: dict[tuple[int, ...], dict[str, Fraction]] = {}
         for one in contributions:
             parts = self.finest.setdefault(tuple(one.leaves.values()), {})
-            parts[one.by] = parts.get(one.by, Fraction(0)) + one.amount
+            if one.amount:  # whoever adds nothing does not contribute
+                parts[one.by] = parts.get(one.by, Fraction(0)) + one.amount
         places = np.array(list(self.finest)).reshape(len(self.finest), len(self.dimensions))
         self.parts: dict[int, dict[str, Fraction]] = {}
         self.alone: dict[str, list[Cell]] = {}  # hidden cells, by who is their only contributor
@@ -370,7 +384,9 @@ class _Judged:
         """Judge all sensitive cells."""
         for at, levels in self.levels.items():
             limits, total = self.limits[at], sum(self.parts[at].values(), Fraction(0))
-            below = _exact(self.rules.protect or 0) / 100 * total
+            is_few = all(rule.startswith("fewer than") for rule in levels)
+            percent = self.rules.near if is_few else self.rules.protect or 0
+            below = _exact(percent) / 100 * total
             level = max(*levels.values(), below)
             left = None if limits.high is None else limits.high * self.unit - total
             excess, by = self.closest.get(at, (None, ""))

@@ -10,8 +10,11 @@ from functools import cached_property
 from pathlib import Path
 
 from narcissus._files import csv_rows
+from narcissus._validation import did_you_mean
+from narcissus.counts.columns import DeclaredColumns, require_declared
+from narcissus.counts.layout import PublishedTables, understand
 from narcissus.counts.marks import Rules, read_cell_key
-from narcissus.counts.reading import MOST_CELLS, Cell, Variable, read_published
+from narcissus.counts.reading import MOST_CELLS, Cell, TableRead, Variable, read_table
 from narcissus.counts.system import Structure, Within
 from narcissus.errors import InputError, TooLargeError
 
@@ -36,6 +39,13 @@ class Publication:
     variable: str | None = None
     decimals: int | None = None
     magnitude: str | None = None
+    count: str | None = None
+    dimension: Sequence[str] = ()
+    percent: Sequence[str] = ()
+    group: Sequence[str] = ()
+    irrelevant: Sequence[str] = ()
+    part: Sequence[str] = ()
+    flat: Sequence[str] = ()
 
     @cached_property
     def rules(self) -> Rules:
@@ -56,7 +66,7 @@ class Publication:
         return Rules(
             below=self.below, no_zeros=self.no_zeros, marks=dict(map(_mark, self.mark)),
             base=int(base or 1) if unit is None else int(base / unit), random=is_random,
-            totals=tuple(self.total),
+            totals=tuple(self.total), parts=tuple(self.part),
             decimals=self.decimals,
             key=None if self.cell_key is None else read_cell_key(self.cell_key), unit=unit,
         )  # fmt: skip
@@ -75,22 +85,68 @@ class Publication:
         )  # fmt: skip
 
     def read(self, files: Iterable[Path | str]) -> list[Cell]:
-        """Read tables; raises `InputError`, for two files of one name as well."""
+        """Read tables of which everything is understood.
+
+        Raises `InputError`, for two files of one name as well, and for a column or a label that
+        waits for a declaration. `understand` lists these, and the groups of labels it recognizes.
+        """
+        tables = self.understand(files).require_understood()
+        for name, tree in tables.structure.parents.items():
+            if name not in self.structure.parents:
+                raise InputError(
+                    f"labels of `{name}` are parts of others, such as {next(iter(tree))}: read the "
+                    "tables with `understand`, which returns their structure, too"
+                )
+        return tables.cells
+
+    def understand(self, files: Iterable[Path | str]) -> PublishedTables:
+        """Read tables, and list what was not understood.
+
+        Raises `InputError`, for two files of one name as well.
+        """
         across = dict(_pair(text, "--across", "FILE=DIMENSION") for text in self.across)
-        found: dict[str, list[Cell]] = {}
+        declared = DeclaredColumns(
+            count=self.count, dimension=tuple(self.dimension), percent=tuple(self.percent),
+            group=tuple(self.group), irrelevant=tuple(self.irrelevant),
+        )  # fmt: skip
+        tables: dict[str, TableRead] = {}
         for path in map(Path, files):
-            if path.name in found:
+            if path.name in tables:
                 raise InputError(f"two tables are named {path.name}; rename one of them")
-            found[path.name] = read_published(
+            tables[path.name] = read_table(
                 path,
                 self.rules,
                 variable=self.structure.variable,
                 across=across.get(path.name),
                 magnitude=self.magnitude,
+                declared=declared,
             )
-            if sum(map(len, found.values())) > MOST_CELLS:
+            if sum(len(table.cells) for table in tables.values()) > MOST_CELLS:
                 raise TooLargeError(f"the tables have more than {MOST_CELLS:,} cells together")
-        return [cell for cells in found.values() for cell in cells]
+        if unknown := next((name for name in across if name not in tables), None):
+            raise InputError(
+                f"`--across`: no table is named {unknown}{did_you_mean(unknown, tables)}"
+            )
+        require_declared(
+            [[*table.header, *(use.column for use in table.uses)] for table in tables.values()],
+            declared,
+        )
+        return understand(list(tables.values()), self.structure, self.rules, self.flat)
+
+
+def read_published(
+    path: Path | str, rules: Rules, *, variable: Variable | None = None, across: str | None = None,
+    magnitude: str | None = None,
+) -> list[Cell]:  # fmt: skip
+    """Read the cells of a published table from a CSV or Excel file.
+
+    ``magnitude`` names the column of totals that takes the place of counts in a long table;
+    ``across`` names the dimension whose labels are the columns of a wide table. Raises `InputError`
+    with file, line and column, and for a column or a label that waits for a declaration
+    (`Publication`).
+    """
+    table = read_table(path, rules, variable=variable, across=across, magnitude=magnitude)
+    return understand([table], Structure(variable=variable), rules).require_understood().cells
 
 
 def _pair(text: str, option: str, form: str) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import permutations
 from math import inf
@@ -10,6 +10,7 @@ from time import monotonic
 from typing import Any
 
 from narcissus.counts.audit import CellLimits, TablesAudit, audit_tables
+from narcissus.counts.groups import SizeRule
 from narcissus.counts.marks import Meaning
 from narcissus.counts.reading import Cell
 from narcissus.counts.system import Structure
@@ -31,9 +32,12 @@ def audit_next(
     where both sides have a table of one name.
     """
     given, deadline = structure or Structure(), monotonic() + more.pop("seconds", inf)
+    sizes = more.pop("sizes", None)
     if twice := {one.file for one in new} & {one.file for one in earlier}:
         raise InputError(f"{min(twice)} is among the earlier tables too; rename one of them")
-    together = audit_tables([*earlier, *new], given, seconds=deadline - monotonic(), **more)
+    together = audit_tables(
+        [*earlier, *new], given, seconds=deadline - monotonic(), sizes=sizes, **more
+    )
     alone: list[CellLimits] = []
     for side in (earlier, new):
         files = {one.file for one in side}
@@ -49,6 +53,56 @@ def audit_next(
         for one, both in zip(alone, together.cells, strict=True)
         if both.is_hidden and (one.low, one.high) != (both.low, both.high)
     )
+
+
+def small_groups(
+    audit: TablesAudit, structure: Structure, rule: SizeRule, *, printed: bool = True
+) -> list[CellLimits]:
+    """List groups of people that the tables tell, and that the rule wants nobody to know.
+
+    Parameters
+    ----------
+    audit: of the tables, from `audit_tables` with the same rule.
+    structure: what is declared of them.
+    rule: which groups must not be known, and how nearly.
+    printed: whether small counts that are printed as they are belong to them; hidden cells do not.
+    """
+    groups = list(audit.groups)
+    if audit.groups_left:  # what limits of cells tell, where not all dimensions are crossed
+        groups += _rests_of_rows(audit, rule)
+        groups += differences(audit, structure, rule.below)
+    if printed:
+        groups += [one for one in audit.cells if not one.is_hidden and 1 <= one.low < rule.below]
+    return groups
+
+
+def _rests_of_rows(audit: TablesAudit, rule: SizeRule) -> Iterator[CellLimits]:
+    """Yield what sums leave for the labels that are not known, by limits of cells alone."""
+    places: dict[tuple[str, frozenset[tuple[str, str]]], CellLimits] = {}
+    rows: dict[tuple[str, frozenset[tuple[str, str]], str], list[CellLimits]] = {}
+    for cell in audit.cells:
+        labels = cell.cell.labels
+        places[cell.cell.file, frozenset(labels.items())] = cell
+        for name in labels:
+            rest = frozenset((key, label) for key, label in labels.items() if key != name)
+            rows.setdefault((cell.cell.file, rest, name), []).append(cell)
+    for (file, rest, name), row in rows.items():
+        total = places.get((file, rest))
+        known = [cell for cell in row if cell.determined]
+        if total is None or total.high is None or len(row) - len(known) == 1:
+            continue  # one cell that is not known is itself looked at
+        low = total.low - sum(cell.low for cell in known)
+        high = total.high - sum(cell.low for cell in known)
+        if rule.is_broken(low, high):
+            others = [cell.cell.labels[name] for cell in row if not cell.determined]
+            label = " or ".join(others) or "(other)"
+            cell = replace(
+                total.cell,
+                labels={**dict(rest), name: label},
+                printed="",
+                count=Meaning(low, high, "difference"),
+            )
+            yield CellLimits(cell, low, high, low == high)
 
 
 def differences(audit: TablesAudit, structure: Structure, below: int) -> list[CellLimits]:

@@ -10,7 +10,7 @@ part is split on an unknown (branch and bound), and each leaf is closed by such 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from time import monotonic
@@ -27,6 +27,8 @@ from narcissus.observer import SILENT, Observer
 SWEEPS = 200
 NODES = 400
 """Most nodes of branch and bound for one limit."""
+KEPT = 200
+"""Most points of a part that are kept, of those that were met."""
 _SCALES = (1, 60, 2520, 2**20)
 _SAFE = float(2**61)
 _NONE = BIG // 2
@@ -93,6 +95,74 @@ class Polytope:
                 break
             part = replace(part, least=least, most=most)
         return part
+
+
+@dataclass(frozen=True, eq=False)
+class Gaps:
+    """Rows whose sum may only be some of the numbers between its limits.
+
+    Attributes
+    ----------
+    rows: their numbers in a part, shape (gaps,).
+    allows: of each row, whether it may sum to a number.
+    """
+
+    rows: Ints
+    allows: tuple[Callable[[int], float], ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def trimmed(self, part: Polytope, deadline: float = np.inf) -> Polytope:
+        """Tighten a part by what its gaps leave, until nothing changes.
+
+        Raises `InfeasibleError` where a row may sum to nothing that is left.
+        """
+        part = part.tightened(deadline)
+        while True:
+            *_, lows, highs = part.ends()
+            low, high = part.low.copy(), part.high.copy()
+            for row, allows in zip(self.rows.tolist(), self.allows, strict=True):
+                least = max(int(low[row]), int(lows[row]))
+                largest = min(int(high[row]), int(highs[row]))
+                low[row], high[row] = trimmed_ends(least, largest, allows)
+            if (low == part.low).all() and (high == part.high).all():
+                return part
+            part = replace(part, low=low, high=high).tightened(deadline)
+
+    def of_part(self, whole: Polytope, unknowns: Ints) -> Printable:
+        """Return the check of points of some unknowns, the others fixed at their lower limit."""
+        matrix = whole.matrix[self.rows]
+        local = matrix[:, unknowns].tocsr()
+        known = matrix @ whole.least - local @ whole.least[unknowns]
+        mine = np.flatnonzero(np.diff(local.indptr))
+        return Printable(local[mine], known[mine], tuple(self.allows[at] for at in mine))
+
+
+def trimmed_ends(low: int, high: int, allows: Callable[[int], float]) -> tuple[int, int]:
+    """Return the least and the largest number from ``low`` to ``high`` that is allowed.
+
+    Raises `InfeasibleError` where none is.
+    """
+    least = next(filter(allows, range(low, high + 1)), None)
+    largest = next(filter(allows, range(high, low - 1, -1)), None)
+    if least is None or largest is None:
+        raise InfeasibleError
+    return least, largest
+
+
+@dataclass(frozen=True, eq=False)
+class Printable:
+    """Whether a point of a part may be printed as it was: sums are none that a gap leaves out."""
+
+    matrix: Any
+    known: Ints
+    allows: tuple[Callable[[int], float], ...]
+
+    def holds(self, point: Ints) -> bool:
+        """Check a point of whole numbers."""
+        sums = (self.matrix @ point + self.known).tolist()
+        return all(allows(n) for n, allows in zip(sums, self.allows, strict=True))
 
 
 class _LinearProgram:
@@ -192,15 +262,18 @@ class SumLimits:
 class Solver:
     """One part: its sums' limits, by points and proofs that all sums share.
 
-    ``whole``: unknowns are whole numbers; else any, and no part is split.
+    ``whole``: unknowns are whole numbers; else any, and no part is split. ``printable``: what else
+    a point must keep, so that it counts as one that reaches a limit.
     """
 
     def __init__(
         self, part: Polytope, sums: Any, low: Ints, high: Ints, *, deadline: float = np.inf,
-        whole: bool = True,
+        whole: bool = True, printable: Printable | None = None,
     ) -> None:  # fmt: skip
         self.part, self.sums, self.deadline, self.whole = part, sums, deadline, whole
+        self.printable = printable
         self.met: Ints | None = None  # the last point
+        self.points: list[Ints] = []  # those that were met, up to `KEPT`
         count = sums.shape[0]
         self.found = SumLimits(
             np.maximum(sums @ part.least, low), np.minimum(sums @ part.most, high),
@@ -212,8 +285,12 @@ class Solver:
         return _LinearProgram(self.part)
 
     def meet(self, point: Ints) -> None:
-        """Take note of what a point reaches."""
+        """Take note of what a point reaches, unless a gap leaves it out."""
+        if self.printable is not None and not self.printable.holds(point):
+            return
         self.met, values = point, self.sums @ point
+        if len(self.points) < KEPT:
+            self.points.append(point)
         np.minimum(self.found.reached_low, values, out=self.found.reached_low)
         np.maximum(self.found.reached_high, values, out=self.found.reached_high)
 

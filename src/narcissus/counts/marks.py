@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from math import ceil, floor
@@ -28,6 +28,9 @@ SUPPRESSED = {
 TOTALS = {
     *("*", "total", "totals", "tot", "tot.", "all", "_t", "overall", "both", "both sexes"),
     *("insgesamt", "gesamt", "ensemble", "totale", "totaal", "alle", "todos", "alle personen"),
+    *("zusammen", "summe", "sum", "persons", "all persons", "ambos sexos", "les deux sexes"),
+    *("total general", "i alt", "i alt.", "totalt", "yhteens\u00e4", "og\u00f3\u0142em", "razem"),
+    *("celkem", "\u00f6sszesen", "beide geschlechter", "grand total", "sum total", "t"),
 }  # fmt: skip
 _TOTAL = re.compile(r"(grand )?total( .*)?|all (ages|persons|people|sexes|groups|areas|regions)")
 _FLAGGED = re.compile(r":\s?[a-z]{1,3}")  # Eurostat: not available, with a flag
@@ -55,13 +58,34 @@ class Meaning:
     kind: str  # "exact", "suppressed", "rounded", "perturbed" or "range"
     chance: Callable[[int], float] | None = field(default=None, compare=False, repr=False)
     """Of being printed so, for each true count; None: it is the same for all."""
+    key: CellKey | None = field(default=None, compare=False, repr=False)
+    """By which the count was perturbed; cells of the same people have the same number."""
+    number: int = field(default=-1, compare=False, repr=False)  # that a key printed
 
     @property
     def has_gaps(self) -> bool:
         """Whether some numbers between the least and the most are never printed so."""
-        if self.kind != "perturbed" or self.chance is None or self.high is None:
+        if self.chance is None or self.high is None:
             return False
+        if self.kind == "rounded":  # what is not marked is not 1, nor up to the threshold
+            return self.low == 0 < self.high and not self.chance(1)
         return not all(map(self.chance, range(self.low, self.high + 1)))
+
+    def without(self, below: int) -> Meaning:
+        """Return what a rounded number tells where 1 to ``below`` - 1 people have a mark.
+
+        The true count is 0, or ``below`` or more; where that leaves 0 alone, it is a printed 0.
+        Where nothing is left, the number itself shows that small counts are printed: it stays.
+        """
+        high = self.high
+        if self.kind != "rounded" or high is None or below < 2 or self.low >= below:
+            return self
+        if self.low > 0:
+            return replace(self, low=below) if below <= high else self
+        if high < below:
+            return Meaning(0, 0, "exact")
+        chance = partial(_unmarked, below, self.chance)
+        return replace(self, chance=chance)
 
 
 @dataclass(frozen=True)
@@ -85,6 +109,12 @@ class CellKey:
         """Return the chance that a true count is printed so."""
         row = self.chances[min(true, self.last)]
         return row.get(printed - max(0, true - self.last), 0.0) / sum(row.values())
+
+    def interval(self, true: int, printed: int) -> tuple[float, float]:
+        """Return from which key on, and below which, a true count is printed so."""
+        values, ends = self._rows[min(true, self.last)]
+        at = int(np.flatnonzero(values == printed - max(0, true - self.last))[0])
+        return float(ends[at - 1] / ends[-1]) if at else 0.0, float(ends[at] / ends[-1])
 
     @cached_property
     def _rows(self) -> list[tuple[Any, Any]]:
@@ -115,6 +145,7 @@ class Rules:
     random: rounding goes to one of the two multiples nearest, by chance, not to the nearest.
     key: the table of the cell-key method.
     totals: further words for a margin.
+    parts: labels that are none, whatever they are named.
     decimals: of means, medians and totals; None: the most that a file prints.
     unit: cells are totals of contributions of 0 or more, whose limits are multiples of it; None:
         they are counts of people.
@@ -127,6 +158,7 @@ class Rules:
     random: bool = False
     key: CellKey | None = None
     totals: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
     decimals: int | None = None
     unit: Fraction | None = None
 
@@ -154,6 +186,8 @@ class Rules:
     def is_total(self, label: str) -> bool:
         """Check whether a label stands for a margin."""
         low = label.casefold()
+        if low in {word.casefold() for word in self.parts}:
+            return False
         more = {word.casefold() for word in self.totals}
         return low in TOTALS or low in more or _TOTAL.fullmatch(low) is not None
 
@@ -256,8 +290,9 @@ class Rules:
             if found is None:
                 raise InputError(f"{place}: the cell-key table never prints {count}")
             if found[0] == found[1]:
-                return Meaning(*found, "exact")
-            return Meaning(*found, "perturbed", partial(self.key.chance, count))
+                return Meaning(*found, "exact", key=self.key, number=count)
+            chance = partial(self.key.chance, count)
+            return Meaning(*found, "perturbed", chance, key=self.key, number=count)
         if self.base == 1:
             return Meaning(count, count, "exact")
         if count % self.base:
@@ -273,6 +308,13 @@ class Rules:
 def _rounded(base: int, printed: int, true: int) -> float:
     """Return the chance that a true count is rounded so, without bias."""
     return max(0.0, 1 - abs(printed - true) / base)
+
+
+def _unmarked(below: int, chance: Callable[[int], float] | None, true: int) -> float:
+    """Return the chance of a rounded number where counts from 1 to ``below`` - 1 have a mark."""
+    if 0 < true < below:
+        return 0.0
+    return 1.0 if chance is None else chance(true)
 
 
 def _no_number(text: str, place: str, meaning: str) -> InputError:

@@ -67,12 +67,13 @@ class FoundPeople:
         return list(zip(counts.min(axis=0).tolist(), counts.max(axis=0).tolist(), strict=True))
 
     def determined(self) -> list[dict[str, str | int]]:
-        """List the people whom every data set has; none where not all are known."""
+        """List the people whom every data set has as often; none where not all are known."""
         if not self.all_found:
             return []
         shared = Counter(self.data_sets[0])
         for data in self.data_sets[1:]:
-            shared &= Counter(data)
+            many = Counter(data)
+            shared = Counter({one: n for one, n in shared.items() if many[one] == n})
         return [
             {**self.groups[group], self.variable: value}
             for group, value in sorted(shared.elements(), key=lambda one: (one[1], one[0]))

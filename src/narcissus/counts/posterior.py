@@ -210,8 +210,10 @@ def log_weights(found: Any, sizes: Ints, prior: Prior) -> Floats:
     """
     many, cells = np.asarray(found, float), sizes.astype(float)
     if prior == "people":
-        return (many * np.log(cells) - gammaln(many + 1)).sum(axis=-1)
-    return (gammaln(many + cells) - gammaln(many + 1) - gammaln(cells)).sum(axis=-1)
+        each = many * np.log(cells) - gammaln(many + 1)
+    else:
+        each = gammaln(many + cells) - gammaln(many + 1) - gammaln(cells)
+    return np.asarray(each, dtype=np.float64).sum(axis=-1)
 
 
 def lattice(matrix: Any) -> Ints:

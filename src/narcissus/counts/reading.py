@@ -12,15 +12,27 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import takewhile
 from pathlib import Path
+from typing import Literal
 
 from narcissus._files import WESTERN, open_text, parsing
 from narcissus._visible import visible
+from narcissus.counts.columns import (
+    ColumnUse,
+    DeclaredColumns,
+    ReadColumns,
+    ask_for_column,
+    find_declared,
+    is_code_name,
+    is_percent_name,
+    read_columns,
+)
 from narcissus.counts.marks import Meaning, Rules, decimals, label_of, read_number
 from narcissus.errors import InputError, TooLargeError
+from narcissus.rows import Unaccounted
 from narcissus.tables.formats import is_sheet, sheet_as_text
 from narcissus.tables.heads import SAMPLE, find_head
 
@@ -34,6 +46,12 @@ _AGAIN = re.compile(r" \(\d+\)$")  # behind a name that another column has, too
 _TITLE = re.compile(r"[^,;\t|]*|[^,]*,,+|[^;]*;;+|[^\t]*\t\t+|[^|]*\|\|+")
 _BULK = re.compile(r"[^\t\n]*,[^\t\n]*\\[^\t\n]*\t")  # Eurostat: labels with commas, then tabs
 _LABEL = re.compile(r"\d+\s*(\+|and |or |years).*", re.I)  # no printed value
+_USES: dict[str, Literal["mean", "median", "total", "counts beside totals"]] = {
+    "mean": "mean",
+    "median": "median",
+    "total": "total",
+    "": "counts beside totals",
+}
 RESERVED = {"file", "line", "column", "of", "printed", "low", "high", "determined", "exact"}
 
 
@@ -120,30 +138,107 @@ class Cell:
         return f"{self.place}: {about or 'all'}: {visible(shown)}"
 
 
-def read_published(
-    path: Path | str, rules: Rules, *, variable: Variable | None = None, across: str | None = None,
+@dataclass(frozen=True)
+class TableRead:
+    """A table as it was read, with what each column was taken for.
+
+    Options
+    -------
+    file: its name.
+    cells: one for each row of a long table, in order.
+    shape: ``long`` or ``wide``.
+    across: the dimension of a wide table's columns; empty: there is none.
+    header, rows: columns that were read, and their cells.
+    columns: what columns without counts are.
+    uses: what columns with counts and statistics are.
+    margins: by dimension, words that stand for all its labels.
+    unaccounted: columns of a wide table's numbers that were not understood.
+    """
+
+    file: str
+    cells: list[Cell]
+    shape: Literal["long", "wide"]
+    across: str
+    header: list[str]
+    rows: list[tuple[int, list[str]]]
+    columns: ReadColumns
+    uses: tuple[ColumnUse, ...]
+    margins: Mapping[str, tuple[str, ...]]
+    unaccounted: tuple[Unaccounted, ...] = ()
+
+
+def read_table(
+    path: Path | str,
+    rules: Rules,
+    *,
+    variable: Variable | None = None,
+    across: str | None = None,
     magnitude: str | None = None,
-) -> list[Cell]:  # fmt: skip
+    declared: DeclaredColumns | None = None,
+) -> TableRead:
     """Read the cells of a published table from a CSV or Excel file.
 
-    ``magnitude`` names the column of totals that takes the place of counts in a long table;
-    ``across`` names the dimension whose labels are the columns of a wide table. Raises `InputError`
-    with file, line and column.
+    Options
+    -------
+    rules: how counts were made and printed.
+    variable: what means, medians and totals are about.
+    across: the dimension whose labels are the columns of a wide table. A table for which it is
+        given is wide, whatever its columns are named.
+    magnitude: the column of totals that takes the place of counts in a long table.
+    declared: what columns are, by name.
+
+    Raises `InputError` with file, line and column.
     """
     name = Path(path).name
+    declared = declared or DeclaredColumns()
     header, rows, above = read_rows(Path(path))
-    across = across or above
+    dropped = find_declared(header, declared.irrelevant)
+    kept = [at for at in range(len(header)) if at not in dropped]
+    if not kept:
+        raise InputError(f"{name}: all columns are declared irrelevant: leave one")
+    uses = [ColumnUse(header[at], "irrelevant", "declared") for at in sorted(dropped)]
+    header = [header[at] for at in kept]
+    rows = [(line, [cells[at] for at in kept]) for line, cells in rows]
     names = [
-        name if name.casefold() != "freq" or any(map(rules.is_value, (c[at] for _, c in rows)))
-        else "" for at, name in enumerate(header)  # a dimension of Eurostat's
-    ]  # fmt: skip
-    roles = _roles(names, variable) if magnitude is None else _totals(header, magnitude)
+        name
+        if name.casefold() != "freq" or any(map(rules.is_value, (c[at] for _, c in rows)))
+        else ""
+        for at, name in enumerate(header)  # a dimension of Eurostat's
+    ]
+    roles = None
+    if across is None:
+        names = [
+            "" if at in find_declared(header, declared.dimension) else text
+            for at, text in enumerate(names)
+        ]
+        roles = _roles_of(header, names, variable, magnitude, declared)
     if roles is None:
-        cells = list(_wide(name, header, rows, rules, across, magnitude or "count"))
+        read = _wide(name, header, rows, rules, across or above, magnitude or "count", declared)
     else:
-        cells = list(_long(name, header, roles, rows, rules))
-    _require_single(cells)
-    return cells
+        of = "" if variable is None else variable.name
+        columns = read_columns(name, header, rows, roles, rules, declared, of)
+        read = _long(name, header, roles, rows, rules, columns)
+    require_single(read.cells)
+    return replace(read, uses=(*uses, *read.uses))
+
+
+def _roles_of(
+    header: Sequence[str],
+    names: Sequence[str],
+    variable: Variable | None,
+    magnitude: str | None,
+    declared: DeclaredColumns,
+) -> dict[int, str] | None:
+    """Return which columns hold counts, totals and statistics; None: the table is wide."""
+    if magnitude is not None:
+        return _totals(header, magnitude)
+    counts = find_declared(header, () if declared.count is None else (declared.count,))
+    if counts:
+        names = [
+            "count" if at in counts else "" if _AGAIN.sub("", text.casefold()) in COUNTS else text
+            for at, text in enumerate(names)
+        ]
+    return _roles(names, variable)
 
 
 def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]], str | None]:
@@ -247,27 +342,32 @@ def _totals(header: Sequence[str], magnitude: str) -> dict[int, str] | None:
     names = [name.casefold() for name in header]
     if names.count(magnitude.casefold()) != 1:
         return None
-    others = {at: "" for at, low in enumerate(names) if low in COUNTS or _STATISTIC.fullmatch(low)}
+    others = {at: "" for at, low in enumerate(names) if low in COUNTS}
     return others | {names.index(magnitude.casefold()): "count"}
 
 
 def _long(
-    name: str, header: Sequence[str], roles: Mapping[int, str],
-    rows: Sequence[tuple[int, list[str]]], rules: Rules,
-) -> Iterator[Cell]:  # fmt: skip
-    """Yield the cells of a long table."""
-    dimensions = {at: text for at, text in enumerate(header) if at not in roles}
+    name: str,
+    header: list[str],
+    roles: Mapping[int, str],
+    rows: list[tuple[int, list[str]]],
+    rules: Rules,
+    columns: ReadColumns,
+) -> TableRead:
+    """Read a long table."""
+    groups = [second.column for second in columns.second_names if second.is_group]
+    dimensions = {
+        at: text for at, text in enumerate(header) if at in columns.dimensions or text in groups
+    }
     _require_names(name, [*dimensions.values()])
-    where = {role: at for at, role in roles.items()}
-    printed = [
-        cells[at] for _, cells in rows for role, at in where.items()
-        if role not in ("", "count") and read_number(cells[at]) is not None
-    ]  # fmt: skip
-    places = max(map(decimals, printed), default=0) if rules.decimals is None else rules.decimals
-    for line, cells in rows:
-        labels = {}
+    margins: dict[str, dict[str, None]] = {}
+    where = {role: at for at, role in roles.items() if role}
+    cells: list[Cell] = []
+    places = _places(where, rows, rules)
+    for line, texts in rows:
+        labels: dict[str, str] = {}
         for at, dimension in dimensions.items():
-            label = label_of(cells[at])
+            label = label_of(texts[at])
             if not label:
                 raise InputError(
                     f"{name}: line {line}, column {visible(dimension)} is empty: write * for a "
@@ -275,42 +375,103 @@ def _long(
                 )
             if not rules.is_total(label):
                 labels[dimension] = label
+            else:
+                margins.setdefault(dimension, {})[label] = None
         at = where["count"]
-        count = rules.count(cells[at], f"{name}: line {line}, column {header[at]}")
-        statistics = {}
-        for role, column in where.items():
-            if role not in ("", "count") and rules.suppressed(cells[column]) is None:
-                number = read_number(cells[column])
-                if number is None:
-                    raise InputError(
-                        f"{name}: line {line}, column {header[column]}: {cells[column]!r} is "
-                        "neither a number nor a known mark of suppression; declare it with --mark"
-                    )
-                statistics[role] = Statistic(number, places)
-        yield Cell(name, line, header[at], cells[at], labels, count, statistics, rules.unit)
+        count = rules.count(texts[at], f"{name}: line {line}, column {header[at]}")
+        statistics = _statistics(name, line, header, texts, where, rules, places)
+        cells.append(Cell(name, line, header[at], texts[at], labels, count, statistics, rules.unit))
+    kind = "count" if rules.unit is None else "magnitude"
+    uses = [ColumnUse(header[at], _USES.get(role, kind)) for at, role in roles.items()]
+    return TableRead(
+        name,
+        cells,
+        "long",
+        "",
+        header,
+        rows,
+        columns,
+        tuple(uses),
+        {dimension: tuple(words) for dimension, words in margins.items()},
+    )
 
 
-def _wide(
-    name: str, header: Sequence[str], rows: Sequence[tuple[int, list[str]]], rules: Rules,
-    across: str | None, content: str,
-) -> Iterator[Cell]:  # fmt: skip
-    """Yield the cells of a wide table."""
+def _places(where: Mapping[str, int], rows: Sequence[tuple[int, list[str]]], rules: Rules) -> int:
+    """Return the decimals of statistics: the most that one of them has."""
+    if rules.decimals is not None:
+        return rules.decimals
+    printed = [
+        cells[at]
+        for _, cells in rows
+        for role, at in where.items()
+        if role != "count" and read_number(cells[at]) is not None
+    ]
+    return max(map(decimals, printed), default=0)
+
+
+def _statistics(
+    name: str,
+    line: int,
+    header: Sequence[str],
+    texts: Sequence[str],
+    where: Mapping[str, int],
+    rules: Rules,
+    places: int,
+) -> dict[str, Statistic]:
+    """Read the means, medians and totals of a row."""
+    statistics: dict[str, Statistic] = {}
+    for role, at in where.items():
+        if role == "count" or rules.suppressed(texts[at]) is not None:
+            continue
+        number = read_number(texts[at])
+        if number is None:
+            raise InputError(
+                f"{name}: line {line}, column {header[at]}: {texts[at]!r} is neither a number nor "
+                "a known mark of suppression; declare it with --mark"
+            )
+        statistics[role] = Statistic(number, places)
+    return statistics
+
+
+def _value_columns(
+    name: str,
+    header: Sequence[str],
+    rows: Sequence[tuple[int, list[str]]],
+    rules: Rules,
+    content: str,
+) -> tuple[int, int]:
+    """Return where a wide table's columns of numbers begin and end."""
 
     def holds_values(at: int) -> bool:
         others = [cells[at] for _, cells in rows if not rules.is_value(cells[at])]
         # a few that are no values, and no labels either, are refused where they stand
         return 2 * len(others) <= len(rows) and not any(map(_LABEL.fullmatch, others))
 
-    first = len(header)
-    while first > 1 and holds_values(first - 1):
+    def holds_numbers(at: int) -> bool:
+        return any(read_number(cells[at]) is not None for _, cells in rows)
+
+    last = len(header)
+    if any(holds_numbers(at) and holds_values(at) for at in range(1, last)):
+        while last > 2 and not (holds_values(last - 1) and holds_numbers(last - 1)):
+            last -= 1
+        if any(map(holds_values, range(last, len(header)))) and holds_values(len(header) - 1):
+            last = len(header)  # columns that hide all their numbers
+    first = last
+    while first > 1 and holds_values(first - 1) and not is_code_name(header[first - 1]):
         first -= 1
-    if first == len(header):
+    if first == last:
         raise InputError(
             f"{name} has neither a column `{content}` nor, as its last column, one of numbers "
-            f"({visible(header[-1])}): a long table has a column `{content}`, a wide one has "
-            "labels and then numbers"
+            f"({visible(header[-1])}): a long table has a column `{content}` (--count NAME), a "
+            "wide one has labels and then numbers"
         )
-    rowwise, labels = list(header[:first]), list(header[first:])
+    return first, last
+
+
+def _across(
+    name: str, rowwise: list[str], labels: list[str], rules: Rules, across: str | None, content: str
+) -> tuple[list[str], list[str], str | None]:
+    """Return names of row labels, labels of columns, and the dimension that these are of."""
     corner, _, beside = rowwise[-1].partition("\\")
     if beside.strip():
         rowwise[-1], across = corner.strip(), across or beside.strip()
@@ -320,22 +481,87 @@ def _wide(
     if across is None and not all(map(rules.is_total, labels)):
         raise InputError(
             f"{name}: which dimension has the labels {', '.join(map(visible, labels[:4]))}? Name "
-            f"it with --across {name}=NAME, or write a column `{content}` if the table is long"
+            f"it with --across {name}=NAME, or write a column `{content}` if the table is long "
+            f"(--count {visible(labels[-1])})"
         )
-    _require_names(name, [*rowwise, *([across] if across else [])])
-    for line, cells in rows:
-        own = {
-            dimension: label_of(cells[at])
-            for at, dimension in enumerate(rowwise)
-            if not rules.is_total(label_of(cells[at]))
-        }
-        if missing := next((dimension for dimension, label in own.items() if not label), None):
-            raise InputError(f"{name}: line {line}, column {visible(missing)} is empty")
-        for at, label in enumerate(labels, first):
+    return rowwise, labels, across
+
+
+def _wide(
+    name: str,
+    header: list[str],
+    rows: list[tuple[int, list[str]]],
+    rules: Rules,
+    across: str | None,
+    content: str,
+    declared: DeclaredColumns,
+) -> TableRead:
+    """Read a wide table."""
+    first, last = _value_columns(name, header, rows, rules, content)
+    forced = find_declared(header, declared.dimension)
+    values = [at for at in range(first, last) if at in forced or not is_percent_name(header[at])]
+    questions = [
+        ask_for_column(name, header[at], "Its percentages may tell of hidden counts.", "irrelevant")
+        for at in range(first, last)
+        if at not in values
+    ]
+    if not values:
+        raise InputError(f"{name} has percentages alone, and no counts")
+    taken = dict.fromkeys(range(first, last), "count")
+    columns = read_columns(name, header, rows, taken, rules, declared)
+    groups = [second.column for second in columns.second_names if second.is_group]
+    places = [at for at in range(len(header)) if at in columns.dimensions or header[at] in groups]
+    rowwise, labels, across = _across(
+        name,
+        [header[at] for at in places] or [""],
+        [header[at] for at in values],
+        rules,
+        across,
+        content,
+    )
+    _require_names(name, [*rowwise[: len(places)], *([across] if across else [])])
+    margins: dict[str, dict[str, None]] = {}
+    cells: list[Cell] = []
+    for line, texts in rows:
+        row_labels: dict[str, str] = {}
+        for at, dimension in zip(places, rowwise, strict=False):
+            label = label_of(texts[at])
+            if not label:
+                raise InputError(f"{name}: line {line}, column {visible(dimension)} is empty")
+            if rules.is_total(label):
+                margins.setdefault(dimension, {})[label] = None
+            else:
+                row_labels[dimension] = label
+        for at, label in zip(values, labels, strict=True):
             place = f"{name}: line {line}, column {visible(header[at])}"
             more = {} if across is None or rules.is_total(label) else {across: label}
-            count = rules.count(cells[at], place)
-            yield Cell(name, line, header[at], cells[at], own | more, count, unit=rules.unit)
+            count = rules.count(texts[at], place)
+            cell_labels = row_labels | more
+            cells.append(
+                Cell(name, line, header[at], texts[at], cell_labels, count, unit=rules.unit)
+            )
+    if across:
+        margins |= {across: {label: None for label in labels if rules.is_total(label)}}
+    kind = "count" if rules.unit is None else "magnitude"
+    uses = [
+        ColumnUse(header[at], kind, f"{across} = {label}" if across else "")
+        for at, label in zip(values, labels, strict=True)
+    ]
+    uses += [
+        ColumnUse(header[at], "not understood") for at in range(first, last) if at not in values
+    ]
+    return TableRead(
+        name,
+        cells,
+        "wide",
+        across or "",
+        header,
+        rows,
+        columns,
+        tuple(uses),
+        {dimension: tuple(words) for dimension, words in margins.items() if words},
+        tuple(questions),
+    )
 
 
 def _require_names(name: str, found: Sequence[str]) -> None:
@@ -348,11 +574,11 @@ def _require_names(name: str, found: Sequence[str]) -> None:
             raise InputError(f"{name} has two columns of the dimension {visible(dimension)}")
 
 
-def _require_single(cells: Sequence[Cell]) -> None:
+def require_single(cells: Sequence[Cell]) -> None:
     """Refuse two cells of one table about the same people."""
-    seen: dict[frozenset[tuple[str, str]], Cell] = {}
+    seen: dict[tuple[str, frozenset[tuple[str, str]]], Cell] = {}
     for cell in cells:
-        key = frozenset(cell.labels.items())
+        key = cell.file, frozenset(cell.labels.items())
         if (other := seen.setdefault(key, cell)) is not cell:
             about = ", ".join(f"{k} = {v}" for k, v in cell.labels.items()) or "all"
             raise InputError(

@@ -122,7 +122,8 @@ class AsPublished:
         least = int(rules.no_zeros)
         if before.kind == "suppressed" and before.high is None:
             return Meaning(min(least, count), None, "suppressed")
-        below = None if before.kind == "rounded" or table.shows_few else table.below
+        is_printed = before.kind == "rounded" and not table.hides
+        below = None if is_printed or table.shows_few else table.below
         if before.kind == "suppressed":
             below = (before.high or 0) + 1
         if before.kind == "range" and before.low <= count <= (before.high or 0):
@@ -137,7 +138,8 @@ class AsPublished:
         up = 2 * beyond >= rules.base > 1
         if rules.random:
             up = rng.random() * rules.base < beyond
-        return rules.behind(count - beyond + rules.base * int(up), cell.place)
+        told = rules.behind(count - beyond + rules.base * int(up), cell.place)
+        return told if below is None else told.without(below)
 
     def check(self, people: pd.DataFrame) -> None:
         """Check that the cells are about these people.
@@ -180,10 +182,14 @@ class _PrintedTable:
         told = [cell.count for cell in cells]
         marks = [one.high + 1 for one in told if one.kind == "suppressed" and one.high is not None]
         self.below = max(marks, default=None) if rules.below is None else rules.below
+        self.hides = bool(marks)
         numbers = [one for one in told if one.kind in ("exact", "perturbed")]
         # a count that a mark should stand for is printed as a number
-        self.shows_few = any(one.low >= 1 and (one.high or 0) < (self.below or 0)
-                             for one in numbers)  # fmt: skip
+        self.shows_few = any(
+            one.low >= 1 and (one.high or 0) < (self.below or 0)
+            for one in told
+            if one.kind in ("exact", "perturbed", "rounded")
+        )
         spans = {(one.low, one.high): one for one in told if one.kind == "range"}
         self._spans = [
             one for _, one in sorted(spans.items())

@@ -11,10 +11,10 @@ still holds, but may be wider than necessary (`System.exact` is false).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import prod
 from typing import Any
 
@@ -231,13 +231,18 @@ class System:
     exact: bool  # whether limits of this system are those of all dimensions crossed
     is_whole: bool  # whether all dimensions are crossed
     finest: Ints | None  # with an axis for each dimension: unknowns; -1: settled by a published 0
+    blocks: tuple[tuple[tuple[str, ...], Ints], ...] = ()
+    """Dimensions that are crossed with each other, and their unknowns, as of `finest`."""
 
 
 def build(
     cells: Sequence[Cell], dimensions: Mapping[str, Dimension], given: Structure,
-    *, keep_zeros: bool = False, crossed_at_most: int = CROSSED,
+    *, keep_zeros: bool = False, crossed_at_most: int = CROSSED, with_keys: bool = False,
 ) -> System:  # fmt: skip
-    """Build the system of all cells; ``keep_zeros`` keeps unknowns that a published 0 settles."""
+    """Build the system of all cells; ``keep_zeros`` keeps unknowns that a published 0 settles.
+
+    ``with_keys``: cells that a key printed differently are not of the same people.
+    """
     chosen = [selection(cell, dimensions, given) for cell in cells]
     low = np.array([cell.count.low for cell in cells], dtype=np.int64)
     high = np.array(
@@ -258,24 +263,45 @@ def build(
         if low[at] == high[at] and all(len(leaves) == 1 for leaves in one.values())
     }
     signs = [np.ones(len(row), np.int64) for row in rows]
-    values: list[int] = []
+    values, above = list[int](), list[tuple[int, int]]()
     for plus, minus, value in _links(blocks, crossed, begin, dimensions, known):
         rows.append(np.concatenate([plus, minus]))
         signs.append(np.repeat([1, -1], [len(plus), len(minus)]))
         values.append(value)
+    for row, sign in _of_keys(cells, rows, begin) if with_keys else ():
+        rows.append(row)
+        signs.append(sign)
+        above.append((1, BIG))
     matrix = csr_array(
         (np.concatenate(signs), np.concatenate(rows), np.cumsum([0, *map(len, rows)])),
         shape=(len(rows), int(begin[-1])), dtype=np.int64,
     )  # fmt: skip
-    linked = np.array(values, np.int64)
+    linked = np.array([*((n, n) for n in values), *above], np.int64).reshape(-1, 2)
     matrix, sizes, kept, places = _merged(matrix)
-    finest = crossed[0].finest(places) if len(blocks) == 1 else None
+    each = tuple(
+        (tuple(block), one.finest(places[a:b]))
+        for block, one, (a, b) in zip(blocks, crossed, pairwise(begin), strict=True)
+    )
+    finest = each[0][1] if len(blocks) == 1 else None
     block = (np.searchsorted(begin, kept, "right") - 1).tolist()
     return System(
-        matrix, np.concatenate([low, linked]), np.concatenate([high, linked]), sizes,
+        matrix, np.concatenate([low, linked[:, 0]]), np.concatenate([high, linked[:, 1]]), sizes,
         [crossed[at].labels(k - begin[at]) for at, k in zip(block, kept.tolist(), strict=True)],
-        exact, len(blocks) == 1, finest,
+        exact, len(blocks) == 1, finest, each,
     )  # fmt: skip
+
+
+def _of_keys(
+    cells: Sequence[Cell], rows: Sequence[Ints], begin: Ints
+) -> Iterator[tuple[Ints, Ints]]:
+    """Yield unknowns of which one holds somebody, since two cells have another key."""
+    from narcissus.counts.keys import differing
+
+    block = [int(np.searchsorted(begin, row[0], "right")) if len(row) else 0 for row in rows]
+    for chosen in set(block[: len(cells)]):
+        mine = [at for at in range(len(cells)) if block[at] == chosen]
+        for row in differing([cells[at] for at in mine], [rows[at] for at in mine]):
+            yield row, np.ones(len(row), np.int64)
 
 
 class _Crossed:

@@ -31,24 +31,24 @@ _MACHINE = platform.machine()
 # calls that change files only those are there that Landlock restricts to the private folder: no
 # chmod, no chown, no times, and no links, so that there is nothing to race for.
 _ALLOWED: dict[str, tuple[int | None, int | None]] = {
-    "read": (0, 63), "write": (1, 64), "open": (2, None), "close": (3, 57), "stat": (4, None),
+    "read": (0, 63), "write": (1, 64), "close": (3, 57), "stat": (4, None),
     "fstat": (5, 80), "lstat": (6, None), "poll": (7, None), "ppoll": (271, 73),
     "lseek": (8, 62), "mmap": (9, 222), "mprotect": (10, 226), "munmap": (11, 215),
     "brk": (12, 214), "rt_sigaction": (13, 134), "rt_sigprocmask": (14, 135),
-    "rt_sigreturn": (15, 139), "ioctl": (16, 29), "pread64": (17, 67), "readv": (19, 65),
+    "rt_sigreturn": (15, 139), "pread64": (17, 67), "readv": (19, 65),
     "writev": (20, 66), "access": (21, None), "faccessat": (269, 48), "faccessat2": (439, 439),
     "select": (23, None), "pselect6": (270, 72), "sched_yield": (24, 124), "mremap": (25, 216),
     "madvise": (28, 233), "dup": (32, 23), "dup2": (33, None), "dup3": (292, 24),
     "nanosleep": (35, 101), "clock_nanosleep": (230, 115), "getpid": (39, 172),
     "gettid": (186, 178), "exit": (60, 93), "exit_group": (231, 94), "uname": (63, 160),
-    "fcntl": (72, 25), "getcwd": (79, 17), "readlink": (89, None), "readlinkat": (267, 78),
+    "getcwd": (79, 17), "readlink": (89, None), "readlinkat": (267, 78),
     "gettimeofday": (96, 169), "getrlimit": (97, 163), "getrusage": (98, 165),
     "sysinfo": (99, 179), "times": (100, 153), "getuid": (102, 174), "getgid": (104, 176),
     "geteuid": (107, 175), "getegid": (108, 177), "getppid": (110, 173),
     "sigaltstack": (131, 132), "statfs": (137, 43), "fstatfs": (138, 44),
     "arch_prctl": (158, None), "futex": (202, 98), "sched_getaffinity": (204, 123),
     "getdents64": (217, 61), "set_tid_address": (218, 96), "clock_gettime": (228, 113),
-    "clock_getres": (229, 114), "openat": (257, 56),
+    "clock_getres": (229, 114),
     "newfstatat": (262, 79), "set_robust_list": (273, 99), "getrandom": (318, 278),
     "statx": (332, 291), "rseq": (334, 293), "restart_syscall": (219, 128), "time": (201, None),
     "mkdir": (83, None), "mkdirat": (258, 34), "rmdir": (84, None), "unlink": (87, None),
@@ -56,6 +56,20 @@ _ALLOWED: dict[str, tuple[int | None, int | None]] = {
     "ftruncate": (77, 46), "fallocate": (285, 47), "pwrite64": (18, 68), "fsync": (74, 82),
     "fdatasync": (75, 83), "umask": (95, 166),
 }  # fmt: skip
+# Of calls that are many in one, the commands that ordinary programs need: F_DUPFD, F_GETFD,
+# F_SETFD, F_GETFL, F_DUPFD_CLOEXEC; TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX and
+# TCGETS2. The others name who gets a signal, ask for one, or take a lease.
+_COMMANDS: dict[str, tuple[tuple[int, int], tuple[int, ...]]] = {
+    "fcntl": ((72, 25), (0, 1, 2, 3, 1030)),
+    "ioctl": ((16, 29), (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451, 0x802C542A)),
+}
+_OPENING: dict[str, tuple[tuple[int | None, int | None], int]] = {
+    "open": ((2, None), 24),
+    "openat": ((257, 56), 32),
+}
+"""Calls that open a file, and where their flags are."""
+_O_TRUNC, _O_WRITES = 0x200, 3  # Landlock before its third version lets a reader empty a file
+_F_SETFL, _O_ASYNC = 4, 0x2000  # a flag of F_SETFL asks for signals
 _CLONE, _CLONE3 = (56, 220), (435, 435)
 _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _CLONE_THREAD = 0x00010000
@@ -169,9 +183,12 @@ _READ_FILE, _WRITE_FILE, _READ_DIR = 4, 2, 8
 _PRIVATE_FOLDER = _READ_FILE | _WRITE_FILE | _READ_DIR | 16 | 32 | 128 | 256 | 1 << 13 | 1 << 14
 
 
-def _landlock(readable: list[str], private: str) -> int:
-    """Forbid all but reading ``readable`` and writing ``private``; return the ABI version."""
-    version = int(_LIBC.syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), 1))
+def _landlock(readable: list[str], private: str, newest: int) -> int:
+    """Forbid all but reading ``readable`` and writing ``private``; return the ABI version.
+
+    newest: the newest version to use, as on an older kernel.
+    """
+    version = min(newest, int(_LIBC.syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), 1)))
     if version < 1:
         raise OSError("Landlock is not there")
     handled = (1 << _FS_RIGHTS.get(version, 16)) - 1
@@ -235,6 +252,29 @@ def _filter() -> bytes:
     ]
     for number in numbers:
         lines += [_instruction(equal, number, 0, 1), _instruction(give, _RET_ALLOW)]
+    for pair, place in _OPENING.values():
+        if (number := pair[column]) is not None:
+            block = [
+                _instruction(load, place),
+                _instruction(any_bit, _O_TRUNC, 0, 2),
+                _instruction(any_bit, _O_WRITES, 1, 0),
+                _instruction(give, _RET_ERRNO | _EPERM),
+                _instruction(give, _RET_ALLOW),
+            ]
+            lines += [_instruction(equal, number, 0, len(block)), *block]
+    for name, (pair, commands) in _COMMANDS.items():
+        block = [_instruction(load, 24)]
+        for command in commands:
+            block += [_instruction(equal, command, 0, 1), _instruction(give, _RET_ALLOW)]
+        if name == "fcntl":
+            block += [
+                _instruction(equal, _F_SETFL, 0, 3),
+                _instruction(load, 32),
+                _instruction(any_bit, _O_ASYNC, 1, 0),
+                _instruction(give, _RET_ALLOW),
+            ]
+        block.append(_instruction(give, _RET_ERRNO | _EPERM))
+        lines += [_instruction(equal, pair[column], 0, len(block)), *block]
     lines.append(_instruction(give, _RET_ERRNO | _EPERM))
     return b"".join(lines)
 
@@ -308,7 +348,9 @@ def confine(config: dict[str, Any]) -> list[str]:
     _resource_limits(config)
     layers = ["resource limits"]
     try:
-        layers.append(f"Landlock (version {_landlock(config['readable'], config['tmp'])})")
+        layers.append(
+            f"Landlock (version {_landlock(config['readable'], config['tmp'], config['landlock'])})"
+        )
     except OSError as error:
         layers.append(f"!Landlock: {error}")
     try:

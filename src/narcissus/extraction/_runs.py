@@ -21,7 +21,7 @@ from narcissus._guarded import GuardedRun, Stop, isolated_python, run_guarded
 from narcissus._scratch import scratch_folder
 from narcissus._validation import integer, positive
 from narcissus.errors import NarcissusError
-from narcissus.extraction.language_models import check_model_folder
+from narcissus.extraction.model_folders import check_model_folder
 
 Ending = Literal["finished", "crashed", "timeout", "output limit"]
 _FREE_USERS = (61184, 65519)  # as systemd has them for users of one service: nobody's
@@ -34,6 +34,8 @@ for finder in sys.meta_path:  # editable installs that come with a finder of the
 print(json.dumps(found))
 """
 METHOD = "namespaces"
+NEWEST_LANDLOCK = 6
+"""Newest version of Landlock that is used; tests lower it, as on an older kernel."""
 """The walls that a server can stand behind: the private folder has a size of its own there."""
 IMPORTED_ONCE = ("numpy", "scipy", "pandas", "sklearn", "safetensors", "tokenizers", "torch",
                  "transformers")  # fmt: skip
@@ -212,6 +214,7 @@ def _config(folder: Path, limits: Limits, method: str, *, has_input: bool) -> di
         "memory": limits.memory,
         "threads": limits.threads,
         "disk": limits.disk,
+        "landlock": NEWEST_LANDLOCK,
         # Where the private folder cannot be given a size of its own, somebody must look at it.
         "watch_folder": method in {"Landlock", "bubblewrap"},
     }

@@ -19,6 +19,7 @@ import gc
 import importlib
 import json
 import os
+import resource
 import runpy
 import selectors
 import signal
@@ -45,6 +46,8 @@ def enter(config: dict[str, Any]) -> Callable[[], None]:
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (1, 2):  # what an import prints is no answer
         os.dup2(null, stream)
+    memory = max(limits["memory"] for _, limits in config["runs"])
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))  # of what is read for all runs as well
     atexit.register(_leave)  # first of all, and so the last that is done at the end of a run
     for name in config["modules"]:
         _import(name)

@@ -29,6 +29,7 @@ from narcissus._files import (
     read_bytes,
     write_atomically,
 )
+from narcissus._json import read_json
 from narcissus._validation import integer
 from narcissus.errors import InputError, TooLargeError
 from narcissus.worlds.base import Draw
@@ -173,7 +174,7 @@ def _safetensors(path: Path) -> list[Header]:
             raise BadContentError("its header is cut off")
         if length > LONGEST_HEADER:
             raise BadContentError(f"its header has {length:,} bytes, more than {LONGEST_HEADER:,}")
-        entries = json.loads(file.read(length))
+        entries = read_json(file.read(length))
     if not isinstance(entries, dict):
         raise BadContentError("its header is no table of arrays")
     body = total - 8 - length
@@ -440,7 +441,7 @@ def trained_once(folder: Path, said: Mapping[str, object], train: Callable[[], o
     """
     beside = folder.with_name(f"{folder.name}.trained_on.json")
     with suppress(OSError, ValueError, InputError):
-        if folder.is_dir() and json.loads(read_bytes(beside)) == said:
+        if folder.is_dir() and read_json(read_bytes(beside)) == said:
             return
     shutil.rmtree(folder, ignore_errors=True)
     train()

@@ -35,16 +35,24 @@ from scipy import special
 from scipy.spatial import distance
 
 from narcissus._arrays import BoolArray, Floats
-from narcissus._files import file_size, is_ours, parsing
+from narcissus._files import is_ours, parsing
 from narcissus._optional import optional
 from narcissus._options import BesideStudy, FilledIn
 from narcissus._random import RandomSource, child, generator
 from narcissus._validation import integer, positive
 from narcissus.errors import InputError
-from narcissus.extraction.files import DataSet, refuse_pickle
+from narcissus.extraction.files import DataSet, refuse_links
 from narcissus.extraction.images import CaptionedImages
 from narcissus.extraction.kept import Keeps, Kept, in_batches, key_of
-from narcissus.extraction.language_models import LARGEST_TEXT, device_of, settings_of, silent
+from narcissus.extraction.language_models import device_of, silent
+from narcissus.extraction.model_folders import (
+    ModelFiles,
+    read_model_files,
+    settings_of,
+    staged,
+    weights_of,
+)
+from narcissus.extraction.model_trial import require_laid_out
 from narcissus.extraction.relations import nearest_other, printed
 from narcissus.observer import SILENT, Observer
 
@@ -52,7 +60,6 @@ Attempts = Mapping[str, Floats]
 """By caption: rows that were kept, shape (kept, pixels of an image)."""
 INDEX = "model_index.json"
 _LIBRARIES = {"diffusers", "transformers", "stable_diffusion"}  # the last: a module of diffusers
-_TEXTS = {".json", ".txt", ".model"}
 
 
 class ImageGenerator(Protocol):
@@ -308,9 +315,13 @@ class CaptionedGenerator(Protocol):
 def check_diffusers_folder(path: Path) -> int:
     """Refuse a folder whose model cannot be read safely; return the bytes of its weights.
 
-    Safe means: `model_index.json`, weights in safetensors or no pickles, no custom code, and
-    configurations of at most 64 MiB.
+    Safe means: `model_index.json`, weights in safetensors, and what
+    `narcissus.extraction.model_folders` allows in configurations.
     """
+    return sum(files.size for files in _pipeline_files(path).values())
+
+
+def _pipeline_files(path: Path) -> dict[str, ModelFiles]:
     if not path.is_dir():
         raise InputError(f"no such model folder: {path}")
     if not (path / INDEX).is_file():
@@ -318,15 +329,13 @@ def check_diffusers_folder(path: Path) -> int:
             f"the folder {path} is no diffusion model: it has no {INDEX} (save the whole pipeline "
             "with `save_pretrained(folder)`)"
         )
-    for file in path.rglob("*"):
-        if file.suffix in _TEXTS:
-            file_size(file, largest=LARGEST_TEXT)
-        if file.suffix == ".py":
-            raise InputError(
-                f"the model in {path} brings code of its own ({file.relative_to(path)}), which is "
-                "never run here: use a pipeline of classes that diffusers knows"
-            )
-    weights: list[Path] = []
+    refuse_links(path)
+    for file in path.rglob("*.py"):
+        raise InputError(
+            f"the model in {path} brings code of its own ({file.relative_to(path)}), which is "
+            "never run here: use a pipeline of classes that diffusers knows"
+        )
+    parts = {"": read_model_files(path)}
     for name, entry in _parts(path, settings_of(path / INDEX)).items():
         library = entry[0]
         if library is not None and library not in _LIBRARIES:
@@ -334,11 +343,13 @@ def check_diffusers_folder(path: Path) -> int:
                 f"{path / INDEX}: the part {name!r} is of {library!r}, and only parts of diffusers "
                 "and transformers are read: code of others is never run here"
             )
-        with parsing(path / INDEX, "a configuration"):  # a name may be longer than a file's
-            weights += _weights(path / name)
-    if not weights:
+        if library is not None:
+            with parsing(path / INDEX, "a configuration"):  # a name may be longer than a file's
+                _require_readable(path / name)
+                parts[name] = read_model_files(path / name)
+    if not any(files.weights for files in parts.values()):
         raise InputError(f"the model folder {path} has no weights: *.safetensors is needed")
-    return sum(file.stat().st_size for file in weights)
+    return parts
 
 
 def _parts(path: Path, index: dict[str, Any]) -> dict[str, list[str | None]]:
@@ -353,18 +364,14 @@ def _parts(path: Path, index: dict[str, Any]) -> dict[str, list[str | None]]:
     return parts
 
 
-def _weights(part: Path) -> list[Path]:
-    """Return the weights of a part; refuse a part whose only weights may be pickles."""
-    found = sorted(part.glob("*.safetensors"))
-    for file in found:
-        refuse_pickle(file)
+def _require_readable(part: Path) -> None:
+    """Refuse a part whose only weights may be pickles."""
     pickles = sorted(f for f in part.glob("*") if f.suffix in {".bin", ".pt", ".pth", ".ckpt"})
-    if pickles and not found:
+    if pickles and not weights_of(part):
         raise InputError(
             f"{pickles[0]} is not read, since it may hold a pickle, which can run any program: "
             "save the pipeline with `save_pretrained(folder, safe_serialization=True)`"
         )
-    return found
 
 
 class DiffusersGenerator:
@@ -386,16 +393,19 @@ class DiffusersGenerator:
         batch: int = 16,
     ) -> None:
         folder = Path(folder)
-        check_diffusers_folder(folder)
+        files = _pipeline_files(folder)
         self._torch, diffusers, transformers = _libraries()
+        require_laid_out(files, folder)
         try:
-            with silent(diffusers), silent(transformers):
+            with silent(diffusers), silent(transformers), staged(files) as place:
                 self._pipeline: Any = diffusers.DiffusionPipeline.from_pretrained(
-                    str(folder), use_safetensors=True, local_files_only=True,
+                    str(place),
+                    use_safetensors=True,
+                    local_files_only=True,
                     trust_remote_code=False,
-                )  # fmt: skip
+                )
         except Exception as error:  # whatever the library meets in a broken folder
-            if is_ours(error):
+            if is_ours(error, OSError):
                 raise
             raise InputError(f"cannot read the diffusion model in {folder}: {error}") from error
         for name, part in self._pipeline.components.items():
@@ -461,7 +471,7 @@ def _require_weights(folder: Path, part: Any) -> None:
     """Refuse a part of which the folder lacks weights: diffusers would draw them at random."""
     safetensors = optional("safetensors", extra="images", purpose="A diffusion model in a folder")
     kept = 0  # by their number, since diffusers reads some under older names
-    for file in folder.glob("*.safetensors"):
+    for file in weights_of(folder):
         with safetensors.safe_open(str(file), "pt") as weights:
             names: list[str] = weights.keys()
             kept += sum(math.prod(weights.get_slice(one).get_shape()) for one in names)

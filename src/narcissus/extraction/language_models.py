@@ -19,78 +19,39 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Protocol, cast
+from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from narcissus._arrays import Floats
-from narcissus._files import file_size, files_digest, is_ours, parsing, read_bytes
+from narcissus._files import files_digest, is_ours
 from narcissus._optional import optional
 from narcissus._options import BesideStudy, FilledIn
 from narcissus._random import RandomSource, generator
 from narcissus._validation import integer, positive
 from narcissus.errors import InputError, NarcissusError, TooLargeError
 from narcissus.extraction.byte_tokenizer import TOKENS, write_tokenizer
-from narcissus.extraction.files import refuse_links, refuse_pickle, trained_once
+from narcissus.extraction.files import trained_once
 from narcissus.extraction.kept import Keeps, Kept, in_batches, key_of, tokens_fit
+from narcissus.extraction.model_folders import (
+    check_model_folder,
+    language_model_files,
+    staged,
+)
+from narcissus.extraction.model_trial import require_laid_out
 from narcissus.extraction.ngram import CharacterNgram, Generator, model_prior
 from narcissus.extraction.recovered import Completes, TextDocument
 from narcissus.extraction.training import descend
 from narcissus.observer import SILENT, Observer
 from narcissus.priors.secrets import MOST, SecretPrior, read_values
 
-LARGEST_TEXT = 2**26
-"""Most bytes of a model's configuration, and of each file of its tokenizer (64 MiB)."""
 Texts = Sequence[TextDocument]
-_TEXTS = {".json", ".txt", ".jinja", ".model"}
 _IGNORED = -100  # labels that PyTorch's loss leaves out
 _LEAST_LOG, _LEAST_SPREAD = -1e9, 1e-12  # nats, and nats squared
 _LEAST_FREE = 2**28  # bytes that scoring may always take
 _BYTES = 12  # for each number that a model gives, and what is computed of it
 _SECONDS = 3e-10  # a parameter and a token, there and back, on one core
-
-
-def check_model_folder(path: Path) -> int:
-    """Refuse a folder without a model whose weights can be read safely; return the bytes of the
-    weights.
-    Raises InputError: it is missing, has no ``config.json`` or no ``*.safetensors``, or asks for
-        code of its own.
-    """
-    if not path.is_dir():
-        raise InputError(f"no such model folder: {path}")
-    if not (path / "config.json").is_file():
-        raise InputError(f"the folder {path} is no model: it has no config.json")
-    refuse_links(path)
-    weights = sorted(path.glob("*.safetensors"))
-    if not weights:
-        raise InputError(
-            f"the model folder {path} has no weights: *.safetensors is needed "
-            "(a .bin file is a pickle and is not read; save the model with "
-            "`save_pretrained(folder, safe_serialization=True)`)"
-        )
-    for file in path.rglob("*"):  # whoever gets the folder would get them as well
-        if file.is_file():
-            refuse_pickle(file)
-    for file in path.iterdir():  # configuration and tokenizer, which are read whole
-        if file.suffix in _TEXTS:
-            file_size(file, largest=LARGEST_TEXT)
-    for name in ("config.json", "tokenizer_config.json"):
-        if (path / name).is_file() and "auto_map" in settings_of(path / name):
-            raise InputError(
-                f"the model in {path} brings code of its own (`auto_map` in {name}), which is "
-                "never run here: use a model of an architecture that transformers knows"
-            )
-    return sum(file.stat().st_size for file in weights)
-
-
-def settings_of(path: Path) -> dict[str, Any]:
-    """Read a configuration, an object in JSON."""
-    with parsing(path, "a configuration"):
-        found: Any = json.loads(read_bytes(path, largest=LARGEST_TEXT))
-    if not isinstance(found, dict):
-        raise InputError(f"{path} is no configuration: it must be an object in JSON")
-    return cast("dict[str, Any]", found)
 
 
 def _padded(torch: Any, rows: Sequence[Sequence[int]], fill: int) -> Any:
@@ -133,6 +94,7 @@ class HuggingFaceGenerator:
     folder: holds ``config.json``, ``*.safetensors`` and a tokenizer.
     device: "cpu", "cuda", ...; None takes a GPU if there is one.
     batch: texts at a time, at most; fewer are scored at a time where memory is short.
+    is_own: whether this program made the folder; a stranger's is tried in the sandbox first.
     """
 
     observer: Observer = SILENT
@@ -140,21 +102,32 @@ class HuggingFaceGenerator:
     store: Keeps | None = None
     """Where batches are kept as they end; those of an earlier run are taken again."""
 
-    def __init__(self, folder: Path | str, *, device: str | None = None, batch: int = 32) -> None:
+    def __init__(
+        self,
+        folder: Path | str,
+        *,
+        device: str | None = None,
+        batch: int = 32,
+        is_own: bool = False,
+    ) -> None:
         self._path = path = Path(folder)
-        check_model_folder(path)
+        files = language_model_files(path)
         self._torch, self._transformers = libraries("A Hugging Face model")
-        transformers, at, what = self._transformers, str(path), "tokenizer"
+        if not is_own:
+            require_laid_out({"": files}, path)
+        transformers, what = self._transformers, "tokenizer"
         local: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
         told = {"use_safetensors": True, "ignore_mismatched_sizes": True} | local
         try:
-            with silent(transformers):
-                self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(at, **local)
+            with silent(transformers), staged({"": files}) as place:
+                self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(place, **local)
                 self._model: Any
                 what, models = "model", transformers.AutoModelForCausalLM
-                self._model, loaded = models.from_pretrained(at, output_loading_info=True, **told)
+                self._model, loaded = models.from_pretrained(
+                    place, output_loading_info=True, **told
+                )
         except Exception as error:  # whatever the library meets in a broken folder
-            if is_ours(error):
+            if is_ours(error, OSError):
                 raise
             said = " ".join(str(error).split())
             raise InputError(f"cannot read the {what} in {path}: {said}") from error
@@ -692,7 +665,9 @@ class TransformerTraining(HasModels):
             said = {**asdict(self), "entropy": str(entropy), "documents": _digest(documents)}
             train = partial(self.train, documents, folder, rng=rng, observer=observer)
             trained_once(folder, said, train)
-        model, reference = (HuggingFaceGenerator(one, device=self.device) for one in folders)
+        model, reference = (
+            HuggingFaceGenerator(one, device=self.device, is_own=True) for one in folders
+        )
         return ModelsUnderStudy(model, reference, *folders, model.parameters)
 
     @property
@@ -746,7 +721,7 @@ class TransformerTraining(HasModels):
             model.eval().save_pretrained(folder)
         write_tokenizer(folder, self.context)
         (folder / "training.json").write_text(json.dumps(asdict(self), indent=1) + "\n")
-        return HuggingFaceGenerator(folder, device=device)
+        return HuggingFaceGenerator(folder, device=device, is_own=True)
 
     def _sequences(self, documents: Texts) -> list[list[int]]:
         """Return the tokens of every copy of every document, between two starts, in pieces."""

@@ -170,6 +170,33 @@ ESCAPE_PROBES = (
         "refused",
     ),
     EscapeProbe(
+        "has another process signalled when its output is read",
+        _attempt("import fcntl, os\nfcntl.fcntl(1, 8, os.getppid() or 1)"),  # F_SETOWN
+        "refused",
+    ),
+    EscapeProbe(
+        "chooses that signal",
+        _attempt("import fcntl\nfcntl.fcntl(1, 10, 9)"),  # F_SETSIG
+        "refused",
+    ),
+    EscapeProbe(
+        "asks for that signal",
+        _attempt(
+            "import fcntl, os\nfcntl.fcntl(1, 4, fcntl.fcntl(1, fcntl.F_GETFL) | os.O_ASYNC)"
+        ),
+        "refused",
+    ),
+    EscapeProbe(
+        "asks for that signal by another call",
+        _attempt("import fcntl, struct\nfcntl.ioctl(1, 0x5452, struct.pack('i', 1))"),  # FIOASYNC
+        "refused",
+    ),
+    EscapeProbe(
+        "takes a lease of its release",
+        _attempt("import fcntl\nfcntl.fcntl(open('release'), 1024, fcntl.F_RDLCK)"),
+        "refused",
+    ),
+    EscapeProbe(
         "looks at the environment",
         "import os\nprint('broken' if set(os.environ) - {'LC_CTYPE', 'PWD', 'TMPDIR', 'HOME'} "
         "else 'refused')\n",

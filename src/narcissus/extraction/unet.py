@@ -23,6 +23,7 @@ import numpy as np
 
 from narcissus._arrays import Floats
 from narcissus._files import parsing, read_bytes
+from narcissus._json import read_json
 from narcissus._optional import optional
 from narcissus._random import RandomSource, generator
 from narcissus._validation import integer, positive
@@ -235,7 +236,7 @@ class UNet:
         folder = Path(folder)
         safe = optional("safetensors.torch", extra="images", purpose="Reading a U-Net")
         with parsing(folder / SETTINGS, "the settings of a U-Net"):
-            said: Any = json.loads(read_bytes(folder / SETTINGS))
+            said: Any = read_json(read_bytes(folder / SETTINGS))
             said |= {"shape": tuple(said["shape"]), "words": tuple(said["words"])}
             settings = UNetSettings(**said)
         with parsing(folder / WEIGHTS, "a safetensors file"):

@@ -197,8 +197,9 @@ def _held(relation: Any, data: Batch, values: Any, rng: np.random.Generator) -> 
     except InputError:
         raise
     except Exception as error:
+        why = _other_shape(relation, data, values) or raised_where(error)
         raise InputError(
-            f"the relation {type(relation).__name__} cannot score an attempt: {raised_where(error)}"
+            f"the relation {type(relation).__name__} cannot score an attempt: {why}"
         ) from error
     in_part = many and held.dtype == np.float64 and bool(((held >= 0) & (held <= 1)).all())
     if not (held.dtype == np.bool_ or in_part) or held.shape != (len(values), *targets):
@@ -207,6 +208,21 @@ def _held(relation: Any, data: Batch, values: Any, rng: np.random.Generator) -> 
             f"got {held.dtype} of shape {held.shape} for {len(values)} trials"
         )
     return held
+
+
+def _other_shape(relation: Any, data: Batch, values: Any) -> str:
+    """Say which shape attempts have, and which the relation takes; empty where that is unknown."""
+    try:
+        takes = np.shape(relation.guesses(data[:1]))[1:]
+        made = np.shape(values)[1:]
+    except Exception:
+        return ""  # it has no guesses, or they are no arrays: its own message is the better one
+    if takes == made:
+        return ""
+    return (
+        f"it takes attempts of shape {takes}, and the attack made one of shape {made}; name "
+        "another [success], or another [[attack]]"
+    )
 
 
 def exact_baseline(game: Game, known: Batch, attempts: Attempts) -> Floats | None:

@@ -166,7 +166,8 @@ def sentence(one: JudgedCriterion, phrases: Mapping[str, str], which: str = "") 
     """Fill the phrase of a criterion's status, or another one, with the numbers at its place.
 
     Shares are percentages; limits and bounds are rounded outwards. ``{proved}`` is the phrase of
-    that name where something is proved, else nothing.
+    that name where something is proved, else nothing. A status without a phrase has that of a
+    study without a threshold, which says what was found.
     """
     if not which and one.status == "contradicted":
         return " ".join(one.contradictions)
@@ -183,4 +184,5 @@ def sentence(one: JudgedCriterion, phrases: Mapping[str, str], which: str = "") 
         "high": percent(high, "up"),
     }
     words["proved"] = "" if high is None else phrases.get("proved", "").format_map(words)
-    return phrases[which or one.status].format_map(words)
+    phrase = phrases.get(which or one.status, phrases.get("no threshold", ""))
+    return phrase.format_map(words)

@@ -126,8 +126,15 @@ def refine(enumeration: Enumeration, side: Any) -> Enumeration:
             if other.sum() <= 0:
                 raise InputError("side information contradicts every fresh data set")
             parts.append((chance * total, inside / total, other / other.sum(), number))
-    weight, sample, fresh, known = map(np.asarray, zip(*parts, strict=True))
-    return Enumeration(enumeration.data, weight, sample, fresh, known, labels)
+    weights, samples, freshes, numbers = zip(*parts, strict=True)
+    return Enumeration(
+        enumeration.data,
+        np.array(weights, dtype=np.float64),
+        np.array(samples, dtype=np.float64),
+        np.array(freshes, dtype=np.float64),
+        np.array(numbers, dtype=np.int64),
+        labels,
+    )
 
 
 def _row_and_ones(draw: Draw, index: Array) -> tuple[Array, Array]:
@@ -479,7 +486,7 @@ class OwnSideInformation:
                 ]
                 for place in np.flatnonzero(fits):
                     result[left[place]] = fresh[place]
-                still = np.flatnonzero(~np.asarray(fits))
+                still = np.flatnonzero(~np.array(fits, dtype=bool))
                 left = left[still]
                 if not left.size:
                     break

@@ -23,7 +23,13 @@ from narcissus._arrays import BoolArray, Floats
 from narcissus._files import open_text, parsing, separator
 from narcissus._pandas import exactly, pd
 from narcissus._parquet import read_parquet
-from narcissus._validation import did_you_mean, one_of, probabilities, some_of
+from narcissus._validation import (
+    did_you_mean,
+    kept,
+    one_of,
+    probabilities,
+    some_of,
+)
 from narcissus.errors import InputError
 from narcissus.evidence.scores import UNBELIEVABLE
 from narcissus.extraction.files import arrays_of
@@ -50,6 +56,11 @@ class ShadowScores:
     # number of the cluster of each record that was given, shape (given,); None: they are records
     place: NDArray[np.intp] | None = None
     names: tuple[str, ...] | None = None  # of the records of a table, in order
+
+    def __post_init__(self) -> None:
+        for name in ("scores", "members", "priors", "place"):
+            if (array := getattr(self, name)) is not None:
+                object.__setattr__(self, name, kept(array))
 
     @property
     def models(self) -> int:

@@ -224,7 +224,7 @@ class _Families:
     ) -> None:
         self.sizes = tuple(sizes)
         self.rows = len(codes) if people is None else int(people.sum())
-        self._score = _bic if score == "bic" else _bdeu
+        self._score = _SCORES[score]
         self.weights = None if people is None else people.astype(np.float64)
         if people is None:
             keys = row_keys(codes, range(len(sizes)), sizes)
@@ -284,22 +284,36 @@ class _Families:
             return True
         if self._score is _bdeu:
             return False
-        return -_bic_penalty(configurations, self.sizes[child], self.rows) < self.score(child, ())
+        penalty = _bic_penalty if self._score is _bic else _aic_penalty
+        return -penalty(configurations, self.sizes[child], self.rows) < self.score(child, ())
+
+
+def _log_likelihood(counts: NDArray[np.float64]) -> float:
+    """Maximise the log likelihood of a table's conditional probabilities."""
+    totals = counts.sum(axis=1)
+    cells = counts[counts > 0]
+    return float((cells * np.log(cells)).sum()) - float(
+        (totals[totals > 0] * np.log(totals[totals > 0])).sum()
+    )
 
 
 def _bic(counts: NDArray[np.float64], rows: int) -> float:
     """Maximal log likelihood of a table, less half its free parameters times log rows."""
-    totals = counts.sum(axis=1)
-    cells = counts[counts > 0]
-    fit = float((cells * np.log(cells)).sum()) - float(
-        (totals[totals > 0] * np.log(totals[totals > 0])).sum()
-    )
-    configurations, values = counts.shape
-    return fit - _bic_penalty(configurations, values, rows)
+    return _log_likelihood(counts) - _bic_penalty(len(counts), counts.shape[1], rows)
 
 
 def _bic_penalty(configurations: int, values: int, rows: int) -> float:
     return 0.5 * math.log(rows) * configurations * (values - 1)
+
+
+def _aic(counts: NDArray[np.float64], rows: int) -> float:
+    """Maximal log likelihood of a table, less its free parameters (Akaike 1974)."""
+    return _log_likelihood(counts) - _aic_penalty(len(counts), counts.shape[1], rows)
+
+
+def _aic_penalty(configurations: int, values: int, rows: int) -> float:
+    del rows
+    return float(configurations * (values - 1))
 
 
 def _bdeu(counts: NDArray[np.float64], rows: int) -> float:
@@ -314,6 +328,8 @@ def _bdeu(counts: NDArray[np.float64], rows: int) -> float:
         + (gammaln(per_cell + cells) - gammaln(per_cell)).sum()
     )
 
+
+_SCORES = {"bic": _bic, "bdeu": _bdeu, "aic": _aic}
 
 _CHUNK_BYTES = 32 * 2**20
 
@@ -513,7 +529,10 @@ class BayesianNetwork:
 
 
 def fit_bayesian_network(
-    table: Table, parents: int = 2, smoothing: float = 1.0, score: Literal["bic", "bdeu"] = "bic"
+    table: Table,
+    parents: int = 2,
+    smoothing: float = 1.0,
+    score: Literal["bic", "bdeu", "aic"] = "bic",
 ) -> BayesianNetwork:
     """Fit a Bayesian network to a table: its structure by score search, its tables by counting.
 
@@ -525,14 +544,15 @@ def fit_bayesian_network(
     parents: Most parents of a column, at least 0.
     smoothing: Dirichlet pseudo-count added to every cell of every conditional table, above 0, so
         that no record is impossible.
-    score: "bic" (the Bayesian information criterion) or "bdeu" (the Bayesian Dirichlet score with a
-        uniform prior of equivalent sample size 1).
+    score: "bic" (the Bayesian information criterion), "bdeu" (the Bayesian Dirichlet score with a
+        uniform prior of equivalent sample size 1), or "aic" (Akaike's information criterion), which
+        takes the most edges.
 
     InputError: A parameter is out of its range.
     """
     most = integer("parents", parents, low=0)
     pseudo = positive("smoothing", smoothing)
-    one_of("score", score, ("bic", "bdeu"))
+    one_of("score", score, _SCORES)
     found, counts = search_structure(table.records, table.sizes, most, score, table.counts)
     tables: list[Floats] = []
     for j, own in enumerate(found):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from narcissus._files import read_bytes, write_atomically
+from narcissus._json import read_json
 from narcissus._version import __version__
 from narcissus._visible import visible
 from narcissus.errors import InputError
@@ -123,7 +124,7 @@ def _require_ours(folder: Path) -> None:
     if not path.exists():
         return
     try:
-        held: Any = json.loads(path.read_bytes())
+        held: Any = read_json(path.read_bytes())
     except ValueError:
         held = None
     tool = cast("dict[str, Any]", held).get("tool") if isinstance(held, dict) else None

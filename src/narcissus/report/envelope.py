@@ -2,34 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 from narcissus.report.about import shown
 from narcissus.report.first_screen import first_screen
-from narcissus.report.format import GRADES
+from narcissus.report.format import GRADES, grade_word
 from narcissus.report.gives_away import figures_of, given_away
 from narcissus.report.page import Facts, Grid, Items, Page, Section, Text
 from narcissus.results import LEFT_OUT, WEAK
+from narcissus.rows import StudyJudgement
 from narcissus.study.record import Record
 from narcissus.study.shareable import to_show
 
 ASSESSMENT = "What was assessed, and what was not"
 PROVENANCE = "Provenance"
+ELSEWHERE = "Assumed by other numbers here than those of the verdict"
 OPEN = "Not assessed, so it may be unsafe"
 CAUTIONS = {WEAK: "", LEFT_OUT: "Left out: "}
 """What was not assessed that the first screen tells, by its name: the words before it."""
 
 
-def assessment(record: Record) -> Section:
-    """Return what was assessed, what was not (with the remedy), and what nothing here covers."""
+def assumed_elsewhere(record: Record, case: StudyJudgement) -> list[str]:
+    """Return what numbers of a page assume that the verdict does not rest on."""
+    quantities = [row.quantity for row in case.findings.rows]
+    given = [text for found in quantities for text in found.takes_as_given]
+    if any(found.grade == "sampled" for found in quantities):
+        given += case.findings.premises
+    return [text for text in dict.fromkeys(given) if text not in record.assumptions]
+
+
+def assessment(record: Record, elsewhere: Sequence[str] = ()) -> Section:
+    """Return what was assessed, what was not (with the remedy), and what nothing here covers.
+
+    elsewhere: What other numbers of the page assume than those of the verdict.
+    """
     blocks: list[Items] = []
     if record.contradictions:
         title = "Statements of this record that contradict each other"
         blocks.append(Items(title, record.contradictions, "against"))
     if record.assessed:
         blocks.append(Items("Assessed", record.assessed))
+    if elsewhere:
+        blocks.append(Items(ELSEWHERE, elsewhere))
     if record.not_assessed:
         remarks = [
             f"{r.quantity}: {r.reason}." + (f" Remedy: {r.remedy}." if r.remedy else "")
@@ -68,7 +84,7 @@ def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
 def grades() -> list[Text | Facts]:
     return [
         Text(["How far each number can be trusted is written beside it:"]),
-        Facts([(grade, text) for grade, text in GRADES.items()]),
+        Facts([(grade_word(grade), text) for grade, text in GRADES.items()]),
     ]
 
 
@@ -121,7 +137,9 @@ def provenance(record: Record) -> Section:
 INTERNAL = "Internal, not to be shown"
 
 
-def complete(page: Page, record: Record, *, internal: bool = False) -> Page:
+def complete(
+    page: Page, record: Record, *, internal: bool = False, elsewhere: Sequence[str] = ()
+) -> Page:
     """Put what every report says around what a kind of study says."""
     verdict = replace(
         page.verdict,
@@ -136,7 +154,7 @@ def complete(page: Page, record: Record, *, internal: bool = False) -> Page:
         ],
     )
     gives = given_away(figures_of(record))
-    sections = (assessment(record), *page.sections, gives, provenance(record))
+    sections = (assessment(record, elsewhere), *page.sections, gives, provenance(record))
     title = f"{INTERNAL}: {page.title}" if internal else page.title
     return replace(page, title=title, verdict=verdict, sections=sections)
 
@@ -153,7 +171,8 @@ def page_of(record: Record, *, internal: bool = False, alone: bool = False) -> P
     layout, case = shown(record)
     page = layout.page(record, case.alone if alone else case)
     first = first_screen(record, case, layout.glance(case))
-    whole = replace(complete(page, record, internal=internal), first=first)
+    elsewhere = assumed_elsewhere(record, case)
+    whole = replace(complete(page, record, internal=internal, elsewhere=elsewhere), first=first)
     if record.verdict.startswith(f"{first.word}: {first.answer} "):  # the first screen in a line
         whole = replace(whole, verdict=replace(whole.verdict, headline=""))
     return whole

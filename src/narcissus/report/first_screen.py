@@ -1,22 +1,34 @@
 """The first screen of a report: the answer, a picture of a hundred, and what both rest on.
 
-A kind of study names its numbers once (`Glance`). The sentences are made here, so that page,
-terminal, Markdown and JSON hold the same. Figures are whole ones of 100; limits round outwards.
+The judge says which row decided, and what is accepted of it. A kind of study gives the words
+(`Glance`); sentence, picture, interval and threshold are filled in here, from that row. So page,
+terminal, Markdown and JSON hold the same (`narcissus.report.reach` says how numbers are written).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import PurePath
 from textwrap import shorten
 from typing import Any
 
 from narcissus._outwards import lower, upper
-from narcissus.report.format import STATUS, grade_word
+from narcissus.report.format import STATUS, Rounding, grade_word
+from narcissus.report.reach import (
+    SHARE,
+    Reach,
+    RowView,
+    counted_in,
+    figure_text,
+    hundredths,
+    limits_everybody,
+    limits_text,
+    written,
+)
 from narcissus.results import LEFT_OUT, WEAK, Grade, Status
-from narcissus.rows import Quantity, StudyJudgement, Unaccounted
+from narcissus.rows import Decision, Quantity, StudyJudgement, Unaccounted
 from narcissus.study.plugins import GIVEN
 from narcissus.study.record import Record
 
@@ -30,16 +42,32 @@ COLUMNS = 50
 """Squares in a line of a terminal."""
 
 
-@dataclass(frozen=True)
-class Reach:
-    """A share of a hundred in a sentence.
+def surely_largest(limits: Sequence[tuple[float, float] | None]) -> int | None:
+    """Return the place of the group whose lower limit is above all others' upper limits.
 
-    text: The sentence, with {} for the figure: "guessing gets {} people right."
-    found: The share with its limits and grade; None where the sentence holds no figure.
+    limits: lower and upper limit of each group of one partition, which hold at once; None of a
+        group that has none. None is returned where no group is surely above all others, as of a
+        single group: so a group that is not the largest is named at most as often as limits fail.
+
+    >>> surely_largest([(0.1, 0.2), (0.3, 0.5)]), surely_largest([(0.1, 0.4), (0.3, 0.5)])
+    (1, None)
     """
+    known = [ends for ends in limits if ends is not None]
+    if len(known) < max(2, len(limits)):
+        return None
+    place = max(range(len(known)), key=lambda k: known[k][0])
+    others = [high for k, (_, high) in enumerate(known) if k != place]
+    return place if known[place][0] > max(others) else None
 
-    text: str
-    found: Quantity | None = None
+
+def seeks(knows: str, secret: str, released: str) -> str:
+    """Name in a sentence what an attacker knows, what is secret, and what is released.
+
+    >>> seeks("all other columns", "income", "noisy counts, at epsilon = 1")
+    'An attacker who knows all other columns seeks income in noisy counts, at epsilon = 1.'
+    """
+    text = f"An attacker who knows {knows} seeks {secret} in {released}."
+    return shorten(text, LONGEST, placeholder=" …")
 
 
 @dataclass(frozen=True)
@@ -52,10 +80,16 @@ class Glance:
     unlimited: The sentence in that case.
     hardest: Who is hit hardest, one or two sentences.
     unseen: What no number is about, in a few words.
-    accepted: The threshold in a few words: "80 of 100 people".
+    accepted: The threshold in a few words: "{} people", with {} for what is accepted of the row
+        that decided, read by ``view``; empty for no threshold.
+    view: How the row that decided is read.
+    interval: What the limits are of, as a subject: "The gain".
+    level: Their confidence, where the row does not say it.
+    added: What the release adds, with its limits; None: the figure with it, less that without.
+    about: The secret, what the attacker knows, what is released and at which level, in a sentence.
     asked, kept, broken: Subject and verbs of the answer.
     where: The setting of the figures, after a verb: "at ε = 1".
-    why: What the answer says besides, after a colon.
+    why: What the answer says besides, after a colon; {} for the number that decided.
     undecided: The answer where the study is not decided or not assessed; empty for the usual one.
     contradicted: The answer where what was assumed is refuted.
     plainly: The answer where no threshold was set.
@@ -71,6 +105,11 @@ class Glance:
     hardest: str
     unseen: str
     accepted: str = ""
+    view: RowView = SHARE
+    interval: str = ""
+    level: float | None = None
+    added: Quantity | None = None
+    about: str = ""
     asked: str = "Your threshold"
     kept: str = "is kept"
     broken: str = "is exceeded"
@@ -84,10 +123,41 @@ class Glance:
 
 
 @dataclass(frozen=True)
+class DecidedBy:
+    """The row that decided, as the first screen shows it.
+
+    of, name, role, at: Its place in the record.
+    value, low, high: Its numbers, as in the record.
+    at_most, at_least: What is accepted of it, in its own unit.
+    shown: Its number in words, in the unit of the sentences.
+    between: Its limits in words; empty where it has none.
+    accepted: What is accepted of it, in words; empty where nothing was asked.
+    """
+
+    of: str
+    name: str
+    role: str
+    at: dict[str, int | float | str]
+    value: float | None
+    low: float | None
+    high: float | None
+    at_most: float | None
+    at_least: float | None
+    shown: str
+    between: str
+    accepted: str
+
+
+@dataclass(frozen=True)
 class FirstScreen:
     """What a report opens with.
 
-    without, with_it, most: Whole ones of 100, the last rounded up; None where there is no figure.
+    without, with_it, most: Squares of the picture, the last rounded up; None for no figure.
+    total: Squares in all: 100, or as many as were counted.
+    is_shown: Whether what the release adds is beyond chance: else it has no squares.
+    decided_by: The row that decided, by its place in the record, with its numbers and its
+        threshold; None where no row could decide.
+    about: What is secret, known and released, in a sentence; empty in some kinds.
     sentences: Three of them, each with the grade of its figure; None where it has none.
     """
 
@@ -107,6 +177,10 @@ class FirstScreen:
     hardest: str
     rests_on: tuple[str, ...]
     not_looked_at: str
+    total: int = 100
+    is_shown: bool = True
+    decided_by: DecidedBy | None = None
+    about: str = ""
 
     @property
     def subtitle(self) -> str:
@@ -118,14 +192,15 @@ class FirstScreen:
     def key(self) -> str:
         """Describe the picture in a line."""
         limit = "" if self.most is None else f", {LIMIT} nobody gets further"
-        return f"100 {self.unit}: {GUESSED} without the release, {MORE} added by it{limit}"
+        added = f", {MORE} added by it" if self.is_shown else "; nothing is shown to be added"
+        return f"{self.total} {self.unit}: {GUESSED} without the release{added}{limit}"
 
     @property
     def squares(self) -> str:
-        """Return a sign for each of the hundred, in order."""
+        """Return a sign for each square, in order: what is not shown to be added has none."""
         first = self.without or 0
-        both = max(first, self.with_it or 0)
-        return GUESSED * first + MORE * (both - first) + REST * (100 - both)
+        both = max(first, self.with_it or 0) if self.is_shown else first
+        return GUESSED * first + MORE * (both - first) + REST * (self.total - both)
 
     @property
     def edge(self) -> str:
@@ -173,52 +248,96 @@ def voided(unit: str, unseen: str) -> Glance:
 GUESSED, MORE, REST, LIMIT = "■", "▲", "·", "|"
 
 
-def of_100(share: float, rounding: str = "nearest") -> str:
-    """Write a share as whole ones of 100.
-
-    >>> of_100(0.726), of_100(0.726, "up"), of_100(0.001), of_100(0.999), of_100(0.0)
-    ('73 of 100', '73 of 100', 'fewer than 1 of 100', 'more than 99 of 100', '0 of 100')
-    """
-    count = hundredths(share, rounding)
-    if count == 0 and share > 0:
-        return "fewer than 1 of 100"
-    return "more than 99 of 100" if count == 100 and share < 1 else f"{count} of 100"
-
-
-def hundredths(share: float, rounding: str = "nearest") -> int:
-    if rounding == "nearest":
-        return round(100 * share)
-    return int((upper if rounding == "up" else lower)(100 * share, places=0))
-
-
-def paragraph(case: StudyJudgement, glance: Glance) -> str:
+def paragraph(case: StudyJudgement, words: Glance) -> str:
     """Return the verdict in words: the answer, and what is reached without, with, at most."""
+    glance = filled(words, case.decision)
     sentences = [text for text, _ in _sentences(glance, case.contradictions)]
     answer = _answer(case.status, case.unaccounted, glance)
-    texts = [answer, *case.contradictions, *sentences, *glance.notes]
+    between = _sampling(glance, case.decision)
+    texts = [answer, *case.contradictions, *sentences, *between, *glance.notes]
     return f"{STATUS[case.status][1]}: {' '.join(texts)}"
+
+
+def filled(glance: Glance, decision: Decision | None) -> Glance:
+    """Put the row that decided, and what is accepted of it, into the words of a kind."""
+    places = {name: getattr(glance, name) for name in ("without", "with_it", "most")}
+    for name, reach in places.items():
+        if reach is not None and reach.is_decided:
+            places[name] = _put(reach, decision)
+    limit = None if decision is None else decision.limit
+    accepted, why = glance.accepted, glance.why
+    if "{}" in accepted:
+        accepted = "" if limit is None else accepted.format(written(limit, glance.view))
+    if "{}" in why and decision is not None:
+        why = why.format(_shown(decision, glance.view))
+    return replace(
+        glance,
+        without=places["without"],
+        with_it=places["with_it"],
+        most=places["most"],
+        accepted=accepted,
+        why=why,
+    )
+
+
+def _shown(decision: Decision, view: RowView) -> str:
+    """Write the number of the row that decided; a limit is rounded up."""
+    row, found = decision.row, view.of(decision.row.quantity)
+    is_limit = limits_everybody(row)
+    value = found.high if is_limit and found.high is not None else found.value
+    if value is None:
+        return ""
+    return figure_text(value, view, counted_in(row), "up" if is_limit else view.rounding)
+
+
+def _put(reach: Reach, decision: Decision | None) -> Reach:
+    if decision is None:
+        return replace(reach, text="No number decides.", is_decided=False)
+    row = decision.row
+    found, counted = reach.view.of(row.quantity), counted_in(row)
+    if found.high is not None and (reach.is_limit or found.value is None or row.role == "bound"):
+        found = found.model_copy(update={"value": found.high})
+    return replace(reach, found=found, row=row, counted=counted)
 
 
 def _sentences(glance: Glance, contradictions: Sequence[str]) -> list[tuple[str, Grade | None]]:
     limit = _limit(glance, contradictions)
-    shares = [one.found.value for one in (glance.without, glance.with_it) if one.found is not None]
+    drawn = [one for one in (glance.without, glance.with_it) if one.is_drawn]
+    shares = [one.found.value for one in drawn if one.found is not None]
     reached = max((one for one in shares if one is not None), default=0.0)
     last: tuple[str, Grade | None] = (glance.unlimited, None)
     if limit is not None and limit.found is not None:
         last = _said(limit, "up")
-        if reached > (limit.found.value or 0.0):
+        if _is_reached(glance, limit):
+            last = "No attacker gets more than that: it is exact.", limit.grade
+        elif limit.is_drawn and limit.view.form == "share" and reached > (limit.found.value or 0.0):
             last = f"{last[0]} These trials came out higher by chance.", last[1]
-    elif reached == 1:
+    elif reached == 1 and glance.most is not None and glance.most.found is not None:
         last = "All 100 are reached already, so no limit is lower.", None
-    return [_said(glance.without), _said(glance.with_it), last]
+    first, second = (_said(one, one.view.rounding) for one in (glance.without, glance.with_it))
+    return [first, second, last]
+
+
+def _is_reached(glance: Glance, limit: Reach) -> bool:
+    """Return whether the limit is an exact number that an attacker reaches: it is drawn once."""
+    found, most = glance.with_it.found, limit.found
+    if found is None or most is None or found.value is None or most.value is None:
+        return False
+    exact = found.grade.startswith("proved") and most.grade.startswith("proved")
+    return exact and abs(found.value - most.value) <= 1e-12
 
 
 def first_screen(record: Record, case: StudyJudgement, glance: Glance) -> FirstScreen:
-    """Make the first screen of a record from the numbers that its kind names."""
+    """Make the first screen of a record.
+
+    case: What follows from its rows. The row that decided is its judge's.
+    glance: The words of its kind.
+    """
+    decision = case.decision
+    glance = filled(glance, decision)
     sign, word = STATUS[record.status]
     limit = _limit(glance, record.contradictions)
-    found = [one and one.found for one in (glance.without, glance.with_it, limit)]
-    without, with_it, most = (None if one is None else one.value for one in found)
+    picture = _picture(glance, limit, decision)
     return FirstScreen(
         title=record.title,
         source=source_of(record),
@@ -229,21 +348,96 @@ def first_screen(record: Record, case: StudyJudgement, glance: Glance) -> FirstS
         grade=record.grade,
         answer=_answer(record.status, case.unaccounted, glance),
         unit=glance.unit,
-        without=None if without is None else hundredths(without),
-        with_it=None if with_it is None else hundredths(with_it),
-        most=None if most is None else hundredths(most, "up"),
+        without=picture["without"],
+        with_it=picture["with_it"],
+        most=picture["most"],
         sentences=tuple(_sentences(glance, record.contradictions)),
         hardest=glance.hardest,
-        rests_on=tuple(_bullets(record, case, glance, limit)) or (EXACT,),
+        rests_on=tuple(_bullets(record, case, glance, limit)) or (_exact(case),),
         not_looked_at=_unseen(record, glance),
+        total=picture["total"] or 100,
+        is_shown=_is_added(glance, decision),
+        decided_by=_decided_by(glance, decision),
+        about=glance.about,
     )
 
 
-def _said(reach: Reach, rounding: str = "nearest") -> tuple[str, Grade | None]:
+def _picture(
+    glance: Glance, limit: Reach | None, decision: Decision | None
+) -> dict[str, int | None]:
+    """Count the squares; a reach of another row than the one that decided is not drawn."""
+    drawn = {"without": glance.without, "with_it": glance.with_it, "most": limit}
+    if limit is not None and _is_reached(glance, limit):
+        drawn["most"] = None
+    of = None if glance.with_it.counted is None else glance.with_it.counted[1]
+    total = of if of is not None and 0 < of < 100 else 100
+    squares: dict[str, int | None] = {"total": total}
+    for name, reach in drawn.items():
+        squares[name] = None
+        if reach is None or reach.found is None or reach.found.value is None:
+            continue
+        if not reach.is_drawn or reach.view.form != "share" or not _is_of(reach, decision):
+            continue
+        share = min(1.0, max(0.0, reach.found.value))
+        if name == "with_it" and total != 100 and reach.counted is not None:
+            squares[name] = reach.counted[0]
+        elif name == "most":
+            squares[name] = int(upper(total * share, places=0))
+        else:
+            squares[name] = round(total * share)
+    return squares
+
+
+def _is_of(reach: Reach, decision: Decision | None) -> bool:
+    """Return whether a figure is of the row that decided: the row itself, or one beside it."""
+    if reach.row is None or decision is None or reach.is_decided:
+        return True
+    one, other = reach.row, decision.row
+    is_named = other.name in ("", one.name)
+    return is_named or limits_everybody(other) or one.role in ("guess", "bound")
+
+
+def _is_added(glance: Glance, decision: Decision | None) -> bool:
+    """Return whether what the release adds is beyond chance."""
+    added = glance.added
+    if added is None and decision is not None and decision.row.role == "excess":
+        added = decision.row.quantity
+    if added is not None:
+        return (added.value or 0.0) > 0 if added.low is None else added.low > 0
+    found, beside = glance.with_it.found, glance.without.found
+    if found is None or beside is None or found.value is None:
+        return True
+    low = found.value if found.low is None else found.low
+    high = beside.value if beside.high is None else beside.high
+    return low > (high or 0.0)
+
+
+def _decided_by(glance: Glance, decision: Decision | None) -> DecidedBy | None:
+    if decision is None:
+        return None
+    row, found = decision.row, glance.view.of(decision.row.quantity)
+    return DecidedBy(
+        of=row.of,
+        name=row.name,
+        role=row.role,
+        at=dict(row.at),
+        value=row.quantity.value,
+        low=row.quantity.low,
+        high=row.quantity.high,
+        at_most=decision.at_most,
+        at_least=decision.at_least,
+        shown=_shown(decision, glance.view),
+        between=limits_text(found, glance.view.form),
+        accepted=glance.accepted,
+    )
+
+
+def _said(reach: Reach, rounding: Rounding = "nearest") -> tuple[str, Grade | None]:
     if reach.found is None or reach.found.value is None:
         return reach.text, None
-    text = reach.text.format(of_100(reach.found.value, rounding))
-    return f"{text[0].upper()}{text[1:]}", reach.found.grade
+    figure = figure_text(reach.found.value, reach.view, reach.counted, rounding)
+    text = reach.text.format(figure)
+    return f"{text[0].upper()}{text[1:]}", reach.grade
 
 
 def _limit(glance: Glance, contradictions: Sequence[str]) -> Reach | None:
@@ -251,17 +445,21 @@ def _limit(glance: Glance, contradictions: Sequence[str]) -> Reach | None:
     most = glance.most
     if most is None or most.found is None or most.found.value is None or contradictions:
         return None
+    if most.view.form != "share":
+        return most
     return most if hundredths(most.found.value, "up") < 100 else None
 
 
 def _answer(status: Status, unaccounted: Sequence[Unaccounted], glance: Glance) -> str:
-    if status == "undeclared":
+    if status == "undeclared" and unaccounted:
         return " ".join(_declarations(unaccounted))
     subject = f"{glance.asked}, {glance.accepted}," if glance.accepted else glance.asked
     where = f" {glance.where}" if glance.where else ""
     why = f": {glance.why}" if glance.why else ""
     asked = f"{glance.asked[0].lower()}{glance.asked[1:]}"
-    open_ = f"No attack is shown to exceed {asked}{where}, but one may exist."
+    asked = f"{asked}, {glance.accepted}" if glance.accepted else asked
+    at = f",{where}" if where and glance.accepted else where
+    open_ = f"No attack is shown to exceed {asked}{at}, but one may exist."
     if glance.undecided and STATUS[status][1].startswith("Not"):
         return glance.undecided
     return {
@@ -272,6 +470,16 @@ def _answer(status: Status, unaccounted: Sequence[Unaccounted], glance: Glance) 
         "not assessed": "The study could not answer the question.",
         "no threshold": glance.plainly,
     }.get(status, open_)
+
+
+def _exact(case: StudyJudgement) -> str:
+    """Say that nothing is sampled, or that what is sampled does not decide."""
+    trials = [row.quantity.trials or 0 for row in case.findings.rows]
+    if not case.grade.startswith("proved"):
+        return f"What decides is {grade_word(case.grade)}."
+    if not any(trials):
+        return EXACT
+    return f"What decides is exact. {max(trials):,} trials stand beside it, and decide nothing."
 
 
 def _declarations(unaccounted: Sequence[Unaccounted]) -> Iterator[str]:
@@ -292,8 +500,8 @@ def _bullets(
     said += [f"Not accounted for: {item.subject}." for item in case.unaccounted]
     weak = [r.reason.rstrip(".") for r in record.not_assessed if r.quantity == WEAK]
     said += [f"{reason[0].upper()}{reason[1:]}." for reason in weak]
-    said += [*glance.notes, *_sampling(glance)]
-    given = [*record.assumptions, *(glance.given if limit is not None else ())]
+    said += [*_sampling(glance, case.decision), *glance.notes]
+    given = [*record.assumptions, *_given(glance, limit, case)]
     said += [f"Assumes that {text}." for one in dict.fromkeys(given) if (text := plain(one))]
     if limit is not None and limit.found is not None and limit.found.grade.startswith("proved"):
         said.append("Assumes that the release is made as the study describes.")
@@ -306,25 +514,45 @@ def _bullets(
     yield f"Also, in full below: {_named(rest, 2)}."
 
 
+def _given(glance: Glance, limit: Reach | None, case: StudyJudgement) -> Iterator[str]:
+    """Yield what every figure of the screen assumes, not only the one that decided."""
+    for reach in (glance.without, glance.with_it, limit):
+        if reach is None or reach.found is None or reach.found.value is None:
+            continue
+        yield from reach.found.takes_as_given
+        if reach.found.grade == "sampled":
+            yield from case.findings.premises
+    if limit is not None:
+        yield from glance.given
+
+
 def _refuted(contradiction: str) -> str:
     """Keep of a contradiction what it refutes; its numbers are further down."""
     head = contradiction.partition(" (")[0].rstrip(".")
     return f"{head}."
 
 
-def _sampling(glance: Glance) -> Iterator[str]:
-    """Yield between which limits the figure of the best attack, else the first, lies."""
+def _sampling(glance: Glance, decision: Decision | None) -> Iterator[str]:
+    """Yield between which limits the row that decided lies, else the first figure that has any."""
+    if decision is not None and decision.row.role != "bound":
+        found = glance.view.of(decision.row.quantity)
+        text = limits_text(found, glance.view.form)
+        if text and found.grade in ("sampled", "approximate"):
+            subject = glance.interval or "The figure with the release"
+            level = _level(decision.row.quantity.confidence or glance.level)
+            yield f"{subject} is {text}{level}."
+        return
     for reach, which in ((glance.with_it, "with"), (glance.without, "without")):
         found = reach.found
         if found is None or found.grade != "sampled" or found.low is None or found.high is None:
             continue
-        low, high = hundredths(max(found.low, 0.0), "down"), hundredths(min(found.high, 1.0), "up")
-        sure = lower(100 * (found.confidence or 0.0), 3)
-        yield (
-            f"The figure {which} the release is estimated: {low} to {high} of 100, with {sure}% "
-            "confidence."
-        )
+        text = limits_text(found, reach.view.form)
+        yield f"The figure {which} the release is estimated: {text}{_level(found.confidence)}."
         return
+
+
+def _level(confidence: float | None) -> str:
+    return "" if confidence is None else f", with {lower(100 * confidence, 3)}% confidence"
 
 
 PLAIN: dict[str, str] = {
@@ -417,6 +645,7 @@ def markdown(first: FirstScreen) -> str:
         "",
         f"{first.title}, {first.subtitle}",
         "",
+        *([first.about, ""] if first.about else []),
         *(
             f"* {text}{f' ({grade_word(grade)})' if grade else ''}"
             for text, grade in first.sentences

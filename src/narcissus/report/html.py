@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 
 from narcissus._visible import WORD_JOINER, visible
 from narcissus.report.envelope import page_of
-from narcissus.report.format import SIGNS, STATUS, cell, contradicted, grade_word
+from narcissus.report.format import GRADES, SIGNS, STATUS, cell, contradicted, grade_word
 from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Items, Page, Pictures, Text
 from narcissus.report.svg import svg_of
 from narcissus.report.words import TERMS, meaning_of, words_in
@@ -49,6 +49,11 @@ def _cell(value: Cell, *, is_percent: bool = False) -> str:
     return cell(value, is_percent=is_percent).replace(EN_DASH, EN_DASH + WORD_JOINER)
 
 
+def _named(entry: str) -> str:
+    """Name a word as pages write it: a grade by its word."""
+    return next((grade_word(grade) for grade in GRADES if grade == entry), entry)
+
+
 class _Blocks:
     """Draws blocks in order, and numbers what needs an id."""
 
@@ -62,7 +67,7 @@ class _Blocks:
         new = [entry for entry, is_told in self.told.items() if not is_told]
         self.told = dict.fromkeys(self.told, True)
         self.known = set()
-        return [(entry, meaning_of(entry)) for entry in new]
+        return [(_named(entry), meaning_of(entry)) for entry in new]
 
     def text(self, text: str) -> Markup:
         """Return a text whose words can be asked what they mean, where they stand."""
@@ -78,7 +83,7 @@ class _Blocks:
         self.known.add(entry)
         self.words += 1
         self.told.setdefault(entry, False)
-        said = {"entry": entry, "shown": shown, "look": look, "meaning": meaning_of(entry)}
+        said = {"entry": _named(entry), "shown": shown, "look": look, "meaning": meaning_of(entry)}
         return Markup(environment().get_template("term.html").render(n=self.words, **said))
 
     @staticmethod

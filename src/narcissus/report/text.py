@@ -17,7 +17,7 @@ from narcissus.results import Grade
 from narcissus.study.record import Record
 
 WIDTH = 80
-MOST_LINES = 22
+MOST_LINES = 20
 """Lines of a first screen with its empty ones; the paths of report and record come after it."""
 MOST_DECIDING = 60
 """Lines below the first screen, unless all is asked for."""
@@ -209,6 +209,7 @@ def _answer(first: FirstScreen) -> list[str]:
 def _first(first: FirstScreen) -> Iterator[str]:
     """Yield the first screen, at most 25 lines in all with title and paths."""
     yield from _wrap(first.subtitle)
+    yield from _wrap(first.about) if first.about else ()
     yield ""
     yield from _answer(first)
     yield ""
@@ -225,10 +226,10 @@ def _first(first: FirstScreen) -> Iterator[str]:
 
 
 def _squares(first: FirstScreen) -> Iterator[str]:
-    """Yield a hundred signs in two lines, by tens, with a line where the limit is."""
-    for start in range(0, 100, COLUMNS):
+    """Yield a sign for each square, a hundred in two lines, and a line where the limit is."""
+    for start in range(0, first.total, COLUMNS):
         line = ""
-        for place in range(start, start + COLUMNS):
+        for place in range(start, min(start + COLUMNS, first.total)):
             line += LIMIT if place == first.most else " " if place % 10 == 0 else ""
             line += first.squares[place]
         yield f" {line}"

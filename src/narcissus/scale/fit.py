@@ -115,7 +115,8 @@ def _fitted(law: Law, points: Sequence[Known], above: Sequence[Known]) -> Expone
         ends = weights[:, None] * np.log2([(p.low, p.high) for p in above])
         low, high = ends.min(axis=1).sum(), ends.max(axis=1).sum()
     within = feasible(law, points)
-    is_even = all(p.exact for p in above) and len(above) == len(points) and 0 < high <= NEAR * low
+    is_close = bool(0 < high <= NEAR * low)
+    is_even = all(p.exact for p in above) and len(above) == len(points) and is_close
     fits, off = within is not None or is_even, float(2 ** np.abs(logs - line).max())
     first, last = above[0].size, above[-1].size
     return Exponent(law, value, float(low), float(high), fits, within, off, len(above), first, last)

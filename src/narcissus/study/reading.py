@@ -10,6 +10,7 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from narcissus._files import BadContentError, parsing, read_bytes
+from narcissus._json import read_json
 from narcissus.errors import InputError, NotDrawnError, raised_where
 from narcissus.rows import StudyJudgement
 from narcissus.study.earlier import FORMAT_1, upgraded, with_rows
@@ -117,8 +118,8 @@ def read_record(path: Path | str) -> Record:
     text = read_bytes(path, largest=LARGEST)
     with parsing(path, "a record"):
         try:
-            data = json.loads(text.decode("utf-8"), parse_constant=_no_number)
-        except (UnicodeDecodeError, json.JSONDecodeError) as error:
+            data = read_json(text.decode("utf-8"), parse_constant=_no_number)
+        except ValueError as error:
             raise InputError(
                 f"{path} is not a record: it is no JSON ({error}); "
                 "`narcissus audit STUDY` writes one, as record.json in the results folder"

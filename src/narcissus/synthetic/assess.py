@@ -18,8 +18,11 @@ from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.evidence.intervals import TwoSamples, standard_score
 from narcissus.observer import SILENT, Observer
+from narcissus.synthetic.alike import Together, compare_together
 from narcissus.synthetic.copies import FileFacts, file_facts
 from narcissus.synthetic.files import MOST_CODES, Covers, GivenFiles, keys_of, measurements
+from narcissus.synthetic.traces import Traces, traces_of
+from narcissus.synthetic.whole import WholeFiles
 from narcissus.tables import Table
 from narcissus.tables.spelling import how_to_bin
 
@@ -41,7 +44,9 @@ Wins = NDArray[np.bool_]
 FEWEST = 20
 """Fewest people of a file that can be divided."""
 ALIKE = 0.001
-"""Error of the test of whether the control is of the same population."""
+"""Error of the test of whether the control is of the same population, value by value."""
+TOGETHER = 0.009
+"""Error of the test of the same, by all columns together."""
 NAMED = 10
 """Fewest people of a file whose value is named: the record is made to be shown."""
 
@@ -450,9 +455,10 @@ class Halves:
 
 @dataclass(frozen=True)
 class Unlike:
-    """The value whose share differs most between the real data and the control.
+    """The value whose share differs most between the real data and the control, and columns.
 
     ``p_value`` is Fisher's, two-sided, times the number of values considered, at most 1.
+    ``together`` is how all columns differ together.
     """
 
     column: str
@@ -460,11 +466,12 @@ class Unlike:
     real: float
     control: float
     p_value: float
+    together: Together
 
     @property
     def is_shown(self) -> bool:
         """Whether the control is shown to be of another population."""
-        return self.p_value < ALIKE
+        return self.p_value < ALIKE or self.together.p_value <= TOGETHER
 
 
 @dataclass(frozen=True)
@@ -475,10 +482,16 @@ class Assessment:
     risks: tuple[Risk, ...]  # inference of each secret, singling out, linkability
     unlike: Unlike | None  # where the control differs most; None without a control
     facts: FileFacts  # what stands in the file
+    traces: Traces | None = None  # the same by any columns of the published file
 
 
 def assess_file(
-    files: GivenFiles, threat: FileThreat, *, entropy: int, observer: Observer = SILENT
+    files: GivenFiles,
+    threat: FileThreat,
+    *,
+    entropy: int,
+    observer: Observer = SILENT,
+    whole: WholeFiles | None = None,
 ) -> Assessment:
     """Try the three risks on a given file.
 
@@ -487,6 +500,8 @@ def assess_file(
     scored. If the synthetic file was made without the people of ``real`` (or carries no information
     about them in particular), the scored ones are exchangeable with the control's, given the file,
     the choice and its people. So a test of exchangeability keeps its level.
+
+    whole: The files as they are published, where copies are sought; None: in ``files``.
     """
     secrets, division = threat.secrets(files), threat.division(files)
     halves = _halves(files, threat.people, child(entropy, 0))
@@ -494,7 +509,10 @@ def assess_file(
     known = [j for j in range(files.table.columns) if j not in unknown]
     risks: list[Risk] = []
     observer.start("risks", len(secrets) + 3)
-    facts = file_facts(files, sorted(unknown), entropy=entropy)
+    traces = None
+    if whole is not None and whole.columns:
+        traces = traces_of(whole, files.names, threat.unknown, entropy=entropy)
+    facts = traces.facts if traces else file_facts(files, sorted(unknown), entropy=entropy)
     observer.advance()
     near = NearRows(files, known, tuple(secrets.values()))
     for name, columns in secrets.items():
@@ -505,8 +523,8 @@ def assess_file(
     risks.append(_linkability(files, halves, division, child(entropy, 2)))
     observer.advance()
     observer.finish()
-    unlike = _unlike(files, halves) if files.control else None
-    return Assessment(halves, tuple(risks), unlike, facts)
+    unlike = _unlike(files, halves, child(entropy, 4)) if files.control else None
+    return Assessment(halves, tuple(risks), unlike, facts, traces)
 
 
 def _halves(files: GivenFiles, most: int, rng: np.random.Generator) -> Halves:
@@ -680,8 +698,11 @@ def _linkability(
     return Risk("linkability", "", attack, tried, real, control)
 
 
-def _unlike(files: GivenFiles, halves: Halves) -> Unlike:
-    """Find the value whose share differs most, among values of nobody or of enough people."""
+def _unlike(files: GivenFiles, halves: Halves, rng: np.random.Generator) -> Unlike:
+    """Find the value whose share differs most, among values of nobody or of enough people.
+
+    Where the shares of single values agree, columns may hang together in another way.
+    """
     sides = files.rows("real"), files.rows("control")
     if files.units is not None:  # rows of one unit are alike: one of each is independent
         chosen = (
@@ -690,6 +711,7 @@ def _unlike(files: GivenFiles, halves: Halves) -> Unlike:
         )
         sides = np.concatenate(chosen[0]), np.concatenate(chosen[1])
     ours, theirs = map(len, sides)
+    together = compare_together(files, sides, TOGETHER, rng)
     found: list[tuple[float, int, int, float, float]] = []
     looked_at = 0
     for j in range(files.table.columns):
@@ -705,7 +727,8 @@ def _unlike(files: GivenFiles, halves: Halves) -> Unlike:
                 p_value = min(1.0, 2 * float(tails))
                 found.append((p_value, j, code, a / ours, b / theirs))
     if not found:
-        return Unlike("every column", f"what fewer than {NAMED} people have", 0.0, 0.0, 1.0)
+        few = f"what fewer than {NAMED} people have"
+        return Unlike("every column", few, 0.0, 0.0, 1.0, together)
     p_value, j, code, real, control = min(found)
     return Unlike(
         files.table.names[j],
@@ -713,4 +736,5 @@ def _unlike(files: GivenFiles, halves: Halves) -> Unlike:
         real,
         control,
         min(1.0, p_value * looked_at),
+        together,
     )

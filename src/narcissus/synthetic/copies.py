@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
 
 import numpy as np
 import scipy
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from narcissus._random import child
 from narcissus.evidence.intervals import TwoSamples
-from narcissus.synthetic.files import GivenFiles
 
 Positions = NDArray[np.int64]
 Keys = NDArray[np.uint64]
@@ -36,6 +35,34 @@ _AGREE = (
 )  # share of the other columns that a person and a donor have in common
 
 
+class AtLevels(Protocol):
+    """What a column's values become where cells of the file are coarser."""
+
+    @property
+    def levels(self) -> Positions: ...
+
+    def at_level(self, level: int) -> Positions: ...
+
+
+class SeenFiles(Protocol):
+    """The rows of all files: as a study reads them, or as they are published."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    @property
+    def covers(self) -> Mapping[int, AtLevels]: ...
+
+    @property
+    def units(self) -> Positions | None: ...
+
+    def fine(self, column: int) -> Positions: ...
+
+    def rows(self, which: str) -> Positions: ...
+
+    def one_of_each(self, rows: Positions, rng: np.random.Generator) -> Positions: ...
+
+
 @dataclass(frozen=True)
 class Standing:
     """People who are unique in the data on some columns, and stand in the file by these."""
@@ -54,7 +81,8 @@ class Copies:
     at most 2 m / n times as many as there are pairs of people who are alike, on average: both are
     sums over kinds of people, of ``n p exp(-n p) (1 - exp(-m p))`` and ``(n p)^2 exp(-n p) / 2``
     (Good 1953). So coincidences are limited by the test of two Poisson counts (Przyborowski and
-    Wilenski 1940). Copies in the file do not enter this yardstick.
+    Wilenski 1940). A file of another law may have more of them: see `most_of_any_law`. Copies in
+    the file do not enter this yardstick.
     """
 
     people: int
@@ -65,6 +93,9 @@ class Copies:
     decoys: int = 0
     decoys_standing: int = 0
     decoys_expected: float = 0.0  # in a fresh sample as long as the file
+    # values of the file that nobody and that two people of this side have; None: not counted
+    absent: int | None = None
+    twins: int | None = None
 
     def factor(self, *, surely: bool) -> float:
         """How much likelier the file holds plausible people than a fresh sample, at least 1.
@@ -93,6 +124,26 @@ class Copies:
             tail = scipy.stats.binom.sf(middle, middle + 1 + pairs, ratio / (1 + ratio))
             low, high = (low, middle) if tail <= error else (middle, high)
         return min(float(self.unique), high * self.factor(surely=True))
+
+    def most_of_any_law(self, error: float) -> float:
+        """Limit coincidences whatever the law of the file, exceeded in ``error`` of data sets.
+
+        Given a file that was made without these people, a value that each of n people has with
+        chance p is nobody's, one person's or two people's with weights ``exp(-n p) (n p)^k / k!``.
+        So over its values, by Cauchy and Schwarz, ``E1^2 <= 2 E0 E2``: whoever has plausible people
+        in the file has pairs of them in the data. E0 and E2 are limited by the counts (Garwood
+        1936), with half of the error for pairs, and a twentieth for what nobody has.
+        """
+        if self.absent is None or self.twins is None:
+            return float(self.unique)
+        absent = scipy.stats.gamma.isf(error / 20, self.absent + 1)
+        pairs = scipy.stats.gamma.isf(error / 2, self.twins + 1)
+        mean = math.sqrt(2 * absent * pairs)
+        return min(float(self.unique), float(scipy.stats.poisson.isf(0.45 * error, mean)))
+
+    def excess_of_any_law(self, error: float) -> float:
+        """Return a lower limit on the share of unique people who are copied, for any law."""
+        return (self.standing - self.most_of_any_law(error)) / max(1, self.unique)
 
     def excess(self, error: float) -> tuple[float, float, float]:
         """Return the share of unique people who are copied: estimate, lower and upper limit."""
@@ -123,10 +174,10 @@ class FileFacts:
 class Views:
     """Rows of the file by how coarse they are, with everybody written as coarsely."""
 
-    def __init__(self, files: GivenFiles, rng: np.random.Generator) -> None:
+    def __init__(self, files: SeenFiles, rng: np.random.Generator) -> None:
         self.files = files
         self.rows = files.rows("synthetic")
-        width = files.table.columns
+        width = len(files.names)
         self.fine = [files.fine(j) for j in range(width)]
         sizes = [int(codes.max(initial=0)) + 1 for codes in self.fine]
         # sums of 64 random bits for each value: two rows that differ agree with chance 2^-64
@@ -222,13 +273,52 @@ def _alike(
     return share, pairs
 
 
+def _absent_and_twins(views: Views, ours: Positions) -> tuple[int, int]:
+    """Count the different values of the file that nobody has, and that two people have."""
+    columns = range(len(views.fine))
+    counts = np.zeros(3, np.int64)
+    for view, members in views.each():
+        here, there = _places(
+            views.keys(ours, view, columns), views.keys(views.rows[members], view, columns)
+        )
+        size = 1 + max(int(here.max(initial=0)), int(there.max(initial=0)))
+        people = np.bincount(here, minlength=size)[np.unique(there)]
+        counts += np.bincount(people.clip(max=3), minlength=4)[:3]
+    return int(counts[0]), int(counts[2])
+
+
 def copies_of(views: Views, ours: Positions, rng: np.random.Generator) -> Copies:
     """Count the people of one side who stand in the file, beside coincidences and decoys."""
     columns = range(len(views.fine))
     unique, hit = _unique(views, ours, columns), _standing(views, ours, columns)[0]
     pairs = _alike(views, ours, columns)[1]
     decoys = _decoys(views, ours, rng) if len(views.kinds) == 1 else (0, 0, 0.0)
-    return Copies(len(ours), int(unique.sum()), int(hit.sum()), len(views.rows), pairs, *decoys)
+    return Copies(
+        len(ours),
+        int(unique.sum()),
+        int(hit.sum()),
+        len(views.rows),
+        pairs,
+        *decoys,
+        *_absent_and_twins(views, ours),
+    )
+
+
+def copies_by(views: Views, ours: Positions, like: Copies) -> Copies:
+    """Count the same people by other columns; decoys are those of ``like``."""
+    columns = range(len(views.fine))
+    unique, hit = _unique(views, ours, columns), _standing(views, ours, columns)[0]
+    pairs = _alike(views, ours, columns)[1]
+    absent, twins = _absent_and_twins(views, ours)
+    return replace(
+        like,
+        people=len(ours),
+        unique=int(unique.sum()),
+        standing=int(hit.sum()),
+        pairs=pairs,
+        absent=absent,
+        twins=twins,
+    )
 
 
 def _decoys(views: Views, ours: Positions, rng: np.random.Generator) -> tuple[int, int, float]:
@@ -323,18 +413,19 @@ def _telling(views: Views, ours: Positions, columns: Sequence[int]) -> list[int]
     return sorted(found)
 
 
-def file_facts(files: GivenFiles, unknown: Sequence[int], *, entropy: int) -> FileFacts:
+def file_facts(files: SeenFiles, unknown: Sequence[int], *, entropy: int) -> FileFacts:
     """Count what stands in the file of the data, and of the control.
 
     Counts are of all rows. Verdicts count one row of each unit, drawn at random.
     """
     rng = child(entropy, 3)
     views, ours = Views(files, rng), files.rows("real")
-    columns = list(range(files.table.columns))
+    columns = list(range(len(files.names)))
     known = [j for j in columns if j not in unknown]
     units = None if files.units is None else files.units[ours]
     hit, exact = _standing(views, ours, columns, units)
-    whole = _places(views.keys(ours, None, columns), views.keys(views.rows, None, columns))
+    view = 0 if len(views.kinds) == 1 else None
+    whole = _places(views.keys(ours, view, columns), views.keys(views.rows, view, columns))
     few = _telling(views, rng.permutation(ours)[:_LOOKED_AT], known)
     sets: list[Standing] = []
     for some in dict.fromkeys(map(tuple, (columns, known, few))):
@@ -343,7 +434,7 @@ def file_facts(files: GivenFiles, unknown: Sequence[int], *, entropy: int) -> Fi
         unique = _many(_unique(views, ours, some, units), units)
         sets.append(
             Standing(
-                tuple(files.table.names[j] for j in some),
+                tuple(files.names[j] for j in some),
                 unique,
                 _many(stand, units),
                 Copies(len(ours), unique, 0, len(views.rows), pairs).expected,
@@ -356,12 +447,12 @@ def file_facts(files: GivenFiles, unknown: Sequence[int], *, entropy: int) -> Fi
         len(views.rows), int(exact.sum()), len(views.rows) * _alike(views, ours, columns, units)[0],
         *near, views.unread, _is_data(*whole), tuple(sets),
         copies_of(views, drawn, rng),
-        _beside(views, drawn, others) if len(others) else None,
+        beside_control(views, drawn, others) if len(others) else None,
         copies_of(views, others, rng) if len(others) else None,
     )  # fmt: skip
 
 
-def _beside(views: Views, ours: Positions, others: Positions) -> TwoSamples | None:
+def beside_control(views: Views, ours: Positions, others: Positions) -> TwoSamples | None:
     """Count who stands in the file among people who are unique in data and control together.
 
     Given the file and who these are, nothing but chance tells which side a person is on, if the

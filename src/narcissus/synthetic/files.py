@@ -25,6 +25,7 @@ from narcissus.tables.sources import has_index
 from narcissus.tables.spelling import (
     HOW_MISSING,
     LABELS,
+    OVERLAP_ERROR,
     ColumnReading,
     ReadAs,
     Spelled,
@@ -82,8 +83,34 @@ class Covers:
         return found
 
 
+class Sides:
+    """Rows of three files, one after the other: of the data, the file and the control."""
+
+    real: int
+    synthetic: int
+    control: int
+    units: NDArray[np.int64] | None
+
+    def rows(self, which: str) -> NDArray[np.int64]:
+        """Return the positions of the rows of "real", "synthetic" or "control"."""
+        ends = np.cumsum([0, self.real, self.synthetic, self.control])
+        at = ("real", "synthetic", "control").index(which)
+        return np.arange(ends[at], ends[at + 1])
+
+    def people(self, which: str) -> int:
+        """Return the number of units of a file; 0 where none are named."""
+        return 0 if self.units is None else len(np.unique(self.units[self.rows(which)]))
+
+    def one_of_each(self, rows: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+        """Put rows in random order; of those of one unit, keep one at random."""
+        drawn = rng.permutation(rows)
+        if self.units is None:
+            return drawn
+        return rng.permutation(drawn[np.unique(self.units[drawn], return_index=True)[1]])
+
+
 @dataclass(frozen=True)
-class GivenFiles:
+class GivenFiles(Sides):
     """People in the data, a file made from them, and people outside the data."""
 
     # the columns, by name, of all rows: ``real``, then ``synthetic``, then ``control``, each
@@ -101,27 +128,14 @@ class GivenFiles:
     units: NDArray[np.int64] | None = None
     covers: Mapping[int, Covers] = field(default_factory=dict[int, Covers])  # by column
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.table.names
+
     def fine(self, column: int) -> NDArray[np.int64]:
         """Return the codes of a column as its rows are written, shape (rows,)."""
         cover = self.covers.get(column)
         return self.table.codes[:, column].astype(np.int64) if cover is None else cover.codes
-
-    def rows(self, which: str) -> NDArray[np.int64]:
-        """Return the positions of "real", "synthetic" or "control" in the table."""
-        ends = np.cumsum([0, self.real, self.synthetic, self.control])
-        at = ("real", "synthetic", "control").index(which)
-        return np.arange(ends[at], ends[at + 1])
-
-    def people(self, which: str) -> int:
-        """Return the number of units of a file; 0 where none are named."""
-        return 0 if self.units is None else len(np.unique(self.units[self.rows(which)]))
-
-    def one_of_each(self, rows: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-        """Put rows in random order; of those of one unit, keep one at random."""
-        drawn = rng.permutation(rows)
-        if self.units is None:
-            return drawn
-        return rng.permutation(drawn[np.unique(self.units[drawn], return_index=True)[1]])
 
     def label(self, name: str, code: int) -> str:
         """Name of a coarse value: its label, or the ends of a group of numbers."""
@@ -218,7 +232,7 @@ def _opened(
     unit: str | None,
 ) -> tuple[dict[str, Raw], list[str], dict[str, NDArray[np.int64]]]:
     """Read the files unconverted, list columns dropped without request, number each row's unit."""
-    names = {name: _names(name, source) for name, source in sources.items()}
+    names = {name: column_names_of(name, source) for name, source in sources.items()}
     for column in drop:
         if not any(column in there for there in names.values()):
             raise InputError(f"the real file: {unknown_column(column, names['real'])}")
@@ -234,21 +248,21 @@ def _opened(
             if unit in (*drop, *(columns or ())):
                 raise InputError(f"`{unit}` is the unit of a row, no column: do not name it twice")
             if name != "synthetic":
-                (named[name],), _ = _raw(name, source, [unit], ())
+                (named[name],), _ = raw_columns(name, source, [unit], ())
             here.append(unit)
         elif unit is not None and name != "synthetic":
             raise InputError(f"the {name} file: {unknown_column(unit, names[name])}")
         if columns is None and has_index(names[name]) and names[name][0] not in drop:
             left_out.append(f"Left out of the {name} file: its first column, an index")
-        raw, remarks = _raw(name, source, kept, here)
+        raw, remarks = raw_columns(name, source, kept, here)
         found[name] = {column.name: column for column in raw}
         left_out += [f"Of the {name} file: {text}" for text in remarks]
     order = sorted(found["real"])
     ordered = {name: {c: raw[c] for c in order} for name, raw in found.items()}
-    return ordered, left_out, _numbered(unit or "", named)
+    return ordered, left_out, numbered_units(unit or "", named)
 
 
-def _numbered(unit: str, named: Mapping[str, RawColumn]) -> dict[str, NDArray[np.int64]]:
+def numbered_units(unit: str, named: Mapping[str, RawColumn]) -> dict[str, NDArray[np.int64]]:
     """Assign numbers to units in the order of their names; refuse those that both files have."""
     for name, column in named.items():
         if column.gaps.any():
@@ -278,7 +292,7 @@ def file_named(name: str) -> Generator[None]:
         raise type(error)(f"the {name} file: {error}") from error
 
 
-def _names(name: str, source: Source) -> list[str]:
+def column_names_of(name: str, source: Source) -> list[str]:
     """Return the names of a file's columns; unreadable files are refused later."""
     if isinstance(source, Table):
         return list(source.names)
@@ -286,7 +300,7 @@ def _names(name: str, source: Source) -> list[str]:
         return column_names(source)
 
 
-def _raw(
+def raw_columns(
     name: str, source: Source, columns: Sequence[str] | None, drop: Sequence[str]
 ) -> tuple[list[RawColumn], Sequence[str]]:
     """Read a file unconverted; return its columns, and how it was read."""
@@ -332,6 +346,7 @@ def _together(column: str, raws: Mapping[str, Raw], reading: Reading) -> _Togeth
         tally.add(raw[column])
         with file_named(name):
             found = spelled(column, tally.values, read_as, like=like, kind=kind)
+        found = _in_case(found, like) if read_as != "text" else found
         readings[name] = reading_of(tally, found)
         meant = tally.meaning(list(found.values)).merged()
         people[name] = dict(zip(meant.values, meant.counts, strict=True))
@@ -348,7 +363,14 @@ def _together(column: str, raws: Mapping[str, Raw], reading: Reading) -> _Togeth
     for name, counts in people.items():
         if name != "real" and read_as is None:
             there = _as_known(counts, coarse)
-            note = require_overlap(column, ("real", name), people["real"], there, binned=is_binned)
+            note = require_overlap(
+                column,
+                ("real", name),
+                people["real"],
+                there,
+                binned=is_binned,
+                error=OVERLAP_ERROR / len(raws["real"]) / (len(people) - 1),
+            )
             notes += [note] * bool(note)
     whole, values = np.concatenate(codes), list(place)
     if coarse is None:
@@ -363,6 +385,31 @@ def _together(column: str, raws: Mapping[str, Raw], reading: Reading) -> _Togeth
         f"{shown}): each is matched with what it stands for"
     )
     return _Together(RawColumn(column, blocks, block[fine]), readings, notes, coarse, fine)
+
+
+def _in_case(found: Spelled, like: Spelled | None) -> Spelled:
+    """Write texts as the first file does, where they differ in case or in blanks alone."""
+    if like is None or like.kind not in ("texts", "numbers"):
+        return found
+    known = {value for value in like.values if isinstance(value, str)}
+    plain: dict[str, list[str]] = {}
+    for value in known:
+        plain.setdefault(folded(value), []).append(value)
+    values = list(found.values)
+    for place, value in enumerate(values):
+        if isinstance(value, str) and value not in known:
+            same = plain.get(folded(value), [])
+            values[place] = same[0] if len(same) == 1 else value
+    return Spelled(found.kind, values)
+
+
+def folded(text: str) -> str:
+    """Return a text without what blanks and case make of it.
+
+    >>> folded("  New   York ")
+    'new york'
+    """
+    return " ".join(text.split()).casefold()
 
 
 def _as_known(people: Mapping[Value, int], coarse: Coarse | None) -> dict[Value, int]:

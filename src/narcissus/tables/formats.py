@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from narcissus._files import LARGEST, SMALL, WORTH, file_size, open_text, parsing, unpacked_name
+from narcissus._json import read_json
 from narcissus._optional import optional
 from narcissus._pandas import pd
 from narcissus._parquet import believed
@@ -65,7 +65,8 @@ def read_frame(path: Path, remarks: list[str]) -> pd.DataFrame:
         return _json_lines(path)
     arrow: Any = optional("pyarrow.feather", extra="formats", purpose="Reading Arrow files")
     with parsing(path, "a readable Arrow file"), believed(path, size):
-        table = _arrow_stream(path) if _is_stream(path) else arrow.read_table(path)
+        with path.open("rb") as file:
+            table = _arrow_stream(file) if _is_stream(path) else arrow.read_table(file)
         table.validate(full=True)  # what a forged file says of its parts ends the process
         return arrow_frame(str(path), table)
 
@@ -75,10 +76,9 @@ def _is_stream(path: Path) -> bool:
         return file.read(4) not in (b"ARRO", b"FEA1")
 
 
-def _arrow_stream(path: Path) -> Any:
+def _arrow_stream(file: BinaryIO) -> Any:
     ipc: Any = optional("pyarrow.ipc", extra="formats", purpose="Reading Arrow files")
-    with path.open("rb") as file:
-        return ipc.open_stream(file).read_all()
+    return ipc.open_stream(file).read_all()
 
 
 def arrow_frame(name: str, table: Any) -> pd.DataFrame:
@@ -146,7 +146,7 @@ def _json_lines(path: Path) -> pd.DataFrame:
             if not line.strip():
                 continue
             with parsing(f"line {number} of {path}", "JSON"):
-                record = json.loads(line)
+                record = read_json(line)
             if not isinstance(record, dict):
                 raise InputError(f"line {number} of {path} must be an object, such as {{'age': 3}}")
             for key, value in record.items():
@@ -178,13 +178,14 @@ def sheet_as_text(path: Path, remarks: list[str], largest: int) -> io.BytesIO:
                 "password, or as CSV"
             )
     library: Any = optional("openpyxl", extra="formats", purpose="Reading Excel files")
-    with parsing(path, "a readable Excel file"):
-        with zipfile.ZipFile(path) as archive:
+    # Opened here: the library leaves a damaged file open for as long as somebody has the error.
+    with parsing(path, "a readable Excel file"), path.open("rb") as stream:
+        with zipfile.ZipFile(stream) as archive:
             unpacked = sum(member.file_size for member in archive.infolist())
         if unpacked > min(LARGEST, max(16 * SMALL, WORTH * size)):
             raise TooLargeError(f"{path} unpacks to {unpacked:,} bytes: write it as CSV or Parquet")
         with believed(path, unpacked):
-            book = library.load_workbook(path, read_only=True, data_only=True, keep_links=False)
+            book = library.load_workbook(stream, read_only=True, data_only=True, keep_links=False)
             try:
                 found = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
                 for sheet in found:

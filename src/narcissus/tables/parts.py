@@ -316,5 +316,5 @@ def sketch_table(
     return TableSketch(name, seen, there, tuple(columns), tuple(drop), unnamed, told, head)
 
 
-def share_of_most(counts: Sequence[int]) -> float:
+def share_of_most(counts: Sequence[float]) -> float:
     return float(np.max(counts) / np.sum(counts))

@@ -20,6 +20,8 @@ from __future__ import annotations
 
 import math
 import re
+import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -28,6 +30,8 @@ from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
+import scipy
+from numpy.typing import NDArray
 
 from narcissus._validation import one_of, some_of
 from narcissus._visible import cell, values_shown
@@ -122,7 +126,7 @@ def spelled(
 
 def exact(value: Any) -> int | float:
     """Convert a number, or its plain text, without loss: whole ones to integers of any size."""
-    if isinstance(value, int) and abs(value) > _LARGEST_FLOAT:
+    if isinstance(value, int) and abs(value) > sys.float_info.max:
         return math.copysign(math.inf, value)  # as the same digits in a text
     number = float(value)
     if abs(number) < 2**53:
@@ -401,6 +405,8 @@ OUTSIDE = 0.9
 """The same of the first file's numbers that lie outside those of the other."""
 SOME = 0.05
 """Share from which on they are told."""
+OVERLAP_ERROR = 1e-3
+"""Chance of refusing a column of two samples of one population, over all columns of two files."""
 
 
 def require_overlap(
@@ -410,38 +416,50 @@ def require_overlap(
     other: Mapping[Value, int],
     *,
     binned: bool = False,
+    error: float = OVERLAP_ERROR,
 ) -> str:
     """Refuse a column whose values hardly overlap between two files; return a remark, or "".
 
-    The commonest value is left out: a code such as "N" may be all that two files of different
-    spelling have in common. Texts, codes and up to `FEW` different numbers are compared one by one,
-    texts with allowance for values that are new in any sample (Good 1953: as many people as have a
-    value alone in the first file). Other numbers, and ``binned`` ones, are compared by their range.
+    The commonest shared value is left out of both files: a code such as "N" may be all that two
+    files of different spelling have in common. Texts, codes and up to `FEW` different numbers are
+    compared one by one, texts with allowance for values that are new in any sample (Good 1953: as
+    many people as have a value alone in the first file), then by their form. Other numbers, and
+    ``binned`` ones, are compared by their range. A column is refused only where so little overlap
+    has a chance of at most ``error`` between two samples of these sizes from one population.
     ``names`` are what the message calls the files; ``first`` and ``other`` count people by value.
+
+    Raises InputError: the values hardly overlap.
     """
-    people = dict(other)
+    ours, people = dict(first), dict(other)
     if shared := [value for value in people if value in first]:
-        people.pop(max(shared, key=lambda value: (people[value], str(value))))
+        common = max(shared, key=lambda value: (people[value], str(value)))
+        del ours[common], people[common]
     total = sum(people.values())
     if total < FEWEST:
         return ""
-    numbers = [value for value in first if not isinstance(value, str)]
+    numbers = [value for value in ours if not isinstance(value, str)]
     by_place = len(numbers) > FEW or (binned and len(numbers) > 0)
     low, high = (min(numbers), max(numbers)) if by_place else (math.inf, -math.inf)
     strange = [
         value
         for value in sorted(people, key=lambda value: (-people[value], str(value)))
-        if value not in first and (isinstance(value, str) or not low <= value <= high)
+        if value not in ours and (isinstance(value, str) or not low <= value <= high)
     ]
     missed = sum(people[value] for value in strange) / total
-    # As many have a new value as are the only one with theirs (Good 1953).
-    alone = sum(times == 1 for times in first.values()) / sum(first.values())
+    # As many have a new value as are the only person with theirs (Good 1953).
+    alone = sum(times == 1 for times in ours.values()) / max(1, sum(ours.values()))
     new = 0.0 if by_place else alone
     here, there = names
+    each = error / 4  # of four tests
     if missed > min(HARDLY + new, (1 + OUTSIDE) / 2):
-        raise _unlike(column, names, missed, strange, first)
-    beyond = _outside(first, [v for v in people if not isinstance(v, str)]) if by_place else 0.0
-    if beyond > OUTSIDE:
+        chances = [_chance_of_new(first, other, strange)]
+        if by_place:
+            texts = [value for value in strange if isinstance(value, str)]
+            chances = [_chance_of_range(ours, people), _chance_of_new(first, other, texts)]
+        if min(chances) <= each or _forms_differ(ours, people, each):
+            raise _unlike(column, names, missed, strange, first)
+    beyond = _outside(ours, people) if by_place else 0.0
+    if beyond > OUTSIDE and _chance_of_range(people, ours) <= each:
         raise _unlike(column, names, beyond, sorted(people, key=str), first, reverse=True)
     if missed <= SOME + new:
         return ""
@@ -451,14 +469,86 @@ def require_overlap(
     )
 
 
-def _outside(first: Mapping[Value, int], numbers: Sequence[int | float]) -> float:
+def _numbers_of(people: Mapping[Value, int]) -> dict[float, int]:
+    return {value: times for value, times in people.items() if not isinstance(value, str)}
+
+
+def _outside(first: Mapping[Value, int], other: Mapping[Value, int]) -> float:
     """Return the share of the first file's numbers that lie outside the other's."""
+    ours, numbers = _numbers_of(first), _numbers_of(other)
     if not numbers:
         return 0.0
     low, high = min(numbers), max(numbers)
-    own = {value: times for value, times in first.items() if not isinstance(value, str)}
-    outside = sum(times for value, times in own.items() if not low <= value <= high)
-    return outside / sum(own.values())
+    outside = sum(times for value, times in ours.items() if not low <= value <= high)
+    return outside / sum(ours.values())
+
+
+def _chance_of_range(first: Mapping[Value, int], other: Mapping[Value, int]) -> float:
+    """Return the chance that so many numbers of a sample lie outside the range of another.
+
+    Both are of one population. Of n and m numbers, j lie outside the range of the n with chance
+    ``(j + 1) C(n + m - 2 - j, n - 2) / C(n + m, n)``, since all orders are alike; ties only lower
+    it (Wilks 1942).
+    """
+    n, m = (sum(_numbers_of(people).values()) for people in (first, other))
+    if n < 2 or not m:
+        return 1.0
+    many = np.arange(round(_outside(other, first) * m), m + 1)
+    ways = _log_ways(n + m - 2 - many, n - 2) - _log_ways(np.array(n + m), n)
+    return min(1.0, float((np.exp(ways) * (many + 1)).sum()))
+
+
+def _log_ways(total: NDArray[np.int64], taken: int) -> NDArray[np.float64]:
+    found = scipy.special.gammaln(total + 1) - scipy.special.gammaln(total - taken + 1)
+    return np.asarray(found - scipy.special.gammaln(taken + 1))
+
+
+_TILTS = np.geomspace(1e-6, 30, 120)
+
+
+def _chance_of_new(
+    first: Mapping[Value, int], other: Mapping[Value, int], strange: Sequence[Value]
+) -> float:
+    """Bound the chance that so many people of a sample have values that another lacks.
+
+    Both are of one population. Which people the first sample takes is a draw without replacement
+    from all; that it takes nobody with a value is negatively associated over values (Joag-Dev and
+    Proschan 1983), so Chernoff's bound of independent events holds. Values of one person are new
+    in any sample: once they count, and once not.
+    """
+    n, m = sum(first.values()), sum(other.values())
+    pooled = {value: first.get(value, 0) + other.get(value, 0) for value in {**first, **other}}
+    chances = [1.0]
+    for fewest in (1, 2):
+        many = sum(other[value] for value in strange if other[value] >= fewest)
+        sizes = np.array([times for times in pooled.values() if fewest <= times <= m])
+        if many:
+            counts, values = np.unique(sizes, return_counts=True)
+            absent = np.exp(_log_ways(n + m - counts, n) - _log_ways(np.array(n + m), n))
+            tilts = _TILTS / counts.max()
+            terms = np.log1p(absent * np.expm1(tilts[:, None] * counts)) @ values
+            chances.append(2 * float(np.exp((terms - tilts * many).min())))
+    return min(chances)
+
+
+_RUNS = ((re.compile(r"\d+"), "9"), (re.compile(r"[^\W\d_]+"), "a"), (re.compile(r"\s+"), " "))
+
+
+def _forms_differ(first: Mapping[Value, int], other: Mapping[Value, int], error: float) -> bool:
+    """Whether texts that few people share are even of other forms: digits, letters, signs."""
+    ours, theirs = Counter[Value](), Counter[Value]()
+    for forms, people in ((ours, first), (theirs, other)):
+        for value, times in people.items():
+            if isinstance(value, str):
+                form = value
+                for run, sign in _RUNS:
+                    form = run.sub(sign, form)
+                forms[form] += times
+    strange = [form for form in theirs if form not in ours]
+    missed = sum(theirs[form] for form in strange)
+    if not ours or missed <= HARDLY * sum(theirs.values()):
+        return False
+    return _chance_of_new(ours, theirs, strange) <= error
 
 
 def _unlike(

@@ -277,7 +277,7 @@ def test_a_verdict_within_the_margin_and_numbers_that_cannot_be_are_refused(reco
 def test_what_was_found_speaks_against_the_release(record_of):
     verdict = page_of(record_of()).verdict
     first = page_of(record_of()).first
-    assert (first.answer, first.without, first.with_it) == ("Evidence of extraction.", 0, 100)
+    assert (first.answer, first.without, first.with_it) == ("Evidence of extraction.", 0, 20)
     assert list(verdict.evidence_for) == []
     assert len(verdict.evidence_against) == 2
     assert [number[1] for number in verdict.numbers] == ["0%", "100%", "0%", "at most 0.991"]
@@ -341,4 +341,4 @@ def test_walls_are_named_and_missing_ones_are_a_warning(record_of, blocks):
 
 
 def test_repr_has_the_figures_of_the_first_screen():
-    assert repr(narcissus.load_audit(KEPT)).endswith("; of 100 runs without 0, with 100)")
+    assert repr(narcissus.load_audit(KEPT)).endswith("; of 20 runs without 0, with 20)")

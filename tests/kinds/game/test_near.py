@@ -180,3 +180,16 @@ def test_a_family_of_rates_that_is_not_decided_does_not_hold_by_enumeration():
     text = " ".join(render_text(audit.record).split())
     assert "It holds at the rates that were looked at" in text
     assert "by enumeration" not in text
+
+
+@pytest.mark.parametrize("allowed", [0.055, 0.045, 0.04])
+def test_what_limits_every_attacker_at_the_priors_looked_at_is_not_left_out(allowed):
+    """The best success at the worst prior is exact, so an attack that always succeeds is not."""
+    from narcissus.report.reach import of_100
+
+    audit = run(study(allowed, **PLAYED), rng=1)
+    largest = float(case_of(audit).top.facts["largest"])
+    assert largest < 1
+    text = " ".join(render_text(audit.record).split())
+    assert "nothing here limits all of them" not in text
+    assert f"no attacker succeeds more than {of_100(largest, 'up')} times" in text

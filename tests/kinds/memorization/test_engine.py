@@ -84,7 +84,11 @@ def test_an_attack_that_fails_proves_nothing(ours, most, status):
 
 def test_a_share_without_fresh_ones_shows_no_gain_and_may_be_some():
     alone = ([], 30, 40, None)
-    assert case_of(alone, most=0.1).status == "inconclusive"
+    assert case_of(alone, most=0.1).status == "not assessed"
+    [gain] = [row for row in case_of(alone).findings.rows if row.of == "gain"]
+    assert (gain.quantity.value, gain.quantity.low, gain.quantity.grade) == (
+        None, None, "not assessed"
+    )  # fmt: skip
     assert case_of(alone, most=0.1, alone_may_be_gain=True).status == "too few trials"
     for row in case_of(alone).findings.rows:
         assert (LAYOUT.counted, LAYOUT.unit) == ("recovered", "images")

@@ -238,7 +238,8 @@ def test_every_proposal_has_its_reason_and_the_study_is_one(tmp_path):
     pd.DataFrame(PEOPLE).to_csv(tmp_path / "people.csv", index=False)
     (tmp_path / "s.toml").write_text(drafted(PEOPLE), encoding="utf-8")
     settings = load_study(tmp_path / "s.toml").settings
-    assert settings.data.drop == ["", "email"]
+    assert settings.data.drop == [""]
+    assert list(settings.data.left_out) == ["email"]
     assert settings.data.missing == "category"
     assert set(settings.data.bins) == {"age", "hours", "zip", "income"}
     assert settings.data.bins["hours"].codes == ["N"]

@@ -115,7 +115,7 @@ WRONG = {
     "no source": ({"data": {"path": None}}, ["`path`", "`table`"]),
     "prior unknown": ({"prior": {"name": "bayes"}}, ["`prior.name`", "'bayes'", "bayesian"]),
     "prior without parents": ({"prior": {"parents": -1}}, ["`prior`", "`parents`", "got -1"]),
-    "score unknown": ({"prior": {"score": "aic"}}, ["`prior.score`", "bic"]),
+    "score unknown": ({"prior": {"score": "mdl"}}, ["`prior.score`", "bic"]),
     "smoothing of nothing": ({"prior": {"smoothing": 0}}, ["`prior`", "above 0"]),
     "smoothing above one": ({"prior": {"name": "empirical", "smoothing": 3}}, ["[0, 1]", "got 3"]),
     "delta of pure noise": (

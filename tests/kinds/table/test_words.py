@@ -22,9 +22,9 @@ CLASH = contradictions([
 ])  # fmt: skip
 
 
-def group(label, over_low, **more):
+def group(label, over_low, over_high=0.9, **more):
     own = {"share": 0.8, "low": 0.1, "high": 0.9, "baseline": 0.3, "over_guess": 0.1,
-           "over_guess_low": over_low, "people": 5}  # fmt: skip
+           "over_guess_low": over_low, "over_guess_high": over_high, "people": 5}  # fmt: skip
     return {"by": "sex", "group": label, "by_secret": False, "share_of_people": 0.25,
             "guess": {"share": 0.3, "low": 0.2, "high": 0.4}, "attacks": {"a": own},
             "ceiling": None, **more}  # fmt: skip
@@ -73,11 +73,10 @@ def test_numbers_in_words():
     assert points(0.1234) == "12.3 points"
 
 
-def said_of(setting, status=None):
+def said_of(setting):
     """Return the verdict of one setting in words."""
     case = TableJudgement(Findings((), (), None), (), (setting,))
-    refuted = [str(one) for one in setting.contradictions]
-    return paragraph(status or setting.status, refuted, glance(case))
+    return paragraph(case, glance(case))
 
 
 def test_the_verdict_names_the_limit_of_all_people_rounded_up(numbers, share):
@@ -229,15 +228,22 @@ def test_what_the_best_attack_gains_is_said_at_the_joint_level(more, says, numbe
 
 
 def test_the_hardest_hit_group_is_the_one_that_is_surely_hit_hardest(numbers):
-    found = most_vulnerable(numbers(groups=(group("m", 0.05), group("f", 0.07), group("x", 0.0))))
+    """Its gain is above what the others of its partition may gain; else no group is named."""
+    others = group("m", 0.05, 0.2), group("x", 0.0, 0.3)
+    found = most_vulnerable(numbers(groups=(*others, group("f", 0.31))))
     assert (found[0].group, found[1]) == ("f", "a")
-    assert most_vulnerable(numbers(groups=(group("x", 0.0), group("y", -0.1)))) is None
+    assert most_vulnerable(numbers(groups=(*others, group("f", 0.29)))) is None
+    assert most_vulnerable(numbers(groups=(group("f", 0.31),))) is None  # above nobody
+    of_another = group("y", 0.0, 0.9, by="age"), group("z", 0.0, 0.9, by="age")
+    found = most_vulnerable(numbers(groups=(*others, group("f", 0.31), *of_another)))
+    assert found[0].group == "f"
+    assert most_vulnerable(numbers(groups=(group("x", 0.0), group("y", -0.1, -0.05)))) is None
 
 
 def rare(over_guess_low, gain_low, share_=0.4):
     """Give a group that is told by the secrets: the best guess gets nobody of it."""
     own = {"share": 0.5, "low": 0.1, "high": 0.9, "baseline": 0.3, "over_guess": 0.5,
-           "over_guess_low": over_guess_low, "people": 5,
+           "over_guess_low": over_guess_low, "over_guess_high": 0.6, "people": 5,
            "by_chance": {"share": share_, "gain": gain_low + 0.1,
                          "gain_low": gain_low}}  # fmt: skip
     return {"by": "illness", "group": "rare", "by_secret": True, "share_of_people": 0.02,
@@ -247,10 +253,11 @@ def rare(over_guess_low, gain_low, share_=0.4):
 
 def test_who_names_rare_values_anyway_hits_nobody_hard(numbers):
     """It gets as much of strangers: what the best guess never names is no measure of it."""
-    groups = (group("m", 0.05), rare(0.3, -0.05))
+    common = group("common", 0.0, 0.05, by="illness")
+    groups = (group("m", 0.05, 0.1), group("f", 0.0, 0.04), common, rare(0.3, -0.05))
     assert most_vulnerable(numbers(groups=groups))[0].group == "m"
-    assert most_vulnerable(numbers(groups=groups[1:])) is None
-    hit = numbers(groups=(group("m", 0.05), rare(0.3, 0.1)))
+    assert most_vulnerable(numbers(groups=groups[2:])) is None
+    hit = numbers(groups=(*groups[:2], common, rare(0.3, 0.1)))
     assert most_vulnerable(hit)[0].group == "rare"
     case = TableJudgement(Findings((), (), None), (), (hit,))
     hardest = glance(case).hardest

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -240,6 +240,13 @@ class Item:
     # optional data of the user; `Reproduced.notes` name what was left out without them
     needs: tuple[Needed, ...] = ()
     command: str = ""  # what a user runs for their own setting; empty: ``narcissus reproduce``
+    # arguments that make each piece as short as it can be: its own code, with one repeat of each
+    small: Mapping[str, Any] = field(default_factory=dict)
+
+    def smallest(self) -> Item:
+        """Return the item with the same pieces, each as short as it can be: to see that it runs."""
+        pieces = {name: partial(piece, **self.small) for name, piece in self.pieces.items()}
+        return replace(self, pieces=pieces)
 
     @property
     def name(self) -> str:

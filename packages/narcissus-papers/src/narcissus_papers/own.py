@@ -39,7 +39,7 @@ MOST_VALUES = 100_000  # kinds of records that randomized response is played on
 MOST_POINTS = 2_000
 _NOTE = "The table is the user's, so no number in print belongs to it."
 
-Point = tuple[tuple[str, ...], float, float]
+Point = tuple[tuple[str, ...], float, float | None]
 """Unknown columns, epsilon, the distance that is allowed."""
 
 
@@ -140,7 +140,7 @@ def _tables(
     drawn: list[tuple[Panel, Sequence[float], list[str]]] = []
     pieces: dict[str, Any] = {}
     for panel, at, points in _points(figure, table, asked, columns):
-        keys = [f"{len(c)} {table.names.index(c[-1])} {e:g} {d:g}" for c, e, d in points]
+        keys = [f"{len(c)} {table.names.index(c[-1])} {e:g} {d or 0:g}" for c, e, d in points]
         drawn.append((panel, at, keys))
         for key, (unknown, epsilon, within) in zip(keys, points, strict=True):
             one = {"unknown": unknown, "epsilon": epsilon, "within": within}
@@ -156,17 +156,17 @@ def _points(
     if figure == "5":
         names = tuple(f"{e:g}" for e in epsilons)
         for one in columns:
-            points: list[Point] = [((one,), e, 0.0) for e in epsilons]
+            points: list[Point] = [((one,), e, None) for e in epsilons]
             yield blank(one, "epsilon", names=names), range(len(names)), points
         return
     for e in epsilons:
         title = f"epsilon {e:g}"
         if figure == "4":
-            points = [((one,), e, 0.0) for one in columns]
+            points = [((one,), e, None) for one in columns]
             yield blank(title, "unknown column", names=columns), range(len(columns)), points
         elif figure == "6":
             counts = range(1, len(columns) + 1)
-            points = [(columns[:count], e, 0.0) for count in counts]
+            points = [(columns[:count], e, None) for count in counts]
             yield blank(title, "unknown columns, all of them right"), counts, points
         else:
             for one in columns:

@@ -85,12 +85,14 @@ def test_more_epsilon_recovers_more_and_is_proved_less_of():
 def test_a_distance_makes_it_easier():
     attacks = ("posterior", "likeliest")
     exact, near = (played(unknown=("AGEP",), within=w, attacks=attacks) for w in (0.0, 1.0))
+    plain = played(unknown=("AGEP",), attacks=attacks)
     for name in ("guess", "posterior"):
         assert near[name]["share"] > exact[name]["share"]
     assert near["mean"] > exact["mean"]
     # What covers most is the better guess of the two without the release; exactly, they are one.
     assert near["likeliest"]["share"] < near["guess"]["share"]
-    assert "likeliest" not in exact
+    assert exact["likeliest"] == exact["guess"] == plain["guess"]
+    assert "likeliest" not in plain
 
 
 def test_the_likeliest_value_is_that_of_each_column_whatever_is_released():

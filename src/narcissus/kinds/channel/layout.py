@@ -11,10 +11,11 @@ from narcissus.kinds.channel.kind import LIMITED, ChannelDetail
 from narcissus.kinds.layout import Headline, Layout, table
 from narcissus.report import exact_channel
 from narcissus.report.about import Answered, EveryAttacker, RealFigure, Subject
-from narcissus.report.first_screen import Glance, Reach, of_100
+from narcissus.report.first_screen import Glance, seeks
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.gives_away import FOUND, VERDICT
 from narcissus.report.page import Block, Facts, Figure, Grid, Items, Section, Text
+from narcissus.report.reach import ERROR, OF_TWO, Reach, RowView, decided, of_100
 from narcissus.results import Grade, NotAssessed
 from narcissus.rows import Quantity, StudyJudgement, StudyRow
 from narcissus.study.record import Record
@@ -93,43 +94,13 @@ class ChannelLayout(Layout):
         ]
 
     def glance(self, case: StudyJudgement) -> Glance:
-        found, sampled = measured(case), _is_sampled(case)
-        risk, security = found["bayes_risk"].quantity, found["beta_star"]
-        ends = ("value", risk.value), ("low", risk.high), ("high", risk.low)  # turned round
-        left = {key: None if error is None else 1 - error for key, error in ends}
-        with_it = risk.model_copy(update=left)
-        without = Reach("What is guessed without the output was not recorded.")
-        if "guessing_error" in found:
-            guess = Quantity(
-                value=1 - found["guessing_error"].value,
-                grade="approximate" if sampled else "proved",
-            )
-            without = Reach("Without the output, guessing gets {} secrets right.", guess)
-        limit = with_it.model_copy(update={"value": with_it.high if sampled else with_it.value})
-        a, b = case.detail.pair
-        accepted = {
-            "beta_star": "{} of 100 right at telling two secrets apart",
-            "bayes_risk": "{} of 100 secrets guessed right",
-        }
-        asked = [
-            accepted[one.criterion.name or one.criterion.of].format(
-                f"{100 * (1 - one.criterion.at_least * (0.5 if 'beta' in measure else 1)):.6g}"
-            )
-            for one in case.deciding
-            if one.criterion.at_least is not None
-            for measure in [one.criterion.name or one.criterion.of]
-        ]
-        return Glance(
-            unit="secrets",
-            without=without,
-            with_it=Reach("With the output, the best attacker gets {} right.", with_it),
-            most=Reach("No attacker gets more than {} right.", limit),
-            unlimited="Any attacker might get all 100 right: these outputs set no lower limit.",
-            hardest=f"Easiest to tell apart: {a!r} and {b!r}. An attacker is right "
-            f"{of_100(1 - security.value / 2)} times, a coin 50.",
-            unseen="how long an answer takes, what is sent beside it, other uses of the channel",
-            accepted=" and ".join(asked),
-        )
+        detail: ChannelDetail = case.detail
+        row = case.decided_by
+        secret = f"one of {number(detail.secrets)} secrets"
+        about = seeks("channel and prior", secret, "an output")
+        if row is not None and row.name == SECURITY:
+            return replace(_of_two(case), about=about)
+        return replace(_of_all(case), about=about)
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
         if not _is_sampled(case):
@@ -231,6 +202,75 @@ class ChannelLayout(Layout):
 
 
 LAYOUT = ChannelLayout()
+
+
+SECURITY = LIMITED[0]
+UNSEEN = "how long an answer takes, what is sent beside it, other uses of the channel"
+UNLIMITED = "Any attacker might get all 100 right: these outputs set no lower limit."
+
+
+def _limited(case: StudyJudgement, row: StudyRow, text: str, view: RowView) -> Reach:
+    """Word what no attacker exceeds: the number itself, or its upper limit."""
+    found = view.of(row.quantity)
+    most = found.high if _is_sampled(case) else found.value
+    return Reach(text, found.model_copy(update={"value": most}), row, view=view)
+
+
+def _guessed(case: StudyJudgement) -> Quantity | None:
+    """Return what is guessed without the output; None where that was not recorded."""
+    if (row := measured(case).get("guessing_error")) is None:
+        return None
+    return Quantity(value=1 - row.value, grade="approximate" if _is_sampled(case) else "proved")
+
+
+def _of_all(case: StudyJudgement) -> Glance:
+    """Word how many secrets are guessed."""
+    found = measured(case)
+    security = found[SECURITY]
+    a, b = case.detail.pair
+    without = Reach("What is guessed without the output was not recorded.")
+    if (guess := _guessed(case)) is not None:
+        without = Reach("Without the output, guessing gets {} secrets right.", guess)
+    return Glance(
+        unit="secrets",
+        without=without,
+        with_it=decided("With the output, the best attacker gets {} right.", ERROR),
+        most=_limited(case, found["bayes_risk"], "No attacker gets more than {} right.", ERROR),
+        unlimited=UNLIMITED,
+        hardest=f"Easiest to tell apart: {a!r} and {b!r}. An attacker is right "
+        f"{of_100(1 - security.value / 2)} times, a coin 50.",
+        unseen=UNSEEN,
+        accepted="{} secrets guessed right",
+        view=ERROR,
+        interval="How often a secret is guessed",
+    )
+
+
+def _of_two(case: StudyJudgement) -> Glance:
+    """Word how often two secrets are told apart."""
+    found = measured(case)
+    a, b = case.detail.pair
+    success = 1 - found["bayes_risk"].value
+    hardest = f"Of all secrets, the best attacker guesses {of_100(success)}"
+    guess = _guessed(case)
+    if guess is not None and guess.value is not None:
+        hardest += f", and {of_100(guess.value)} without the output"
+    return Glance(
+        unit=f"attempts to tell {a!r} from {b!r}",
+        without=Reach(
+            "A coin tells two secrets apart {} times.", Quantity(value=0.5, grade="proved")
+        ),
+        with_it=decided(f"With the output, an attacker tells {a!r} from {b!r} {{}} times.", OF_TWO),
+        most=_limited(
+            case, found[SECURITY], "No attacker tells two secrets apart more than {} times.", OF_TWO
+        ),
+        unlimited=UNLIMITED,
+        hardest=f"{hardest}.",
+        unseen=UNSEEN,
+        accepted="{} times right at telling two secrets apart",
+        view=OF_TWO,
+        interval="How often two are told apart",
+    )
 
 
 def _turned(value: Quantity, *, half: bool = False) -> str:

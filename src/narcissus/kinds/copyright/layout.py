@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from narcissus._outwards import lower, upper
+from narcissus._outwards import upper
 from narcissus.kinds.copyright.kind import (
     GAIN,
     INDEPENDENT,
@@ -15,10 +15,11 @@ from narcissus.kinds.copyright.kind import (
 )
 from narcissus.kinds.layout import Headline, Layout
 from narcissus.report.about import RealFigure, Subject
-from narcissus.report.first_screen import Glance, Reach
+from narcissus.report.first_screen import Glance, seeks
 from narcissus.report.format import between_points, number, percent
 from narcissus.report.gives_away import FOUND, VERDICT
 from narcissus.report.page import Block, Facts, Grid, Section, Text
+from narcissus.report.reach import MORE_OF_100, Reach
 from narcissus.results import Grade, NotAssessed
 from narcissus.rows import StudyJudgement, StudyRow
 from narcissus.study.record import Record
@@ -56,31 +57,32 @@ class CopyrightLayout(Layout):
         return [NotAssessed(what, found.why, "more works by independent authors")]
 
     def glance(self, case: StudyJudgement) -> Glance:
-        detail, most = case.detail, case.each[0].at_most
-        own, without = detail.with_access, _only(case, WITHOUT).quantity
-        chance, gain = _only(case, INDEPENDENT).quantity, _only(case, GAIN).quantity
+        detail: CopyrightDetail = case.detail
+        own, chance = detail.with_access, _only(case, INDEPENDENT).quantity
         unlimited = f"How much comes back by chance has no limit yet: {chance.why}."
         if chance.high is not None:
             most_of, level = percent(chance.high, "up"), f"{100 * detail.confidence:g}%"
             unlimited = f"By chance at most {most_of} of a work come back, with {level} confidence."
-        shown = "No effect of access is shown."
-        if gain.low is not None and gain.low > 0:
-            shown = f"Estimated: access adds at least {lower(100 * gain.low, places=0)} of 100."
-        count = f"{own.returned:,} of {own.passages:,} passages"
-        accepted = "" if most is None else f"{100 * most:g} more of 100 passages by access"
+        gain = _only(case, GAIN).quantity
+        is_shown = gain.low is not None and gain.low > 0
         return Glance(
             unit="passages",
-            without=Reach("Without access, {} passages of the work come back.", without),
-            with_it=Reach("With access, {} passages come back.", _only(case, WITH).quantity),
+            without=Reach.of("Without access, {} passages of the work come back.",
+                             _only(case, WITHOUT)),
+            with_it=Reach.of("With access, {} passages come back.", _only(case, WITH)),
             most=None,
             unlimited=unlimited,
             hardest=f"The longest stretch that comes back has {detail.longest:,} words in a row."
             if own.returned
             else "No passage comes back.",
             unseen="other prompts, likeness beyond words, what the law says of it",
-            accepted=accepted,
-            notes=[f"Counted: {count} of the work. {shown}"],
-        )
+            accepted="{} passages by access",
+            view=MORE_OF_100,
+            interval="What access adds",
+            notes=[] if is_shown else ["No effect of access is shown."],
+            about=seeks(f"the first {detail.prompt} words of a passage", f"the rest of {own.name}",
+                        detail.model),
+        )  # fmt: skip
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
         detail, level = case.detail, f"{100 * case.detail.confidence:g}%"
@@ -90,8 +92,11 @@ class CopyrightLayout(Layout):
         if gain.low is not None and gain.high is not None:
             at_least = f"{between_points(gain.low, gain.high)} points at level {level}"
         lines: list[Headline] = [
-            ("With access", percent(detail.with_access.share), _of(detail.with_access), "proved"),
-            *(("Without access", percent(one.share), _of(one), "proved") for one in detail.without),
+            ("With access", percent(detail.with_access.share), _of(detail.with_access), "counted"),
+            *(
+                ("Without access", percent(one.share), _of(one), "counted")
+                for one in detail.without
+            ),
             ("Works that no model saw", percent(chance.value), f"{most} at level {level}",
              "sampled"),
             ("What access adds", percent(gain.value), at_least, "sampled"),
@@ -159,7 +164,7 @@ def _counts(case: StudyJudgement) -> list[Block]:
     lines = [("the work, with access", detail.with_access)]
     lines += [(f"the work, {one.name}", one) for one in detail.without]
     lines += [(f"{one.name}, which no model saw", one) for one in detail.independent]
-    grades: list[Grade] = ["proved" for _ in lines]
+    grades: list[Grade] = ["counted" for _ in lines]
     table = Grid(
         "Passages that come back, of each work and from each model",
         ("Work and model", "Passages", "Come back", "Share"),

@@ -9,10 +9,11 @@ from narcissus._outwards import upper
 from narcissus.kinds.extraction.program import WITH, ProgramFound
 from narcissus.kinds.layout import Headline, Layout
 from narcissus.report.about import RealFigure, Subject
-from narcissus.report.first_screen import Glance, Reach
+from narcissus.report.first_screen import Glance, seeks
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.gives_away import FOUND, VERDICT
 from narcissus.report.page import Block, Facts, Figure, Grid, Items, Section, Text
+from narcissus.report.reach import AT_MOST, Reach, decided
 from narcissus.results import Grade
 from narcissus.rows import Quantity, StudyJudgement, StudyRow
 from narcissus.study.record import Record
@@ -54,7 +55,7 @@ class ExtractionLayout(Layout):
 
     def glance(self, case: StudyJudgement) -> Glance:
         found = program_of(case)
-        detail, most = found.detail, case.each[0].at_most
+        detail = found.detail
         walls, notes = detail.isolation, list[str]()
         if walls.method == "none":
             notes.append("The program ran without isolation: it could read anything.")
@@ -65,21 +66,7 @@ class ExtractionLayout(Layout):
         undecided = "The runs do not settle whether the program extracts the data."
         if detail.more:
             undecided = f"There are too few runs: {detail.more} would probably settle it."
-        return Glance(
-            unit="runs",
-            without=Reach("Without the release, the program succeeds in {} runs.", found.without),
-            with_it=Reach(
-                "With the release, it succeeds in {}. An extractor needs 67.", found.success
-            ),
-            most=None,
-            unlimited="Another program might always succeed: one program sets no limit.",
-            hardest="We looked at one program and one data set, and at nobody in it.",
-            unseen="other programs, the true complexity, how the program was found",
-            accepted="" if most is None else f"a quality of {most:g}",
-            undecided=undecided,
-            plainly=f"{_HEADS[detail.verdict]}.",
-            notes=notes,
-        )
+        return quality_glance(found, undecided=undecided, notes=notes)
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
         found = program_of(case)
@@ -127,6 +114,44 @@ LAYOUT = ExtractionLayout()
 
 def program_of(case: StudyJudgement) -> ProgramFound:
     return ProgramFound(case.detail, case.findings.select(of="success"))
+
+
+def quality_glance(found: ProgramFound, undecided: str, notes: list[str]) -> Glance:
+    """Word the quality of an extraction, which is judged, and the runs that it rests on."""
+    detail = found.detail
+    success, without = found.success, found.without
+    shown = "The quality of the extraction is {}, at most: a shorter program may need no release."
+    if detail.verdict == "no extraction":
+        shown = "The program is no extraction, so its quality is {}."
+    elif detail.verdict == "inconclusive":
+        shown = "The quality of the extraction is not known."
+    return Glance(
+        unit="runs",
+        without=_runs("Without the release, the program succeeds in {} runs.", without),
+        with_it=_runs("With the release, it succeeds in {}. An extractor needs two in three.",
+                      success),
+        most=decided(shown, AT_MOST),
+        unlimited="Another program might always succeed: one program sets no limit.",
+        hardest="We looked at one program and one data set, and at nobody in it.",
+        unseen="other programs, the true complexity, how the program was found",
+        accepted="a quality of {}",
+        view=AT_MOST,
+        interval="The quality",
+        undecided=undecided,
+        plainly=f"{_HEADS[detail.verdict]}.",
+        notes=notes,
+        about=seeks(
+            f"a program of {number(detail.program_bytes)} bytes", "the data behind it",
+            f"one release; it succeeds if {detail.relation}",
+        ),
+    )  # fmt: skip
+
+
+def _runs(text: str, found: Quantity) -> Reach:
+    """Word how many runs counted, as they were observed."""
+    runs = found.trials
+    counted = None if runs is None else (round((found.value or 0.0) * runs), runs)
+    return Reach(text, found, counted=counted)
 
 
 def evidence_sections(found: ProgramFound, of: str = "") -> list[Section]:

@@ -17,6 +17,7 @@ from narcissus.profiles.write_out import ROUNDING
 from narcissus.results import Grade, Status
 from narcissus.rows import (
     Count,
+    Decision,
     Fact,
     Level,
     Positive,
@@ -359,6 +360,24 @@ class GameJudgement(StudyJudgement):
     def is_proved(self) -> bool:
         """Whether the verdict is proved, whatever is played."""
         return self.status_alone in ("met", "exceeded") and self.grade_alone == "proved"
+
+    @property
+    def decision(self) -> Decision | None:
+        """What is proved or written out, where that decides; else the decisive attacker."""
+        if self.undeclared:
+            one = next(one for one in self.attackers if one.name == self.undeclared[0])
+            return self._of_attacker(one)
+        row = self.of_class or self.needed or self.proof
+        if row is not None:
+            return Decision(row, at_most=self.limit)
+        if self.decisive is None or not self.played:
+            return None
+        return self._of_attacker(self.decisive)
+
+    def _of_attacker(self, one: PlayedAttacker) -> Decision:
+        if one.gap is None:
+            return Decision(one.success)
+        return Decision(one.gap, at_most=self.limit)
 
     @property
     def rests_on(self) -> tuple[StudyRow, ...]:

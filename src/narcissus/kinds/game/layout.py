@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 from narcissus._outwards import lower, upper
 from narcissus.game.looks import rounded_trials
-from narcissus.kinds.game.judgement import WHATEVER_IS_TOLD, GameJudgement
+from narcissus.kinds.game.judgement import GAP, WHATEVER_IS_TOLD, GameJudgement
 from narcissus.kinds.game.numbers import quoted
 from narcissus.kinds.layout import Column, Headline, Layout, table
 from narcissus.profiles import Cover
 from narcissus.profiles.write_out import number as exact_number
 from narcissus.report.about import Answered, EveryAttacker, Subject
-from narcissus.report.first_screen import Glance, Reach, of_100
+from narcissus.report.first_screen import Glance, seeks
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.page import Block, Facts, Figure, Grid, Items, Section, Text
+from narcissus.report.reach import NUMBER, SHARE, Reach, RowView, of_100
 from narcissus.rows import StudyJudgement, StudyRow
 from narcissus.study.record import Record
 
@@ -414,56 +416,31 @@ def _for(case: GameJudgement) -> Iterator[str]:
 
 
 def _glance(case: GameJudgement) -> Glance:
-    """Return the exact numbers where they were written out, else those that were played."""
-    best, member, most = case.decisive, case.detail.member, None
-    without = with_it = Reach("No attack was run.")
-    who = f"every attacker who is told {case.detail.told}" if case.detail.told else "every attacker"
-    if case.needed is None and case.proof is not None and (
-        case.proof.quantity.id in WHATEVER_IS_TOLD
-    ):  # fmt: skip
-        who = "every attacker"
-    who = who if case.of_class is None else _class(case.of_class)
-    who += f", for {case.detail.near}" if case.detail.near else ""
+    """Word the exact numbers where they were written out, else those that were played."""
+    member = case.detail.member
     if case.needed is not None:
-        top = case.top
-        lost = top.quantity.model_copy(update={"value": top.baseline})
-        without = Reach("On fresh data, the attempts of the best attacker succeed {} times.", lost)
-        with_it = Reach("On the data that were released, they succeed {} times.", top.quantity)
-        largest, member = top.facts.get("largest"), str(case.needed.facts.get("member") or "")
-        if largest is not None and not case.looked_at and case.of_class is None:
-            found = top.quantity.model_copy(update={"value": float(largest)})
-            most = Reach("No attacker succeeds more than {} times.", found)
-    elif best is not None:
-        without = Reach(
-            f"On fresh data, the attempts of {best.name} succeed {{}} times.", best.fresh.quantity
-        )
-        with_it = Reach(
-            "On the data that were released, they succeed {} times.", best.success.quantity
-        )
-    unlimited = "Another attacker might succeed every time: nothing here limits all of them."
-    if case.holds:
-        unlimited = f"Data of other {case.looked_at or 'rates'} may be hit harder."
-    if case.proof is not None and not case.contradictions:
-        unlimited = f"A theorem shows that the statement holds against {who}."
-    elif case.of_class is not None:
-        unlimited = (
-            f"The limit is for {who}. Attackers outside of this class might succeed more often."
-        )
-    elif case.holds and case.status == "met":
-        unlimited = f"The statement holds against {who}, by enumeration."
+        member = str(case.needed.facts.get("member") or "")
+    who = _who(case)
+    without, with_it = _shares(case)
     kept = {text for row in case.proofs for text in row.quantity.takes_as_given}
     kept |= set(case.given if case.of_class is not None else ())
+    statement = case.detail.statement
+    what, view, interval = _decided_words(case)
     return Glance(
         unit="attempts",
         without=without,
         with_it=with_it,
-        most=most,
-        unlimited=unlimited,
+        most=_limit_of_all(case),
+        unlimited=_unlimited(case, who),
         hardest=_hardest(case, member),
         unseen="attackers who know more than the study says, other worlds, side channels",
-        asked="The statement",
+        asked=f"The {statement.name} statement",
         kept=f"holds against {who}",
         broken="is violated",
+        accepted="" if case.criterion.at_most is None else f"{_measure(case)} {{}}",
+        view=view,
+        interval=interval,
+        why=what,
         undecided=_undecided(case),
         plainly="The study holds no statement to judge.",
         given=sorted(kept),
@@ -474,7 +451,112 @@ def _glance(case: GameJudgement) -> Glance:
             if one.failed
         ]
         + ["Attacks are played at the given prior."] * bool(case.detail.near and case.attackers),
+        about=seeks(
+            f"how data are drawn{f' and {case.detail.told}' if case.detail.told else ''}",
+            "the data",
+            "one release",
+        ),
     )
+
+
+def _who(case: GameJudgement) -> str:
+    who = f"every attacker who is told {case.detail.told}" if case.detail.told else "every attacker"
+    by_theorem = case.needed is None and case.proof is not None
+    if by_theorem and case.proof is not None and case.proof.quantity.id in WHATEVER_IS_TOLD:
+        who = "every attacker"
+    who = who if case.of_class is None else _class(case.of_class)
+    return f"{who}, for {case.detail.near}" if case.detail.near else who
+
+
+def _measure(case: GameJudgement) -> str:
+    """Name what is accepted: a delta, or the epsilon of a threshold."""
+    return "an epsilon of" if case.detail.statement.name == "threshold" else "a delta of"
+
+
+def _decided_words(case: GameJudgement) -> tuple[str, RowView, str]:
+    """Word the number that decided, as the end of the answer, and how its row is read."""
+    decision = case.decision
+    if decision is None:
+        return "", NUMBER, ""
+    row = decision.row
+    if row.of == "success" and row.role == "attack":
+        return f"{row.name} succeeds {{}} times", SHARE, f"How often {row.name} succeeds"
+    if row.of == GAP:
+        return f"{row.name} gains {{}}", NUMBER, f"What {row.name} gains beyond what is allowed it"
+    if row.role == "bound":
+        return f"{row.facts['what']} is at most {{}}", NUMBER, ""
+    return f"the {row.name or 'delta that is needed'} is {{}}", NUMBER, ""
+
+
+def _shares(case: GameJudgement) -> tuple[Reach, Reach]:
+    """Word how often attempts succeed on fresh data, on those released, and what is allowed."""
+    best = case.decisive
+    if case.undeclared:
+        best = next(one for one in case.attackers if one.name == case.undeclared[0])
+    if case.needed is not None and not case.undeclared:
+        top = case.top
+        lost = top.quantity.model_copy(update={"value": top.baseline})
+        allowed = _allowed(case, top.baseline)
+        return (
+            Reach("On fresh data, the best attacker's attempts succeed {} times.", lost),
+            Reach(f"On the data that were released, they succeed {{}} times{allowed}.",
+                  top.quantity),
+        )  # fmt: skip
+    if best is None:
+        return Reach("No attack was run."), Reach(f"What decides: {_theorem_said(case)}.")
+    allowed = _allowed(case, best.fresh.value)
+    return (
+        Reach.of(f"On fresh data, the attempts of {best.name} succeed {{}} times.", best.fresh),
+        Reach.of(f"On the data that were released, they succeed {{}} times{allowed}.",
+                 best.success),
+    )  # fmt: skip
+
+
+def _theorem_said(case: GameJudgement) -> str:
+    row = case.of_class or case.proof
+    return "nothing" if row is None else f"{row.facts['what']} is {_at_most(row)}, by {row.name}"
+
+
+def _allowed(case: GameJudgement, baseline: float | None) -> str:
+    """Say how often attempts may succeed by the statement: e^epsilon times as often, and delta."""
+    epsilon = case.detail.statement.epsilon
+    if case.criterion.of != GAP or epsilon is None or baseline is None:
+        return ""
+    most = min(1.0, math.exp(epsilon) * baseline + case.limit)
+    return f"; allowed are {of_100(most)}, e^{epsilon:g} times that, plus {case.limit:g}"
+
+
+def _limit_of_all(case: GameJudgement) -> Reach | None:
+    """Word what no attacker exceeds: by enumeration, or by a theorem about success."""
+    if case.needed is not None:
+        largest = case.top.facts.get("largest")
+        if largest is None or case.looked_at or case.of_class is not None:
+            return None
+        found = case.top.quantity.model_copy(update={"value": float(largest)})
+        return Reach("No attacker succeeds more than {} times.", found)
+    about = [row for row in case.universal if row.facts["limits"] == "success" and row.value < 1]
+    if not about:
+        return None
+    return Reach.of("No attacker succeeds more than {} times.", min(about, key=lambda r: r.value))
+
+
+def _unlimited(case: GameJudgement, who: str) -> str:
+    """Say what limits every attacker, where no figure does."""
+    if case.proof is not None and not case.contradictions:
+        return f"A theorem shows that the statement holds against {who}."
+    if case.of_class is not None:
+        return f"The limit is for {who}. Attackers outside of this class might succeed more often."
+    if case.holds and case.status == "met":
+        return f"The statement holds against {who}, by enumeration."
+    largest = None if case.needed is None else case.top.facts.get("largest")
+    if largest is not None and case.looked_at and float(largest) < 1 and not case.contradictions:
+        return (
+            f"At the {case.looked_at} looked at, no attacker succeeds more than "
+            f"{of_100(float(largest), 'up')} times; at others one may."
+        )
+    if case.holds:
+        return f"Data of other {case.looked_at or 'rates'} may be hit harder."
+    return "Another attacker might succeed every time: nothing here limits all of them."
 
 
 def _hardest(case: GameJudgement, member: str) -> str:
@@ -566,7 +648,7 @@ def _attackers(case: GameJudgement) -> Iterator[Block]:
     yield table(caption, rows, columns, percent=("success", "own baseline"))
     if case.refuted is not None:
         all_ = "these" if case.classes else "all"
-        words = f"{lower(case.refuted, places=2)}, by {all_} attackers together (sampled)"
+        words = f"{lower(case.refuted, places=2)}, by {all_} attackers together (estimated)"
         yield Facts([("Largest epsilon refuted at the statement's delta", words)])
     if (end := detail.end) is not None:
         words = f"{ENDED[end.ended]}, at look {end.look}; the limits hold whenever a run ends"

@@ -18,13 +18,14 @@ from narcissus.kinds.membership.kind import (
 )
 from narcissus.membership.reported import AREA, PRECISION, is_void, void_text
 from narcissus.report.about import Answered, EveryAttacker, RealFigure, Subject
-from narcissus.report.first_screen import Glance, Reach, voided
+from narcissus.report.first_screen import Glance, seeks, voided
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.gives_away import FOUND, VERDICT
 from narcissus.report.page import Block, Facts, Items, Section, Text
+from narcissus.report.reach import AT_LEAST, Reach, decided
 from narcissus.report.roc import roc_figure, row_limits
 from narcissus.results import NotAssessed
-from narcissus.rows import JudgedCriterion, Quantity, StudyJudgement, StudyRow
+from narcissus.rows import JudgedCriterion, StudyJudgement, StudyRow
 from narcissus.study.record import Record
 
 _FOUND = "The attack {name} finds {value} of members, at a false-positive rate of {guess}.{proved}"
@@ -62,7 +63,10 @@ def _said(one: JudgedCriterion) -> str:
 
 
 def _main(case: StudyJudgement) -> JudgedCriterion:
-    """Return the rate that decides; where none does, the first that can be seen."""
+    """Return the rate that decided; where none did, the first asked for, or that can be seen."""
+    worst = case.worst
+    if worst.criterion.of != EPSILON and (worst.at_most is not None or worst.attacks):
+        return worst
     told = [one for one in case.each if one.criterion.of != EPSILON]
     seen = [one for one in told if _best(one).quantity.value is not None]
     return next((one for one in told if one.at_most is not None), (seen or told)[0])
@@ -76,6 +80,68 @@ def _best(one: JudgedCriterion) -> StudyRow:
 
 def _refuted(case: StudyJudgement) -> StudyRow:
     return case.findings.select(of=EPSILON)[0]
+
+
+UNSEEN = (
+    "attacks that use more than one number for each model and record, models trained in another way"
+)
+HARDEST = "We did not look at groups of records. An average can hide the most exposed."
+
+
+def _about(case: StudyJudgement, at: str) -> str:
+    records = f"the {number(case.detail.records)} records and how models are trained"
+    return seeks(records, "those trained on", f"the model, {at}")
+
+
+def _of_rate(case: StudyJudgement) -> Glance:
+    """Word the share of members that are found at one rate of false alarms."""
+    first = _main(case)
+    told = _best(first)
+    if case.decided_by in first.attacks:
+        told = case.decided_by or told
+    name, _, _ = told.name.partition(",")
+    guess = next(row for row in first.rows if row.role == "guess")
+    return Glance(
+        unit="members",
+        without=Reach.of("Guessing finds {} members, at the same rate of false alarms.", guess),
+        with_it=Reach.of(f"With the model, the attack {name} finds {{}}.", told),
+        most=None if first.bound is None else Reach.of(
+            "No attacker finds more than {}.", first.bound
+        ),
+        unlimited="Any attacker might find all 100: no lower limit is proved.",
+        hardest=HARDEST,
+        unseen=UNSEEN,
+        accepted="{} members found",
+        contradicted=_BROKEN,
+        about=_about(case, f"at a {first.label}"),
+    )  # fmt: skip
+
+
+def _of_epsilon(case: StudyJudgement, beyond: StudyRow, why: str) -> Glance:
+    """Word what is refuted, which no share of members decides."""
+    first = _main(case)
+    bound = first.bound
+    text = f"The attack {beyond.name} refutes every ε below {{}}."
+    if beyond.value <= 0:
+        text = f"The attack {beyond.name} refutes no ε."
+    most = None
+    if bound is not None:
+        most = Reach.of(f"No attacker finds more than {{}} of members ({first.label}).", bound)
+    return Glance(
+        unit="members",
+        without=Reach("Coin by coin, no guess without the model refutes an ε."),
+        with_it=decided(text, AT_LEAST),
+        most=most,
+        unlimited="An ε that stands so far may still be too small.",
+        hardest=HARDEST,
+        unseen=UNSEEN,
+        accepted="ε = {}",
+        view=AT_LEAST,
+        interval="What is refuted",
+        why=why if case.status == "exceeded" else "",
+        contradicted=_BROKEN,
+        about=_about(case, "as it was trained"),
+    )
 
 
 _BROKEN = "The guarantee that was declared is refuted."
@@ -129,47 +195,24 @@ class MembershipLayout(Layout):
             )
 
     def glance(self, case: StudyJudgement) -> Glance:
-        unseen = "attacks that use more than one number for each model and record, models trained "
-        unseen += "in another way"
-        first, beyond, worst = _main(case), _refuted(case), case.worst
-        told, of_epsilon = _best(first), worst.criterion.of == EPSILON
-        name, _, _ = told.name.partition(",")
-        if of_epsilon:
-            accepted = f"ε = {worst.at_most or 0.0:g}"
-        else:
-            accepted = f"{100 * (worst.at_most or 0.0):g} of 100 members found"
-        why = f"{beyond.name} refutes every ε below {lower(beyond.value, places=1)}"
+        beyond, worst = _refuted(case), case.worst
+        why = f"{beyond.name} refutes every ε below {lower(beyond.value, 3)}"
         if is_void(case.detail.blind):
-            found = voided("members", unseen)
+            void = voided("members", UNSEEN)
             if not stands(case.findings) or beyond.value <= 0:
-                return found
+                return void
             over = case.status == "exceeded"
             return replace(
-                found, accepted=accepted if over else "", why=why if over else "",
+                void, accepted="ε = {}" if over else "", why=why if over else "",
+                view=AT_LEAST, interval="What is refuted",
                 without=Reach("A classifier that never saw the model tells outsiders from others."),
                 unlimited=f"What is refuted stands, as it rests on coins alone: {why}.",
                 undecided="Rates are void: outsiders differ in ways that need no model.",
                 contradicted=_BROKEN,
             )  # fmt: skip
-        given = () if first.bound is None else first.bound.quantity.takes_as_given
-        return Glance(
-            unit="members",
-            without=Reach(
-                "Guessing finds {} members, at the same rate of false alarms.",
-                Quantity(value=first.guess, grade="proved"),
-            ),
-            with_it=Reach(f"With the model, the attack {name} finds {{}}.", told.quantity),
-            most=None if first.bound is None else Reach(
-                "No attacker finds more than {}.", first.bound.quantity
-            ),
-            unlimited="Any attacker might find all 100: no lower limit is proved.",
-            hardest="We did not look at groups of records. An average can hide the most exposed.",
-            unseen=unseen,
-            accepted="" if worst.at_most is None else accepted,
-            why=why if of_epsilon and case.status == "exceeded" else "",
-            contradicted=_BROKEN,
-            given=given,
-        )  # fmt: skip
+        if worst.criterion.of == EPSILON:
+            return _of_epsilon(case, beyond, why)
+        return _of_rate(case)
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
         first, beyond = _main(case), _refuted(case)

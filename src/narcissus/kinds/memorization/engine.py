@@ -284,8 +284,10 @@ def _whole(
     fresh = next((row.quantity for row in beside if row.of == "fresh"), None)
     share = Quantity(value=ours / of, grade="proved")
     facts: Said = {}
-    if fresh is None:
-        gain = Quantity(value=ours / of if alone_may_be_gain else -1.0, low=-1.0, grade="sampled")
+    if fresh is None and alone_may_be_gain:
+        gain = Quantity(value=ours / of, low=-1.0, grade="sampled")
+    elif fresh is None:
+        gain = Quantity(value=None, grade="not assessed", why="no fresh one is like them")
     elif earlier:
         gain, facts = _earlier(ours, of, fresh)
     else:

@@ -11,10 +11,18 @@ from narcissus.kinds.layout import Headline, Layout, dots
 from narcissus.kinds.memorization.engine import Counted, groups_of
 from narcissus.membership.reported import is_void, void_text
 from narcissus.report.about import Answered, RealFigure, Subject
-from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, Reach, of_100, voided
+from narcissus.report.first_screen import (
+    NO_GROUP,
+    NO_GROUPS,
+    Glance,
+    seeks,
+    surely_largest,
+    voided,
+)
 from narcissus.report.format import MISSING, between_points, limits, number, percent
 from narcissus.report.gives_away import FOUND, VERDICT, merged_words
 from narcissus.report.page import Cell, Facts, Figure, Grid, Page, Range, Row, Section, Text
+from narcissus.report.reach import MORE_OF_100, Reach
 from narcissus.results import Grade
 from narcissus.rows import SLACK, Quantity, StudyJudgement, StudyRow
 from narcissus.study.record import Record
@@ -72,7 +80,7 @@ class MemorizationLayout(Layout):
         if not is_void(blind):
             return page
         numbers = [(*one[:3], "not assessed") for one in page.verdict.numbers]
-        top = replace(page.verdict, numbers=numbers, evidence_against=[], worst=None)
+        top = replace(page.verdict, numbers=numbers, evidence_against=[])
         return replace(page, verdict=top)
 
     def subtitle(self, case: StudyJudgement) -> str:
@@ -132,68 +140,79 @@ class MemorizationLayout(Layout):
 
     def best(self, case: StudyJudgement) -> tuple[str, list[Counted]]:
         """Return the attack that gains most over fresh ones, its groups; the first of equals."""
-        return max(self.groups(case).items(), key=lambda one: one[1][0].gain.value)
+        return max(self.groups(case).items(), key=lambda one: gain_of(one[1][0]))
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
         detail = case.detail
         text = f"{self.released.format(detail)}, trained on {number(detail.trained)} {self.unit}."
         return Subject(text)
 
+    knows: ClassVar[str] = "how the model was trained"
+    """What every attack knows."""
     does: ClassVar[str] = "gives back"
     """What an attack or a model does, after its name."""
 
     def glance(self, case: StudyJudgement) -> Glance:
-        """Return the numbers of all documents or images, or of the group that decides."""
+        """Word the group that decided: all documents or images, or some of them."""
         if is_void(case.detail.blind):
             return voided(self.outliers, f"other attacks, {self.outliers} of another source")
-        most, unit = most_gain(case), self.outliers
-        name, groups = self.best(case)
-        group = groups[0]
-        if case.status == "exceeded" and most is not None and group.shown_gain <= most:
-            beyond = [
-                (one.shown_gain, key, one)
-                for key, own in self.groups(case).items()
-                for one in own
-                if one.shown_gain > most
-            ]
-            if beyond:
-                _, name, group = max(beyond, key=lambda one: one[0])
+        unit = self.outliers
+        name, groups, group = self._decided(case)
         of = f"{unit} with {group.words(unit)}" if group.copies else unit
         does = f"{self.subject_of_attack(name)} {self.does}"
-        count = group.count.quantity
         without = Reach(f"There is no comparison: the model saw every one of these {of}.")
-        if group.fresh is not None:
-            without = Reach(f"{does} {{}} {unit} that the model never saw.", group.fresh)
-        shown = "No gain is shown."
-        if group.shown_gain > 0:
-            shown = f"Estimated: {gain_text(group.shown_gain)}."
-        accepted = "" if most is None else f"{100 * most:g} more of 100 than of {unit} never seen"
+        if (fresh := group.beside.get("fresh")) is not None:
+            text = f"{does} {{}} {unit} that the model never saw."
+            without = Reach(text, fresh.quantity, fresh, _observed(fresh.quantity))
+        shown = ["No gain is shown."] if group.shown_gain <= 0 else []
         return Glance(
             unit=of,
             without=without,
-            with_it=Reach(f"{does} {{}} {of} that it was trained on.", count),
+            with_it=Reach.of(f"{does} {{}} {of} that it was trained on.", group.count),
             most=None,
-            unlimited="Another attack might reach all 100: nothing here limits every attacker.",
+            unlimited="Another attack might reach all of them: nothing here limits every attacker.",
             hardest=self._hardest(groups),
             unseen=f"other attacks, {unit} of another source",
-            accepted=accepted,
-            notes=[f"Counted: {group.recovered:,} of {group.total:,} {of}. {shown}"],
+            accepted="" if most_gain(case) is None else f"{{}} than of fresh {unit}",
+            view=MORE_OF_100,
+            interval="The gain",
+            added=group.gain.quantity if group.gain.is_known else NOTHING,
+            notes=shown,
+            about=self.about(case),
         )
+
+    def about(self, case: StudyJudgement) -> str:
+        """Name the secret, what is known and what is released."""
+        released = self.released.format(case.detail)
+        model = f"{released[:1].lower()}{released[1:]}"
+        return seeks(self.knows, f"the {self.unit} that it was trained on", model)
+
+    def _decided(self, case: StudyJudgement) -> tuple[str, list[Counted], Counted]:
+        """Return the attack, its groups and the group of the row that decided."""
+        row = case.decided_by
+        for name, groups in self.groups(case).items():
+            for group in groups:
+                if row is not None and group.gain == row:
+                    return name, groups, group
+        name, groups = self.best(case)
+        return name, groups, groups[0]
 
     def subject_of_attack(self, name: str) -> str:
         """Name who does it, as the subject of a sentence."""
         return f"The attack {name}"
 
     def _hardest(self, groups: Sequence[Counted]) -> str:
-        worst = worst_of(groups)
-        if len(groups) == 1:
+        _, *parts = groups
+        if not parts:
             return NO_GROUPS
-        if worst is groups[0] or worst.shown_gain <= 0:
+        place = surely_largest([part.limits_of_gain for part in parts])
+        if place is None or parts[place].shown_gain <= 0:
             return NO_GROUP
-        fresh = of_100((worst.fresh and worst.fresh.value) or 0.0)
+        worst = parts[place]
+        beside = "0" if worst.fresh is None else _of(_observed(worst.fresh))
         return (
             f"Hit hardest: {self.outliers} with {worst.words(self.outliers)}. "
-            f"{of_100(worst.share)} come back, and {fresh} of those never seen."
+            f"{worst.recovered:,} of {worst.total:,} come back, and {beside} of those never seen."
         )
 
     def limits_together(self, case: StudyJudgement) -> str:
@@ -227,6 +246,27 @@ class MemorizationLayout(Layout):
         percents = ("Share", "Never seen", *(c for c in columns if c.startswith(shares)))
         table = Grid(caption, columns, [one.cells() for one in lines], grades, percents)
         return Figure(title, description, draw, table, (7.2, 1.3 + 0.45 * len(lines)), name)
+
+
+NOTHING = Quantity(value=None, grade="not assessed")
+"""A gain that is not known."""
+
+
+def gain_of(group: Counted) -> float:
+    """Return the gain of a group, below every other one where it is not known."""
+    found = group.gain.quantity.value
+    return -1.0 if found is None else found
+
+
+def _observed(fresh: Quantity) -> tuple[int, int] | None:
+    """Return how many fresh ones came back, of how many."""
+    if fresh.trials is None or fresh.value is None:
+        return None
+    return round(fresh.value * fresh.trials), fresh.trials
+
+
+def _of(counted: tuple[int, int] | None) -> str:
+    return "an unknown part" if counted is None else f"{counted[0]:,} of {counted[1]:,}"
 
 
 def most_gain(case: StudyJudgement) -> float | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from time import monotonic
@@ -18,14 +19,20 @@ from narcissus._random import child
 from narcissus._version import __version__
 from narcissus._visible import visible
 from narcissus.counts import (
+    LARGEST_SMALL,
     AsPublished,
     Cell,
     CellLimits,
     Publication,
+    PublishedTables,
+    SizeRule,
+    Structure,
     TablesAudit,
     TablesGame,
     Variable,
     audit_tables,
+    small_groups,
+    threshold,
 )  # fmt: skip
 from narcissus.counts.game import PosteriorReader, ReadingAttack, TablesPlayed, concluded
 from narcissus.counts.posterior import PRIORS
@@ -42,6 +49,7 @@ from narcissus.rows import (
     Quantity,
     StudyCriterion,
     StudyRow,
+    Unaccounted,
 )
 from narcissus.study.kinds import RunOptions
 from narcissus.study.toml import read_policy
@@ -50,6 +58,7 @@ from narcissus.tables.read import read_labels
 
 DETERMINED, GAIN, SHARE, CERTAIN = "people determined", "gain", "secrets named", "secrets certain"
 EXPECTED, HIDDEN = "secrets named, expected", "people of a hidden cell"
+GROUPS, GROUP = "small groups known", "people of a known group"
 FOR_SURE = {"question": "certainty"}
 THESE = {"question": "these tables"}
 GAME = {"question": "people left out"}
@@ -58,6 +67,7 @@ ASSUMED = {
     "people": "every person is in any cell with the same chance, independently of others",
 }
 """What the attacker believes, by prior."""
+FITTED = "the tables were fitted, not enumerated or sampled, and fitted chances are too sure"
 IGNORED = "means, medians and totals are not used: an attacker who uses them may do better"
 _LISTED = 50  # hidden cells, the narrowest
 _MOST_LABELS = 5_000  # of a column
@@ -79,6 +89,11 @@ class TablesDetail(Fact):
     left_out: Count = Field(default=0, description="Of each table of the game.")
     trials: Count = 0
     confidence: Level = 0.95
+    layout: tuple[str, ...] = Field(default=(), description="How the tables were understood.")
+    small: Count = Field(default=0, description="Groups of fewer people are small; 0: not known.")
+    unaccounted: tuple[Unaccounted, ...] = Field(
+        default=(), description="What was not understood, and what the user may declare."
+    )
 
 
 def _trial(game: TablesGame, entropy: int, key: str) -> dict[str, Any]:
@@ -90,10 +105,30 @@ def _trial(game: TablesGame, entropy: int, key: str) -> dict[str, Any]:
 class TablesWork(PreparedWork[PublishedTablesStudy]):
     """Cells that were read, and the game on them where there are people."""
 
-    cells: Sequence[Cell] = field(kw_only=True)
     declared: Publication = field(kw_only=True)
+    tables: PublishedTables = field(kw_only=True)
     threshold: TablesThreshold | None = field(kw_only=True)
     game: TablesGame | None = field(kw_only=True)
+
+    @property
+    def cells(self) -> Sequence[Cell]:
+        """The cells of all tables."""
+        return self.tables.cells
+
+    @property
+    def structure(self) -> Structure:
+        """What the tables are about."""
+        return self.tables.structure
+
+    @cached_property
+    def below(self) -> int | None:
+        """How many people a group must have to be published; None: nothing says it."""
+        return self.declared.below or threshold(self.cells)
+
+    @property
+    def sizes(self) -> SizeRule:
+        """Which groups must not be known."""
+        return SizeRule(self.below or LARGEST_SMALL)
 
     @cached_property
     def reader(self) -> PosteriorReader | None:
@@ -103,7 +138,7 @@ class TablesWork(PreparedWork[PublishedTablesStudy]):
         size = None if self.game is None else len(self.game.people)
         are_printed = any(cell.statistics for cell in self.cells)
         return PosteriorReader(
-            self.cells, self.declared.structure, self.study.threat.wanted(), size,
+            self.cells, self.structure, self.study.threat.wanted(), size,
             steps=self.study.run.steps, rng=child(self.entropy, 0),
             values=are_printed if self.game is None else self.game.has_values,
         )  # fmt: skip
@@ -121,15 +156,16 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
     def prepare(self, study: PublishedTablesStudy, folder: Path, options: RunOptions) -> TablesWork:
         if options.internal is not None:
             raise InputError("`--records` is for audits of tables: this one names no records")
-        read, digests = read_policy(study, folder, options.policy, TablesPolicy)
-        threshold = study.threshold if read is None else read.threshold
+        policy, digests = read_policy(study, folder, options.policy, TablesPolicy)
+        threshold = study.threshold if policy is None else policy.threshold
         declared = study.declared(folder)
         files = [folder / name for name in study.data.tables]
-        cells = declared.read(files)
+        read = declared.understand(files)
+        cells, structure = read.cells, read.structure
         digests = {f"table {one.name}": file_digest(one) for one in files} | digests
         game = None
         if study.data.people is not None and study.threat is not None:
-            rule = AsPublished(cells, declared.structure, declared.rules)
+            rule = AsPublished(cells, structure, declared.rules)
             task = study.threat.wanted()
             columns = list(dict.fromkeys([*rule.columns, task.secret, *task.known]))
             table = _people(folder / study.data.people, columns, rule.variable)
@@ -138,9 +174,7 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
                 for at, (name, labels) in enumerate(zip(table.names, table.labels, strict=True))
             })  # fmt: skip
             rule.check(people)
-            game = TablesGame(
-                people, rule, task, declared.structure, study.run.left_out, study.run.steps
-            )
+            game = TablesGame(people, rule, task, structure, study.run.left_out, study.run.steps)
             digests["people"] = file_digest(folder / study.data.people)
         elif threshold is not None and (threshold.gain, threshold.share) != (None, None):
             raise InputError(
@@ -148,7 +182,7 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
                 "[data]"
             )
         return TablesWork(
-            study, folder, options.entropy, digests, cells=cells, declared=declared,
+            study, folder, options.entropy, digests, declared=declared, tables=read,
             threshold=threshold, game=game,
         )  # fmt: skip
 
@@ -177,11 +211,15 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
     def measure(self, work: TablesWork, done: Done, options: RunOptions) -> Findings:
         run = work.study.run
         audit = audit_tables(
-            work.cells, work.declared.structure, limit=run.data_sets, seconds=run.seconds,
-            observer=options.observer,
+            work.cells, work.structure, limit=run.data_sets, seconds=run.seconds,
+            observer=options.observer, sizes=work.sizes,
         )  # fmt: skip
+        if work.tables.unaccounted:
+            audit = replace(audit, cells=audit.without_exact().cells)
+        groups = small_groups(audit, work.structure, work.sizes, printed=work.below is not None)
         narrow = sorted(audit.hidden, key=lambda one: one.width)[:_LISTED]
         rows, played = [_determined(audit), *map(_hidden, narrow)], None
+        rows += [*_known_groups(work, audit, groups), *map(_group, groups[:_LISTED])]
         if work.game is not None and work.reader is not None:
             shares, how = (np.array([one[k] for one in done.values()]) for k in ("shares", "how"))
             played = concluded(work.game, shares, how, work.reader, run.confidence)
@@ -194,7 +232,7 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
                 "name `people` in [data]",
             ))  # fmt: skip
         return self.found(
-            _criteria(work.threshold, played), tuple(rows), _detail(work, audit, played)
+            _criteria(work, played), tuple(rows), _detail(work, audit, played, groups)
         )
 
     def confidence(self, detail: TablesDetail) -> float | None:
@@ -220,10 +258,11 @@ def _people(path: Path, columns: Sequence[str], variable: Variable | None) -> Ta
         return _people(path, columns, None)
 
 
-def _criteria(
-    threshold: TablesThreshold | None, played: TablesPlayed | None
-) -> tuple[StudyCriterion, ...]:
+def _criteria(work: TablesWork, played: TablesPlayed | None) -> tuple[StudyCriterion, ...]:
+    threshold = work.threshold
     asked = [(DETERMINED, "people determined", FOR_SURE, threshold and threshold.people)]
+    if work.below is not None:
+        asked.append((GROUPS, "small groups known", FOR_SURE, threshold and threshold.known_groups))
     if played is not None:
         asked += [
             (GAIN, "gain over people left out", GAME, threshold and threshold.gain),
@@ -247,6 +286,47 @@ def _determined(audit: TablesAudit) -> StudyRow:
         why="" if audit.is_all_determined else "whether there are others was not settled",
     )  # fmt: skip
     return StudyRow(role="measure", of=DETERMINED, name="", quantity=quantity, at=FOR_SURE)
+
+
+def _known_groups(
+    work: TablesWork, audit: TablesAudit, groups: Sequence[CellLimits]
+) -> Iterator[StudyRow]:
+    """Yield how many groups of few people are known: hidden cells, and all that no cell hides."""
+    if work.below is None:
+        return
+    hidden = sum(one.determined and 1 <= one.low < work.below for one in audit.hidden)
+    many = len(groups) + hidden
+    is_open = any(not one.exact and not one.determined for one in audit.hidden)
+    high = None if audit.groups_left or is_open else many
+    why = audit.groups_left or "limits of hidden cells may be narrower than shown" * is_open
+    quantity = Quantity(value=many, low=many, high=high, grade="proved", why=why)
+    yield StudyRow(role="measure", of=GROUPS, name="", quantity=quantity, at=FOR_SURE)
+
+
+def _group(group: CellLimits) -> StudyRow:
+    labels = ", ".join(f"{name} = {label}" for name, label in group.cell.labels.items()) or "all"
+    return StudyRow(
+        role="measure",
+        of=GROUP,
+        name=visible(labels),
+        at={"table": visible(group.cell.file)},
+        quantity=Quantity(value=group.low, low=group.low, high=group.high, grade="proved"),
+    )
+
+
+def _undeclared(work: TablesWork, groups: Sequence[CellLimits]) -> tuple[Unaccounted, ...]:
+    """Ask for the threshold of small groups where some are known and nothing says it."""
+    if work.below is not None or not groups:
+        return ()
+    labels = ", ".join(f"{k} = {v}" for k, v in groups[0].cell.labels.items()) or "all"
+    many = "One group is" if len(groups) == 1 else f"{len(groups):,} groups are"
+    return (
+        Unaccounted(
+            subject="the threshold of small groups",
+            reason=f"{many} known that no cell prints, such as {visible(labels)}: {groups[0].low}.",
+            declaration="`below = 5` in `[made]`",
+        ),
+    )
 
 
 def _attacked(one: ReadingAttack) -> Iterator[StudyRow]:
@@ -279,22 +359,32 @@ def _about_these(played: TablesPlayed) -> list[StudyRow]:
     ]
 
 
-def _believed(reader: PosteriorReader) -> list[StudyRow]:
-    return [
-        StudyRow(
-            role="measure", of=EXPECTED, name=prior, at=THESE,
-            facts={f"read {reader.how[prior]}": 1},
-            quantity=Quantity(
-                value=reader.believed(prior), grade="approximate", takes_as_given=(
-                    ASSUMED[prior], *([IGNORED] if reader.how[prior] == "counts alone" else [])
-                ),
-            ),
+def _believed(reader: PosteriorReader) -> Iterator[StudyRow]:
+    """Yield what an attacker expects; nothing is expected of tables that were only fitted."""
+    for prior in PRIORS:
+        how, given = reader.how[prior], [ASSUMED[prior]]
+        given += [IGNORED] * (how == "counts alone")
+        quantity = Quantity(
+            value=reader.believed(prior), grade="approximate", takes_as_given=tuple(given)
         )
-        for prior in PRIORS
-    ]  # fmt: skip
+        if how == "fitted":
+            quantity = Quantity(value=None, grade="not assessed", why=FITTED)
+        yield StudyRow(
+            role="measure",
+            of=EXPECTED,
+            name=prior,
+            at=THESE,
+            facts={f"read {how}": 1},
+            quantity=quantity,
+        )
 
 
-def _detail(work: TablesWork, audit: TablesAudit, played: TablesPlayed | None) -> TablesDetail:
+def _detail(
+    work: TablesWork,
+    audit: TablesAudit,
+    played: TablesPlayed | None,
+    groups: Sequence[CellLimits],
+) -> TablesDetail:
     hidden, threat = audit.hidden, work.study.threat
     more: dict[str, Any] = {}
     if threat is not None:
@@ -305,8 +395,17 @@ def _detail(work: TablesWork, audit: TablesAudit, played: TablesPlayed | None) -
     return TablesDetail(
         tables=len({cell.file for cell in work.cells}), cells=len(work.cells), hidden=len(hidden),
         hidden_determined=sum(one.determined for one in hidden),
-        data_sets=audit.data_sets, all_counted=audit.all_counted, notes=audit.notes, **more,
+        data_sets=audit.data_sets, all_counted=audit.all_counted, notes=audit.notes,
+        layout=tuple(line for layout in work.tables.layouts for line in layout.lines()),
+        small=work.below or 0,
+        unaccounted=(*map(_as_key, work.tables.unaccounted), *_undeclared(work, groups)), **more,
     )  # fmt: skip
+
+
+def _as_key(question: Unaccounted) -> Unaccounted:
+    """Return a question whose answer is a key of the study file."""
+    keys = re.sub(r"`--(\w+) (.+?)`", r'`\1 = ["\2"]`', question.declaration)
+    return question.model_copy(update={"declaration": f"{keys} in `[made]`"})
 
 
 def _hidden(one: CellLimits) -> StudyRow:

@@ -11,17 +11,21 @@ from narcissus.kinds.published.kind import (
     CERTAIN,
     DETERMINED,
     EXPECTED,
+    FITTED,
     GAIN,
     GAME,
+    GROUP,
+    GROUPS,
     HIDDEN,
     SHARE,
     THESE,
     TablesDetail,
 )  # fmt: skip
 from narcissus.report.about import Answered, EveryAttacker, RealFigure, Subject
-from narcissus.report.first_screen import Glance, Reach, of_100
+from narcissus.report.first_screen import Glance
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.page import Block, Facts, Items, Section, Text
+from narcissus.report.reach import Reach, of_100
 from narcissus.results import NotAssessed
 from narcissus.rows import JudgedCriterion, StudyJudgement, StudyRow
 from narcissus.study.record import Record
@@ -37,9 +41,52 @@ def _one(case: StudyJudgement, of: str) -> StudyRow:
 
 
 def _best(case: StudyJudgement) -> str | None:
-    """Return the attack that gains most; None: no game was played."""
-    gains = case.findings.select(of=GAIN)
+    """Return the attack that decided, else the one that gains most; None: no game was played."""
+    gains, worst = case.findings.select(of=GAIN), case.worst
+    if worst.criterion.of in (GAIN, SHARE) and worst.attacks:
+        return (worst.surest if worst.criterion.of == GAIN else worst.best).name
     return max(gains, key=lambda row: row.value).name if gains else None
+
+
+def _recovered(detail: TablesDetail) -> str:
+    """Word how many hidden counts follow with certainty."""
+    if not detail.hidden:
+        return "No count is hidden."
+    if detail.hidden_determined == detail.hidden:
+        return f"All {detail.hidden:,} hidden counts can be recomputed exactly."
+    if not detail.hidden_determined:
+        return "No hidden count can be recomputed exactly."
+    many = f"{detail.hidden_determined:,} of {detail.hidden:,}"
+    return f"{many} hidden counts can be recomputed exactly."
+
+
+def _hardest(case: StudyJudgement) -> str:
+    """Word what is certain of hidden counts, and of people's secrets."""
+    detail, sure = case.detail, _one(case, CERTAIN)
+    text = _recovered(detail)
+    if sure.value > 0:
+        people = of_100(sure.value, "down")
+        text += f" The {detail.secret} of {people} people follows with certainty."
+    elif not detail.hidden_determined:
+        text += f" Nobody was found whose {detail.secret} follows with certainty."
+    return text[:-1] + _may(case, "find more") + "."
+
+
+def _of_certain(case: StudyJudgement) -> dict[str, Any]:
+    """Return the sentences where the number of people whose secret is certain decided."""
+    detail, sure = case.detail, _one(case, CERTAIN)
+    most = None
+    if sure.quantity.high is not None:
+        most = Reach(f"The tables leave a doubt about the {detail.secret} of all but {{}} people.",
+                     sure.quantity.model_copy(update={"value": sure.quantity.high}))  # fmt: skip
+    return {
+        "without": Reach(f"Without the tables, nobody's {detail.secret} is certain."),
+        "with_it": Reach(f"The {detail.secret} of {{}} people follows from the tables with "
+                         f"certainty{_may(case, 'find more')}.", sure.quantity),
+        "most": most,
+        "unlimited": f"For whom else the {detail.secret} is certain was not settled.",
+        "hardest": _recovered(detail),
+    }  # fmt: skip
 
 
 def _of_attack(case: StudyJudgement, of: str, name: str, at: Any, role: Any = None) -> StudyRow:
@@ -104,6 +151,13 @@ class PublishedTablesLayout(Layout):
                 "raise `run.steps`, and name `people` with whole numbers of the variable, at most "
                 f"{MOST_PEOPLE} of them",
             ))  # fmt: skip
+        if any(row.quantity.why == FITTED for row in case.findings.select(of=EXPECTED)):
+            found.append(
+                NotAssessed(
+                    "what an attacker expects to name", FITTED, "raise `run.steps`, or take fewer "
+                    "tables together",
+                )
+            )  # fmt: skip
         return found
 
     def glance(self, case: StudyJudgement) -> Glance:
@@ -111,6 +165,8 @@ class PublishedTablesLayout(Layout):
         accepted = f"{number(100 * most)} of 100 people"
         if of == DETERMINED:
             accepted = f"{most:,.0f} people determined"
+        elif of == GROUPS:
+            accepted = f"{most:,.0f} small groups known"
         elif of == CERTAIN:
             accepted = f"{most * detail.people:,.0f} people whose {detail.secret} is certain"
         common: dict[str, Any] = {
@@ -119,27 +175,32 @@ class PublishedTablesLayout(Layout):
             "notes": [_determined(case), *_nothing_printed(detail)],
         }  # fmt: skip
         name = _best(case)
-        if name is None:
+        if name is None or of == DETERMINED:
             return Glance(**(common | _without_records(case)))
-        sure, gain = _one(case, CERTAIN), _of_attack(case, GAIN, name, GAME)
+        if of == CERTAIN:
+            return Glance(**(common | _of_certain(case)))
+        is_gain = of == GAIN and case.worst.at_most is not None
+        place, people = (GAME, "the tables of the game") if is_gain else (THESE, "these tables")
+        bound = case.findings.select(THESE, role="bound")[0].quantity
+        limit = "No attacker who knows the same columns is right about more than {}."
+        shared = (f"No lower limit exists: people who share {_known(detail)} share "
+                  f"{detail.secret}.")  # fmt: skip
+        if is_gain:  # the limit is of the published tables, and not of those of the game
+            ceiling = of_100(bound.value or 0.0, "up")
+            shared = f"With the published tables, {limit[0].lower()}{limit[1:].format(ceiling)}"
+        gain = _of_attack(case, GAIN, name, GAME)
         low, high = 100 * (gain.quantity.low or 0.0), 100 * (gain.quantity.high or 0.0)
-        hardest = "Nobody was found whose secret follows from the tables with certainty."
-        if sure.value > 0:
-            hardest = f"The secret of {of_100(sure.value, 'down')} people follows with certainty."
-        hardest = hardest[:-1] + _may(case, "find more") + "."
         return Glance(
             **common,
             without=Reach(
                 "The attack is right about {} people whom the tables leave out.",
                 _of_attack(case, SHARE, name, GAME, "fresh").quantity,
             ),
-            with_it=Reach(f"It is right about {{}} people in these tables{_may(case)}.",
-                          _of_attack(case, SHARE, name, THESE).quantity),
-            most=Reach("No attacker who knows the same columns is right about more than {}.",
-                       case.findings.select(THESE, role="bound")[0].quantity),
-            unlimited=f"No lower limit exists: people who share {_known(detail)} share "
-            f"{detail.secret}.",
-            hardest=hardest,
+            with_it=Reach(f"It is right about {{}} people in {people}{_may(case)}.",
+                          _of_attack(case, SHARE, name, place, "attack").quantity),
+            most=None if is_gain else Reach(limit, bound),
+            unlimited=shared,
+            hardest=_hardest(case),
             why=f"it is {low:.1f} to {high:.1f} of 100 in the game{_may(case)}" * (of == GAIN),
         )  # fmt: skip
 
@@ -205,7 +266,7 @@ LAYOUT = PublishedTablesLayout()
 
 def _without_records(case: StudyJudgement) -> dict[str, Any]:
     """Return the sentences where no game was played."""
-    believed = case.findings.select(of=EXPECTED)
+    believed = [row for row in case.findings.select(of=EXPECTED) if row.quantity.value is not None]
     with_it = Reach(_determined(case))
     if believed and not believed[0].value:
         with_it = Reach("The tables have no people: there is no secret to name.")
@@ -219,9 +280,10 @@ def _without_records(case: StudyJudgement) -> dict[str, Any]:
         "without": Reach("These numbers follow from the tables alone."),
         "with_it": with_it,
         "most": None,
-        "unlimited": "What attackers reach is unknown: it takes the people's records.",
-        "hardest": f"{case.detail.hidden_determined:,} of {case.detail.hidden:,} hidden cells are "
-        "determined.",
+        "unlimited": "What attackers reach is unknown: it takes the people's records."
+        if not case.detail.people
+        else "This holds for every attacker: it follows from the tables.",
+        "hardest": _recovered(case.detail),
         "notes": [_determined(case)] * bool(believed) + _nothing_printed(case.detail),
     }  # fmt: skip
 
@@ -239,6 +301,9 @@ def _nothing_printed(detail: TablesDetail) -> list[str]:
 def _sentence(one: JudgedCriterion, case: StudyJudgement) -> str:
     if one.criterion.of == DETERMINED:
         return f"{one.measures[0].value:,.0f} people are determined; {one.at_most:,.0f} accepted."
+    if one.criterion.of == GROUPS:
+        few = f"of fewer than {case.detail.small:,} people"
+        return f"{one.measures[0].value:,.0f} groups {few} are known; {one.at_most:,.0f} accepted."
     if one.criterion.of == CERTAIN:
         least, most = (round(share * case.detail.people) for share in
                        (one.measures[0].value, one.at_most or 0.0))  # fmt: skip
@@ -268,7 +333,18 @@ def _certain(case: StudyJudgement) -> list[Block]:
         {"Table": "table", "Labels": "name", "Printed": "printed", "Least": _end("low"),
          "Most": _end("high")}, folded=detail.hidden > 12,
     )  # fmt: skip
-    return [Facts(facts), *([hidden] if detail.hidden else []), Items("Assumed", detail.notes)]
+    known = table(
+        "Small groups that are known, and that no mark hides",
+        case.findings.select(of=GROUP),
+        {"Table": "table", "Labels": "name", "Least": _end("low"), "Most": _end("high")},
+    )
+    blocks: list[Block] = [
+        Items("How the tables were understood", [line.strip() for line in detail.layout]),
+        Facts(facts),
+    ]
+    blocks += [hidden] if detail.hidden else []
+    blocks += [known] if case.findings.select(of=GROUP) else []
+    return [*blocks, Items("Assumed", detail.notes)]
 
 
 def _end(which: str) -> Any:

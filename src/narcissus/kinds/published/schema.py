@@ -54,12 +54,23 @@ class TablesThreshold(Approval):
         default=None, ge=0, description="People determined with all their labels, at most; in the "
         "game, people whose secret is certain for who knows these columns, too.",
     )  # fmt: skip
+    groups: int | None = Field(
+        default=None,
+        ge=0,
+        description="Groups of fewer than `made.below` people whose number is known, at most; as "
+        "`people` where it is left out.",
+    )
 
     @model_validator(mode="after")
     def _some(self) -> TablesThreshold:
-        if self.gain is None and self.share is None and self.people is None:
-            raise ValueError("give `gain`, `share` or `people`")
+        if (self.gain, self.share, self.people, self.groups) == (None, None, None, None):
+            raise ValueError("give `gain`, `share`, `people` or `groups`")
         return self
+
+    @property
+    def known_groups(self) -> int | None:
+        """Small groups whose number may be known; None: that is not asked."""
+        return self.people if self.groups is None else self.groups
 
 
 class TablesRun(PlayedRun):

@@ -10,9 +10,10 @@ from narcissus._outwards import lower
 from narcissus.kinds.layout import Headline, Layout, table
 from narcissus.kinds.secrets.kind import SecretsDetail, SecretSettings
 from narcissus.report.about import Answered, EveryAttacker, Subject
-from narcissus.report.first_screen import NO_GROUPS, Glance, Reach, placed
+from narcissus.report.first_screen import NO_GROUPS, Glance, placed, seeks, surely_largest
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Section, Text
+from narcissus.report.reach import Reach
 from narcissus.results import NotAssessed
 from narcissus.rows import JudgedCriterion, StudyJudgement, StudyRow
 from narcissus.study.record import Record
@@ -115,19 +116,30 @@ class SecretsLayout(Layout):
         worst = case.worst
         several = len(case.each) > 1
         [guess] = [row for row in worst.rows if row.role == "guess"]
-        name = worst.best.name
+        attack = worst.best
+        if case.decided_by in worst.attacks:
+            attack = case.decided_by or attack
+        alike = [one for one in case.alike if one.at_most == worst.at_most]
+        where = placed([one.label for one in alike], len(case.deciding))
+        if len(alike) < len(case.alike):  # others have a threshold of their own
+            where = f"at {worst.label}"
+        own = settings_of(case, worst)
         return Glance(
             unit="secrets",
-            without=Reach("Without the model, the best guess names {} secrets.", guess.quantity),
-            with_it=Reach(f"With the model, the attack {name} names {{}}.", worst.best.quantity),
-            most=None if worst.bound is None else Reach(
-                "No attacker names more than {}.", worst.bound.quantity
+            without=Reach.of("Without the model, the best guess names {} secrets.", guess),
+            with_it=Reach.of(f"With the model, the attack {attack.name} names {{}}.", attack),
+            most=None if worst.bound is None else Reach.of(
+                "No attacker names more than {}.", worst.bound
             ),
             unlimited="Any attacker might name all 100: only noise in training sets a limit.",
-            hardest=f"Hit hardest, of the settings tried: {worst.label}." if several else NO_GROUPS,
+            hardest=_hardest(case) if several else NO_GROUPS,
             unseen="secrets of another kind, other models, attackers who know more",
-            accepted="" if worst.at_most is None else f"{100 * worst.at_most:g} of 100 secrets",
-            where=placed([one.label for one in case.alike], len(case.deciding)),
+            accepted="{} secrets" if worst.at_most is not None else "",
+            where=where,
+            about=seeks(
+                "how secrets are drawn and models are trained",
+                f"a secret of {number(own.values)} values", f"the trained model, at {worst.label}",
+            ),
         )  # fmt: skip
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
@@ -199,8 +211,12 @@ class SecretsLayout(Layout):
 LAYOUT = SecretsLayout()
 
 
+def settings_of(case: StudyJudgement, worst: JudgedCriterion) -> SecretSettings:
+    return next(own for one, own in settings(case) if one is worst)
+
+
 def _of_worst(case: StudyJudgement) -> SecretSettings:
-    return next(own for one, own in settings(case) if one is case.worst)
+    return settings_of(case, case.worst)
 
 
 def _threat(case: StudyJudgement, found: Sequence[Setting]) -> list[Block]:
@@ -391,3 +407,16 @@ def _method(case: StudyJudgement) -> Text:
             "the root of two: where mu is smaller for that, the bounds use the smaller one.",
         ]
     )
+
+
+def _hardest(case: StudyJudgement) -> str:
+    """Name the setting whose best attack surely names more secrets than that of any other."""
+    best = [judged.best.quantity for judged in case.each]
+    limits = [
+        None if row.low is None or row.high is None else (float(row.low), float(row.high))
+        for row in best
+    ]
+    place = surely_largest(limits)
+    if place is None:
+        return "We found no setting, of those tried, at clearly higher risk."
+    return f"Hit hardest, of the settings tried: {case.each[place].label}."

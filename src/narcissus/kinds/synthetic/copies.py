@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated
+import math
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from narcissus.evidence.intervals import TwoSamples
 from narcissus.results import Grade
-from narcissus.rows import Count, Fact, Positive, Quantity, Share, StudyRow
+from narcissus.rows import Count, Fact, Positive, Quantity, Share, StudyRow, Unaccounted
 from narcissus.synthetic.assess import ALIKE
 from narcissus.synthetic.copies import COPIES, Copies, FileFacts
+from narcissus.synthetic.traces import NEAREST, WHOLE, Linked, Trace, Traces
+from narcissus.synthetic.whole import WholeFiles
 
 LAW = (
     "a file made without these people holds plausible people no more often, beyond what its decoys "
     "show, than a fresh sample of the population does"
 )
+INDEPENDENT = (
+    "the people of the data were drawn independently of one another, and none was left out for "
+    "being like another"
+)
 VERBATIM = "rows of the file that are rows of the data"
 UNIQUE = "unique people who stand in the file"
 NEAR = "rows that differ from a person in one column"
+NEARER = "rows nearer to a person than 99 of 100 other people"
+MOST_SETS = 12
+"""Most sets of columns that are told beside all columns."""
 Number = Annotated[float, Field(ge=0)]
 
 
@@ -31,17 +40,38 @@ class CopiedDetail(Fact):
     standing: Count
     expected: Number
     most: Number = Field(description="Coincidences are no more, at the level of the claim.")
+    most_of_any_law: Number | None = Field(
+        default=None,
+        description="The same, whatever kinds of people the file prefers; null in older records.",
+    )
     decoys: Count = Field(description="Plausible people whom half of the data lacks.")
     decoys_standing: Count
     decoys_expected: Number
 
     @classmethod
     def of(cls, found: Copies, error: float) -> CopiedDetail:
-        return cls.taken(found, most=found.most_coincidences(error))
+        any_law = found.most_of_any_law(error)
+        return cls.taken(found, most=found.most_coincidences(error), most_of_any_law=any_law)
 
     @property
     def is_beyond(self) -> bool:
         return self.standing > self.most
+
+    def is_beyond_any_law(self, at_most: float = 0.0) -> bool:
+        """Whether no law of the file explains who stands in it, beyond an accepted share."""
+        any_law = self.unique if self.most_of_any_law is None else self.most_of_any_law
+        return self.standing - max(self.most, any_law) > at_most * max(1, self.unique)
+
+
+class LinkedDetail(Fact):
+    """A column that numbers rows in both files."""
+
+    column: str
+    rows: Count = Field(description="Of the file, with a number that the data have.")
+    p_value: Share | None = Field(
+        description="Of rows with one number being no more alike than others; null: too few."
+    )
+    is_alike: bool = Field(description="Whether that is refuted.")
 
 
 class CopiesDetail(Fact):
@@ -51,6 +81,14 @@ class CopiesDetail(Fact):
     is_data: Share | None = Field(description="The chance of a file with the data's very rows.")
     people: CopiedDetail
     control: CopiedDetail | None = Field(description="Limits at level .999.")
+    sets: Count = Field(
+        default=0, description="Sets of columns by which people were sought; 0: what is used."
+    )
+    columns: Count = Field(default=0, description="Columns of both files that were looked at.")
+    coarse: tuple[str, ...] = Field(
+        default=(), description="How the file writes columns that are finer in the data."
+    )
+    linked: tuple[LinkedDetail, ...] = Field(default=(), description="Columns that number rows.")
 
     @property
     def refutes_control(self) -> bool:
@@ -58,58 +96,129 @@ class CopiesDetail(Fact):
         return self.control is not None and self.control.is_beyond
 
     @classmethod
-    def of(cls, found: FileFacts, error: float) -> CopiesDetail:
+    def of(
+        cls, found: FileFacts, error: float, traces: Traces | None = None, **more: Any
+    ) -> CopiesDetail:
         people = CopiedDetail.of(found.copies, error)
         control = None if found.control is None else CopiedDetail.of(found.control, ALIKE)
-        return cls.taken(found, people=people, control=control)
+        more = {"sets": 0, "linked": (), "columns": 0, "coarse": ()} | more
+        if traces is not None:
+            more["sets"] = len(traces.each)
+            more["linked"] = tuple(LinkedDetail.taken(one) for one in traces.linked)
+        return cls.taken(found, people=people, control=control, **more)
 
 
-def fact_rows(found: FileFacts) -> Iterator[StudyRow]:
-    """Yield the counts, each with its coincidences as the baseline."""
+def unaccounted(whole: WholeFiles | None, linked: Sequence[Linked]) -> Iterator[Unaccounted]:
+    """Yield what was published and could not be compared with the data."""
+    if whole is None:
+        return
+    if names := [*whole.strange, *whole.unread]:
+        alone = "the data have no such column, so it may be one of them under another name"
+        reason = next(iter(whole.unread.values()), alone)
+        yield _undeclared(names, f"{reason[0].upper()}{reason[1:]}.")
+    if alike := [one.column for one in linked if one.is_alike]:
+        reason = (
+            "Rows of both files with the same number are alike: they may be the same people, or "
+            "both files are sorted alike."
+        )
+        yield _undeclared(alike, reason)
+
+
+def _undeclared(names: Sequence[str], reason: str) -> Unaccounted:
+    shown = ", ".join(f"`{name}`" for name in names)
+    quoted = ", ".join(f'"{name}"' for name in names)
+    return Unaccounted(
+        subject=f"{'column' if len(names) == 1 else 'columns'} {shown}",
+        reason=reason,
+        declaration=f"`irrelevant = [{quoted}]` in `[data]`, or `--irrelevant {','.join(names)}`",
+    )
+
+
+def fact_rows(
+    found: FileFacts, traces: Traces | None = None, error: float = 0.0
+) -> Iterator[StudyRow]:
+    """Yield the counts, each with its coincidences as the baseline.
+
+    ``error`` decides which sets of columns strike: these are told, and columns by themselves.
+    """
 
     def row(name: str, value: float, expected: float | None, of: int, on: str = "") -> StudyRow:
-        counted = Quantity(value=value, grade="proved")
+        quantity = Quantity(value=value, grade="counted")
         at: dict[str, int | float | str] = {"group": "", "attack": on}
-        return StudyRow(role="measure", of="count", name=name, quantity=counted,
+        return StudyRow(role="measure", of="count", name=name, quantity=quantity,
                         baseline=expected, at=at, facts={"of": of})  # fmt: skip
 
     yield row(VERBATIM, found.verbatim, found.verbatim_expected, found.rows)
+    told: set[tuple[str, ...]] = set()
     for one in found.sets:
+        told.add(one.columns)
         yield row(UNIQUE, one.standing, one.expected, one.unique, ", ".join(one.columns))
+    for trace in _told(traces, error) if traces else ():
+        if trace.columns not in told:
+            told.add(trace.columns)
+            many, on = trace.copies, ", ".join(trace.columns)
+            yield row(UNIQUE, many.standing, many.expected, many.unique, on)
     if found.near is not None:
         yield row(NEAR, found.near, found.near_expected, found.rows)
+    if traces is not None and traces.near is not None:
+        near = traces.near
+        yield row(NEARER, near.near, near.expected, near.rows, ", ".join(near.columns))
+
+
+def _told(traces: Traces, error: float) -> list[Trace]:
+    """Return the sets of columns to tell: what strikes, and columns by themselves."""
+    rest = [one for one in traces.each[1:] if one.how != NEAREST]
+    striking = [one for one in rest if one.is_striking(error, beside=False)]
+    striking.sort(key=lambda one: -one.copies.standing)
+    alone = [one for one in rest if len(one.columns) == 1 and one not in striking]
+    return [*striking, *alone][:MOST_SETS]
 
 
 def copied_rows(
-    facts: FileFacts, beside: TwoSamples | None, at_most: float, confidence: float
+    trace: Trace, is_data: float | None, at_most: float, confidence: float, *, can_tell: bool
 ) -> Iterator[StudyRow]:
     """Yield the share of unique people who stand in the file, and how far it is beyond others'.
 
-    beside: the same of the data and a control; None: coincidences take the control's place.
+    trace: The set of columns that decides.
+    is_data: The chance of a file with the very rows of the data; None: it has others.
+    can_tell: Whether there is a control; else coincidences take its place.
     """
-    found, error = facts.copies, (1 - confidence) / 2
-    at: dict[str, int | float | str] = {"group": "", "attack": "row by row"}
+    error = (1 - confidence) / 2
+    value, low, high = trace.excess(error, beside=can_tell)
+    many = trace.copies
+    at: dict[str, int | float | str] = {"group": "", "attack": _how(trace)}
+    beside = trace.beside if can_tell else None
     grade: Grade = "approximate" if beside is None else "sampled"
+    given: tuple[str, ...]
     if beside is None:
-        own = {"successes": found.standing, "people": found.unique}
-        share = found.standing / max(1, found.unique)
-        baseline = found.expected / max(1, found.unique)
-        value, low, high = found.excess(error)
+        own: dict[str, int | float | str] = {"successes": many.standing, "people": many.unique}
+        share = many.standing / max(1, many.unique)
+        baseline = many.expected / max(1, many.unique)
+        own["most"] = math.ceil(many.most_coincidences(error * trace.share))
+        given = (INDEPENDENT, LAW)
+        if isinstance(many, Copies):
+            sure = min(low, many.excess_of_any_law(error * trace.share))
+            if sure > at_most:
+                low, given = sure, (INDEPENDENT,)
         more: dict[str, int | float | str] = {}
-        if facts.is_data is not None and facts.is_data <= error:
-            value = low = high = 1.0  # of the rows
     else:
         own = {"successes": beside.successes, "people": beside.trials}
         share, baseline = beside.successes / beside.trials, beside.others / beside.other_trials
-        limits = beside.excess(confidence=confidence)
-        value, low, high = limits.value, limits.low, limits.high
+        given = ()
         more = {"fisher": min(1.0, beside.fisher)}
-        if (least := beside.detectable(at_most, error=error)) is not None:
+        if (least := beside.detectable(at_most, error=error * trace.share)) is not None:
             more["detectable"] = least
-    counted = Quantity(value=share, grade="proved")
+    if is_data is not None and is_data <= error:  # whether anybody is unique or not
+        value, low, high = (1.0, 1.0, 1.0) if beside is None else (1 - baseline, low, 1.0)
+        low = max(low, min(value, 1 / max(1, many.unique)))
+        given = ()
+    counted = Quantity(value=share, grade="counted")
     yield StudyRow(role="attack", of="copied", name=COPIES, quantity=counted, at=at,
                    baseline=baseline, facts=own)  # fmt: skip
-    given = (LAW,) if beside is None else ()
     excess = Quantity(value=value, low=low, high=high, grade=grade, confidence=confidence,
                       takes_as_given=given)  # fmt: skip
     yield StudyRow(role="excess", of="excess", name=COPIES, quantity=excess, at=at, facts=more)
+
+
+def _how(trace: Trace) -> str:
+    return "row by row" if trace.how == WHOLE else f"{trace.how}: {', '.join(trace.columns)}"

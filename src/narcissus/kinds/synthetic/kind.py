@@ -16,7 +16,7 @@ from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson, difference_limits, each_confidence
 from narcissus.evidence.intervals import TwoSamples
 from narcissus.kinds.engine import Done, Kind, PreparedWork
-from narcissus.kinds.synthetic.copies import CopiesDetail, copied_rows, fact_rows
+from narcissus.kinds.synthetic.copies import CopiesDetail, copied_rows, fact_rows, unaccounted
 from narcissus.kinds.synthetic.measures import measured_files
 from narcissus.kinds.synthetic.schema import ExcessThreshold, SyntheticPolicy, SyntheticStudy
 from narcissus.kinds.table.twins import cautions
@@ -33,15 +33,18 @@ from narcissus.rows import (
     StudyCriterion,
     StudyJudgement,
     StudyRow,
+    Unaccounted,
 )
 from narcissus.study.kinds import RunOptions
 from narcissus.study.merging import SMALLER, MergedGroups, merge_sides, numbered, tells_of_fewer
 from narcissus.study.plugins import GIVEN, load_attribute
 from narcissus.study.toml import read_policy
 from narcissus.synthetic import Assessment, FileThreat, GivenFiles, Risk, assess_file, read_files
-from narcissus.synthetic.assess import BY_VALUE, RISKS, RiskName
+from narcissus.synthetic.assess import ALIKE, BY_VALUE, RISKS, RiskName, Unlike
 from narcissus.synthetic.copies import COPIES
 from narcissus.synthetic.files import Source
+from narcissus.synthetic.traces import Traces, trace_of_all
+from narcissus.synthetic.whole import WholeFiles, plain_words, read_whole
 from narcissus.tables import Bins, Table
 
 Mask = NDArray[np.bool_]
@@ -70,8 +73,15 @@ class FileSizes(Fact):
     control_people: Count = Field(default=0, description="Likewise.")
 
 
+class ComparedTogether(Fact):
+    """How the real data and the control differ in all columns together."""
+
+    p_value: Share = Field(description="Of an exact test by relabelling, of two together.")
+    columns: tuple[str, ...] = Field(description="The two that differ most together.")
+
+
 class UnlikeControl(Fact):
-    """The value whose share differs most between the real data and the control."""
+    """The value whose share differs most between the real data and the control, and columns."""
 
     column: str
     value: str
@@ -79,6 +89,18 @@ class UnlikeControl(Fact):
     control: Share
     p_value: Share = Field(description="Two-sided, corrected for all values looked at.")
     is_shown: bool = Field(description="Whether that refutes that both are of one population.")
+    together: ComparedTogether | None = Field(
+        default=None, description="All columns together; null in older records."
+    )
+
+    @classmethod
+    def of(cls, found: Unlike) -> UnlikeControl:
+        return cls.taken(found, together=ComparedTogether.taken(found.together))
+
+    @property
+    def is_together(self) -> bool:
+        """Whether only all columns together show it."""
+        return self.is_shown and self.p_value >= ALIKE
 
 
 class TriedAttack(Fact):
@@ -126,6 +148,9 @@ class SyntheticDetail(Fact):
     )
     measures: Mapping[str, FileMeasures] = Field(
         default={}, description="Of the real and of the synthetic file; empty in older records."
+    )
+    unaccounted: tuple[Unaccounted, ...] = Field(
+        default=(), description="Columns that could not be compared."
     )
 
     @property
@@ -189,6 +214,7 @@ class SyntheticWork(PreparedWork[SyntheticStudy]):
     files: GivenFiles = field(kw_only=True)
     threat: FileThreat = field(kw_only=True)
     threshold: ExcessThreshold = field(kw_only=True)
+    whole: WholeFiles = field(kw_only=True)
 
 
 class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
@@ -229,6 +255,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             files=files,
             threat=threat_of(study),
             threshold=threshold,
+            whole=read_published(study, folder),
         )
 
     def cost(self, work: SyntheticWork, options: RunOptions) -> tuple[float, str]:
@@ -244,7 +271,11 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
 
     def measure(self, work: SyntheticWork, done: Done, options: RunOptions) -> Findings:
         found = assess_file(
-            work.files, work.threat, entropy=work.entropy, observer=options.observer
+            work.files,
+            work.threat,
+            entropy=work.entropy,
+            observer=options.observer,
+            whole=work.whole,
         )
         groups = work.study.groups
         return self.measured(
@@ -255,6 +286,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             columns=groups.columns,
             least=groups.least_group,
             measures=measured_files(work.files, work.study.threat.known, work.study.threat.unknown),
+            whole=work.whole,
         )
 
     def measured(
@@ -267,6 +299,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
         columns: Sequence[str] = (),
         least: int = 10,
         measures: Mapping[str, FileMeasures] | None = None,
+        whole: WholeFiles | None = None,
     ) -> Findings:
         """Limit the outcome of an assessment.
 
@@ -274,6 +307,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
         columns: columns whose values make groups.
         least: fewest people of a group that is shown.
         measures: what disclosure control measures of the files.
+        whole: the files as they are published.
         """
         groups, merged = _groups(files, found, columns, least)
         decide = threshold.worst_group is not None
@@ -281,6 +315,9 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
         levels = Levels.of_copies(confidence) if unlike is None else Levels.of(
             confidence, len(found.risks), len(groups), groups_decide=decide, copies=1
         )  # fmt: skip
+        error = (1 - levels.claim) / 2
+        traces = found.traces or Traces(facts, (trace_of_all(facts),), (), None)
+        coarse = () if whole is None else tuple(plain_words(whole.columns))
         detail = SyntheticDetail(
             files=FileSizes.taken(
                 files,
@@ -294,20 +331,32 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             claims=levels.claims,
             claim_confidence=levels.claim,
             group_confidence=levels.group,
-            unlike=None if unlike is None else UnlikeControl.taken(unlike),
+            unlike=None if unlike is None else UnlikeControl.of(unlike),
             risks=tuple(RiskDetail.taken(risk, tried=_tried(risk)) for risk in found.risks),
             merged=merged if columns else None,
-            copies=CopiesDetail.of(facts, (1 - levels.claim) / 2),
+            copies=CopiesDetail.of(
+                facts,
+                error * traces.each[0].share,
+                found.traces,
+                coarse=coarse,
+                columns=0 if whole is None else len(whole.columns),
+            ),
             measures=measures or {},
+            unaccounted=tuple(unaccounted(whole, traces.linked)),
         )
-        beside = facts.beside if detail.can_tell else None
         rows = [
             row
             for risk in found.risks
             for row in _rows(risk, threshold.accepts(risk.risk), levels, groups, detail.can_tell)
         ]
-        rows += copied_rows(facts, beside, threshold.accepts(COPIES), levels.claim)
-        rows += fact_rows(facts)
+        rows += copied_rows(
+            traces.deciding(error, beside=detail.can_tell),
+            facts.is_data,
+            threshold.accepts(COPIES),
+            levels.claim,
+            can_tell=detail.can_tell,
+        )
+        rows += fact_rows(facts, found.traces, error)
         accepted: dict[str, float] = {r.risk: threshold.accepts(r.risk) for r in found.risks}
         accepted[COPIES] = threshold.accepts(COPIES)
         criteria = _criteria(rows, detail, accepted, threshold.worst_group)
@@ -319,6 +368,23 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
     def void(self, detail: SyntheticDetail) -> bool:
         """Without a control, copies decide; earlier records do not count them."""
         return detail.copies is None and not detail.can_tell
+
+    def refuted(self, detail: SyntheticDetail) -> tuple[str, ...]:
+        """Return that the control is of other people than the data, where that is shown."""
+        unlike = detail.unlike
+        if unlike is None or not unlike.is_shown:
+            return ()
+        if unlike.is_together and unlike.together is not None:
+            how = (
+                f"columns hang together in another way, most of all "
+                f"{' and '.join(unlike.together.columns)}; p-value {unlike.together.p_value:.2g}"
+            )
+        else:
+            how = (
+                f"{unlike.column} is {unlike.value} for {unlike.real:.1%} of the data and "
+                f"{unlike.control:.1%} of the control; corrected p-value {unlike.p_value:.2g}"
+            )
+        return (f"The people of the control are of another population than the data ({how}).",)
 
     def is_of_people(self, study: Mapping[str, Any]) -> bool:
         return True
@@ -399,9 +465,22 @@ def read_given(study: SyntheticStudy, folder: Path) -> GivenFiles:
         _source(data.synthetic, folder),
         None if data.control is None else _source(data.control, folder),
         columns=data.columns,
-        drop=[*data.drop, *data.left_out],
+        drop=[*data.drop, *data.left_out, *data.irrelevant],
         bins={name: Bins(**spec.model_dump(exclude_none=True)) for name, spec in data.bins.items()},
         missing=data.missing,
+        read_as=data.read_as,
+        unit=data.unit,
+    )
+
+
+def read_published(study: SyntheticStudy, folder: Path) -> WholeFiles:
+    """Read the files as they are published: what the study leaves out or bins, too."""
+    data = study.data
+    return read_whole(
+        _source(data.real, folder),
+        _source(data.synthetic, folder),
+        None if data.control is None else _source(data.control, folder),
+        irrelevant=data.irrelevant,
         read_as=data.read_as,
         unit=data.unit,
     )
@@ -519,6 +598,7 @@ def _rows(
             None if risk.control is None else _counted(risk.control[group.control], levels.share),
             None if counts is None else _limits(counts.excess(confidence=levels.group)),
             (levels.share, levels.group),
+            by=group.by,
         )
 
 
@@ -561,10 +641,15 @@ def _both(
     control: dict[str, Any] | None,
     excess: dict[str, Any] | None,
     confidence: tuple[float, float],
+    by: str = "",
 ) -> Iterator[StudyRow]:
-    """Yield how often people of the data are hit, and how much more often than the control."""
+    """Yield how often people of the data are hit, and how much more often than the control.
+
+    by: the column whose value makes the group; empty of everybody.
+    """
     assert real is not None
-    facts = {key: real[key] for key in ("successes", "people")}
+    facts: dict[str, Any] = {key: real[key] for key in ("successes", "people")}
+    facts |= {"by": by} if by else {}
     if control is not None:
         facts |= {f"control_{k}": control[k] for k in ("successes", "people", "low", "high")}
     yield StudyRow(

@@ -9,16 +9,17 @@ from typing import Any
 
 from narcissus._outwards import lower, upper
 from narcissus.kinds.layout import Headline, Layout, dots
-from narcissus.kinds.synthetic.copies import CopiesDetail
-from narcissus.kinds.synthetic.kind import RiskDetail, SyntheticDetail
+from narcissus.kinds.synthetic.copies import LAW, CopiesDetail, LinkedDetail
+from narcissus.kinds.synthetic.kind import RiskDetail, SyntheticDetail, UnlikeControl
 from narcissus.kinds.synthetic.measures import measured_section
 from narcissus.report.about import Answered, RealFigure, Subject
-from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, Reach, of_100
+from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, seeks, surely_largest
 from narcissus.report.format import MISSING, between_points, limits, number, percent, points
 from narcissus.report.gives_away import VERDICT, groups_of_people, merged_words
 from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Range, Row, Section, Text
+from narcissus.report.reach import MORE_OF_100, Reach, of_100
 from narcissus.results import Grade, NotAssessed, Status
-from narcissus.rows import WORST, JudgedCriterion, StudyJudgement, StudyRow
+from narcissus.rows import WORST, JudgedCriterion, Quantity, StudyJudgement, StudyRow
 from narcissus.study.record import Record
 from narcissus.synthetic.assess import BY_VALUE, RISKS, RiskName
 from narcissus.synthetic.copies import COPIES
@@ -122,7 +123,7 @@ class SyntheticLayout(Layout):
         """Describe the verdict in a short paragraph; it never says that a risk is met."""
         risks, unlike = about(case), case.detail.unlike
         detail: SyntheticDetail = case.detail
-        if detail.copies is not None and (unlike is None or detail.copies.refutes_control):
+        if detail.copies is not None and not detail.can_tell:
             return _by_copies(case, detail.copies)
         if unlike is None:
             first = risks[0]
@@ -133,12 +134,7 @@ class SyntheticLayout(Layout):
                 f"it is guessed right for {percent(first.guess.value)}."
             )
         if unlike.is_shown:
-            return (
-                "Not assessed: the control differs from the real data in more than chance. "
-                f"{unlike.column} is {unlike.value} for {percent(unlike.real)} of the data and "
-                f"{percent(unlike.control)} of the control (corrected p-value "
-                f"{unlike.p_value:.2g}). So an excess may have other causes than the release."
-            )
+            return f"Not assessed: {_foreign(unlike)}"
         copied = _of_copies(case)
         is_copied = copied is not None and copied.status == "exceeded"
         if (beyond := [risk for risk in risks if risk.verdict == "exceeded"]) or is_copied:
@@ -306,12 +302,34 @@ class SyntheticLayout(Layout):
 
 
 LAYOUT = SyntheticLayout()
+
+
+def _foreign(unlike: UnlikeControl) -> str:
+    """Describe how the control differs from the data."""
+    how = (
+        f"{unlike.column} is {unlike.value} for {percent(unlike.real)} of the data and "
+        f"{percent(unlike.control)} of the control (corrected p-value {unlike.p_value:.2g})."
+    )
+    if unlike.is_together and unlike.together is not None:
+        how = (
+            "Each column has about the same values in both, and columns hang together in another "
+            f"way, most of all {' and '.join(unlike.together.columns)} (p-value "
+            f"{unlike.together.p_value:.2g})."
+        )
+    return (
+        f"the control differs from the real data in more than chance. {how} So an excess may have "
+        "other causes than the release."
+    )
+
+
 STANDING = (
     "A unique person stands in the file if one of its rows is true of them and of nobody else in "
     "the data. Coincidences are counted in the data itself: as often as people of the data are "
     "like one another, people of a fresh file would be like them. Decoys are plausible people whom "
     "one half of the data lacks; where the file holds more of them than the other half does, more "
-    "coincidences are allowed for."
+    "coincidences are allowed for. A generator that favours some kind of people may have more "
+    "still. The widest limit holds for every such generator: whoever has plausible people in the "
+    "file has pairs of them in the data."
 )
 SIMILAR = (
     "Rows that are near a person are a fact and no verdict: similarity says little about risk "
@@ -357,39 +375,61 @@ _DOES = {
 
 
 def _glance(case: StudyJudgement) -> Glance:
-    """Return the numbers of what decides: copies, or the risk that is surest."""
-    risks, copied = about(case), _of_copies(case)
-    risk = min(risks, key=lambda one: (WORST.index(one.verdict), -one.low))
-    is_copied = copied is not None and copied.status == "exceeded" and risk.verdict != "exceeded"
-    if copied is not None and (is_copied or not case.detail.can_tell):
+    """Word the risk, or the copies, that decided."""
+    copied = _of_copies(case)
+    row = case.decided_by
+    if copied is not None and (row is None or row.name == COPIES):
         return _of_copied(case, copied)
-    whole, *groups = risk.judged
+    return _of_risk(case, _decided(case, row), row)
+
+
+def _decided(case: StudyJudgement, row: StudyRow | None) -> AboutRisk:
+    """Return the risk of the row that decided, of everybody or of its group."""
+    everybody = about(case)
+    for one in (*everybody, *about(case, groups=True)):
+        if row is not None and one.excess == row:
+            return one
+    return everybody[0]
+
+
+def _of_risk(case: StudyJudgement, risk: AboutRisk, row: StudyRow | None) -> Glance:
     does = _DOES[risk.detail.risk].format(risk.detail.secret)
+    who = f"people with {risk.group}" if risk.group else "people"
     without = Reach(f"We cannot say what is due to the release: {NO_CONTROL}.")
     if risk.real.baseline is not None:
         low, high = (risk.real.facts.get(f"control_{key}") for key in ("low", "high"))
         found = risk.real.quantity.model_copy(
             update={"value": risk.real.baseline, "low": low, "high": high}
         )
-        without = Reach(f"The attack {does} {{}} people who are not in the data.", found)
-    accepted = [f"{100 * (whole.at_most or 0.0):g} more of 100 than among other people"]
-    if whole.status != "exceeded" and risk.verdict == "exceeded":
-        beyond = [one for one in groups if one.status == "exceeded"]
-        accepted = [f"{100 * (one.at_most or 0.0):g} more of 100 in {one.label}" for one in beyond]
+        without = Reach(f"The attack {does} {{}} {who} who are not in the data.", found, risk.real)
+    beyond = f"{{}} than among others{f' in {risk.group}' if risk.group else ''}"
     why = "" if case.detail.unlike is None else "the comparison group differs from the data"
     return Glance(
-        unit="people",
+        unit=who,
         without=without,
-        with_it=Reach(f"The attack {does} {{}} people in the data.", risk.real.quantity),
+        with_it=Reach.of(f"The attack {does} {{}} {who} in the data.", risk.real),
         most=None,
         unlimited=UNLIMITED,
         hardest=_hardest(case),
         unseen=UNSEEN,
-        accepted="" if whole.at_most is None else " and ".join(accepted[:2]),
+        accepted=beyond,
+        view=MORE_OF_100,
+        interval=f"The excess of {risk.name}",
+        added=None if row is not None else NOTHING,
         undecided=f"We cannot say: {why or NO_CONTROL}." if case.status == "not assessed" else "",
+        about=_about(case),
     )
 
 
+def _about(case: StudyJudgement) -> str:
+    secrets = list(dict.fromkeys(one.secret for one in case.detail.risks if one.secret))
+    named = f"{', '.join(secrets[:3])}{' and others' * (len(secrets) > 3)}" or "who is in the data"
+    rows = number(case.detail.files.synthetic)
+    return seeks("a person's other columns", named, f"one synthetic file of {rows} rows")
+
+
+NOTHING = Quantity(value=None, grade="not assessed")
+"""An excess that is not known."""
 UNLIMITED = "Another attack might reach all 100: one file sets no limit."
 UNSEEN = "the method that made the file, other attacks, other files of the same people"
 
@@ -399,47 +439,140 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
     detail: SyntheticDetail = case.detail
     (row,) = case.findings.select(of="copied")
     expected = row.quantity.model_copy(update={"value": row.baseline, "grade": copied.grade})
-    without = "By coincidence, {} people who are unique in the data would stand in the file."
+    unit = f"people who are unique in the data{_by(row)}"
+    without = f"By coincidence, {{}} {unit} would stand in the file."
     if detail.can_tell:
         without = "Of the people of the control, {} stand in the file."
     none = ""
     if detail.copies is not None and detail.copies.refutes_control:
         none = "the control is none, since its people stand in the file"
+    if copied.status == "exceeded" and _law_is_assumed(copied):
+        none = FAVOURED
     beyond = "than of the control" if detail.can_tell else "than coincidence explains"
     hardest = "Hit hardest: people who are unique in the data."
-    asked, broken = "The file", f"holds more people of the data {beyond}"
+    is_hit = copied.status == "exceeded" and not about(case, groups=True)
+    asked, broken = "The file", f"holds more people of the data {beyond}{_by(row)}"
     accepted = ""
-    if most := copied.at_most:
-        asked, broken, accepted = "Your threshold", "is exceeded", f"{100 * most:g} more of 100"
-        accepted = f"{accepted} {beyond}"
-    if detail.copies is not None and detail.copies.is_data is not None:
-        asked, broken, accepted = "The file", "is the data itself", ""
+    if copied.at_most:
+        asked, broken, accepted = "Your threshold", "is exceeded", f"{{}} {beyond}"
+    reached = (
+        Reach(without, expected, row),
+        Reach.of(f"{{}} {unit} stand in the file.", row),
+    )
+    if _is_data(case):
+        unit = "rows of the file"
+        asked, broken, accepted, none = "The file", _data_itself(detail), "", ""
+        reached = _rows_reached(case, expected)
     return Glance(
-        unit="people who are unique in the data",
-        without=Reach(without, expected),
-        with_it=Reach("{} people who are unique in the data stand in the file.", row.quantity),
+        unit=unit,
+        without=reached[0],
+        with_it=reached[1],
         most=None,
         unlimited=UNLIMITED,
-        hardest=hardest if copied.status == "exceeded" else _hardest(case),
+        hardest=hardest if is_hit else _hardest(case),
         unseen=UNSEEN,
         accepted=accepted,
+        view=MORE_OF_100,
+        interval="The excess of copies",
         asked=asked,
         broken=broken,
         why=none,
-        undecided="The file holds no more people of the data than coincidence explains"
-        + (f", but {none}." if none else "."),
+        contradicted="The control is of other people than the data, so it decides nothing.",
+        about=_about(case),
+        undecided=_no_more(row, detail) + (f", but {none}." if none else "."),
+        notes=_compared(detail),
     )
 
 
+def _is_data(case: StudyJudgement) -> bool:
+    copies = case.detail.copies
+    return copies is not None and copies.is_data is not None
+
+
+def _rows_reached(case: StudyJudgement, expected: Quantity) -> tuple[Reach, Reach]:
+    """Return how many rows of the file would be rows of the data by coincidence, and how many are.
+
+    They are counted where the file is the data itself: then it may be that nobody is unique.
+    """
+    row = case.findings.select(of="count")[0]
+    rows = float(row.facts["of"])
+    chance = expected.model_copy(
+        update={"value": min(1.0, (row.baseline or 0.0) / rows), "grade": "approximate"}
+    )
+    there = row.quantity.model_copy(update={"value": row.value / rows})
+    return (
+        Reach("By coincidence, {} rows of the file would be rows of the data.", chance),
+        Reach("{} rows of the file are rows of the data.", there),
+    )
+
+
+def _data_itself(detail: SyntheticDetail) -> str:
+    """Say that the file is the data, and how it is written."""
+    coarse = () if detail.copies is None else detail.copies.coarse
+    digits = ("rounded", "cut")
+    if any(word in line for line in coarse for word in digits):
+        return "is the data itself, rounded"
+    return "is the data itself, in coarser values" if coarse else "is the data itself"
+
+
+def _by(row: StudyRow) -> str:
+    """Name the columns by which people stand in the file, where these are not all."""
+    _, mark, names = str(row.at["attack"]).partition(": ")
+    return _columns(names) if mark else ""
+
+
+def _no_more(row: StudyRow, detail: SyntheticDetail) -> str:
+    """Say that no more people stand in the file than coincidence explains, if the count says so.
+
+    That is where no more do than are expected and two standard errors, of the count and of what is
+    expected: the more rows the file has for each person, the less is known of that.
+    """
+    assert detail.copies is not None
+    ratio = 2 * detail.files.synthetic / detail.copies.people.people
+    many, people = float(row.facts["successes"]), float(row.facts["people"])
+    expected = (row.baseline or 0.0) * people
+    if not people:
+        return "Nobody is unique in the data, so copies cannot be told from coincidence"
+    if 2 * float(row.facts.get("most", 0.0)) >= people:
+        return "Too few people are unique in the data to tell copies from coincidence"
+    if many <= math.ceil(expected + 2 * math.sqrt(expected * (1 + ratio))):
+        return "The file holds no more people of the data than coincidence explains"
+    return (
+        f"{number(many)} people of the data stand in the file{_by(row)}, where coincidence "
+        f"explains about {number(round(expected))}: that may still be chance"
+    )
+
+
+def _compared(detail: SyntheticDetail) -> tuple[str, ...]:
+    """Say on which columns people were sought, and how coarsely."""
+    if (copies := detail.copies) is None or not copies.columns:
+        return ()
+    many = "the only column" if copies.columns == 1 else f"all {copies.columns} columns"
+    if not copies.coarse:
+        return (f"Counted to the last digit of {many}.",)
+    shown = "; ".join(copies.coarse[:3])
+    more = f"; and {len(copies.coarse) - 3} more" if len(copies.coarse) > 3 else ""
+    return (f"Counted on {many}, as coarsely as the file is written: {shown}{more}.",)
+
+
 def _hardest(case: StudyJudgement) -> str:
-    """Name the group whose excess is largest for certain."""
+    """Name the group whose excess is surely above that of all groups by the same column."""
     groups = about(case, groups=True)
-    if case.detail.unlike is None or case.status == "not assessed":
+    if not case.detail.can_tell or case.status == "not assessed":
         return "Only a comparison group could show who is hit hardest."
     if not groups:
         return NO_GROUPS
-    worst = max(groups, key=lambda one: one.low)
-    if worst.low <= 0:
+    partitions: dict[tuple[str, str], list[AboutRisk]] = {}
+    for group in groups:
+        by = str(group.real.facts.get("by", ""))  # older records have groups of all columns as one
+        partitions.setdefault((group.name, by), []).append(group)
+    candidates: list[AboutRisk] = []
+    for parts in partitions.values():
+        limits = [None if part.excess is None else (part.low, part.high) for part in parts]
+        if (place := surely_largest(limits)) is not None:
+            candidates.append(parts[place])
+    worst = max(candidates, key=lambda part: part.low, default=None)
+    if worst is None or worst.low <= 0:
         return NO_GROUP
     return (
         f"Hit hardest: people with {worst.group}. {worst.title} succeeds for "
@@ -470,19 +603,29 @@ def _rows_said(case: StudyJudgement) -> str:
     return f"{many} rows of the file are rows of the data"
 
 
+FAVOURED = "a generator that merely favours such people is not excluded without a control"
+
+
+def _law_is_assumed(copied: JudgedCriterion) -> bool:
+    """Whether copies are beyond coincidence only if the file favours no plausible people."""
+    return any(LAW in row.quantity.takes_as_given for row in copied.attacks)
+
+
 def _standing(case: StudyJudgement) -> str:
     """Describe how many unique people stand in the file, and how many would by chance."""
     (row,) = case.findings.select(of="copied")
     facts, detail = row.facts, case.detail
     said = (
         f"{number(float(facts['successes']))} of {number(float(facts['people']))} people who are "
-        f"unique in the data ({percent(row.value)}) stand in the file"
+        f"unique in the data{_by(row)} ({percent(row.value)}) stand in the file"
     )
+    said = f"The file {_data_itself(detail)}. {said}" if _is_data(case) else said
     if detail.can_tell and row.baseline is not None:
         return f"{said}, and {percent(row.baseline)} of the control's."
-    if detail.copies.is_data is not None:
-        return f"The file is the data itself. {said}."
-    return f"{said}. Coincidence explains at most {number(math.ceil(detail.copies.people.most))}."
+    if _is_data(case):
+        return f"{said}."
+    most = float(facts.get("most", math.ceil(detail.copies.people.most)))
+    return f"{said}. Coincidence explains at most {number(most)}."
 
 
 def _by_copies(case: StudyJudgement, copies: CopiesDetail) -> str:
@@ -490,16 +633,26 @@ def _by_copies(case: StudyJudgement, copies: CopiesDetail) -> str:
     copied = _of_copies(case)
     assert copied is not None
     words: list[str] = []
+    unlike = case.detail.unlike
+    is_foreign = unlike is not None and unlike.is_shown
+    if unlike is not None and is_foreign:
+        words.append(f"Contradicted: {_foreign(unlike)}")
     if (control := copies.control) is not None and control.is_beyond:
         words.append(
             f"The control is none: {number(control.standing)} of its {number(control.unique)} "
             "unique people stand in the file. Coincidence explains at most "
             f"{number(math.ceil(control.most))}, so the file was made from the control as well."
+            if control.is_beyond_any_law()
+            else f"{number(math.ceil(control.most))}, so the file was made from the control as "
+            "well, or its generator favours such people."
         )
     if copied.status == "exceeded":
         words.append("Exceeded: the file holds copies of people in the data.")
-    else:
-        words.append("Not shown: the file holds no more people of the data than coincidence does.")
+        if _law_is_assumed(copied):
+            words.append(f"{FAVOURED[0].upper()}{FAVOURED[1:]}. A control would decide it.")
+    elif not is_foreign:
+        (row,) = case.findings.select(of="copied")
+        words.append(f"Not shown: {_no_more(row, case.detail)}.")
     words += [f"{_rows_said(case)}.", _standing(case)]
     if control is None:
         first = next(risk for risk in about(case) if risk.guess is not None)
@@ -522,7 +675,7 @@ def _counts(case: StudyJudgement) -> Iterator[Headline]:
             expected = number(round(row.baseline or 0.0))
             text = f"{many} of {of}; by coincidence about {expected}"
             share = percent(row.value / max(1.0, float(row.facts["of"])))
-            yield row.name[0].upper() + row.name[1:], share, text, "proved"
+            yield row.name[0].upper() + row.name[1:], share, text, "counted"
         seen.add(row.name)
 
 
@@ -541,8 +694,35 @@ def _facts(case: StudyJudgement) -> Iterator[Block]:
         ("What", "Of", "In the file", "By coincidence, about"),
         rows,
     )
+    if people.most_of_any_law is not None:
+        yield Facts(
+            [
+                ("Coincidences at most", number(math.ceil(people.most))),
+                (
+                    "Coincidences at most, whatever people the file favours",
+                    number(math.ceil(max(people.most, people.most_of_any_law))),
+                ),
+            ]
+        )
+    lines = [*_compared(case.detail), *map(_linked_words, copies.linked)]
+    if copies.sets:
+        lines.append(
+            f"People were sought by {number(copies.sets)} sets of columns: all, all but one, those "
+            "that are left out, together, by themselves and in pairs. The claims share the error."
+        )
+    if lines:
+        yield Text(lines)
     if copies.unread:
         yield Text([f"{number(copies.unread)} rows are coarse in rare ways and were left out."])
+
+
+def _linked_words(linked: LinkedDetail) -> str:
+    """Say whether rows with one number are alike in both files."""
+    said = f"`{linked.column}` numbers rows: {number(linked.rows)} of its numbers are in both files"
+    if linked.p_value is None:
+        return f"{said}."
+    alike = "are alike" if linked.is_alike else "are no more alike than others"
+    return f"{said}, and rows with the same one {alike} (p-value {linked.p_value:.2g})."
 
 
 def _columns(names: str) -> str:
@@ -588,6 +768,14 @@ def _people(record: Record, detail: SyntheticDetail) -> Facts:
         ("Unknown", ", ".join(record.study["threat"]["unknown"])),
     ]
     if (unlike := detail.unlike) is not None:
+        if (together := unlike.together) is not None and together.columns:
+            rows.append(
+                (
+                    "Data and control in all columns together",
+                    f"p-value {together.p_value:.2g}; most different in "
+                    f"{' and '.join(together.columns)}",
+                )
+            )
         refuted = "refuted that both are alike" if unlike.is_shown else "not shown to differ"
         rows.append(
             (

@@ -29,7 +29,7 @@ def completed(
         if data[file] is not None:
             with file_named(file):
                 names[file] = [c for c in column_names(data[file]) if c != data.get("unit")]
-    drop: list[str] = [*(data["drop"] or ())]
+    drop: list[str] = [*(data["drop"] or ()), *(data.get("irrelevant") or ())]
     bins: dict[str, Any] = data["bins"] or {}
     wanted = [
         *(threat.get("known") or ()),

@@ -43,6 +43,11 @@ class FilesSpec(Strictly):
         default={},
         description="More columns to leave out, each with the reason, which the report tells.",
     )
+    irrelevant: list[str] = Field(
+        default=[],
+        description="Columns that say nothing about a person, as you declare: nothing of them is "
+        "looked at. All others are examined for copies, those that are left out as well.",
+    )
     bins: dict[str, BinsSpec] = Field(
         default={}, description="How to bin numeric columns, in all files alike."
     )
@@ -67,7 +72,8 @@ class FilesSpec(Strictly):
     def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out what is not given: earlier studies do not have it."""
         written: dict[str, Any] = write(self)
-        return {k: v for k, v in written.items() if k not in ("read_as", "left_out", "unit") or v}
+        later = ("read_as", "left_out", "unit", "irrelevant")
+        return {k: v for k, v in written.items() if k not in later or v}
 
 
 class AttackerSpec(Strictly):

@@ -26,6 +26,7 @@ from narcissus.rows import (
     Share,
     StudyCriterion,
     StudyRow,
+    Unaccounted,
 )
 from narcissus.study.merging import MergedGroups
 
@@ -33,7 +34,9 @@ GUESS = "best guess without the release"
 EVERYONE = {"by": "everyone", "group": "everyone"}
 IN_FRAME = ("guess", "attack", "ceiling", "bound", "bound on targets")
 """Measures of rows that the frame shows."""
+EQUAL = "a row with equal known columns"
 DECLARED = "the total variation that was declared"
+OF_TABLE = "the prior is right about the people of the table"
 INDEPENDENT = "the secrets of the people are independent given their known columns"
 LIMITS = ("share", "advantage", "gain", "targets")
 
@@ -170,10 +173,22 @@ class OwnRelease(Fact):
         return self
 
 
+class OtherPrior(Fact):
+    """Another prior of the package, tried on the rows that refute the study's own."""
+
+    name: str
+    options: str
+    """As a study file writes them, with commas between."""
+    passes: bool
+
+
 class TableDetail(Fact):
     """An audit of a table, apart from its rows."""
 
     settings: tuple[SettingDetail, ...]
+    other_priors: tuple[OtherPrior, ...] = ()
+    """Tried where the study's own is refuted, up to the first that passes."""
+    unaccounted: tuple[Unaccounted, ...] = ()
     decided_at: str | None = None
     """Label of the setting that the threshold is about; null: all."""
     reason: str = ""
@@ -359,7 +374,8 @@ def group_rows(label: str, found: Found, level: float) -> Iterator[StudyRow]:
     played += [] if found["ceiling"] is None else [("ceiling", "ceiling", found["ceiling"])]
     for of, name, one in played:
         chance = one.get("by_chance")
-        facts = {key: one[key] for key in ("over_guess", "over_guess_low", "people")}
+        keys = "over_guess", "over_guess_low", "over_guess_high", "people"
+        facts = {key: one[key] for key in keys if one.get(key) is not None}
         if chance is not None:
             facts |= {f"chance_{key}": chance[key] for key in ("share", "gain", "gain_low")}
         yield _share(label, "attack", of, name, one, level, by=by, facts=facts)
@@ -502,6 +518,11 @@ class GroupAttack(Limited):
         low, chance = self.number("over_guess_low"), self.fact("chance_gain_low")
         return low if chance is None else min(low, chance)
 
+    def most_gain(self, guess: Limited) -> float:
+        """Return what the release adds at most; older records give the ends of both shares."""
+        high = self.fact("over_guess_high")
+        return (self.high or 1.0) - (guess.low or 0.0) if high is None else float(high)
+
 
 @dataclass(frozen=True)
 class GroupFound:
@@ -601,6 +622,11 @@ class SettingFound:
             found.append(HeldOutGuess(by=row.name, share=row.value, **facts,
                                       confidence=row.quantity.confidence or 0.0))  # fmt: skip
         return tuple(found)
+
+    @property
+    def is_prior_refuted(self) -> bool:
+        """Whether people of the table are guessed better than the prior allows."""
+        return any(one.refutes for one in self.held_out)
 
     @cached_property
     def prior_tests(self) -> Mapping[str, StudyRow]:

@@ -1,22 +1,23 @@
-"""Held-out guesses, which test the prior, and the extremely randomised trees that make them.
+"""Held-out guesses, which test the prior.
 
 Others guess from the known columns of rows they were not fitted to. If the prior is right about the
 rows of the table, and their secrets are independent given the known columns, then no guess about a
 row made without its secret has a larger chance than the best guess. So the number of right guesses
-is at most a sum of independent Bernoullis with these chances, and its tail is known exactly. A
-random forest tests the prior for missed relations between columns; a row with equal known columns
-tests it for copies of people.
+is at most a sum of independent Bernoullis with these chances, and its tail is known exactly. That
+also holds for guesses that rest on rows guessed before: each row's secret is independent of them.
 
-Source of the trees: Geurts, Ernst and Wehenkel 2006, for classes. Two departures: a threshold
-is the lower value of two rows of the node, and a column without an order is put into another random
-order for each tree. Rows to be guessed go down with the training rows of a tree, so no tree is
-kept. All sums are of whole numbers, so that no guess depends on the machine.
+Four guessers try. A forest of trees (`trees`) finds relations between many columns, a lookup
+(`lookup`) those between up to four columns that show in none alone, and naive Bayes (`additive`)
+what many columns tell a little of each. A row with equal known columns tests the prior for copies
+of people. All are the package's own, so that no result depends
+on what else is installed.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,13 @@ from numpy.typing import NDArray
 from narcissus._arrays import Floats, first_largest
 from narcissus._random import child
 from narcissus.bounds.binomial import PoissonBinomial
+from narcissus.kinds.table.additive import additive_chances
 from narcissus.kinds.table.experiment import Experiment
-from narcissus.kinds.table.found import HeldOutGuess
+from narcissus.kinds.table.found import EQUAL, HeldOutGuess
+from narcissus.kinds.table.lookup import lookup_chances
 from narcissus.kinds.table.population import HELD_OUT
 from narcissus.kinds.table.proofs import not_exceeded
+from narcissus.kinds.table.trees import tree_chances
 from narcissus.knowledge import FactoredTargets
 from narcissus.priors.base import row_keys
 from narcissus.worlds import RealRows
@@ -36,188 +40,200 @@ from narcissus.worlds.base import Draw
 
 Codes = NDArray[np.int64]
 Guesses = NDArray[np.integer]
+Rows = NDArray[np.int32]
+Model = Callable[[Any, Codes, Any, int, np.random.Generator], Floats]
+"""Returns the chance of each class, for rows to be guessed, from fitted rows and their classes."""
 
-FITTED, TESTED = 3_000, 2_000  # rows that the forest is fitted to, and that are guessed, at most
+FITTED, TESTED = 8_000, 4_000  # rows that a model is fitted to, and that are guessed, at most
+TESTED_FACTORED = 2_000  # rows that are guessed where no joint value is listed
 FEWEST = 20  # rows of a table with which that is tried
-LOOKED_UP = 20_000  # rows among which equal ones are looked for, at most
-CLASSES = 100  # secrets that the forest tells apart, the most frequent ones
+LOOKED_UP = 20_000  # rows that are drawn from the table, at most
+CLASSES = 100  # secrets that a model tells apart, the most frequent ones
 ENTRIES = 10_000_000  # chances of joint values that are held at once
-SURE = 0.998  # level of each of the two limits: a right prior called refuted is a headline
-TREES, DEPTH = 20, 40
-LEAST_ROWS = 5  # of a node that is split
+SURE = 0.998  # level of each limit: a right prior called refuted is a headline
 
-FOREST, EQUAL = "a random forest", "a row with equal known columns"
+FOREST, LOOKUP = "a random forest", "a lookup of up to four columns"
+ADDITIVE = "naive Bayes"
 
 
-def held_out_guesses(experiment: Experiment) -> tuple[HeldOutGuess, ...]:
-    """Return what a forest, and equal rows, guess of rows of the table; nothing if none can."""
+@dataclass(frozen=True)
+class RowGuesses:
+    """Rows of the table, and what somebody guesses of them without their secrets."""
+
+    by: str
+    rows: Rows
+    guesses: Guesses
+
+
+def scored(experiment: Experiment, attempts: tuple[RowGuesses, ...]) -> tuple[HeldOutGuess, ...]:
+    """Compare guesses of rows with what the prior of an experiment allows anybody."""
+    return tuple(_scored(experiment, each) for each in attempts)
+
+
+def held_out_attempts(experiment: Experiment) -> tuple[RowGuesses, ...]:
+    """Guess rows of the table; the guesses do not depend on the prior."""
     table, queries = experiment.table, experiment.queries
     if table.rows < FEWEST or not queries.known:
         return ()
-    rng = child(experiment.entropy, HELD_OUT)
-    some = min(table.rows, LOOKED_UP)
-    drawn = RealRows(table.in_order, some, table.counts).draw(1, rng).data[0]
-    rows = drawn[rng.permutation(some)]
-    most = TESTED if experiment.factored else max(1, min(TESTED, ENTRIES // queries.values))
-    tested = min(len(rows) // 3, most)
-    fitted = rows[tested : tested + FITTED]
-    found = [_scored(experiment, FOREST, rows[:tested], _forest(experiment, fitted, rows[:tested]))]
+    rows = drawn_rows(experiment)
+    most = TESTED_FACTORED if experiment.factored else min(TESTED, ENTRIES // queries.values)
+    most = max(1, most)
+    blocks = list(_blocks(len(rows), most))
+    tested = np.concatenate([rows[start:stop] for start, stop in blocks])
+    models = {
+        FOREST: _forest(experiment),
+        LOOKUP: _lookup(experiment),
+        ADDITIVE: _additive(experiment),
+    }
+    attempts: list[RowGuesses] = []
+    for number, (name, model) in enumerate(models.items()):
+        own = child(experiment.entropy, HELD_OUT, 0, number)
+        guesses = [
+            _from_known(
+                experiment, model, rows[max(0, start - FITTED) : start], rows[start:stop], own
+            )
+            for start, stop in blocks
+        ]
+        attempts.append(RowGuesses(name, tested, np.concatenate(guesses)))
     keys = row_keys(rows, queries.known, queries.sizes)
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
     like = first[np.ravel(which)]
     again = np.flatnonzero(like != np.arange(len(rows)))[:most]
     if again.size:
-        said = _named(experiment, rows[like[again]])
-        found.append(_scored(experiment, EQUAL, rows[again], said))
-    return tuple(found)
+        attempts.append(RowGuesses(EQUAL, rows[again], _named(experiment, rows[like[again]])))
+    return tuple(attempts)
 
 
-def _named(experiment: Experiment, rows: NDArray[np.int32]) -> Guesses:
+def drawn_rows(experiment: Experiment) -> Rows:
+    """Draw rows of the table in a random order, the same for each prior."""
+    table, rng = experiment.table, child(experiment.entropy, HELD_OUT)
+    some = min(table.rows, LOOKED_UP)
+    drawn = RealRows(table.in_order, some, table.counts).draw(1, rng).data[0]
+    return drawn[rng.permutation(some)]
+
+
+def _blocks(rows: int, most: int) -> Iterator[tuple[int, int]]:
+    """Yield which rows are guessed from those before them: all but a quarter, where these are few.
+
+    A model is fitted anew for each block, so that of few rows many are guessed.
+    """
+    quarter = rows // 4
+    if rows - quarter > most:
+        yield rows - min(most, rows // 2), rows
+        return
+    yield from ((quarter, 2 * quarter), (2 * quarter, 3 * quarter), (3 * quarter, rows))
+
+
+def _named(experiment: Experiment, rows: Rows) -> Guesses:
     if experiment.factored:
         return rows[:, list(experiment.queries.unknown)]
     return experiment.success.guess_of(experiment.queries.joint(rows))
 
 
-def _forest(experiment: Experiment, fitted: NDArray[np.int32], asked: NDArray[np.int32]) -> Guesses:
-    """Guess the unknown columns from the known ones, one by one where no values are listed."""
-    queries = experiment.queries
-    known = list(queries.known)
+def _forest(experiment: Experiment) -> Model:
+    known = list(experiment.queries.known)
     ordered = [experiment.table.ordered[c] for c in known]
-    rng = child(experiment.entropy, HELD_OUT, 0)
 
-    def chances(secrets: Guesses) -> tuple[Guesses, NDArray[np.float64]]:
+    def chances(fitted: Any, classes: Codes, asked: Any, size: int, rng: Any) -> Floats:
+        return tree_chances(fitted, classes, asked, ordered, size=size, rng=rng)
+
+    return chances
+
+
+def _lookup(experiment: Experiment) -> Model:
+    known = list(experiment.queries.known)
+    sizes = [experiment.queries.sizes[c] for c in known]
+
+    def chances(fitted: Any, classes: Codes, asked: Any, size: int, rng: Any) -> Floats:
+        return lookup_chances(fitted, classes, asked, sizes, size=size, rng=rng)
+
+    return chances
+
+
+def _additive(experiment: Experiment) -> Model:
+    sizes = [experiment.queries.sizes[c] for c in experiment.queries.known]
+
+    def chances(fitted: Any, classes: Codes, asked: Any, size: int, rng: Any) -> Floats:
+        del rng
+        return additive_chances(fitted, classes, asked, sizes, size=size)
+
+    return chances
+
+
+def _from_known(
+    experiment: Experiment, model: Model, fitted: Rows, asked: Rows, rng: np.random.Generator
+) -> Guesses:
+    known = list(experiment.queries.known)
+    return guessed(experiment, model, fitted, fitted[:, known], asked[:, known], rng)
+
+
+def guessed(
+    experiment: Experiment,
+    model: Model,
+    fitted: Rows,
+    seen: NDArray[np.integer],
+    asked: NDArray[np.integer],
+    rng: np.random.Generator,
+) -> Guesses:
+    """Guess the unknown columns of rows, one by one where no joint values are listed.
+
+    ``seen`` is what is seen of the ``fitted`` rows, and ``asked`` the same of those to be guessed.
+    """
+    queries = experiment.queries
+
+    def chances(secrets: Guesses) -> tuple[Guesses, Floats]:
         values, counts = np.unique(secrets, return_counts=True)
         values = np.sort(values[np.argsort(-counts, kind="stable")][:CLASSES])
         kept = np.isin(secrets, values)
         classes = np.searchsorted(values, secrets[kept])
-        rows, size = fitted[kept][:, known], len(values)
-        return values, tree_chances(rows, classes, asked[:, known], ordered, size=size, rng=rng)
+        return values, model(seen[kept], classes, asked, len(values), rng)
 
     if experiment.factored:
         picked: list[Guesses] = []
         for column in queries.unknown:
-            values, found = chances(fitted[:, column])
-            picked.append(values[first_largest(found)])
+            values, beliefs = chances(fitted[:, column])
+            picked.append(values[first_largest(beliefs)])
         return np.stack(picked, axis=1)
-    values, found = chances(queries.joint(fitted))
+    values, some = chances(queries.joint(fitted))
     beliefs = np.zeros((len(asked), queries.values))
-    beliefs[:, values] = found
+    beliefs[:, values] = some
     return experiment.success.decide(beliefs)
 
 
-def _scored(
-    experiment: Experiment, by: str, rows: NDArray[np.int32], attempt: Guesses
-) -> HeldOutGuess:
+def best_chances(targets: Any) -> Floats:
+    """Return the largest chance that any guess of each person has, by the prior, shape (n,)."""
+    best = targets.best_limit if isinstance(targets, FactoredTargets) else targets.best_chance
+    return np.clip(best, 0.0, 1.0)
+
+
+def most_right(chances: Floats, *, by_column: bool) -> float:
+    """Return the share of people that no guess gets beyond, with confidence `SURE`.
+
+    chances: Of the best guess of each person, in [0, 1], shape (n,).
+    by_column: Whether a guess scores parts of a person, instead of being right or wrong.
+
+    Exact for guesses that are right or wrong: a sum of independent Bernoullis.
+    """
+    people = len(chances)
+    if by_column:  # parts of a person: Hoeffding 1963, Theorem 1
+        return min(1.0, float(chances.mean()) + math.sqrt(-math.log(1 - SURE) / (2 * people)))
+    return not_exceeded(PoissonBinomial(chances).tails(), SURE) / people
+
+
+def _scored(experiment: Experiment, attempts: RowGuesses) -> HeldOutGuess:
     side: Any = experiment.side
+    rows = attempts.rows
     [targets] = side.reveal(None, Draw(rows[None]), child(experiment.entropy, HELD_OUT, 1))
     success, secrets, people = targets.success, targets.secrets(rows), len(rows)
-    best = targets.best_limit if isinstance(targets, FactoredTargets) else targets.best_chance
-    best = np.clip(best, 0.0, 1.0)
-    if success.by_column:  # parts of a person: Hoeffding 1963, Theorem 1
-        most = min(1.0, float(best.mean()) + math.sqrt(-math.log(1 - SURE) / (2 * people)))
-    else:
-        most = not_exceeded(PoissonBinomial(best).tails(), SURE) / people
+    best = best_chances(targets)
+    if (nearby := experiment.nearby) is not None:  # the prior is not taken as it is
+        best = np.array([nearby.most(chance) for chance in best.tolist()])
+    most = most_right(best, by_column=success.by_column)
     return HeldOutGuess(
-        by=by,
+        by=attempts.by,
         people=people,
-        share=float(success.score(secrets, attempt).mean()),
+        share=float(success.score(secrets, attempts.guesses).mean()),
         prior_share=float(success.score(secrets, targets.best_guess).mean()),
         at_most=most,
         confidence=SURE,
     )
-
-
-def tree_chances(
-    rows: NDArray[np.integer],
-    classes: NDArray[np.integer],
-    asked: NDArray[np.integer],
-    ordered: Sequence[bool],
-    *,
-    size: int,
-    rng: np.random.Generator,
-) -> Floats:
-    """Return the chance of each class for the rows asked about, shape (m, size).
-
-    ``rows`` have shape (n, d), with ``classes`` in ``[0, size)``, ``asked`` (m, d). Chances are in
-    multiples of 1 / 2^20 a tree: each row sums to about 1.
-    """
-    votes = np.zeros((len(asked), size), dtype=np.int64)
-    both = np.concatenate([rows, asked]).astype(np.int64)
-    alike = np.ravel(np.unique(rows, axis=0, return_inverse=True)[1])
-    for _ in range(TREES):
-        places = both.copy()
-        for c, is_ordered in enumerate(ordered):
-            if not is_ordered:
-                places[:, c] = rng.permutation(int(both[:, c].max()) + 1)[both[:, c]]
-        own, others = places[: len(rows)], places[len(rows) :]
-        _grow(own, classes.astype(np.int64), alike, others, votes, rng)
-    return votes / float(TREES << 20)
-
-
-def _grow(
-    x: Codes, y: Codes, alike: Codes, new: Codes, votes: Codes, rng: np.random.Generator
-) -> None:
-    """Grow a tree, a level at a time, and add the shares of its leaves to ``votes``."""
-    size, tries = votes.shape[1], max(3, x.shape[1])
-    at, where = np.zeros(len(x), dtype=np.int64), np.zeros(len(new), dtype=np.int64)
-    left, who = np.arange(len(x)), np.arange(len(new))  # rows whose node is no leaf yet
-    for depth in range(DEPTH):
-        nodes = int(at.max()) + 1
-        counts = _counts(at * size + y[left], nodes, size)
-        some = _one_of_each(at, nodes, rng)
-        other = np.bincount(at, alike[left] != alike[left[some]][at], nodes) == 0
-        held = counts.sum(axis=1)
-        done = (counts.max(axis=1) == held) | (held < LEAST_ROWS) | other | (depth == DEPTH - 1)
-        shares = (counts << 20) // held[:, None]
-        ended = done[where]
-        votes[who[ended]] += shares[where[ended]]
-        who, where = who[~ended], where[~ended]
-        keep = ~done[at]
-        left, at = left[keep], at[keep]
-        if not left.size or not who.size:
-            return
-        names = np.cumsum(~done) - 1
-        at, where, counts = names[at], names[where], counts[~done]
-        column, most = _splits(x[left], y[left], at, counts, tries, rng)
-        at = 2 * at + (x[left, column[at]] > most[at])
-        where = 2 * where + (new[who, column[where]] > most[where])
-        used = np.zeros(2 * len(counts), dtype=np.int64)
-        used[at] = 1
-        names = np.cumsum(used) - 1
-        at, where = names[at], names[where]
-
-
-def _counts(keys: Codes, nodes: int, size: int) -> Codes:
-    return np.bincount(keys, minlength=nodes * size).reshape(nodes, size)
-
-
-def _one_of_each(at: Codes, nodes: int, rng: np.random.Generator) -> Codes:
-    order = rng.permutation(len(at))
-    found = np.zeros(nodes, dtype=np.int64)
-    found[at[order]] = order
-    return found
-
-
-def _splits(
-    x: Codes, y: Codes, at: Codes, counts: Codes, tries: int, rng: np.random.Generator
-) -> tuple[Codes, Codes]:
-    """Choose the random column and threshold with the least Gini impurity, for each node.
-
-    A node that none splits stays whole and is tried again at the next level.
-    """
-    nodes, size = counts.shape
-    column, most = np.zeros(nodes, dtype=np.int64), np.full(nodes, np.iinfo(np.int64).max)
-    best = np.full(nodes, -1.0)
-    everybody = counts.sum(axis=1)
-    for _ in range(tries):
-        c = rng.integers(x.shape[1], size=nodes)
-        one, other = (x[_one_of_each(at, nodes, rng), c] for _ in range(2))
-        parts, t = one != other, np.minimum(one, other)
-        low = x[np.arange(len(x)), c[at]] <= t[at]
-        below = _counts((at * size + y)[low], nodes, size)
-        n = below.sum(axis=1)
-        score = (below**2).sum(axis=1) / np.maximum(n, 1)
-        score += ((counts - below) ** 2).sum(axis=1) / np.maximum(everybody - n, 1)
-        better = parts & (score > best + 1e-9)
-        column[better], most[better], best[better] = c[better], t[better], score[better]
-    return column, most

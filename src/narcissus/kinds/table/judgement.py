@@ -1,10 +1,11 @@
 """The judgement on an audit of a table: each setting by its excesses, then the sweep.
 
-A status follows from the excesses alone, and the worse end always counts. A threshold is exceeded
-when a lower limit of an attack is above it. It is met when the upper limit of a bound, or of the
-ceiling, keeps it; the status then has the grade and the assumptions of that finding. "Too few
-trials" is what more trials would settle; anything else is inconclusive. An attack that fails proves
-nothing.
+A status follows from the excesses alone, and the worse end always counts. Where people are drawn
+from a prior that the table refutes, every number is void, also one that exceeds. A threshold is
+exceeded when a lower limit of an attack is above it. It is met when the upper limit of a bound, or
+of the ceiling, keeps it; the status then has the grade and the assumptions of that finding. "Too
+few trials" is what more trials would settle; anything else is inconclusive. An attack that fails
+proves nothing.
 
 Statements that limit the same quantity are compared pair by pair
 (`narcissus.findings.contradictions`): attacks with the ceiling and the bounds, the prior's
@@ -24,6 +25,7 @@ from narcissus.kinds.table.found import (
     DECLARED,
     GUESS,
     INDEPENDENT,
+    OF_TABLE,
     Accepted,
     Excess,
     SettingFound,
@@ -31,7 +33,7 @@ from narcissus.kinds.table.found import (
     TableDetail,
 )
 from narcissus.results import Grade, Status
-from narcissus.rows import Findings, StudyJudgement, StudyRow
+from narcissus.rows import Decision, Findings, StudyJudgement, StudyRow
 
 
 def statements(found: SettingFound) -> list[Finding]:
@@ -97,9 +99,14 @@ def _of_guesses(found: SettingFound) -> Iterator[Finding]:
 
 
 def _of_held_out(found: SettingFound) -> Iterator[Finding]:
-    for one in found.held_out if found.detail.are_real else ():
+    """Compare guesses of rows with what the prior allows: also where people are drawn from it.
+
+    What is found of people of a prior is told of those of the table.
+    """
+    own = found.detail
+    for one in found.held_out:
         quantity = f"what {one.by} guesses of other rows of the table at {found.label}"
-        most, rests = one.at_most, (*found.detail.given, INDEPENDENT)
+        most, rests = one.at_most, (*(own.near or own.given or (OF_TABLE,)), INDEPENDENT)
         yield Finding(quantity, "the prior", None, most, "proved", rests, one.confidence)
         yield Finding(quantity, "the real people", one.share, one.share, "sampled", ())
 
@@ -161,8 +168,11 @@ def judge(
     excesses: Sequence[Excess],
     contradictions: Sequence[Contradiction],
     takes_as_given: Sequence[str],
+    *,
+    is_void: bool = False,
 ) -> Judgement:
-    status, rests_on, needed = _status(threshold, excesses, contradictions)
+    """Judge one setting; ``is_void``: its people are those of a prior that is refuted."""
+    status, rests_on, needed = _status(threshold, [] if is_void else excesses, contradictions)
     given = tuple(takes_as_given) if any(e.role != "attack" for e in rests_on) else ()
     if contradictions:
         grade, given = weakest(c.grade for c in contradictions), ()
@@ -216,6 +226,18 @@ def _keepers(excesses: Sequence[Excess]) -> tuple[list[Excess] | None, list[Exce
     return (kept if holds and kept else None), nearly
 
 
+def _nearest(status: Status, rests_on: Sequence[Excess], every: Sequence[Excess]) -> Excess:
+    """Return what exceeds most; of limits the one that keeps least; else what may exceed most."""
+    if status == "exceeded":
+        return rests_on[0]
+    if status == "met":
+        return max(rests_on, key=lambda one: one.value if one.high is None else one.high)
+    if status == "too few trials":
+        return max(rests_on, key=lambda one: one.value)
+    attacks = [one for one in every if one.role == "attack"]
+    return max(attacks or every, key=lambda one: one.value)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class JudgedSetting(SettingFound):
     """One setting, and the verdict on it."""
@@ -232,6 +254,16 @@ class JudgedSetting(SettingFound):
     @property
     def contradictions(self) -> tuple[Contradiction, ...]:
         return self.judgement.contradictions
+
+    @property
+    def decision(self) -> Decision | None:
+        """The excess that decided, or is nearest to deciding; without a threshold, an attack."""
+        if self.threshold is None or not self.excesses:
+            best = self.best_attack
+            return None if best is None else Decision(best.row, label=self.label)
+        found = _nearest(self.status, self.judgement.rests_on, self.excesses)
+        row = next(row for row in self.rows if row.role == "excess" and Excess.of_row(row) == found)
+        return Decision(row, at_most=0.0, label=self.label)
 
     def grade_of(self, bound: TableBound) -> Grade:
         """Return the grade of a bound here: what is contradicted proves nothing."""
@@ -266,6 +298,10 @@ class TableJudgement(StudyJudgement):
         worst = [one for one in found if one.status == status]
         noisy = [one for one in worst if not one.noiseless]
         return min(noisy or worst, key=lambda one: one.protection)
+
+    @property
+    def decision(self) -> Decision | None:
+        return self.decisive.decision
 
     @property
     def alone(self) -> Self:
@@ -323,7 +359,8 @@ def judged(findings: Findings) -> TableJudgement:
     for one, own_clashes in zip(found, clashes, strict=True):
         elsewhere = [clash for clash in refuting if one.given and clash not in own_clashes]
         all_ = [*own_clashes, *elsewhere]
-        judgements.append(judge(one.threshold, one.excesses, all_, one.given))
+        is_void = one.is_prior_refuted and not one.detail.are_real
+        judgements.append(judge(one.threshold, one.excesses, all_, one.given, is_void=is_void))
     judgements = in_sequence(found, judgements, detail.decided_at)
     settings = tuple(
         JudgedSetting(

@@ -32,8 +32,14 @@ from narcissus.kinds.engine import Done, Kind, PreparedWork
 from narcissus.kinds.table import proofs
 from narcissus.kinds.table.excesses import excesses
 from narcissus.kinds.table.experiment import Experiment, is_factored, learners, shown
-from narcissus.kinds.table.found import LIMITS, Accepted, OwnRelease, SettingFound, TableDetail
-from narcissus.kinds.table.held_out import held_out_guesses
+from narcissus.kinds.table.found import (
+    LIMITS,
+    Accepted,
+    HeldOutGuess,
+    OwnRelease,
+    SettingFound,
+    TableDetail,
+)
 from narcissus.kinds.table.judgement import TableJudgement, judged
 from narcissus.kinds.table.playing import looks_of, play_trials
 from narcissus.kinds.table.population import Groups, settings_of
@@ -47,6 +53,7 @@ from narcissus.kinds.table.schema import (
 )
 from narcissus.kinds.table.schema import Attack as AttackSection
 from narcissus.kinds.table.summary import summarise
+from narcissus.kinds.table.tested import PriorTest, source_of, tested_at, untested
 from narcissus.kinds.table.twins import cautions
 from narcissus.kinds.table.upgrade import criteria_at, upgraded
 from narcissus.kinds.table.work import (
@@ -62,13 +69,19 @@ from narcissus.mechanisms import Columns, Prepared, ReleaseCache, TableMechanism
 from narcissus.observer import SILENT, Observer
 from narcissus.priors import RecordPrior
 from narcissus.results import NotAssessed, Status
-from narcissus.rows import Findings, HoldsRows, StudyCriterion, StudyJudgement, StudyRow
+from narcissus.rows import (
+    Findings,
+    HoldsRows,
+    StudyCriterion,
+    StudyJudgement,
+    StudyRow,
+)
 from narcissus.study.engines import executor_of
 from narcissus.study.given import digest_of_object
 from narcissus.study.keyed import WITHHELD
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.parts import Part, own_parts
-from narcissus.study.plugins import GIVEN, load_attribute, source_digests
+from narcissus.study.plugins import source_digests
 from narcissus.study.shareable import without_folders
 from narcissus.study.toml import read_policy
 from narcissus.success import ColumnShare, ColumnsRight
@@ -85,9 +98,7 @@ ANY_RELEASE = ("prior", "posterior", "nearest", "stack")
 
 def load_table(study: TableStudy, folder: Path, observer: Observer = SILENT) -> Table:
     data = study.data
-    source = data.table if data.table is not None else str(folder / str(data.path))
-    if source.startswith(GIVEN):
-        source = load_attribute(source, folder)
+    source = source_of(study, folder)
     stamp = None
     if isinstance(source, str) and Path(source).exists():  # a table is kept until its file changes
         found = Path(source).stat()
@@ -96,7 +107,7 @@ def load_table(study: TableStudy, folder: Path, observer: Observer = SILENT) -> 
         return held
     how: dict[str, Any] = {
         "columns": data.columns,
-        "drop": data.drop,
+        "drop": [*data.drop, *data.undeclared],
         "bins": {n: Bins(**spec.model_dump(exclude_none=True)) for n, spec in data.bins.items()},
         "missing": data.missing,
         "read_as": data.read_as,
@@ -533,6 +544,7 @@ class TableWork(PreparedWork[TableStudy]):
     experiment: Experiment
     threshold: ThresholdSpec | None
     own_release: OwnRelease | None
+    prior_test: PriorTest
 
 
 class TableKind(Kind[TableStudy, TableWork]):
@@ -571,9 +583,10 @@ class TableKind(Kind[TableStudy, TableWork]):
                 executor = ReleasesSentBack(executor, cache)  # others do not have the folder
 
         def judge(now: Experiment, trials: Done) -> tuple[Status, int | None]:
-            case = self.judge(self._findings(now, trials, study, threshold, None))
+            case = self.judge(self._findings(now, trials, study, threshold, None, tested))
             return case.status, case.decisive.judgement.trials_needed
 
+        tested = tested_at(study, folder, experiment, options.observer)
         plan = looks_of(experiment, study, options, executor, threshold, judge)
         if plan is not None:
             experiment = plan.at(experiment, 0)
@@ -605,14 +618,18 @@ class TableKind(Kind[TableStudy, TableWork]):
             experiment=experiment,
             threshold=threshold,
             own_release=own,
+            prior_test=tested,
         )
         options.observer.start("drawing conclusions", 0)
         found = self.outcome(work, self.measure(work, trials, options))
         left = [*rough, *_repeated(study), *not_assessed(experiment)]
+        left += untested(tested, experiment.table.rows)
         return replace(found, not_assessed=[*left, *found.not_assessed])
 
     def measure(self, work: TableWork, done: Done, options: RunOptions) -> Findings:
-        return self._findings(work.experiment, done, work.study, work.threshold, work.own_release)
+        return self._findings(
+            work.experiment, done, work.study, work.threshold, work.own_release, work.prior_test
+        )
 
     def _findings(
         self,
@@ -621,14 +638,17 @@ class TableKind(Kind[TableStudy, TableWork]):
         study: TableStudy,
         threshold: ThresholdSpec | None,
         own_release: OwnRelease | None,
+        tested: PriorTest,
     ) -> Findings:
         decided_at = None  # the label of the setting that the threshold names, if any
         if threshold is not None and threshold.at is not None:
             levels = study.mechanism.levels
             decided_at = experiment.settings[levels.index(threshold.at)].label
-        criteria, found = measured(experiment, done, threshold, decided_at)
+        criteria, found = measured(experiment, done, threshold, decided_at, tested.guesses)
         detail = TableDetail(
             settings=tuple(one.detail for one in found),
+            other_priors=tested.others,
+            unaccounted=tested.unaccounted,
             decided_at=decided_at,
             reason="" if threshold is None else threshold.reason,
             origin="" if threshold is None else threshold.origin,
@@ -673,10 +693,10 @@ def measured(
     trials: Mapping[str, Mapping[str, Any]],
     threshold: ThresholdSpec | None,
     decided_at: str | None,
+    held_out: Sequence[HeldOutGuess] = (),
 ) -> tuple[tuple[StudyCriterion, ...], list[SettingFound]]:
     """Summarise every setting of trials by ``"trial/setting"`` and compare with the threshold."""
     experiment, trials = shown(experiment, trials)
-    held_out = held_out_guesses(experiment)
     accepted = None
     if threshold is not None:
         limits = threshold.model_dump(include={*LIMITS, "worst_group", "reason", "origin"})

@@ -250,7 +250,7 @@ def _every_attacker(one: JudgedSetting) -> tuple[EveryAttacker, ...]:
     if share is not None and share.at_most < 1:
         text = f"At most {percent(share.at_most, 'up')} of these {one.whose} on average"
         if share.of_population is not None and not one.detail.everybody:
-            text += f"; of all like them {percent(share.of_population, 'up')} (sampled)"
+            text += f"; of all like them {percent(share.of_population, 'up')} (estimated)"
         given = share.assumptions + share.takes_as_given
         found.append(EveryAttacker(f"{text}.", one.grade_of(share), given))
     if count is not None and count.at_most < count.of:
@@ -320,7 +320,7 @@ def overview(settings: Sequence[JudgedSetting]) -> Grid:
         )
     is_proved = any(s.share_bound or s.count_bound for s in settings)
     return Grid(
-        "Every setting: shares are sampled (limits in brackets)"
+        "Every setting: shares are estimated (limits in brackets)"
         + (" but for the two proved columns" if is_proved else ""),
         (
             "Setting",
@@ -454,7 +454,7 @@ def _proved(setting: JudgedSetting) -> Headline:
         notes = f"of these {setting.whose}, on average"
         if share.of_population is not None and not setting.detail.everybody:
             whole = percent(share.of_population, "up")
-            notes += f" (of all like them at most {whole}, sampled)"
+            notes += f" (of all like them at most {whole}, estimated)"
         notes += "" if count is None else f"; in one release {_count(count)}"
         return label, percent(share.at_most, "up"), notes, grade
     assert count is not None
@@ -484,7 +484,7 @@ def _verdict(record: Record, settings: Sequence[JudgedSetting], setting: JudgedS
         where=f"at {label_of(setting)}" if decides and not all_alike else "",
         headline=record.verdict,
         evidence_for=in_favour(setting),
-        evidence_against=against(setting),
+        evidence_against=against(setting, record.detail.other_priors),
         numbers=_headline(setting),
         setting=label_of(setting) if is_sweep else "",
     )

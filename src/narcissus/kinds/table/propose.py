@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import shlex
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from jinja2 import Environment, StrictUndefined
 from numpy.typing import NDArray
 
 from narcissus.errors import InputError
+from narcissus.kinds.table.found import OtherPrior
+from narcissus.kinds.table.meanings import Meaning, meaning_of
 from narcissus.kinds.table.twins import CERTAIN, Twins, weak
 from narcissus.tables import Bins
 from narcissus.tables import names as said
@@ -49,6 +52,12 @@ LARGEST_K = 3
 MOST_IN_A_GROUP = 10  # values of a column whose values are looked at one by one
 TARGETS = 100
 EPSILON = (1.0, 3.0, 10.0)
+BY_VALUES: dict[Meaning, str] = {
+    "weight": "looks like a weight of a survey: positive numbers with the mean or digits of one",
+    "free text": "free text: several words, and nearly everybody has another",
+    "group": "looks like the number of a household: equal values stand in neighbouring rows",
+}
+"""Why a column is left out that its values tell."""
 ASKED = "as you asked"  # the reason of what was not proposed
 
 Way = dict[str, float | int | list[str | float]]
@@ -307,6 +316,7 @@ class Proposal:
     delta: float
     cautions: tuple[str, ...]  # why an audit of it would show little, a sentence each
     seen: tuple[ColumnProposal, ...]  # all that were looked at, in the table's order
+    prior: OtherPrior | None = None  # in place of the usual one, which the table refutes
 
 
 def propose(
@@ -316,12 +326,15 @@ def propose(
     drop: Sequence[str] = (),
     wanted: Sequence[str] = (),
     epsilon: Sequence[float] = EPSILON,
+    stand_in: bool = True,
 ) -> Proposal:
     """Propose a study that can be played as it is.
 
     ``drop`` are columns to leave out besides those proposed, and those left out of the sketch;
     ``unknown`` are the columns to be reconstructed, None proposes them; ``wanted`` are others that
-    are kept if they can be.
+    are kept if they can be. ``stand_in``: whether a column may stand in where none looks secret.
+
+    UnsureError: No column is asked for, none looks secret, and none may stand in.
     """
     drop = [*sketch.left_out, *drop]
     if unknown is not None and not unknown:
@@ -340,11 +353,21 @@ def propose(
         for column in sketch.columns
         if column.name not in left_out
     ]
+    meanings = {column.name: meaning_of(column) for column in sketch.head}
+    asked = {*(unknown or ()), *wanted}
+    for column in each:
+        meaning = meanings.get(column.name, "")
+        if meaning in BY_VALUES and column.name not in asked:
+            left_out[column.name] = BY_VALUES[meaning]
     left_out |= {column.name: column.drop for column in each if column.drop}
-    kept = [column for column in each if not column.drop]
+    kept = [column for column in each if column.name not in left_out]
     _require_usable(sketch, kept, left_out, unknown or ())
     twins = Twins(sketch.head)
-    chosen, reason = _unknown(kept, twins) if unknown is None else (tuple(unknown), ASKED)
+    if unknown is None:
+        diagnoses = [name for name, meaning in meanings.items() if meaning == "diagnosis"]
+        chosen, reason = _unknown(kept, twins, diagnoses, stand_in=stand_in)
+    else:
+        chosen, reason = tuple(unknown), ASKED
     told = {c.name: u for c in kept if c.name not in (*chosen, *wanted)
             for u in chosen if twins.tells(c.name, u)}  # fmt: skip
     left_out |= {name: f"determines {_shown(u)}: who knows the one knows the other"
@@ -408,10 +431,18 @@ def _require_usable(
         )
 
 
-def _unknown(kept: Sequence[ColumnProposal], twins: Twins) -> tuple[tuple[str, ...], str]:
-    """Choose the attacker's goal by the columns' names; return the reason too."""
+class UnsureError(InputError):
+    """No column looks like what an attacker is after: the user must name it."""
+
+
+def _unknown(
+    kept: Sequence[ColumnProposal], twins: Twins, diagnoses: Sequence[str], *, stand_in: bool
+) -> tuple[tuple[str, ...], str]:
+    """Choose the attacker's goal by the columns' names and values; return the reason too."""
     no_codes = [c for c in kept if not c.is_code] or list(kept)
     uncertain = [c for c in no_codes if c.guess < CERTAIN] or no_codes
+    if found := [c for c in kept if c.name in diagnoses]:
+        return tuple(c.name for c in _few(found, kept)), "its values look like codes of diagnoses"
     for meaning, reason in (
         (said.SECRET, "the name says something that people keep to themselves"),
         (said.OUTCOME, "no name says a secret; this one says an outcome, which it often is"),
@@ -426,6 +457,11 @@ def _unknown(kept: Sequence[ColumnProposal], twins: Twins) -> tuple[tuple[str, .
         if found:
             return tuple(c.name for c in _few(found, kept)), reason
     private = [c for c in uncertain if not said.says(c.name, said.PUBLIC)] or uncertain
+    if not stand_in:
+        raise UnsureError(
+            "no column says that it is a secret, so name what the attacker is after, such as "
+            f"--unknown {_quoted(private[-1].name)}; candidates: {named(c.name for c in private)}"
+        )
     open_ = [c for c in private if c.guess <= SURE] or private
     open_ = [c for c in open_ if c.kind != "texts" or c.values <= FEW] or open_
     few = [c for c in open_ if c.labels <= MOST_IN_A_GROUP] or open_
@@ -434,6 +470,10 @@ def _unknown(kept: Sequence[ColumnProposal], twins: Twins) -> tuple[tuple[str, .
         "no name says a secret: a column of few values, none of which most people have, is a "
         "stand-in, choose yourself"
     )
+
+
+def _quoted(name: str) -> str:
+    return name if name.isalnum() else shlex.quote(name)
 
 
 def _few(found: Sequence[ColumnProposal], kept: Sequence[ColumnProposal]) -> list[ColumnProposal]:
@@ -501,6 +541,8 @@ def draft(proposal: Proposal, path: str) -> str:
         # cells of a kept column are empty, or may be where nobody looked
         may_be_missing=not sketch.is_whole or gaps,
         empty=f"Empty cells: {cells}{more}" if gaps else "No cell that was looked at is empty",
+        declared=[name for name, why in proposal.drop.items() if why == ASKED or not name],
+        aside={name: why for name, why in proposal.drop.items() if why != ASKED and name},
         known=[column.name for column in columns if column.name not in proposal.unknown],
         table=understood(proposal),
         targets=TARGETS,

@@ -87,6 +87,12 @@ class DataSpec(Strictly):
     )
     columns: list[str] | None = Field(None, description="Columns to use; all if left out.")
     drop: list[str] = Field([], description="Columns to leave out; '' for those without a name.")
+    left_out: dict[str, str] = Field(
+        {},
+        description="Columns that `narcissus init` leaves out by itself, with the reason. Each is "
+        "examined: one that tells of the secret leaves a verdict in favour open. Move to `drop` "
+        "what no attacker knows.",
+    )
     bins: dict[str, BinsSpec] = Field({}, description="How to bin columns of many values.")
     missing: Literal["refuse", "drop", "category"] = Field(
         "refuse", description="Missing values: an error, rows dropped, or a value of their own."
@@ -108,6 +114,11 @@ class DataSpec(Strictly):
         description="Most rows that are read, and a 20th of the cells; 200 million if left out.",
     )
 
+    @property
+    def undeclared(self) -> list[str]:
+        """The columns that are left out, and that `drop` does not name."""
+        return [name for name in self.left_out if name not in self.drop]
+
     _held: tuple[object, Any] | None = PrivateAttr(default=None)
 
     def hold(self, stamp: object, table: Any) -> None:
@@ -119,7 +130,7 @@ class DataSpec(Strictly):
         return None if self._held is None or self._held[0] != stamp else self._held[1]
 
     _as_before = model_serializer(mode="wrap")(
-        without_defaults(max_rows=None, read_as={}, unit=None)
+        without_defaults(max_rows=None, read_as={}, unit=None, left_out={})
     )
 
     @model_validator(mode="after")

@@ -316,6 +316,7 @@ def _of_group(own: GroupScores, joint: float, by_chance: Found | None) -> Found:
         **as_mean(own.scores.share(joint)),
         "over_guess": over.value,
         "over_guess_low": over.ends[0],
+        "over_guess_high": over.ends[1],
         "baseline": float(own.scores.fresh.mean()),
         "people": own.people,
         "by_chance": by_chance,

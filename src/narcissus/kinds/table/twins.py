@@ -58,7 +58,7 @@ class Twins:
         most, total = _cells(here[there], target[there])
         shared, commonest = total >= 2, np.bincount(target[there]).max() / len(there)
         people = total[shared].sum()  # who have a value of the known column that others have
-        return (
+        return bool(
             people >= max(FEWEST, len(there) / 4)
             and commonest < 2 * ALMOST_ALL - 1
             and most[shared].sum() >= ALMOST_ALL * people

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from narcissus._outwards import lower, upper
 from narcissus.game.looks import rounded_trials
 from narcissus.kinds.table.estimates import criteria
 from narcissus.kinds.table.found import (
+    EQUAL,
     Accepted,
+    Excess,
     GroupAttack,
     GroupFound,
+    OtherPrior,
     PlayedAttack,
     PrecisionDetail,
+    SettingFound,
 )
 from narcissus.kinds.table.judgement import JudgedSetting, TableJudgement
-from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, Reach, of_100, placed
+from narcissus.report.first_screen import (
+    NO_GROUP,
+    NO_GROUPS,
+    Glance,
+    placed,
+    seeks,
+    surely_largest,
+)
 from narcissus.report.format import NO_BREAK, number
 from narcissus.report.format import percent as rounded
+from narcissus.report.reach import SHARE, Reach, RowView, decided, of_100, three, written
 from narcissus.rows import Quantity
 from narcissus.study.plugins import GIVEN
 from narcissus.study.record import Record
@@ -93,7 +106,8 @@ def in_favour(numbers: JudgedSetting) -> list[str]:
     return items
 
 
-def against(numbers: JudgedSetting) -> list[str]:
+def against(numbers: JudgedSetting, others: Sequence[OtherPrior] = ()) -> list[str]:
+    """List what speaks against a release; ``others``: priors that were tried for a refuted one."""
     items = [str(one) for one in numbers.contradictions[:1]]
     share, best = numbers.share_bound, numbers.best_attack
     if not numbers.is_limited:
@@ -112,6 +126,7 @@ def against(numbers: JudgedSetting) -> list[str]:
         for one in numbers.held_out
         if one.refutes
     ]
+    items += list(filter(None, [remedy(numbers, others)]))
     precision = numbers.detail.precision
     if isinstance(precision, PrecisionDetail) and not precision.is_reached:
         items.append(
@@ -177,17 +192,33 @@ def _best_attack(name: str, best: PlayedAttack) -> list[str]:
 
 
 def most_vulnerable(numbers: JudgedSetting) -> tuple[GroupFound, str, GroupAttack] | None:
-    """Return the group, and the attack on it, that surely gains most, if any does.
+    """Return the group, and the attack on it, that surely gains most of its partition, if any.
 
-    The limits hold for all groups, attacks and settings at once, which is what is chosen from.
+    Its gain is above that of all other groups by the same property, whatever attack is best on
+    them. The limits hold for all groups, attacks and settings at once, which is what is chosen
+    from.
     """
-    found = [
-        (group, name, attack)
-        for group in numbers.groups
-        for name, attack in group.attacks.items()
-        if attack.sure_gain > 0
-    ]
-    return max(found, key=lambda one: one[2].sure_gain, default=None)
+    partitions: dict[str, list[GroupFound]] = {}
+    for group in numbers.groups:
+        partitions.setdefault(group.by, []).append(group)
+    candidates: list[tuple[GroupFound, str, GroupAttack]] = []
+    for groups in partitions.values():
+        place = surely_largest([_gains(group) for group in groups])
+        if place is not None:
+            attacks = groups[place].attacks
+            name = max(attacks, key=lambda key: attacks[key].sure_gain)
+            if attacks[name].sure_gain > 0:
+                candidates.append((groups[place], name, attacks[name]))
+    return max(candidates, key=lambda candidate: candidate[2].sure_gain, default=None)
+
+
+def _gains(group: GroupFound) -> tuple[float, float] | None:
+    """Return the limits of what the best attack on a group gains; None without attacks."""
+    attacks = group.attacks.values()
+    if not attacks:
+        return None
+    low = max(attack.sure_gain for attack in attacks)
+    return low, max(low, *(attack.most_gain(group.guess) for attack in attacks))
 
 
 def without(group: GroupFound, attack: GroupAttack) -> tuple[str, str]:
@@ -404,72 +435,243 @@ def threat_facts(record: Record, setting: JudgedSetting) -> list[tuple[str, str]
     ]
 
 
+def refutation(one: SettingFound) -> str:
+    """Say what refutes the prior; empty where no guess of rows of the table does."""
+    refuting = [found for found in one.held_out if found.refutes]
+    if not refuting:
+        return ""
+    worst = max(refuting, key=lambda found: found.share - found.at_most)
+    return (
+        f"The prior is refuted, so nothing here holds of these people: {worst.by} guesses "
+        f"{of_100(worst.share)} right without the release, where the prior allows "
+        f"{of_100(worst.at_most, 'up')}."
+    )
+
+
+def remedy(one: SettingFound, others: Sequence[OtherPrior]) -> str:
+    """Say which prior to take in place of one that is refuted; empty where none is."""
+    if not one.is_prior_refuted:
+        return ""
+    if others and others[-1].passes:
+        return f"To decide, write under [prior]: {others[-1].options}. The rows do not refute it."
+    if any(found.by == EQUAL and found.refutes for found in one.held_out):
+        return "To decide, name the person of each row, as `unit` in [data], or take fewer columns."
+    return (
+        "To decide, take coarser bins or fewer columns, or say how far off the prior may be: "
+        "`prior_distance` in [threat]."
+    )
+
+
 def glance(case: TableJudgement) -> Glance:
-    """Return the numbers of the setting that the status rests on."""
+    """Word the setting that the status rests on, and there the excess that decided."""
     one = case.decisive
+    refuted, better = refutation(one), remedy(one, case.detail.other_priors)
+    decision = one.decision
     unit = "answers" if one.detail.share_of_columns else "people"
     at = f" at {one.label}" if len(case.settings) > 1 else ""
-    found = " that we found" if one.guess.fact("is_best_found") else ""
-    guess = f"Without the release, the best guess{found} gets {{}} {unit} right."
+    excess = None
+    if decision is not None and decision.row.role == "excess":
+        excess = Excess.of_row(decision.row)
+    view = _view(one, excess)
+    group = _group_of(one, excess)
+    in_releases = excess is not None and excess.of == "targets"
+    without = _guessed(one, unit, group)
+    best = one.best_attack if excess is None else one.attacks.get(excess.name, one.best_attack)
+    with_it = _reached(one, excess, best, f"With the release{at},", view)
+    most = _limited(one, excess, view) or _most(one)
+    if in_releases:
+        without = replace(without, is_drawn=False)
+        with_it = replace(with_it, is_drawn=with_it.is_decided)
+        most = most and replace(most, is_drawn=most.is_decided)
+        unit = "releases"
     return Glance(
-        unit=unit,
-        without=Reach(guess, one.guess.row.quantity),
-        with_it=_best(one, at),
-        most=_most(one),
+        unit=unit if group is None else f"{unit} of the group “{group.by}: {group.group}”",
+        without=without,
+        with_it=with_it,
+        most=most,
         unlimited=f"Any attacker might get all 100 {unit} right: no lower limit is proved.",
         hardest=_hardest(one),
         unseen="what the attacker learns elsewhere, other releases about the same people, side "
         "channels of the computer",
-        accepted=_accepted(one),
+        accepted=_accepted(one, excess),
+        view=view,
+        interval=_interval(excess),
+        level=_confidence(one, excess),
+        added=_added(best, excess, group),
         where=_where(case),
         undecided=_undecided(one),
+        **({"contradicted": refuted} if refuted else {}),
+        notes=[better] if better else [],
         given=() if one.share_bound is None else one.share_bound.takes_as_given,
+        about=_about(one),
     )
 
 
-def _best(one: JudgedSetting, at: str) -> Reach:
-    best, head = one.best_attack, f"With the release{at},"
+INTERVALS = {
+    "gain": "What the release adds",
+    "advantage": "What is recovered beyond your threshold",
+    "targets": "The share of such releases",
+}
+
+
+def _interval(excess: Excess | None) -> str:
+    if excess is not None and excess.role == "bound":
+        return "What no attacker exceeds"
+    if excess is not None and excess.role == "ceiling":
+        return "What an attacker gets who is told everybody else's secrets"
+    return INTERVALS.get("" if excess is None else excess.of, "What the attack gets")
+
+
+def _confidence(one: JudgedSetting, excess: Excess | None) -> float:
+    """Return the confidence of an excess: attacks share the error, so that all limits hold."""
+    is_attack = excess is not None and excess.role == "attack"
+    return one.detail.joint if is_attack else one.detail.confidence
+
+
+def _about(one: JudgedSetting) -> str:
+    """Name the secret, what is known and what is released, in a sentence."""
+    own = one.detail
+    played = {} if one.best_attack is None else one.best_attack.columns
+    columns = [*(one.guess_of_columns or played)] or ["the unknown columns"]
+    named = f"{', '.join(columns[:3])}{' and others' * (len(columns) > 3)}"
+    what = own.released
+    if own.noise is not None or not what:
+        what = f"{number(own.marginals)} {'exact' if one.noiseless else 'noisy'} tables of counts"
+    return seeks("all other columns", named, f"{what}, at {one.label}")
+
+
+def _chance_allowed(one: JudgedSetting) -> float:
+    """Return in how many releases more people than accepted may be recovered."""
+    counts = [bound.confidence for bound in one.bounds if not bound.is_share]
+    return 1 - counts[0] if counts else 0.0
+
+
+def _view(one: JudgedSetting, excess: Excess | None) -> RowView:
+    """Say how an excess is read: with what is accepted, it is the share or the gain itself."""
+    threshold = one.threshold
+    if excess is None or threshold is None:
+        return SHARE
+    if excess.of == "targets":
+        return RowView(offset=_chance_allowed(one))
+    accepted = threshold.worst_group if excess.group else getattr(threshold, excess.of)
+    if excess.of == "share":
+        return RowView(offset=accepted or 0.0)
+    return RowView(offset=(accepted or 0.0) if excess.of == "gain" else 0.0, form="more")
+
+
+def _group_of(one: JudgedSetting, excess: Excess | None) -> GroupFound | None:
+    if excess is None or not excess.group:
+        return None
+    return next((g for g in one.groups if f"{g.by}: {g.group}" == excess.group), None)
+
+
+def _guessed(one: JudgedSetting, unit: str, group: GroupFound | None) -> Reach:
+    found = " that we found" if one.guess.fact("is_best_found") else ""
+    if group is not None:
+        text = f"Without the release, the best guess{found} gets {{}} {unit} of this group right."
+        return Reach.of(text, group.guess.row)
+    text = f"Without the release, the best guess{found} gets {{}} {unit} right."
+    return Reach.of(text, one.guess.row)
+
+
+def _reached(
+    one: JudgedSetting, excess: Excess | None, best: PlayedAttack | None, head: str, view: RowView
+) -> Reach:
+    """Word what the attack reached: of the excess that decided, if it is an attack's."""
     if best is None:
         return Reach("No attack was run.")
-    return Reach(f"{head} {best_name(one)} gets {{}} right.", best.row.quantity)
+    name = best_name(one) if best is one.best_attack else f"the attack {best.about.name}"
+    plain = Reach.of(f"{head} {name} gets {{}} right.", best.row)
+    if excess is None or excess.role != "attack":
+        return plain
+    if excess.of == "targets" and one.threshold is not None:
+        most = one.threshold.targets
+        return decided(f"{head} {name} gets more than {most} people right in {{}} releases.", view)
+    group = _group_of(one, excess)
+    if group is not None and excess.of != "share" and excess.name in group.attacks:
+        text = f"{head} {name} gets {{}} of this group right."
+        return Reach.of(text, group.attacks[excess.name].row)
+    if excess.of == "share":
+        of = " of this group" if group is not None else ""
+        return decided(f"{head} {name} gets {{}}{of} right.", view)
+    return plain
+
+
+def _limited(one: JudgedSetting, excess: Excess | None, view: RowView) -> Reach | None:
+    """Word the bound or the ceiling, where that decided."""
+    if excess is None or excess.role == "attack":
+        return None
+    who = "no attacker gets"
+    if excess.role == "ceiling":
+        who = "told everybody else's secrets, nobody gets"
+    elif one.proved_if:
+        who = f"if {one.proved_if}, {who}"
+    of = " of this group" if excess.group else ""
+    if excess.of == "share":
+        theorem = ": a theorem, estimated from a sample of people"
+        how = theorem * (excess.role == "bound" and not one.detail.everybody)
+        return decided(f"{who} more than {{}}{of} right on average{how}.", view, is_limit=True)
+    if excess.of == "targets" and one.threshold is not None:
+        text = f"{who} more than {one.threshold.targets} people right in more than {{}} releases."
+        return decided(text, view, is_limit=True)
+    if excess.of == "gain":
+        return decided(f"{who} more than {{}}{of} from the release.", view, is_limit=True)
+    return decided(f"{who} more than {{}}{of} beyond your threshold.", view, is_limit=True)
+
+
+def _added(
+    best: PlayedAttack | None, excess: Excess | None, group: GroupFound | None
+) -> Quantity | None:
+    """Return what the release surely adds to the attack of the picture."""
+    if best is None:
+        return None
+    found, sure = best.gain, best.sure_gain
+    if group is not None and excess is not None and excess.name in group.attacks:
+        own = group.attacks[excess.name]
+        found, sure = own.share - group.guess.share, own.sure_gain
+    return Quantity(value=found, low=min(found, sure), grade="sampled")
 
 
 def _most(one: JudgedSetting) -> Reach | None:
+    """Word what no attacker exceeds, where something else decided."""
     share, count = one.share_bound, one.count_bound
     if_so = f"if {one.proved_if}, " if one.proved_if else ""
     if share is not None and not one.detail.everybody and share.of_population is not None:
-        found = Quantity(value=share.of_population, grade="sampled")
-        said = f"{if_so}no attacker gets more than {{}} right on average: a theorem, "
-        return Reach(f"{said}estimated from a sample of people.", found)
+        limit = Quantity(value=share.of_population, grade="sampled")
+        text = f"{if_so}no attacker gets more than {{}} right on average: a theorem, "
+        return Reach(f"{text}estimated from a sample of people.", limit, share.row)
     if share is not None:
-        found = Quantity(value=share.at_most, grade=one.grade_of(share))
-        return Reach(f"{if_so}no attacker gets more than {{}} right on average.", found)
+        limit = Quantity(value=share.at_most, grade=one.grade_of(share))
+        return Reach(f"{if_so}no attacker gets more than {{}} right on average.", limit, share.row)
     if count is None:
         return None
-    found = Quantity(value=count.at_most / count.of, grade=one.grade_of(count))
+    limit = Quantity(value=count.at_most / count.of, grade=one.grade_of(count))
     times = f"{100 * count.confidence:g} of 100"
-    return Reach(f"In {times} releases, {if_so}no attacker gets more than {{}} right.", found)
+    text = f"In {times} releases, {if_so}no attacker gets more than {{}} right."
+    return Reach(text, limit, count.row)
 
 
-def _accepted(one: JudgedSetting) -> str:
+def _accepted(one: JudgedSetting, excess: Excess | None) -> str:
+    """Word the threshold of the excess that decided."""
     threshold = one.threshold
     if threshold is None:
         return ""
-    said = {
-        "share": "{} of 100 right on average",
-        "advantage": "{}% of the gap between guessing and certainty",
-        "gain": "{} more of 100 than among people outside the release",
+    if excess is None:
+        limits = {name: getattr(threshold, name) for name in ("share", "gain", "advantage")}
+        name = next((name for name, most in limits.items() if most is not None), "targets")
+        found = Excess("attack", "", name, "", 0.0, 0.0, 0.0)
+        return _accepted(one, found).replace("{}", written(0.0, _view(one, found)))
+    if excess.of == "targets":
+        return f"{threshold.targets} people in one release"
+    words = {
+        "share": "{} right on average",
+        "gain": "{} than among people outside the release",
     }
-    found = [
-        text.format(f"{100 * value:g}")
-        for name, text in said.items()
-        if (value := getattr(threshold, name)) is not None
-    ]
-    if threshold.targets is not None:
-        found.append(f"{threshold.targets} people in one release")
-    if threshold.worst_group is not None:
-        found.append(f"{100 * threshold.worst_group:g} of 100 in a group")
-    return " and ".join(found)
+    text = words.get(excess.of)
+    if text is None:
+        part = threshold.worst_group if excess.group else threshold.advantage
+        text = f"{three(100 * (part or 0.0))}% of the gap between guessing and certainty"
+    return f"{text}, in {excess.group}" if excess.group else text
 
 
 def _where(case: TableJudgement) -> str:

@@ -13,7 +13,7 @@ from narcissus.channels import (
     NoLeakageTest,
     SampledLeakage,
 )
-from narcissus.channels.estimate import INDEPENDENT, between_text, few_samples
+from narcissus.channels.estimate import INDEPENDENT, between_text, few_samples, rare_secrets
 from narcissus.channels.summary import QUANTITIES, WORDS, Quantity
 from narcissus.report.charts import dot_plot
 from narcissus.report.format import limits, percent
@@ -94,6 +94,9 @@ def estimate_page(
     told = f"Told apart best: {a!r} and {b!r}."
     if found.pairs > 1:
         told = f"Some two secrets are told apart so well: the mean of {found.pairs:,} pairs."
+    if found.left_out:
+        rare = rare_secrets(found.left_out)
+        told = f"{rare}: of these, Bayes security is not estimated. {told}"
     held = [f"for the lower limits of errors: {text}" for text in found.assumptions]
     verdict = assessed(
         told, "sampled", numbers=numbers,

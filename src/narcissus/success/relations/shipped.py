@@ -202,7 +202,9 @@ class AnyOf:
         lengths = [len(guesses) for guesses in attempt]
         found = np.zeros(len(lengths), dtype=np.int64)
         for place in range(max(lengths, default=0)):
-            has = np.asarray([trial for trial, size in enumerate(lengths) if size > place])
+            has = np.array(
+                [trial for trial, size in enumerate(lengths) if size > place], dtype=np.int64
+            )
             guess = [attempt[trial][place] for trial in has]
             some = gather(data, has)
             batch = np.asarray(guess) if isinstance(data, np.ndarray) else guess

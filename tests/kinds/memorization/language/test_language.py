@@ -93,7 +93,7 @@ def test_without_torch_the_extra_is_named_when_the_study_is_loaded(
     (tmp_path / "gpt" / "config.json").write_text("{}")
     (tmp_path / "gpt" / "model.safetensors").write_bytes(b"\0" * 16)
     model = {"name": name, **({"model": "gpt"} if name == "folder" else {})}
-    with pytest.raises((MissingExtraError, StudyError), match=r"narcissus\[language\]"):
+    with pytest.raises((MissingExtraError, StudyError), match=r"transformers>="):
         load(model=model)
 
 
@@ -253,9 +253,10 @@ def test_the_verdict_names_attack_counts_and_gain(audit):
     case, said = case_of(audit.record), audit.record.verdict
     name, (whole, *_) = LAYOUT.best(case)
     assert said == LAYOUT.verdict(case)
-    assert f"The attack {name} recovers 0 of 100 documents that the model never saw" in said
-    assert f"Counted: {whole.recovered} of {whole.total} documents" in said
-    shown = float(said.partition("at least ")[2].partition(" points")[0])
+    fresh = whole.fresh.trials
+    assert f"The attack {name} recovers 0 of {fresh} documents that the model never saw" in said
+    assert f"recovers {whole.recovered} of {whole.total} documents" in said
+    shown = float(said.partition("The gain is +")[2].partition(" to ")[0])
     assert 100 * whole.shown_gain - 0.1001 <= shown <= 100 * whole.shown_gain  # rounded down
 
 
@@ -298,7 +299,7 @@ def test_a_program_of_too_much_quality_decides_where_no_gain_does(
     said = LAYOUT.verdict(case)
     assert "The program is evidence of extraction." in said
     by_program = status == "exceeded" and grade == "approximate"
-    assert ("a quality of 0.2 for the program" in said) == by_program
+    assert ("Your threshold, a quality of 0.2, is exceeded" in said) == by_program
     assert [one.at_most for one in case.each[1:]] == ([] if threshold is None else [
         threshold["quality"]])  # fmt: skip
 

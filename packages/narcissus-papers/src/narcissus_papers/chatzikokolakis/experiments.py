@@ -401,6 +401,7 @@ FIGURE_7 = Item(
     10.0,
     make,
     pieces={f"epsilon {e:g}": partial(play, e) for e in EPSILONS_7},
+    small={"repeats": 1},
     needs=(FILE,),
     command="narcissus channel --mechanism randomized-response:values=400,epsilon=3.3",
 )

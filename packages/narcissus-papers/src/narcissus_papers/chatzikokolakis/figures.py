@@ -535,5 +535,6 @@ FIGURE_5 = Item(
     5.0,
     make_5,
     pieces={name: partial(gaps, name) for name in (SIMPLEX, SCALED, SPREAD, BESIDE)},
+    small={"repeats": 2},
     command=f"{CHANNEL} --prior prior.csv",
 )

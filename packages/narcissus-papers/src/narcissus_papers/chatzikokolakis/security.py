@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import optimize
 
 from narcissus import channels as ch
@@ -140,7 +141,7 @@ def theorem_2(_given: Given) -> Told:
     yield proved(
         "beta* is one minus the largest total variation distance of two rows, half of "
         f"their L1 distance: {NAMED}",
-        max(apart) <= ROOM,
+        bool(max(apart) <= ROOM),
     )
 
 
@@ -162,7 +163,7 @@ def pair_forms(_given: Given) -> Told:
     yield proved(
         "for two secrets alike, beta is 2 less the sum of the larger entries, the sum of "
         f"the smaller ones, and 1 less half the L1 distance: {len(apart)} pairs",
-        max(apart) <= ROOM,
+        bool(max(apart) <= ROOM),
     )
 
 
@@ -219,7 +220,7 @@ def layers(prior: Matrix) -> list[tuple[float, Matrix]]:
     ]
 
 
-def tops(rows: Matrix) -> tuple[Matrix, Matrix, Matrix]:
+def tops(rows: Matrix) -> tuple[NDArray[np.intp], Matrix, Matrix]:
     """Return where each column is largest, and ``p`` and ``q`` of the proof of Theorem 1.
 
     Of row ``i`` these are the sums of the largest and of the second largest entries of the columns

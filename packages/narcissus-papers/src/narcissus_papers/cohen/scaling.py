@@ -463,7 +463,7 @@ def appendix_a(_given: Given) -> Told:
     yield checked(
         f"without a cut and n = 100 the worst rate is {hundred[1]:.4g}, with delta "
         f"{hundred[0]:.4g}",
-        abs(hundred[0] - 1.01828e-3) < 2e-6 and abs(hundred[1] - 0.00215) < 1e-4,
+        bool(abs(hundred[0] - 1.01828e-3) < 2e-6 and abs(hundred[1] - 0.00215) < 1e-4),
     )
 
 

@@ -476,8 +476,7 @@ def remark_45(_given: Given) -> Told:
     yield played(
         "of one of two candidates less than 5 bits are left: where 5 are asked for, nothing "
         "counts, and where a share is asked for on both sides, nothing is in the baseline",
-        plain.success.mean() > 0.6
-        and plain.baseline.mean() > 0.4
+        bool(plain.success.mean() > 0.6 and plain.baseline.mean() > 0.4)
         and not few.success.any()
         and not both.baseline.any(),
     )

@@ -21,7 +21,7 @@ Figure 7.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import pairwise
 from math import inf
@@ -61,6 +61,9 @@ LEVELS = (0.05, 0.5, 0.95)
 """Confidence of what is proved of the count, as the paper's error bars."""
 KNOWN = 3
 """Columns that are known at least (section 6.3)."""
+
+SMALL = {"trials": 1, "people": 3, "rows": 200}
+"""One release of a piece about few people."""
 
 BESIDE = Path(__file__).resolve().parents[5] / "examples" / "data"
 """Where the files are in a checkout of the project; a wheel does not hold them."""
@@ -203,7 +206,7 @@ def _fitted(path: Path, of: Source) -> BayesianNetwork:
     return fit_bayesian_network(_read(path, of), parents=PARENTS)
 
 
-def attacked(
+def attacked(  # noqa: PLR0913 (what a point of a figure is made of)
     given: Given,
     *,
     source: str | Source,
@@ -211,8 +214,9 @@ def attacked(
     epsilon: float,
     trials: int,
     attacks: Sequence[str] = tuple(ATTACKS),
-    within: float = 0.0,
+    within: float | None = None,
     people: int = PEOPLE,
+    rows: int | None = None,
     k: int = COLUMNS_IN_A_TABLE,
     levels: Sequence[float] = LEVELS,
 ) -> dict[str, Any]:
@@ -221,7 +225,9 @@ def attacked(
     ``source`` is "acs", "fire" or a table of one's own; columns other than ``unknown`` are known;
     ``epsilon`` is that of the Gaussian noise at delta 1e-5, infinite for exact counts; ``attacks``
     are keys of `ATTACKS`; a guess of a single column may be off by ``within``; ``people`` are in a
-    release of all counts of ``k`` columns; ``levels`` are those of the bounds on the count.
+    release of all counts of ``k`` columns; ``levels`` are those of the bounds on the count. Of the
+    table the first ``rows`` are read, or all. Without a distance the likeliest value is not played:
+    it is the best guess.
 
     Returns
     -------
@@ -234,10 +240,13 @@ def attacked(
     names = [
         name
         for name in attacks
-        if (len(unknown) == 1 or name != "ceiling") and (within or name != "likeliest")
+        if (len(unknown) == 1 or name != "ceiling") and (within is not None or name != "likeliest")
     ]
+    table = one.read(given)
+    if rows is not None:
+        table = replace(table, codes=table.codes[:rows])
     found = audit(
-        one.read(given),
+        table,
         unknown=list(unknown),
         targets=people,
         within={unknown[0]: within} if within else None,
@@ -397,7 +406,7 @@ def make(given: Given) -> Reproduced:
 
 FIGURE_4 = Item(
     "001", "figure", "4", "One unknown column at epsilon 1, every column", 200.0, make,
-    pieces=PIECES, needs=(ACS.needed, FIRE.needed),
+    pieces=PIECES, needs=(ACS.needed, FIRE.needed), small=SMALL,
 )  # fmt: skip
 
 
@@ -457,7 +466,7 @@ def make_5(given: Given) -> Told:
 
 FIGURE_5 = Item(
     "001", "figure", "5", "One unknown column over epsilon", 110.0, make_5,
-    pieces=PIECES_5, needs=(ACS.needed, FIRE.needed),
+    pieces=PIECES_5, needs=(ACS.needed, FIRE.needed), small=SMALL,
 )  # fmt: skip
 
 
@@ -469,14 +478,13 @@ SPLIT = (("prior", ("rap", "short")), ("posterior", ("posterior",)))
 MOST = {source: len(names) - KNOWN for source, names in COLUMNS.items()}
 
 
-def first_columns(
-    given: Given, *, source: str, columns: int, attacks: tuple[str, ...], trials: int
-) -> dict[str, Any]:
-    """Reconstruct the first columns in the visit order of the network: a piece."""
+def first_columns(given: Given, *, source: str, columns: int, **asked: Any) -> dict[str, Any]:
+    """Reconstruct the first columns in the visit order of the network: a piece.
+
+    ``asked`` is what else `attacked` takes.
+    """
     unknown = SOURCES[source].in_order(given)[:columns]
-    return attacked(
-        given, source=source, unknown=unknown, epsilon=EPSILON_6, trials=trials, attacks=attacks
-    )
+    return attacked(given, source=source, unknown=unknown, epsilon=EPSILON_6, **asked)
 
 
 PIECES_6 = {
@@ -564,7 +572,7 @@ def make_6(given: Given) -> Reproduced:
 
 FIGURE_6 = Item(
     "001", "figure", "6", "Several unknown columns at epsilon 3, up to 13 and 7", 900.0, make_6,
-    pieces=PIECES_6, needs=(ACS.needed, FIRE.needed),
+    pieces=PIECES_6, needs=(ACS.needed, FIRE.needed), small=SMALL,
 )  # fmt: skip
 
 
@@ -662,5 +670,5 @@ def make_7(given: Given) -> Reproduced:
 
 FIGURE_7 = Item(
     "001", "figure", "7", "One unknown column within a distance, at epsilon 1", 190.0, make_7,
-    pieces=PIECES_7, needs=(ACS.needed, FIRE.needed),
+    pieces=PIECES_7, needs=(ACS.needed, FIRE.needed), small=SMALL,
 )  # fmt: skip

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from narcissus._outwards import upper
-from narcissus.kinds.extraction.layout import evidence_sections
+from narcissus.kinds.extraction.layout import evidence_sections, quality_glance
 from narcissus.kinds.extraction.program import ProgramFound
 from narcissus.kinds.layout import Headline, table
 from narcissus.kinds.memorization.engine import ABOVE, TOLD, Counted, copies_text, is_earlier
@@ -113,12 +113,17 @@ class LanguageLayout(MemorizationLayout):
             )
 
     def glance(self, case: StudyJudgement) -> Glance:
-        found, (gain, *others) = super().glance(case), case.each
-        if (program := case.detail.program) is not None:
-            found = replace(found, notes=[*found.notes, f"{_HEADS[program.verdict]}."])
-        if case.status != "exceeded" or gain.status == "exceeded":
-            return found
-        return replace(found, accepted=f"a quality of {others[0].at_most:g} for the program")
+        program = _program(case)
+        row = case.decided_by
+        if program is not None and row is not None and row.of == QUALITY:
+            said = [f"{_HEADS[program.detail.verdict]}."]
+            found = quality_glance(program, undecided="", notes=said)
+            return replace(found, hardest=self._hardest(self.best(case)[1]), about=self.about(case))
+        found = super().glance(case)
+        notes = [*found.notes, *_canaries_said(case)]
+        if program is not None:
+            notes.append(f"{_HEADS[program.detail.verdict]}.")
+        return replace(found, notes=notes)
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
         found = [
@@ -268,6 +273,23 @@ class LanguageLayout(MemorizationLayout):
 
 
 LAYOUT = LanguageLayout()
+
+
+QUALITY = "quality"
+
+
+def _canaries_said(case: StudyJudgement) -> list[str]:
+    """Say of planted canaries how many were named: of those that stand most often."""
+    rows = case.findings.select(of=CANARIES)
+    if not rows:
+        return []
+    row = max(rows, key=lambda one: (one.value, float(one.at["copies"])))
+    copies = copies_text(int(row.at["copies"]), None)
+    named, canaries = row.facts["named"], row.facts["canaries"]
+    return [
+        f"Of canaries with {copies}, {named} of {canaries} were named; a guess names "
+        f"{percent(row.baseline or 0.0)}."
+    ]
 
 
 def _program(case: StudyJudgement) -> ProgramFound | None:

@@ -1,0 +1,26 @@
+"""Strict JSON for files that others may have made."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from narcissus._files import BadContentError
+
+
+def read_json(text: str | bytes, *, parse_constant: Callable[[str], Any] | None = None) -> Any:
+    """Parse JSON, in which no object may have a key twice: two readers would see two values.
+
+    Raises ValueError: the text is no JSON. BadContentError: an object has a key twice.
+    """
+    return json.loads(text, object_pairs_hook=_unique, parse_constant=parse_constant)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise BadContentError(f"an object has the key {twice!r} twice")
+    return entries

@@ -1,0 +1,497 @@
+"""What each column of a published table is, recognized by its values.
+
+A column is a dimension only if rows need it: without it, two rows would be about the same people.
+Columns that rows do not need are a code of another dimension, a larger group of its labels, a
+percentage of the counts, flags, or they are not understood. A column that is not understood waits
+for a declaration, since it may tell of hidden counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, permutations
+from math import comb, log
+from typing import Literal
+
+from narcissus._validation import did_you_mean
+from narcissus._visible import visible
+from narcissus.counts.marks import Rules, label_of, read_number
+from narcissus.errors import InputError
+from narcissus.rows import Unaccounted
+
+Role = Literal[
+    "dimension",
+    "count",
+    "magnitude",
+    "mean",
+    "median",
+    "total",
+    "percent",
+    "code",
+    "group",
+    "flags",
+    "empty",
+    "irrelevant",
+    "counts beside totals",
+    "not understood",
+]
+Row = tuple[int, Sequence[str]]
+"""A row of a file: its line, and its cells."""
+MARGIN = "*"
+FEWEST_CLASSES = 3
+"""Labels, with a margin, that must correspond before a column without a name of codes is one."""
+FEWEST_MEMBERS = 4
+"""Labels of a dimension that must be in one group each before a column is asked about."""
+ODDS = 1000.0
+"""By which rows must be unlike a crossing of two dimensions before one holds groups of another."""
+_CODE = re.compile(
+    r"(.*[_ \-.])?(codes?|id|nr|no|key|kz|kennziffer|nuts\d?|iso\d?|lau\d?|fips|ags|ars|gss|label"
+    r"|labels|name|names|bezeichnung|description|title)([_ \-.]?\d*)",
+    re.I,
+)
+_PERCENT = re.compile(
+    r".*(%|percent|per cent|\bpct\b|_pct|pct_|prozent|anteil|\bshare\b|_share|share_|\brates?\b"
+    r"|_rates?\b|rate_|quote\b|ratio\b|proportion|pourcent|taux|porcent|tasa|percentuale"
+    r"|per[ _]?1[., ]?000|promille).*",
+    re.I,
+)
+_FLAGS = re.compile(
+    r"(obs|conf)?[ _]?(flags?|status|notes?|footnotes?|symbols?|marks?|signs?|quality|remarks?"
+    r"|comments?|bemerkung(en)?|fussnoten?|zeichen)",
+    re.I,
+)
+_FLAG_VALUES = {
+    *("", "a", "b", "c", "d", "e", "f", "g", "i", "l", "m", "n", "p", "q", "r", "s", "u", "v", "x"),
+    *("z", "be", "bp", "de", "dp", "ep", "bu", "ok", "final", "provisional", "preliminary"),
+    *("revised", "estimated", "normal", "published", "suppressed", "hidden", "confidential", "*"),
+    *(".", "..", ":", "break", "not available", "available", "actual", "official", "-"),
+}
+"""Flags that tell nothing of a count: its source, or that it is hidden."""
+
+
+@dataclass(frozen=True)
+class ColumnUse:
+    """What a column of a table was taken for.
+
+    Options
+    -------
+    column: its name.
+    role: what it is.
+    detail: of which dimension or number, in words.
+    """
+
+    column: str
+    role: Role
+    detail: str = ""
+
+    def to_dict(self) -> dict[str, str]:
+        """Return it as JSON; ``detail`` is left out where there is none."""
+        shown = {"column": self.column, "role": self.role}
+        return shown | ({"detail": self.detail} if self.detail else {})
+
+
+@dataclass(frozen=True)
+class SecondName:
+    """A column that names labels of another dimension once more, or groups of them.
+
+    Options
+    -------
+    column, of: the column, and the dimension.
+    labels: the label of the dimension behind each label of the column; for groups, the column's
+        label behind each label of the dimension.
+    is_group: whether each label of the column stands for several of the dimension.
+    """
+
+    column: str
+    of: str
+    labels: Mapping[str, str]
+    is_group: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeclaredColumns:
+    """Columns that the user declares, by name.
+
+    Options
+    -------
+    count: holds the counts.
+    dimension: dimensions.
+    percent: percentages or rates of the counts.
+    group: groups of another dimension's labels.
+    irrelevant: tell nothing of the counts; they are not read.
+    """
+
+    count: str | None = None
+    dimension: tuple[str, ...] = ()
+    percent: tuple[str, ...] = ()
+    group: tuple[str, ...] = ()
+    irrelevant: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ReadColumns:
+    """The columns of one table.
+
+    Options
+    -------
+    dimensions: by place in the header, the name.
+    percents: places of columns that seem to hold percentages.
+    numbers: places of further columns of numbers, which may be what percentages are of.
+    second_names: codes and groups of dimensions.
+    uses: what each other column is.
+    unaccounted: columns that were not understood.
+    """
+
+    dimensions: Mapping[int, str]
+    percents: tuple[int, ...] = ()
+    numbers: tuple[int, ...] = ()
+    second_names: tuple[SecondName, ...] = ()
+    uses: tuple[ColumnUse, ...] = ()
+    unaccounted: tuple[Unaccounted, ...] = field(default=())
+
+
+def is_percent_name(name: str) -> bool:
+    """Return whether a column's name says that it holds percentages or rates."""
+    return _PERCENT.fullmatch(name) is not None
+
+
+def is_code_name(name: str) -> bool:
+    """Return whether a column's name says that it holds codes or names of labels."""
+    return _CODE.fullmatch(name) is not None
+
+
+def find_declared(header: Sequence[str], names: Sequence[str]) -> set[int]:
+    """Return the places of declared columns in a header; those of other tables are left out."""
+    wanted = {name.casefold() for name in names}
+    return {at for at, name in enumerate(header) if name.casefold() in wanted}
+
+
+def require_declared(headers: Sequence[Sequence[str]], declared: DeclaredColumns) -> None:
+    """Refuse a declared column that no table has, and one that is declared twice."""
+    known = {name for header in headers for name in header}
+    folded = {name.casefold() for name in known}
+    options = {
+        "count": (declared.count,) if declared.count else (),
+        "dimension": declared.dimension,
+        "percent": declared.percent,
+        "group": declared.group,
+        "irrelevant": declared.irrelevant,
+    }
+    places: dict[str, str] = {}
+    for option, names in options.items():
+        for name in names:
+            if name.casefold() not in folded:
+                raise InputError(
+                    f"`--{option}`: no table has a column {visible(name)!r}"
+                    f"{did_you_mean(name, known)}"
+                )
+            other = places.setdefault(name.casefold(), option)
+            if other != option:
+                raise InputError(
+                    f"the column {visible(name)!r} is declared by `--{other}` and by "
+                    f"`--{option}`: leave one out"
+                )
+
+
+def ask_for_column(file: str, name: str, reason: str, *ways: str) -> Unaccounted:
+    """Return the question what a column is, with the options that answer it."""
+    options = [f"`--{way} {name}`" for way in ways]
+    return Unaccounted(
+        subject=f"column `{visible(name)}` of {visible(file)}",
+        reason=reason,
+        declaration=visible(" or ".join(options)),
+    )
+
+
+class _ColumnTexts:
+    """The columns of one table that are neither counts nor statistics."""
+
+    def __init__(self, file: str, header: Sequence[str], rows: Sequence[Row], rules: Rules) -> None:
+        self.file, self.header, self.rows, self.rules = file, header, rows, rules
+
+    def texts(self, at: int) -> list[str]:
+        """Return the cells of a column."""
+        return [cells[at] for _, cells in self.rows]
+
+    def labels(self, at: int) -> list[str]:
+        """Return the labels of a column; a margin, and an empty cell, is `MARGIN`."""
+        labels = map(label_of, self.texts(at))
+        return [MARGIN if not text or self.rules.is_total(text) else text for text in labels]
+
+    def is_empty(self, at: int) -> bool:
+        return not any(self.texts(at))
+
+    def is_constant(self, at: int) -> bool:
+        return len(set(self.labels(at)) - {MARGIN}) <= 1 and not self.has_gaps(at)
+
+    def has_gaps(self, at: int) -> bool:
+        return not all(self.texts(at))
+
+    def holds_numbers(self, at: int) -> bool:
+        """Return whether a column holds numbers and marks, and a number at least."""
+        texts = [text.removesuffix("%").strip() for text in self.texts(at) if text]
+        numbers = [read_number(text.replace(",", ".")) is not None for text in texts]
+        odd = [
+            text
+            for text, is_number in zip(texts, numbers, strict=True)
+            if not is_number and not self.rules.is_value(text) and not self.rules.is_total(text)
+        ]
+        return any(numbers) and not odd
+
+    def holds_fractions(self, at: int) -> bool:
+        """Return whether a number of a column has decimals or a percent sign."""
+        return self.holds_numbers(at) and any(
+            re.fullmatch(r"[\d\s]*\d([.,]\d{1,2}|[.,]\d{4,})\s*%?|[\d.,\s]+%", text)
+            for text in self.texts(at)
+        )
+
+    def holds_codes(self, at: int) -> bool:
+        """Return whether numbers are codes: zeros lead, or they are 1, 2, 3 and so on."""
+        texts = {text for text in self.texts(at) if text and not self.rules.is_total(text)}
+        leading = any(re.fullmatch(r"0\d+", text) for text in texts)
+        return leading or texts == set(map(str, range(1, len(texts) + 1)))
+
+    def are_apart(self, places: Sequence[int]) -> bool:
+        """Return whether no two rows have the same labels in all of some columns."""
+        keys = list(zip(*(self.labels(at) for at in places), strict=True))
+        if not places:
+            return len(self.rows) <= 1
+        return len(set(keys)) == len(keys)
+
+
+def read_columns(
+    file: str,
+    header: Sequence[str],
+    rows: Sequence[Row],
+    taken: Mapping[int, str],
+    rules: Rules,
+    declared: DeclaredColumns,
+    variable: str = "",
+) -> ReadColumns:
+    """Recognize what the columns are that hold no counts and no statistics.
+
+    Options
+    -------
+    file: name of the table, for questions.
+    header, rows: all columns and rows.
+    taken: columns that have a role, by place.
+    rules: which words are margins and marks.
+    declared: columns whose role the user declares.
+    variable: a dimension of this name has ranges as labels, which are no parts of groups.
+    """
+    table = _ColumnTexts(file, header, rows, rules)
+    dropped = find_declared(header, declared.irrelevant) - set(taken)
+    uses = [ColumnUse(header[at], "irrelevant", "declared") for at in sorted(dropped)]
+    forced = find_declared(header, declared.dimension)
+    percents = find_declared(header, declared.percent)
+    places = [at for at in range(len(header)) if at not in taken and at not in dropped | percents]
+    for at in list(places):
+        if table.is_empty(at) and at not in forced and len(places) > 1:
+            uses.append(ColumnUse(header[at], "empty"))
+            places.remove(at)
+    search = _SecondNames(table, places, declared, variable)
+    second_names = search.names
+    renamed = {second.column for second in second_names}
+    uses += [_use_of(second) for second in second_names]
+    places = [at for at in places if header[at] not in renamed]
+    needed = _needed(table, places, forced)
+    spare = [at for at in places if at not in needed]
+    unaccounted = search.questions
+    numbers: list[int] = []
+    for at in spare:
+        if _is_percent(table, at):
+            percents.add(at)
+        elif _holds_flags(table, at):
+            uses.append(ColumnUse(header[at], "flags"))
+        elif table.holds_numbers(at):
+            numbers.append(at)
+        else:
+            uses.append(ColumnUse(header[at], "not understood"))
+            unaccounted.append(_ask(table, at, needed))
+    return ReadColumns(
+        {at: header[at] for at in needed},
+        tuple(sorted(percents)),
+        tuple(numbers),
+        tuple(second_names),
+        tuple(uses),
+        tuple(unaccounted),
+    )
+
+
+def ask_for_numbers(file: str, name: str) -> Unaccounted:
+    """Return the question what a further column of numbers is."""
+    return ask_for_column(
+        file,
+        name,
+        "Its numbers may tell of hidden counts, and no sum of counts explains them.",
+        "irrelevant",
+        "dimension",
+    )
+
+
+def _use_of(second: SecondName) -> ColumnUse:
+    if second.is_group:
+        return ColumnUse(second.column, "group", f"labels of {second.of} are parts of its labels")
+    return ColumnUse(second.column, "code", f"labels of {second.of}")
+
+
+def _is_percent(table: _ColumnTexts, at: int) -> bool:
+    named = is_percent_name(table.header[at])
+    return table.holds_numbers(at) and (named or table.holds_fractions(at))
+
+
+def _holds_flags(table: _ColumnTexts, at: int) -> bool:
+    values = {text.casefold().strip("[]()") for text in table.texts(at)}
+    named = _FLAGS.fullmatch(table.header[at]) is not None
+    return values <= _FLAG_VALUES and (named or "" in values)
+
+
+def _ask(table: _ColumnTexts, at: int, needed: Sequence[int]) -> Unaccounted:
+    names = [table.header[other] for other in needed if _maps(table, other, at) is not None]
+    if table.has_gaps(at) or not names:
+        reason = "It was not understood, and may tell of hidden counts."
+    else:
+        reason = (
+            f"Each label of {visible(names[0])} has one of its labels, so it may be a code or "
+            "a group, or other rows are left out."
+        )
+    return ask_for_column(table.file, table.header[at], reason, "irrelevant", "dimension")
+
+
+def _needed(table: _ColumnTexts, places: Sequence[int], forced: set[int]) -> list[int]:
+    """Return the columns that tell rows apart, or whose only label is that of all rows.
+
+    Percentages are tried first, then flags, numbers, and labels from the last one on.
+    """
+
+    def rank(at: int) -> tuple[bool, bool, bool, int]:
+        numbers = table.holds_numbers(at) and not table.holds_codes(at)
+        return (not _is_percent(table, at), not _holds_flags(table, at), not numbers, -at)
+
+    kept = list(places)
+    if not table.are_apart(kept):
+        return kept  # two rows about the same people are refused where they stand
+    for at in sorted(places, key=rank):
+        is_spare = at not in forced and table.are_apart([k for k in kept if k != at])
+        if is_spare and len(kept) > 1 and _may_leave(table, at):
+            kept.remove(at)
+    return kept
+
+
+def _may_leave(table: _ColumnTexts, at: int) -> bool:
+    """Return whether a column that tells no rows apart may be something else than a dimension.
+
+    One label of all rows, as of a year, changes nothing: it stays a dimension.
+    """
+    is_odd = _is_percent(table, at) or _holds_flags(table, at) or table.has_gaps(at)
+    named = _FLAGS.fullmatch(table.header[at]) is not None
+    numbers = table.holds_numbers(at) and len(table.rows) > 1 and not table.is_constant(at)
+    return is_odd or named or numbers or not table.is_constant(at)
+
+
+def _maps(table: _ColumnTexts, source: int, target: int) -> dict[str, str] | None:
+    """Return the label of one column behind each label of another; None: there are several."""
+    pairs: dict[str, str] = {}
+    for label, other in zip(table.labels(source), table.labels(target), strict=True):
+        if pairs.setdefault(label, other) != other:
+            return None
+    return pairs
+
+
+class _SecondNames:
+    """Codes and groups among columns of labels, and columns that may be groups."""
+
+    def __init__(
+        self, table: _ColumnTexts, places: Sequence[int], declared: DeclaredColumns, variable: str
+    ) -> None:
+        self.table = table
+        self.names: list[SecondName] = []
+        self.questions: list[Unaccounted] = []
+        self._forced = find_declared(table.header, declared.dimension)
+        self._declared = find_declared(table.header, declared.group)
+        self._variable = find_declared(table.header, [variable])
+        self._left = [at for at in places if not _is_other(table, at)]
+        for pair in combinations(list(self._left), 2):
+            self._read_codes(*pair)
+        for at, other in permutations(list(self._left), 2):
+            self._read_groups(at, other)
+
+    def _read_codes(self, at: int, other: int) -> None:
+        table, second = self.table, _same_labels(self.table, at, other)
+        if second is None or not {at, other} <= set(self._left) or second[0] in self._forced:
+            return
+        column, of = second
+        self._left.remove(column)
+        pairs = {k: v for k, v in (_maps(table, column, of) or {}).items() if k != MARGIN}
+        self.names.append(SecondName(table.header[column], table.header[of], pairs, is_group=False))
+
+    def _read_groups(self, coarse: int, fine: int) -> None:
+        table = self.table
+        if not {coarse, fine} <= set(self._left) or coarse in self._forced:
+            return
+        pairs = None if fine in self._variable else _groups(table, fine, coarse)
+        if pairs is None:
+            return
+        if coarse in self._declared or _unlike_crossing(pairs) >= log(ODDS):
+            self._left.remove(coarse)
+            names = table.header[coarse], table.header[fine]
+            self.names.append(SecondName(*names, pairs, is_group=True))
+        elif len(pairs) >= FEWEST_MEMBERS and min(Counter(pairs.values()).values()) > 1:
+            name, of = visible(table.header[coarse]), visible(table.header[fine])
+            reason = f"Each label of `{of}` has one of its labels, so it may hold groups of them."
+            question = ask_for_column(table.file, name, reason, "group", "dimension")
+            self.questions.append(question)
+
+
+def _unlike_crossing(pairs: Mapping[str, str]) -> float:
+    """Return the logarithm of how much rarer so few pairs are if two dimensions are crossed.
+
+    Some cells of a crossing, drawn randomly, show each label once more rarely than this.
+    """
+    labels, groups = len(pairs), len(set(pairs.values()))
+    return log(comb(labels * groups, labels)) - labels * log(groups)
+
+
+def _is_other(table: _ColumnTexts, at: int) -> bool:
+    """Return whether a column holds numbers that are no codes, percentages or flags."""
+    if table.is_constant(at) or len(set(table.labels(at)) - {MARGIN}) < 2:
+        return True
+    if _FLAGS.fullmatch(table.header[at]):
+        return True
+    if _CODE.fullmatch(table.header[at]):
+        return False
+    if _holds_flags(table, at) and not table.are_apart([at]):
+        return True
+    return table.holds_numbers(at) and not table.holds_codes(at)
+
+
+def _same_labels(table: _ColumnTexts, at: int, other: int) -> tuple[int, int] | None:
+    """Return which of two columns is the code of which, where labels correspond one to one."""
+    forth, back = _maps(table, at, other), _maps(table, other, at)
+    if forth is None or back is None:
+        return None
+    has_name = any(_CODE.fullmatch(table.header[k]) for k in (at, other))
+    if not has_name and len(forth) < FEWEST_CLASSES:
+        return None
+    margins = [MARGIN in table.labels(k) for k in (at, other)]
+    if margins[0] != margins[1]:  # the names are those that tell which row is the total
+        return (other, at) if margins[0] else (at, other)
+    are_numbers = table.holds_numbers(at) and not table.holds_numbers(other)
+    codes = re.search(r"(?i)code|id|nuts|iso|ags|fips|kz|nr\b", table.header[at]) is not None
+    return (at, other) if are_numbers or codes else (other, at)
+
+
+def _groups(table: _ColumnTexts, fine: int, coarse: int) -> dict[str, str] | None:
+    """Return the group of each label, where a column holds groups of another column's labels.
+
+    None where a label is in several groups, and where no group has two labels.
+    """
+    pairs: dict[str, str] = {}
+    for label, group in zip(table.labels(fine), table.labels(coarse), strict=True):
+        if label != MARGIN and (group == MARGIN or pairs.setdefault(label, group) != group):
+            return None
+    groups = list(pairs.values())
+    return pairs if 1 < len(set(groups)) < len(groups) else None

@@ -1,0 +1,346 @@
+"""Percentages and rates beside counts: of which counts they are, and what they tell of hidden ones.
+
+A percentage that is printed to some decimals is within half a unit of the last one. With the number
+of people that it is of, it limits the count of its row; with the count, it limits that number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations
+from math import ceil, floor
+
+from narcissus._visible import visible
+from narcissus.counts.marks import LARGEST_COUNT, Meaning, Rules, decimals, read_number
+from narcissus.counts.reading import Cell
+from narcissus.errors import InputError
+
+DERIVED = "derived"
+"""Kind of a number that is not printed, and follows from percentages."""
+SCALES = (100, 1, 1000, 10_000, 100_000, 1_000_000)
+SWEEPS = 4
+MOST_DIMENSIONS = 8
+Key = frozenset[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Share:
+    """A printed percentage: its limits as a share of the whole, both included."""
+
+    low: Fraction
+    high: Fraction
+
+    def of(self, whole: Meaning) -> tuple[int, int | None]:
+        """Return the least and the most people with this share of a whole."""
+        high = None if whole.high is None else floor(self.high * whole.high)
+        return ceil(self.low * whole.low), high
+
+    def behind(self, part: Meaning) -> tuple[int, int | None]:
+        """Return the least and the most people of whom a part has this share."""
+        low = ceil(part.low / self.high) if self.high > 0 else 0
+        high = None if part.high is None or self.low <= 0 else floor(part.high / self.low)
+        return low, high
+
+
+@dataclass(frozen=True)
+class PercentRead:
+    """What the percentages of a column tell.
+
+    Options
+    -------
+    cells: the table's cells, with what percentages tell of their counts.
+    of: what the percentages are of, in words; empty: this was not recognized.
+    is_used: whether all that they tell is in the cells.
+    why: why not.
+    """
+
+    cells: list[Cell]
+    of: str = ""
+    is_used: bool = True
+    why: str = ""
+
+
+def read_shares(texts: Sequence[str], rules: Rules) -> list[tuple[Fraction, Fraction] | None]:
+    """Read printed percentages: each with half a unit of its last decimal; None: it is a mark.
+
+    All have as many decimals as the most exact one, unless marks of percent differ. Raises
+    `InputError` for a text that is neither.
+    """
+    plain = [text.removesuffix("%").strip().replace(",", ".") for text in texts]
+    numbers: list[Fraction | None] = []
+    for text, printed in zip(plain, texts, strict=True):
+        number = None if rules.suppressed(text) is not None else read_number(text)
+        if number is None and rules.suppressed(text) is None:
+            raise InputError(f"{printed!r} is no percentage")
+        if number is not None and number < 0:
+            raise InputError(f"{printed!r} is negative")
+        numbers.append(number)
+    places = max(
+        (decimals(t) for t, n in zip(plain, numbers, strict=True) if n is not None), default=0
+    )
+    half = Fraction(1, 2 * 10**places)
+    return [None if number is None else (number, half) for number in numbers]
+
+
+def use_percents(
+    cells: Sequence[Cell],
+    shares: Sequence[tuple[Fraction, Fraction] | None],
+    rules: Rules,
+    *,
+    is_named: bool,
+) -> PercentRead:
+    """Find what percentages are of, and narrow the counts of cells by them.
+
+    Options
+    -------
+    cells: of one table, a row each.
+    shares: the percentage of each row and half a unit of its last decimal, from `read_shares`.
+    is_named: whether the column's name says that it holds percentages, so that one row that agrees
+        is enough.
+    """
+    cells = list(cells)
+    if rules.base > 1 or rules.key is not None:
+        return _of_printed(cells, shares)
+    ways = [
+        _Way(cells, shares, frozenset(margin), scale)
+        for margin in _margins(cells)
+        for scale in SCALES[:2]
+    ]
+    ways = [way for way in ways if way.agrees]
+    if not ways:
+        return PercentRead(cells, is_used=False, why="They are no percentages of these counts.")
+    fewest = 1 if is_named else 2
+    best = max(ways, key=lambda way: way.checks)
+    if best.checks < fewest and not best.is_of_all:
+        why = "Too few rows show of which counts they are percentages."
+        return PercentRead(cells, is_used=False, why=why)
+    rivals = [way for way in ways if way.checks == best.checks and way.scale == best.scale]
+    narrowed, is_used = best.narrowed()
+    if len({way.wholes for way in rivals}) > 1:
+        why = f"It is not settled whether they are percentages {best.words} or {rivals[1].words}."
+        return PercentRead(cells, best.words, is_used=False, why=why)
+    why = "" if is_used else f"They are percentages {best.words}, which is not printed exactly."
+    return PercentRead(narrowed, best.words, is_used, why)
+
+
+def use_rates(
+    cells: Sequence[Cell],
+    shares: Sequence[tuple[Fraction, Fraction] | None],
+    wholes: Mapping[str, Sequence[str]],
+    rules: Rules,
+) -> tuple[list[Cell], str] | None:
+    """Narrow counts by rates of another column's numbers; None: they are of none of these.
+
+    Options
+    -------
+    wholes: the texts of other columns of numbers, by name.
+    """
+    for name, texts in wholes.items():
+        numbers = [read_number(text, thousands_point=True) for text in texts]
+        for scale in SCALES:
+            narrowed: list[Cell] = []
+            checks = 0
+            for cell, share, number in zip(cells, shares, numbers, strict=True):
+                narrowed.append(cell)
+                if share is None or number is None or number <= 0:
+                    continue
+                limits = Share((share[0] - share[1]) / scale, (share[0] + share[1]) / scale)
+                least, largest = ceil(limits.low * number), floor(limits.high * number)
+                if cell.count.kind == "exact":
+                    if not least <= cell.count.low <= largest:
+                        break
+                    checks += cell.count.low > 0
+                elif cell.count.low <= largest and least <= (cell.count.high or largest):
+                    narrowed[-1] = _narrow(cell, least, largest)
+                else:
+                    break
+            else:
+                if checks >= 2 and rules.base == 1 and rules.key is None:
+                    return narrowed, name
+    return None
+
+
+def _margins(cells: Sequence[Cell]) -> Iterator[tuple[str, ...]]:
+    """Yield the dimensions that a percentage's whole has in a margin, all of them first."""
+    names = sorted({name for cell in cells for name in cell.labels})
+    if len(names) > MOST_DIMENSIONS:
+        names = names[:MOST_DIMENSIONS]
+    for size in range(len(names), 0, -1):
+        yield from combinations(names, size)
+
+
+def _narrow(cell: Cell, low: int, high: int | None) -> Cell:
+    """Limit a cell's count further. Raises `InputError` where nothing is left."""
+    count = cell.count
+    least = max(count.low, low)
+    largest = count.high if high is None else high if count.high is None else min(count.high, high)
+    if largest is not None and least > largest:
+        raise InputError(
+            f"{cell}: the percentage of this row is that of {low} to {high} people, and its count "
+            "is another one: correct one of them"
+        )
+    if (least, largest) == (count.low, count.high):
+        return cell
+    return replace(cell, count=replace(count, low=least, high=largest))
+
+
+class _Way:
+    """Percentages taken as those of a margin of some dimensions, at a scale."""
+
+    def __init__(
+        self,
+        cells: Sequence[Cell],
+        shares: Sequence[tuple[Fraction, Fraction] | None],
+        margin: frozenset[str],
+        scale: int,
+    ) -> None:
+        self.cells, self.margin, self.scale = list(cells), margin, scale
+        self.shares = [
+            None
+            if share is None
+            else Share(max(Fraction(0), share[0] - share[1]) / scale, (share[0] + share[1]) / scale)
+            for share in shares
+        ]
+        self._at = {frozenset(cell.labels.items()): at for at, cell in enumerate(cells)}
+        self.keys = [self._whole(cell) for cell in cells]
+        self._known: dict[Key, Meaning] = {
+            key: cells[self._at[key]].count for key in self.keys if key in self._at
+        }
+        self.checks = 0
+        self.agrees = self._learn() and self._is_possible()
+
+    def _whole(self, cell: Cell) -> Key:
+        pairs = cell.labels.items()
+        return frozenset((name, label) for name, label in pairs if name not in self.margin)
+
+    @property
+    def words(self) -> str:
+        others = {name for cell in self.cells for name in cell.labels} - self.margin
+        margin = " and ".join(f"`{visible(name)}`" for name in sorted(self.margin))
+        inside = f" within {', '.join(f'`{visible(n)}`' for n in sorted(others))}" if others else ""
+        return f"of all {margin}{inside}"
+
+    @property
+    def wholes(self) -> tuple[tuple[int, int | None], ...]:
+        """The least and the most people whom each row's percentage is of."""
+        some = [key for key, share in zip(self.keys, self.shares, strict=True) if share]
+        known = [self._known.get(key, Meaning(0, None, DERIVED)) for key in some]
+        return tuple((whole.low, whole.high) for whole in known)
+
+    @property
+    def is_of_all(self) -> bool:
+        """Whether percentages are printed of totals alone, which are all of themselves."""
+        rows = zip(self.cells, self.shares, self.keys, strict=True)
+        return all(
+            share is None or (key == frozenset(cell.labels.items()) and cell.count.kind == "exact")
+            for cell, share, key in rows
+        )
+
+    def _learn(self) -> bool:
+        """Limit the wholes by rows whose count is printed; return whether all rows agree."""
+        rows = list(zip(self.cells, self.shares, self.keys, strict=True))
+        for cell, share, key in rows:
+            if share is None or cell.count.kind != "exact":
+                continue
+            whole = self._known.get(key, Meaning(0, LARGEST_COUNT, DERIVED))
+            is_margin = key == frozenset(cell.labels.items())
+            low, high = share.behind(cell.count)
+            least = max(whole.low, low)
+            ends = [end for end in (whole.high, high) if end is not None]
+            largest = min(ends) if ends else None
+            if largest is not None and least > largest:
+                return False
+            self.checks += not is_margin and _is_check(cell.count.low, whole)
+            self._known[key] = replace(whole, low=least, high=largest)
+        return self._sums_agree(rows)
+
+    def _is_possible(self) -> bool:
+        """Return whether each hidden count may have its percentage."""
+        try:
+            self.narrowed()
+        except InputError:
+            return False
+        return True
+
+    def _sums_agree(self, rows: Sequence[tuple[Cell, Share | None, Key]]) -> bool:
+        """Return whether the percentages of no whole exceed all of it."""
+        if len(self.margin) != 1:
+            return True
+        sums: dict[Key, list[Share]] = {}
+        for cell, share, key in rows:
+            if share is not None and key != frozenset(cell.labels.items()):
+                sums.setdefault(key, []).append(share)
+        lows = {key: sum(share.low for share in shares) for key, shares in sums.items()}
+        highs = {key: sum(share.high for share in shares) for key, shares in sums.items()}
+        self.checks += any(lows[key] <= 1 <= highs[key] and len(sums[key]) > 1 for key in sums)
+        return all(low <= 1 for low in lows.values())
+
+    def narrowed(self) -> tuple[list[Cell], bool]:
+        """Return the cells that percentages narrow, and whether they tell nothing more."""
+        cells, known = list(self.cells), dict(self._known)
+        for _ in range(SWEEPS):
+            for at, (share, key) in enumerate(zip(self.shares, self.keys, strict=True)):
+                if share is None or key not in known:
+                    continue
+                whole = known[key]
+                if cells[at].count.kind != "exact":
+                    cells[at] = _narrow(cells[at], *share.of(whole))
+                low, high = share.behind(cells[at].count)
+                least = max(whole.low, low)
+                ends = [end for end in (whole.high, high) if end is not None]
+                known[key] = replace(whole, low=least, high=min(ends) if ends else None)
+                if ends and least > min(ends):
+                    raise InputError(f"{cells[at]}: no number of people has this percentage")
+        for key, whole in known.items():
+            if key in self._at:
+                place = self._at[key]
+                cells[place] = _narrow(cells[place], whole.low, whole.high)
+            elif whole.high is not None and whole.high < LARGEST_COUNT:
+                example = next(c for c, k in zip(cells, self.keys, strict=True) if k == key)
+                count = Meaning(whole.low, whole.high, DERIVED)
+                cells.append(
+                    replace(example, labels=dict(key), count=count, printed="", statistics={})
+                )
+        is_exact = all(
+            known[key].low == known[key].high
+            for key, share in zip(self.keys, self.shares, strict=True)
+            if share is not None and key in known
+        )
+        return cells, is_exact and all(
+            key in known for key, share in zip(self.keys, self.shares, strict=True) if share
+        )
+
+
+def _is_check(count: int, whole: Meaning) -> bool:
+    """Return whether a percentage of this whole could have been another one."""
+    if whole.high is None or count == 0 or count == whole.low == whole.high:
+        return False
+    return 2 * (whole.high - whole.low) < whole.high < LARGEST_COUNT
+
+
+def _of_printed(
+    cells: list[Cell], shares: Sequence[tuple[Fraction, Fraction] | None]
+) -> PercentRead:
+    """Accept percentages of rounded or perturbed numbers: they tell nothing beyond these.
+
+    That holds where each is next to a printed number, and is that number's percentage.
+    """
+    printed = {frozenset(cell.labels.items()): read_number(cell.printed) for cell in cells}
+    why = "They tell more than the numbers that are printed, or are no percentages of them."
+    for margin in _margins(cells):
+        way = _Way(cells, shares, frozenset(margin), 100)
+        for scale in SCALES[:2]:
+            checks = 0
+            for cell, share, key in zip(cells, shares, way.keys, strict=True):
+                if share is None:
+                    continue
+                part, whole = read_number(cell.printed), printed.get(key)
+                if part is None or not whole or abs(part * scale / whole - share[0]) > share[1]:
+                    break
+                checks += part not in (0, whole)
+            else:
+                if checks:
+                    return PercentRead(cells, way.words)
+    return PercentRead(cells, is_used=False, why=why)

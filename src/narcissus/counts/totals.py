@@ -1,0 +1,488 @@
+"""Totals and groups among the labels of a dimension, recognized by sums.
+
+A label whose numbers are the sum of all others is a total, whatever its name. A label whose numbers
+are the sum of some others is a group of these. What sums show by coincidence alone with a chance of
+less than one in `ODDS` is recognized; where hidden numbers leave it open, the user is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import comb, inf, log
+from typing import Any
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from narcissus._visible import visible
+from narcissus.counts.marks import Meaning, Rules
+from narcissus.counts.reading import Cell, Variable
+from narcissus.counts.system import Structure
+from narcissus.rows import Unaccounted
+
+ODDS = 1000.0
+REFUTED_ODDS = 2.0
+"""The same where the labels exceed the printed total, so that some are groups."""
+MOST_LABELS = 60
+"""Labels of a dimension among which any set is tried; of more, neighbours and codes alone."""
+FEW_LABELS = 25
+"""The same where no printed total shows that there are groups."""
+MOST_CODES = 500
+"""Labels of a dimension whose codes are compared."""
+MOST_RUNS = 100
+"""Labels of a dimension whose neighbours are tried."""
+Context = frozenset[tuple[str, str]]
+Ends = tuple[float, float]
+_UNKNOWN: Ends = (0.0, inf)
+_FREE = 1e9
+_DEEPER = r"([0-9A-Z.]+|\s*[-:/>\u2013].+)"
+"""What a label's code or name has beyond that of its group."""
+
+
+@dataclass(frozen=True)
+class FoundLabels:
+    """What labels of dimensions turned out to be.
+
+    Options
+    -------
+    totals: by dimension, labels that stand for all people.
+    parents: by dimension, the group of each label.
+    questions: labels that may be totals or groups, as far as hidden numbers show.
+    """
+
+    totals: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    parents: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    questions: tuple[Unaccounted, ...] = ()
+
+    def joined(self, later: FoundLabels) -> FoundLabels:
+        """Return these totals and groups with those that were found later, and its questions."""
+        totals = {
+            name: tuple(dict.fromkeys((*self.totals.get(name, ()), *later.totals.get(name, ()))))
+            for name in {**self.totals, **later.totals}
+        }
+        return FoundLabels(totals, {**self.parents, **later.parents}, later.questions)
+
+    def without_totals(self, cells: Iterable[Cell]) -> list[Cell]:
+        """Return cells in which a label that is a total is a margin."""
+        kept: list[Cell] = []
+        for cell in cells:
+            labels = {
+                name: label
+                for name, label in cell.labels.items()
+                if label not in self.totals.get(name, ())
+            }
+            kept.append(replace(cell, labels=labels) if len(labels) < len(cell.labels) else cell)
+        return kept
+
+
+def find_labels(
+    cells: Sequence[Cell], structure: Structure, rules: Rules, flat: Sequence[str] = ()
+) -> FoundLabels:
+    """Recognize totals and groups among labels, by the sums of all tables.
+
+    Dimensions with a declared hierarchy, those of ``flat``, ranges of the variable, and declared
+    parts are left as they are.
+    """
+    totals: dict[str, set[str]] = {}
+    parents: dict[str, dict[str, str]] = {}
+    questions: dict[tuple[str, str], Unaccounted] = {}
+    is_hidden = any(cell.count.kind != "exact" for cell in cells)
+    for (file, name), rows in _tables(cells, structure).items():
+        if name in flat:
+            continue
+        within = {part.dimension for part in structure.within.get(file, ())}
+        declared = structure.parents.get(name, {})
+        search = _LabelSums(
+            file, name, rows, rules, declared, is_open=name in {*structure.others, *within}
+        )
+        label = search.total()
+        tree = {} if declared or label else search.groups()
+        label = label or search.root(tree)
+        if label is not None:
+            totals.setdefault(name, set()).add(label)
+            search.drop(label)
+            tree = {} if declared else search.groups()
+        for part, whole in tree.items():
+            parents.setdefault(name, {}).setdefault(part, whole)
+        if is_hidden and name not in within and not declared:
+            questions |= {(name, question.subject): question for question in search.questions(tree)}
+    known = {(name, label) for name, labels in totals.items() for label in labels}
+    parents = {
+        name: tree
+        for name, each in parents.items()
+        if (tree := {k: v for k, v in each.items() if not {(name, k), (name, v)} & known})
+    }
+    left = [q for (name, _), q in questions.items() if not _is_settled(q, name, totals, parents)]
+    return FoundLabels({k: tuple(sorted(v)) for k, v in totals.items()}, parents, tuple(left))
+
+
+def _is_settled(
+    question: Unaccounted,
+    name: str,
+    totals: Mapping[str, set[str]],
+    parents: Mapping[str, Mapping[str, str]],
+) -> bool:
+    """Return whether another table settles what a label is."""
+    labels = totals.get(name, set()) | set(parents.get(name, {}).values())
+    return any(question.subject.startswith(_subject(label, name)) for label in labels)
+
+
+def _subject(label: str, name: str) -> str:
+    return f"label `{visible(label)}` of `{visible(name)}`"
+
+
+def _tables(
+    cells: Sequence[Cell], structure: Structure
+) -> dict[tuple[str, str], dict[Context, dict[str | None, Meaning]]]:
+    """Return the numbers of each dimension's labels, by table and the other labels.
+
+    None stands for the margin, which another table about all people may print.
+    """
+    variable = structure.variable
+    everybody = {
+        frozenset(cell.labels.items()): cell.count
+        for cell in cells
+        if cell.file not in structure.within
+    }
+    names: dict[str, set[str]] = {}
+    for cell in cells:
+        names.setdefault(cell.file, set()).update(cell.labels)
+    tables: dict[tuple[str, str], dict[Context, dict[str | None, Meaning]]] = {}
+    for cell in cells:
+        for name in names[cell.file]:
+            if variable is not None and variable.is_named(name):
+                continue
+            context = frozenset(item for item in cell.labels.items() if item[0] != name)
+            rows = tables.setdefault((cell.file, name), {}).setdefault(context, {})
+            rows[cell.labels.get(name)] = cell.count
+    for (file, _), contexts in tables.items():
+        for context, rows in contexts.items():
+            if None not in rows and file not in structure.within and context in everybody:
+                rows[None] = everybody[context]
+    return tables
+
+
+def _ends(count: Meaning | None) -> Ends:
+    if count is None:
+        return _UNKNOWN
+    return float(count.low), inf if count.high is None else float(count.high)
+
+
+def _wholes(label: str, parents: Mapping[str, str]) -> Iterator[str]:
+    """Yield the groups that a label is a part of."""
+    seen = {label}
+    while (label := parents.get(label, label)) not in seen:
+        seen.add(label)
+        yield label
+
+
+class _LabelSums:
+    """The labels of one dimension in one table, and their sums."""
+
+    def __init__(
+        self,
+        file: str,
+        name: str,
+        contexts: Mapping[Context, Mapping[str | None, Meaning]],
+        rules: Rules,
+        parents: Mapping[str, str],
+        *,
+        is_open: bool = False,
+    ) -> None:
+        self.file, self.name = file, name
+        self._is_open = is_open  # whether people have none of the labels
+        declared = {label.casefold() for label in rules.parts}
+        order = dict.fromkeys(label for rows in contexts.values() for label in rows)
+        self.labels = [
+            label
+            for label in order
+            if label is not None and not any(whole in order for whole in _wholes(label, parents))
+        ]
+        self._parts = {label for label in self.labels if label.casefold() in declared}
+        self._rows = [
+            {label: _ends(count) for label, count in rows.items()} for rows in contexts.values()
+        ]
+
+    def drop(self, label: str) -> None:
+        """Take a label for the margin."""
+        self.labels.remove(label)
+        for row in self._rows:
+            if label in row:
+                row[None] = row.pop(label)
+
+    def _sum(self, row: Mapping[str | None, Ends], labels: Iterable[str]) -> Ends:
+        ends = [row.get(label, _UNKNOWN) for label in labels]
+        return sum(low for low, _ in ends), sum(high for _, high in ends)
+
+    def _weigh(self, whole: str | None, parts: Sequence[str], *, has_others: bool = False) -> float:
+        """Return the logarithm of the odds that a label is the sum of others by coincidence.
+
+        Infinite below: a row contradicts it.
+        """
+        weight = 0.0
+        for row in self._rows:
+            if whole not in row:
+                continue
+            low, high = row[whole]
+            least, largest = self._sum(row, parts)
+            largest = inf if has_others else largest
+            if low > largest or high < least:
+                return -inf
+            if high < inf and largest < inf and high > 0:
+                width = (largest - least) + (high - low) + 1
+                weight += max(0.0, log((high + 1) / width))
+        return weight
+
+    def _has_margin(self) -> bool:
+        """Return whether a row prints the number of all labels together."""
+        margins = [row[None] for row in self._rows if None in row and len(row) > 1]
+        return any(low > 0 or high == 0 for low, high in margins)
+
+    def _weigh_margin(self, labels: Sequence[str]) -> float:
+        """Return the evidence that some labels together are the printed margin."""
+        if not self._has_margin():
+            return -inf
+        return self._weigh(None, labels, has_others=self._is_open)
+
+    def _is_margin_too(self, label: str) -> bool:
+        """Return whether no row prints another number for the label than for the margin."""
+        pairs = [(row[None], row[label]) for row in self._rows if None in row and label in row]
+        return all(a[0] <= b[1] and b[0] <= a[1] for a, b in pairs)
+
+    def _same_as_margin(self, label: str) -> float:
+        """Return the evidence of rows that print the same number for a label and the margin."""
+        pairs = [(row[None], row[label]) for row in self._rows if None in row and label in row]
+        return sum(log(a[0] + 1) for a, b in pairs if a == b and a[0] == a[1])
+
+    def _candidates(self) -> dict[str, float]:
+        """Return labels that may be the sum of all others, with the evidence for it."""
+        if len(self.labels) < 3:
+            return {}
+        weights: dict[str, float] = {}
+        for label in self.labels:
+            if label in self._parts or not self._is_margin_too(label):
+                continue
+            others = [other for other in self.labels if other != label]
+            weight = self._weigh(label, others, has_others=self._is_open)
+            weight += self._same_as_margin(label)
+            is_printed = any(row[label][0] > 0 for row in self._rows if label in row)
+            if weight > -inf and is_printed:
+                weights[label] = weight
+        return weights
+
+    def total(self) -> str | None:
+        """Return the label that is the sum of all others, if that is no coincidence."""
+        weights = self._candidates()
+        need = log(ODDS) + log(max(1, len(self.labels)))
+        label = max(weights, key=weights.__getitem__, default=None)
+        return label if label is not None and weights[label] >= need else None
+
+    def root(self, tree: Mapping[str, str]) -> str | None:
+        """Return the label that all others are parts of, directly or not."""
+        roots = [label for label in self.labels if label not in tree]
+        is_whole = len(roots) == 1 and len(tree) > 1 and not self._is_open
+        return roots[0] if is_whole and self._is_margin_too(roots[0]) else None
+
+    def groups(self) -> dict[str, str]:
+        """Return the group of each label that is part of one.
+
+        The surest group is taken first, and its parts are left out, until the labels that are left
+        sum to the printed total.
+        """
+        tree: dict[str, str] = {}
+        tops = list(self.labels)
+        while len(tops) > 2:
+            weight = self._weigh_margin(tops)
+            if weight >= log(ODDS):
+                break
+            odds = ODDS if weight > -inf or not self._has_margin() else REFUTED_ODDS
+            ways = [way for label in tops for way in self._ways(label, tops, odds)]
+            if not ways:
+                break
+            _, whole, parts = max(ways, key=lambda way: way[0])
+            tree |= dict.fromkeys(parts, whole)
+            tops = [label for label in tops if label not in parts]
+        return tree
+
+    def _ways(
+        self, label: str, tops: Sequence[str], odds: float
+    ) -> Iterator[tuple[float, str, list[str]]]:
+        """Yield sets of labels that sum to a label, with the evidence beyond what it needs."""
+        if label in self._parts:
+            return
+        runs = log(odds) + 2 * log(len(tops))
+        is_refuted = odds < ODDS
+        ways = [
+            (parts, 0.0 if is_refuted else low)
+            for parts, low in self._named(label)
+            if set(parts) <= set(tops)
+        ]
+        if len(tops) > 3:
+            ways += [(parts, runs) for parts in self._runs(label, tops)]
+        if 3 < len(tops) <= MOST_LABELS and (is_refuted or len(tops) <= FEW_LABELS):
+            ways += self._any(label, tops, odds)
+        for parts, need in ways:
+            weight = self._weigh(label, parts)
+            if weight >= need:
+                yield weight - need, label, parts
+
+    @cached_property
+    def _spans(self) -> dict[str, tuple[int, int]]:
+        number = Variable("", 0, 10**9)
+        spans = {label: number.span(label) for label in self.labels}
+        return {label: span for label, span in spans.items() if span is not None}
+
+    def _named(self, label: str) -> Iterator[tuple[list[str], float]]:
+        """Yield labels whose names say that they are the parts of a label, and what sums must show.
+
+        Ranges speak for themselves; codes that begin alike need some evidence.
+        """
+        spans = self._spans
+        if label in spans:
+            low, high = spans[label]
+            inside = sorted(
+                (span, other)
+                for other, span in spans.items()
+                if low <= span[0] and span[1] <= high and span != (low, high)
+            )
+            tiles: list[str] = []
+            at = low
+            while at <= high:
+                step = [(span, other) for span, other in inside if span[0] == at]
+                if not step:
+                    break
+                span, other = step[-1]
+                tiles.append(other)
+                at = span[1] + 1
+            if at == high + 1 and len(tiles) > 1:
+                yield tiles, 0.0
+        elif len(parts := self._coded(label)) > 1:
+            yield parts, log(10)
+
+    def _coded(self, label: str) -> list[str]:
+        """Return labels whose code begins with a label's code, without parts of these."""
+        longer = [
+            other
+            for other in self.labels
+            if other.startswith(label) and re.fullmatch(re.escape(label) + _DEEPER, other)
+        ]
+        if len(self.labels) > MOST_CODES:
+            return []
+        nearest = [
+            other
+            for other in longer
+            if not any(other != between and other.startswith(between) for between in longer)
+        ]
+        is_coded = any(re.search(r"[\d\W]", other[len(label) :]) for other in nearest)
+        return nearest if is_coded else []
+
+    def _runs(self, label: str, tops: Sequence[str]) -> Iterator[list[str]]:
+        """Yield neighbours behind a label, and before it."""
+        if len(tops) > MOST_RUNS:
+            return
+        at = tops.index(label)
+        for end in range(at + 3, len(tops) + 1):
+            yield list(tops[at + 1 : end])
+        for begin in range(at - 2, -1, -1):
+            yield list(tops[begin:at])
+
+    def _sets(self, label: str, others: Sequence[str]) -> Any:
+        """Solve for a set of others that sums to a label in all rows.
+
+        Of several sets, one of few labels is taken whose numbers are printed.
+        """
+        rows = [row for row in self._rows if label in row]
+        ends = [[row.get(other, _UNKNOWN) for other in others] for row in rows]
+        lows = np.array([[low for low, _ in row] for row in ends])
+        highs = np.array([[min(high, _FREE) for _, high in row] for row in ends])
+        return milp(
+            1 + 0.5 * (highs >= _FREE).sum(axis=0),
+            constraints=[
+                LinearConstraint(lows, -np.inf, np.array([row[label][1] for row in rows])),
+                LinearConstraint(highs, np.array([row[label][0] for row in rows]), np.inf),
+                LinearConstraint(np.ones((1, len(others))), 2, len(others)),
+            ],
+            bounds=Bounds(0, 1),
+            integrality=np.ones(len(others), np.int64),
+            options={"time_limit": 5.0},
+        )
+
+    def _may_be_sum(self, label: str) -> bool:
+        """Return whether no row contradicts that a label is the sum of some others."""
+        if label in self._parts:
+            return False
+        return self._sets(label, [other for other in self.labels if other != label]).status != 2
+
+    def _any(
+        self, label: str, tops: Sequence[str], odds: float
+    ) -> Iterator[tuple[list[str], float]]:
+        """Yield a set of others that sums to a label in all rows, and the evidence it needs."""
+        others = [other for other in tops if other != label]
+        printed = [row[label][1] for row in self._rows if label in row and row[label][1] < inf]
+        if sum(log(count + 1) for count in printed) < log(odds):
+            return
+        solved = self._sets(label, others)
+        if solved.x is not None:
+            parts = [other for other, is_in in zip(others, solved.x > 0.5, strict=True) if is_in]
+            yield parts, log(odds) + log(comb(len(others), len(parts))) + log(len(tops))
+
+    def questions(self, groups: Mapping[str, str]) -> Iterator[Unaccounted]:
+        """Yield labels that hidden numbers leave open: a total or a part, a group or a part."""
+        settled = {*groups, *groups.values()}
+        is_open = not settled and not self._has_margin() and self._are_hidden()
+        if is_open and any(map(self._may_be_sum, self.labels)):
+            yield self._ask_for_total()
+            return
+        if self._weigh_margin(self.labels) >= log(ODDS):
+            return
+        for label in self.labels:
+            if label in settled or label in self._parts:
+                continue
+            for parts, _ in self._named(label):
+                if self._weigh(label, parts) > -inf and not set(parts) & self._parts:
+                    words = ", ".join(map(visible, parts[:3]))
+                    yield self._ask(label, f"the sum of {words}{' ...' * (len(parts) > 3)}")
+        yield from self._overlaps(settled)
+
+    def _overlaps(self, settled: set[str]) -> Iterator[Unaccounted]:
+        """Yield a range that overlaps another one, where neither is the other's part."""
+        spans = sorted(
+            (span, label)
+            for label, span in self._spans.items()
+            if label not in settled | self._parts
+        )
+        last: tuple[int, str] | None = None
+        for (low, high), label in spans:
+            if last is not None and low <= last[0]:
+                yield self._ask(label, f"about people whom `{visible(last[1])}` counts, too")
+                return
+            if last is None or high > last[0]:
+                last = (high, label)
+
+    def _are_hidden(self) -> bool:
+        """Return whether a table without a total hides cells of three labels or more."""
+        ends = [end for row in self._rows for end in row.values()]
+        return len(self.labels) > 2 and any(low < high for low, high in ends)
+
+    def _ask_for_total(self) -> Unaccounted:
+        """Ask which label is the total, where no total of a dimension is printed."""
+        weights = self._candidates()
+        label = max(weights, key=weights.__getitem__, default="LABEL")
+        example = f", such as `{visible(label)}`" if weights else ""
+        return Unaccounted(
+            subject=f"dimension `{visible(self.name)}` of {visible(self.file)}",
+            reason=f"No total is printed, unless one label is the sum of others{example}.",
+            declaration=visible(
+                f"`--total {label}`, `--hierarchy {self.name}=FILE` or `--flat {self.name}`"
+            ),
+        )
+
+    def _ask(self, label: str, what: str) -> Unaccounted:
+        return Unaccounted(
+            subject=f"{_subject(label, self.name)} in {visible(self.file)}",
+            reason=f"Its numbers may be {what}.",
+            declaration=visible(f"`--hierarchy {self.name}=FILE` or `--part {label}`"),
+        )

@@ -1,0 +1,51 @@
+"""The inside of the sandbox for a stranger's model: lay it out without memory, read its tokenizer.
+
+It gets the staged folder without weights as ``release`` and prints, as JSON, how many parameters
+the model has and how many bytes of buffers. Whatever a configuration makes a library do is done
+here first, under the limits on memory and time, and without network and files of others.
+"""
+
+import importlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
+torch: Any = importlib.import_module("torch")
+transformers: Any = importlib.import_module("transformers")
+LOCAL = {"local_files_only": True, "trust_remote_code": False}
+
+
+def language(folder: Path) -> list[Any]:
+    config = transformers.AutoConfig.from_pretrained(folder, **LOCAL)
+    with torch.device("meta"):
+        model = transformers.AutoModelForCausalLM.from_config(config, trust_remote_code=False)
+    transformers.AutoTokenizer.from_pretrained(folder, **LOCAL)
+    return [model]
+
+
+def images(folder: Path) -> list[Any]:
+    diffusers: Any = importlib.import_module("diffusers")
+    models: list[Any] = []
+    for name, entry in json.loads((folder / "model_index.json").read_text()).items():
+        if not isinstance(entry, list) or entry[0] is None or not (folder / name).is_dir():
+            continue
+        part: Any = getattr(diffusers if entry[0] == "diffusers" else transformers, entry[1], None)
+        if isinstance(part, type) and issubclass(part, diffusers.ModelMixin):
+            with torch.device("meta"):
+                models.append(part.from_config(part.load_config(folder / name)))
+        elif isinstance(part, type) and issubclass(part, transformers.PreTrainedModel):
+            config = part.config_class.from_pretrained(folder / name, **LOCAL)
+            with torch.device("meta"):
+                models.append(part(config))
+        elif part is not None:
+            part.from_pretrained(folder / name)
+    return models
+
+
+here = Path("release")
+laid_out = (images if (here / "model_index.json").exists() else language)(here)
+parameters = [part.numel() for model in laid_out for part in model.parameters()]
+buffers = [part.numel() * part.element_size() for model in laid_out for part in model.buffers()]
+print(json.dumps({"parameters": sum(parameters), "buffers": sum(buffers)}))

@@ -1,0 +1,294 @@
+"""Folders of models that others made, read by an allow-list.
+
+A library never gets a stranger's folder. It gets a private one, in which stand the files that this
+module knows and nothing else: configurations that were parsed, checked and written anew, the
+tokenizer's tables, and links to the weights, which are safetensors. What a configuration may name
+is checked before: no code, no kernel, no address and no file outside. What is not on the list is
+not opened, so a pickle, a pipe or an adapter beside a model is not read by anybody.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from narcissus._files import file_size, parsing, read_bytes
+from narcissus._json import read_json
+from narcissus._scratch import scratch_folder
+from narcissus.errors import InputError
+from narcissus.extraction.files import Header, headers_of, refuse_links, refuse_pickle
+
+LARGEST_TEXT = 2**26
+"""Most bytes of a model's configuration, and of each file of its tokenizer (64 MiB)."""
+CONFIGURATIONS = frozenset(
+    {
+        *("config.json", "generation_config.json", "tokenizer_config.json"),
+        *("preprocessor_config.json", "scheduler_config.json", "model_index.json"),
+    }
+)
+"""Parsed, checked, and written anew."""
+TABLES = frozenset(
+    {
+        *("tokenizer.json", "vocab.json", "vocab.txt", "merges.txt", "tokenizer.model"),
+        *("spiece.model", "sentencepiece.bpe.model", "special_tokens_map.json"),
+        "added_tokens.json",
+    }
+)
+"""Of tokenizers: data alone, copied as they are."""
+SINGLE = ("model.safetensors", "diffusion_pytorch_model.safetensors")
+"""What weights in one file are called; in several, an index beside them names them."""
+LONGEST_NUMBER = 2**24
+"""Largest whole number that a configuration may hold: sizes and numbers of tokens are below."""
+_ADAPTER = "adapter_config.json"
+_CODE = frozenset({"auto_map", "custom_pipelines", "custom_pipeline", "custom_generate"})
+_LEFT_OUT = frozenset(
+    {
+        *("_name_or_path", "name_or_path", "base_model_name_or_path", "transformers_weights"),
+        *("chat_template", "trust_remote_code", "use_kernels"),
+    }
+)
+"""Not handed on: where a model once was, and what is not asked of it here."""
+_FREE_TEXT = frozenset(
+    {
+        *("added_tokens_decoder", "additional_special_tokens", "extra_special_tokens"),
+        *("id2label", "label2id", "task_specific_params"),
+    }
+)
+_UNBOUNDED = re.compile(r"max_length|theta")
+"""Numbers that nothing is laid out by, and that are huge in good models."""
+_TOKEN = re.compile(r"\w+_token$")
+_PLACE = re.compile(r"[/\\~]|[A-Za-z]:[\\/]|(?:.*[/\\])?\.\.(?:[/\\]|$)|.*://", re.DOTALL)
+_LAYERS = re.compile(
+    r"n_layers?|num_(?:hidden_|encoder_|decoder_)?layers|(?:encoder|decoder)_layers|n_blocks"
+    r"|num_blocks|layers_per_block|num_hidden_groups"
+)
+_EMBEDDED = frozenset({"vocab_size", "n_positions", "n_embd", "hidden_size", "d_model", "n_inner"})
+"""Sizes of arrays that every model with the key has."""
+
+
+def settings_of(path: Path) -> dict[str, Any]:
+    """Read a configuration, an object in JSON."""
+    with parsing(path, "a configuration"):
+        settings: Any = read_json(read_bytes(path, largest=LARGEST_TEXT))
+    if not isinstance(settings, dict):
+        raise InputError(f"{path} is no configuration: it must be an object in JSON")
+    return cast("dict[str, Any]", settings)
+
+
+def checked_settings(path: Path) -> dict[str, Any]:
+    """Read a configuration without what is not handed on.
+
+    Raises InputError: it names code, a kernel, an address, a file outside of the folder, weights
+        that are packed by another library, or a number above `LONGEST_NUMBER`.
+    """
+    return cast("dict[str, Any]", _checked(path, settings_of(path)))
+
+
+def _checked(path: Path, value: Any, key: str = "") -> Any:
+    if key in _FREE_TEXT or _TOKEN.search(key):
+        return value
+    if isinstance(value, dict):
+        entries = cast("dict[str, Any]", value)
+        for name in entries:
+            _refuse_key(path, name, entries[name])
+        return {
+            name: _checked(path, part, name)
+            for name, part in entries.items()
+            if name not in _LEFT_OUT and not name.endswith("_file")
+        }
+    if isinstance(value, list):
+        return [_checked(path, part, key) for part in cast("list[Any]", value)]
+    if isinstance(value, str) and _PLACE.match(value):
+        raise InputError(
+            f"{path}: `{key}` names a place, {value[:80]!r}: a model may name nothing outside of "
+            "its folder"
+        )
+    if isinstance(value, int) and abs(value) > LONGEST_NUMBER and not _UNBOUNDED.search(key):
+        raise InputError(
+            f"{path}: `{key}` is {value:,}, and no size of a model may be above {LONGEST_NUMBER:,}"
+        )
+    return value
+
+
+def _refuse_key(path: Path, key: str, value: Any) -> None:
+    if key in _CODE:
+        raise InputError(
+            f"the model in {path.parent} brings code of its own (`{key}` in {path.name}), which is "
+            "never run here: use a model of an architecture that transformers knows"
+        )
+    if "attn_implementation" in key or "experts_implementation" in key or "kernel_config" in key:
+        names = cast("dict[str, Any]", value).values() if isinstance(value, dict) else [value]
+        for name in names:
+            if name is not None and not (isinstance(name, str) and name.isidentifier()):
+                raise InputError(
+                    f"{path}: `{key}` asks for a kernel, {str(name)[:80]!r}, which would be "
+                    "fetched and run: remove the key"
+                )
+    if key == "quantization_config" and value is not None:
+        raise InputError(
+            f"{path}: the weights are packed by another library (`{key}`): save the model unpacked"
+        )
+
+
+def weights_of(folder: Path) -> list[Path]:
+    """Return the files of a folder's weights: those that its index names, else the single one.
+
+    Raises InputError: the index names anything but safetensors in this folder, or there are none.
+    """
+    for single in SINGLE:
+        index = folder / f"{single}.index.json"
+        if index.exists():
+            return _shards(index)
+    singles = [folder / single for single in SINGLE if (folder / single).exists()]
+    for path in singles:
+        file_size(path, largest=2**63)
+    return singles[:1]
+
+
+def _shards(index: Path) -> list[Path]:
+    places = settings_of(index).get("weight_map")
+    if not isinstance(places, dict) or not places:
+        raise InputError(f"{index}: `weight_map` must say which file holds each array")
+    files: dict[str, Path] = {}
+    for name in cast("dict[str, Any]", places).values():
+        if not isinstance(name, str) or not re.fullmatch(r"[\w.-]+\.safetensors", name):
+            raise InputError(
+                f"{index} names {str(name)[:80]!r} as weights: only safetensors beside it are read"
+            )
+        files.setdefault(name, index.parent / name)
+    for path in files.values():
+        file_size(path, largest=2**63)
+    return list(files.values())
+
+
+def require_sizes(path: Path, settings: Mapping[str, Any], headers: list[Header]) -> None:
+    """Refuse a configuration that asks for more than the weights hold, before a model is made."""
+    values = sum(header.count for header in headers)
+    for key, number in _numbers(settings):
+        if _LAYERS.fullmatch(key) and number > len(headers):
+            raise InputError(
+                f"{path} asks for {number:,} layers (`{key}`), and the weights are "
+                f"{len(headers):,} arrays: it is not the configuration of these weights"
+            )
+        if key in _EMBEDDED and number > values:
+            raise InputError(
+                f"{path} has `{key}` {number:,}, and the weights hold {values:,} values in all: it "
+                "is not the configuration of these weights"
+            )
+
+
+def _numbers(value: Any, key: str = "") -> Iterator[tuple[str, int]]:
+    if isinstance(value, dict):
+        for name, part in cast("dict[str, Any]", value).items():
+            yield from _numbers(part, name)
+    elif isinstance(value, list):
+        for part in cast("list[Any]", value):
+            yield from _numbers(part, key)
+    elif isinstance(value, int) and not isinstance(value, bool):
+        yield key, value
+
+
+@dataclass(frozen=True)
+class ModelFiles:
+    """What a library may read of one folder, checked."""
+
+    settings: Mapping[str, dict[str, Any]]
+    """Configurations by the names of their files."""
+    tables: tuple[Path, ...]
+    weights: tuple[Path, ...]
+    values: int
+    """Numbers in the weights."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of the weights."""
+        return sum(path.stat().st_size for path in self.weights)
+
+    def write(self, target: Path) -> None:
+        target.mkdir(parents=True, exist_ok=True)
+        for name, settings in self.settings.items():
+            (target / name).write_text(json.dumps(settings), encoding="utf-8")
+        for path in self.tables:
+            shutil.copyfile(path, target / path.name)
+        for path in self.weights:
+            (target / path.name).symlink_to(path.resolve())
+
+
+def read_model_files(folder: Path) -> ModelFiles:
+    """Read what is on the list of a folder, and check it.
+
+    Raises InputError: as `checked_settings`, `weights_of` and `require_sizes` say, or the folder
+        changes another model.
+    """
+    if (folder / _ADAPTER).exists():
+        raise InputError(
+            f"{folder} holds an adapter ({_ADAPTER}), which changes another model: merge both, and "
+            "save the result"
+        )
+    names = [name for name in sorted(CONFIGURATIONS) if (folder / name).exists()]
+    settings = {name: checked_settings(folder / name) for name in names}
+    tables = tuple(folder / name for name in sorted(TABLES) if (folder / name).exists())
+    for path in tables:
+        file_size(path, largest=LARGEST_TEXT)
+    weights = weights_of(folder)
+    for path in weights:
+        refuse_pickle(path)
+    headers = [header for path in weights for header in headers_of(path)]
+    if weights:
+        require_sizes(folder / "config.json", settings.get("config.json", {}), headers)
+    for single in SINGLE:
+        index = folder / f"{single}.index.json"
+        if index.exists():
+            settings[index.name] = {
+                "metadata": {},
+                "weight_map": settings_of(index)["weight_map"],
+            }
+    values = sum(header.count for header in headers)
+    return ModelFiles(settings, tables, tuple(weights), values)
+
+
+def check_model_folder(path: Path) -> int:
+    """Refuse a folder without a model that can be read safely; return the bytes of the weights.
+
+    Raises InputError: it is missing, has no ``config.json`` or no weights in safetensors, holds a
+        pickle, or asks for code, a kernel, an address or a file outside of it.
+    """
+    return language_model_files(path).size
+
+
+def language_model_files(path: Path) -> ModelFiles:
+    """Read what is on the list of a language model's folder, as `check_model_folder` does."""
+    if not path.is_dir():
+        raise InputError(f"no such model folder: {path}")
+    if not (path / "config.json").is_file():
+        raise InputError(f"the folder {path} is no model: it has no config.json")
+    refuse_links(path)
+    files = read_model_files(path)
+    if not files.weights:
+        raise InputError(
+            f"the model folder {path} has no weights: model.safetensors is needed, or its index "
+            "(a .bin file is a pickle and is not read; save the model with "
+            "`save_pretrained(folder, safe_serialization=True)`)"
+        )
+    for file in path.rglob("*"):  # whoever gets the folder would get them as well
+        if file.is_file():
+            refuse_pickle(file)
+    return files
+
+
+@contextmanager
+def staged(parts: Mapping[str, ModelFiles]) -> Generator[Path]:
+    """Yield a private folder with what a library may read of a model.
+
+    parts: the checked files of each folder in it; "" is the folder itself.
+    """
+    with scratch_folder() as place:
+        for name, files in parts.items():
+            files.write(place / name)
+        yield place

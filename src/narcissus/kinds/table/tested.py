@@ -1,0 +1,89 @@
+"""The test of the prior on rows of the table, and of columns that are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from narcissus.kinds.table.experiment import Experiment
+from narcissus.kinds.table.found import HeldOutGuess, OtherPrior
+from narcissus.kinds.table.held_out import held_out_attempts, scored
+from narcissus.kinds.table.left_out import unaccounted_columns
+from narcissus.kinds.table.other_priors import other_priors
+from narcissus.kinds.table.schema import TableStudy
+from narcissus.observer import SILENT, Observer
+from narcissus.results import NotAssessed
+from narcissus.rows import Unaccounted
+from narcissus.study.plugins import GIVEN, load_attribute
+
+WELL_TESTED = 200
+"""Guessed rows below which a report says what they cannot show of the prior."""
+
+
+@dataclass(frozen=True)
+class PriorTest:
+    """What guesses of held-out rows say about the prior, and which others they allow."""
+
+    guesses: tuple[HeldOutGuess, ...] = ()
+    others: tuple[OtherPrior, ...] = ()
+    unaccounted: tuple[Unaccounted, ...] = ()
+
+    @property
+    def is_refuted(self) -> bool:
+        return any(one.refutes for one in self.guesses)
+
+
+def prior_test(experiment: Experiment, observer: Observer = SILENT) -> PriorTest:
+    """Test the prior on rows of the table, and where it is refuted others in its place."""
+    observer.start("testing the prior on rows of the table", 0)
+    attempts = held_out_attempts(experiment)
+    found = PriorTest(scored(experiment, attempts))
+    if not found.is_refuted:
+        return found
+    observer.note("the prior is refuted by rows of the table: looking for another")
+    return replace(found, others=other_priors(experiment, attempts, observer))
+
+
+def tested_at(
+    study: TableStudy, folder: Path, experiment: Experiment, observer: Observer
+) -> PriorTest:
+    """Test the prior, and examine the columns that are left out and nobody declared."""
+    tested, names = prior_test(experiment, observer), study.data.undeclared
+    if not names:
+        return tested
+    observer.start("examining columns that are left out", 0)
+    is_whole = study.data.unit is None and study.data.missing != "drop"
+    source = source_of(study, folder)
+    left = unaccounted_columns(experiment, source, names, is_whole=is_whole)
+    return replace(tested, unaccounted=left)
+
+
+def source_of(study: TableStudy, folder: Path) -> Any:
+    """Return where the table is: a path, a packaged table's name, or an object that was given."""
+    data = study.data
+    source = data.table if data.table is not None else str(folder / str(data.path))
+    return load_attribute(source, folder) if source.startswith(GIVEN) else source
+
+
+def untested(tested: PriorTest, rows: int) -> Iterator[NotAssessed]:
+    """Say what of the prior the rows of the table cannot test."""
+    asked = "whether the prior is right about the people of the table"
+    if not tested.guesses:
+        yield NotAssessed(
+            asked,
+            f"a test guesses rows of the table from known columns, and {rows:,} rows are too few "
+            "or no column is known: it is assumed",
+            "take more rows, or let the attacker know a column",
+        )
+        return
+    most = max(tested.guesses, key=lambda one: one.people)
+    if most.people < WELL_TESTED:
+        yield NotAssessed(
+            asked,
+            f"{most.people:,} rows test it: what others guess of them is limited to "
+            f"{100 * most.at_most:.0f} of 100, where the prior guesses "
+            f"{100 * most.prior_share:.0f}. A smaller shortfall is not seen: it is assumed",
+            "take more rows",
+        )

@@ -1,0 +1,385 @@
+"""People of the data who stand in the file by any of its columns, whatever a study makes of them.
+
+Copies may be whole rows, rows but for one column, or the columns that a study leaves out: a case
+number, a date and a bill that stand beside synthetic values name the person all the same. Each set
+of columns is a claim of its own. Half of the error is for all columns, the rest for all other sets
+(Bonferroni).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from narcissus._random import child
+from narcissus.evidence.intervals import TwoSamples
+from narcissus.synthetic.copies import (
+    Copies,
+    FileFacts,
+    Views,
+    beside_control,
+    copies_by,
+    file_facts,
+)
+from narcissus.synthetic.whole import WholeColumn, WholeFiles
+
+Positions = NDArray[np.int64]
+How = Literal["all columns", "columns that are used", "but one column", "columns left out",
+              "one column", "two columns", "numbers of people", "nearest records"]  # fmt: skip
+WHOLE: How = "all columns"
+NEAREST: How = "nearest records"
+PRIMARY = 0.5
+"""Share of the error for all columns; the other sets divide the rest."""
+MOST_PAIRED = 12
+"""Most columns of which any two are looked at together."""
+MOST_BUT_ONE = 40
+"""Most columns of which each is left out by itself."""
+LARGE = 200_000
+"""Rows of all files beyond which only all columns, those left out and each of these are tried."""
+_SPREAD = 20  # fewest of these
+FINE = 0.25
+"""Different numbers for each person from which on a column has distances."""
+_MOST_NEAR = 12  # columns by which the nearest record is sought
+_MOST_SOUGHT = 50_000  # rows of a side
+_LOOKED_AT = 2_000  # people whose nearest neighbour is sought
+NEARER = 0.01
+"""Share of the people who are nearer to another than what counts as near."""
+_SHIFTS = (-3, -2, -1, 1, 2, 3)
+_LINKED = 20  # fewest rows with one number in both files
+_MOST_LINKED = 2_000
+_SHUFFLES = 999
+STRIKING = 10
+"""A set strikes if it would be shown at so small a part of the error, were it the only one."""
+MOST_LIMITED = 5
+"""Most striking sets whose excess is limited exactly, those of most people."""
+ALIKE_ROWS = 0.002
+"""Error of the test of whether rows with one number are alike."""
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """Numbers of people that the data and the file have, beside those next to them.
+
+    Where numbers lie close together, a file of other numbers meets as many of the data's as it
+    meets of these moved by one, two or three.
+    """
+
+    unique: int
+    standing: int
+    expected: float
+
+    def most_coincidences(self, error: float) -> float:
+        """Return the coincidences that are exceeded by chance in at most ``error`` of files."""
+        # the expected number is an estimate: it is taken two standard errors higher
+        high = self.expected + 2 * np.sqrt(self.expected + 1)
+        return min(float(self.unique), float(scipy.stats.poisson.isf(error, high)))
+
+    def excess(self, error: float) -> tuple[float, float, float]:
+        """Return the share of people whose number was taken over: estimate and limits."""
+        if not self.unique:
+            return 0.0, 0.0, 0.0
+        value = max(0.0, self.standing - self.expected) / self.unique
+        low = (self.standing - self.most_coincidences(error)) / self.unique
+        return value, min(low, value), self.standing / self.unique
+
+
+@dataclass(frozen=True)
+class Trace:
+    """People of the data who stand in the file by some columns."""
+
+    how: How
+    columns: tuple[str, ...]
+    share: float  # of the error
+    copies: Copies | Numbered
+    beside: TwoSamples | None  # people of the data and the control
+
+    def excess(self, error: float, *, beside: bool) -> tuple[float, float, float]:
+        """Return the share who are copied, with limits that err in ``error`` of files each way.
+
+        That is the error of all sets together: each takes its share of it. ``beside``: compare with
+        the control, if there is one, and not with coincidence.
+        """
+        if self.beside is None or not beside:
+            return self.copies.excess(error * self.share)
+        found = self.beside.excess(confidence=1 - 2 * error * self.share)
+        assert found.low is not None
+        assert found.high is not None
+        return found.value, found.low, found.high
+
+    def is_striking(self, error: float, *, beside: bool) -> bool:
+        """Check whether it would be shown, were it the only set."""
+        if self.beside is None or not beside:
+            return self.copies.standing > self.copies.most_coincidences(error)
+        return self.beside.fisher <= error
+
+
+@dataclass(frozen=True)
+class Linked:
+    """A column that numbers rows in both files, and whether rows with one number are alike."""
+
+    column: str
+    rows: int  # of the file, with a number of the data
+    p_value: float | None  # of the rows with one number being no more alike; None: too few
+
+    @property
+    def is_alike(self) -> bool:
+        return self.p_value is not None and self.p_value <= ALIKE_ROWS
+
+
+@dataclass(frozen=True)
+class NearPeople:
+    """Rows of the file that are nearer to a person than nearly all people are to one another."""
+
+    columns: tuple[str, ...]
+    rows: int  # of the file, that have all these numbers
+    near: int
+    expected: float
+
+
+@dataclass(frozen=True)
+class Traces:
+    """What stands in the file by any columns."""
+
+    facts: FileFacts  # by all columns that do not only number people
+    each: tuple[Trace, ...]  # the first is that of all columns
+    linked: tuple[Linked, ...]
+    near: NearPeople | None
+
+    def deciding(self, error: float, *, beside: bool) -> Trace:
+        """Return the set of columns by which most people surely stand in the file.
+
+        All columns, unless another set strikes.
+        """
+        striking = [t for t in self.each[1:] if t.is_striking(error / STRIKING, beside=beside)]
+        striking.sort(key=lambda t: -t.copies.standing / max(1, t.copies.unique))
+        some = [self.each[0], *striking[:MOST_LIMITED]]
+        return max(some, key=lambda t: t.excess(error, beside=beside)[1]) if striking else some[0]
+
+
+def trace_of_all(facts: FileFacts) -> Trace:
+    """Return the trace by all columns, where no other set of columns is a claim."""
+    return Trace(WHOLE, facts.sets[0].columns, 1.0, facts.copies, facts.beside)
+
+
+def traces_of(
+    files: WholeFiles, used: Sequence[str], unknown: Sequence[str], *, entropy: int
+) -> Traces:
+    """Seek people of the data in the file, by all columns and by many sets of them.
+
+    used: Columns that the study uses; others are left out of it.
+    unknown: Columns that the study guesses; counts on all others are facts, and decide nothing.
+    """
+    rng = child(entropy, 4)
+    whole = files.select(_primary(files))
+    facts = file_facts(
+        whole, [whole.names.index(name) for name in unknown if name in whole.names], entropy=entropy
+    )
+    ours = files.one_of_each(files.rows("real"), rng)
+    others = files.one_of_each(files.rows("control"), rng)
+    sets: dict[tuple[str, ...], How] = {}
+    for how, names in _sets(files, used):
+        if names != whole.names:
+            sets.setdefault(names, how)
+    found: list[tuple[How, tuple[str, ...], Copies | Numbered, TwoSamples | None]] = []
+    for names, how in sets.items():
+        views = Views(files.select(names), rng)
+        beside = beside_control(views, ours, others) if len(others) else None
+        found.append((how, names, copies_by(views, ours, facts.copies), beside))
+    for column in files.columns:
+        if column.is_dense and not column.counts:
+            views = Views(files.select([column.name]), rng)
+            beside = beside_control(views, ours, others) if len(others) else None
+            numbered = _numbered(files, column)
+            found.append(("numbers of people", (column.name,), numbered, beside))
+    near, reached = _near(files, ours, others, facts.copies, rng)
+    found += [reached] if reached is not None else []
+    share = (1 - PRIMARY) / max(1, len(found))
+    first = replace(trace_of_all(facts), share=PRIMARY if found else 1.0)
+    each = [Trace(how, names, share, copies, beside) for how, names, copies, beside in found]
+    linked = [_linked(files, column, rng) for column in files.columns if column.is_dense]
+    return Traces(facts, (first, *each), tuple(one for one in linked if one is not None), near)
+
+
+def _primary(files: WholeFiles) -> list[str]:
+    """Return all columns but those that only number or name people."""
+    some = [column.name for column in files.columns if not column.names_people]
+    some = [name for name in some if not files.column(name).is_dense]
+    return some or list(files.names)
+
+
+def _sets(files: WholeFiles, used: Sequence[str]) -> Iterator[tuple[How, tuple[str, ...]]]:
+    """Yield the sets of columns by which people are sought."""
+    plain = [column for column in files.columns if not column.is_dense]
+    names = [column.name for column in plain]
+    primary = _primary(files)
+    left = [name for name in names if name not in used]
+    if some := tuple(name for name in names if name in used):
+        yield "columns that are used", some
+    if len(left) > 1:
+        yield "columns left out", tuple(left)
+    for column in plain:
+        if column.name in left or column.names_people:
+            yield "one column", (column.name,)
+    if files.real + files.synthetic + files.control > LARGE:
+        return
+    if len(primary) > 2:
+        for name in primary[:MOST_BUT_ONE]:
+            yield "but one column", tuple(other for other in primary if other != name)
+    telling = [c.name for c in plain if c.name in left or _is_telling(files, c)]
+    for pair in combinations(telling[:MOST_PAIRED], 2):
+        yield "two columns", pair
+
+
+def _is_telling(files: WholeFiles, column: WholeColumn) -> bool:
+    """Check whether half of the people have a value of their own."""
+    many = np.bincount(column.codes[files.rows("real")])
+    return 2 * int((many == 1).sum()) >= files.real
+
+
+def _numbered(files: WholeFiles, column: WholeColumn) -> Numbered:
+    """Count the numbers of the data that the file has, and those next to them."""
+    assert column.numbers is not None
+    ours, theirs = (
+        np.unique(column.numbers[column.codes[files.rows(which)]])
+        for which in ("real", "synthetic")
+    )
+    ours, theirs = (side[np.isfinite(side)] for side in (ours, theirs))
+    span = (ours[-1] - ours[0]) / column.step + 1
+    inside = int(((theirs >= ours[0]) & (theirs <= ours[-1])).sum())
+    beside = [int(np.isin(theirs, ours + shift * column.step).sum()) for shift in _SHIFTS]
+    expected = max(inside * len(ours) / span, float(np.mean(beside)))
+    return Numbered(len(ours), int(np.isin(ours, theirs).sum()), expected)
+
+
+def _linked(files: WholeFiles, column: WholeColumn, rng: np.random.Generator) -> Linked | None:
+    """Test whether rows of both files with the same number are alike in other columns."""
+    real, made = files.rows("real"), files.rows("synthetic")
+    _, first, second = np.intersect1d(column.codes[real], column.codes[made], return_indices=True)
+    if len(first) < _LINKED:
+        return Linked(column.name, len(first), None)
+    kept = rng.permutation(len(first))[:_MOST_LINKED]
+    here, there = real[first[kept]], made[second[kept]]
+    scores: list[NDArray[np.float64]] = []
+    for other in files.columns:
+        if other.is_dense or other.names_people:
+            continue
+        if other.numbers is None:
+            ours, theirs = other.codes[here], other.codes[there]
+            scores.append(_matches(ours, theirs, rng))
+        else:
+            ranks = [scipy.stats.rankdata(other.numbers[other.codes[s]]) for s in (here, there)]
+            ours, theirs = (rank - rank.mean() for rank in ranks)
+            scores.append(_products(ours, theirs, rng))
+    if not scores:
+        return Linked(column.name, len(first), None)
+    best = np.max(scores, axis=0)
+    p_value = (1 + int((best[1:] >= best[0]).sum())) / (1 + _SHUFFLES)
+    return Linked(column.name, len(first), p_value)
+
+
+def _products(ours: NDArray[np.float64], theirs: NDArray[np.float64],
+              rng: np.random.Generator) -> NDArray[np.float64]:  # fmt: skip
+    """Return the standardised sum of products, of the rows as they are and shuffled."""
+    shuffled = [ours @ theirs[rng.permutation(len(theirs))] for _ in range(_SHUFFLES)]
+    return _standardised(np.array([ours @ theirs, *shuffled]))
+
+
+def _matches(ours: Positions, theirs: Positions, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Return the standardised number of equal values, as they are and shuffled."""
+    orders = (rng.permutation(len(theirs)) for _ in range(_SHUFFLES))
+    shuffled = [int(np.count_nonzero(ours == theirs[order])) for order in orders]
+    here = int(np.count_nonzero(ours == theirs))
+    return _standardised(np.array([here, *shuffled], np.float64))
+
+
+def _standardised(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    spread = scores.std()
+    return (scores - scores.mean()) / spread if spread > 0 else np.zeros(len(scores))
+
+
+def _near(
+    files: WholeFiles, ours: Positions, others: Positions, like: Copies, rng: np.random.Generator
+) -> tuple[
+    NearPeople | None, tuple[How, tuple[str, ...], Copies, TwoSamples | None] | None
+]:  # fmt: skip
+    """Count rows of the file that are nearer to a person than other people are.
+
+    Two people are alike if they are half as near as the nearest two of the data. So hardly any
+    coincidence is expected, and the count is judged as that of equal rows is.
+    """
+    columns = _with_distances(files)
+    made = files.rows("synthetic")
+    if len(columns) < 2 or max(len(ours), len(made), len(others)) > _MOST_SOUGHT:
+        return None, None
+    numbers = np.column_stack([c.numbers[c.codes] for c in columns if c.numbers is not None])
+    complete: NDArray[np.bool_] = np.asarray(np.isfinite(numbers).all(axis=1))
+    ours, made, others = (rows[complete[rows]] for rows in (ours, made, others))
+    if len(ours) < _LINKED or not len(made):
+        return None, None
+    spread = numbers[ours].std(axis=0)
+    numbers = numbers / np.where(spread > 0, spread, 1.0)
+    people = scipy.spatial.cKDTree(numbers[ours])
+    some = rng.permutation(ours)[:_LOOKED_AT]
+    apart = _nearest(people, numbers[some])[0][:, 1]
+    if not (apart > 0).any():
+        return None, None
+    reach = float(apart[apart > 0].min()) / 2
+    names = tuple(column.name for column in columns)
+    fresh = _nearest(people, numbers[others])[0][:, 0] if len(others) else apart
+    usual = float(np.quantile(fresh, NEARER))
+    distance, nearest = _nearest(people, numbers[made])
+    near = int((distance[:, 0] < usual).sum())
+    expected = len(made) * float((fresh < usual).mean())
+    together: Any = people.count_neighbors(people, reach)
+    pairs = (float(together) - len(ours)) / 2
+    unique = _nearest(people, numbers[ours])[0][:, 1] > reach
+    hit = (distance[:, 0] <= reach) & (distance[:, 1] > reach)
+    standing = len(np.unique(nearest[hit & unique[nearest]]))
+    copies = Copies(
+        *(len(ours), int(unique.sum()), standing, len(made), pairs),
+        *(like.decoys, like.decoys_standing, like.decoys_expected),
+    )
+    beside = _near_beside(numbers, ours, others, made) if len(others) else None
+    return NearPeople(names, len(made), near, expected), (NEAREST, names, copies, beside)
+
+
+def _with_distances(files: WholeFiles) -> list[WholeColumn]:
+    """Return the columns of most different numbers that measure something."""
+    found: list[tuple[int, WholeColumn]] = []
+    for column in files.columns:
+        if column.numbers is not None and not column.is_dense and not column.names_people:
+            many = len(np.unique(column.codes[files.rows("real")]))
+            if many >= max(_SPREAD, FINE * files.real):
+                found.append((many, column))
+    found.sort(key=lambda one: (-one[0], one[1].name))
+    return [column for _, column in found[:_MOST_NEAR]]
+
+
+def _nearest(
+    people: scipy.spatial.cKDTree, rows: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], Positions]:
+    """Return how far the two nearest people are from each row, and who is the nearest."""
+    found: tuple[Any, Any] = people.query(rows, k=2)
+    return np.asarray(found[0], np.float64), np.asarray(found[1], np.int64)[:, 0]
+
+
+def _near_beside(
+    numbers: NDArray[np.float64], ours: Positions, others: Positions, made: Positions
+) -> TwoSamples:
+    """Count the people of each side whom a row of the file is nearest to.
+
+    Of both sides together one person in twenty is called near. Given these, chance alone tells
+    which side a person is on, if the file was made without either.
+    """
+    both = np.concatenate([ours, others])
+    apart = _nearest(scipy.spatial.cKDTree(numbers[made]), numbers[both])[0][:, 0]
+    hit = apart <= np.quantile(apart, 0.05)
+    sides = hit[: len(ours)], hit[len(ours) :]
+    (a, n), (b, m) = ((int(side.sum()), len(side)) for side in sides)
+    return TwoSamples(a, n, b, m)

@@ -1,0 +1,407 @@
+"""The files as they are published: every column, to the last digit, never binned or left out.
+
+Copies are sought here. What a study guesses, bins or leaves out does not matter to them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus._validation import some_of
+from narcissus.errors import InputError, TooLargeError
+from narcissus.synthetic.coarse import coarse_of
+from narcissus.synthetic.files import (
+    Covers,
+    Raw,
+    Sides,
+    Source,
+    column_names_of,
+    folded,
+    numbered_units,
+    raw_columns,
+)
+from narcissus.synthetic.written import Written, ways_of_dates, ways_of_numbers
+from narcissus.tables.sources import has_index
+from narcissus.tables.spelling import ReadAs, Spelled, Value, number_in, spelled
+from narcissus.tables.tally import RawColumn, ValueTally
+
+Codes = NDArray[np.int64]
+Numbers = NDArray[np.float64]
+SAME = 0.5
+"""Share of a column's values that stand in another where these are one under two names."""
+_FEWEST = 10  # of these values
+DISTINCT = 0.9
+"""Share of the people with a value of their own from which on a column names them."""
+DENSE = 0.02
+"""Share of the numbers between the least and the largest that a dense column has."""
+COUNTED = 0.5
+"""The same of a column that counts."""
+LONG = 8
+"""Digits from which on numbers that are all as long name people."""
+_CODE = re.compile(r"(\D*)(\d{1,15})(\D*)")
+_DATED = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+@dataclass(frozen=True)
+class ColumnLevels:
+    """How a column's values become as coarse as cells of the file are."""
+
+    levels: Codes  # of each value of the file; 0: as fine as the data's
+    maps: tuple[Codes, ...]  # of each level from 1: the value that stands for each
+
+    def at_level(self, level: int) -> Codes:
+        """Return the value of a level that stands for each value."""
+        return self.maps[level - 1] if level > 0 else np.arange(len(self.levels))
+
+
+@dataclass(frozen=True)
+class WholeColumn:
+    """One column of all files."""
+
+    name: str
+    codes: Codes  # of each row, shape (rows,)
+    numbers: Numbers | None  # behind each value; of dates their day; None of texts
+    step: float  # between two neighbouring numbers, as finely as the data write them
+    cover: ColumnLevels | Covers | None
+    written: tuple[str, ...]  # how the file writes it, where that is coarser
+    names_people: bool  # nearly everybody has another, and it measures nothing
+    is_dense: bool  # everybody has another, and these lie close together
+    counts: bool  # the same, one after the other
+
+
+@dataclass(frozen=True)
+class WholeFiles(Sides):
+    """Every column that the data and the file have, of all rows in a fixed order."""
+
+    columns: tuple[WholeColumn, ...]  # by name
+    real: int
+    synthetic: int
+    control: int
+    units: Codes | None = None
+    strange: tuple[str, ...] = ()  # columns of the file alone that nothing is known of
+    unread: Mapping[str, str] = field(default_factory=dict[str, str])  # with the reason
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def covers(self) -> dict[int, ColumnLevels | Covers]:
+        each = enumerate(self.columns)
+        return {j: column.cover for j, column in each if column.cover is not None}
+
+    def column(self, name: str) -> WholeColumn:
+        """Return a column by its name."""
+        return self.columns[self.names.index(name)]
+
+    def select(self, names: Sequence[str]) -> WholeFiles:
+        """Return the same rows with some columns alone."""
+        return replace(self, columns=tuple(c for c in self.columns if c.name in names))
+
+    def fine(self, column: int) -> Codes:
+        """Return the codes of a column as its rows are written, shape (rows,)."""
+        return self.columns[column].codes
+
+
+def read_whole(
+    real: Source,
+    synthetic: Source,
+    control: Source | None = None,
+    *,
+    irrelevant: Sequence[str] = (),
+    read_as: Mapping[str, ReadAs] | None = None,
+    unit: str | None = None,
+) -> WholeFiles:
+    """Read every column of the data that the file has too, under this or a similar name.
+
+    irrelevant: Columns that the user declared to be of no matter.
+    read_as: How to read columns whose values do not settle it.
+    unit: Column of the data and the control that names each row's person or household.
+    """
+    given = {"real": real, "synthetic": synthetic, "control": control}
+    sources = {name: source for name, source in given.items() if source is not None}
+    raws: dict[str, Raw] = {}
+    for name, source in sources.items():
+        there = column_names_of(name, source)
+        drop = [c for c in there if c in irrelevant or not c]
+        drop += [there[0]] if has_index(there) and there[0] not in drop else []
+        columns, _ = raw_columns(name, source, None, drop)
+        raws[name] = {column.name: column for column in columns}
+    units = {n: raws[n].pop(unit) for n in ("real", "control") if unit and unit in raws.get(n, {})}
+    raws["synthetic"].pop(unit or "", None)
+    names = _paired(raws["real"], raws["synthetic"])
+    shared = {c: other for c, other in names.items() if c in raws.get("control", raws["real"])}
+    read: list[WholeColumn] = []
+    unread: dict[str, str] = {}
+    sizes = {name: len(next(iter(raw.values())).codes) for name, raw in raws.items()}
+    for name in sorted(shared):
+        each = {f: raw[shared[name] if f == "synthetic" else name] for f, raw in raws.items()}
+        try:
+            read.append(_column(name, each, (read_as or {}).get(name)))
+        except (InputError, TooLargeError) as error:
+            unread[name] = str(error)
+    others = [c for c in raws["synthetic"] if c not in shared.values()]
+    strange = [c for c in others if not _is_plain(raws["synthetic"][c])]
+    found = WholeFiles(
+        tuple(read),
+        sizes["real"],
+        sizes["synthetic"],
+        sizes.get("control", 0),
+        _units(units, sizes, unit),
+        tuple(strange),
+        unread,
+    )
+    return _in_order(found)
+
+
+def _units(
+    named: Mapping[str, RawColumn], sizes: Mapping[str, int], unit: str | None
+) -> Codes | None:
+    if not named:
+        return None
+    numbers = numbered_units(unit or "", named)
+    each = [numbers.get(name, np.zeros(size, np.int64)) for name, size in sizes.items()]
+    return np.concatenate(each)
+
+
+def _in_order(files: WholeFiles) -> WholeFiles:
+    """Put the rows of each file in the order of their values: draws depend on nothing else."""
+    sizes = [files.real, files.synthetic, files.control]
+    keys = [column.codes for column in reversed(files.columns)]
+    keys += [np.repeat(np.arange(3), sizes)]
+    if files.units is not None:
+        keys.insert(0, files.units)
+    order = np.lexsort(keys)
+    columns = [replace(c, codes=c.codes[order]) for c in files.columns]
+    units = None if files.units is None else files.units[order]
+    return replace(files, columns=tuple(columns), units=units)
+
+
+def _plainly(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name.casefold()) or name
+
+
+def _paired(real: Raw, synthetic: Raw) -> dict[str, str]:
+    """Return which column of the file is which of the data, by name, spelling or values."""
+    found = {name: name for name in real if name in synthetic}
+    left = [name for name in synthetic if name not in found]
+    plain = {_plainly(name): name for name in left}
+    for name in real:
+        if name not in found and (other := plain.get(_plainly(name))) in left:
+            assert other is not None
+            found[name] = other
+            left.remove(other)
+    for other in list(left):
+        theirs = _texts(synthetic[other])
+        if len(theirs) < _FEWEST:
+            continue
+        for name in real:
+            ours = set[Value]() if name in found else _texts(real[name])
+            if len(theirs & ours) >= SAME * len(theirs) and not _lie_close(ours):
+                found[name] = other
+                left.remove(other)
+                break
+    return found
+
+
+def _lie_close(values: set[Value]) -> bool:
+    """Check whether values are whole numbers that any other column may have as well."""
+    numbers = [value for value in values if isinstance(value, int)]
+    return len(numbers) == len(values) >= DENSE * (max(numbers) - min(numbers) + 1)
+
+
+def _texts(column: RawColumn) -> set[Value]:
+    """Return the values of a column, numbers as numbers."""
+    found: set[Value] = set()
+    for value in column.distinct:
+        if value is not None:
+            number = number_in(value)
+            found.add(folded(str(value)) if number is None else number)
+    return found
+
+
+def _is_plain(column: RawColumn) -> bool:
+    """Check whether a column of the file alone has one value, or numbers its rows."""
+    values = _texts(column)
+    if len(values) < 2:
+        return True
+    numbers = [v for v in values if isinstance(v, int) and not isinstance(v, bool)]
+    is_numbered = len(numbers) == len(values) == len(column.codes)
+    return is_numbered and max(numbers) - min(numbers) == len(numbers) - 1
+
+
+def _read(
+    name: str, tally: ValueTally, read_as: ReadAs | None, like: Spelled | None
+) -> tuple[Spelled, list[Value]]:
+    """Read the values of one file; texts in any case and with any blanks are one."""
+    ways: list[ReadAs | None] = [None, "text"]
+    if read_as not in ways:
+        ways.insert(1, read_as)
+    for way in ways:
+        try:
+            found = spelled(name, tally.values, way, like=like)
+        except InputError:
+            if way == "text":
+                raise
+            continue
+        values = [folded(v) if isinstance(v, str) else v for v in found.values]
+        return found, values
+    raise AssertionError(name)
+
+
+def _column(name: str, each: Mapping[str, RawColumn], read_as: ReadAs | None) -> WholeColumn:
+    """Read one column of all files."""
+    place: dict[Value | None, int] = {}
+    codes: list[Codes] = []
+    sides: dict[str, dict[Value | None, int]] = {}
+    like: Spelled | None = None
+    for file, raw in each.items():
+        tally = ValueTally(name)
+        tally.add(raw)
+        found, values = _read(name, tally, read_as, like)
+        like = like or found
+        places = [place.setdefault(value, len(place)) for value in values]
+        places.append(place.setdefault(None, len(place)) if tally.missing else -1)
+        codes.append(np.array(places, np.int64)[tally.places(raw)][raw.codes])
+        there = list(place)
+        many = np.bincount(codes[-1], minlength=len(place))
+        sides[file] = {there[at]: int(many[at]) for at in np.flatnonzero(many)}
+    assert like is not None
+    whole, values = np.concatenate(codes), list(place)
+    known = list(dict.fromkeys(v for f, there in sides.items() if f != "synthetic" for v in there))
+    coarse = coarse_of(name, known, list(sides["synthetic"]), like.kind)
+    cover: ColumnLevels | Covers | None = None
+    written: tuple[str, ...] = ()
+    if coarse is not None:
+        number = {value: at for at, value in enumerate(coarse.values)}
+        whole = np.array([number[value] for value in values], np.int64)[whole]
+        cover, values = Covers(whole, coarse.covers, coarse.levels), coarse.values
+        written = ("in coarser values",)
+    else:
+        order = sorted(range(len(values)), key=lambda at: _order(values[at]))
+        rank = np.empty(len(values), np.int64)
+        rank[order] = np.arange(len(values))
+        whole, values = rank[whole], [values[at] for at in order]
+        ways = _ways(like.kind, [v for v in known if v is not None], sides["synthetic"])
+        cover = _levels(values, known, list(sides["synthetic"]), ways) if ways else None
+        written = tuple(dict.fromkeys(way.words for way in ways))
+    return WholeColumn(
+        name, whole, *_placed(values), cover, written, *_names_people(values, whole, each["real"])
+    )
+
+
+def _order(value: Value | None) -> tuple[int, float, str]:
+    if value is None:
+        return 2, 0.0, ""
+    return (1, 0.0, value) if isinstance(value, str) else (0, float(value), "")
+
+
+def _ways(kind: str, known: Sequence[Value], own: Mapping[Value | None, int]) -> list[Written]:
+    """Return the ways that the file writes this column in, coarser than the data."""
+    theirs = {value: times for value, times in own.items() if value is not None}
+    if kind == "dates":
+        return ways_of_dates(known, list(theirs))
+    if kind != "numbers":
+        return []
+    numbers = np.array([v for v in known if not isinstance(v, str)], np.float64)
+    there = {v: n for v, n in theirs.items() if not isinstance(v, str)}
+    times = np.array(list(there.values()), np.int64)
+    return ways_of_numbers(numbers, np.array(list(there), np.float64), times)
+
+
+def _levels(
+    values: Sequence[Value | None],
+    known: Sequence[Value | None],
+    own: Sequence[Value | None],
+    ways: Sequence[Written],
+) -> ColumnLevels:
+    """Return, for each way, which values it makes one."""
+    is_number = any(isinstance(value, int | float) for value in values)
+    ours, theirs = (
+        [v for v in side if v is not None and (not is_number or not isinstance(v, str))]
+        for side in (known, own)
+    )
+    at = {value: number for number, value in enumerate(values)}
+    levels = np.zeros(len(values), np.int64)
+    maps: list[Codes] = []
+    for number, way in enumerate(ways, start=1):
+        same: dict[Any, int] = {}
+        found = np.arange(len(values))
+        for value, key in zip((*theirs, *ours), (*way.own, *way.known), strict=True):
+            found[at[value]] = same.setdefault(key, at[value])
+        maps.append(found)
+        for value, is_so in zip(theirs, way.members, strict=True):
+            levels[at[value]] = number if is_so else levels[at[value]]
+    return ColumnLevels(levels, tuple(maps))
+
+
+def _placed(values: Sequence[Value | None]) -> tuple[Numbers | None, float]:
+    """Return the number behind each value, and the step between neighbours; of codes as well."""
+    texts = [value for value in values if isinstance(value, str)]
+    if not texts:
+        found = np.array([np.nan if v is None else float(v) for v in values])
+        return found, _step(found)
+    if any(isinstance(value, int | float) for value in values):
+        return None, 0.0
+    dates = [_DATED.match(text) for text in texts]
+    if all(dates):
+        days = [np.nan if v is None else _day(str(v)) for v in values]
+        return np.array(days), 1.0
+    codes = [_CODE.fullmatch(text) for text in texts]
+    if not all(codes) or len({(c[1], c[3]) for c in codes if c}) != 1:
+        return None, 0.0
+    return np.array(
+        [np.nan if v is None else float(re.sub(r"\D", "", str(v))) for v in values]
+    ), 1.0
+
+
+def _day(text: str) -> float:
+    try:
+        return float(np.datetime64(text[:10]).astype(np.int64))
+    except ValueError:
+        return float("nan")
+
+
+def _step(numbers: Numbers) -> float:
+    known = np.sort(numbers[np.isfinite(numbers)])
+    if not len(known) or (known != np.floor(known)).any():
+        return 0.0
+    return 1.0
+
+
+def _names_people(
+    values: Sequence[Value | None], codes: Codes, real: RawColumn
+) -> tuple[bool, bool, bool]:
+    """Say whether a column of the data names people, is dense, and counts."""
+    people = len(real.codes)
+    times = np.bincount(codes[:people], minlength=len(values))
+    there = [v for v, n in zip(values, times.tolist(), strict=True) if n and v is not None]
+    if people < _FEWEST or len(there) < DISTINCT * people:
+        return False, False, False
+    numbers, step = _placed(there)
+    if numbers is None:
+        return True, False, False
+    known = numbers[np.isfinite(numbers)]
+    if not step or not len(known):
+        return False, False, False
+    share = len(known) / ((known.max() - known.min()) / step + 1)
+    is_text = any(isinstance(value, str) for value in there)
+    is_date = is_text and _DATED.match(str(there[0])) is not None
+    lengths = {len(str(value)) for value in there}
+    are_names = (is_text and not is_date) or (len(lengths) == 1 and max(lengths) >= LONG)
+    return are_names or share >= COUNTED, share >= DENSE, share >= COUNTED
+
+
+def plain_words(columns: Iterable[WholeColumn]) -> list[str]:
+    """Return a line on each way that the file writes columns in, coarser than the data."""
+    ways: dict[str, list[str]] = {}
+    for column in columns:
+        for words in column.written:
+            ways.setdefault(words, []).append(f"`{column.name}`")
+    return [f"{some_of(names)} {words}" for words, names in ways.items()]

@@ -1,0 +1,91 @@
+"""Cell keys of persons, held to all data sets with all keys on a grid that print the same."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from narcissus.counts import Cell, Rules, audit_tables
+from narcissus.counts.audit import limits_of
+from narcissus.counts.rules import PLUS_MINUS_ONE
+
+MOST = 4
+KEYS = {3: 16, 4: 8}  # of each person; no end of an interval is on the grid
+
+
+def cells_of(printed, labels):
+    rules = Rules(key=PLUS_MINUS_ONE)
+    return [
+        Cell("t", at, "count", str(number), about, rules.count(str(number), ""))
+        for at, (number, about) in enumerate(zip(printed, labels, strict=True))
+    ]
+
+
+def every_printing(inside, parts):
+    """Counts of cells and what is printed of them, for all data sets with all keys of the grid."""
+    counts, printed = [], []
+    grid = (np.arange(KEYS[parts]) + 0.5) / KEYS[parts]
+    for point in itertools.product(range(MOST + 1), repeat=parts):
+        people = np.array(point)
+        each = [grid if n else np.zeros(1) for n in point]
+        keys = np.array(list(itertools.product(*each)))
+        sums = np.repeat((inside @ people)[None], len(keys), axis=0)
+        shown = PLUS_MINUS_ONE.perturbed(sums.ravel(), ((keys @ inside.T) % 1).ravel())
+        counts.append(sums)
+        printed.append(shown.reshape(sums.shape))
+    return np.concatenate(counts), np.concatenate(printed)
+
+
+THREE = [{}, {"a": "p"}, {"a": "q"}, {"a": "r"}]
+SQUARE = [
+    *({}, {"a": "p"}, {"a": "q"}, {"b": "u"}, {"b": "v"}),
+    *({"a": a, "b": b} for a in "pq" for b in "uv"),
+]
+FINEST = {
+    3: [{"a": label} for label in "pqr"],
+    4: [{"a": a, "b": b} for a in "pq" for b in "uv"],
+}
+
+
+@pytest.mark.parametrize("labels", [THREE, SQUARE], ids=["sum", "table"])
+def test_limits_hold_for_all_people_with_all_keys(labels):
+    parts = 3 if labels is THREE else 4
+    inside = np.array([
+        [about.items() <= leaf.items() for leaf in FINEST[parts]] for about in labels
+    ])  # fmt: skip
+    counts, printed = every_printing(inside, parts)
+    rng = np.random.default_rng(parts)
+    small = np.flatnonzero(counts[:, 0] <= 6)
+    derived, decided = 0, 0
+    for at in rng.choice(small, 12, replace=False).tolist():
+        alike = counts[(printed == printed[at]).all(axis=1)]
+        least, most = alike.min(axis=0), alike.max(axis=0)
+        for one, low, high in zip(
+            limits_of(cells_of(printed[at], labels)), least, most, strict=True
+        ):
+            assert one.low <= low
+            assert high <= one.high
+            # more people were not tried, and of the table a grid of few keys
+            if one.exact and high < MOST and parts == 3:
+                assert (one.low, one.high) == (low, high)
+                decided += 1
+            derived += low == high > 0
+    assert decided > 12 or parts == 4
+    assert derived > 0
+
+
+def test_the_rest_of_a_total_with_another_number_is_somebody():
+    total, part, other = limits_of(cells_of([7, 6, 0], THREE[:3]))
+    assert (other.low, other.high) == (1, 1)  # without keys, 0 or 1
+    assert part.low <= 6 <= part.high
+    assert (total.low, total.high) == (6, 8)
+
+
+def test_tables_of_other_keys_are_not_held_to_each_other():
+    """Two releases that print all people differently have keys of their own."""
+    first = cells_of([7, 6, 0], THREE[:3])
+    rules = Rules(key=PLUS_MINUS_ONE)
+    second = [Cell("u", 0, "count", "8", {}, rules.count("8", ""))]
+    audit = audit_tables([*first, *second])
+    assert (audit.cells[2].low, audit.cells[2].high) == (1, 1)
+    assert audit.cells[0].low == 7

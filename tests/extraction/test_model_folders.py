@@ -1,0 +1,246 @@
+"""Folders of models by an allow-list: what a stranger's folder may name, and what is opened."""
+
+import json
+import os
+import pickle
+import sys
+
+import pytest
+
+from narcissus.errors import InputError
+from narcissus.extraction.language_models import HuggingFaceGenerator, check_model_folder
+from narcissus.extraction.model_folders import read_model_files, staged
+
+ARRAYS = {"a": {"dtype": "U8", "shape": [2], "data_offsets": [0, 2]}}
+
+
+def weights(path, entries=ARRAYS, values=b"xx"):
+    header = json.dumps(entries).encode()
+    path.write_bytes(len(header).to_bytes(8, "little") + header + values)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    model = tmp_path / "model"
+    model.mkdir()
+    (model / "config.json").write_text(json.dumps({"model_type": "gpt2", "n_layer": 1}))
+    weights(model / "model.safetensors")
+    return model
+
+
+def put(folder, name, **settings):
+    (folder / name).write_text(json.dumps(settings))
+
+
+PLACES = [
+    "/etc/passwd",
+    "../other",
+    "a/../../b",
+    "~/x",
+    "\\\\host\\share",
+    "C:\\x",
+    "https://example.org/x",
+    "file:///etc/passwd",
+    "a\\..\\b",
+]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("name", ["config.json", "generation_config.json", "tokenizer_config.json"])
+def test_no_configuration_names_a_place(folder, name, place):
+    for settings in (
+        {"any": place},
+        {"deep": {"list": [place]}},
+        {"sp_model_kwargs": {"a": place}},
+    ):
+        put(folder, name, **settings)
+        with pytest.raises(InputError, match=r"names a place|no layers"):
+            check_model_folder(folder)
+
+
+@pytest.mark.parametrize("key", ["vocab_file", "tokenizer_file", "_name_or_path", "merges_file"])
+def test_where_a_model_once_was_is_not_handed_on(folder, key):
+    """Published models are full of such keys; no library gets one."""
+    put(folder, "tokenizer_config.json", **{key: "/absolute/secret.txt", "tokenizer_class": "X"})
+    put(folder, "config.json", model_type="gpt2", sp_model_kwargs={"model_file": "/absolute/x"})
+    with staged({"": read_model_files(folder)}) as place:
+        texts = [path.read_text() for path in place.glob("*.json")]
+    assert len(texts) == 2
+    assert not any("absolute" in text for text in texts)
+    assert any("tokenizer_class" in text for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("auto_map", {"AutoModel": "mine.Model"}, "code of its own"),
+        ("custom_pipelines", {"x": {}}, "code of its own"),
+        ("attn_implementation", "owner/kernel", "asks for a kernel"),
+        ("_attn_implementation", "owner/kernel@main", "asks for a kernel"),
+        ("attn_implementation", {"text_config": "owner/kernel"}, "asks for a kernel"),
+        ("experts_implementation", "owner/kernel", "asks for a kernel"),
+        ("kernel_config", {"MLP": "owner/kernel:MLP"}, "asks for a kernel"),
+        ("quantization_config", {"quant_method": "mine"}, "packed by another library"),
+        ("n_layer", 10**6, "asks for 1,000,000 layers"),
+        ("vocab_size", 10**7, "the weights hold 2 values"),
+        ("anything", 10**12, "no size of a model may be above"),
+    ],
+)
+@pytest.mark.parametrize("deep", [False, True])
+def test_no_configuration_names_code_a_kernel_or_a_giant(folder, key, value, message, deep):
+    settings = {"text_config": {key: value}} if deep else {key: value}
+    put(folder, "config.json", model_type="gpt2", **settings)
+    with pytest.raises(InputError, match=message):
+        check_model_folder(folder)
+
+
+def test_numbers_that_lay_out_nothing_may_be_huge(folder):
+    put(folder, "tokenizer_config.json", model_max_length=10**30, bos_token="/", eos_token="~")
+    put(folder, "config.json", model_type="gpt2", rope_theta=10**9, _attn_implementation="sdpa")
+    assert check_model_folder(folder) > 0
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../other.pt",
+        "/absolute.safetensors",
+        "other.pt",
+        "a/b.safetensors",
+        "..safetensors/x",
+        3,
+    ],
+)
+def test_an_index_names_safetensors_beside_it_alone(folder, tmp_path, name):
+    (tmp_path / "other.pt").write_bytes(pickle.dumps([1]))
+    put(folder, "model.safetensors.index.json", weight_map={"a": name})
+    with pytest.raises(InputError, match="only safetensors beside it"):
+        check_model_folder(folder)
+
+
+def test_shards_that_an_index_names_are_the_weights(folder):
+    weights(folder / "model-00001-of-00001.safetensors")
+    put(
+        folder, "model.safetensors.index.json", weight_map={"a": "model-00001-of-00001.safetensors"}
+    )
+    with staged({"": read_model_files(folder)}) as place:
+        names = {path.name for path in place.iterdir()}
+    assert names == {
+        "config.json",
+        "model-00001-of-00001.safetensors",
+        "model.safetensors.index.json",
+    }
+
+
+def test_an_adapter_of_another_model_is_refused(folder):
+    put(folder, "adapter_config.json", base_model_name_or_path="/elsewhere")
+    with pytest.raises(InputError, match="holds an adapter"):
+        check_model_folder(folder)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with a name are of Unix")
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("config.json", "tokenizer.json", "model.safetensors", "model.safetensors.index.json"),
+        *("other.bin", "notes.txt", "chat_template.jinja"),
+    ],
+)
+def test_a_pipe_is_never_opened(folder, name):
+    (folder / name).unlink(missing_ok=True)
+    os.mkfifo(folder / name)
+    if name in {"other.bin", "notes.txt", "chat_template.jinja"}:
+        assert check_model_folder(folder) > 0
+    else:
+        with pytest.raises(InputError, match=r"pipe or a device|has no config"):
+            check_model_folder(folder)
+
+
+OPENED: list[str] = []
+
+
+def _hook(event, arguments):
+    if event == "open" and isinstance(arguments[0], str) and WATCHED:
+        OPENED.append(arguments[0])
+
+
+WATCHED: list[bool] = []
+sys.addaudithook(_hook)
+
+
+def test_what_is_not_on_the_list_is_not_handed_on(folder):
+    """Old pickles (protocols 0 and 1 have no magic), programs and notes stay where they are."""
+    for number, name in enumerate(["training_args.bin", "optimizer.x", "scaler.bin"]):
+        (folder / name).write_bytes(pickle.dumps([1], number % 2))
+    (folder / "modeling_mine.py").write_text("raise SystemExit")
+    with staged({"": read_model_files(folder)}) as place:
+        assert {path.name for path in place.iterdir()} == {"config.json", "model.safetensors"}
+
+
+@pytest.mark.models
+def test_a_library_opens_no_file_of_a_stranger_beside_those_on_the_list(tmp_path):
+    """Every file that is opened while a model is read, by an audit hook."""
+    import transformers
+
+    from narcissus.extraction.byte_tokenizer import write_tokenizer
+
+    model = tmp_path / "model"
+    config = transformers.GPT2Config(vocab_size=257, n_embd=8, n_layer=1, n_head=1, n_positions=16)
+    transformers.GPT2LMHeadModel(config).save_pretrained(model)
+    write_tokenizer(model, 16)
+    secret = tmp_path / "secret.txt"
+    secret.write_text("words\n")
+    settings = json.loads((model / "tokenizer_config.json").read_text())
+    put(model, "tokenizer_config.json", **settings, vocab_file=str(secret))
+    (model / "training_args.bin").write_bytes(pickle.dumps([1], 0))
+    (model / "notes.json").write_text("{}")
+    HuggingFaceGenerator(model)  # what is imported on first use
+    OPENED.clear()
+    WATCHED.append(True)
+    try:
+        HuggingFaceGenerator(model)
+    finally:
+        WATCHED.clear()
+    opened = {path for path in OPENED if path.startswith(str(tmp_path))}
+    names = {os.path.relpath(path, model) for path in opened}
+    assert "config.json" in names
+    assert names <= {
+        *("config.json", "generation_config.json", "model.safetensors"),
+        *(
+            "tokenizer.json",
+            "tokenizer_config.json",
+            "special_tokens_map.json",
+            "training_args.bin",
+        ),
+        "notes.json",
+    }
+    assert str(secret) not in opened
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"n_layer": 6}, r"asks for [\d,]+ parameters, and its weights hold"),
+        ({"n_inner": 500}, r"asks for [\d,]+ parameters, and its weights hold"),
+        ({"n_layer": 10**6}, "asks for 1,000,000 layers"),
+        ({"vocab_size": 4 * 10**6}, "the weights hold"),
+        ({"model_type": "no-such"}, "cannot read the model"),
+    ],
+)
+def test_a_giant_is_refused_before_anything_is_laid_out(tmp_path, changes, message):
+    import resource
+
+    import transformers
+
+    from narcissus.extraction.byte_tokenizer import write_tokenizer
+
+    config = transformers.GPT2Config(vocab_size=257, n_embd=8, n_layer=1, n_head=1, n_positions=16)
+    transformers.GPT2LMHeadModel(config).save_pretrained(tmp_path)
+    write_tokenizer(tmp_path, 16)
+    settings = json.loads((tmp_path / "config.json").read_text())
+    put(tmp_path, "config.json", **{**settings, **changes})
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(InputError, match=message):
+        HuggingFaceGenerator(tmp_path)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2**19  # of KiB: 512 MiB

@@ -1,0 +1,265 @@
+"""A published file as its steward tries it: the command, default options, what the screen says."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from narcissus import load_audit
+from narcissus.audits import run
+from narcissus.kinds.synthetic.propose import completed
+from narcissus.report import page_of
+from narcissus.study.load import load_study
+
+
+def people(n=600, seed=1):
+    rng = np.random.default_rng(seed)
+    age = rng.integers(18, 90, n)
+    return pd.DataFrame({
+        "age": age,
+        "height": np.round(rng.normal(170, 9, n), 6),
+        "income": np.exp(rng.normal(10, 0.7, n) + (age - 50) / 100),
+        "region": rng.choice(["North", "South", "East", "West"], n),
+        "ill": np.where(rng.random(n) < 0.1 + (age > 60) * 0.2, "yes", "no"),
+    })  # fmt: skip
+
+
+def hospital(n=400, seed=1):
+    rng = np.random.default_rng(seed)
+    days = rng.geometric(0.2, n)
+    admitted = pd.Timestamp("2019-01-01") + pd.to_timedelta(rng.integers(0, 1095, n), unit="D")
+    return pd.DataFrame({
+        "row": np.arange(1, n + 1),
+        "case": rng.choice(90_000_000, n, replace=False) + 10_000_000,
+        "admitted": admitted.strftime("%Y-%m-%d"),
+        "age": rng.integers(18, 95, n),
+        "ward": rng.choice(["Surgery", "Medicine", "Cardiology"], n),
+        "days": days,
+        "bill": np.round(days * rng.lognormal(6.5, 0.4, n), 2),
+        "diagnosis": rng.choice(list("ABCDEF"), n),
+    })  # fmt: skip
+
+
+def audited(real, made, folder, control=None, **data):
+    """Audit files as `narcissus synth` does, with what it proposes; return audit and screen."""
+    paths = {}
+    for name, frame in {"real": real, "synthetic": made, "control": control}.items():
+        paths[name] = None if frame is None else str(folder / f"{name}.csv")
+        if frame is not None:
+            frame.to_csv(paths[name], index=False)
+    names = ("columns", "drop", "irrelevant", "bins", "missing", "read_as", "unit")
+    settings, _ = completed({
+        "kind": "synthetic",
+        "data": {**paths, **{name: data.get(name) for name in names}},
+        "threat": {"unknown": None},
+        "groups": {"columns": None},
+        "threshold": None,
+    })  # fmt: skip
+    audit = run(load_study(settings), rng=1)
+    return audit, page_of(audit.record, internal=True).first
+
+
+def short(values, significant):
+    return np.array([float(f"{value:.{significant}g}") for value in values])
+
+
+def single(frame):
+    return frame.assign(**{n: frame[n].astype("float32") for n in ("height", "income")})
+
+
+ROUNDED = {
+    "2 digits": lambda f: f.round(2),
+    "1 digit": lambda f: f.round(1),
+    "no digit": lambda f: f.round(0),
+    "7 significant": lambda f: f.assign(**{n: short(f[n], 7) for n in ("height", "income")}),
+    "32 bits": single,
+    "32 bits, widened": lambda f: single(f).astype({"height": "float64", "income": "float64"}),
+    "each differently": lambda f: f.round({"height": 1, "income": -2}),
+    "two of its columns": lambda f: f[["height", "income"]].round(2),
+}
+EXPORTED = {
+    "another order": lambda f: f[f.columns[::-1]].sample(frac=1, random_state=1),
+    "other names": lambda f: f.rename(columns={"income": "Income ", "height": "HEIGHT"}),
+    "blanks and case": lambda f: f.assign(
+        region=" " + f["region"].str.upper() + "  ", ill=f["ill"].str.upper()
+    ),
+    "without columns": lambda f: f.drop(columns=["age", "region"]),
+}
+
+
+@pytest.mark.parametrize("change", sorted(ROUNDED))
+def test_the_data_rounded_are_said_to_be_that(change, tmp_path):
+    audit, first = audited(people(), ROUNDED[change](people()), tmp_path)
+    assert audit.status == "exceeded"
+    assert first.answer == "The file is the data itself, rounded."
+    assert first.with_it == 100
+    assert any("Counted on" in line and "rounded to" in line for line in first.rests_on)
+
+
+@pytest.mark.parametrize("change", sorted(EXPORTED))
+def test_the_data_written_otherwise_are_said_to_be_that(change, tmp_path):
+    audit, first = audited(people(), EXPORTED[change](people()), tmp_path)
+    assert audit.status == "exceeded"
+    assert first.answer == "The file is the data itself."
+
+
+def test_a_stata_file_of_32_bits_is_the_data(tmp_path):
+    pytest.importorskip("pyreadstat")
+    single(people()).to_stata(tmp_path / "made.dta", write_index=False)
+    audit, first = audited(people(), pd.read_stata(tmp_path / "made.dta"), tmp_path)
+    assert audit.status == "exceeded"
+    assert first.answer == "The file is the data itself, rounded."
+
+
+@pytest.mark.parametrize("form", ["%d.%m.%Y", "%m/%d/%Y", "%Y-%m-%d %H:%M:%S"])
+def test_dates_of_other_forms_hide_nothing(form, tmp_path):
+    real = hospital()
+    days = pd.to_datetime(real["admitted"]).dt.strftime(form)
+    made = real.assign(admitted=days).drop(columns=["case", "row"])
+    audit, first = audited(real, made, tmp_path)
+    assert (audit.status, first.answer) == ("exceeded", "The file is the data itself.")
+
+
+def test_the_data_in_so_few_digits_that_nobody_is_unique_are_the_data(tmp_path):
+    real = people()[["age", "ill"]]
+    made = real.assign(age=real["age"].round(-1))
+    audit, first = audited(real, made, tmp_path)
+    assert audit.status == "exceeded"
+    assert first.answer == "The file is the data itself, rounded."
+    assert first.with_it == 100
+
+
+@pytest.mark.parametrize("digits", [6, 2])
+def test_most_rows_of_a_wide_table_are_found(digits, tmp_path):
+    """The proposal bins and leaves out so much of such a table that few people stay unique."""
+    rng = np.random.default_rng(3)
+    spread = np.linspace(2, 0.3, 28)
+    real = pd.DataFrame(np.round(rng.normal(size=(500, 28)) * spread, 6)).add_prefix("V")
+    real["Time"] = np.sort(rng.integers(0, 172_800, 500))
+    real["Amount"] = np.round(rng.lognormal(3, 1.5, 500), 2)
+    real["Class"] = (rng.random(500) < 0.03).astype(int)
+    made = real.sample(frac=0.9, random_state=1).round(digits)
+    audit, first = audited(real, made, tmp_path)
+    assert audit.status == "exceeded"
+    assert first.with_it == 90
+
+
+@pytest.mark.parametrize("digits", [6, 1])
+def test_one_planted_row_in_twenty_is_found(digits, tmp_path):
+    real, fresh = people(), people(seed=2)
+    made = pd.concat([real[:30].round(digits), fresh[30:]])
+    audit, first = audited(real, made, tmp_path)
+    assert audit.status == "exceeded"
+    assert first.with_it == 5
+
+
+def test_few_copies_are_counted_and_not_called_a_coincidence(tmp_path):
+    """Nine rows of 600 are not shown to be more than chance, where none is expected."""
+    real, fresh = people(), people(seed=2)
+    audit, first = audited(real, pd.concat([real[:9], fresh[9:]]), tmp_path)
+    assert audit.status == "not shown"
+    assert first.answer.startswith("9 people of the data stand in the file, where coincidence")
+    assert "no more people" not in first.answer
+
+
+def copula(frame, n, seed):
+    """Draw rows of a coarse model of the data: ranks of numbers, all else by itself."""
+    rng = np.random.default_rng(seed)
+    names = ["age", "days", "bill"]
+    ranks = stats.norm.ppf(frame[names].rank() / (len(frame) + 1))
+    root = np.linalg.cholesky(np.corrcoef(ranks.T) + 1e-9 * np.eye(3))
+    drawn = stats.norm.cdf(rng.normal(size=(n, 3)) @ root.T)
+    made = {name: np.quantile(frame[name], drawn[:, j]) for j, name in enumerate(names)}
+    made = {k: np.round(v, 2) if k == "bill" else np.rint(v).astype(int) for k, v in made.items()}
+    made |= {name: rng.choice(frame[name].to_numpy(), n) for name in ("ward", "diagnosis")}
+    return pd.DataFrame(made)
+
+
+@pytest.mark.parametrize("with_control", [False, True])
+def test_a_case_number_put_back_decides(with_control, tmp_path):
+    real, control = hospital(), hospital(seed=5) if with_control else None
+    made = copula(real, 400, 2)
+    back = made.assign(case=real["case"], admitted=real["admitted"], bill=real["bill"])
+    audit, first = audited(real, back, tmp_path, control)
+    assert audit.status == "exceeded"
+    assert "case" in first.answer
+    assert first.with_it == 100
+    audit, first = audited(real, made.assign(row=real["row"]), tmp_path, control)
+    assert audit.status == "not shown"
+
+
+def test_a_column_that_nobody_knows_of_asks_for_a_declaration(tmp_path):
+    real = hospital()
+    rng = np.random.default_rng(1)
+    made = copula(real, 400, 2).assign(score=rng.integers(0, 50, 400), level=rng.random(400))
+    audit, first = audited(real, made, tmp_path)
+    assert audit.status == "undeclared"
+    assert "`score`, `level`" in first.answer
+    assert "--irrelevant score,level" in first.answer
+    assert len(audit.record.detail.unaccounted) == 1
+    audit, first = audited(real, made, tmp_path, irrelevant=["score", "level"])
+    assert audit.status == "not shown"
+    assert first.answer.startswith("The file holds no more people of the data than coincidence")
+
+
+def test_a_line_number_is_shown_to_be_harmless_or_asked_about(tmp_path):
+    """Rows of one number are no more alike than others, unless the file was made row by row."""
+    real, fresh = hospital(), hospital(seed=2)
+    audit, _ = audited(real, fresh, tmp_path)
+    assert audit.status == "not shown"
+    (linked,) = audit.record.detail.copies.linked
+    assert (linked.column, linked.is_alike) == ("row", False)
+    noise = np.random.default_rng(1).normal(0, 20, 400)
+    audit, first = audited(real, fresh.assign(age=(real["age"] + noise).round()), tmp_path)
+    assert audit.status == "undeclared"
+    assert "Column `row` is not accounted for" in first.answer
+
+
+def test_a_declaration_takes_the_column_out_of_everything(tmp_path):
+    real = hospital()
+    made = hospital(seed=2).assign(case=real["case"])
+    assert audited(real, made, tmp_path)[0].status == "exceeded"
+    audit, _first = audited(real, made, tmp_path, irrelevant=["case"])
+    assert audit.status == "not shown"
+    assert all("case" not in str(row.at["attack"]) for row in audit.record.rows)
+
+
+HARMLESS = {
+    "fresh people": lambda real, fresh, g: fresh,
+    "fresh people, rounded": lambda real, fresh, g: fresh.round(1),
+    "people drawn again of fresh ones": lambda real, fresh, g: fresh.sample(
+        frac=1, replace=True, random_state=int(g.integers(1000))
+    ),
+    "columns of fresh people, shuffled": lambda real, fresh, g: fresh.apply(
+        lambda column: g.permutation(column.to_numpy())
+    ),
+    "a coarse model": lambda real, fresh, g: copula(real, len(real), int(g.integers(1000))),
+}
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+@pytest.mark.parametrize("kind", sorted(HARMLESS))
+@pytest.mark.one_in(4)
+def test_twenty_harmless_files_beside_a_control(kind, seed, tmp_path):
+    """Nothing is claimed of them, nothing is asked for; all by one seed, at a declared .05."""
+    real, fresh, control = (hospital(300, 10 * seed + k) for k in range(3))
+    made = HARMLESS[kind](real, fresh, np.random.default_rng(seed))
+    audit, first = audited(real, made, tmp_path, control)
+    assert audit.status == "not shown"
+    assert audit.record.detail.unaccounted == ()
+    assert first.answer == "No attack is shown to exceed your threshold, but one may exist."
+
+
+def test_the_command_takes_a_declaration(narcissus, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    hospital(200).to_csv("real.csv", index=False)
+    hospital(200, 2).assign(mark=np.arange(200) % 7).to_csv("made.csv", index=False)
+    words = ["synth", "real.csv", "made.csv", "--seed", "1", "--out", "o", "--restart"]
+    code, told, err = narcissus(*words)
+    assert code == 3, err
+    assert "--irrelevant mark" in " ".join(told.split())
+    code, told, err = narcissus(*words, "--irrelevant", "mark")
+    assert code == 3, err
+    assert "--irrelevant" not in told
+    study = load_audit("o").record.study
+    assert study["data"]["irrelevant"] == ["mark"]

@@ -1,0 +1,231 @@
+"""People in a published file by any of its columns: copies are found however they are written."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from narcissus.synthetic.traces import NEAREST, WHOLE, Numbered, traces_of
+from narcissus.synthetic.whole import read_whole
+
+ERROR = 0.025
+
+
+def hospital(n, seed):
+    rng = np.random.default_rng(seed)
+    days = rng.geometric(0.2, n)
+    admitted = pd.Timestamp("2019-01-01") + pd.to_timedelta(rng.integers(0, 1095, n), unit="D")
+    return pd.DataFrame({
+        "row": np.arange(1, n + 1),
+        "case": rng.choice(90_000_000, n, replace=False) + 10_000_000,
+        "admitted": admitted.strftime("%Y-%m-%d"),
+        "age": rng.integers(18, 95, n),
+        "ward": rng.choice(["Surgery", "Medicine", "Cardiology"], n),
+        "days": days,
+        "bill": np.round(days * rng.lognormal(6.5, 0.4, n), 2),
+    })  # fmt: skip
+
+
+USED = ["age", "ward", "days", "bill"]
+
+
+def sought(real, made, control=None, used=USED):
+    """Return all traces, and the lower limit of the set of columns that decides."""
+    found = traces_of(read_whole(real, made, control), used, [], entropy=1)
+    beside = control is not None
+    best = found.deciding(ERROR, beside=beside)
+    return found, best, best.excess(ERROR, beside=beside)[1]
+
+
+@pytest.fixture(scope="module")
+def files():
+    return hospital(300, 1), hospital(300, 2), hospital(300, 3)
+
+
+PUT_BACK = [["case"], ["admitted", "bill"], ["case", "admitted", "bill"]]
+
+
+@pytest.mark.parametrize("beside", [False, True])
+@pytest.mark.parametrize("columns", PUT_BACK, ids="-".join)
+def test_real_values_beside_synthetic_ones_name_the_person(files, columns, beside):
+    """The rest of each row is of somebody else, and rows are in another order."""
+    real, fresh, control = files
+    made = fresh.assign(**{name: real[name] for name in columns})
+    made = made.sample(frac=1, random_state=1).assign(row=np.arange(1, 301))
+    _, best, low = sought(real, made, control if beside else None)
+    assert low > 0.9
+    assert best.how != WHOLE
+    assert set(best.columns) & set(columns)
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_fresh_file_leaves_no_trace(files, beside):
+    real, fresh, control = files
+    found, best, low = sought(real, fresh, control if beside else None)
+    assert low <= 0
+    assert best.how == WHOLE
+    assert best.copies.standing == 0
+    assert not any(one.is_alike for one in found.linked)
+
+
+def test_the_sets_divide_the_error(files):
+    """All columns take half, all others together the other half, however many there are."""
+    each = sought(*files[:2])[0].each
+    assert each[0].how == WHOLE
+    assert each[0].share == 0.5
+    assert sum(one.share for one in each) == pytest.approx(1)
+    assert len({one.columns for one in each if one.how != NEAREST}) == len(each) - 1
+
+
+def test_what_is_left_out_does_not_matter_to_whole_rows(files):
+    real = files[0]
+    made = real.drop(columns=["row", "case"]).sample(frac=0.9, random_state=1)
+    results = [sought(real, made, used=used)[0].each[0] for used in (USED, ["age"], ["ward"])]
+    assert len({(one.columns, one.copies.standing) for one in results}) == 1
+    assert results[0].copies.standing == 270
+
+
+def test_rows_but_for_one_column_are_found(files):
+    real, fresh, _ = files
+    made = real.assign(case=fresh["case"], bill=fresh["bill"])
+    _, best, low = sought(real, made)
+    assert low > 0.8
+    assert "bill" not in best.columns
+
+
+def test_numbered_rows_are_harmless_unless_rows_of_one_number_are_alike(files):
+    real, fresh, _ = files
+    (one,) = sought(real, fresh)[0].linked
+    assert (one.column, one.rows, one.is_alike) == ("row", 300, False)
+    noise = np.random.default_rng(1).normal(0, 20, 300)
+    made = fresh.assign(age=(real["age"] + noise).round().astype(int))
+    (one,) = sought(real, made)[0].linked
+    assert one.is_alike
+
+
+def test_numbers_that_lie_close_together_meet_by_chance():
+    """Of every third number of a register; a file has others of it, or the very same."""
+    rng = np.random.default_rng(1)
+    ours, _others = np.split(rng.permutation(3_000)[:1_000] + 1, 2)
+    rest = {"age": rng.integers(18, 90, 500), "town": rng.integers(0, 9, 500)}
+    real = pd.DataFrame({"id": ours, **rest})
+    for numbers, is_copied in ((rng.integers(1, 3_001, 500), False), (ours, True)):
+        made = pd.DataFrame({"id": rng.permutation(numbers), "age": rest["age"][::-1]})
+        found = sought(real, made, used=["age"])[0]
+        (one,) = [trace for trace in found.each if trace.how == "numbers of people"]
+        assert (one.excess(ERROR, beside=False)[1] > 0) == is_copied
+
+
+def test_the_limit_of_numbers_grows_with_what_is_expected():
+    limits = [Numbered(500, 0, expected).most_coincidences(0.01) for expected in (0, 1, 10, 100)]
+    assert limits == sorted(limits)
+    assert limits[0] >= 1
+    assert Numbered(0, 0, 0).excess(0.01) == (0, 0, 0)
+
+
+def test_rows_nearer_than_other_people_are_counted():
+    rng = np.random.default_rng(1)
+    real, fresh, control = (pd.DataFrame(rng.normal(size=(300, 4)), columns=list("abcd"))
+                            for _ in range(3))  # fmt: skip
+    noisy = real + rng.normal(0, 1e-4, real.shape)
+    for beside in (None, control):
+        found, best, low = sought(real, noisy, beside, used=list("abcd"))
+        assert found.near.near == 300
+        assert best.how == NEAREST
+        assert low > 0.5 or beside is not None
+        assert low > 0
+        found, _, low = sought(real, fresh, beside, used=list("abcd"))
+        assert found.near.near < 20
+        assert low <= 0
+
+
+def test_rounded_copies_among_synthetic_rows_are_found(files):
+    real, fresh, _ = files
+    for some in (real[:30], real[:30].round(1)):
+        made = pd.concat([some, fresh[30:]]).drop(columns=["row", "case"])
+        _, best, low = sought(real, made)
+        assert best.copies.standing == 30
+        assert low > 0
+
+
+COLUMNS = {
+    "whole": lambda g, n: g.integers(0, 100, n),
+    "large": lambda g, n: g.integers(0, 10**6, n),
+    "cents": lambda g, n: np.round(g.lognormal(5, 1, n), 2),
+    "float": lambda g, n: g.lognormal(9, 1, n),
+    "signed": lambda g, n: g.normal(0, 1, n),
+    "word": lambda g, n: g.choice(["Red", "Green", "Blue", "Pale blue"], n),
+    "code": lambda g, n: [f"K-{v}" for v in g.integers(100, 999, n)],
+    "day": lambda g, n: pd.Series(
+        pd.Timestamp("2001-01-01") + pd.to_timedelta(g.integers(0, 2000, n), unit="D")
+    ).dt.strftime("%Y-%m-%d"),
+    "truth": lambda g, n: g.random(n) < 0.5,
+}
+CHANGES = {
+    "as it is": lambda f, g: f,
+    "2 digits": lambda f, g: f.round(2),
+    "1 digit": lambda f, g: f.round(1),
+    "7 significant": lambda f, g: _each(f, lambda x: np.array([float(f"{v:.7g}") for v in x])),
+    "32 bits": lambda f, g: _each(f, lambda x: x.astype(np.float32).astype(float)),
+    "each differently": lambda f, g: f.round({c: int(g.integers(1, 4)) for c in f}),
+    "columns in another order": lambda f, g: f[list(g.permutation(f.columns))],
+    "rows in another order": lambda f, g: f.sample(frac=1, random_state=1),
+    "blanks and case": lambda f, g: _texts(f, lambda s: "  " + s.str.upper() + " "),
+    "lower case": lambda f, g: _texts(f, lambda s: s.str.lower()),
+    "dates": lambda f, g: _days(f),
+    "most rows": lambda f, g: f.sample(frac=0.8, random_state=1),
+}
+
+
+def _each(frame, change):
+    floats = frame.select_dtypes("float")
+    return frame.assign(**{name: change(floats[name].to_numpy()) for name in floats})
+
+
+def _texts(frame, change):
+    names = [n for n in frame if n.startswith(("word", "code"))]
+    return frame.assign(**{name: change(frame[name]) for name in names})
+
+
+def _days(frame):
+    names = [n for n in frame if n.startswith("day")]
+    form = "%d.%m.%Y"
+    return frame.assign(**{n: pd.to_datetime(frame[n]).dt.strftime(form) for n in names})
+
+
+def is_in_favour(found, best, low):
+    """Check whether the file would be said to hold no more people than coincidence explains."""
+    many = best.copies
+    most = many.most_coincidences(ERROR * best.share)
+    is_data = found.facts.is_data is not None and found.facts.is_data <= ERROR
+    return low <= 0 and not is_data and 2 * most < many.unique
+
+
+@given(
+    kinds=st.lists(st.sampled_from(sorted(COLUMNS)), min_size=2, max_size=6),
+    changes=st.lists(st.sampled_from(sorted(CHANGES)), min_size=1, max_size=3, unique=True),
+    seed=st.integers(0, 10**6),
+)
+@settings(deadline=None)
+def test_the_data_are_never_judged_in_favour_however_they_are_written(kinds, changes, seed):
+    rng = np.random.default_rng(seed)
+    real = pd.DataFrame({f"{k}{j}": COLUMNS[k](rng, 60) for j, k in enumerate(kinds)})
+    made = real
+    for name in changes:
+        made = CHANGES[name](made, rng)
+    assume(not made.isna().any(axis=None))
+    assert not is_in_favour(*sought(real, made, used=list(real)))
+    fresh = pd.DataFrame({f"{k}{j}": COLUMNS[k](rng, 60) for j, k in enumerate(kinds)})
+    found, _best, low = sought(real, fresh, used=list(real))
+    assert low <= 0 or found.facts.is_data is None
+
+
+@pytest.mark.parametrize("change", sorted(CHANGES))
+def test_each_change_of_a_table_of_every_kind_is_seen_through(change):
+    rng = np.random.default_rng(4)
+    real = pd.DataFrame({name: column(rng, 120) for name, column in COLUMNS.items()})
+    made = CHANGES[change](real, rng)
+    _found, best, low = sought(real, made, used=list(real))
+    assert low > 0.5
+    assert best.copies.standing == len(made)

@@ -1,0 +1,85 @@
+"""The published files whole: every column, under whatever name, to the last digit."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from narcissus.synthetic.whole import plain_words, read_whole
+
+
+def people(n=60, seed=1):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame({
+        "number": np.arange(1, n + 1),
+        "case": rng.choice(90_000_000, n, replace=False) + 10_000_000,
+        "note": [f"seen by {a} on {b}" for a, b in rng.integers(0, 10**6, (n, 2))],
+        "income": np.exp(rng.normal(10, 1, n)),
+        "region": rng.choice(["North", "South"], n),
+    })  # fmt: skip
+
+
+def column(files, name):
+    return files.columns[files.names.index(name)]
+
+
+def test_columns_that_name_people_are_known_by_their_values():
+    found = read_whole(people(), people(seed=2))
+    names = {c.name for c in found.columns if c.names_people}
+    assert names == {"number", "case", "note"}
+    assert {c.name for c in found.columns if c.is_dense} == {"number"}
+    assert {c.name for c in found.columns if c.counts} == {"number"}
+
+
+def test_no_column_is_left_out_or_binned():
+    found = read_whole(people(), people())
+    assert found.names == ("case", "income", "note", "number", "region")
+    assert len(np.unique(column(found, "income").codes)) == 60
+    assert read_whole(people(), people(), irrelevant=["note"]).names == (
+        *("case", "income"),
+        *("number", "region"),
+    )
+
+
+@pytest.mark.parametrize("name", ["Income ", "INCOME", "in_come", "earned"])
+def test_a_column_under_another_name_is_found_by_spelling_or_values(name):
+    found = read_whole(people(), people().rename(columns={"income": name}))
+    assert "income" in found.names
+    assert found.strange == ()
+
+
+def test_a_column_of_the_file_alone_is_told_unless_it_says_nothing():
+    made = people(seed=2).assign(
+        weight=np.linspace(1, 2, 60), version="v1", position=np.arange(100, 160)
+    )
+    assert read_whole(people(), made).strange == ("weight",)
+    assert read_whole(people(), made, irrelevant=["weight"]).strange == ()
+
+
+def test_texts_are_one_in_any_case_and_with_any_blanks():
+    made = people().assign(region=lambda f: " " + f["region"].str.upper() + "  ")
+    codes = column(read_whole(people(), made), "region").codes
+    assert sorted(codes[:60]) == sorted(codes[60:])
+    assert len(np.unique(codes)) == 2
+
+
+def test_dates_of_other_forms_are_one():
+    days = pd.date_range("2020-01-03", periods=60, freq="D").to_series()
+    real = people().assign(day=days.dt.strftime("%Y-%m-%d").to_numpy())
+    for form in ("%d.%m.%Y", "%m/%d/%Y", "%Y-%m-%d %H:%M:%S", "%Y/%m/%d"):
+        codes = column(read_whole(real, real.assign(day=days.dt.strftime(form).to_numpy())), "day")
+        assert sorted(codes.codes[:60]) == sorted(codes.codes[60:]), form
+
+
+def test_rounding_is_told_once_for_all_columns():
+    real = people().assign(height=lambda f: f["income"] / 7)
+    found = read_whole(real, real.round(2))
+    assert plain_words(found.columns) == ["`height`, `income` rounded to 2 decimal places"]
+    assert set(found.covers) == {found.names.index("height"), found.names.index("income")}
+
+
+def test_order_of_rows_and_columns_does_not_matter():
+    real, made = people(), people(seed=2).round(1)
+    one = read_whole(real, made)
+    other = read_whole(real.sample(frac=1, random_state=1), made[made.columns[::-1]])
+    for ours, theirs in zip(one.columns, other.columns, strict=True):
+        assert (ours.codes == theirs.codes).all()

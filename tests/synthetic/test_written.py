@@ -1,0 +1,87 @@
+"""How a file writes the numbers and dates of the data: rounded, cut, with fewer digits."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from narcissus.synthetic.written import digits, ways_of_dates, ways_of_numbers
+
+
+def numbers(n=300, seed=1):
+    return np.exp(np.random.default_rng(seed).normal(9, 1.5, n))
+
+
+def short(values, significant):
+    return np.array([float(f"{value:.{significant}g}") for value in values])
+
+
+def ways(known, own):
+    known, own = np.unique(known), np.unique(own)
+    return ways_of_numbers(known, own, np.ones(len(own), np.int64)), known, own
+
+
+@given(st.integers(-(10**9), 10**9), st.integers(-4, 6))
+def test_digits_are_those_of_the_shortest_decimal(whole, places):
+    number = float(f"{whole}e{-places}")
+    found, significant = (int(part[0]) for part in digits([number]))
+    shown = str(abs(whole)).strip("0") if whole else ""
+    assert significant == len(shown)
+    assert not whole or float(f"{number:.{significant}g}") == number
+    assert not whole or round(number, found) == number
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda x: np.round(x, 2), "rounded to 2 decimal places"),
+        (lambda x: np.array([round(v, 1) for v in x]), "rounded to 1 decimal places"),
+        (np.round, "rounded to whole numbers"),
+        (lambda x: np.round(x, -2), "rounded to 100"),
+        (lambda x: np.floor(x * 10) / 10, "cut to 1 decimal places"),
+        (np.ceil, "cut to whole numbers"),
+        (lambda x: short(x, 7), "rounded to 7 significant digits"),
+        (lambda x: short(x, 3), "rounded to 3 significant digits"),
+        (lambda x: x.astype(np.float32).astype(np.float64), "rounded to 32 bits"),
+        (lambda x: np.array([float(str(v)) for v in x.astype(np.float32)]), "rounded to 32 bits"),
+    ],
+)
+def test_every_rounded_number_is_one_of_the_data(change, words):
+    known = numbers()
+    (way,), known, _own = ways(known, change(known))
+    assert way.words == words
+    assert way.members.all()
+    assert set(way.own) == set(way.known)
+
+
+def test_numbers_of_as_many_digits_are_taken_as_they_are():
+    assert ways(numbers(), numbers(seed=2))[0] == []
+    whole = np.random.default_rng(1).integers(0, 9_000, 300) * 5.0
+    assert ways(whole, whole[:200])[0] == []
+
+
+def test_a_few_rounded_rows_among_others_are_seen():
+    known, fresh = numbers(), numbers(seed=2)
+    found, known, own = ways(known, np.concatenate([fresh[:280], np.round(known[:20], 2)]))
+    (way,) = found
+    assert way.words == "rounded to 2 decimal places"
+    assert way.members.sum() == 20
+    assert np.isin(own[way.members], np.round(known, 2)).all()
+
+
+def test_halves_may_be_rounded_up_or_to_even():
+    known = np.arange(0, 200) + 0.5
+    for change in (np.rint, lambda x: np.floor(x + 0.5), lambda x: np.ceil(x - 0.5)):
+        (way,), _, own = ways(np.append(known, 0.25), change(known))
+        assert set(way.own) <= set(way.known)
+        assert len(way.own) == len(own)
+
+
+def test_dates_lose_their_time_day_or_month():
+    known = [f"2020-{month:02}-15 10:30:00" for month in range(1, 13)]
+    for length, words in ((10, "without the time"), (7, "without the day"), (4, "the year alone")):
+        (way,) = ways_of_dates(known, sorted({value[:length] for value in known}))
+        assert way.words == words
+        assert set(way.own) == set(way.known)
+    days = [value[:10] for value in known]
+    assert ways_of_dates(days, ["2021-01-01", *days]) == []
