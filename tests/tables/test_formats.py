@@ -304,7 +304,7 @@ def test_damage_that_ends_the_library_is_refused(tmp_path, narcissus, suffix):
     """One byte of a file of SPSS, found by chance: its reader ends by a signal, with no error."""
     path = tmp_path / f"people.{suffix}"
     pyreadstat.write_sav(FRAME, path, variable_value_labels=LABELS, compress=suffix == "zsav")
-    assert read_table(path, missing="category").n == 5
+    assert read_table(path, missing="category").rows == 5
     content = bytearray(path.read_bytes())
     content[182] = 64
     path.write_bytes(content)
