@@ -1,5 +1,7 @@
 """Sentences about one setting: what is claimed of whom, rounded to the safe side."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -75,7 +77,7 @@ def test_numbers_in_words():
 
 def said_of(setting):
     """Return the verdict of one setting in words."""
-    case = TableJudgement(Findings((), (), None), (), (setting,))
+    case = TableJudgement(Findings((), (), SimpleNamespace(other_priors=())), (), (setting,))
     return paragraph(case, glance(case))
 
 
