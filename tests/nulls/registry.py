@@ -1042,7 +1042,7 @@ NULLS = (
             (0.1, 0.2, 0.25, 0.29),
             lambda s, g: of_a_class(1, 0.3 - s, g),
         ),
-        repeats=0.1,
+        repeats=0.04,
     ),
     Null(
         "a training program keeps less than it is accounted for",
@@ -1060,7 +1060,7 @@ NULLS = (
             (0.2, 0.3, 0.4, 0.5, 0.7),
             lambda s, g: trained(2.0, 1, s, g),
         ),
-        repeats=0.25,
+        repeats=0.1,
     ),
     Null(
         "a model had access to a work",
