@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus._arrays import MOST_UNPACKED, Arrays, pack, unpack
+from narcissus._files import is_ours
 from narcissus.errors import StoreError
 from narcissus.observer import SILENT, Observer
 
@@ -106,6 +107,8 @@ class TrialStore:
         try:
             return unpack(self._file.read(length))
         except Exception as error:  # whatever NumPy and zipfile meet in bytes of somebody else
+            if is_ours(error, LookupError, TypeError, ValueError):
+                raise
             raise self.forged(
                 f"trial {key} is no trial ({type(error).__name__}), though its checksum fits"
             ) from error
