@@ -6,7 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from narcissus._files import read_bytes, write_atomically
+from narcissus._files import read_bytes
+from narcissus._folders import opened_folder
 from narcissus._random import RandomSource, entropy_of
 from narcissus.audits.outcome import Audit
 from narcissus.errors import InputError, StoreError
@@ -118,8 +119,8 @@ def _kept_entropy(folder: Path, *, restart: bool) -> int:
             if text.isdecimal():
                 return int(text)
         entropy = entropy_of(None)
-        folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, f"{entropy}\n", private=True)
+        with opened_folder(folder, make=True) as place:
+            place.write(ENTROPY, f"{entropy}\n", private=True)
     except (OSError, UnicodeDecodeError, InputError) as error:
         raise StoreError(f"cannot keep the seed of the run in {path}: {error}") from error
     return entropy
