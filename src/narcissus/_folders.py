@@ -62,10 +62,19 @@ class OpenedFolder:
             return os.stat(place, dir_fd=handle, follow_symlinks=False)
         return None
 
+    def close_to_others(self) -> None:
+        """Let nobody but its owner enter the folder."""
+        if self.handle is not None:  # which may be one that is for paths alone
+            opened = os.open(os.curdir, os.O_RDONLY, dir_fd=self.handle)
+            try:
+                os.fchmod(opened, 0o700)
+            finally:
+                os.close(opened)
+
     def link(self, old: str, new: str) -> None:
         """Give a file a second name; FileExistsError where that is taken."""
         (source, handle), (target, _) = self._at(old), self._at(new)
-        os.link(source, target, src_dir_fd=handle, dst_dir_fd=handle, follow_symlinks=False)
+        os.link(source, target, src_dir_fd=handle, dst_dir_fd=handle)
 
     def write(self, name: str, content: str | bytes, *, private: bool = False) -> None:
         """Write a file (text as UTF-8) so that it is either the old or the new one, never half.
@@ -78,10 +87,9 @@ class OpenedFolder:
         self.remove(partial)  # of a process that was killed; or a link to elsewhere
         made = False
         try:
-            with os.fdopen(
-                self.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb"
-            ) as file:
-                made = True
+            new = self.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+            made = True
+            with os.fdopen(new, "wb") as file:
                 file.write(content.encode() if isinstance(content, str) else content)
                 file.flush()
                 if private and _IS_OPENED:

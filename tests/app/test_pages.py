@@ -465,7 +465,7 @@ def test_a_full_disk_is_told_and_no_run_is_lost_from_sight(people, monkeypatch):
     people.post("/study/people/plan")
     children = people.pages.jobs._started
     with monkeypatch.context() as patched:
-        patched.setattr(at_work, "write_atomically", full)
+        patched.setattr(at_work.OpenedFolder, "write", full)
         answer = people.post("/study/people/start")
     assert answer.status_code == 422
     assert "No space left" in people.error
@@ -476,10 +476,23 @@ def test_a_full_disk_is_told_and_no_run_is_lost_from_sight(people, monkeypatch):
     assert "No space left" in people.error
     assert people.post("/new", table="people.csv").status_code == 500
     assert "No space left" in people.error
-    monkeypatch.setattr("narcissus.app.folder.os.link", full)
+    monkeypatch.setattr("narcissus._folders.os.link", full)
     answer = people.client.put(f"{people.keys.root}/upload/a.csv", content=b"a\n1\n")
     assert "No space left" in answer.json()["error"]
     assert list((people.root / "uploads").iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links")
+@pytest.mark.parametrize("link", ["results", "results/people"])
+def test_no_run_begins_in_results_that_a_link_leads_elsewhere(people, link, tmp_path_factory):
+    people.post("/study/people/plan")
+    away = tmp_path_factory.mktemp("away")
+    (people.root / link).parent.mkdir(exist_ok=True)
+    (people.root / link).symlink_to(away)
+    assert people.post("/study/people/start").status_code == 422
+    assert "is reached by a link" in people.error
+    assert list(away.iterdir()) == []
+    assert people.pages.jobs._started == []
 
 
 def test_two_servers_of_a_folder_start_one_run(people, monkeypatch):
