@@ -71,6 +71,23 @@ class OpenedFolder:
             finally:
                 os.close(opened)
 
+    def is_ours(self, there: os.stat_result) -> bool:
+        """Return whether a file belongs to whoever makes files here, and no other may write it.
+
+        Compared with a file that is made for that: some file systems say the same of every file.
+        """
+        if self.handle is None:
+            return True
+        name = f".{os.urandom(8).hex()}.partial"
+        probe = self.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            made = os.fstat(probe)
+        finally:
+            os.close(probe)
+            self.remove(name)
+        more = stat.S_IMODE(there.st_mode) & ~stat.S_IMODE(made.st_mode)
+        return there.st_uid == made.st_uid and not more & (stat.S_IWGRP | stat.S_IWOTH)
+
     def link(self, old: str, new: str) -> None:
         """Give a file a second name; FileExistsError where that is taken."""
         (source, handle), (target, _) = self._at(old), self._at(new)

@@ -127,7 +127,9 @@ class TrialStore:
         except OSError as error:
             raise self._unwritable(error) from error
         try:  # what was opened, whatever was there when it was looked at
-            self._refuse_strange(os.fstat(file.fileno()))
+            self._refuse_strange(there := os.fstat(file.fileno()))
+            with opened_folder(self.folder) as place:
+                self._refuse_shared(place, there)
         except BaseException:
             file.close()
             raise
@@ -145,6 +147,14 @@ class TrialStore:
             raise StoreError(
                 f"{self.path} is a link, a folder or a pipe, and no file that a run has left "
                 "there: remove it, or choose another folder with --out"
+            )
+
+    def _refuse_shared(self, place: OpenedFolder, there: os.stat_result) -> None:
+        """Refuse a file of another user: whoever owns it reads and changes trials meanwhile."""
+        if not place.is_ours(there):
+            raise StoreError(
+                f"{self.path} belongs to another user, or others may write it: choose another "
+                "folder with --out, or remove it"
             )
 
     def _read(self, observer: Observer, *, restart: bool) -> _Found:
