@@ -11,6 +11,7 @@ from narcissus.errors import InputError
 from narcissus.extraction.language_models import HuggingFaceGenerator, check_model_folder
 from narcissus.extraction.model_folders import (
     CONFIGURATIONS,
+    SINGLE,
     TABLES,
     read_model_files,
     staged,
@@ -383,3 +384,80 @@ def test_the_usual_families_are_read_and_open_nothing_else(tmp_path, name):
     state = found._model.state_dict()
     assert all(torch.equal(state[key], value) for key, value in kept.items() if key in state)
     assert sum(key in state for key in kept) >= 0.9 * len(kept)
+
+
+def make_pipeline(folder):
+    """Write a tiny pipeline of text to images: text encoder, tokenizer, decoder, scheduler."""
+    import diffusers
+    import transformers
+
+    words = folder.parent / "words"
+    words.mkdir()
+    marks = ["<|startoftext|>", "<|endoftext|>", "a</w>", "a"]
+    (words / "vocab.json").write_text(json.dumps({mark: k for k, mark in enumerate(marks)}))
+    (words / "merges.txt").write_text("#version: 0.2\n")
+    text = transformers.CLIPTextConfig(
+        vocab_size=16,
+        hidden_size=8,
+        intermediate_size=8,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        max_position_embeddings=77,
+        bos_token_id=0,
+        eos_token_id=1,
+    )
+    unet = diffusers.UNet2DConditionModel(
+        sample_size=8,
+        block_out_channels=(8, 16),
+        layers_per_block=1,
+        norm_num_groups=4,
+        cross_attention_dim=8,
+        attention_head_dim=2,
+        down_block_types=("DownBlock2D", "CrossAttnDownBlock2D"),
+        up_block_types=("CrossAttnUpBlock2D", "UpBlock2D"),
+    )
+    decoder = diffusers.AutoencoderKL(block_out_channels=(8,), norm_num_groups=4, latent_channels=4)
+    pipeline = diffusers.StableDiffusionPipeline(
+        unet=unet,
+        vae=decoder,
+        text_encoder=transformers.CLIPTextModel(text),
+        tokenizer=transformers.CLIPTokenizer.from_pretrained(words),
+        scheduler=diffusers.DDIMScheduler(),
+        safety_checker=None,
+        feature_extractor=None,
+        requires_safety_checker=False,
+    )
+    pipeline.save_pretrained(folder)
+
+
+@pytest.mark.models
+@pytest.mark.filterwarnings("ignore")
+def test_a_pipeline_of_images_opens_nothing_beside_what_is_listed(tmp_path):
+    from narcissus.extraction.image_models import DiffusersGenerator
+
+    model = tmp_path / "model"
+    make_pipeline(model)
+    settings = json.loads((model / "tokenizer" / "tokenizer_config.json").read_text())
+    settings["vocab_file"] = str(tmp_path / "secret.txt")
+    put(model / "tokenizer", "tokenizer_config.json", **settings)
+    (tmp_path / "secret.txt").write_text("words\n")
+    DiffusersGenerator(model, (8, 8, 3), steps=1, device="cpu")  # what is imported on first use
+    OPENED.clear()
+    WATCHED.append(True)
+    try:
+        found = DiffusersGenerator(model, (8, 8, 3), steps=1, device="cpu")
+    finally:
+        WATCHED.clear()
+    inside = {path for path in OPENED if path.startswith(str(tmp_path))}
+    parts = {"", "unet", "vae", "text_encoder", "tokenizer", "scheduler"}
+    listed = CONFIGURATIONS | TABLES | set(SINGLE)
+    for path in inside - {str(model)}:
+        part, _, name = os.path.relpath(path, model).rpartition("/")
+        assert (part in parts and name in listed) or (not part and name in parts), path
+    strange = {
+        path for path in OPENED if path not in inside and not any(one in path for one in LIBRARIES)
+    }
+    ours = ("/narcissus-run-", "/.narcissus-new-", "/narcissus/extraction/")
+    assert all(any(one in path for one in ours) for path in strange), strange
+    assert ASKED == []
+    assert found.parameters > 1000

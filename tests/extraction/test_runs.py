@@ -219,7 +219,10 @@ def test_a_module_that_ends_its_process_ends_no_other_run(quick, monkeypatch):
     assert [run.ending for run in runs] == ["finished", "crashed", "finished"]
 
 
-@pytest.mark.parametrize("raised", ["SystemExit(0)", "KeyboardInterrupt", "GeneratorExit", "OSError"])
+RAISED = ["SystemExit(0)", "KeyboardInterrupt", "GeneratorExit", "OSError"]
+
+
+@pytest.mark.parametrize("raised", RAISED)
 def test_whatever_a_module_or_a_call_raises_is_left_to_the_program(tmp_path, monkeypatch, raised):
     name = f"ends_{raised.partition('(')[0].lower()}"
     (tmp_path / f"{name}.py").write_text(f"raise {raised}\n")
