@@ -87,6 +87,19 @@ def test_names_in_an_opened_folder_follow_no_link(place):
     assert [path.name for path in Path("results").iterdir()] == ["record.json"]
 
 
+def test_what_is_written_leaves_the_other_name_of_a_hard_link(place):
+    """A hard link has no path that tells where else it is; so its name is replaced, never filled."""
+    Path("theirs").write_text("mine")
+    Path("results").mkdir()
+    for name in ("record.json", f".record.json.{os.getpid()}.partial"):
+        os.link("theirs", f"results/{name}")
+    with opened_folder(Path("results")) as opened:
+        opened.write("record.json", "new")
+    write_atomically(Path("results/record.json"), "newer")
+    assert Path("theirs").read_text() == "mine"
+    assert Path("theirs").stat().st_nlink == 1
+
+
 def test_a_folder_that_is_a_file_or_missing_is_named(place):
     Path("file").write_text("")
     with pytest.raises(NotADirectoryError, match="file"), opened_folder(Path("file"), make=True):

@@ -623,6 +623,21 @@ def test_a_job_of_a_stranger_names_no_other_process(people, job, monkeypatch):
     assert killed == []
 
 
+def test_a_run_that_ended_is_finished_whatever_the_clock_says(people):
+    people.post("/study/people/plan")
+    assert people.post("/study/people/start").status_code < 400
+    jobs = people.pages.jobs
+    place = jobs.last("people")
+    assert [child.wait(120) for child in jobs._started] in ([0], [1], [3])
+    os.utime(place / "record.json", (1e9, 1e9))  # the clock went back while it was played
+    assert jobs.state(place).name == "finished"
+    job = json.loads((place / JOB).read_text())
+    there = (place / "record.json").stat()
+    job["before"] = [there.st_ino, there.st_mtime_ns]  # as if the record were of an earlier run
+    (place / JOB).write_text(json.dumps(job))
+    assert jobs.state(place).name != "finished"
+
+
 def test_a_log_that_is_no_file_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / LOG)
     assert at_work._read(tmp_path / LOG) == []

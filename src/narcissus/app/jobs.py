@@ -104,7 +104,7 @@ class Jobs:
         words = ["audit", f"./{study}.toml", "--out", out, "--yes"]
         for name in (JOB, LOG):
             place.remove(name)
-        began = time.time()
+        began, before = time.time(), _version(place.lstat(RECORD))
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
         log = place.open(LOG, flags, 0o600)
         try:
@@ -117,6 +117,7 @@ class Jobs:
             os.close(log)
         self._started.append(child)
         job = {"pid": child.pid, "of": _born(child.pid), "began": began, "digest": digest}
+        job["before"] = before
         try:
             place.write(JOB, json.dumps(job), private=True)
         except OSError:
@@ -145,10 +146,19 @@ class Jobs:
             of_it = [one for one in stages if one["what"] == stage["what"]]
             return replace(found, name="running", left=_left(of_it))
         with suppress(OSError):
-            if (place / RECORD).stat().st_mtime >= began:
+            record = (place / RECORD).stat()
+            is_new = record.st_mtime >= began  # of a run that an earlier version began
+            if "before" in job:
+                is_new = _version(record) != job["before"]
+            if is_new:
                 return State("finished", notes=notes, began=began)
         is_wrong = any(note.startswith(("error:", "internal error:")) for note in notes)
         return replace(found, name="failed") if is_wrong else found
+
+
+def _version(there: os.stat_result | None) -> list[int] | None:
+    """Return what changes when a file is replaced, whatever the clock does meanwhile."""
+    return None if there is None else [there.st_ino, there.st_mtime_ns]
 
 
 def _job(place: Path) -> dict[str, Any]:
