@@ -48,8 +48,8 @@ class ToyKind:
         """Take a record at its word."""
         case = SimpleNamespace(
             status=record.status, grade=record.grade, assumptions=tuple(record.assumptions),
-            contradictions=tuple(record.contradictions), findings=record, unaccounted=(), decision=None, decided_by=None,
-            decision=None,
+            contradictions=tuple(record.contradictions), findings=record, unaccounted=(),
+            decision=None, decided_by=None,
         )  # fmt: skip
         case.alone = case
         return case

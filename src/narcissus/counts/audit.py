@@ -32,7 +32,7 @@ from narcissus.counts.intervals import (
     restricted,
     trimmed_ends,
 )
-from narcissus.counts.keys import reached_with_keys
+from narcissus.counts.key_search import reached_with_keys
 from narcissus.counts.marks import Meaning
 from narcissus.counts.people import FoundPeople, search_people
 from narcissus.counts.reading import Cell, Variable

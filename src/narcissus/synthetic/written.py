@@ -104,7 +104,7 @@ def _of_column(
     total = times.sum()
     most = [_most_of(part, times) for part in theirs]
     short = _short(own)
-    ways: list[tuple[Flags, _Way]] = []
+    ways: list[tuple[Flags, _Writing]] = []
     if most[0] < ours[0].max():
         members = theirs[0] <= most[0]
         ways += [(members, way) for way in _rounded(known, own, most[0])]
@@ -114,7 +114,7 @@ def _of_column(
     if times[short].sum() >= CLOSED * total:
         with np.errstate(over="ignore"):
             single = known.astype(np.float32), own.astype(np.float32)
-        ways.append((short, _Way("rounded to 32 bits", *single)))
+        ways.append((short, _Writing("rounded to 32 bits", *single)))
     hits = [_hits(way, members, times) for members, way in ways]
     if hits and max(hits) > here:
         members, way = ways[hits.index(max(hits))]
@@ -122,7 +122,7 @@ def _of_column(
 
 
 @dataclass(frozen=True)
-class _Way:
+class _Writing:
     words: str
     known: NDArray[np.generic]
     own: NDArray[np.generic]
@@ -132,12 +132,12 @@ def _objects(values: NDArray[np.generic]) -> NDArray[np.object_]:
     return np.array(values.tolist(), dtype=object)
 
 
-def _hits(way: _Way, members: Flags, times: Counts) -> int:
+def _hits(way: _Writing, members: Flags, times: Counts) -> int:
     """Count the rows of the file with a number that the data have, written so."""
     return int(times[members & np.isin(way.own, way.known)].sum())
 
 
-def _best(ways: Sequence[_Way], members: Flags, times: Counts) -> Written:
+def _best(ways: Sequence[_Writing], members: Flags, times: Counts) -> Written:
     way = max(ways, key=lambda way: _hits(way, members, times))
     return Written(way.words, members, _objects(way.known), _objects(way.own))
 
@@ -162,7 +162,7 @@ def _shortest(numbers: Numbers) -> Numbers:
         return np.array([float(str(number)) for number in numbers.astype(np.float32)])
 
 
-def _rounded(known: Numbers, own: Numbers, places: int) -> Iterator[_Way]:
+def _rounded(known: Numbers, own: Numbers, places: int) -> Iterator[_Writing]:
     """Yield the ways to round to decimal places; negative ones are tens, hundreds."""
     words = f"rounded to {places} decimal places" if places > 0 else "rounded to whole numbers"
     words = words if places >= 0 else f"rounded to {10**-places:,}"
@@ -178,13 +178,13 @@ def _rounded(known: Numbers, own: Numbers, places: int) -> Iterator[_Way]:
             lambda: np.ceil(scaled - tie),
         ]
         for number, way in enumerate(rounds):
-            yield _Way(words if number < 3 else words.replace("rounded", "cut"), way(), here)
+            yield _Writing(words if number < 3 else words.replace("rounded", "cut"), way(), here)
 
 
-def _shortened(known: Numbers, own: Numbers, significant: int) -> Iterator[_Way]:
+def _shortened(known: Numbers, own: Numbers, significant: int) -> Iterator[_Writing]:
     """Yield the ways to keep so many significant digits."""
     words = f"rounded to {significant} significant digits"
-    yield _Way(
+    yield _Writing(
         words,
         np.array([float(f"{number:.{significant}g}") for number in known]),
         np.array([float(f"{number:.{significant}g}") for number in own]),
