@@ -88,7 +88,7 @@ def test_names_in_an_opened_folder_follow_no_link(place):
 
 
 def test_what_is_written_leaves_the_other_name_of_a_hard_link(place):
-    """A hard link has no path that tells where else it is; so its name is replaced, never filled."""
+    """No path tells where else a hard link is, so its name is replaced, never filled."""
     Path("theirs").write_text("mine")
     Path("results").mkdir()
     for name in ("record.json", f".record.json.{os.getpid()}.partial"):

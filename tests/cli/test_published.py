@@ -1,5 +1,7 @@
 """The command tables: what it prints, its exit codes, one clear error each."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -22,8 +24,10 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_keys_of_json(folder, answer):
-    found = answer("tables people.csv --below 5 --variable age=0:99 --limit 50")
+def test_keys_of_json(folder, call, answer):
+    code, out, _ = call("tables people.csv --below 5 --variable age=0:99 --limit 50 --json")
+    found = json.loads(out)
+    assert code == 1  # by subtraction there are 2 men, and a mark hides them
     assert found["grade"] == "proved"
     women = next(one for one in found["cells"] if one.get("race") == "B")
     assert (women["sex"], women["printed"], women["determined"]) == ("F", "x", False)
@@ -45,6 +49,20 @@ def test_the_width_that_is_left_decides(folder, call):
     assert code == 1
     assert "2 hidden cells have limits less than 3 apart" in out
     assert "one.csv:2 d = A, ill = yes: x is 2 to 4" in out
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ("a,12\nb,x\nTotal,15", "--below 5"),  # a hidden cell that subtraction tells
+        ("a,12\nb,x\nTotal,15", ""),  # hidden cells mean that none is to be recomputed
+        ("a,12\nb,3\nc,9\nTotal,24", "--below 5"),  # a small count that is printed
+    ],
+)
+def test_a_threshold_decides_without_a_width(folder, call, rows, words):
+    (folder / "t.csv").write_text(f"d,count\n{rows}\n")
+    code, out, _ = call(f"tables t.csv {words}")
+    assert (code, "Threshold exceeded" in out) == (1, True)
 
 
 def test_limits_that_may_be_narrower_decide_nothing(folder, call):
@@ -154,7 +172,7 @@ def test_the_layout_comes_first_and_what_is_left_over_decides_nothing(folder, ca
     assert "x is 5  determined" in out
     code, out, _ = call("tables t.csv --flat sex --width 1")
     assert (code, "Threshold met" in out) == (0, True)
-    found = answer("tables p.csv")
+    found = json.loads(call("tables p.csv --json")[1])
     assert found["layout"][0]["columns"][2] == {
         "column": "percent", "role": "percent", "detail": "of all `sex`",
     }  # fmt: skip

@@ -247,7 +247,10 @@ def test_twenty_harmless_files_beside_a_control(kind, seed, tmp_path):
     audit, first = audited(real, made, tmp_path, control)
     assert audit.status == "not shown"
     assert audit.record.detail.unaccounted == ()
-    assert first.answer == "No attack is shown to exceed your threshold, but one may exist."
+    assert first.answer == (
+        "No attack is shown to exceed your threshold, 0 more of 100 than among others, but one "
+        "may exist."
+    )
 
 
 def test_the_command_takes_a_declaration(narcissus, tmp_path, monkeypatch):

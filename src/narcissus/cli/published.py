@@ -122,6 +122,7 @@ class _Size:
 
     rule: counts.SizeRule
     known: Sequence[counts.CellLimits]
+    is_sought: bool
     is_declared: bool
 
     @property
@@ -207,10 +208,12 @@ def _audited(
     cells = [cell for cell in read.cells if cell.file in names]
     earlier = [cell for cell in read.cells if cell.file not in names]
     structure = read.structure
-    width = of.width if of.width is not None or of.against is None else 1
     below = of.below or counts.threshold([*cells, *earlier])
+    width = of.width
+    if width is None and (of.against is not None or below is not None or _hides(read.cells)):
+        width = 1  # who hides cells, or names a threshold, means that none is recomputed
     rule = counts.SizeRule(below or counts.LARGEST_SMALL, width or 1)
-    is_asked = cells[0].unit is None and (below is not None or width is not None)
+    is_asked = cells[0].unit is None and width is not None
     with progress(quiet=of.run.quiet or of.run.as_json) as observer:
         how: dict[str, Any] = {
             "limit": of.limit,
@@ -228,8 +231,12 @@ def _audited(
     known = list[counts.CellLimits]()
     if is_asked:
         known = counts.small_groups(audit, structure, rule, printed=below is not None)
-    size = _Size(rule, known, below is not None)
+    size = _Size(rule, known, is_asked, below is not None)
     return _Audited(read, audit, narrowed, sensitive, size, width, of.width)
+
+
+def _hides(cells: Sequence[counts.Cell]) -> bool:
+    return any(cell.count.kind == "suppressed" for cell in cells)
 
 
 def _judged(
@@ -499,9 +506,10 @@ def _verdict(
     elif found.groups_left:
         yield f"\nNot decided: {found.groups_left}"
     else:
+        groups = f", and no group of fewer than {below} people is known that no cell prints"
         yield (
-            f"\nThreshold met: the limits of hidden cells are at least {width} apart, and no "
-            f"group of fewer than {below} people is known that no cell prints."
+            f"\nThreshold met: the limits of hidden cells are at least {width} apart"
+            f"{groups if size.is_sought else ''}."
         )
 
 

@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 from narcissus._optional import optional
 from narcissus._validation import integer, one_of, positive, probability
 from narcissus.errors import InputError
-from narcissus.guarantees.base import Adjacency, Guarantee, Secret
+from narcissus.guarantees.base import EXACT_NOISE, Adjacency, Guarantee, Secret
 from narcissus.guarantees.curves import LOSS_INTERVAL, from_event
 from narcissus.guarantees.parametric import GaussianDP
 
@@ -83,6 +83,19 @@ def dp_sgd(
     step = gaussian if math.isclose(share, 1.0) else events.PoissonSampledDpEvent(share, gaussian)
     composed = events.SelfComposedDpEvent(step, times)
     return replace(from_event(composed, adjacency=around, interval=interval), **how)
+
+
+def training_program(steps: int, noise: float, clip: float = 1.0) -> tuple[str, ...]:
+    """Say what training on all records in each step must do for its noise to be a guarantee.
+
+    steps: Number of steps. noise: Standard deviation over ``clip``, the largest L2 norm.
+    """
+    return (
+        f"each of {steps:,} steps takes all records, clips each record's gradient to norm {clip:g} "
+        f"and adds normal noise of {noise:g} such norms to their sum",
+        EXACT_NOISE,
+        "nothing else is chosen by looking at the records, such as a setting or when to stop",
+    )
 
 
 def _refuse(sampling: Sampling, divisor: Divisor, around: Adjacency) -> None:

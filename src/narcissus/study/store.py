@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus._arrays import MOST_UNPACKED, Arrays, pack, unpack
+from narcissus._files import is_ours
 from narcissus._folders import OpenedFolder, opened_folder
 from narcissus.errors import StoreError
 from narcissus.observer import SILENT, Observer
@@ -107,6 +108,8 @@ class TrialStore:
         try:
             return unpack(self._file.read(length))
         except Exception as error:  # whatever NumPy and zipfile meet in bytes of somebody else
+            if is_ours(error, LookupError, TypeError, ValueError):
+                raise
             raise self.forged(
                 f"trial {key} is no trial ({type(error).__name__}), though its checksum fits"
             ) from error
@@ -151,7 +154,7 @@ class TrialStore:
 
     def _refuse_shared(self, place: OpenedFolder, there: os.stat_result) -> None:
         """Refuse a file of another user: whoever owns it reads and changes trials meanwhile."""
-        if not place.is_ours(there):
+        if not place.is_of_this_user(there):
             raise StoreError(
                 f"{self.path} belongs to another user, or others may write it: choose another "
                 "folder with --out, or remove it"

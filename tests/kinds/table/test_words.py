@@ -1,5 +1,7 @@
 """Sentences about one setting: what is claimed of whom, rounded to the safe side."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -75,7 +77,7 @@ def test_numbers_in_words():
 
 def said_of(setting):
     """Return the verdict of one setting in words."""
-    case = TableJudgement(Findings((), (), None), (), (setting,))
+    case = TableJudgement(Findings((), (), SimpleNamespace(other_priors=())), (), (setting,))
     return paragraph(case, glance(case))
 
 
@@ -259,7 +261,7 @@ def test_who_names_rare_values_anyway_hits_nobody_hard(numbers):
     assert most_vulnerable(numbers(groups=groups[2:])) is None
     hit = numbers(groups=(*groups[:2], common, rare(0.3, 0.1)))
     assert most_vulnerable(hit)[0].group == "rare"
-    case = TableJudgement(Findings((), (), None), (), (hit,))
+    case = TableJudgement(Findings((), (), SimpleNamespace(other_priors=())), (), (hit,))
     hardest = glance(case).hardest
     assert "“illness: rare”" in hardest
     assert "50 of 100 of them right, guessing 40 of 100" in hardest

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus._arrays import pack, unpack
-from narcissus._files import read_bytes
+from narcissus._files import is_ours, read_bytes
 from narcissus._folders import opened_folder
 from narcissus.errors import InputError, StoreError
 from narcissus.guarantees import Guarantee
@@ -190,7 +190,9 @@ class KeptReleases:
             arrays = unpack(content)
             rng.bit_generator.state = json.loads(arrays.pop("state").tobytes())
             return self._restored(arrays)
-        except Exception:  # a damaged file may raise anything: the release is made anew
+        except Exception as error:  # a damaged file may raise anything: the release is made anew
+            if is_ours(error, LookupError, TypeError, ValueError):
+                raise
             rng.bit_generator.state = before
             return None
 
