@@ -48,7 +48,7 @@ class ToyKind:
         """Take a record at its word."""
         case = SimpleNamespace(
             status=record.status, grade=record.grade, assumptions=tuple(record.assumptions),
-            contradictions=tuple(record.contradictions), findings=record, unaccounted=(),
+            contradictions=tuple(record.contradictions), findings=record, unaccounted=(), decision=None, decided_by=None,
             decision=None,
         )  # fmt: skip
         case.alone = case
