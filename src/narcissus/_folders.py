@@ -71,7 +71,7 @@ class OpenedFolder:
             finally:
                 os.close(opened)
 
-    def is_ours(self, there: os.stat_result) -> bool:
+    def is_of_this_user(self, there: os.stat_result) -> bool:
         """Return whether a file belongs to whoever makes files here, and no other may write it.
 
         Compared with a file that is made for that: some file systems say the same of every file.

@@ -116,8 +116,8 @@ class Jobs:
         finally:
             os.close(log)
         self._started.append(child)
-        job = {"pid": child.pid, "of": _born(child.pid), "began": began, "digest": digest}
-        job["before"] = before
+        job: dict[str, Any] = {"pid": child.pid, "of": _born(child.pid), "began": began}
+        job |= {"digest": digest, "before": before}
         try:
             place.write(JOB, json.dumps(job), private=True)
         except OSError:

@@ -117,7 +117,7 @@ def _is_ours(path: Path) -> bool:
         return False
     with opened_folder(path.parent) as place:
         there = place.lstat(path.name)
-        return there is not None and stat.S_ISREG(there.st_mode) and place.is_ours(there)
+        return there is not None and stat.S_ISREG(there.st_mode) and place.is_of_this_user(there)
 
 
 def _kept_entropy(folder: Path, *, restart: bool) -> int:

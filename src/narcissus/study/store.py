@@ -154,7 +154,7 @@ class TrialStore:
 
     def _refuse_shared(self, place: OpenedFolder, there: os.stat_result) -> None:
         """Refuse a file of another user: whoever owns it reads and changes trials meanwhile."""
-        if not place.is_ours(there):
+        if not place.is_of_this_user(there):
             raise StoreError(
                 f"{self.path} belongs to another user, or others may write it: choose another "
                 "folder with --out, or remove it"
