@@ -258,7 +258,7 @@ def test_audit_plays_games(narcissus, monkeypatch, tmp_path):
     narcissus("examples", "mona-lisa-narcissus")
     code, out, _ = narcissus("audit", "mona-lisa-narcissus.toml", "--seed", 1, "--quiet")
     assert code == 1  # the threshold is exceeded: the statement is violated
-    assert "EXCEEDED: The statement is violated" in out
+    assert "EXCEEDED: " in out
     assert (tmp_path / "results" / "mona-lisa-narcissus" / "report.html").exists()
     narcissus("examples", "counting-query")
     code, out, _ = narcissus("audit", "counting-query.toml", "--seed", 1, "--quiet", "--json")

@@ -208,7 +208,7 @@ def _name_replaced(folder: Path) -> None:
 
 def _foreign(path: Path, why: str) -> str:
     return (
-        f"{path} was not left by this program, and is not replaced ({why}); choose another folder "
+        f"{path} is a file of somebody else, and stays as it is ({why}); choose another folder "
         "with --out, or replace what is there with --restart"
     )
 
