@@ -58,6 +58,7 @@ class TablesOptions:
     dimension: tuple[str, ...] = ()
     percent: tuple[str, ...] = ()
     group: tuple[str, ...] = ()
+    code: tuple[str, ...] = ()
     irrelevant: tuple[str, ...] = ()
     part: tuple[str, ...] = ()
     flat: tuple[str, ...] = ()
