@@ -92,6 +92,17 @@ def test_the_next_release_is_held_to_those_before(folder, call, answer):
     assert code == 1  # A is 4, so B is 2
 
 
+def test_what_a_new_table_gives_away_alone_counts_beside_earlier_ones(folder, call):
+    """The earlier tables add nothing; the sum of the new one determines a small count."""
+    (folder / "before").mkdir()
+    (folder / "before" / "old.csv").write_text("e,count\nP,60\nQ,22\nTotal,82\n")
+    (folder / "new.csv").write_text("d,count\nA,x\nB,79\nTotal,82\n")
+    for words in ("--below 5", "--mark x=any", ""):
+        code, out, _ = call(f"tables new.csv --against before {words}")
+        assert code == 1
+        assert "Threshold met" not in out
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

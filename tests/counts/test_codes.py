@@ -70,6 +70,7 @@ CODES = [
     ("nr", ["1", "2", "3", "4"], ""),
     ("fips", ["1001", "1003", "1007", "1005"], ""),
     ("municipality_name", ["Ålby", "Borgå", "Carlö", "Dörn"], "All"),
+    ("area name", ["City 001A", "City 001B", "City 002A", "City 003A"], "All"),
     ("name_de", ["Nord", "Ost", "Sued", "West"], "Insgesamt"),
 ]
 

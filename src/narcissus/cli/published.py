@@ -154,8 +154,6 @@ class _Audited:
         """Hidden cells that are known too well."""
         if self.width is None:
             return []
-        if self.narrowed is not None and self.asked is None:
-            return [after for _, after in self.narrowed if after.determined]
         return [cell for cell in self.audit.hidden if cell.width < self.width]
 
     @property

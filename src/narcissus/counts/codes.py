@@ -121,9 +121,11 @@ class SecondLabels:
 
     def _have_shape(self) -> bool:
         """Return whether values are letters and digits of one length, or of one beginning."""
-        if not all(_SHAPE.fullmatch(value) or value.isupper() for value in self.values):
+        is_named = _NAME.fullmatch(self.column) is not None
+        if not is_named and any(re.search(r"\s", value) for value in self.values):
             return False
-        if any(re.search(r"\s", value) for value in self.values):
+        plain = [re.sub(r"\s+", "", value) if is_named else value for value in self.values]
+        if not all(_SHAPE.fullmatch(value) or value.isupper() for value in plain):
             return False
         begins = {re.sub(r"[^A-Za-z].*", "", value) for value in self.values}
         numbers = [int(re.sub(r"\D", "", value)[:18] or 0) for value in self.values]
