@@ -216,7 +216,10 @@ def _with_percents(
             try:
                 shares = read_shares(texts[at], rules)
             except InputError as error:
-                raise InputError(f"{table.file}: column {visible(name)}: {error}") from error
+                uses.append(ColumnUse(name, "not understood"))
+                why = f"It was not read as percentages: {error}."
+                questions.append(ask_for_column(table.file, name, why, "irrelevant"))
+                continue
             read = use_percents(cells[:count], shares, rules, is_named=is_percent_name(name))
             rates = None if read.of else use_rates(cells[:count], shares, wholes, rules)
             if rates is not None:
