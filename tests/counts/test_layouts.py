@@ -226,6 +226,23 @@ def test_percentages_in_a_wide_table_are_no_labels(tmp_path):
     assert (verdict, "F %" in tables.unaccounted[0].subject) == ("undeclared", True)
 
 
+@pytest.mark.parametrize(
+    ("note", "verdict"),
+    [
+        ("Quelle: Amt. B: 4 Personen", "undeclared"),
+        ("C has 2 more than B", "undeclared"),
+        ("Source: Office of A 2024", "met"),
+        ("x: fewer than 5 people as in B", "met"),
+        ("B was joined to C in 2019", "met"),
+    ],
+)
+def test_a_note_that_tells_of_a_hidden_count_waits(tmp_path, note, verdict):
+    path = write(tmp_path, f"area,count\nA,33\nB,x\nC,x\nD,44\nTotal,83\n\n{note}\n")
+    answer, tables = conclude(path, 1)
+    assert answer == verdict
+    assert f"note, not read: {note}" in "\n".join(tables.layouts[0].lines())
+
+
 # What an outsider met: unknown totals
 
 

@@ -159,6 +159,8 @@ class _Audited:
     @property
     def is_exceeded(self) -> bool:
         exposed = self.sensitive is not None and any(one.is_exposed for one in self.sensitive[0])
+        if self.read.are_labels_open:
+            return exposed
         is_known = self.width is not None and self.size.broken > 0
         return exposed or is_known or bool(self.narrow)
 
@@ -194,7 +196,8 @@ class _Audited:
         yield from _text(self.audit, self.size)
         yield from _against(self.narrowed)
         yield from _sensitive(self.sensitive, bool(left))
-        yield from _verdict(self.width, self.narrow, self.audit, self.size, left)
+        is_open = bool(left) and not self.is_exceeded
+        yield from _verdict(self.width, self.narrow, self.audit, self.size, left if is_open else ())
 
 
 def _audited(
@@ -225,7 +228,9 @@ def _audited(
         else:
             audit, narrowed = counts.audit_next(cells, earlier, structure, **how)
         sensitive = _judged(of, cells, structure, audit, observer, deadline)
-    if read.unaccounted:
+    if read.are_labels_open:
+        audit = audit.without_people()
+    elif read.unaccounted:
         audit = audit.without_exact()
     known = list[counts.CellLimits]()
     if is_asked:
@@ -478,7 +483,7 @@ def _verdict(
     size: _Size,
     unaccounted: Sequence[Unaccounted],
 ) -> Iterator[str]:
-    if unaccounted and not narrow and not (width is not None and size.broken):
+    if unaccounted:
         subjects = _many(len(unaccounted), "thing is", "things are")
         yield f"\nNot decided: {subjects} not accounted for, such as {unaccounted[0].subject}."
         yield f"To decide, write {unaccounted[0].declaration}."

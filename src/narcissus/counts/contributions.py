@@ -170,7 +170,7 @@ def read_contributions(
     """
     dimensions = dimensions_of(cells, given)
     names = [*dimensions, magnitude, *([] if contributor is None else [contributor])]
-    header, rows, _ = read_rows(Path(path))
+    header, rows, *_ = read_rows(Path(path))
     for name in names:
         if header.count(name) != 1:
             raise InputError(
