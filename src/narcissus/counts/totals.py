@@ -450,7 +450,7 @@ class _LabelSums:
         a row leaves few people. It asks as well if it is the sum of the others in some rows.
         """
         tops = [label for label in self.labels if label not in groups]
-        if len(tops) < 3 or self._weigh_margin(tops) >= log(ODDS):
+        if len(tops) < 3 or self._has_margin():
             return
         for label in tops:
             if label in self._parts or not self._is_margin_too(label):
