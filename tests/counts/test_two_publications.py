@@ -46,7 +46,7 @@ def drawn(seed):
     people = rng.poisson(rng.choice([1.5, 4.0, 12.0]), shape)
     pairs = [list(pair) for pair in itertools.combinations(LABELS, 2)]
     tables = [pairs[at] for at in rng.permutation(3)[:2]]
-    is_part = "area" in tables[1] and rng.random() < 0.4
+    is_part = "area" in tables[0] and "area" in tables[1] and rng.random() < 0.6
     rows = []  # file, labels, text, ends, gap, members
     for number, names in enumerate(tables):
         for labels in itertools.product(*([*LABELS[name], "*"] for name in names)):
@@ -61,10 +61,13 @@ def drawn(seed):
                 if "na" in labels:
                     continue
             is_all = set(labels) == {"*"}
-            if not is_all and rng.random() < 0.08:
+            is_left_out = "na" not in labels and rng.random() < 0.08
+            if not is_all and is_left_out:
                 continue
             text, ends, gap = printed(int(people[inside].sum()), rule, below, base, rng)
             rows.append((number, names, labels, text, ends, gap, inside.ravel()))
+    if not any(row[3] == "x" for row in rows):  # nothing shows that small counts have a mark
+        rows = [(*row[:5], None, row[6]) for row in rows]
     return rule, below, base, is_part, rows
 
 
@@ -129,14 +132,13 @@ def test_limits_of_both_together_as_by_an_integer_program(seeds, tmp_path):
             if row[4][0] == row[4][1]:
                 continue
             low, high = true_ends(rows, at)
-            found_high = LARGEST if limits.high is None else limits.high
             looked += 1
-            assert limits.low <= low <= high <= max(found_high, high - 1 + (high < LARGEST)), seed
+            assert limits.low <= low, (seed, rule, row[:4])
             assert limits.high is None or high <= limits.high, (seed, rule, row[:4])
             if limits.exact:
                 decided += 1
                 assert limits.low == low, (seed, rule, row[:4], limits, low, high)
-                assert limits.high == high or high >= LARGEST - 100, (seed, rule, row[:4], limits)
+                assert limits.high == (high if high < LARGEST / 2 else None), (seed, row[:4])
             narrow += low == high
     assert decided >= 0.98 * looked
     assert narrow > 0
