@@ -153,6 +153,11 @@ class TablesAudit:
         cells = (replace(limits, exact=limits.determined) for limits in self.cells)
         return replace(self, cells=tuple(cells), all_counted=False, is_all_determined=False)
 
+    def without_people(self) -> TablesAudit:
+        """Return it without people who are determined: a label may be a total or a group."""
+        less = replace(self, people=(), determined_people=None, disclosed=(), data_sets=None)
+        return less.without_exact()
+
     def to_dict(self) -> dict[str, Any]:
         """Return what ``narcissus tables --json`` prints."""
         return {
