@@ -26,7 +26,7 @@ from narcissus.synthetic.files import (
     numbered_units,
     raw_columns,
 )
-from narcissus.synthetic.written import Written, ways_of_dates, ways_of_numbers
+from narcissus.synthetic.written import Written, moved, ways_of_dates, ways_of_numbers
 from narcissus.tables.sources import has_index
 from narcissus.tables.spelling import ReadAs, Spelled, Value, number_in, spelled
 from narcissus.tables.tally import RawColumn, ValueTally
@@ -288,7 +288,8 @@ def _column(name: str, each: Mapping[str, RawColumn], read_as: ReadAs | None) ->
         rank = np.empty(len(values), np.int64)
         rank[order] = np.arange(len(values))
         whole, values = rank[whole], [values[at] for at in order]
-        ways = _ways(like.kind, [v for v in known if v is not None], sides["synthetic"])
+        some = [value for value in known if value is not None]
+        ways = ways_of(like.kind, some, sides["synthetic"], sides["real"])
         cover = _levels(values, known, list(sides["synthetic"]), ways) if ways else None
         written = tuple(dict.fromkeys(way.words for way in ways))
     return WholeColumn(
@@ -302,17 +303,36 @@ def _order(value: Value | None) -> tuple[int, float, str]:
     return (1, 0.0, value) if isinstance(value, str) else (0, float(value), "")
 
 
-def _ways(kind: str, known: Sequence[Value], own: Mapping[Value | None, int]) -> list[Written]:
-    """Return the ways that the file writes this column in, coarser than the data."""
+def ways_of(
+    kind: str,
+    known: Sequence[Value],
+    own: Mapping[Value | None, int],
+    people: Mapping[Value | None, int],
+) -> list[Written]:
+    """Return the ways that the file writes this column in, coarser than the data.
+
+    own, people: Rows of the file and of the data with each value.
+    """
     theirs = {value: times for value, times in own.items() if value is not None}
+    counts = np.array([people.get(value, 0) for value in known], np.int64)
     if kind == "dates":
-        return ways_of_dates(known, list(theirs))
+        return ways_of_dates(known, list(theirs)) or _moved_days(known, counts, theirs)
     if kind != "numbers":
         return []
+    is_number = np.array([not isinstance(v, str) for v in known], np.bool_)
     numbers = np.array([v for v in known if not isinstance(v, str)], np.float64)
     there = {v: n for v, n in theirs.items() if not isinstance(v, str)}
     times = np.array(list(there.values()), np.int64)
-    return ways_of_numbers(numbers, np.array(list(there), np.float64), times)
+    return ways_of_numbers(numbers, np.array(list(there), np.float64), times, counts[is_number])
+
+
+def _moved_days(known: Sequence[Value], people: Codes, own: Mapping[Value, int]) -> list[Written]:
+    """Return by how many days the file moves all dates, if it does."""
+    ours, theirs = (np.array([_day(str(v)) for v in values]) for values in (known, own))
+    if not (np.isfinite(ours).all() and np.isfinite(theirs).all()):
+        return []
+    way = moved(ours, people, theirs, np.array(list(own.values()), np.int64))
+    return [] if way is None else [replace(way, words=f"{way.words} days")]
 
 
 def _levels(
