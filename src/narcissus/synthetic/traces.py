@@ -24,6 +24,7 @@ from narcissus.synthetic.copies import (
     FileFacts,
     Views,
     beside_control,
+    copies_but_one,
     copies_by,
     file_facts,
 )
@@ -31,11 +32,19 @@ from narcissus.synthetic.whole import WholeColumn, WholeFiles
 
 Positions = NDArray[np.int64]
 How = Literal["all columns", "columns that are used", "but one column", "columns left out",
-              "one column", "two columns", "numbers of people", "nearest records"]  # fmt: skip
+              "one column", "two columns", "numbers of people", "nearest records",
+              "all columns but any one"]  # fmt: skip
 WHOLE: How = "all columns"
+BUT_ANY: How = "all columns but any one"
 NEAREST: How = "nearest records"
 PRIMARY = 0.5
-"""Share of the error for all columns; the other sets divide the rest."""
+"""Share of the error for all columns; the other sets divide the rest.
+
+With a control two claims divide it: more than of the control, and more than by coincidence. A
+control of few people would hide what no coincidence explains.
+"""
+BUT_ANY_SHARE = 0.2
+"""Share of the error for rows that are a person's but for one column, whichever it is."""
 MOST_PAIRED = 12
 """Most columns of which any two are looked at together."""
 MOST_BUT_ONE = 40
@@ -58,6 +67,8 @@ STRIKING = 10
 """A set strikes if it would be shown at so small a part of the error, were it the only one."""
 MOST_LIMITED = 5
 """Most striking sets whose excess is limited exactly, those of most people."""
+NAMELESS = 0.9
+"""Part of a limit that counts where columns are compared that have no name."""
 ALIKE_ROWS = 0.002
 """Error of the test of whether rows with one number are alike."""
 
@@ -159,7 +170,12 @@ class Traces:
         striking = [t for t in self.each[1:] if t.is_striking(error / STRIKING, beside=beside)]
         striking.sort(key=lambda t: -t.copies.standing / max(1, t.copies.unique))
         some = [self.each[0], *striking[:MOST_LIMITED]]
-        return max(some, key=lambda t: t.excess(error, beside=beside)[1]) if striking else some[0]
+
+        def limit(trace: Trace) -> float:
+            # a set of named columns tells more than that some column may differ
+            return trace.excess(error, beside=beside)[1] * (NAMELESS if trace.how == BUT_ANY else 1)
+
+        return max(some, key=limit) if striking else some[0]
 
 
 def trace_of_all(facts: FileFacts) -> Trace:
@@ -199,9 +215,16 @@ def traces_of(
             found.append(("numbers of people", (column.name,), numbered, beside))
     near, reached = _near(files, ours, others, facts.copies, rng)
     found += [reached] if reached is not None else []
-    share = (1 - PRIMARY) / max(1, len(found))
-    first = replace(trace_of_all(facts), share=PRIMARY if found else 1.0)
+    but_any = copies_but_one(Views(whole, child(entropy, 5)), ours, facts.copies)
+    rest = 1 - PRIMARY - (0.0 if but_any is None else BUT_ANY_SHARE)
+    share = rest / max(1, len(found))
     each = [Trace(how, names, share, copies, beside) for how, names, copies, beside in found]
+    if but_any is not None:
+        each.insert(0, Trace(BUT_ANY, whole.names, 1 - PRIMARY - share * len(found), but_any, None))
+    first = replace(trace_of_all(facts), share=PRIMARY if each else 1.0)
+    if first.beside is not None:
+        first = replace(first, share=first.share / 2)
+        each.insert(0, replace(first, beside=None))
     linked = [_linked(files, column, rng) for column in files.columns if column.is_dense]
     return Traces(facts, (first, *each), tuple(one for one in linked if one is not None), near)
 

@@ -147,7 +147,8 @@ def _coarser_grid(
 ) -> tuple[int, int, Flags] | None:
     """Return step, offset and members of the widest grid that nearly all rows lie on.
 
-    Both are in units of the last place. None if so many rows of the data's law might lie on it by chance.
+    Both are in units of the last place. None if so many rows of the data's law might lie on it
+    by chance.
     """
     scale = 10.0**places
     with np.errstate(over="ignore", invalid="ignore"):

@@ -12,7 +12,7 @@ from narcissus.results import Grade
 from narcissus.rows import Count, Fact, Positive, Quantity, Share, StudyRow, Unaccounted
 from narcissus.synthetic.assess import ALIKE
 from narcissus.synthetic.copies import COPIES, Copies, FileFacts
-from narcissus.synthetic.traces import NEAREST, WHOLE, Linked, Trace, Traces
+from narcissus.synthetic.traces import BUT_ANY, NEAREST, WHOLE, Linked, Trace, Traces
 from narcissus.synthetic.whole import WholeFiles
 
 LAW = (
@@ -167,7 +167,7 @@ def fact_rows(
 
 def _told(traces: Traces, error: float) -> list[Trace]:
     """Return the sets of columns to tell: what strikes, and columns by themselves."""
-    rest = [one for one in traces.each[1:] if one.how != NEAREST]
+    rest = [one for one in traces.each[1:] if one.how not in (NEAREST, WHOLE, BUT_ANY)]
     striking = [one for one in rest if one.is_striking(error, beside=False)]
     striking.sort(key=lambda one: -one.copies.standing)
     alone = [one for one in rest if len(one.columns) == 1 and one not in striking]
@@ -221,4 +221,8 @@ def copied_rows(
 
 
 def _how(trace: Trace) -> str:
-    return "row by row" if trace.how == WHOLE else f"{trace.how}: {', '.join(trace.columns)}"
+    if trace.how == WHOLE:
+        return "row by row"
+    if trace.how == BUT_ANY:
+        return f"nearly row by row: {BUT_ANY}"
+    return f"{trace.how}: {', '.join(trace.columns)}"

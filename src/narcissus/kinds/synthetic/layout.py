@@ -441,14 +441,14 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
     expected = row.quantity.model_copy(update={"value": row.baseline, "grade": copied.grade})
     unit = f"people who are unique in the data{_by(row)}"
     without = f"By coincidence, {{}} {unit} would stand in the file."
-    if detail.can_tell:
+    if is_beside := _is_beside(row):
         without = "Of the people of the control, {} stand in the file."
     none = ""
     if detail.copies is not None and detail.copies.refutes_control:
         none = "the control is none, since its people stand in the file"
     if copied.status == "exceeded" and _law_is_assumed(copied):
         none = FAVOURED
-    beyond = "than of the control" if detail.can_tell else "than coincidence explains"
+    beyond = "than of the control" if is_beside else "than coincidence explains"
     hardest = "Hit hardest: people who are unique in the data."
     is_hit = copied.status == "exceeded" and not about(case, groups=True)
     asked, broken = "The file", f"holds more people of the data {beyond}{_by(row)}"
@@ -482,6 +482,11 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
         undecided=_no_more(row, detail) + (f", but {none}." if none else "."),
         notes=_compared(detail),
     )
+
+
+def _is_beside(row: StudyRow) -> bool:
+    """Whether the people of the control are what those of the data are held against."""
+    return "most" not in row.facts and row.baseline is not None and "people" in row.facts
 
 
 def _is_data(case: StudyJudgement) -> bool:
@@ -620,7 +625,7 @@ def _standing(case: StudyJudgement) -> str:
         f"unique in the data{_by(row)} ({percent(row.value)}) stand in the file"
     )
     said = f"The file {_data_itself(detail)}. {said}" if _is_data(case) else said
-    if detail.can_tell and row.baseline is not None:
+    if detail.can_tell and _is_beside(row):
         return f"{said}, and {percent(row.baseline)} of the control's."
     if _is_data(case):
         return f"{said}."
