@@ -111,6 +111,23 @@ def test_numbers_in_other_units_are_those_of_the_data(slope, level, places, digi
     assert np.mean([place[x] == row_of[y] for x, y in zip(people, made, strict=True)]) > 0.9
 
 
+def test_short_decimals_that_were_stored_in_32_bits_are_the_same():
+    known = np.unique(np.round(numbers() / 1000, 5))
+    own = known.astype(np.float32).astype(np.float64)
+    (way,) = ways_of_numbers(known, own, np.ones(len(own), np.int64))
+    assert way.words == "rounded to 32 bits"
+    assert (way.known == way.own).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_nothing_is_said_of_a_fresh_file_with_values_that_the_data_lack(seed):
+    """Most weights have three digits in both files, and few of each are in the other."""
+    rng = np.random.default_rng(seed)
+    sides = [np.round(rng.gamma(40, 1.9, 800), 1) for _ in range(2)]
+    (known, people), (own, times) = (np.unique(side, return_counts=True) for side in sides)
+    assert ways_of_numbers(known, own, times, people) == []
+
+
 def test_a_fresh_file_in_other_units_is_not_the_data():
     rng = np.random.default_rng(6)
     sides = [np.round(rng.normal(170, 9, 800), 2) for _ in range(2)]

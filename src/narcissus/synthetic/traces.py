@@ -22,6 +22,7 @@ from narcissus.evidence.intervals import TwoSamples
 from narcissus.synthetic.copies import (
     Copies,
     FileFacts,
+    Standing,
     Views,
     beside_control,
     copies_but_one,
@@ -67,6 +68,8 @@ STRIKING = 10
 """A set strikes if it would be shown at so small a part of the error, were it the only one."""
 MOST_LIMITED = 5
 """Most striking sets whose excess is limited exactly, those of most people."""
+OWN_VALUES = 0.001
+"""Error of telling that values of single columns stand in the file beyond coincidence."""
 NAMELESS = 0.9
 """Part of a limit that counts where columns are compared that have no name."""
 ALIKE_ROWS = 0.002
@@ -161,6 +164,9 @@ class Traces:
     each: tuple[Trace, ...]  # the first is that of all columns
     linked: tuple[Linked, ...]
     near: NearPeople | None
+    # people whose own value of one column that is used stands in the file: facts that decide
+    # nothing, since a generator may draw each column's values from those of the data
+    values: tuple[Standing, ...] = ()
 
     def deciding(self, error: float, *, beside: bool) -> Trace:
         """Return the set of columns by which most people surely stand in the file.
@@ -226,7 +232,23 @@ def traces_of(
         first = replace(first, share=first.share / 2)
         each.insert(0, replace(first, beside=None))
     linked = [_linked(files, column, rng) for column in files.columns if column.is_dense]
-    return Traces(facts, (first, *each), tuple(one for one in linked if one is not None), near)
+    numbering = tuple(column for column in linked if column is not None)
+    values = _own_values(files, used, ours, facts.copies, rng)
+    return Traces(facts, (first, *each), numbering, near, values)
+
+
+def _own_values(
+    files: WholeFiles, used: Sequence[str], ours: Positions, like: Copies, rng: np.random.Generator
+) -> tuple[Standing, ...]:
+    """Count people whose own value stands in the file, beyond what chance explains."""
+    columns = [column for column in files.columns if column.name in used]
+    columns = [c for c in columns if not (c.is_dense or c.names_people) and _is_telling(files, c)]
+    found: list[Standing] = []
+    for column in columns:
+        many = copies_by(Views(files.select([column.name]), rng), ours, like)
+        if many.standing > many.most_coincidences(OWN_VALUES / len(columns)):
+            found.append(Standing((column.name,), many.unique, many.standing, many.expected))
+    return tuple(found)
 
 
 def _primary(files: WholeFiles) -> list[str]:

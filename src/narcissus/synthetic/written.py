@@ -9,8 +9,8 @@ shows follows from the digits that its values have.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 import numpy as np
@@ -128,11 +128,16 @@ def _of_column(
         ways += [(members, way) for way in _rounded(known, own, places, step, offset)]
     elif here >= CLOSED * total:
         return []
-    if places < ours[0].max():
+
+    def is_coarser(is_so: Flags) -> bool:
+        return _is_coarser(float(people[is_so].sum() / people.sum()), total)
+
+    if places < ours[0].max() and is_coarser(ours[0] <= places):
         ways += [(theirs[0] <= places, way) for way in _rounded(known, own, places)]
-    if significant < ours[1].max() and significant <= MOST_SIGNIFICANT:
+    if significant <= MOST_SIGNIFICANT and is_coarser(ours[1] <= significant):
         ways += [(theirs[1] <= significant, way) for way in _shortened(known, own, significant)]
-    if times[short].sum() >= CLOSED * total:
+    is_shorter = is_coarser(_short(known)) or is_coarser(_single(known))
+    if times[short].sum() >= CLOSED * total and is_shorter and not is_there.all():
         with np.errstate(over="ignore"):
             single = known.astype(np.float32), own.astype(np.float32)
         ways.append((short, _Way("rounded to 32 bits", *single)))
@@ -167,10 +172,13 @@ def _coarser_grid(
         apart = np.abs((ours - offset) / step - np.rint((ours - offset) / step))
         share = float(people[apart <= _TIE * np.maximum(1.0, np.abs(ours))].sum() / people.sum())
         members = is_whole & (rest == offset)
-        if total * math.log(max(share, 1e-300)) < math.log(_BY_CHANCE):
-            return step, offset, members
-        return None
+        return (step, offset, members) if _is_coarser(share, total) else None
     return None
+
+
+def _is_coarser(share: float, rows: int) -> bool:
+    """Check whether chance explains that rows are all of a form that a share of the data has."""
+    return rows * math.log(max(share, 1e-300)) < math.log(_BY_CHANCE)
 
 
 def _steps(whole: Counts) -> list[int]:
@@ -284,6 +292,12 @@ def _short(numbers: Numbers) -> Flags:
     return (single.astype(np.float64) == numbers) | (_shortest(numbers) == numbers)
 
 
+def _single(numbers: Numbers) -> Flags:
+    """Check which numbers are those of 32 bits."""
+    with np.errstate(over="ignore"):
+        return numbers.astype(np.float32).astype(np.float64) == numbers
+
+
 def _shortest(numbers: Numbers) -> Numbers:
     """Return the shortest decimals of the numbers in 32 bits."""
     with np.errstate(over="ignore"):
@@ -366,3 +380,55 @@ def ways_of_dates(known: Sequence[Value], own: Sequence[Value]) -> list[Written]
         return []
     cut = [np.array([str(v)[:length] for v in values], dtype=object) for values in (known, own)]
     return [Written(words[length], np.isin(np.array(own, dtype=object), strange), *cut)]
+
+
+def ways_of(
+    kind: str,
+    known: Sequence[Value],
+    own: Mapping[Value | None, int],
+    people: Mapping[Value | None, int],
+) -> list[Written]:
+    """Return the ways that the file writes this column in, coarser than the data.
+
+    own, people: Rows of the file and of the data with each value.
+    """
+    theirs = {value: times for value, times in own.items() if value is not None}
+    counts = np.array([people.get(value, 0) for value in known], np.int64)
+    if kind == "dates":
+        return ways_of_dates(known, list(theirs)) or _moved_days(known, counts, theirs)
+    if kind != "numbers":
+        return []
+    is_number = np.array([not isinstance(v, str) for v in known], np.bool_)
+    numbers = np.array([v for v in known if not isinstance(v, str)], np.float64)
+    there = {v: n for v, n in theirs.items() if not isinstance(v, str)}
+    times = np.array(list(there.values()), np.int64)
+    return ways_of_numbers(numbers, np.array(list(there), np.float64), times, counts[is_number])
+
+
+def _moved_days(known: Sequence[Value], people: Counts, own: Mapping[Value, int]) -> list[Written]:
+    """Return by how many days the file moves all dates, if it does."""
+    ours, theirs = (np.array([day_of(str(v)) for v in values]) for values in (known, own))
+    if not (np.isfinite(ours).all() and np.isfinite(theirs).all()):
+        return []
+    way = moved(ours, people, theirs, np.array(list(own.values()), np.int64))
+    return [] if way is None else [replace(way, words=f"{way.words} days")]
+
+
+def day_of(text: str) -> float:
+    """Return the day of a date, counted from 1970; nan of what is none."""
+    try:
+        return float(np.datetime64(text[:_DATE]).astype(np.int64))
+    except ValueError:
+        return float("nan")
+
+
+def as_known(way: Written, known: Sequence[Value], own: Sequence[Value]) -> dict[Value, Value]:
+    """Return, for each value of a file, the value of the data that it stands for."""
+    keys = way.known.astype(np.float64)
+    order = np.argsort(keys, kind="stable")
+    found: dict[Value, Value] = {}
+    for value, key in zip(own, way.own.astype(np.float64), strict=True):
+        at = int(np.searchsorted(keys[order], key))
+        near = order[max(0, at - 1) : at + 1]
+        found[value] = known[int(near[np.abs(keys[near] - key).argmin()])]
+    return found

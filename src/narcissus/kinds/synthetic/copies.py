@@ -27,6 +27,7 @@ VERBATIM = "rows of the file that are rows of the data"
 UNIQUE = "unique people who stand in the file"
 NEAR = "rows that differ from a person in one column"
 NEARER = "rows nearer to a person than 99 of 100 other people"
+VALUES = "people whose own value stands in the file"
 MOST_SETS = 12
 """Most sets of columns that are told beside all columns."""
 Number = Annotated[float, Field(ge=0)]
@@ -158,6 +159,8 @@ def fact_rows(
             told.add(trace.columns)
             many, on = trace.copies, ", ".join(trace.columns)
             yield row(UNIQUE, many.standing, many.expected, many.unique, on)
+    for own in () if traces is None else traces.values:
+        yield row(VALUES, own.standing, own.expected, own.unique, own.columns[0])
     if found.near is not None:
         yield row(NEAR, found.near, found.near_expected, found.rows)
     if traces is not None and traces.near is not None:

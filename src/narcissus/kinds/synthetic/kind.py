@@ -470,6 +470,7 @@ def read_given(study: SyntheticStudy, folder: Path) -> GivenFiles:
         missing=data.missing,
         read_as=data.read_as,
         unit=data.unit,
+        same=data.same,
     )
 
 
@@ -483,6 +484,7 @@ def read_published(study: SyntheticStudy, folder: Path) -> WholeFiles:
         irrelevant=data.irrelevant,
         read_as=data.read_as,
         unit=data.unit,
+        same=data.same,
     )
 
 
