@@ -304,7 +304,7 @@ LABS = ("iron", "zinc", "sodium", "iodine")
 
 def noisy(frame):
     rng = np.random.default_rng(4)
-    return frame.assign(**{name: frame[name] + rng.normal(0, frame[name].std() / 10, len(frame))
+    return frame.assign(**{name: frame[name] + rng.normal(0, frame[name].std() / 4, len(frame))
                            for name in ("age", "height", *LABS)})  # fmt: skip
 
 
@@ -320,7 +320,7 @@ def test_what_the_file_gives_away_of_a_secret_is_the_headline(tmp_path):
     real = telling(1)
     audit, screen = audited(real, noisy(real), tmp_path)
     assert audit.record.status == "not shown"
-    assert "ill is guessed right for" in screen.answer
+    assert "`ill` is guessed right for" in screen.answer
     assert "a control would decide" in screen.answer
     assert "no more people" not in screen.answer
     assert screen.is_shown
@@ -349,3 +349,18 @@ def test_a_small_control_hides_no_copies(tmp_path):
     audit, screen = audited(real, made, tmp_path, control[:60])
     assert audit.record.status == "exceeded"
     assert "30 of 600 people" in " ".join(text for text, _ in screen.sentences)
+
+
+def test_what_is_not_sought_in_large_files_is_said(tmp_path, monkeypatch):
+    monkeypatch.setattr("narcissus.kinds.synthetic.copies.LARGE", 1_000)
+    monkeypatch.setattr("narcissus.kinds.synthetic.copies.MOST_SOUGHT", 500)
+    _, screen = audited(people(), people(seed=2), tmp_path)
+    assert "copies by two columns" in screen.not_looked_at
+    assert "nearest records" in screen.not_looked_at
+
+
+def test_columns_that_are_looked_at_for_copies_are_not_said_to_be_left(tmp_path):
+    real, made = hospital(), hospital(seed=2)
+    _, screen = audited(real, made, tmp_path)
+    assert any("columns" in note for note in screen.rests_on)
+    assert "admitted" not in screen.not_looked_at

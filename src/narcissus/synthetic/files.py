@@ -261,7 +261,7 @@ def _opened(
         if columns is None and has_index(names[name]) and names[name][0] not in drop:
             left_out.append(f"Left out of the {name} file: its first column, an index")
         theirs = same if name == "synthetic" else {}
-        wanted = None if kept is None else [theirs.get(column, column) for column in kept]
+        wanted = [theirs.get(column, column) for column in kept]
         raw, remarks = raw_columns(name, source, wanted, [theirs.get(c, c) for c in here])
         back = named_in_data if name == "synthetic" else {}
         raw = [replace(column, name=back.get(column.name, column.name)) for column in raw]

@@ -56,7 +56,8 @@ _SPREAD = 20  # fewest of these
 FINE = 0.25
 """Different numbers for each person from which on a column has distances."""
 _MOST_NEAR = 12  # columns by which the nearest record is sought
-_MOST_SOUGHT = 50_000  # rows of a side
+MOST_SOUGHT = 50_000
+"""Most rows of a side whose nearest records are sought."""
 _LOOKED_AT = 2_000  # people whose nearest neighbour is sought
 NEARER = 0.01
 """Share of the people who are nearer to another than what counts as near."""
@@ -360,7 +361,7 @@ def _near(
     """
     columns = _with_distances(files)
     made = files.rows("synthetic")
-    if len(columns) < 2 or max(len(ours), len(made), len(others)) > _MOST_SOUGHT:
+    if len(columns) < 2 or max(len(ours), len(made), len(others)) > MOST_SOUGHT:
         return None, None
     numbers = np.column_stack([c.numbers[c.codes] for c in columns if c.numbers is not None])
     complete: NDArray[np.bool_] = np.asarray(np.isfinite(numbers).all(axis=1))

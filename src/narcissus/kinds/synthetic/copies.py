@@ -12,7 +12,16 @@ from narcissus.results import Grade
 from narcissus.rows import Count, Fact, Positive, Quantity, Share, StudyRow, Unaccounted
 from narcissus.synthetic.assess import ALIKE
 from narcissus.synthetic.copies import COPIES, Copies, FileFacts
-from narcissus.synthetic.traces import BUT_ANY, NEAREST, WHOLE, Linked, Trace, Traces
+from narcissus.synthetic.traces import (
+    BUT_ANY,
+    LARGE,
+    MOST_SOUGHT,
+    NEAREST,
+    WHOLE,
+    Linked,
+    Trace,
+    Traces,
+)
 from narcissus.synthetic.whole import WholeFiles
 
 LAW = (
@@ -123,6 +132,16 @@ def unaccounted(whole: WholeFiles | None, linked: Sequence[Linked]) -> Iterator[
             "both files are sorted alike."
         )
         yield _undeclared(alike, reason)
+
+
+def not_sought(whole: WholeFiles, unread: int) -> Iterator[str]:
+    """Yield how copies were not sought, since files are large or coarse in rare ways."""
+    if whole.real + whole.synthetic + whole.control > LARGE:
+        yield "copies by two columns, and by all but a given one, in files of so many rows"
+    if max(whole.real, whole.synthetic, whole.control) > MOST_SOUGHT:
+        yield "nearest records, in files of so many rows"
+    if unread:
+        yield f"{unread:,} rows of the file that are coarse in rare ways"
 
 
 def _undeclared(names: Sequence[str], reason: str) -> Unaccounted:

@@ -473,7 +473,7 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
         most=None,
         unlimited=UNLIMITED,
         hardest=hardest if is_hit else _hardest(case),
-        unseen=UNSEEN,
+        unseen="; ".join([*detail.not_sought, UNSEEN]),
         accepted=accepted,
         view=MORE_OF_100,
         interval="The excess of copies",
@@ -533,8 +533,8 @@ def _evidence(case: StudyJudgement) -> tuple[str, ...]:
     risk = _guessed_by_file(case)
     if risk is not None and risk.guess is not None and not case.detail.can_tell:
         found.append(
-            f"{risk.detail.secret} is guessed right for {of_100(risk.real.value)} people from the "
-            f"file, and for {of_100(risk.guess.value)} without it"
+            f"`{risk.detail.secret}` is guessed right for {of_100(risk.real.value)} people from "
+            f"the file, and for {of_100(risk.guess.value)} without it"
         )
     own = [row for row in case.findings.select(of="count") if row.name == VALUES]
     if own:
@@ -786,8 +786,8 @@ def _facts(case: StudyJudgement) -> Iterator[Block]:
         )
     if lines:
         yield Text(lines)
-    if copies.unread:
-        yield Text([f"{number(copies.unread)} rows are coarse in rare ways and were left out."])
+    if case.detail.not_sought:
+        yield Text([f"Not looked at: {'; '.join(case.detail.not_sought)}."])
 
 
 def _linked_words(linked: LinkedDetail) -> str:
