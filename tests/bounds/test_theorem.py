@@ -7,7 +7,6 @@ import math
 import mpmath
 import pytest
 
-from narcissus.guarantees.base import DECLARED
 from narcissus.bounds import Needs, Question, Theorem, posterior, threat
 from narcissus.bounds.theorem import log_odds
 from narcissus.errors import InputError
@@ -18,6 +17,7 @@ from narcissus.guarantees import (
     PureDP,
     RenyiDP,
 )
+from narcissus.guarantees.base import DECLARED
 from narcissus.results import Bound, NotAssessed
 
 

@@ -5,7 +5,6 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import binom, norm
 
-from narcissus.guarantees.base import DECLARED
 from narcissus import bounds
 from narcissus.errors import InputError
 from narcissus.guarantees import (
@@ -16,6 +15,7 @@ from narcissus.guarantees import (
     dp_sgd,
     from_event,
 )
+from narcissus.guarantees.base import DECLARED
 
 pytest.importorskip("dp_accounting")
 COARSE = {"interval": 1e-2}

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 from scipy import stats
 
-from narcissus.guarantees.base import DECLARED
 from narcissus import Game, profile
 from narcissus.guarantees import PureDP
+from narcissus.guarantees.base import DECLARED
 from narcissus.knowledge import KnownRows
 from narcissus.mechanisms import (
     AdaptiveComposition,

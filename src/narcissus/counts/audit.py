@@ -488,7 +488,10 @@ class _Solved:
         """Derive which groups that no cell prints are known; also return what was left out."""
         points = self.points(SEEN)
         if not len(points):
-            return [], "Time ran out before a data set was found, so unprinted groups were not looked at."
+            return (
+                [],
+                "Time ran out before a data set was found, so unprinted groups were not looked at.",
+            )
         alive, groups = self._inhabited(points, deadline), list[Candidate]()
         for block in range(len(self.system.blocks)):
             crossing = Crossing(self.cells, dimensions, self.system, block, points, rule, alive)
