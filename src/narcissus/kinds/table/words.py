@@ -491,8 +491,7 @@ def glance(case: TableJudgement) -> Glance:
         most=most,
         unlimited=f"Any attacker might get all 100 {unit} right: no lower limit is proved.",
         hardest=_hardest(one),
-        unseen="what the attacker learns elsewhere, other releases about the same people, side "
-        "channels of the computer",
+        unseen=_unseen(case.detail.examined),
         accepted=_accepted(one, excess),
         view=view,
         interval=_interval(excess),
@@ -505,6 +504,20 @@ def glance(case: TableJudgement) -> Glance:
         given=() if one.share_bound is None else one.share_bound.takes_as_given,
         about=_about(one),
     )
+
+
+UNSEEN = (
+    "what the attacker learns elsewhere, other releases about the same people, side channels of "
+    "the computer"
+)
+
+
+def _unseen(examined: Sequence[str]) -> str:
+    """Say what no number is about, and which columns left out were examined and tell nothing."""
+    if not examined:
+        return UNSEEN
+    named = ", ".join(examined[:3]) + " and others" * (len(examined) > 3)
+    return f"{UNSEEN}. Examined and left out: {named}"
 
 
 INTERVALS = {
