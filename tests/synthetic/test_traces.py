@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from narcissus.synthetic.copies import Copies, Views, copies_but_one
 from narcissus.synthetic.traces import (
@@ -180,6 +181,28 @@ def test_the_limit_of_numbers_grows_with_what_is_expected():
     assert limits == sorted(limits)
     assert limits[0] >= 1
     assert Numbered(0, 0, 0).excess(0.01) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("expected", [0, 2, 10, 80])
+def test_the_limit_of_numbers_takes_the_expected_ones_two_deviations_higher(expected):
+    """By the definition: the least count that a Poisson number passes at most so often."""
+    limit = Numbered(500, 0, expected).most_coincidences(0.01)
+    high = expected + 2 * (expected + 1) ** 0.5
+    assert stats.poisson.sf(limit, high) <= 0.01 < stats.poisson.sf(limit - 1, high)
+    few = Numbered(3, 3, expected)
+    assert few.most_coincidences(0.01) <= 3
+
+
+def test_any_two_columns_that_are_left_out_are_looked_at_together(files):
+    """The ward and the days name nobody by themselves, nor does either name half of the people."""
+    real, made, _ = files
+    found = sought(real, made, used=["age", "bill"])[0]
+    pairs = {one.columns for one in found.each if one.how == "two columns"}
+    assert ("days", "ward") in pairs
+    used = sought(real, made)[0]
+    pairs = {one.columns for one in used.each if one.how == "two columns"}
+    assert ("days", "ward") not in pairs
+    assert ("admitted", "bill") in pairs
 
 
 def test_rows_nearer_than_other_people_are_counted():

@@ -121,7 +121,7 @@ def _of_column(
     total, here = int(times.sum()), int(times[is_there].sum())
     places, significant = (_most_of(part, times) for part in theirs)
     short = _short(own)
-    ways: list[tuple[Flags, _Rounding]] = []
+    ways: list[tuple[Flags, _Writing]] = []
     grid = _coarser_grid(known, own, times, people, places)
     if grid is not None:
         step, offset, members = grid
@@ -140,7 +140,7 @@ def _of_column(
     if times[short].sum() >= CLOSED * total and is_shorter and not is_there.all():
         with np.errstate(over="ignore"):
             single = known.astype(np.float32), own.astype(np.float32)
-        ways.append((short, _Rounding("rounded to 32 bits", *single)))
+        ways.append((short, _Writing("rounded to 32 bits", *single)))
     hits = [_hits(way, members, times) for members, way in ways]
     if not hits or (grid is None and max(hits) <= here):
         return []
@@ -253,7 +253,7 @@ def _shared(
 
 
 @dataclass(frozen=True)
-class _Rounding:
+class _Writing:
     words: str
     known: NDArray[np.generic]
     own: NDArray[np.generic]
@@ -263,12 +263,12 @@ def _objects(values: NDArray[np.generic]) -> NDArray[np.object_]:
     return np.array(values.tolist(), dtype=object)
 
 
-def _hits(way: _Rounding, members: Flags, times: Counts) -> int:
+def _hits(way: _Writing, members: Flags, times: Counts) -> int:
     """Count the rows of the file with a number that the data have, written so."""
     return int(times[members & np.isin(way.own, way.known)].sum())
 
 
-def _best(ways: Sequence[tuple[Flags, _Rounding]], people: Counts, times: Counts) -> Written:
+def _best(ways: Sequence[tuple[Flags, _Writing]], people: Counts, times: Counts) -> Written:
     """Return the way by which as many rows of the file have each value as of the data."""
     shares = [
         _shared(way.known, people, way.own[members], times[members]) * times[members].sum()
@@ -306,7 +306,7 @@ def _shortest(numbers: Numbers) -> Numbers:
 
 def _rounded(
     known: Numbers, own: Numbers, places: int, step: int = 1, offset: int = 0
-) -> Iterator[_Rounding]:
+) -> Iterator[_Writing]:
     """Yield the ways to round to so many steps of the last of these decimal places.
 
     Negative places are tens, hundreds.
@@ -325,7 +325,7 @@ def _rounded(
             lambda: np.ceil(scaled - tie),
         ]
         for number, way in enumerate(rounds):
-            yield _Rounding(words if number < 3 else words.replace("rounded", "cut"), way(), here)
+            yield _Writing(words if number < 3 else words.replace("rounded", "cut"), way(), here)
 
 
 def _words(step: float, offset: float) -> str:
@@ -338,10 +338,10 @@ def _words(step: float, offset: float) -> str:
     return words if places >= 0 else f"rounded to {10**-places:,}"
 
 
-def _shortened(known: Numbers, own: Numbers, significant: int) -> Iterator[_Rounding]:
+def _shortened(known: Numbers, own: Numbers, significant: int) -> Iterator[_Writing]:
     """Yield the ways to keep so many significant digits."""
     words = f"rounded to {significant} significant digits"
-    yield _Rounding(
+    yield _Writing(
         words,
         np.array([float(f"{number:.{significant}g}") for number in known]),
         np.array([float(f"{number:.{significant}g}") for number in own]),

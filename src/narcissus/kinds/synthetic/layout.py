@@ -614,7 +614,7 @@ def _no_more(row: StudyRow, detail: SyntheticDetail, against: Sequence[str] = ()
     many, people = float(row.facts["successes"]), float(row.facts["people"])
     expected = (row.baseline or 0.0) * people
     if not people:
-        return "Nobody is unique in the data, so copies cannot be told from coincidence"
+        return "All people have others like them in the data, so a copy looks like coincidence"
     if 2 * float(row.facts.get("most", 0.0)) >= people:
         return "Too few people are unique in the data to tell copies from coincidence"
     if many <= math.ceil(expected + 2 * math.sqrt(expected * (1 + ratio))):
@@ -687,7 +687,7 @@ def _rows_said(case: StudyJudgement) -> str:
     return f"{many} rows of the file are rows of the data"
 
 
-FAVOURED = "a generator that merely favours such people is not excluded without a control"
+FAVOURED = "a generator that merely favours such people may do the same, and only a control tells"
 
 
 def _law_is_assumed(copied: JudgedCriterion) -> bool:
