@@ -364,3 +364,17 @@ def test_columns_that_are_looked_at_for_copies_are_not_said_to_be_left(tmp_path)
     _, screen = audited(real, made, tmp_path)
     assert any("columns" in note for note in screen.rests_on)
     assert "admitted" not in screen.not_looked_at
+
+
+def test_a_control_with_people_of_the_data_is_none(tmp_path):
+    real, made, control = (people(seed=seed) for seed in (1, 2, 3))
+    audit, screen = audited(real, made, tmp_path, pd.concat([control[:300], real[:300]]))
+    assert audit.record.status == "contradicted"
+    assert "300 unique people of the data stand in the control" in screen.answer
+
+
+@pytest.mark.parametrize("seed", range(2, 6))
+def test_a_genuine_control_shares_nobody_beyond_coincidence(seed, tmp_path):
+    audit, _ = audited(people(), people(seed=seed), tmp_path, people(seed=10 + seed))
+    assert not audit.record.detail.copies.is_shared
+    assert audit.record.status == "not shown"

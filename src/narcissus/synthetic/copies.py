@@ -169,6 +169,8 @@ class FileFacts:
     copies: Copies
     beside: TwoSamples | None  # people of the data and the control who stand in the file
     control: Copies | None
+    # people of the data whose row stands in the control; None: not sought
+    shared: Copies | None = None
 
 
 class Views:

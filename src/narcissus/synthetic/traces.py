@@ -27,6 +27,7 @@ from narcissus.synthetic.copies import (
     beside_control,
     copies_but_one,
     copies_by,
+    copies_of,
     file_facts,
 )
 from narcissus.synthetic.whole import WholeColumn, WholeFiles
@@ -203,6 +204,11 @@ def traces_of(
     facts = file_facts(
         whole, [whole.names.index(name) for name in unknown if name in whole.names], entropy=entropy
     )
+    if files.control:
+        shared = whole.of_control()
+        people = shared.one_of_each(shared.rows("real"), child(entropy, 7))
+        views = Views(shared, child(entropy, 7))
+        facts = replace(facts, shared=copies_of(views, people, child(entropy, 8)))
     ours = files.one_of_each(files.rows("real"), rng)
     others = files.one_of_each(files.rows("control"), rng)
     sets: dict[tuple[str, ...], How] = {}

@@ -110,6 +110,13 @@ class WholeFiles(Sides):
         """Return the codes of a column as its rows are written, shape (rows,)."""
         return self.columns[column].codes
 
+    def of_control(self) -> WholeFiles:
+        """Return the data with the control in the place of the file, as both are written."""
+        kept = np.concatenate([self.rows("real"), self.rows("control")])
+        columns = tuple(replace(c, codes=c.codes[kept], cover=None) for c in self.columns)
+        units = None if self.units is None else self.units[kept]
+        return replace(self, columns=columns, synthetic=self.control, control=0, units=units)
+
 
 def read_whole(
     real: Source,

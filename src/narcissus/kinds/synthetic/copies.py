@@ -91,6 +91,11 @@ class CopiesDetail(Fact):
     is_data: Share | None = Field(description="The chance of a file with the data's very rows.")
     people: CopiedDetail
     control: CopiedDetail | None = Field(description="Limits at level .999.")
+    shared: CopiedDetail | None = Field(
+        default=None,
+        description="People of the data who stand in the control, at level .999; null without a "
+        "control and in older records.",
+    )
     sets: Count = Field(
         default=0, description="Sets of columns by which people were sought; 0: what is used."
     )
@@ -102,8 +107,13 @@ class CopiesDetail(Fact):
 
     @property
     def refutes_control(self) -> bool:
-        """Whether people of the control stand in the file beyond coincidence."""
-        return self.control is not None and self.control.is_beyond
+        """Whether people of the control stand in the file, or in the data, beyond coincidence."""
+        return self.is_shared or (self.control is not None and self.control.is_beyond)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether people of the data stand in the control beyond coincidence."""
+        return self.shared is not None and self.shared.is_beyond
 
     @classmethod
     def of(
@@ -111,7 +121,8 @@ class CopiesDetail(Fact):
     ) -> CopiesDetail:
         people = CopiedDetail.of(found.copies, error)
         control = None if found.control is None else CopiedDetail.of(found.control, ALIKE)
-        more = {"sets": 0, "linked": (), "columns": 0, "coarse": ()} | more
+        shared = None if found.shared is None else CopiedDetail.of(found.shared, ALIKE)
+        more = {"shared": shared, "sets": 0, "linked": (), "columns": 0, "coarse": ()} | more
         if traces is not None:
             more["sets"] = len(traces.each)
             more["linked"] = tuple(LinkedDetail.taken(one) for one in traces.linked)
@@ -132,6 +143,16 @@ def unaccounted(whole: WholeFiles | None, linked: Sequence[Linked]) -> Iterator[
             "both files are sorted alike."
         )
         yield _undeclared(alike, reason)
+
+
+def in_both(copies: CopiesDetail) -> str:
+    """Say how many people of the data stand in the control."""
+    assert copies.shared is not None
+    many, most = copies.shared.standing, math.ceil(copies.shared.most)
+    return (
+        f"{many:,} unique people of the data stand in the control, and coincidence explains at "
+        f"most {most:,}"
+    )
 
 
 def not_sought(whole: WholeFiles, unread: int) -> Iterator[str]:

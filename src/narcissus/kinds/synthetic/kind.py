@@ -20,6 +20,7 @@ from narcissus.kinds.synthetic.copies import (
     CopiesDetail,
     copied_rows,
     fact_rows,
+    in_both,
     not_sought,
     unaccounted,
 )
@@ -380,7 +381,11 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
         return detail.copies is None and not detail.can_tell
 
     def refuted(self, detail: SyntheticDetail) -> tuple[str, ...]:
-        """Return that the control is of other people than the data, where that is shown."""
+        """Return why the control is none, where that is shown."""
+        if detail.copies is not None and detail.copies.is_shared:
+            return (
+                f"The control is of people who are not in the data ({in_both(detail.copies)}).",
+            )
         unlike = detail.unlike
         if unlike is None or not unlike.is_shown:
             return ()

@@ -11,7 +11,7 @@ import scipy
 
 from narcissus._outwards import lower, upper
 from narcissus.kinds.layout import Headline, Layout, dots
-from narcissus.kinds.synthetic.copies import LAW, VALUES, CopiesDetail, LinkedDetail
+from narcissus.kinds.synthetic.copies import LAW, VALUES, CopiesDetail, LinkedDetail, in_both
 from narcissus.kinds.synthetic.kind import RiskDetail, SyntheticDetail, UnlikeControl
 from narcissus.kinds.synthetic.measures import measured_section
 from narcissus.report.about import Answered, RealFigure, Subject
@@ -164,6 +164,7 @@ class SyntheticLayout(Layout):
 
     def not_assessed(self, case: StudyJudgement) -> Iterator[NotAssessed]:
         detail: SyntheticDetail = case.detail
+        is_shared = detail.copies is not None and detail.copies.is_shared
         if detail.unlike is None:
             yield NotAssessed(
                 "what is due to the release" + (" beyond copies" if detail.copies else ""),
@@ -173,7 +174,8 @@ class SyntheticLayout(Layout):
         elif detail.copies is not None and detail.copies.refutes_control:
             yield NotAssessed(
                 "what is due to the release beyond copies",
-                "people of the control stand in the file, so the control is none",
+                f"people of the control stand in the {'data' if is_shared else 'file'}, so the "
+                "control is none",
                 "take people whose records nothing was made from",
             )
         elif detail.unlike.is_shown:
@@ -447,7 +449,8 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
         without = "Of the people of the control, {} stand in the file."
     none = ""
     if detail.copies is not None and detail.copies.refutes_control:
-        none = "the control is none, since its people stand in the file"
+        where = "data" if detail.copies.is_shared else "file"
+        none = f"the control is none, since its people stand in the {where}"
     if copied.status == "exceeded" and _law_is_assumed(copied):
         none = FAVOURED
     beyond = "than of the control" if is_beside else "than coincidence explains"
@@ -480,7 +483,7 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
         asked=asked,
         broken=broken,
         why=none,
-        contradicted="The control is of other people than the data, so it decides nothing.",
+        contradicted=_no_control(detail),
         about=_about(case),
         undecided=_no_more(row, detail, against) + (f", but {none}." if none else "."),
         notes=_compared(detail),
@@ -508,6 +511,13 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
 
 TOLD = 0.001
 """Error of telling that the file guesses better than records of other people do."""
+
+
+def _no_control(detail: SyntheticDetail) -> str:
+    """Say why the control is none."""
+    if detail.copies is not None and detail.copies.is_shared:
+        return f"The control decides nothing: {in_both(detail.copies)}."
+    return "The control is of other people than the data, so it decides nothing."
 
 
 def _guessed_by_file(case: StudyJudgement) -> AboutRisk | None:
@@ -711,14 +721,15 @@ def _by_copies(case: StudyJudgement, copies: CopiesDetail) -> str:
     is_foreign = unlike is not None and unlike.is_shown
     if unlike is not None and is_foreign:
         words.append(f"Contradicted: {_foreign(unlike)}")
+    if copies.is_shared:
+        words.append(f"The control is none: {in_both(copies)}.")
     if (control := copies.control) is not None and control.is_beyond:
+        favours = "" if control.is_beyond_any_law() else ", or its generator favours such people"
         words.append(
             f"The control is none: {number(control.standing)} of its {number(control.unique)} "
             "unique people stand in the file. Coincidence explains at most "
-            f"{number(math.ceil(control.most))}, so the file was made from the control as well."
-            if control.is_beyond_any_law()
-            else f"{number(math.ceil(control.most))}, so the file was made from the control as "
-            "well, or its generator favours such people."
+            f"{number(math.ceil(control.most))}, so the file was made from the control as "
+            f"well{favours}."
         )
     if copied.status == "exceeded":
         words.append("Exceeded: the file holds copies of people in the data.")
