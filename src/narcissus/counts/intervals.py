@@ -364,9 +364,7 @@ class Solver:
             raise InfeasibleError
         return max(best, closed)
 
-    def _node(
-        self, cost: Ints, part: Polytope, limit: int
-    ) -> tuple[int, int, list[Polytope]]:
+    def _node(self, cost: Ints, part: Polytope, limit: int) -> tuple[int, int, list[Polytope]]:
         """Return a proved limit, what a point has (-BIG: none was found), and halves."""
         part = part.tightened()
         is_cut = part.low is not self.part.low or part.high is not self.part.high

@@ -479,7 +479,7 @@ class _LabelSums:
             if high < least:
                 return False
             is_larger |= low > 0
-            is_near |= FEWEST_WHOLE <= low and low - largest <= FEW_OTHERS and least > 0
+            is_near |= low >= FEWEST_WHOLE and low - largest <= FEW_OTHERS and least > 0
         return is_near or (is_larger and _WHOLE.fullmatch(label) is not None)
 
     def _is_sum_but_for_slips(self, label: str, others: Sequence[str]) -> bool:
