@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from narcissus import _guard
 from narcissus._parquet import parquet_parts, read_footer, read_parquet
 from narcissus.errors import InputError, TooLargeError
 from narcissus.tables import read_table
@@ -49,6 +51,39 @@ def test_parts_are_read_from_row_group_to_row_group(tmp_path):
     assert read["b"].tolist() == frame["b"].tolist()
     with pytest.raises(InputError, match="`c` holds lists or structures"):
         list(parquet_parts(path, ["a", "c"], 8))
+
+
+@pytest.fixture
+def without_proc(monkeypatch):
+    """Let nothing that begins with /proc be there, as in some containers."""
+    stat, read_text, listdir = os.stat, Path.read_text, os.listdir
+
+    def hidden(real):
+        def asked(place, *arguments, **options):
+            if isinstance(place, str | Path) and str(place).startswith("/proc"):
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(place))
+            return real(place, *arguments, **options)
+
+        return asked
+
+    monkeypatch.setattr(os, "stat", hidden(stat))
+    monkeypatch.setattr(os, "listdir", hidden(listdir))
+    monkeypatch.setattr(Path, "read_text", hidden(read_text))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has /proc")
+def test_a_good_file_is_read_where_the_system_has_no_proc(tmp_path, without_proc):
+    with pytest.raises(FileNotFoundError):
+        Path("/proc/self/statm").read_text()
+    path = tmp_path / "people.parquet"
+    frame = pd.DataFrame({"a": [1, 2], "b": ["x", "y"]})
+    frame.to_parquet(path)
+    assert read_table(path).names == ("a", "b")
+    assert read_parquet(path)["a"].tolist() == [1, 2]
+    assert [len(part) for part in parquet_parts(path, ["b"], 1)] == [1, 1]
+    frame.to_feather(tmp_path / "people.feather")
+    assert read_table(tmp_path / "people.feather").names == ("a", "b")
+    assert _guard.children() == []
 
 
 class TestParquet:

@@ -60,9 +60,12 @@ def usage(folder: str) -> tuple[int, int]:
 
 
 def children() -> list[int]:
-    """Return the children of this process, adopted ones included."""
+    """Return the children of this process, adopted ones included; none where nothing tells."""
     me, found = os.getpid(), []
-    for name in os.listdir("/proc") if sys.platform == "linux" else ():
+    names: list[str] = []
+    with contextlib.suppress(OSError):  # a system without /proc, as some containers are
+        names = os.listdir("/proc") if sys.platform == "linux" else []
+    for name in names:
         if name.isdigit():
             with contextlib.suppress(OSError, ValueError, IndexError):
                 with open(f"/proc/{name}/stat", "rb") as file:

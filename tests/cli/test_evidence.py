@@ -456,6 +456,16 @@ def test_refute_allows_for_looks_and_for_several_files(tmp_path, answer, call):
     out = call(f"refute --scores {plain} --until 500")[1]
     assert "Looks at any time are allowed for" in out
     assert answer(f"refute --scores {path} --coins")["canaries"] == 200
+    assert answer(f"refute --scores {path} --until 500")["canaries"] == 200  # by its clusters
+
+
+@pytest.mark.parametrize(("header", "cell"), [("score,right", "1"), ("score,member,prior", "1,.5")])
+def test_looks_are_refused_where_no_rule_is_proved(tmp_path, refused, header, cell):
+    path = tmp_path / "s.csv"
+    path.write_text("\n".join([header, *(f"{k},{cell}" for k in range(40))]) + "\n")
+    said = refused("refute", "--scores", str(path), "--until", "500")
+    assert "no rule for any number of looks is proved here" in said
+    assert "--chosen-from N" in said
 
 
 def test_refute_names_twins_and_takes_their_clusters(tmp_path, answer, refused):
@@ -472,7 +482,7 @@ def test_refute_names_twins_and_takes_their_clusters(tmp_path, answer, refused):
     [
         ("--until 500 --guesses 9", "`--guesses` does not go with `--until`"),
         ("--until 500 --coins", "`--coins` does not go with `--until`"),
-        ("--until 500", "it has `cluster` too"),
+        ("--until 500 --pairs", "column `cluster`"),
         ("--until 0", "--until"),
         ("--chosen-from 0", "--chosen-from"),
     ],

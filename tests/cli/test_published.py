@@ -227,7 +227,7 @@ def test_a_group_that_no_cell_prints_is_judged(folder, call, answer):
     assert "age = 16-17, area = N: 2" in out
     code, out, _ = call("tables all.csv rest.csv --within rest.csv:area!=N --below 2 --width 1")
     assert code == 0
-    assert "no group of fewer than 2 people is known that no cell prints" in out
+    assert "groups of fewer than 2 people that no cell prints are unknown" in out
 
 
 def test_two_publications_are_judged_together(folder, call):

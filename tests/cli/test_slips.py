@@ -4,11 +4,15 @@ import shutil
 from pathlib import Path
 
 import click
+import numpy as np
 import pytest
 
 from narcissus import _files
 from narcissus.cli.main import COMMANDS, cli
+from narcissus.mechanisms import RandomizedResponse
+from narcissus.study import store
 from narcissus.study.kinds import KINDS, loaded
+from narcissus.study.store import TrialStore
 
 KEPT = Path(__file__).parents[1] / "study" / "kept"
 TABLE = "age,zip,ill\n" + "".join(f"{20 + i % 9},{i % 4},{i % 2}\n" for i in range(60))
@@ -127,3 +131,25 @@ def test_every_value_of_an_option_that_takes_several_is_used_or_refused(narcissu
             code, _, err = narcissus(*command.split(), *words)
             assert code == 2
             assert "the column age is named twice" in err
+
+
+def test_a_slip_in_a_part_of_ours_is_internal(folder, monkeypatch, narcissus):
+    """Its options were checked before: they are not what fails."""
+
+    def slip_later(self):
+        exec("None.size", {"__name__": "narcissus.somewhere"})
+
+    narcissus("examples", "composition", "--out", "whole.toml")
+    monkeypatch.setattr(RandomizedResponse, "__post_init__", slip_later)
+    code, _, err = narcissus("audit", "whole.toml")
+    assert code == 4, err
+    assert "internal error: AttributeError" in err
+
+
+def test_a_slip_in_reading_trials_is_no_forged_trial(tmp_path, monkeypatch):
+    with TrialStore(tmp_path, {"a": 1}) as kept:
+        kept.put("0/0", {"a": np.arange(3.0)})
+        assert kept.get("0/0")["a"].tolist() == [0.0, 1.0, 2.0]
+        monkeypatch.setattr(store, "unpack", slip)
+        with pytest.raises(ZeroDivisionError):
+            kept.get("0/0")

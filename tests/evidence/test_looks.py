@@ -4,6 +4,8 @@ Error rates are simulated at a declared error of .05: a false alarm of a test he
 1e-4 or less.
 """
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -18,7 +20,7 @@ from narcissus.evidence import (
     refute_runs,
     refute_scores,
 )
-from narcissus.evidence.twins import require_no_twins
+from narcissus.evidence.twins import fair, require_no_twins
 
 
 def answers(canaries, epsilon, rng):
@@ -173,9 +175,8 @@ def test_canaries_that_move_together_are_refused(how, rng):
         refute_scores(scores, inside, coins=True)
     with pytest.raises(InputError, match=said):
         refute_as_they_come(scores, inside, most=1000)
-    if "shuffled" not in how:
-        with pytest.raises(InputError, match=said):
-            refute_prior_scores(scores, inside, np.full(inside.size, 0.5))
+    with pytest.raises(InputError, match=said):
+        refute_prior_scores(scores, inside, np.full(inside.size, 0.5))
 
 
 @pytest.mark.parametrize(
@@ -231,3 +232,102 @@ def test_pairs_come_with_their_second_row(rng):
         refute_as_they_come(np.ones(6), np.ones(6), most=9, pairs=[0, 0, 1, 1, 2, 2])
     with pytest.raises(InputError, match="`most` must be at least the 200"):
         refute_as_they_come(rng.normal(size=200), rng.random(200) < 0.5, most=199)
+
+
+@pytest.mark.parametrize("copies", [2, 4])
+def test_shuffled_copies_whose_scores_differ_slightly_are_refused(copies, rng):
+    """By less than other rows differ; beyond that nothing tells them, as the help says."""
+    seen = {0.0005: 0, 1.0: 0}
+    for noise in seen:
+        for _ in range(10):
+            coin = rng.random(1000 // copies) < 0.5
+            inside = np.repeat(coin, copies)
+            scores = np.repeat(rng.normal(size=coin.size) + 0.5 * coin, copies)
+            scores += noise * rng.normal(size=inside.size)
+            order = rng.permutation(inside.size)
+            try:
+                require_no_twins(scores[order], inside[order])
+            except InputError:
+                seen[noise] += 1
+    assert seen == {0.0005: 10, 1.0: 0}
+
+
+def test_an_order_of_the_file_within_one_score_tells_nothing(rng):
+    """Coarse scores of a file with its members first: none of 100 is refused."""
+    for _ in range(100):
+        inside = np.sort(rng.random(1000) < 0.5)[::-1]
+        require_no_twins(np.round(rng.normal(size=1000) + inside, 1), inside)
+
+
+def in_pairs(coin):
+    return np.stack([coin, ~coin], axis=1).ravel()
+
+
+@pytest.mark.parametrize("how", ["side by side", "one after the other", "three times"])
+@pytest.mark.parametrize("refuting", [refute_scores, partial(refute_as_they_come, most=1000)])
+def test_pairs_that_move_together_are_refused(how, refuting, rng):
+    scores, coin = doubled(how, rng, 100)
+    both = np.stack([scores, -scores], axis=1).ravel()
+    labels = np.repeat(np.arange(coin.size), 2)
+    with pytest.raises(InputError, match="move together"):
+        refuting(both, in_pairs(coin), pairs=labels)
+    for first in (rng.random(coin.size) < 0.5, np.ones(coin.size, bool)):  # members first
+        refuting(rng.normal(size=both.size), in_pairs(first), pairs=labels)
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_canaries_of_one_coin_and_one_prior_are_refused(how, rng):
+    """Whatever the priors are: a coin of a known chance holds a fair one."""
+    chances = rng.uniform(0.3, 0.7, 400)
+    coin = rng.random(400) < chances
+    _, place = doubled(how, np.random.default_rng(3), 400)
+    copies = place.size // 400
+    scores = rng.normal(size=400)
+    if "after" in how or "times" in how:
+        of = np.tile(np.arange(400), copies)
+    else:
+        of = np.repeat(np.arange(400), copies)
+    both = scores[of] + (0.0 if "one score" in how else 1e-5) * rng.normal(size=of.size)
+    order = rng.permutation(of.size) if "shuffled" in how else np.arange(of.size)
+    of, both = of[order], both[order]
+    with pytest.raises(InputError, match="move together"):
+        refute_prior_scores(both, coin[of], chances[of])
+
+
+def test_canaries_of_their_own_priors_are_not_refused(rng):
+    """Not where a file has its members first, nor where priors are sorted: 0 of 200."""
+    for _ in range(200):
+        chances = np.sort(rng.uniform(0.05, 0.95, 400))
+        inside = rng.random(400) < chances
+        order = np.argsort(~inside, kind="stable") if rng.random() < 0.5 else np.arange(400)
+        scores = rng.normal(size=400) + inside
+        require_no_twins(scores[order], fair(inside[order], chances[order]))
+
+
+def test_coins_of_known_chances_hold_fair_ones(rng):
+    chances = np.repeat([0.0, 0.1, 0.5, 0.8, 1.0], 4000)
+    coins = fair(rng.random(chances.size) < chances, chances).reshape(5, 4000)
+    assert np.all(np.abs(coins.mean(axis=1) - 0.5) < 5 * 0.5 / np.sqrt(4000))
+    assert np.all(np.abs((coins[:, ::2] == coins[:, 1::2]).mean(axis=1) - 0.5) < 0.06)
+
+
+def test_clusters_may_be_looked_at_as_they_come(rng):
+    """The first row of a cluster counts, whatever comes later; the error holds at all looks."""
+    names, wrong = np.repeat(np.arange(60), 2), 0
+    for _ in range(100):
+        scores, inside = doubled("side by side", rng)
+        looked = [
+            refute_as_they_come(scores[:m], inside[:m], most=60, clusters=names[:m]).epsilon
+            for m in (40, 80, 120)
+        ]
+        wrong += max(looked) > 0
+    assert wrong <= at_most(0.05, 100)
+    inside = np.repeat(rng.random(60) < 0.5, 2)
+    scores = rng.normal(size=120) + 4 * inside
+    found = refute_as_they_come(scores, inside, most=60, clusters=names)
+    assert found.canaries == 60
+    assert found.epsilon > 0.5
+    part = refute_as_they_come(scores[::2], inside[::2], most=60)
+    assert found.epsilon == part.epsilon
+    with pytest.raises(InputError, match="do not go with `pairs`"):
+        refute_as_they_come(scores, inside, most=60, clusters=names, pairs=names)

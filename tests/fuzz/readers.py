@@ -16,6 +16,7 @@ import gzip
 import io
 import itertools
 import json
+import lzma
 import resource
 import shutil
 import signal
@@ -23,6 +24,7 @@ import struct
 import sys
 import time
 import warnings
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.resources import files
@@ -197,6 +199,50 @@ def _parquet(*texts: str) -> list[tuple[str, bytes]]:
         pd.read_csv(io.StringIO(text)).to_parquet(buffer, compression=how, index=False)
         made.append(("f.parquet", buffer.getvalue()))
     return made
+
+
+def _of_programs() -> list[tuple[str, bytes]]:
+    """The same people as Excel, Stata, SPSS, SAS, Arrow and JSON lines write them."""
+    import pandas as pd
+    import pyreadstat
+
+    frame = pd.read_csv(io.StringIO(PEOPLE))
+    book = io.BytesIO()
+    frame.to_excel(book, index=False)
+    made = [("f.xlsx", book.getvalue())]
+    for suffix, options in {"dta": {}, "sav": {}, "zsav": {"compress": True}, "xpt": {}}.items():
+        path = Path(f"whole.{suffix}")
+        write = getattr(
+            pyreadstat, f"write_{suffix.replace('zsav', 'sav').replace('xpt', 'xport')}"
+        )
+        labels = {} if suffix == "xpt" else {"variable_value_labels": {"sex": {0: "f", 1: "m"}}}
+        write(frame, path, **options, **labels)
+        made.append((f"f.{suffix}", path.read_bytes()))
+    frame.to_feather("whole.feather", compression="uncompressed")
+    made.append(("f.feather", Path("whole.feather").read_bytes()))
+    made.append(("f.jsonl", frame.to_json(orient="records", lines=True).encode()))
+    return made
+
+
+def _spoil_sheet(content: bytes, chance: Any) -> bytes:
+    """Change a file; of a zip archive half of the time what is packed in it."""
+    if not content.startswith(b"PK") or chance.integers(2):
+        return spoil(content, chance)
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(made, "w") as new:
+        names = old.namelist()
+        hit = names[chance.integers(len(names))]
+        for name in names:
+            text = old.read(name)
+            new.writestr(name, spoil(text, chance) if name == hit else text)
+    return made.getvalue()
+
+
+def _otherwise_packed() -> list[tuple[str, bytes]]:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("f.csv", PEOPLE)
+    return [("f.csv.xz", lzma.compress(PEOPLE.encode())), ("f.csv.zip", made.getvalue())]
 
 
 def _arrays(**arrays: Any) -> list[tuple[str, bytes]]:
@@ -531,6 +577,8 @@ READERS = {
     "packed tables": Reader(
         lambda: _packed(("f.csv", PEOPLE), ("f.txt", PEOPLE.replace(",", ";"))), _read_table, _spoil_packed
     ),
+    "otherwise packed tables": Reader(_otherwise_packed, _read_table, _spoil_sheet),
+    "tables of other programs": Reader(_of_programs, _read_table, _spoil_sheet),
     "parquet tables": Reader(lambda: _parquet(PEOPLE, SAMPLES), _read_table),
     "synthetic files": Reader(_text("f.csv", PEOPLE), _read_synthetic),
     "channels": Reader(_text("f.csv", CHANNEL, SAMPLES, LOSS, "x,0.5\ny,0.5\n", "0.5,0.5\n1,0\n"), _read_channel),

@@ -41,6 +41,7 @@ from narcissus.extraction.recovered import (
     TextDocument,
     recovered_documents,
 )
+from narcissus.guarantees import dp_sgd
 from narcissus.kinds.memorization.classifier import kind as classifier
 from narcissus.kinds.memorization.classifier.kind import ImageSides
 from narcissus.kinds.memorization.classifier.schema import ClassifierStudy
@@ -777,6 +778,41 @@ def game_report(g: Draws, more: float = 0.0) -> bool:
     return exceeded(study, ".", g)
 
 
+MINE = """
+def shown(data, rng):
+    return int(data[0]) if rng.random() < 0.65 else 1 - int(data[0])
+
+
+def guess(release, known, rng):
+    return int(release)
+"""
+
+
+def of_a_class(attacks: int, advantage: float, g: Draws) -> bool:
+    """Return whether an attacker of advantage .3 is said to exceed what its class is assumed to."""
+    study = {
+        "kind": "game", "world": {"name": "pairs", "pairs": [[[0], [1]]]},
+        "mechanism": {"name": "nulls_mine:shown"}, "success": {"name": "first-bit"},
+        "assume": {"advantage": advantage, "against": "efficient attackers", "of": "the coin"},
+        "attack": [{"name": "nulls_mine:guess"}] * attacks, "exact": {"when": "never"},
+        "statement": {"name": "encryption", "epsilon": 0.0, "delta": 0.3},
+        "run": {"trials": 200},
+    }  # fmt: skip
+    options = RunOptions(int(g.integers(2**31)), SILENT, engine="serial")
+    with TemporaryDirectory() as folder:
+        Path(folder, "nulls_mine.py").write_text(MINE)
+        loaded = narcissus.load_study(study, folder=folder, allow_code=True)
+        return replay(loaded, options).record.status == "inconclusive"
+
+
+def trained(noise: float, steps: int, less: float, g: Draws) -> bool:
+    """Refute the mu of DP-SGD of full batches, or a smaller one, by the noisy sums of 400 runs."""
+    mu = dp_sgd(noise, 1.0, steps, sampling="shuffled").mu
+    inside = g.random(400) < 0.5
+    sums = np.where(inside, 1.0, -1.0)[:, None] + g.normal(0.0, noise, (400, steps))
+    return evidence.refute_scores(sums.sum(axis=1), inside, coins=True).mu > mu * (1 - less)
+
+
 def tables_gain(g: Draws, own: float = 0.0) -> bool:
     """Return whether tables are said to tell of people whose secrets are in them with chance own.
 
@@ -989,6 +1025,42 @@ NULLS = (
             (0.05, 0.1, 0.15, 0.2, 0.25),
             lambda s, g: evidence.clopper_pearson(int(g.binomial(100, 0.5 + s)), 100).low > 0.5,
         ),
+    ),
+    Null(
+        "an attacker of a class exceeds what is assumed of it",
+        (),
+        "Narcissus theory 2.4; Waudby-Smith and Ramdas 2023",
+        "trials independent and alike; the class and its advantage fixed beforehand",
+        "each attack has its part of the error; trials are keyed draws of one game",
+        "an attack that was chosen by these very trials exceeds it more often",
+        {
+            "as strong as assumed": partial(of_a_class, 1, 0.3),
+            "four that are": partial(of_a_class, 4, 0.3),
+        },
+        Power(
+            "beyond what is assumed, 200 trials",
+            (0.1, 0.2, 0.25, 0.29),
+            lambda s, g: of_a_class(1, 0.3 - s, g),
+        ),
+        repeats=0.04,
+    ),
+    Null(
+        "a training program keeps less than it is accounted for",
+        (),
+        "Narcissus theory 3.1 and 5.1",
+        "a canary of one clipping norm each, in one direction of its own, in by its own coin",
+        "the program of the guarantee is printed beside it",
+        "a program that samples or divides otherwise is another one",
+        {
+            "noise of two norms, one step": partial(trained, 2.0, 1, 0.0),
+            "noise of eight norms, 16 steps": partial(trained, 8.0, 16, 0.0),
+        },
+        Power(
+            "a claimed mu too small by a share, 400 canaries of mu 1",
+            (0.2, 0.3, 0.4, 0.5, 0.7),
+            lambda s, g: trained(2.0, 1, s, g),
+        ),
+        repeats=0.1,
     ),
     Null(
         "a model had access to a work",

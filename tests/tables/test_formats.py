@@ -297,3 +297,34 @@ def test_audits_of_other_frames_and_names_that_are_numbers():
 def draw_of(frame):
     """Return a dictionary of columns whose names are numbers."""
     return {int(name): frame[name].to_list() for name in frame.columns}
+
+
+@pytest.mark.parametrize("suffix", ["sav", "zsav"])
+def test_damage_that_ends_the_library_is_refused(tmp_path, narcissus, suffix):
+    """One byte of a file of SPSS, found by chance: its reader ends by a signal, with no error."""
+    path = tmp_path / f"people.{suffix}"
+    pyreadstat.write_sav(FRAME, path, variable_value_labels=LABELS, compress=suffix == "zsav")
+    assert read_table(path, missing="category").rows == 5
+    content = bytearray(path.read_bytes())
+    content[182] = 64
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="not a readable file of SPSS"):
+        read_table(path)
+    code, out, err = narcissus("measure", path, "--known", "age", "--secret", "sex")
+    assert (code, out) == (2, "")
+    assert "not a readable file of SPSS" in err
+
+
+def test_names_and_numbers_of_json_that_no_table_holds_are_refused(tmp_path):
+    """Half of a letter, and a number beyond what a float holds, as in a text table."""
+    path = tmp_path / "people.jsonl"
+    path.write_text('{"a\\ud800": 1, "b": 2}\n')
+    with pytest.raises(InputError, match="surrogates not allowed"):
+        read_table(path)
+    for sign in ("", "-"):
+        digits = f"{sign}1{'0' * 400}"
+        path.write_text(f'{{"a": {digits}, "b": 2}}\n{{"a": 3, "b": 1}}\n')
+        (tmp_path / "people.csv").write_text(f"a,b\n{digits},2\n3,1\n")
+        for name in (path, tmp_path / "people.csv"):
+            with pytest.raises(InputError, match="`a` holds infinite values"):
+                read_table(name)

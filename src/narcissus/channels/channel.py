@@ -31,6 +31,9 @@ from narcissus._visible import cell
 from narcissus.errors import InputError, TooLargeError
 from narcissus.results import Grade, Result
 
+AS_WRITTEN = "the release draws with these very chances, also as a computer rounds its noise"
+"""What must hold of a program for a channel's numbers to be about it."""
+
 Matrix = NDArray[np.float64]
 
 ROW_SUM_TOLERANCE = 1e-9  # How far a row may be from summing to one; nothing is renormalised

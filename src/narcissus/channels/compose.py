@@ -40,7 +40,7 @@ from narcissus._arrays import Floats
 from narcissus._outwards import lower, upper
 from narcissus._validation import between, integer
 from narcissus.channels.bayes_security import beta_star
-from narcissus.channels.channel import Channel, ProvedResult, channel, same_secrets
+from narcissus.channels.channel import AS_WRITTEN, Channel, ProvedResult, channel, same_secrets
 from narcissus.channels.closed_forms import (
     Gaussian,
     KaryRandomizedResponse,
@@ -220,6 +220,10 @@ def cascade(first: Any, second: Any) -> Channel:
     return Channel(values, one.secrets, two.outputs)
 
 
+_SAME_SECRET = "all uses are about the same secret and independent given it"
+_SHUFFLED = "each report is made by itself, and nothing but the shuffled reports is seen"
+
+
 @dataclass(frozen=True)
 class ComposedSecurity(ProvedResult):
     """Bayes security and capacity of a composition."""
@@ -230,6 +234,7 @@ class ComposedSecurity(ProvedResult):
     theorem: str = ""  # Where a limit comes from; "" for exact numbers
     # Exact, or a proved upper limit; 1 where only a theorem is known
     beta_star_at_most: float = 1.0
+    assumptions: tuple[str, ...] = (AS_WRITTEN, _SAME_SECRET)  # What must hold of the uses
 
     @property
     def value(self) -> float:
@@ -243,18 +248,21 @@ class ComposedSecurity(ProvedResult):
         return 1 - self.beta_star / self.beta_star_at_most
 
     def __str__(self) -> str:
+        assumed = [f"  assuming {one}" for one in self.assumptions]
         if self.exact:
-            return f"EXACT: Bayes security {self.beta_star:.6g}, capacity {self.capacity:.6g}"
+            found = f"EXACT: Bayes security {self.beta_star:.6g}, capacity {self.capacity:.6g}"
+            return "\n".join([found, *assumed])
         at_most = self.beta_star_at_most
         # what is rounding differs from one processor to the next
         gap = f"gap {self.gap:.1g}" if self.gap > 1e-9 else "gap below 1e-9"
         if at_most < LEAST_NORMAL:
             gap = "less than can be written with all its digits"
         above = "" if at_most == 1 else f" and at most {upper(at_most, 7)} ({gap})"
-        return (
+        proved = (
             f"PROVED: Bayes security at least {lower(self.beta_star, 7)}{above}, capacity at most "
             f"{upper(self.capacity)}\n  by {self.theorem}"
         )
+        return "\n".join([proved, *assumed])
 
 
 _PARALLEL = "the law of the log ratio, Narcissus theory 6.4 (capacity: Espinoza and Smith 2012)"
@@ -441,7 +449,8 @@ def shuffled_security(report: KaryRandomizedResponse, people: int) -> ComposedSe
         rounding = _EPS * (32 + 8 * min(others, 4 * law.mass.size))  # of a difference from 1
         low, high = max(low, most - rounding if is_small else 0.0), most + rounding
     high = min(1.0, high)
-    return ComposedSecurity(low, report.capacity, False, _THEOREM, high)
+    seen = (AS_WRITTEN, _SHUFFLED)
+    return ComposedSecurity(low, report.capacity, False, _THEOREM, high, seen)
 
 
 @dataclass(frozen=True, eq=False)

@@ -390,7 +390,8 @@ class KeptRuns:
         beside, remedy = self._beside, "keep the new runs in another file, or remove it"
         if not beside.exists():
             raise InputError(f"{self._file} is there, and is no file of runs: {remedy}")
-        with parsing(beside, f"what runs leave there, but damaged ({remedy})"):
+        damaged = f"what runs leave there, but damaged ({remedy})"
+        with parsing(beside, damaged, AttributeError):  # JSON that is no object
             before: Any = read_json(read_bytes(beside))
             differ = [key for key in told if before.get(key) != told[key]]
         if differ:

@@ -23,6 +23,7 @@ from narcissus._random import RandomSource, generator
 from narcissus._visible import unmarked
 from narcissus.channels.bayes_security import MOST_DRAWN, beta_star, local_dp_epsilon, plot_pairwise
 from narcissus.channels.channel import (
+    AS_WRITTEN,
     Channel,
     Matrix,
     Numbers,
@@ -151,7 +152,8 @@ non-negative gain)
   local DP epsilon             {f"{epsilon:.6g}" if math.isfinite(epsilon) else "none (infinite)"}
   implied Bayes risk           at least {lower(self.implied_risk)}   (from {implied})
 
-  All numbers are exact for this channel; nothing is sampled."""
+  All numbers are exact for this channel; nothing is sampled.
+  assuming {AS_WRITTEN}"""
 
 
 def analyse(

@@ -184,11 +184,14 @@ def _refute_at_looks(
     named = {"--guesses": of.guesses, "--values": of.values, "--coins": of.coins or None}
     if wrong := next((name for name, value in named.items() if value is not None), None):
         raise InputError(f"`{wrong}` does not go with `--until`; drop one of the two")
-    if strange := sorted(set(columns) - {"scores", "members", "pairs"}):
+    if strange := sorted(columns.keys() & {"right", "priors"}):
         raise InputError(
-            f"`--until`: {of.scores} must have scores and members, and pairs with `--pairs`; it "
-            f"has `{strange[0].removesuffix('s')}` too; for N looks give `--chosen-from N` instead"
+            f"`--until`: {of.scores} must have the columns `score` and `member` of fair coins; it "
+            f"has `{strange[0].removesuffix('s')}`, for which no rule for any number of looks is "
+            "proved here; for N looks give `--chosen-from N` instead"
         )
+    if "clusters" in columns and of.pairs:
+        raise InputError("`--pairs` does not go with the column `cluster`; drop one of the two")
     claimed["most"] = of.until
     return evidence.refute_as_they_come(**columns, **claimed)
 

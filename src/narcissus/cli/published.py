@@ -510,7 +510,7 @@ def _verdict(
     elif found.groups_left:
         yield f"\nNot decided: {found.groups_left}"
     else:
-        groups = f", and no group of fewer than {below} people is known that no cell prints"
+        groups = f", and groups of fewer than {below} people that no cell prints are unknown"
         yield (
             f"\nThreshold met: the limits of hidden cells are at least {width} apart"
             f"{groups if size.is_sought else ''}."

@@ -32,7 +32,7 @@ from narcissus.counts.intervals import (
     restricted,
     trimmed_ends,
 )
-from narcissus.counts.keys import reached_with_keys
+from narcissus.counts.key_search import reached_with_keys
 from narcissus.counts.marks import Meaning
 from narcissus.counts.people import FoundPeople, search_people
 from narcissus.counts.reading import Cell, Variable
@@ -488,7 +488,10 @@ class _Solved:
         """Derive which groups that no cell prints are known; also return what was left out."""
         points = self.points(SEEN)
         if not len(points):
-            return [], "No data set was found in time, so unprinted groups were not looked at."
+            return (
+                [],
+                "Time ran out before a data set was found, so unprinted groups were not looked at.",
+            )
         alive, groups = self._inhabited(points, deadline), list[Candidate]()
         for block in range(len(self.system.blocks)):
             crossing = Crossing(self.cells, dimensions, self.system, block, points, rule, alive)

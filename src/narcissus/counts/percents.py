@@ -104,7 +104,7 @@ def use_percents(
     if rules.base > 1 or rules.key is not None:
         return _of_printed(cells, shares)
     ways = [
-        _Way(cells, shares, frozenset(margin), scale)
+        _PercentWay(cells, shares, frozenset(margin), scale)
         for margin in _margins(cells)
         for scale in SCALES[:2]
     ]
@@ -186,7 +186,7 @@ def _narrow(cell: Cell, low: int, high: int | None) -> Cell:
     return replace(cell, count=replace(count, low=least, high=largest))
 
 
-class _Way:
+class _PercentWay:
     """Percentages taken as those of a margin of some dimensions, at a scale."""
 
     def __init__(
@@ -345,7 +345,7 @@ def _of_printed(
     printed = {frozenset(cell.labels.items()): read_number(cell.printed) for cell in cells}
     why = "They tell more than the numbers that are printed, or are no percentages of them."
     for margin in _margins(cells):
-        way = _Way(cells, shares, frozenset(margin), 100)
+        way = _PercentWay(cells, shares, frozenset(margin), 100)
         for scale in SCALES[:2]:
             checks = 0
             for cell, share, key in zip(cells, shares, way.keys, strict=True):

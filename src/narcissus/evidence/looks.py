@@ -39,7 +39,7 @@ from narcissus.evidence.refutation import (
     largest_refuted,
 )
 from narcissus.evidence.scores import ONE_OF_PAIR, checked_scores, pair_labels
-from narcissus.evidence.twins import require_no_twins
+from narcissus.evidence.twins import first_of_clusters, require_no_twins
 from narcissus.guarantees import GaussianDP
 
 _STEPS = np.array([0.1, 0.2, 0.4, 0.8, 1.6, 3.2])  # of log odds beyond the claim
@@ -58,6 +58,7 @@ def refute_as_they_come(
     *,
     most: int,
     pairs: ArrayLike | None = None,
+    clusters: ArrayLike | None = None,
     chosen_from: int = 1,
     delta: float = 0.0,
     confidence: float = 0.95,
@@ -72,6 +73,8 @@ def refute_as_they_come(
     members: Whether each canary was in, 0 or 1, by an independent fair coin each, shape (m,).
     most: How many canaries were planted, at least ``m``; fixed beforehand.
     pairs: As in `narcissus.evidence.refute_scores`; a pair comes with its second row.
+    clusters: Labels of the rows that one coin put in together, shape (m,); not with ``pairs``. A
+        cluster is one canary, with the score of its first row: later rows change nothing.
     chosen_from, delta, confidence, claimed: As in `narcissus.evidence.refute`.
 
     InputError: As in `refute_scores`; more canaries than ``most``.
@@ -80,6 +83,11 @@ def refute_as_they_come(
     """
     asked = Claimed.of(delta, confidence, claimed, chosen_from)
     score, inside = checked_scores(scores, members)
+    if clusters is not None:
+        if pairs is not None:
+            raise InputError("`clusters` do not go with `pairs`: leave one of the two out")
+        first = first_of_clusters(inside, np.asarray(clusters))
+        score, inside = score[first], inside[first]
     if pairs is None:
         require_no_twins(score, inside)
         right, classes = _guesses(score, inside)
@@ -170,6 +178,7 @@ def _pair_guesses(
     if (inside[one] == inside[other]).any() or not np.isfinite(score).all():
         raise InputError("`members` must hold exactly one record of each pair, of finite scores")
     apart = score[one] - score[other]
+    require_no_twins(apart, inside[one])
     return (apart > 0) == inside[one], _classes(np.abs(apart))
 
 

@@ -55,7 +55,7 @@ from narcissus.evidence.refutation import (
     said_of_guesses,
 )
 from narcissus.evidence.sweep import FIRST, Ordered, SweepTest, few_ends, many_ends
-from narcissus.evidence.twins import UNBELIEVABLE, of_clusters, require_no_twins
+from narcissus.evidence.twins import UNBELIEVABLE, fair, of_clusters, require_no_twins
 from narcissus.guarantees import GaussianDP
 from narcissus.results import Estimate, Grade, Result
 
@@ -322,6 +322,7 @@ def _paired(score: Floats, inside: BoolArray, labels: NDArray[np.int64]) -> Bool
             "with both or none"
         )
     apart = score[one] - score[other]
+    require_no_twins(apart, inside[one])
     right: BoolArray = (apart > 0) & inside[one] | (apart < 0) & inside[other]
     return _surest_first(np.abs(apart), right)
 
@@ -418,8 +419,7 @@ def refute_prior_scores(
         raise InputError(f"`priors` must be of {score.size} canaries, got shape {coins.shape}")
     if ((coins == 0) & inside | (coins == 1) & ~inside).any():
         raise InputError("`priors` must be above 0 of canaries that are in, below 1 of the others")
-    if np.ptp(coins) == 0:
-        require_no_twins(score, inside)
+    require_no_twins(score, fair(inside, coins))
     law, ones = PoissonBinomial(coins), int(inside.sum())
     if 2 * min(law.tail(ones), law.cdf(ones)) <= UNBELIEVABLE:
         raise InputError(

@@ -3,9 +3,9 @@
 Each test compares two kinds of places of a file, rows that copies would be and rows that they would
 not: among the places where only one kind agrees, half are of either kind if each row has a coin of
 its own, however the file is sorted. Copies may stand side by side (a record and its copies), in
-parts of a file (all records, then all copies), or alike in score. Copies whose scores differ and
-whose rows are shuffled are not told: for them the coins are an assumption, and a column `cluster`
-names them.
+parts of a file (all records, then all copies), or near each other in score, shuffled or not. Copies
+that are shuffled and whose scores differ by more than those of other rows are not told: for them
+the coins are an assumption, and a column `cluster` names them.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from narcissus.errors import InputError
 
 UNBELIEVABLE = 1e-6  # results of smaller probability refute coins of their own
 _COPIES = range(2, 9)  # of one record, that are looked for
+_FARTHER = 9  # places, an odd number, beyond which a row in order of score is not near
 _REMEDY = (
     "where one coin put several rows in, name them by one label in a column `cluster` (argument "
     "`clusters`); each cluster then counts once"
@@ -48,8 +49,18 @@ def require_no_twins(score: Floats, inside: BoolArray) -> None:
             raise InputError(
                 f"canaries move together: each row and the one {size:,} below it agree; {_REMEDY}"
             )
-    if _alike_in_score(score, inside):
+    if _alike_in_score(score, inside) or _near_in_score(score, inside):
         raise InputError(f"canaries move together: rows of nearly one score agree; {_REMEDY}")
+
+
+def fair(inside: BoolArray, chances: Floats) -> BoolArray:
+    """Return fair coins made of coins of known chances, by further coins of a fixed seed.
+
+    A coin of chance ``q`` above 1/2 that came up is kept with chance ``1 / (2 q)``; one below that
+    did not, with chance ``1 / (2 - 2 q)``. Coins that were independent stay so.
+    """
+    kept = np.random.default_rng(1).random(inside.size) < 0.5 / np.maximum(chances, 1.0 - chances)
+    return np.where(chances >= 0.5, inside & kept, inside | ~kept)
 
 
 Places = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -84,6 +95,32 @@ def _alike_in_score(score: Floats, inside: BoolArray) -> bool:
     pair = coin[first] == coin[first + 1]
     following = coin[first + 1] == coin[first + 2]
     return _surpasses(pair, following)
+
+
+def _near_in_score(score: Floats, inside: BoolArray) -> bool:
+    """Say whether rows agree with the next one in score far more often than with a farther one.
+
+    Of three rows, in order of score, the first stands at an even place and the others at odd ones:
+    its coin is its own, and decides with which of two others that differ it agrees. A score that
+    tells members makes nearer rows agree at most as many times more often as there are places
+    between them, since the share of members rises once. Rows of one score stand in an order drawn
+    from a fixed seed, so that the order of the file tells nothing.
+    """
+    drawn = np.random.default_rng(0).permutation(inside.size)
+    first = np.arange(0, inside.size - _FARTHER, 2)
+    coin = inside[drawn][np.argsort(score[drawn], kind="stable")]
+    near, far = coin[first] == coin[first + 1], coin[first] == coin[first + _FARTHER]
+    more, less = int((near & ~far).sum()), int((far & ~near).sum())
+    return bool(stats.binom.sf(more - _FARTHER - 1, more + less, 0.5) <= UNBELIEVABLE)
+
+
+def first_of_clusters(inside: BoolArray, clusters: NDArray[np.generic]) -> NDArray[np.int64]:
+    """Return the places of the first row of each cluster, in their order.
+
+    InputError: As `of_clusters`.
+    """
+    of_clusters(np.zeros(inside.size), inside, clusters)
+    return np.sort(np.unique(clusters, return_index=True)[1])
 
 
 def of_clusters(

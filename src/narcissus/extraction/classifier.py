@@ -37,6 +37,7 @@ from narcissus._validation import did_you_mean, integer, non_negative, one_of, p
 from narcissus.errors import InputError, TooLargeError
 from narcissus.extraction.files import DataSet, arrays_of, refuse_pickle
 from narcissus.guarantees import GaussianDP
+from narcissus.guarantees.training import training_program
 from narcissus.observer import SILENT, Observer
 
 Shape = tuple[int, int, int]
@@ -393,7 +394,8 @@ def noisy_guarantee(steps: int, noise: float) -> GaussianDP:
 
     A clipped gradient moves by at most 2; full-batch Gaussian steps compose exactly.
     """
-    return GaussianDP(2 * math.sqrt(integer("steps", steps, low=1)) / positive("noise", noise))
+    times, sigma = integer("steps", steps, low=1), positive("noise", noise)
+    return GaussianDP(2 * math.sqrt(times) / sigma, program=training_program(times, sigma))
 
 
 def train_classifier(

@@ -35,7 +35,7 @@ from scipy import special
 from scipy.spatial import distance
 
 from narcissus._arrays import BoolArray, Floats
-from narcissus._files import parsing
+from narcissus._files import is_ours, parsing
 from narcissus._optional import optional
 from narcissus._options import BesideStudy, FilledIn
 from narcissus._random import RandomSource, child, generator
@@ -405,6 +405,8 @@ class DiffusersGenerator:
                     trust_remote_code=False,
                 )
         except Exception as error:  # whatever the library meets in a broken folder
+            if is_ours(error, OSError):
+                raise
             raise InputError(f"cannot read the diffusion model in {folder}: {error}") from error
         for name, part in self._pipeline.components.items():
             if isinstance(part, diffusers.ModelMixin):

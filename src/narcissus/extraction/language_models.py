@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus._arrays import Floats
-from narcissus._files import files_digest
+from narcissus._files import files_digest, is_ours
 from narcissus._optional import optional
 from narcissus._options import BesideStudy, FilledIn
 from narcissus._random import RandomSource, generator
@@ -127,6 +127,8 @@ class HuggingFaceGenerator:
                     place, output_loading_info=True, **told
                 )
         except Exception as error:  # whatever the library meets in a broken folder
+            if is_ours(error, OSError):
+                raise
             said = " ".join(str(error).split())
             raise InputError(f"cannot read the {what} in {path}: {said}") from error
         sizes = [name for name, *_ in loaded["mismatched_keys"]]  # other than config.json says

@@ -33,6 +33,7 @@ from narcissus._random import RandomSource, child, generator
 from narcissus._validation import between, integer, one_of, positive
 from narcissus.errors import InputError
 from narcissus.guarantees import GaussianDP
+from narcissus.guarantees.training import training_program
 
 NEIGHBOURS = ("replace-one", "add-remove")
 RATES = tuple(float(rate) for rate in np.geomspace(1e-4, 1.0, 17))
@@ -77,7 +78,8 @@ class SecretTraining:
         """Guarantee of the training for the canary, replace-one."""
         if self.noise == 0:
             raise InputError("training needs `noise` for a guarantee")
-        return GaussianDP(self._mu_at_noise_1(self.clip, self.steps) / self.noise)
+        program = training_program(self.steps, self.noise, self.clip)
+        return GaussianDP(self._mu_at_noise_1(self.clip, self.steps) / self.noise, program=program)
 
     @staticmethod
     def _mu_at_noise_1(clip: float, steps: int) -> float:

@@ -235,7 +235,8 @@ class UNet:
         """Read a folder that `save` wrote; `InputError` if files are missing or do not fit."""
         folder = Path(folder)
         safe = optional("safetensors.torch", extra="images", purpose="Reading a U-Net")
-        with parsing(folder / SETTINGS, "the settings of a U-Net"):
+        bad = (AttributeError, LookupError, TypeError, ValueError)  # JSON of another form
+        with parsing(folder / SETTINGS, "the settings of a U-Net", *bad):
             said: Any = read_json(read_bytes(folder / SETTINGS))
             said |= {"shape": tuple(said["shape"]), "words": tuple(said["words"])}
             settings = UNetSettings(**said)

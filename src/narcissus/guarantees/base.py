@@ -25,6 +25,15 @@ Secret = Literal["value", "membership"]
 """The attacker's question: the value of a person's record, or whether it is in the data."""
 # Below this a point of the profile adds nothing visible in a 64-bit probability.
 NEGLIGIBLE_DELTA = 1e-13
+DECLARED = (
+    "the program that releases keeps this, over all its releases together, and with noise as a "
+    "computer rounds it",
+)
+"""What must hold of a guarantee that was declared, whatever the program is."""
+EXACT_NOISE = "the noise is exact: what a computer rounds of it may tell more"
+"""What must hold of noise: last digits can tell two data sets apart (Mironov 2012)."""
+NOTHING_ELSE = "nothing else is released, and each release is made once"
+"""What must hold of a mechanism whose releases are counted."""
 
 
 def epsilons(name: str, values: ArrayLike) -> Floats:
@@ -110,7 +119,12 @@ class Guarantee(ABC):
     @property
     def assumed(self) -> tuple[str, ...]:
         """What whoever relies on the guarantee assumes: itself, and what the mechanism does."""
-        return (self.describe(), *self.program)
+        return (self.describe(), *self.required)
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """What the mechanism must do: its program, or to keep what was declared of it."""
+        return self.program or DECLARED
 
     @abstractmethod
     def describe(self) -> str:

@@ -223,13 +223,13 @@ def risk_of(
         min(1.0, after * (1 + ROUNDING)),
         f"belief in a claim of prior probability {chance:g}",
         "Narcissus theory 4.8 (belief)",
-        (words, _INDEPENDENT),
+        (*found.assumed, _INDEPENDENT),
     )
     advantage = Bound(
         min(1.0, float(found.profile(0.0)) * (1 + ROUNDING)),
         "true-positive rate minus false-positive rate",
         "Dong, Roth and Su 2022, Proposition 2.12",
-        (words,),
+        found.assumed,
     )
     rate = true_positive_rate(found, fpr)
     return PersonalRisk(

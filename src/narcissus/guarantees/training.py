@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 from narcissus._optional import optional
 from narcissus._validation import integer, one_of, positive, probability
 from narcissus.errors import InputError
-from narcissus.guarantees.base import Adjacency, Guarantee, Secret
+from narcissus.guarantees.base import EXACT_NOISE, Adjacency, Guarantee, Secret
 from narcissus.guarantees.curves import LOSS_INTERVAL, from_event
 from narcissus.guarantees.parametric import GaussianDP
 
@@ -85,6 +85,19 @@ def dp_sgd(
     return replace(from_event(composed, adjacency=around, interval=interval), **how)
 
 
+def training_program(steps: int, noise: float, clip: float = 1.0) -> tuple[str, ...]:
+    """Say what training on all records in each step must do for its noise to be a guarantee.
+
+    steps: Number of steps. noise: Standard deviation over ``clip``, the largest L2 norm.
+    """
+    return (
+        f"each of {steps:,} steps takes all records, clips each record's gradient to norm {clip:g} "
+        f"and adds normal noise of {noise:g} such norms to their sum",
+        EXACT_NOISE,
+        "nothing else is chosen by looking at the records, such as a setting or when to stop",
+    )
+
+
 def _refuse(sampling: Sampling, divisor: Divisor, around: Adjacency) -> None:
     if sampling == "shuffled" and around != "replace-one":
         raise InputError(
@@ -125,7 +138,7 @@ def _program(
         f"fixed size, a share of {rate:g} of the records",
     }
     divides = {
-        "constant": "is divided by a number that no record changes, or by none",
+        "constant": "is divided by a number that is the same for all records, or is left a sum",
         "expected": "is divided by the expected size of a batch",
         "sampled": "is divided by the size of the batch",
     }

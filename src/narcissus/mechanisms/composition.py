@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from narcissus._options import OfRoom
 from narcissus._validation import integer
 from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee, optimal_composition
+from narcissus.guarantees.base import EXACT_NOISE, NOTHING_ELSE
 from narcissus.mechanisms.base import ReleaseChannel, is_interactive
 from narcissus.worlds.base import Array, Batch
 
@@ -121,7 +122,9 @@ class AdaptiveComposition:
         epsilon, delta = max(e for e, _ in known), max(d for _, d in known)
         if math.isinf(epsilon):
             return None
-        return optimal_composition(epsilon, self.questions, delta)
+        answers = f"each of {self.questions:,} answers has coins of its own"
+        program = (answers, EXACT_NOISE, NOTHING_ELSE)
+        return replace(optimal_composition(epsilon, self.questions, delta), program=program)
 
     def begin(self, data: Array) -> Weights:
         """Start to write conversations out: nothing is hidden, shape (data sets, 1)."""

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from narcissus._validation import integer, one_of, positive
 from narcissus.errors import InputError
 from narcissus.guarantees import GaussianDP, Guarantee, PureDP
+from narcissus.guarantees.base import EXACT_NOISE, NOTHING_ELSE
 from narcissus.mechanisms.noise import TwoSidedGeometric
 from narcissus.worlds.base import Array, all_tuples
 
@@ -120,8 +121,14 @@ class CountQueries:
     def promise(self, data: Array) -> Guarantee | None:
         """Return what is guaranteed of the whole conversation; None where nothing is."""
         if self.epsilon is not None:
-            return PureDP(self.epsilon)
-        return None if self.mu is None else GaussianDP(self.mu)
+            return PureDP(self.epsilon, program=self._program("two-sided geometric"))
+        return None if self.mu is None else GaussianDP(self.mu, program=self._program("normal"))
+
+    def _program(self, noise: str) -> tuple[str, ...]:
+        answers = "one count of bits is answered"
+        if self.questions > 1:
+            answers = f"at most {self.questions:,} counts of bits are answered"
+        return f"{answers}, each with {noise} noise of its own", EXACT_NOISE, NOTHING_ELSE
 
     def begin(self, data: Array) -> Weights:
         """Start to write conversations out: nothing is hidden, shape (data sets, 1)."""
@@ -254,7 +261,13 @@ class SparseVector:
         if self.how.private is None:
             return None
         a, b = self.how.private
-        return PureDP((a + b * self.positives) * self.epsilon)
+        program = (
+            f"the algorithm ends at positive answer {self.positives:,}, and draws its noise anew "
+            "where it is published so",
+            EXACT_NOISE,
+            NOTHING_ELSE,
+        )
+        return PureDP((a + b * self.positives) * self.epsilon, program=program)
 
     @cached_property
     def _limits(self) -> NDArray[np.int64]:

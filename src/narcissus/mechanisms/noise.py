@@ -17,6 +17,7 @@ from narcissus._arrays import Floats
 from narcissus._random import RandomSource, generator
 from narcissus._validation import positive
 from narcissus.guarantees import GaussianDP, Guarantee, PureDP
+from narcissus.guarantees.base import EXACT_NOISE, NOTHING_ELSE
 from narcissus.mechanisms.queries import TableQueries
 
 
@@ -47,6 +48,14 @@ class Noise(Protocol):
     def guarantee(self, marginals: int) -> Guarantee | None:
         """Return what ``marginals`` full tables with this noise guarantee; None for no noise."""
         ...
+
+
+def _of_tables(marginals: int, adds: str) -> tuple[str, ...]:
+    """Say what a release of tables must do for its noise to be a guarantee."""
+    whole = "each person is counted once in each table"
+    if marginals > 1:
+        whole = f"each person is counted once in each of {marginals:,} tables"
+    return f"{whole}, and the release {adds}", EXACT_NOISE, NOTHING_ELSE
 
 
 @dataclass(frozen=True)
@@ -82,7 +91,9 @@ class GaussianNoise:
         return (residual - 0.5) / self.scale**2
 
     def guarantee(self, marginals: int) -> GaussianDP:
-        return GaussianDP(math.sqrt(2 * marginals) / self.scale)
+        adds = f"adds normal noise of standard deviation {self.scale:g} of its own to each cell"
+        program = _of_tables(marginals, adds)
+        return GaussianDP(math.sqrt(2 * marginals) / self.scale, program=program)
 
 
 @dataclass(frozen=True)
@@ -112,7 +123,8 @@ class LaplaceNoise:
         return (np.abs(residual) - np.abs(residual - 1)) / self.scale
 
     def guarantee(self, marginals: int) -> PureDP:
-        return PureDP(2 * marginals / self.scale)
+        adds = f"adds Laplace noise of scale {self.scale:g} of its own to each cell"
+        return PureDP(2 * marginals / self.scale, program=_of_tables(marginals, adds))
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from narcissus.bounds.binomial import lower_tail
 from narcissus.game import Game
 from narcissus.game.rules import is_own
 from narcissus.guarantees import Guarantee
+from narcissus.guarantees.base import DECLARED
 from narcissus.knowledge.base import KnownRows
 from narcissus.mechanisms.plain import ExactAverage, NoisyAverage, Parity
 from narcissus.profiles.closed_forms.average import (
@@ -93,9 +94,9 @@ def _one_world(game: Game, epsilon: float, privacy: tuple[float, float] | None) 
         said = f"the mechanism is ({promised[0]:g}, {promised[1]:g})-differentially private"
         delta = private_delta(epsilon, promised)
     if privacy is not None:
-        assumed = (f"{said}, replace-one, as [privacy] says",)
+        assumed = (f"{said}, replace-one, as [privacy] says", *DECLARED)
     elif is_own(game.mechanism):
-        assumed = (f"{said}, replace-one, as it promises itself",)
+        assumed = (f"{said}, replace-one, as it promises itself", *DECLARED)
     else:
         assumed = ()
     return Bound(
@@ -134,7 +135,7 @@ def all_bits_limit(game: Game) -> Bound | None:
         max(LEAST, found.value),
         "success of any attacker, and so delta at every epsilon",
         f"{found.theorem}, for {right} of {world.n} bits" + ("" if own else f" ({said})"),
-        (f"{said}, as it promises itself",) if own else (),
+        (f"{said}, as it promises itself", *guarantee.required) if own else (),
         id=found.id,
     )
 

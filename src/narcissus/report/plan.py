@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from narcissus.bounds import THEOREMS
 from narcissus.guarantees import Secret
+from narcissus.guarantees.base import DECLARED
 from narcissus.report.html import environment
 
 SCRIPTS = ("plan.js", "plan_page.js")
@@ -46,6 +47,7 @@ def plan_html(version: str, secret: Secret = "value") -> str:
             digest=b64encode(sha256(script.encode()).digest()).decode(),
             version=version,
             secret=secret,
+            declared=DECLARED,
             optimum=cited["one-target-optimum"],
             domination=cited["domination"],
             interpolation=cited["interpolation"],

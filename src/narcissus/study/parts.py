@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from narcissus._files import is_ours
 from narcissus._options import Swept
 from narcissus.errors import InputError, NarcissusError, raised_where
 from narcissus.study.signatures import Option, marked
@@ -65,6 +66,8 @@ class Part:
         except NarcissusError:
             raise
         except Exception as error:
+            if ":" not in self.name and is_ours(error, TypeError, ValueError):
+                raise  # the options of a part of ours were checked before
             said = f" with the options {made}" if made else ""
             raise InputError(
                 f"the {self.room} {self.name} cannot be made{said}: {raised_where(error)}"

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import csv
+import faulthandler
 import io
+import os
+import warnings
 import zipfile
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -110,22 +115,49 @@ def as_frame(given: Any) -> Any:
 
 
 def _statistics(path: Path, size: int, remarks: list[str]) -> pd.DataFrame:
-    program, reader = STATISTICS[path.suffix.lower()]
-    library: Any = optional("pyreadstat", extra="formats", purpose=f"Reading a file of {program}")
-    read = getattr(library, reader)
-    with parsing(path, f"a readable file of {program}"):
-        _, said = read(str(path), metadataonly=True)
-        cells = max(said.number_rows or 0, 1) * max(said.number_columns, 1)
-        if cells > MOST_CELLS:
-            raise _too_many_cells(str(path), cells)
-        with believed(path, size + 8 * cells):
-            frame, said = read(str(path))
+    program, _ = STATISTICS[path.suffix.lower()]
+    optional("pyreadstat", extra="formats", purpose=f"Reading a file of {program}")
+    if _ends_its_reader(path, size):
+        raise InputError(f"{path} is not a readable file of {program}: it ends what reads it")
+    frame, said = _read_statistics(path, size)
     labelled = said.variable_value_labels
     for name, labels in labelled.items():
         frame[name] = frame[name].astype(object).map(_labels(labels), na_action="ignore")
     if labelled:
         remarks.append(f"Labels of the file read in place of codes: {', '.join(sorted(labelled))}")
     return frame
+
+
+def _read_statistics(path: Path, size: int, **how: Any) -> tuple[Any, Any]:
+    program, reader = STATISTICS[path.suffix.lower()]
+    read = getattr(import_module("pyreadstat"), reader)
+    with parsing(path, f"a readable file of {program}"):
+        _, said = read(str(path), metadataonly=True)
+        cells = max(said.number_rows or 0, 1) * max(said.number_columns, 1)
+        if cells > MOST_CELLS:
+            raise _too_many_cells(str(path), cells)
+        with believed(path, size + 8 * cells):
+            return read(str(path), **how)
+
+
+def _ends_its_reader(path: Path, size: int) -> bool:
+    """Read a file in a copy of this process: damage can end it, with no error to catch.
+
+    The copy parses and makes no data frame: nothing of it waits for a thread that was not copied.
+    """
+    if not hasattr(os, "fork"):
+        return False
+    import_module("pyreadstat")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of copies of a process with threads
+        child = os.fork()
+    if child == 0:
+        faulthandler.disable()
+        with suppress(BaseException):
+            _read_statistics(path, size, output_format="dict")
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status)
 
 
 def _labels(labels: Mapping[Any, str]) -> Any:
@@ -156,12 +188,12 @@ def _json_lines(path: Path) -> pd.DataFrame:
             rows += 1
             if rows * len(columns) > MOST_CELLS:
                 raise _too_many_cells(str(path), rows * len(columns))
-    return pd.DataFrame(
-        {
-            name: pd.Series(cells + [None] * (rows - len(cells)), dtype=object)
-            for name, cells in columns.items()
-        }
-    )
+    whole = {
+        name: pd.Series(cells + [None] * (rows - len(cells)), dtype=object)
+        for name, cells in columns.items()
+    }
+    with parsing(path, "a text of JSON lines"):  # a name may hold half of a letter
+        return pd.DataFrame(whole)
 
 
 def sheet_as_text(path: Path, remarks: list[str], largest: int) -> io.BytesIO:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from narcissus._validation import integer, one_of
 from narcissus.errors import InputError
@@ -189,18 +190,50 @@ def read_one_of_each(source: TableSource, unit: str, **how: Any) -> Table:
     if by_name[unit].gaps.any():
         row = int(by_name[unit].gaps.argmax()) + 1
         raise InputError(f"row {row:,} has no `{unit}`; give each row one")
-    ranks = {
-        name: np.unique([plain_name(v) for v in one.distinct], return_inverse=True)[1][one.codes]
-        for name, one in by_name.items()
-    }
-    order = np.lexsort([ranks[name] for name in (*sorted(by_name), unit)])
-    drawn = order[np.random.default_rng(0).permutation(len(order))]
-    kept = np.sort(drawn[np.unique(ranks[unit][drawn], return_index=True)[1]])
+    kept, many = _one_of_each(by_name, unit), len(by_name[unit].codes)
     remark = (
-        f"One row of each `{unit}` is kept, drawn at random: {len(kept):,} of {len(order):,} rows. "
+        f"One row of each `{unit}` is kept, drawn at random: {len(kept):,} of {many:,} rows. "
         "What is found and proved is about a release of these rows"
     )
     rows = [RawColumn(n, c.distinct, c.codes[kept]) for n, c in by_name.items() if n != unit]
     bins, read_as = checked_bins(how.get("bins")), how.get("read_as") or {}
     reading = Reading(bins, missing, 200, left, read_as)
     return held(opened.name, rows, reading, [*opened.remarks, remark])
+
+
+def _one_of_each(by_name: Mapping[str, RawColumn], unit: str) -> NDArray[np.intp]:
+    """Draw a row of each unit, the same in whatever order rows stand; return them sorted."""
+    ranks = {
+        name: np.unique([plain_name(v) for v in one.distinct], return_inverse=True)[1][one.codes]
+        for name, one in by_name.items()
+    }
+    order = np.lexsort([ranks[name] for name in (*sorted(by_name), unit)])
+    drawn = order[np.random.default_rng(0).permutation(len(order))]
+    return np.sort(drawn[np.unique(ranks[unit][drawn], return_index=True)[1]])
+
+
+def read_as_it_stands(
+    source: TableSource, names: Sequence[str], unit: str | None = None, **how: Any
+) -> list[RawColumn]:
+    """Read columns as they stand in a file, of those rows that a table of it keeps.
+
+    names: The columns, which the table may have or leave out; they are returned in this order.
+    unit, how: As for `read_table` and `read_one_of_each`: ``columns``, ``drop``, ``missing`` and
+        ``max_rows``.
+
+    InputError, TooLargeError: The table cannot be used, or is too large to be held.
+    """
+    columns, drop = how.get("columns"), list(how.get("drop", ()))
+    units = [] if unit is None else [unit]
+    wanted = None if columns is None else list(dict.fromkeys([*columns, *units, *names]))
+    left = [name for name in drop if name not in (*units, *names)]
+    opened = open_source(source, wanted, left, how.get("max_rows", 200_000_000)).columns
+    named = {column.name: column for column in opened}
+    is_kept = [n for n in named if n in units or (n not in drop and n in (columns or named))]
+    rows = np.arange(len(opened[0].codes))
+    if how.get("missing") == "drop":
+        rows = np.flatnonzero(~np.any([named[n].gaps for n in is_kept], axis=0))
+    if unit is not None:
+        table = {n: RawColumn(n, named[n].distinct, named[n].codes[rows]) for n in is_kept}
+        rows = rows[_one_of_each(table, unit)]
+    return [RawColumn(n, named[n].distinct, named[n].codes[rows]) for n in names]

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -125,6 +126,8 @@ def spelled(
 
 def exact(value: Any) -> int | float:
     """Convert a number, or its plain text, without loss: whole ones to integers of any size."""
+    if isinstance(value, int) and abs(value) > sys.float_info.max:
+        return math.inf if value > 0 else -math.inf  # as the same digits in a text
     number = float(value)
     if abs(number) < 2**53:
         return int(number) if number.is_integer() else number

@@ -9,6 +9,7 @@ import pytest
 
 from narcissus import load_study, run
 from narcissus.errors import InputError
+from narcissus.guarantees.base import DECLARED
 from narcissus.kinds.game.layout import LAYOUT
 from narcissus.profiles.write_out import ROUNDING
 from narcissus.report import page_of, render_html, render_text
@@ -159,7 +160,8 @@ def test_a_promise_that_nothing_refutes_is_an_assumption_of_the_verdict(tmp_path
     assert (audit.status, audit.record.grade) == ("met", "proved if")
     assert case_of(audit).outcome == "resilient, proved if"
     assert audit.record.assumptions == [
-        "the mechanism is (2.9, 0)-differentially private, replace-one, as [privacy] says"
+        "the mechanism is (2.9, 0)-differentially private, replace-one, as [privacy] says",
+        *DECLARED,
     ]
     assert "proved if" in audit.verdict
     assert case_of(audit).proofs[0].quantity.grade == "proved if"

@@ -292,7 +292,7 @@ def test_the_lookup_answers_for_cells_that_it_never_saw():
     assert found[1] == pytest.approx([0.5, 0.5])
 
 
-def tested(prior):
+def found_of(prior):
     loaded = load_study({
         "data": {"path": "people.csv"},
         "threat": {"unknown": ["secret"]},
@@ -312,9 +312,9 @@ NETWORK = {"name": "bayesian-network", "parents": 2}
 def test_a_parity_is_known_to_the_prior_or_refutes_it(tmp_path, monkeypatch, columns, noise):
     monkeypatch.chdir(tmp_path)
     parity(columns, rows=1500, noise=noise)
-    _, found = tested({"name": "independent"})
+    _, found = found_of({"name": "independent"})
     assert found.is_refuted
-    experiment, found = tested(NETWORK)
+    experiment, found = found_of(NETWORK)
     assert found.is_refuted == (columns > 2)
     if not found.is_refuted:
         chances = best_chances(experiment.known(0))
@@ -328,7 +328,7 @@ def test_a_smooth_dependence_on_many_columns_refutes_a_prior_that_misses_it(tmp_
     chances = 1 / (1 + np.exp(0.4 * (12 - x.sum(axis=1))))
     secret = (rng.random(2500) < chances).astype(int)
     write(np.column_stack([x, secret]).tolist(), ["a", "b", "c", "d", "e", "f", "secret"])
-    _, found = tested(NETWORK)
+    _, found = found_of(NETWORK)
     assert found.is_refuted
     added = next(one for one in found.guesses if one.by == ADDITIVE)
     assert added.share > added.at_most

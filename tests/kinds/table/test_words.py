@@ -1,5 +1,7 @@
 """Sentences about one setting: what is claimed of whom, rounded to the safe side."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -75,7 +77,7 @@ def test_numbers_in_words():
 
 def said_of(setting):
     """Return the verdict of one setting in words."""
-    case = TableJudgement(Findings((), (), None), (), (setting,))
+    case = TableJudgement(Findings((), (), SimpleNamespace(other_priors=())), (), (setting,))
     return paragraph(case, glance(case))
 
 
@@ -198,7 +200,7 @@ def test_what_speaks_against_a_release(numbers, attack, share):
     blind = {"gain": -0.01, "gain_low": -0.4, "gain_low_joint": -0.4, "gain_high": 0.3}
     assert said(attacks={"a": attack(**blind)}) != []
     assert said(attacks={"a": attack(**blind, uses="prior")}) == []
-    [worst] = said(groups=(group("m", 0.05),))
+    [worst] = said(groups=(group("m", 0.05, 0.1), group("f", 0.0, 0.04)))
     assert "hardest hit by sex: m (25.0% of the people)" in worst
 
 
@@ -259,12 +261,12 @@ def test_who_names_rare_values_anyway_hits_nobody_hard(numbers):
     assert most_vulnerable(numbers(groups=groups[2:])) is None
     hit = numbers(groups=(*groups[:2], common, rare(0.3, 0.1)))
     assert most_vulnerable(hit)[0].group == "rare"
-    case = TableJudgement(Findings((), (), None), (), (hit,))
+    case = TableJudgement(Findings((), (), SimpleNamespace(other_priors=())), (), (hit,))
     hardest = glance(case).hardest
     assert "“illness: rare”" in hardest
     assert "50 of 100 of them right, guessing 40 of 100" in hardest
     assert ". Without the release, 40.0% are right by chance." in " ".join(words.against(hit))
-    never = numbers(groups=(rare(0.3, 0.1, share_=0.0),))
+    never = numbers(groups=(common, rare(0.3, 0.1, share_=0.0)))
     assert most_vulnerable(never)[0].guess.share == 0
 
 

@@ -305,3 +305,16 @@ def test_large_ones_stay_where_they_are(tmp_path, monkeypatch):
     for content in (b"1234", b"123456", b"123"):
         cache.put("d.npz", content)
     assert cache.handed_over() == ({"d.npz": b"123"}, 6)
+
+
+def test_a_slip_of_ours_is_no_damaged_file(tmp_path, columns, people, monkeypatch):
+    """Else every release would be made anew, and nobody would hear of it."""
+    kept = KeptReleases(Counted(Bootstrap().prepare(columns)), ReleaseCache(tmp_path), "")
+    kept.release(people[None], np.random.default_rng(4))
+
+    def slip(content):
+        exec("None.pop", {"__name__": "narcissus.somewhere"})
+
+    monkeypatch.setattr(module, "unpack", slip)
+    with pytest.raises(AttributeError):
+        kept.release(people[None], np.random.default_rng(4))

@@ -248,7 +248,7 @@ def _without(rates: list[float], declared: DeclaredGuarantee | None) -> Iterator
             most = min(1.0, math.nextafter(float(guarantee.power(rate)), 2.0))
             limit = Quantity(
                 value=most, high=most, grade="proved if",
-                takes_as_given=(f"the training keeps {guarantee.describe()}",),
+                takes_as_given=(f"the training keeps {guarantee.describe()}", *guarantee.required),
             )  # fmt: skip
             yield StudyRow(
                 role="bound", of="bound", name="Dong, Roth and Su 2022, Definition 3",

@@ -244,7 +244,7 @@ def _given(experiment: Experiment, number: int, guarantee: Guarantee) -> dict[st
         "guarantee": guarantee.describe(),
         "for_comparison": False,
         "grade": "proved if" if given else "proved",
-        "assumptions": (f"the release is {guarantee.describe()}", INDEPENDENT),
+        "assumptions": (f"the release is {guarantee.describe()}", *guarantee.required, INDEPENDENT),
         "takes_as_given": given,
     }
 

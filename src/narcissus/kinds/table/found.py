@@ -189,6 +189,8 @@ class TableDetail(Fact):
     other_priors: tuple[OtherPrior, ...] = ()
     """Tried where the study's own is refuted, up to the first that passes."""
     unaccounted: tuple[Unaccounted, ...] = ()
+    examined: tuple[str, ...] = ()
+    """Columns that are left out, were examined and tell nothing more of the secret."""
     decided_at: str | None = None
     """Label of the setting that the threshold is about; null: all."""
     reason: str = ""

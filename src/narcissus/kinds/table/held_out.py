@@ -50,7 +50,9 @@ FEWEST = 20  # rows of a table with which that is tried
 LOOKED_UP = 20_000  # rows that are drawn from the table, at most
 CLASSES = 100  # secrets that a model tells apart, the most frequent ones
 ENTRIES = 10_000_000  # chances of joint values that are held at once
-SURE = 0.998  # level of each limit: a right prior called refuted is a headline
+ERROR = 0.008  # chance that a right prior is refuted at all: that is a headline
+GUESSERS = 16  # that may try, at most, and that share the error
+SURE = 1 - ERROR / GUESSERS  # level of each limit
 
 FOREST, LOOKUP = "a random forest", "a lookup of up to four columns"
 ADDITIVE = "naive Bayes"

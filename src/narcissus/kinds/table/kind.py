@@ -649,6 +649,7 @@ class TableKind(Kind[TableStudy, TableWork]):
             settings=tuple(one.detail for one in found),
             other_priors=tested.others,
             unaccounted=tested.unaccounted,
+            examined=tested.examined,
             decided_at=decided_at,
             reason="" if threshold is None else threshold.reason,
             origin="" if threshold is None else threshold.origin,

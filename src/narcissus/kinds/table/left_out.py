@@ -1,78 +1,68 @@
-"""Columns that were left out: whether they tell more of the secret than the prior allows.
+"""Values that no code of the table shows: whether they tell more than the prior allows.
 
-`narcissus init` leaves columns out that it takes for identifiers, texts or copies of others. Nobody
-has declared that an attacker does not know them, so they are examined: models guess held-out rows
-from them and the known columns. What shows nothing is accounted for; what tells more than the prior
-allows waits for a declaration.
+`narcissus init` leaves columns out that it takes for identifiers, texts or copies of others, and
+puts numbers into bins. Nobody has declared that an attacker does not know them as they stand, so
+they are examined: models guess held-out rows from them and the known columns. What shows nothing is
+accounted for; what tells more than the prior allows waits for a declaration.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import closing
-from typing import Any, cast
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from narcissus._random import child
 from narcissus.kinds.table.experiment import Experiment
+from narcissus.kinds.table.features import Features, features_of
 from narcissus.kinds.table.found import HeldOutGuess
 from narcissus.kinds.table.held_out import FEWEST, FITTED, TESTED, RowGuesses, guessed, scored
-from narcissus.kinds.table.lookup import lookup_chances
+from narcissus.kinds.table.lookup import best_set, lookup_chances
+from narcissus.kinds.table.nearest import nearest_rows
 from narcissus.kinds.table.population import HELD_OUT
+from narcissus.kinds.table.row_order import neighbour_attempt
 from narcissus.kinds.table.trees import tree_chances
 from narcissus.report.reach import of_100
 from narcissus.rows import Unaccounted
-from narcissus.tables.parts import LARGEST_TABLE, column_names, open_parts
-from narcissus.tables.sources import TableSource
-from narcissus.tables.spelling import number_in
 from narcissus.tables.tally import RawColumn
 
-MOST_VALUES = 200  # of a column, the most common ones, that are told apart as they stand
-GROUPS = 20  # of equal size, of a column of numbers
-STARTS = (1, 2, 3)  # letters that a code may begin with
-WORDS = 40  # of texts, the most common ones, that are looked for
-SHORTEST_WORD = 3
+MOST_FEATURES = 60  # that a forest sees: those that tell most by themselves
+PAIRED = 200  # features of which every pair is looked up
+SETS = 20_000  # sets of features that are compared
+MOST_TRIED = 10  # columns that are left out in turn, where none tells alone
 
-Features = list[NDArray[np.int64]]
+Codes = NDArray[np.integer]
 
 
-def unaccounted_columns(
-    experiment: Experiment, source: TableSource, names: Sequence[str], *, is_whole: bool
+def of_values(
+    experiment: Experiment, left: Sequence[RawColumn], binned: Sequence[RawColumn]
 ) -> tuple[Unaccounted, ...]:
-    """Return those columns left out that tell of the secret, or could not be examined.
+    """Return the columns whose values tell of the secret, or could not be examined.
 
-    ``is_whole``: the rows of the table are those of the source, in its order.
+    left, binned: Columns that are left out, and known columns in bins, as they stand in the file,
+        of the rows of the table.
     """
-    if not names:
+    if experiment.table.rows < FEWEST:
+        why = (
+            f"It was left out, and {experiment.table.rows} rows are too few to show what it tells."
+        )
+        return tuple(undeclared(column.name, why) for column in left)
+    telling, guess = _telling(experiment, [*left, *binned])
+    if guess is None:
         return ()
-    columns, table = _read(source, names), experiment.table
-    if table.counts is not None or not is_whole:
-        why = "It was left out, and the rows that are audited are not those of the file."
-        return tuple(_undeclared(name, why) for name in names)
-    if table.rows < FEWEST:
-        why = f"It was left out, and {table.rows} rows are too few to show what it tells."
-        return tuple(_undeclared(name, why) for name in names)
-    if not any(one.refutes for one in _guesses(experiment, columns)):
-        return ()
-    telling = [column for column in columns if _tells(experiment, [column])]
-    return tuple(
-        _undeclared(column.name, _reason(experiment, [column] if telling else columns))
-        for column in telling or columns
-    )
+    names = {column.name for column in telling}
+    reason = _reason("With what was left out", guess)
+    found = [undeclared(column.name, reason) for column in left if column.name in names]
+    exact = [column.name for column in binned if column.name in names]
+    if exact:
+        found.append(_in_bins(exact, _reason("With exact values of columns in bins", guess)))
+    return tuple(found)
 
 
-def _read(source: TableSource, names: Sequence[str]) -> list[RawColumn]:
-    """Read columns as they stand in the file, in the order of ``names``."""
-    nameless = [""] if "" in column_names(source) else []
-    parts = open_parts(source, list(names), nameless, LARGEST_TABLE)
-    with closing(cast(Any, parts.read())) as read:
-        part = next(cast("Iterator[list[RawColumn]]", read), [])
-    return sorted(part, key=lambda column: list(names).index(column.name))
-
-
-def _undeclared(name: str, reason: str) -> Unaccounted:
+def undeclared(name: str, reason: str) -> Unaccounted:
+    """Return a column that is left out and that no number speaks of."""
     return Unaccounted(
         subject=f"column `{name}`",
         reason=reason,
@@ -80,15 +70,65 @@ def _undeclared(name: str, reason: str) -> Unaccounted:
     )
 
 
-def _tells(experiment: Experiment, columns: Sequence[RawColumn]) -> bool:
-    return any(one.refutes for one in _guesses(experiment, columns))
+def _in_bins(names: Sequence[str], reason: str) -> Unaccounted:
+    quoted = ", ".join(f'"{name}"' for name in names)
+    return Unaccounted(
+        subject=f"the exact values of {', '.join(f'`{name}`' for name in names)}",
+        reason=reason,
+        declaration=f"`bins_only = [{quoted}]` in [threat] if no attacker knows more than the "
+        "bins; else finer bins, or `unit` in [data] where rows share a household",
+    )
 
 
-def _reason(experiment: Experiment, columns: Sequence[RawColumn]) -> str:
-    best = max(_guesses(experiment, columns), key=lambda one: one.share - one.at_most)
+def of_order(experiment: Experiment) -> tuple[Unaccounted, ...]:
+    """Return the order of the rows, where it tells of the secret."""
+    attempt = neighbour_attempt(experiment, number=3)
+    if attempt is None:
+        return ()
+    [guess] = scored(experiment, (attempt,))
+    if not guess.refutes:
+        return ()
     return (
-        f"With what was left out, {of_100(best.share)} people are guessed right without the "
-        f"release, where the prior allows {of_100(best.at_most, 'up')}."
+        Unaccounted(
+            subject="the order of the rows",
+            reason=_reason("By the rows just before in the file", guess),
+            declaration="`order_hidden = true` in [threat] if no attacker knows where a person "
+            "stands in the file; else `unit` in [data] where neighbours belong together",
+        ),
+    )
+
+
+def _telling(
+    experiment: Experiment, columns: Sequence[RawColumn]
+) -> tuple[Sequence[RawColumn], HeldOutGuess | None]:
+    """Return the columns that tell of the secret, each alone or all together, and the best guess.
+
+    Only what refutes the prior together is tried in parts, so that the error is spent once.
+    """
+    best = _best(_guesses(experiment, columns))
+    if not best.refutes:
+        return (), None
+    if len(columns) == 1:
+        return columns, best
+    alone = [(column, _best(_guesses(experiment, [column]))) for column in columns]
+    telling = [(column, guess) for column, guess in alone if guess.refutes]
+    if telling:
+        return [column for column, _ in telling], _best([guess for _, guess in telling])
+    for column in columns[:MOST_TRIED]:  # leave out what is not needed to tell
+        others = [other for other in columns if other is not column]
+        if len(others) > 1 and (without := _best(_guesses(experiment, others))).refutes:
+            columns, best = others, without
+    return columns, best
+
+
+def _best(guesses: Sequence[HeldOutGuess]) -> HeldOutGuess:
+    return max(guesses, key=lambda one: one.share - one.at_most)
+
+
+def _reason(how: str, guess: HeldOutGuess) -> str:
+    return (
+        f"{how}, {of_100(guess.share)} people are guessed right without the release, where the "
+        f"prior allows {of_100(guess.at_most, 'up')}."
     )
 
 
@@ -97,76 +137,71 @@ def _guesses(experiment: Experiment, columns: Sequence[RawColumn]) -> tuple[Held
     table, known = experiment.table, list(experiment.queries.known)
     rng = child(experiment.entropy, HELD_OUT, 2)
     order = rng.permutation(len(columns[0].codes))[: FITTED + TESTED]
-    features = [feature for column in columns for feature in _features(column, order)]
-    codes = np.ascontiguousarray(table.codes[order])
-    x = np.column_stack([*features, *(codes[:, c] for c in known)]).astype(np.int64)
-    ordered = [True] * len(features) + [table.ordered[c] for c in known]
-    sizes = [int(column.max()) + 1 for column in x.T]
+    rows = np.ascontiguousarray(table.codes[order])
     start = len(order) - min(TESTED, len(order) // 2)
+    of_known = [rows[:, c].astype(np.int64) for c in known]
+    each = [features_of(column, order) for column in columns]
+    classes = _classes(experiment, rows[:start])
+    flat = [feature for features in each for feature in features]
+    told = sorted(range(len(flat)), key=lambda k: -_agreement(flat[k][:start], classes))
+    strong = [flat[k] for k in told[:MOST_FEATURES]]
+    paired = flat if len(flat) + len(known) <= PAIRED else _paired(each, of_known, classes, rng)
+    seen = {
+        "a random forest": [*strong, *of_known],
+        "a lookup": [*paired, *of_known],
+    }
+    attempts: list[RowGuesses] = []
+    for by, features in seen.items():
+        x = np.column_stack(features)
+        ordered = [True] * (len(features) - len(known)) + [table.ordered[c] for c in known]
+        model = _model(by, x, ordered)
+        guesses = guessed(experiment, model, rows[:start], x[:start], x[start:], rng)
+        attempts.append(RowGuesses(by, rows[start:], guesses))
+    values = np.column_stack([*(np.asarray(c.codes)[order] for c in columns), *of_known])
+    asked, like = nearest_rows(values, start)
+    named = rows[like][:, list(experiment.queries.unknown)]
+    if not experiment.factored:
+        named = experiment.success.guess_of(experiment.queries.joint(rows[like]))
+    attempts.append(RowGuesses("the row most like it", rows[asked], named))
+    return scored(experiment, tuple(attempts))
+
+
+def _model(by: str, x: Codes, ordered: Sequence[bool]) -> Callable[..., Any]:
+    sizes = [int(column.max()) + 1 for column in x.T]
 
     def by_trees(of: Any, classes: Any, asked: Any, size: int, random: Any) -> Any:
         return tree_chances(of, classes, asked, ordered, size=size, rng=random)
 
     def by_lookup(of: Any, classes: Any, asked: Any, size: int, random: Any) -> Any:
-        return lookup_chances(of, classes, asked, sizes, size=size, rng=random)
+        return lookup_chances(of, classes, asked, sizes, size=size, rng=random, sets=SETS)
 
-    attempts = [
-        RowGuesses(
-            by,
-            codes[start:],
-            guessed(experiment, model, codes[:start], x[:start], x[start:], rng),
-        )
-        for by, model in (("a random forest", by_trees), ("a lookup", by_lookup))
-    ]
-    return scored(experiment, tuple(attempts))
+    return by_lookup if by == "a lookup" else by_trees
 
 
-def _features(column: RawColumn, order: NDArray[np.intp]) -> Features:
-    """Return what an attacker may read off a value: itself, its size, how it begins, its words."""
-    texts = ["" if value is None else str(value).strip() for value in column.distinct]
-    numbers = [None if value is None else number_in(value) for value in column.distinct]
-    codes = np.asarray(column.codes)[order]
-    found: list[NDArray[np.int64]] = [_common(codes, len(texts))]
-    found += [_grouped([text[:many] for text in texts], codes) for many in STARTS]
-    found.append(_grouped([text[-1:] for text in texts], codes))
-    found.append(np.minimum(np.array([len(text) for text in texts])[codes], MOST_VALUES))
-    if any(number is not None for number in numbers):
-        sizes = np.array([np.nan if n is None else float(n) for n in numbers])[codes]
-        cuts = np.unique(np.nanquantile(sizes, np.linspace(0, 1, GROUPS + 1)[1:-1]))
-        found.append(np.searchsorted(cuts, np.nan_to_num(sizes, nan=-np.inf)) + 1)
-    return [*found, *_words(texts, codes)]
+def _classes(experiment: Experiment, rows: Codes) -> Codes:
+    """Return numbers for the secrets of rows, all unknown columns together."""
+    secrets = rows[:, list(experiment.queries.unknown)]
+    return np.ravel(np.unique(secrets, axis=0, return_inverse=True)[1])
 
 
-def _common(codes: NDArray[np.integer], size: int) -> NDArray[np.int64]:
-    """Give the most common values numbers from 1, the commonest first; all others are 0."""
-    counts = np.bincount(codes, minlength=size)
-    order = np.argsort(-counts, kind="stable")[:MOST_VALUES]
-    places = np.zeros(size, dtype=np.int64)
-    places[order] = 1 + np.arange(len(order))
-    places[counts < 2] = 0
-    return places[codes]
+def _agreement(feature: Codes, classes: Codes) -> float:
+    """Return how often another row of the same value has the same class, in the mean."""
+    size = int(classes.max()) + 1
+    cells = np.bincount(feature * size + classes, minlength=(int(feature.max()) + 1) * size)
+    counts = cells.reshape(-1, size)
+    each = counts.sum(axis=1)
+    right = (counts * (counts - 1)).sum(axis=1) / np.maximum(each - 1, 1)
+    return float(right.sum() / len(classes))
 
 
-def _grouped(parts: Sequence[str], codes: NDArray[np.integer]) -> NDArray[np.int64]:
-    _, place = np.unique(np.array(parts, dtype=str), return_inverse=True)
-    place = np.ravel(place)
-    return _common(place[codes], int(place.max()) + 1)
-
-
-def _words(texts: Sequence[str], codes: NDArray[np.integer]) -> Features:
-    """Return which texts hold each of the most common words, where texts have several."""
-    split = [set(text.casefold().split()) for text in texts]
-    if np.mean([len(words) > 1 for words in split]) < 0.5:
-        return []
-    held: dict[str, list[int]] = {}
-    for place, words in enumerate(split):
-        for word in words:
-            if len(word) >= SHORTEST_WORD:
-                held.setdefault(word, []).append(place)
-    chosen = sorted(held, key=lambda word: (-len(held[word]), word))[:WORDS]
-    found: Features = []
-    for word in chosen:
-        has = np.zeros(len(texts), dtype=np.int64)
-        has[held[word]] = 1
-        found.append(has[codes])
-    return found
+def _paired(
+    each: Sequence[Features], of_known: Features, classes: Codes, rng: np.random.Generator
+) -> Features:
+    """Return those features of each column that tell most together, alone or with known ones."""
+    chosen: Features = []
+    for features in each:
+        x = np.column_stack([*features, *of_known])[: len(classes)]
+        sizes = [int(column.max()) + 1 for column in x.T]
+        best = best_set(x, classes, sizes, size=int(classes.max()) + 1, rng=rng)
+        chosen += [features[place] for place in best if place < len(features)]
+    return chosen[: PAIRED - len(of_known)] if len(of_known) < PAIRED else chosen

@@ -31,14 +31,16 @@ def lookup_chances(
     *,
     size: int,
     rng: np.random.Generator,
+    sets: int = SETS,
 ) -> Floats:
     """Return the chance of each class for the rows asked about, shape (m, size).
 
     ``rows`` have shape (n, d), with ``classes`` in ``[0, size)`` and codes of column j in
-    ``[0, sizes[j])``; ``asked`` has shape (m, d). A cell that no row is in has the frequencies
-    among all rows.
+    ``[0, sizes[j])``; ``asked`` has shape (m, d). At most ``sets`` sets are
+    compared. A cell that no row is in has the frequencies among all rows.
     """
-    columns = best_set(rows[:SEARCHED], classes[:SEARCHED], sizes, size=size, rng=rng)
+    searched = rows[:SEARCHED], classes[:SEARCHED]
+    columns = best_set(*searched, sizes, size=size, rng=rng, sets=sets)
     keys = row_keys(np.concatenate([rows, asked]), columns, sizes)
     _, cells = np.unique(keys, return_inverse=True)
     cells = np.ravel(cells)
@@ -62,6 +64,7 @@ def best_set(
     *,
     size: int,
     rng: np.random.Generator,
+    sets: int = SETS,
 ) -> tuple[int, ...]:
     """Return the columns whose cells guess most rows from the others of their cell.
 
@@ -70,7 +73,7 @@ def best_set(
     encoded = rows.astype(np.int64)
     best: tuple[int, ...] = ()
     most = _right(np.zeros(len(rows), dtype=np.int64), classes, 1, size)
-    for columns in _sets(sizes, len(rows), rng):
+    for columns in _sets(sizes, len(rows), rng, sets):
         keys = encoded[:, columns[0]]
         for column in columns[1:]:
             keys = keys * sizes[column] + encoded[:, column]
@@ -81,10 +84,11 @@ def best_set(
     return best
 
 
-def _sets(sizes: Sequence[int], rows: int, rng: np.random.Generator) -> Iterator[tuple[int, ...]]:
-    """Yield sets of columns, small ones first; a random part of those that are too many."""
+def _sets(
+    sizes: Sequence[int], rows: int, rng: np.random.Generator, left: int
+) -> Iterator[tuple[int, ...]]:
+    """Yield ``left`` sets of columns, small ones first; a random part of those too many."""
     usable = [column for column, size in enumerate(sizes) if 1 < size <= rows]
-    left = SETS
     for width in range(1, min(WIDEST, len(usable)) + 1):
         many = math.comb(len(usable), width)
         if many <= left:

@@ -180,8 +180,26 @@ class ThreatSpec(Strictly):
         description="Likewise: no event's true probability is further off (total variation).",
     )  # fmt: skip
 
+    bins_only: list[str] = Field(
+        [],
+        description="Known columns in bins of which no attacker knows more than the bin. Of others "
+        "the exact values are examined: where these tell more of the secret, a verdict in favour "
+        "stays open.",
+    )
+    order_hidden: bool = Field(
+        False,
+        description="No attacker knows where a person stands in the file. Else a verdict in favour "
+        "stays open where rows tell the secrets of the next ones.",
+    )
+
     _as_before = model_serializer(mode="wrap")(
-        without_defaults(share_of_columns=False, prior_factor=None, prior_distance=None)
+        without_defaults(
+            share_of_columns=False,
+            prior_factor=None,
+            prior_distance=None,
+            bins_only=[],
+            order_hidden=False,
+        )
     )
 
     @property
@@ -397,6 +415,13 @@ class TableStudy(Strictly):
         if [part.name for part in attacks.values()].count("ceiling") > 1:
             raise ValueError("`ceiling` is asked for twice; it has no options that could differ")
         return attacks
+
+    @model_validator(mode="after")
+    def _bins_are_made(self) -> TableStudy:
+        for name in self.threat.bins_only:
+            if name not in self.data.bins:
+                raise ValueError(f"`threat.bins_only`: `{name}` has no bins in [data.bins]")
+        return self
 
     @model_validator(mode="after")
     def _trials_are_played(self) -> TableStudy:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,13 +10,15 @@ from typing import Any
 from narcissus.kinds.table.experiment import Experiment
 from narcissus.kinds.table.found import HeldOutGuess, OtherPrior
 from narcissus.kinds.table.held_out import held_out_attempts, scored
-from narcissus.kinds.table.left_out import unaccounted_columns
+from narcissus.kinds.table.left_out import of_order, of_values, undeclared
 from narcissus.kinds.table.other_priors import other_priors
 from narcissus.kinds.table.schema import TableStudy
 from narcissus.observer import SILENT, Observer
 from narcissus.results import NotAssessed
 from narcissus.rows import Unaccounted
 from narcissus.study.plugins import GIVEN, load_attribute
+from narcissus.tables.read import read_as_it_stands
+from narcissus.tables.tally import RawColumn
 
 WELL_TESTED = 200
 """Guessed rows below which a report says what they cannot show of the prior."""
@@ -29,6 +31,8 @@ class PriorTest:
     guesses: tuple[HeldOutGuess, ...] = ()
     others: tuple[OtherPrior, ...] = ()
     unaccounted: tuple[Unaccounted, ...] = ()
+    examined: tuple[str, ...] = ()
+    """Columns left out that tell nothing more of the secret."""
 
     @property
     def is_refuted(self) -> bool:
@@ -49,15 +53,39 @@ def prior_test(experiment: Experiment, observer: Observer = SILENT) -> PriorTest
 def tested_at(
     study: TableStudy, folder: Path, experiment: Experiment, observer: Observer
 ) -> PriorTest:
-    """Test the prior, and examine the columns that are left out and nobody declared."""
-    tested, names = prior_test(experiment, observer), study.data.undeclared
+    """Test the prior, and examine all that the table does not show and nobody declared.
+
+    That are columns left out, exact values of known columns in bins, and the order of the rows.
+    """
+    tested, data = prior_test(experiment, observer), study.data
+    order = () if study.threat.order_hidden else of_order(experiment)
+    known = [experiment.table.names[c] for c in experiment.queries.known]
+    binned = [n for n in known if n in data.bins and n not in study.threat.bins_only]
+    names = list(dict.fromkeys([*data.undeclared, *binned]))
     if not names:
-        return tested
-    observer.start("examining columns that are left out", 0)
-    is_whole = study.data.unit is None and study.data.missing != "drop"
-    source = source_of(study, folder)
-    left = unaccounted_columns(experiment, source, names, is_whole=is_whole)
-    return replace(tested, unaccounted=left)
+        return replace(tested, unaccounted=order)
+    if experiment.table.counts is not None:
+        why = "It was left out, and the rows that are audited are not held one by one."
+        left = tuple(undeclared(name, why) for name in data.undeclared)
+        return replace(tested, unaccounted=(*left, *order))
+    observer.start("examining columns that are left out or in bins", 0)
+    columns = {column.name: column for column in _raw_columns(study, folder, names)}
+    left, exact = ([columns[n] for n in some] for some in (data.undeclared, binned))
+    found = of_values(experiment, left, exact)
+    open_ = {one.subject for one in found}
+    harmless = tuple(n for n in data.undeclared if f"column `{n}`" not in open_)
+    return replace(tested, unaccounted=(*found, *order), examined=harmless)
+
+
+def _raw_columns(study: TableStudy, folder: Path, names: Sequence[str]) -> list[RawColumn]:
+    data = study.data
+    how: dict[str, Any] = {
+        "columns": data.columns,
+        "drop": [*data.drop, *data.undeclared],
+        "missing": data.missing,
+        **({} if data.max_rows is None else {"max_rows": data.max_rows}),
+    }
+    return read_as_it_stands(source_of(study, folder), names, data.unit, **how)
 
 
 def source_of(study: TableStudy, folder: Path) -> Any:

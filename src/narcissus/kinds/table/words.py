@@ -491,8 +491,7 @@ def glance(case: TableJudgement) -> Glance:
         most=most,
         unlimited=f"Any attacker might get all 100 {unit} right: no lower limit is proved.",
         hardest=_hardest(one),
-        unseen="what the attacker learns elsewhere, other releases about the same people, side "
-        "channels of the computer",
+        unseen=_unseen(case.detail.examined),
         accepted=_accepted(one, excess),
         view=view,
         interval=_interval(excess),
@@ -505,6 +504,20 @@ def glance(case: TableJudgement) -> Glance:
         given=() if one.share_bound is None else one.share_bound.takes_as_given,
         about=_about(one),
     )
+
+
+UNSEEN = (
+    "what the attacker learns elsewhere, other releases about the same people, side channels of "
+    "the computer"
+)
+
+
+def _unseen(examined: Sequence[str]) -> str:
+    """Say what no number is about, and which columns left out were examined and tell nothing."""
+    if not examined:
+        return UNSEEN
+    named = ", ".join(examined[:3]) + " and others" * (len(examined) > 3)
+    return f"{UNSEEN}. Examined and left out: {named}"
 
 
 INTERVALS = {
@@ -556,7 +569,11 @@ def _view(one: JudgedSetting, excess: Excess | None) -> RowView:
     accepted = threshold.worst_group if excess.group else getattr(threshold, excess.of)
     if excess.of == "share":
         return RowView(offset=accepted or 0.0)
-    return RowView(offset=(accepted or 0.0) if excess.of == "gain" else 0.0, form="more")
+    if excess.of == "gain":
+        return RowView(offset=accepted or 0.0, form="more")
+    group = _group_of(one, excess)
+    guess = one.guess.share if group is None else group.guess.share
+    return RowView(offset=guess + (accepted or 0.0) * (1 - guess))
 
 
 def _group_of(one: JudgedSetting, excess: Excess | None) -> GroupFound | None:
@@ -588,10 +605,10 @@ def _reached(
         most = one.threshold.targets
         return decided(f"{head} {name} gets more than {most} people right in {{}} releases.", view)
     group = _group_of(one, excess)
-    if group is not None and excess.of != "share" and excess.name in group.attacks:
+    if group is not None and excess.of == "gain" and excess.name in group.attacks:
         text = f"{head} {name} gets {{}} of this group right."
         return Reach.of(text, group.attacks[excess.name].row)
-    if excess.of == "share":
+    if excess.of in ("share", "advantage"):
         of = " of this group" if group is not None else ""
         return decided(f"{head} {name} gets {{}}{of} right.", view)
     return plain
@@ -607,16 +624,14 @@ def _limited(one: JudgedSetting, excess: Excess | None, view: RowView) -> Reach 
     elif one.proved_if:
         who = f"if {one.proved_if}, {who}"
     of = " of this group" if excess.group else ""
-    if excess.of == "share":
+    if excess.of in ("share", "advantage"):
         theorem = ": a theorem, estimated from a sample of people"
         how = theorem * (excess.role == "bound" and not one.detail.everybody)
         return decided(f"{who} more than {{}}{of} right on average{how}.", view, is_limit=True)
     if excess.of == "targets" and one.threshold is not None:
         text = f"{who} more than {one.threshold.targets} people right in more than {{}} releases."
         return decided(text, view, is_limit=True)
-    if excess.of == "gain":
-        return decided(f"{who} more than {{}}{of} from the release.", view, is_limit=True)
-    return decided(f"{who} more than {{}}{of} beyond your threshold.", view, is_limit=True)
+    return decided(f"{who} more than {{}}{of} from the release.", view, is_limit=True)
 
 
 def _added(

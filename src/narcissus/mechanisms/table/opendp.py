@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from typing import Annotated, Any, Literal, cast
@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._files import is_ours
 from narcissus._optional import optional
 from narcissus._options import Level, OfRoom
 from narcissus._pandas import pd
@@ -32,6 +33,7 @@ from narcissus.guarantees import (
     ZeroConcentratedDP,
     from_privacy_loss,
 )
+from narcissus.guarantees.base import NOTHING_ELSE
 from narcissus.mechanisms.noise import Counts, GaussianNoise, LaplaceNoise, Noise
 from narcissus.mechanisms.queries import Codes, MarginalQueries
 from narcissus.mechanisms.table.base import Columns, Microdata, TableMechanism
@@ -272,7 +274,13 @@ def guarantee_of(measurement: Any, *, tables: int = 1) -> Guarantee:
             f"the measurement's privacy measure {measure} is not known here; known are "
             f"{', '.join(_READ)}"
         )
-    return _READ[measure](loss)
+    return replace(_READ[measure](loss), program=_AS_THE_MAP)
+
+
+_AS_THE_MAP = (
+    "the measurement keeps what its privacy map says, with noise as a computer rounds it",
+    NOTHING_ELSE,
+)
 
 
 def _approximate_zcdp(loss: tuple[float, float]) -> Guarantee:
@@ -375,7 +383,9 @@ class OpenDPSynthesizer(TableMechanism):
     def guarantee(self) -> Guarantee:
         """The level that OpenDP is asked to keep for two contributions."""
         name, level = self._level
-        return PureDP(level) if name == "epsilon" else ZeroConcentratedDP(level)
+        if name == "epsilon":
+            return PureDP(level, program=_AS_THE_MAP)
+        return ZeroConcentratedDP(level, program=_AS_THE_MAP)
 
     def prepare(self, columns: Columns) -> PreparedRows:
         """Look whether OpenDP is there, and the named columns are."""
@@ -408,6 +418,8 @@ class _Synthesizer:
                 table = self._measurement(_lazy_codes(codes))
             frame = table.synthesize(rows=len(codes), method="sample")
         except Exception as error:  # OpenDP's own have no common base outside of it
+            if is_ours(error):
+                raise
             raise self._failed(error) from error
         found = np.stack(
             [np.asarray(frame[f"c{c}"].cast(int).fill_null(-1)) for c in range(len(self.sizes))],
@@ -439,6 +451,8 @@ class _Synthesizer:
             )
             lost = float(measurement.map(CONTRIBUTIONS))
         except Exception as error:  # as above
+            if is_ours(error):
+                raise
             raise self._failed(error) from error
         if lost > self.at:
             raise NarcissusError(f"OpenDP's privacy map gives {lost}, above the level {self.at}")

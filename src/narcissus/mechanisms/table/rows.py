@@ -17,6 +17,7 @@ from narcissus._options import Level
 from narcissus._validation import between, did_you_mean, probability
 from narcissus.errors import InputError
 from narcissus.guarantees import GaussianDP, Guarantee
+from narcissus.guarantees.base import EXACT_NOISE, NOTHING_ELSE
 from narcissus.mechanisms.queries import Codes, TableQueries
 from narcissus.mechanisms.table.base import DEFAULT_DELTA, Columns, Microdata, Named, TableMechanism
 from narcissus.mechanisms.table.noisy import HIGHEST, LOWEST
@@ -245,6 +246,13 @@ def _root(scores: Floats) -> Floats:
     return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
 
 
+_AS_THE_TREE = (
+    "the number of people is public, and the tree is measured and chosen as it is described here",
+    EXACT_NOISE,
+    NOTHING_ELSE,
+)
+
+
 @dataclass(frozen=True)
 class TreeSynthesizer(TableMechanism):
     """Synthetic rows of a tree of columns that was measured with noise, as MST does.
@@ -278,7 +286,7 @@ class TreeSynthesizer(TableMechanism):
             return PreparedRows.of(columns, NoisyTree(columns.sizes))
         level = GaussianDP.from_epsilon_delta(self.epsilon, self.delta)
         tree = NoisyTree.of_mu(columns.sizes, level.mu)
-        return PreparedRows.of(columns, tree, GaussianDP(tree.mu))
+        return PreparedRows.of(columns, tree, GaussianDP(tree.mu, program=_AS_THE_TREE))
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from narcissus.channels import (
     pairwise,
     prior_for,
 )
+from narcissus.channels.channel import AS_WRITTEN
 from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee
 from narcissus.report.charts import HATCH, PLATE, short
@@ -74,7 +75,8 @@ def channel_page(
     )
     how = (
         "All numbers are computed from the channel; nothing is sampled. Bayes security is the "
-        "least overlap of two rows (Chatzikokolakis et al. 2023, Theorems 1 and 2)."
+        "least overlap of two rows (Chatzikokolakis et al. 2023, Theorems 1 and 2). Assumed: "
+        f"{AS_WRITTEN}."
     )
     return sheet(
         verdict, _results(blocks, how), asked, title=f"What {found.name} leaks",
@@ -119,7 +121,7 @@ def compose_page(found: ComposedSecurity, curve: Sequence[AfterOutputs], asked: 
         "proved",
         numbers=numbers,
     )
-    how = f"The outputs are about the same secret and independent given it. {how}"
+    how = f"Assumed: {'; '.join(found.assumptions)}. {how}"
     return sheet(
         verdict, _results([over_uses(curve)], how), asked,
         title="What many outputs leak together", subtitle=f"{count:,} outputs about one secret",

@@ -107,7 +107,7 @@ def test_without_torch_the_extra_is_named_when_the_study_is_loaded(
     (tmp_path / "model" / "unet").mkdir(parents=True)
     index = {"_class_name": "DDPMPipeline", "unet": ["diffusers", "UNet2DModel"]}
     (tmp_path / "model" / "model_index.json").write_text(json.dumps(index))
-    (tmp_path / "model" / "unet" / "model.safetensors").write_bytes(b"\0" * 16)
+    (tmp_path / "model" / "unet" / "model.safetensors").write_bytes(b"\2" + b"\0" * 7 + b"{}")
     model = {"name": name, **({"model": "model"} if name == "folder" else {})}
     with pytest.raises((MissingExtraError, StudyError), match=r"diffusers>="):
         load(model=model)

@@ -91,7 +91,7 @@ def test_without_torch_the_extra_is_named_when_the_study_is_loaded(
     monkeypatch.setitem(sys.modules, "torch", None)
     (tmp_path / "gpt").mkdir()
     (tmp_path / "gpt" / "config.json").write_text("{}")
-    (tmp_path / "gpt" / "model.safetensors").write_bytes(b"\0" * 16)
+    (tmp_path / "gpt" / "model.safetensors").write_bytes(b"\2" + b"\0" * 7 + b"{}")
     model = {"name": name, **({"model": "gpt"} if name == "folder" else {})}
     with pytest.raises((MissingExtraError, StudyError), match=r"transformers>="):
         load(model=model)
