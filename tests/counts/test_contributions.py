@@ -11,6 +11,7 @@ from scipy.optimize import linprog
 from narcissus.counts import (
     Publication,
     SensitivityRules,
+    Structure,
     audit_contributions,
     audit_tables,
     contributions,
@@ -409,3 +410,17 @@ def test_who_adds_nothing_does_not_contribute(tmp_path):
     found = sensitive_of(tmp_path, parts, {"minimum": 3}, "N,100\nS,120\n*,220")
     assert {name: one.contributors for name, one in found.items()} == {"N": 2}
     assert found["N"].is_exposed
+
+
+def test_spellings_of_a_contributor_are_one(tmp_path):
+    """Case and blanks do not make two firms of one."""
+    parts = "A,Acme,600\nA,Beta,250\nA,Gam,150\nB,Delta,450\nB,DELTA ,450\nB,De  lta,0\nB,Eps,100\n"
+    (tmp_path / "t.csv").write_text("area,turnover\nA,1000\nB,1000\nTotal,2000\n")
+    (tmp_path / "firms.csv").write_text("area,firm,turnover\n" + parts)
+    declared = Publication(magnitude="turnover")
+    cells = declared.read([tmp_path / "t.csv"])
+    read = read_contributions(tmp_path / "firms.csv", "turnover", cells, Structure(), "firm")
+    assert [part.by for part in read[3:5]] == ["delta", "delta"]
+    audit = audit_tables(cells)
+    judged, _ = audit_contributions(audit, Structure(), read, SensitivityRules(minimum=3))
+    assert [found.limits.cell.labels["area"] for found in judged] == ["B"]

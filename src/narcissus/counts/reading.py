@@ -253,7 +253,10 @@ def _ask_for_notes(read: TableRead, notes: Sequence[Note]) -> Iterator[Unaccount
                 yield Unaccounted(
                     subject=f"note in line {line} of {visible(read.file)}",
                     reason=f"It names `{visible(label)}`, whose count is hidden, and a number.",
-                    declaration=f"the table without line {line}, if the note tells of no count",
+                    declaration=(
+                        f"a copy of the table that ends before line {line}, unless the note tells "
+                        "a count"
+                    ),
                 )
                 break
 
