@@ -73,7 +73,7 @@ def undeclared(name: str, reason: str) -> Unaccounted:
 def _in_bins(names: Sequence[str], reason: str) -> Unaccounted:
     quoted = ", ".join(f'"{name}"' for name in names)
     return Unaccounted(
-        subject=f"the exact values of {', '.join(f'`{name}`' for name in names)}",
+        subject=f"the exact value of {' and '.join(f'`{name}`' for name in names)}",
         reason=reason,
         declaration=f"`bins_only = [{quoted}]` in [threat] if no attacker knows more than the "
         "bins; else finer bins, or `unit` in [data] where rows share a household",
