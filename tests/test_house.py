@@ -22,6 +22,9 @@ from pathlib import Path
 
 import pytest
 
+from narcissus.study.kinds import KINDS
+from narcissus.study.registry import ATTACK, ROOMS, WORLD, loaded
+
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "narcissus"
 PAPERS = ROOT / "packages" / "narcissus-papers"
@@ -375,3 +378,87 @@ def test_what_is_left_to_the_night_is_there():
     ]
     assert gone == []
     assert len(names) == len({*names})
+
+
+def named_in(folder: Path) -> set[str]:
+    """Give what the tests of a folder name: names that are used, not imports alone."""
+    found = set()
+    for path in folder.rglob("test_*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match node:
+                case ast.Name(id=name) | ast.Attribute(attr=name):
+                    found.add(name)
+                case _:
+                    pass
+    return found
+
+
+def untested(parts: dict[str, str], folder: Path) -> set[str]:
+    """Give the parts, ``module:attribute`` by name, whose class no test of their room names.
+
+    A name of the registry alone is no test: "uniform" or "posterior" may be said of anything.
+    """
+    rooms: dict[str, set[str]] = {}
+    missing = set()
+    for name, target in parts.items():
+        made = loaded(target)
+        room = made.__module__.split(".")[1]
+        rooms.setdefault(room, named_in(folder / room))
+        if made.__name__ not in rooms[room]:
+            missing.add(f"{room}: {name} ({made.__name__})")
+    return missing
+
+
+def untested_kinds(kinds: dict[str, str], folder: Path) -> set[str]:
+    """Give the kinds of study without tests of their own, and those that no test there plays.
+
+    The tests of ``kinds/NAME`` are ``test_NAME.py``, or a folder. They name the kind as a study
+    file does, or import its object.
+    """
+    missing = set()
+    for name, target in kinds.items():
+        place = Path(*target.partition(":")[0].split(".")[1:-1])
+        files = [folder / place.with_name(f"test_{place.name}.py")]
+        files += [*(folder / place).rglob("test_*.py")]
+        text = "\n".join(p.read_text(encoding="utf-8") for p in files if p.exists())
+        ways = (f'"{name}"', f'kind = "{name}"', f"{'.'.join(('narcissus', *place.parts))}.kind ")
+        if not any(way in text for way in ways):
+            missing.add(name)
+    return missing
+
+
+def parts_of_studies() -> dict[str, str]:
+    """Give every part that a study file can name, by its room of the registry and its name."""
+    return {
+        f"{room} {name}": target
+        for room, kind in ROOMS.items()
+        for name, target in kind.parts.items()
+    }
+
+
+def test_every_part_of_a_study_is_tested_in_its_room():
+    """Attacks, mechanisms, priors, worlds, criteria and statements: a new one fails without."""
+    parts = parts_of_studies()
+    assert len(parts) > 150
+    assert untested(parts, TESTS["narcissus"]) == set()
+
+
+def test_every_kind_of_study_is_tested_in_its_place():
+    assert untested_kinds(KINDS, TESTS["narcissus"]) == set()
+
+
+def test_a_part_or_kind_without_a_test_is_found(tmp_path):
+    """A test of another room, and the name in a comment or a docstring, are no tests of it."""
+    parts = {"attack majority": ATTACK["majority"], "world bits": WORLD["bits"]}
+    missing = {"attacks: attack majority (Majority)", "worlds: world bits (Bits)"}
+    for room in ("attacks", "worlds", "kinds"):
+        (tmp_path / room).mkdir()
+    (tmp_path / "attacks" / "test_guess.py").write_text('"""Majority."""\nBits(3)  # Majority\n')
+    assert untested(parts, tmp_path) == missing
+    (tmp_path / "attacks" / "test_guess.py").write_text("Majority()\n")
+    (tmp_path / "worlds" / "test_products.py").write_text("worlds.Bits(3)\n")
+    assert untested(parts, tmp_path) == set()
+    kinds = {name: KINDS[name] for name in ("channel", "image-model")}
+    assert untested_kinds(kinds, tmp_path) == set(kinds)
+    (tmp_path / "kinds" / "test_channel.py").write_text("FILE = '''kind = \"channel\"'''\n")
+    assert untested_kinds(kinds, tmp_path) == {"image-model"}

@@ -24,6 +24,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+from narcissus._folders import opened_folder, opened_through_links
 from narcissus._optional import optional
 from narcissus.errors import InputError, NarcissusError, TooLargeError
 
@@ -444,27 +445,23 @@ def _require_worth(path: Path, largest: int) -> None:
         )
 
 
-def write_atomically(path: Path, content: str | bytes, *, private: bool = False) -> None:
+def write_atomically(
+    path: Path, content: str | bytes, *, private: bool = False, links: bool = True
+) -> None:
     """Write a file (text as UTF-8) so that it is either the old or the new one, never half.
 
     A private file is for this user alone from the start, whatever the umask. Devices and pipes are
     refused: a file would replace them for any user who may write there.
+
+    links: Whether its folder may be reached by links: a person named it. False for files that this
+        program names, in a folder that may have come from somebody else.
+    Raises OSError: the system refuses; the error names the file. InputError: a device, or a link.
     """
     if not path.name:  # "" and "." are the folder itself
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     _require_place_for_files(path)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    mode = 0o600 if private else 0o666
-    try:
-        partial.unlink(missing_ok=True)  # of a process that was killed; or a link to elsewhere
-        with open(partial, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
-            file.write(content.encode() if isinstance(content, str) else content)
-        if private:
-            partial.chmod(mode)  # a mask could have taken more away
-        partial.replace(path)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
+    with (opened_through_links if links else opened_folder)(path.parent) as folder:
+        folder.write(path.name, content, private=private)
 
 
 def _require_place_for_files(path: Path) -> None:
@@ -472,21 +469,6 @@ def _require_place_for_files(path: Path) -> None:
         is_file = stat.S_ISREG(mode := path.stat().st_mode) or stat.S_ISDIR(mode)
         if not is_file or path.parent.stat().st_dev in _systems("/dev"):
             raise InputError(f"cannot write {path}: it is a pipe or a device: name a file")
-
-
-def require_no_links(folder: Path, name: str, option: str) -> None:
-    """Refuse a folder for results that a link leads elsewhere: another's files would be replaced.
-
-    Of a relative path every part is looked at, of an absolute one the last: a folder that somebody
-    sent may hold links under the names that this program takes.
-    """
-    places = [folder] if folder.is_absolute() else [folder, *folder.parents]
-    for place in places:
-        if place.is_symlink():
-            raise InputError(
-                f"{name} {folder} is reached by a link, {place}: remove the link, or name the "
-                f"folder that is meant with {option}"
-            )
 
 
 def require_own_folder(path: Path) -> None:
@@ -515,11 +497,15 @@ def remedy(error: OSError) -> str:
 
 
 def put(path: Path, content: str | bytes, *, folders: bool = False) -> None:
-    """Write a file as `write_atomically` does, optionally with its folders, or raise InputError."""
+    """Write a file as `write_atomically` does, or raise InputError.
+
+    folders: Whether it is a file of results: its folders are made, and none may be a link.
+    """
     try:
         if folders:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, content)
+            with opened_folder(path.parent, make=True):
+                pass
+        write_atomically(path, content, links=not folders)
     except OSError as error:
         raise InputError(
             f"cannot write {path}: {error.strerror or error}; {remedy(error)}"

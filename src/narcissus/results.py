@@ -206,6 +206,7 @@ class Approximate(Result):
 
 WEAK = "more than a little of what a release adds"
 """What a weak audit cannot assess: few people, or a guess that is nearly sure."""
+FOR_COPIES = "looked at for copies alone"
 LEFT_OUT = "what columns that were left out give away"
 
 

@@ -116,9 +116,30 @@ def test_only_a_table_is_taken(folder, name):
 
 def test_an_upload_goes_through_no_link(folder):
     (folder.root / "uploads").symlink_to(folder.root.parent)
-    with pytest.raises(InputError, match="is no folder"):
+    with pytest.raises(InputError, match="is reached by a link"):
         sent(folder, "new.csv", b"x")
     assert not (folder.root.parent / "new.csv").exists()
+    (folder.root / "uploads").unlink()
+    (folder.root / "uploads").write_text("a file")
+    with pytest.raises(InputError, match="is no folder"):
+        sent(folder, "new.csv", b"x")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links")
+def test_an_upload_stays_where_it_began(folder):
+    """Who shares the folder swaps it for a link while the pieces come."""
+    away = folder.root.parent / "away"
+    away.mkdir()
+
+    async def stream():
+        yield b"a,b\n"
+        (folder.root / "uploads").rename(folder.root / "before")
+        (folder.root / "uploads").symlink_to(away)
+        yield b"1,2\n"
+
+    asyncio.run(folder.take("new.csv", stream()))
+    assert list(away.iterdir()) == []
+    assert (folder.root / "before" / "new.csv").read_bytes() == b"a,b\n1,2\n"
 
 
 def test_results_that_lead_out_are_not_shown(folder, kept_audit):

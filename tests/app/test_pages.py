@@ -465,7 +465,7 @@ def test_a_full_disk_is_told_and_no_run_is_lost_from_sight(people, monkeypatch):
     people.post("/study/people/plan")
     children = people.pages.jobs._started
     with monkeypatch.context() as patched:
-        patched.setattr(at_work, "write_atomically", full)
+        patched.setattr(at_work.OpenedFolder, "write", full)
         answer = people.post("/study/people/start")
     assert answer.status_code == 422
     assert "No space left" in people.error
@@ -476,10 +476,23 @@ def test_a_full_disk_is_told_and_no_run_is_lost_from_sight(people, monkeypatch):
     assert "No space left" in people.error
     assert people.post("/new", table="people.csv").status_code == 500
     assert "No space left" in people.error
-    monkeypatch.setattr("narcissus.app.folder.os.link", full)
+    monkeypatch.setattr("narcissus._folders.os.link", full)
     answer = people.client.put(f"{people.keys.root}/upload/a.csv", content=b"a\n1\n")
     assert "No space left" in answer.json()["error"]
     assert list((people.root / "uploads").iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links")
+@pytest.mark.parametrize("link", ["results", "results/people"])
+def test_no_run_begins_in_results_that_a_link_leads_elsewhere(people, link, tmp_path_factory):
+    people.post("/study/people/plan")
+    away = tmp_path_factory.mktemp("away")
+    (people.root / link).parent.mkdir(exist_ok=True)
+    (people.root / link).symlink_to(away)
+    assert people.post("/study/people/start").status_code == 422
+    assert "is reached by a link" in people.error
+    assert list(away.iterdir()) == []
+    assert people.pages.jobs._started == []
 
 
 def test_two_servers_of_a_folder_start_one_run(people, monkeypatch):
@@ -608,6 +621,21 @@ def test_a_job_of_a_stranger_names_no_other_process(people, job, monkeypatch):
     assert jobs.running() is None
     jobs.stop(place)
     assert killed == []
+
+
+def test_a_run_that_ended_is_finished_whatever_the_clock_says(people):
+    people.post("/study/people/plan")
+    assert people.post("/study/people/start").status_code < 400
+    jobs = people.pages.jobs
+    place = jobs.last("people")
+    assert [child.wait(120) for child in jobs._started] in ([0], [1], [3])
+    os.utime(place / "record.json", (1e9, 1e9))  # the clock went back while it was played
+    assert jobs.state(place).name == "finished"
+    job = json.loads((place / JOB).read_text())
+    there = (place / "record.json").stat()
+    job["before"] = [there.st_ino, there.st_mtime_ns]  # as if the record were of an earlier run
+    (place / JOB).write_text(json.dumps(job))
+    assert jobs.state(place).name != "finished"
 
 
 def test_a_log_that_is_no_file_is_not_waited_for(tmp_path):

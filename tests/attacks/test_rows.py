@@ -10,6 +10,8 @@ from narcissus import Game, play
 from narcissus.attacks import (
     BucketHashing,
     Fingerprint,
+    ParityGuess,
+    ParityMembership,
     Subtraction,
     SupersetMatching,
     TwoCandidates,
@@ -106,6 +108,28 @@ def test_rows_of_the_list_are_known_by_their_parities_and_others_fit_by_chance(w
     assert fits(draw.data, parities).all()
     strangers = world.draw(trials, rng).data[:, :1]
     assert within(int(fits(strangers, parities).sum()), trials, 1 - (1 - 2**-4) ** 3)
+
+
+def test_a_row_with_the_parities_of_the_first_is_that_row_once_in_as_many_as_there_are(within):
+    """Of a row of 6 bits 3 are told: one in 8 guesses is right, and every guess fits."""
+    world, rng, trials = Uniform(2, 6), np.random.default_rng(8), 8000
+    data = world.draw(trials, rng).data
+    released = Parity().release(data, rng)
+    guess = ParityGuess().attempt(released, None, rng)
+    assert (Parity().release(guess[:, None], rng)[:, 0] == released[:, 0]).all()
+    assert within(int((guess == data[:, 0]).all(axis=1).sum()), trials, 1 / 8)
+    assert within(int(guess[:, 0::2].sum()), 3 * trials, 1 / 2)
+
+
+@pytest.mark.states("Kaplan et al. 2025", "Example 1.3")
+def test_every_member_is_called_in_by_its_parities_and_few_strangers(within):
+    """A stranger of 6 bits has the parities of one of two rows: 1 - (1 - 1 / 8)^2."""
+    world, rng, trials = Uniform(2, 6), np.random.default_rng(9), 8000
+    data = world.draw(trials, rng).data
+    called = ParityMembership().attempt(Parity().release(data, rng), None, rng)
+    assert called(data).all()
+    strangers = world.draw(trials, rng).data[:, :1]
+    assert within(int(called(strangers).sum()), trials, 1 - (7 / 8) ** 2)
 
 
 @pytest.mark.states("Kaplan et al. 2025", "Example 1.4")

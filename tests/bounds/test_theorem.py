@@ -17,6 +17,7 @@ from narcissus.guarantees import (
     PureDP,
     RenyiDP,
 )
+from narcissus.guarantees.base import DECLARED
 from narcissus.results import Bound, NotAssessed
 
 
@@ -157,14 +158,15 @@ def test_assumptions_are_those_that_were_used():
     every = rests(TEN, 3, inseparable=True, also=("the moon is full",))
     assert every == (
         "pure DP with epsilon 1 (replace-one neighbours)",
+        DECLARED,
         "the targets' values are independent given what the attacker knows",
         "no attempt that the attack can make succeeds a priori with probability above 0.2",
         "the number of guesses, 7, is fixed before the release is seen",
         "no guess tells two draws of a target apart with probability 0.1",
         "the moon is full",
     )
-    assert rests(TEN, 3) == every[:4]
-    assert rests(TEN, 3, independent=False) == (every[0], *every[2:4])
+    assert rests(TEN, 3) == every[:5]
+    assert rests(TEN, 3, independent=False) == (*every[:2], *every[3:5])
     assert rests(TEN) == (every[0], every[2])
     # all are guessed, and any two draws are told apart
     bare = threat(prior=0.2, targets=10)

@@ -49,6 +49,7 @@ class ToyKind:
         case = SimpleNamespace(
             status=record.status, grade=record.grade, assumptions=tuple(record.assumptions),
             contradictions=tuple(record.contradictions), findings=record, unaccounted=(),
+            decision=None, decided_by=None,
         )  # fmt: skip
         case.alone = case
         return case

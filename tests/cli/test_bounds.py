@@ -627,7 +627,7 @@ def test_bound_gives_the_mean_the_most_exposed_and_the_count(
     assert worst["row"] == int(gained.argmax()) + 1
     assert worst["advantage"] == pytest.approx(gained.max(), rel=1e-9)
     assert found["at_most"] == people.at_most(guarantee, 0.95).value
-    assert "independent" in found["assumptions"][1]
+    assert "independent" in found["assumptions"][2]
     lines = call(f"bound {options}", "--priors", file)[1]
     most = people.reached_number(guarantee, 0.95)
     assert found["reached"] == most <= found["at_most"]

@@ -290,7 +290,8 @@ def test_files_and_mechanisms_are_composed(narcissus, tmp_path, monkeypatch):
     code, out, _ = narcissus("compose", "a.csv=3", "a.csv", "--json")
     assert code == 0
     found = json.loads(out)
-    assert set(found) == {"beta_star", "beta_star_at_most", "gap", "capacity", "exact", "theorem"}
+    keys = {"beta_star", "beta_star_at_most", "gap", "capacity", "exact", "theorem", "assumptions"}
+    assert set(found) == keys
     whole = ch.repeat([[0.9, 0.1], [0.2, 0.8]], 4)
     assert found["beta_star"] == pytest.approx(ch.beta_star(whole).value, rel=1e-12)
     code, out, _ = narcissus("compose", "randomized-response:values=10,epsilon=1=200", "--json")

@@ -92,6 +92,29 @@ def test_the_next_release_is_held_to_those_before(folder, call, answer):
     assert code == 1  # A is 4, so B is 2
 
 
+def test_nothing_is_proved_of_sums_while_a_label_may_be_the_total(folder, call):
+    (folder / "e.csv").write_text("area,count\nA,c\nB,c\nC,c\nEngland,82\n")
+    code, out, _ = call("tables e.csv --mark c=any --below 5")
+    assert (code, "Not decided" in out) == (3, True)
+    assert "82 people determined" not in out
+    code, out, _ = call("tables e.csv --mark c=any --below 5 --total England")
+    assert (code, "At least 0 people determined" in out or "0 people determined" in out) == (
+        0,
+        True,
+    )
+
+
+def test_what_a_new_table_gives_away_alone_counts_beside_earlier_ones(folder, call):
+    """The earlier tables add nothing; the sum of the new one determines a small count."""
+    (folder / "before").mkdir()
+    (folder / "before" / "old.csv").write_text("e,count\nP,60\nQ,22\nTotal,82\n")
+    (folder / "new.csv").write_text("d,count\nA,x\nB,79\nTotal,82\n")
+    for words in ("--below 5", "--mark x=any", ""):
+        code, out, _ = call(f"tables new.csv --against before {words}")
+        assert code == 1
+        assert "Threshold met" not in out
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -204,7 +227,7 @@ def test_a_group_that_no_cell_prints_is_judged(folder, call, answer):
     assert "age = 16-17, area = N: 2" in out
     code, out, _ = call("tables all.csv rest.csv --within rest.csv:area!=N --below 2 --width 1")
     assert code == 0
-    assert "no group of fewer than 2 people is known that no cell prints" in out
+    assert "groups of fewer than 2 people that no cell prints are unknown" in out
 
 
 def test_two_publications_are_judged_together(folder, call):

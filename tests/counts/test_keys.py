@@ -7,6 +7,7 @@ import pytest
 
 from narcissus.counts import Cell, Rules, audit_tables
 from narcissus.counts.audit import limits_of
+from narcissus.counts.keys import differing
 from narcissus.counts.rules import PLUS_MINUS_ONE
 
 MOST = 4
@@ -34,6 +35,14 @@ def every_printing(inside, parts):
         counts.append(sums)
         printed.append(shown.reshape(sums.shape))
     return np.concatenate(counts), np.concatenate(printed)
+
+
+def test_cells_whose_limits_exclude_each_other_tell_nothing_by_their_keys():
+    """One of 3 and one of 9 people differ by their numbers; one of 3 and one of 4 by their keys."""
+    unknowns = [np.array([0, 1]), np.array([0, 2])]
+    for printed, told in (((3, 9), []), ((3, 4), [[1, 2]]), ((9, 3), []), ((4, 4), [])):
+        cells = cells_of(printed, [{"a": "p"}, {"b": "u"}])
+        assert [found.tolist() for found in differing(cells, unknowns)] == told
 
 
 THREE = [{}, {"a": "p"}, {"a": "q"}, {"a": "r"}]

@@ -94,6 +94,26 @@ def test_percentages_that_counts_do_not_explain_wait_for_a_declaration(tmp_path,
     assert conclude(path, 1, irrelevant=["percent"])[0] == "met"
 
 
+def test_rates_of_a_stable_population_are_no_shares_of_years(tmp_path):
+    """One denominator fits both years, and is far above the people of both."""
+    rows = ["2020,N,F,45,4.5", "2020,N,M,38,3.9", "2020,S,F,51,5.0", "2020,S,M,,4.6"]
+    rows += ["2021,N,F,43,4.3", "2021,N,M,40,4.1", "2021,S,F,55,5.4", "2021,S,M,44,4.3"]
+    path = write(tmp_path, "\n".join(["year,area,sex,count,rate per 1000", *rows]) + "\n")
+    found, tables = limits(path, irrelevant=["rate per 1000"])
+    assert found == [(0, None)]
+    found, tables = limits(path)
+    assert (found, roles(tables)["rate per 1000"]) == ([(0, None)], "not understood")
+
+
+def test_percentages_with_a_sign_wait_for_a_declaration(tmp_path):
+    rows = "A,24,9.1\nB,x,-25.0\nC,x,50.0\nD,76,1.3\nTotal,106,0.0\n"
+    path = write(tmp_path, "area,count,change_pct\n" + rows)
+    verdict, tables = conclude(path, 1)
+    assert (verdict, roles(tables)["change_pct"]) == ("undeclared", "not understood")
+    assert "'-25.0' is negative" in tables.unaccounted[0].reason
+    assert conclude(path, 1, irrelevant=["change_pct"])[0] == "met"
+
+
 def test_percentages_of_rounded_counts_tell_nothing_more(tmp_path):
     text = "sex,count,percent\nF,5,33.3\nM,10,66.7\nTotal,15,100\n"
     verdict, tables = conclude(write(tmp_path, text), 1, rounded="5")
@@ -204,6 +224,23 @@ def test_percentages_in_a_wide_table_are_no_labels(tmp_path):
     path = write(tmp_path, "area,F,M,F %\nN,x,x,36\nS,x,x,50\nTotal,30,40,43\n")
     verdict, tables = conclude(path, 1, **given)
     assert (verdict, "F %" in tables.unaccounted[0].subject) == ("undeclared", True)
+
+
+@pytest.mark.parametrize(
+    ("note", "verdict"),
+    [
+        ("Quelle: Amt. B: 4 Personen", "undeclared"),
+        ("C has 2 more than B", "undeclared"),
+        ("Source: Office of A 2024", "met"),
+        ("x: fewer than 5 people as in B", "met"),
+        ("B was joined to C in 2019", "met"),
+    ],
+)
+def test_a_note_that_tells_of_a_hidden_count_waits(tmp_path, note, verdict):
+    path = write(tmp_path, f"area,count\nA,33\nB,x\nC,x\nD,44\nTotal,83\n\n{note}\n")
+    answer, tables = conclude(path, 1)
+    assert answer == verdict
+    assert f"note, not read: {note}" in "\n".join(tables.layouts[0].lines())
 
 
 # What an outsider met: unknown totals

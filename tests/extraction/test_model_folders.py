@@ -9,7 +9,13 @@ import pytest
 
 from narcissus.errors import InputError
 from narcissus.extraction.language_models import HuggingFaceGenerator, check_model_folder
-from narcissus.extraction.model_folders import read_model_files, staged
+from narcissus.extraction.model_folders import (
+    CONFIGURATIONS,
+    SINGLE,
+    TABLES,
+    read_model_files,
+    staged,
+)
 
 ARRAYS = {"a": {"dtype": "U8", "shape": [2], "data_offsets": [0, 2]}}
 
@@ -157,11 +163,15 @@ def test_a_pipe_is_never_opened(folder, name):
 
 
 OPENED: list[str] = []
+ASKED: list[str] = []
+ASKING = {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "urllib.Request"}
 
 
 def _hook(event, arguments):
     if event == "open" and isinstance(arguments[0], str) and WATCHED:
         OPENED.append(arguments[0])
+    elif event in ASKING and WATCHED:
+        ASKED.append(str(arguments))
 
 
 WATCHED: list[bool] = []
@@ -244,3 +254,210 @@ def test_a_giant_is_refused_before_anything_is_laid_out(tmp_path, changes, messa
     with pytest.raises(InputError, match=message):
         HuggingFaceGenerator(tmp_path)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2**19  # of KiB: 512 MiB
+
+
+SIZES = {"vocab_size": 300, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
+ROTARY = {**SIZES, "intermediate_size": 32, "num_key_value_heads": 2, "max_position_embeddings": 32}
+OF_GPT = {"vocab_size": 300, "n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 32}
+LLAMA_3 = {
+    "factor": 8.0,
+    "high_freq_factor": 4.0,
+    "low_freq_factor": 1.0,
+    "original_max_position_embeddings": 8192,
+    "rope_type": "llama3",
+}
+# by architecture: class of the settings, sizes, class of the tokenizer, keys as published
+FAMILIES = {
+    "gpt2": ("GPT2Config", OF_GPT, "GPT2Tokenizer", {"n_ctx": 1024, "task_specific_params": {}}),
+    "llama": ("LlamaConfig", ROTARY, "PreTrainedTokenizerFast", {"rope_scaling": LLAMA_3}),
+    "mistral": ("MistralConfig", ROTARY, "LlamaTokenizer", {"sliding_window": 4096}),
+    "gpt_neo": (
+        "GPTNeoConfig",
+        {
+            "vocab_size": 300,
+            "hidden_size": 16,
+            "num_layers": 2,
+            "num_heads": 2,
+            "attention_types": [[["global", "local"], 1]],
+            "max_position_embeddings": 32,
+        },
+        "GPT2Tokenizer",
+        {"tokenizer_class": "GPT2Tokenizer", "window_size": 256, "gradient_checkpointing": False},
+    ),
+    "gptj": ("GPTJConfig", {**OF_GPT, "rotary_dim": 4}, "GPT2Tokenizer", {"summary_type": "x"}),
+    "opt": (
+        "OPTConfig",
+        {**SIZES, "ffn_dim": 32, "max_position_embeddings": 32, "word_embed_proj_dim": 16},
+        "GPT2Tokenizer",
+        {"prefix": "</s>"},
+    ),
+    "bloom": (
+        "BloomConfig",
+        {"vocab_size": 300, "hidden_size": 16, "n_layer": 2, "n_head": 2},
+        "BloomTokenizerFast",
+        {"pretraining_tp": 1, "slow_but_exact": False, "seq_length": 2048},
+    ),
+    "qwen2": ("Qwen2Config", ROTARY, "Qwen2Tokenizer", {"max_window_layers": 2}),
+    "phi": ("PhiConfig", ROTARY, "CodeGenTokenizer", {"partial_rotary_factor": 0.5}),
+    "falcon": (
+        "FalconConfig",
+        {**SIZES, "max_position_embeddings": 32},
+        "PreTrainedTokenizerFast",
+        {"parallel_attn": True},
+    ),
+}
+LIBRARIES = ("/site-packages/", "/lib/python", "/usr/", "/etc/", "/proc/", "/sys/", "/dev/")
+
+
+def make_tokenizer(folder, transformers, name):
+    """A tokenizer of 300 tokens at most, with the tables and keys that published ones have."""
+    import tokenizers
+
+    words = tokenizers.Tokenizer(tokenizers.models.BPE(unk_token="<unk>"))
+    words.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    words.decoder = tokenizers.decoders.ByteLevel()
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=290,
+        special_tokens=["<unk>", "<s>", "</s>", "<|endoftext|>"],
+        initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
+    )
+    words.train_from_iterator(["the house and the hound and the thousand"] * 5, trainer)
+    fast = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=words, unk_token="<unk>", bos_token="<s>", eos_token="</s>"
+    )
+    fast.save_pretrained(folder)
+    model = json.loads((folder / "tokenizer.json").read_text())["model"]
+    (folder / "vocab.json").write_text(json.dumps(model["vocab"]))
+    pairs = [pair if isinstance(pair, str) else " ".join(pair) for pair in model["merges"]]
+    (folder / "merges.txt").write_text("\n".join(["#version: 0.2", *pairs]) + "\n")
+    (folder / "special_tokens_map.json").write_text(json.dumps({"eos_token": "</s>"}))
+    settings = json.loads((folder / "tokenizer_config.json").read_text())
+    settings |= {"tokenizer_class": name, "name_or_path": "/home/other/model", "legacy": True}
+    settings |= {"model_max_length": int(1e30), "chat_template": "{% for m in messages %}/{{ m }}"}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+
+
+def make_family(folder, name):
+    import transformers
+
+    config, sizes, tokenizer, published = FAMILIES[name]
+    made = getattr(transformers, config)(**sizes, bos_token_id=1, eos_token_id=2, pad_token_id=2)
+    transformers.AutoModelForCausalLM.from_config(made).save_pretrained(folder)
+    make_tokenizer(folder, transformers, tokenizer)
+    settings = json.loads((folder / "config.json").read_text())
+    put(folder, "config.json", **{"_name_or_path": "/home/other/x"} | settings | published)
+    return tokenizer
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.one_in(5)
+def test_the_usual_families_are_read_and_open_nothing_else(tmp_path, name):
+    """No false refusal, the very weights, and by an audit hook no file, program or address more."""
+    import torch
+    from safetensors.torch import load_file
+
+    model = tmp_path / "model"
+    make_family(model, name)
+    (model / "training_args.bin").write_bytes(pickle.dumps([1], 0))
+    (model / "modeling_mine.py").write_text("raise SystemExit(99)")
+    (model / "README.md").write_text("# A model")
+    secret = tmp_path / "secret.txt"
+    secret.write_text("words\n")
+    HuggingFaceGenerator(model, device="cpu")  # what is imported on first use
+    OPENED.clear()
+    WATCHED.append(True)
+    try:
+        found = HuggingFaceGenerator(model, device="cpu")
+    finally:
+        WATCHED.clear()
+    inside = {path for path in OPENED if path.startswith(str(tmp_path))}
+    listed = CONFIGURATIONS | TABLES | {"model.safetensors", "."}
+    looked_at = {"training_args.bin", "modeling_mine.py", "README.md"}  # for pickles
+    assert {os.path.relpath(path, model) for path in inside} <= listed | looked_at
+    outside = {path for path in OPENED if path not in inside}
+    strange = {path for path in outside if not any(one in path for one in LIBRARIES)}
+    ours = ("/narcissus-run-", "/.narcissus-new-", "/narcissus/extraction/")
+    assert all(any(part in path for part in ours) for path in strange), strange
+    assert ASKED == []
+    kept = load_file(model / "model.safetensors")
+    state = found._model.state_dict()
+    assert all(torch.equal(state[key], value) for key, value in kept.items() if key in state)
+    assert sum(key in state for key in kept) >= 0.9 * len(kept)
+
+
+def make_pipeline(folder):
+    """Write a tiny pipeline of text to images: text encoder, tokenizer, decoder, scheduler."""
+    import diffusers
+    import transformers
+
+    words = folder.parent / "words"
+    words.mkdir()
+    marks = ["<|startoftext|>", "<|endoftext|>", "a</w>", "a"]
+    (words / "vocab.json").write_text(json.dumps({mark: k for k, mark in enumerate(marks)}))
+    (words / "merges.txt").write_text("#version: 0.2\n")
+    text = transformers.CLIPTextConfig(
+        vocab_size=16,
+        hidden_size=8,
+        intermediate_size=8,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        max_position_embeddings=77,
+        bos_token_id=0,
+        eos_token_id=1,
+    )
+    unet = diffusers.UNet2DConditionModel(
+        sample_size=8,
+        block_out_channels=(8, 16),
+        layers_per_block=1,
+        norm_num_groups=4,
+        cross_attention_dim=8,
+        attention_head_dim=2,
+        down_block_types=("DownBlock2D", "CrossAttnDownBlock2D"),
+        up_block_types=("CrossAttnUpBlock2D", "UpBlock2D"),
+    )
+    decoder = diffusers.AutoencoderKL(block_out_channels=(8,), norm_num_groups=4, latent_channels=4)
+    pipeline = diffusers.StableDiffusionPipeline(
+        unet=unet,
+        vae=decoder,
+        text_encoder=transformers.CLIPTextModel(text),
+        tokenizer=transformers.CLIPTokenizer.from_pretrained(words),
+        scheduler=diffusers.DDIMScheduler(),
+        safety_checker=None,
+        feature_extractor=None,
+        requires_safety_checker=False,
+    )
+    pipeline.save_pretrained(folder)
+
+
+@pytest.mark.models
+@pytest.mark.filterwarnings("ignore")
+def test_a_pipeline_of_images_opens_nothing_beside_what_is_listed(tmp_path):
+    from narcissus.extraction.image_models import DiffusersGenerator
+
+    model = tmp_path / "model"
+    make_pipeline(model)
+    settings = json.loads((model / "tokenizer" / "tokenizer_config.json").read_text())
+    settings["vocab_file"] = str(tmp_path / "secret.txt")
+    put(model / "tokenizer", "tokenizer_config.json", **settings)
+    (tmp_path / "secret.txt").write_text("words\n")
+    DiffusersGenerator(model, (8, 8, 3), steps=1, device="cpu")  # what is imported on first use
+    OPENED.clear()
+    WATCHED.append(True)
+    try:
+        found = DiffusersGenerator(model, (8, 8, 3), steps=1, device="cpu")
+    finally:
+        WATCHED.clear()
+    inside = {path for path in OPENED if path.startswith(str(tmp_path))}
+    parts = {"", "unet", "vae", "text_encoder", "tokenizer", "scheduler"}
+    listed = CONFIGURATIONS | TABLES | set(SINGLE)
+    for path in inside - {str(model)}:
+        part, _, name = os.path.relpath(path, model).rpartition("/")
+        assert (part in parts and name in listed) or (not part and name in parts), path
+    strange = {
+        path for path in OPENED if path not in inside and not any(one in path for one in LIBRARIES)
+    }
+    ours = ("/narcissus-run-", "/.narcissus-new-", "/narcissus/extraction/")
+    assert all(any(one in path for one in ours) for path in strange), strange
+    assert ASKED == []
+    assert found.parameters > 1000

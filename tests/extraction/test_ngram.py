@@ -19,6 +19,7 @@ from narcissus.extraction.ngram import (
     model_prior,
     perplexity,
     rank_samples,
+    ranking_attack,
 )
 from narcissus.game import Game, play
 
@@ -166,6 +167,21 @@ def test_the_ranking_attack_as_a_game():
     assert one.failed == 0
     assert one.success.value == 1
     assert one.baseline.value <= 0.2  # a line is in a fresh draw once in 200
+
+
+def test_the_ranking_attack_prints_the_best_samples_and_compares_with_a_public_model():
+    """As `rank_samples` orders them; a reference adds a score, and so other lines."""
+    rng = np.random.default_rng(7)
+    lines = ["".join(map(str, rng.integers(0, 10, 12))) for _ in range(30)]
+    model = CharacterNgram(lines, order=4)
+    for reference in ([], ["0123456789" * 3]):
+        attack = ranking_attack(40, 14, top=3, reference=reference, order=2)
+        other = CharacterNgram(reference, order=2) if reference else None
+        ranked = rank_samples(model, other=other, samples=40, length=14, rng=5)
+        (printed,) = attack.attempt([model], None, np.random.default_rng(5))
+        assert printed.decode().split("\n") == ranked.top(3)
+        assert ("other" in ranked.scores) == bool(reference)
+    assert ranking_attack().other is None
 
 
 def test_memorises_counts_different_stretches():

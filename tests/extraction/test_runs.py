@@ -12,8 +12,16 @@ import numpy as np
 import pytest
 
 from narcissus.errors import InputError, NarcissusError
-from narcissus.extraction import sandbox
-from narcissus.extraction._runs import METHOD, Stop, imports, openings, run_once, run_served
+from narcissus.extraction import _runs, _serving, sandbox
+from narcissus.extraction._runs import (
+    IMPORTED_ONCE,
+    METHOD,
+    Stop,
+    imports,
+    openings,
+    run_once,
+    run_served,
+)
 from narcissus.extraction.language_models import TransformerTraining
 from narcissus.extraction.recovered import TextDocument
 from narcissus.extraction.sandbox import (
@@ -199,6 +207,34 @@ def test_endings_and_limits_are_those_of_each_run(quick):
     assert len(runs[2].output) == quick.output
     assert "ZeroDivisionError" in runs[4].error
     assert runs[5].output == b"last\n"
+
+
+def test_a_module_that_ends_its_process_ends_no_other_run(quick, monkeypatch):
+    """`unittest.__main__` runs the tests of nothing and exits, wherever it is imported."""
+    monkeypatch.setattr(_runs, "IMPORTED_ONCE", (*IMPORTED_ONCE, "unittest"))
+    leaves = b"print('begun', flush=True)\nimport unittest.__main__"
+    stays = b"print('there')\nif 0:\n    import unittest.__main__"
+    runs = run_served([(stays, quick), (leaves, quick), (stays, quick)], b"")
+    assert [run.output for run in runs] == [b"there\n", b"begun\n", b"there\n"]
+    assert [run.ending for run in runs] == ["finished", "crashed", "finished"]
+
+
+RAISED = ["SystemExit(0)", "KeyboardInterrupt", "GeneratorExit", "OSError"]
+
+
+@pytest.mark.parametrize("raised", RAISED)
+def test_whatever_a_module_or_a_call_raises_is_left_to_the_program(tmp_path, monkeypatch, raised):
+    name = f"ends_{raised.partition('(')[0].lower()}"
+    (tmp_path / f"{name}.py").write_text(f"raise {raised}\n")
+    lazy = f"def __getattr__(name):\n    raise {raised}\n"
+    (tmp_path / f"{name}_lazy.py").write_text(lazy)
+    calls = f"def call(word):\n    raise {raised}\n"
+    (tmp_path / f"{name}_calls.py").write_text(calls)
+    monkeypatch.syspath_prepend(tmp_path)
+    _serving._import(name)
+    _serving._import(f"{name}_lazy:part")
+    _serving._open(np, f"{name}_calls.call", ["release"], {})
+    assert f"{name}_lazy" in sys.modules
 
 
 def test_what_is_imported_once():

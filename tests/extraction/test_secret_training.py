@@ -20,6 +20,7 @@ from narcissus.extraction.secret_training import (
     TrainedOnSecret,
     clipped_sums,
     train_models,
+    trained_on_secret,
 )
 from narcissus.extraction.secrets import PosteriorGuess, PublishedGuess
 from narcissus.game import Game
@@ -78,6 +79,17 @@ def test_same_seed_same_models():
     assert (first == again).all()
     played = TrainedOnSecret(training, 4).release(np.array([1, 2]), np.random.default_rng(3))
     assert (first == played).all()
+
+
+def test_a_study_names_the_training_by_its_numbers():
+    """Without noise a step is the clipped gradient by hand: the secret's logit alone rises."""
+    released = trained_on_secret(4, 0.0, clip=0.1, steps=1, learning_rate=0.5)
+    (logits,) = released.release(np.array([2]), np.random.default_rng(1))
+    push = np.array([-1, -1, 3, -1]) / math.sqrt(12)  # one-hot less 1/4 each, of length 1
+    assert logits == pytest.approx(0.5 * 0.1 * push)
+    assert trained_on_secret(10, 3.0, clip=0.3, steps=50).training == SecretTraining(3.0, 0.3, 50)
+    with pytest.raises(InputError, match="values"):
+        trained_on_secret(1, 1.0)
 
 
 @pytest.mark.parametrize("secrets", [[], [4], [-1], [0.5], [[0]]])

@@ -132,6 +132,44 @@ def test_a_folder_that_cannot_be_written_is_named_in_a_line(people, line):
     assert len(list(closed.iterdir())) == 3
 
 
+FULL = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+from narcissus.cli import main
+main(sys.argv[1:])
+"""
+ON_A_FULL_DISK = {
+    "audit study.toml --out out": "out/trials.store",
+    "synth people.csv people.csv --unknown ill --out s": "s/record.json",
+    "init people.csv --out n.toml": "n.toml",
+    "channel channel.csv --report r.html": "r.html",
+    "channel channel.csv --plot r.svg": "r.svg",
+    "examples counting-query --out g.toml": "g.toml",
+    "plan --out p.html": "p.html",
+}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a limit on files stands for a full disk")
+@pytest.mark.parametrize("line", ON_A_FULL_DISK)
+@pytest.mark.one_in(4)
+def test_a_full_disk_is_told_with_the_file_that_did_not_fit(people, line):
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", FULL, *line.split()],
+        cwd=people,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "MPLCONFIGDIR": str(people / "mpl")},
+    )
+    assert done.returncode == 2, done.stderr
+    assert ON_A_FULL_DISK[line] in done.stderr.splitlines()[-1]
+    assert "File too large" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+    left = [path for path in people.rglob("*") if path.name.endswith(".partial")]
+    assert left == []
+
+
 @pytest.mark.nightly
 def test_a_clock_that_runs_back_changes_nothing(people, usual):
     """The estimate, the bar of progress, the store and what another run left, of the future."""

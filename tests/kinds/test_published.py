@@ -64,6 +64,18 @@ def rows(record, **wanted):
     return [row for row in record.rows if all(getattr(row, k) == v for k, v in wanted.items())]
 
 
+def test_nothing_is_proved_of_sums_while_a_label_may_be_the_total(tmp_path):
+    (tmp_path / "e.csv").write_text("area,count\nA,c\nB,c\nC,c\nEngland,82\n")
+    sections = {"data": {"tables": ["e.csv"]}, "threshold": {"people": 0}}
+    sections["threat"] = {"secret": "area", "known": []}
+    made = {"below": 5, "mark": ["c=any"]}
+    record = played(tmp_path, made=made, **sections).record
+    assert record.status == "inconclusive"
+    assert not any(row.quantity.value for row in rows(record, of=DETERMINED))
+    record = played(tmp_path, made=made | {"total": ["England"]}, **sections).record
+    assert record.status == "met"
+
+
 def test_its_rows_are_those_of_the_game(folder, record):
     declared = Publication(below=4)
     cells = declared.read([folder / "area.csv", folder / "sex.csv"])

@@ -48,6 +48,19 @@ def test_two_sources_are_told_and_one_is_not(made):
     assert found == blind_baseline(made(1), INSIDE, level=0.01, rng=1)
 
 
+@pytest.mark.parametrize("points", [np.array(3.0), "two texts", b"bytes", np.float64(2)])
+def test_a_single_number_or_text_is_no_points(drawn, points):
+    with pytest.raises(InputError, match="`points` must be a table, texts or an array"):
+        blind_baseline(points, INSIDE)
+    with pytest.raises(InputError, match="`points` must be a table, texts or an array"):
+        blind_baselines(drawn(4, 30), points, [3])
+
+
+def test_an_array_of_texts_is_described_as_their_list():
+    assert (features_of(np.array(texts(1))) == features_of(texts(1))).all()
+    assert (features_of(np.array(texts(1), dtype=object)) == features_of(texts(1))).all()
+
+
 def test_no_classifier_sees_the_label_of_its_points():
     """Another label changes no score of the points of its fold, but those of all others."""
     g = np.random.default_rng(4)

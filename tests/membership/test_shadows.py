@@ -107,7 +107,7 @@ def long():
     return pd.DataFrame(rows)
 
 
-@pytest.mark.parametrize("kind", ["npz", "npy", "csv", "csv.gz", "parquet"])
+@pytest.mark.parametrize("kind", ["npz", "npy", "csv", "csv.gz", "semicolons.csv", "parquet"])
 def test_every_layout_gives_the_same(tmp_path, kind):
     path, members = tmp_path / f"scores.{kind}", None
     if kind == "npz":
@@ -118,6 +118,8 @@ def test_every_layout_gives_the_same(tmp_path, kind):
         np.save(members, MEMBERS)
     elif kind == "parquet":
         long().sample(frac=1, random_state=2).sort_values("model").to_parquet(path)
+    elif kind == "semicolons.csv":  # as spreadsheets of most of Europe write it
+        long().to_csv(path, index=False, sep=";", decimal=",")
     else:
         long().to_csv(path, index=False)
     found = read_shadow_scores(path, members)

@@ -64,3 +64,10 @@ def test_most_of_the_code_that_makes_numbers_is_played(run):
     ]
     lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in every}
     assert sum(lines[path] for path in every if path in played) >= 0.75 * sum(lines.values())
+
+
+def test_every_equivalent_mutant_is_one_that_can_be_made(run):
+    names = set(run.equivalent())
+    modules = {name.split("::")[0] for name in names}
+    keys = {m.key for path in modules for m in run.mutants(run.ROOT / path, run.ROOT)}
+    assert not names - keys

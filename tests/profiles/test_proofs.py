@@ -10,6 +10,7 @@ from scipy import stats
 
 from narcissus import Game, profile
 from narcissus.guarantees import PureDP
+from narcissus.guarantees.base import DECLARED
 from narcissus.knowledge import KnownRows
 from narcissus.mechanisms import (
     AdaptiveComposition,
@@ -48,6 +49,7 @@ def test_privacy_proves_a_family_by_its_worst_member():
     assert study is not None
     assert study.assumptions == (
         "the mechanism is (0.1, 0)-differentially private, replace-one, as [privacy] says",
+        DECLARED,
     )
 
 

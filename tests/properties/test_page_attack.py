@@ -215,3 +215,21 @@ def test_the_same_attacker_reads_small_groups_off_where_they_are_shown():
     gained, lost, p = better(pairs)
     assert p < LEVEL, (gained, lost)
     assert gained > 0.5 * wrong, (gained, wrong, targets)  # of those whom the guess gets wrong
+
+
+def test_two_pages_of_the_same_people_are_subtracted():
+    """What is not promised, as `docs/security.md` says: no page knows of another one."""
+    pairs, wrong = [], 0
+    for repeat in range(8):
+        rows, _ = one_between_two_schools(np.random.default_rng([repeat, 77]))
+        known = {}
+        for column in ("district", "school"):
+            divided = {"groups": {"columns": [column], "least_group": 10}}
+            hits, second, shown, _ = of_table(lambda _, more=divided: (rows, more), None, 10)
+            known |= shown
+        few = np.flatnonzero((rows.district != rows.school).to_numpy()).tolist()
+        pairs += changed_guesses(hits, second, known, few)
+        wrong += sum(not hits[person] for person in few)
+    gained, lost, _ = better(pairs)
+    assert lost == 0
+    assert gained >= 0.9 * wrong > 0

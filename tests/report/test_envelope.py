@@ -2,7 +2,7 @@
 
 from narcissus.report import Facts, Grid, Items, Page, Section, Text, Verdict
 from narcissus.report.envelope import assessment, complete, flat, provenance
-from narcissus.report.format import GRADES
+from narcissus.report.format import GRADES, grade_word
 from narcissus.report.gives_away import TITLE
 
 
@@ -59,7 +59,7 @@ def test_everything_needed_to_get_the_same_numbers_again_is_there(table_record):
     assert ("run.seed", "7") in settings.rows
     assert isinstance(grades, Facts)
     assert "once in twenty at 95%" in level.paragraphs[0]
-    assert dict(grades.rows) == GRADES
+    assert dict(grades.rows) == {grade_word(grade): text for grade, text in GRADES.items()}
 
 
 def test_a_kind_s_own_sections_stand_between_and_the_verdict_takes_its_grade(table_record):

@@ -41,7 +41,8 @@ def test_limits_of_a_table_are_rounded_up_and_have_their_bounds_grade(single):
     (setting,) = KIND.judged(record).settings
     share, count = subject_of(record).limits
     assert (
-        share.text == "At most 61.6% of these people on average; of all like them 62.3% (sampled)."
+        share.text
+        == "At most 61.6% of these people on average; of all like them 62.3% (estimated)."
     )
     bound = setting.share_bound
     said = float(share.text.split("%")[0].rpartition(" ")[2]) / 100

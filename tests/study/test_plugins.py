@@ -155,6 +155,24 @@ def test_no_other_name_leads_to_code(inside, name):
     assert not (inside / "ran").exists()
 
 
+@pytest.mark.parametrize("code", ["0", "3", "None", "'bye'"])
+@pytest.mark.parametrize("when", ["at import", "when it is made", "in a trial"])
+@pytest.mark.one_in(4)
+def test_own_code_does_not_decide_the_exit_code(narcissus, inside, study, code, when):
+    """An exit with 0 would read as "met" in a script."""
+    ends = f"__import__('sys').exit({code})"
+    texts = {
+        "at import": f"{ends}\n",
+        "when it is made": f"class Mine:\n    def __init__(self):\n        {ends}\n",
+        "in a trial": ATTACK.replace("return", f"{ends}\n        return", 1),
+    }
+    (inside / "mine.py").write_text(texts[when])
+    path = study(attacks={"a": {"kind": "mine:Mine"}})
+    left, out, err = narcissus("audit", path, "--allow-code", "--workers", 1)
+    assert (left, out) == (2, ""), err
+    assert "exit" in err.lower()
+
+
 def test_no_link_leads_out_of_the_folder(inside):
     (inside / "outside").mkdir()
     (inside / "outside" / "mine.py").write_text(TOUCH + ATTACK)

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from narcissus._arrays import pack
+from narcissus.audits.play import ENTROPY, _kept_entropy
 from narcissus.errors import StoreError
 from narcissus.study.store import FILE, MARK, TrialStore
 
@@ -378,6 +379,43 @@ def test_a_store_that_is_no_file_is_refused(victim, narcissus, make):
         code, _, err = narcissus("audit", victim, "--out", "out", "--quiet", *more)
         assert code == 2
         assert "is a link, a folder or a pipe" in err
+
+
+@posix
+@pytest.mark.parametrize("how", ["of another user", "open to others"])
+def test_trials_that_another_user_can_write_are_refused(victim, narcissus, how):
+    """They would read the trials, and change them between their check and the verdict."""
+    assert narcissus("audit", victim, "--out", "out", "--quiet")[0] == 0
+    if how == "of another user":
+        if os.geteuid() != 0:
+            pytest.skip("only root gives files away")
+        os.chown(Path("out", FILE), 65534, 65534)
+    else:
+        Path("out", FILE).chmod(0o666)
+    for more in ([], ["--restart"]):
+        code, _, err = narcissus("audit", victim, "--out", "out", "--quiet", *more)
+        assert code == 2
+        assert "belongs to another user, or others may write it" in err
+
+
+@posix
+@pytest.mark.parametrize("how", ["of another user", "open to others", "a link", "ours"])
+def test_a_seed_that_another_user_chose_is_not_taken(tmp_path, how):
+    path = tmp_path / ENTROPY
+    path.write_text("123\n")
+    path.chmod(0o600)
+    if how == "of another user":
+        if os.geteuid() != 0:
+            pytest.skip("only root gives files away")
+        os.chown(path, 65534, 65534)
+    elif how == "open to others":
+        path.chmod(0o666)
+    elif how == "a link":
+        path.rename(tmp_path / "theirs")
+        path.symlink_to("theirs")
+    taken = _kept_entropy(tmp_path, restart=False)
+    assert (taken == 123) == (how == "ours")
+    assert _kept_entropy(tmp_path, restart=False) == taken  # its own, from now on
 
 
 def test_a_store_without_trials_is_for_whoever_comes(victim, study, narcissus):

@@ -11,21 +11,27 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from narcissus import Game
+from narcissus import Game, play
+from narcissus.attacks import ParityGuess, ParityMembership, ReleasedRow, TryInputs
 from narcissus.errors import InputError
 from narcissus.evidence import Bets
 from narcissus.evidence.betting import log_mean
 from narcissus.kinds.game.numbers import exactly
 from narcissus.knowledge import KnownRows
-from narcissus.mechanisms import Constant, ExactAverage, Identity
+from narcissus.mechanisms import Constant, ExactAverage, Identity, Parity, Sha256
 from narcissus.profiles import write_out_family
 from narcissus.study.registry import STATEMENT, loaded
 from narcissus.success import (
     BayesianSafety,
     Claim,
+    EncryptionSecurity,
     FixedBaseline,
     KeptSurprisal,
+    MembershipResilience,
+    NarcissusResilience,
+    NarcissusSinglingOut,
     NotMemorizing,
+    OneWayness,
     PairResilience,
     Resilience,
     SafetyGivenKnowledge,
@@ -34,7 +40,14 @@ from narcissus.success import (
     Threshold,
     TwoCriteriaSafety,
 )
-from narcissus.success.relations import Isolates, Pinned, Prefix
+from narcissus.success.relations import (
+    FirstBit,
+    Isolates,
+    Member,
+    Pinned,
+    Prefix,
+    SameImage,
+)
 from narcissus.success.statements import (
     Evidence,
     Scores,
@@ -43,7 +56,7 @@ from narcissus.success.statements import (
     largest_refuted,
     prepared,
 )
-from narcissus.worlds import Bits, MonaLisa, Neighbours, Records, Tardos, Uniform
+from narcissus.worlds import Bits, MonaLisa, Neighbours, Pairs, Records, Tardos, Uniform
 from narcissus.worlds.base import Law
 
 
@@ -364,6 +377,33 @@ def test_all_are_the_same_inequality():
         more = {"share": 0.5} if statement is SurprisalResilience else {}
         (test,) = statement(np.log(2.0), 0.125, **more).tests(scores)
         np.testing.assert_allclose(test.values, [1 - 1 - 0.125, -0.5 - 0.125])
+
+
+COINS = Sha256(64)
+PLAYED = [
+    (NarcissusResilience, Game(Uniform(1, 1), Identity(), Member()), ReleasedRow(), 1, 1 / 2),
+    (MembershipResilience, Game(Uniform(1, 2), Parity(), Member()), ParityGuess(), 1 / 2, 1 / 4),
+    (NarcissusSinglingOut, Game(Uniform(1, 2), Parity(), Isolates()), ParityMembership(), 1, 1 / 2),
+    (OneWayness, Game(Bits(1), COINS, SameImage(COINS)), TryInputs(40), 1, 1 / 2),
+    (EncryptionSecurity, Game(Pairs([[[0], [1]]]), Identity(), FirstBit()), ReleasedRow(), 1, 0),
+]
+
+
+@pytest.mark.parametrize(("statement", "game", "attack", "success", "baseline"), PLAYED)
+def test_games_of_one_or_two_bits_violate_what_is_below_the_gap(
+    statement, game, attack, success, baseline
+):
+    """Each definition in a game of its own, whose success and baseline are counted by hand.
+
+    Of a pair the fresh data set is the other one, so that its first bit is never right there.
+    """
+    gap = success - baseline
+    below, above = gap - 0.1, min(1.0, gap + 0.1)
+    less, more = (play(game, attack, statement(0.0, d), trials=4000, rng=5) for d in (below, above))
+    assert (less.outcome, more.outcome) == ("violates", "no violation found")
+    whole = more.attackers[0]
+    assert whole.success.low <= success <= whole.success.high
+    assert whole.baseline.low <= baseline <= whole.baseline.high
 
 
 def test_the_share_of_surprisal_is_one():

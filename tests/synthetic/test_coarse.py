@@ -67,6 +67,11 @@ def meant(known, own, kind="numbers"):
         (["a", "b", "c"], ["{a, c}"], "texts", {"{a, c}": ["a", "c"]}),
         (["24-01", "24-02", "30-01"], ["24"], "texts", {"24": ["24-01", "24-02"]}),
         ([3211, 3299, 4500], [32, 45], "numbers", {32: [3211, 3299], 45: [4500]}),
+        ([3211, 3299, 4500], [32, 45, None], "numbers",
+         {32: [3211, 3299], 45: [4500], None: [3211, 3299, 4500]}),
+        # an end counts only where the bracket says so
+        ([30, 35, 40, 45], ["(30;40]"], "numbers", {"(30;40]": [35, 40]}),
+        ([30, 35, 40, 45], ["[30, 40)"], "numbers", {"[30, 40)": [30, 35]}),
         # no codes: other values that happen to begin them, or that have no digit
         (["w10", "w2"], ["w1"], "texts", {}),
         (["none", "north"], ["no"], "texts", {}),

@@ -114,6 +114,25 @@ def test_a_file_that_cannot_be_read_is_named(people, tmp_path):
         read_files(people(30, 1), people(30, 2), tmp_path / "none.csv")
 
 
+def test_an_index_that_was_saved_with_the_files_is_no_column(people):
+    """It numbers the rows of each file, so every row would differ."""
+    real, made = (people(30, seed).reset_index(names="Unnamed: 0") for seed in (1, 2))
+    found = read_files(real, made)
+    assert set(found.table.names) == set(people(1, 1))
+    lines = [line for line in found.reading if "an index" in line]
+    assert [line.split(":")[0] for line in lines] == [
+        f"Left out of the {name} file" for name in ("real", "synthetic")
+    ]
+
+
+def test_what_was_left_out_of_one_file_is_said_with_its_name(people, tmp_path):
+    made = tmp_path / "made.csv"
+    made.write_text("Made by the generator\n" + people(30, 2).to_csv(index=False))
+    found = read_files(people(30, 1), made)
+    (line,) = [line for line in found.reading if "above the header" in line]
+    assert line.startswith("Of the synthetic file: Line 1 above")
+
+
 def test_rows_have_one_number_if_and_only_if_they_are_equal():
     rng = np.random.default_rng(1)
     for width, high in ((1, 3), (4, 3), (30, 2**20)):  # the last overflows 64 bits many times

@@ -5,8 +5,17 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
-from narcissus.synthetic.traces import NEAREST, WHOLE, Numbered, traces_of
+from narcissus.synthetic.copies import Copies, Views, copies_but_one
+from narcissus.synthetic.traces import (
+    BUT_ANY,
+    BUT_ANY_SHARE,
+    NEAREST,
+    WHOLE,
+    Numbered,
+    traces_of,
+)
 from narcissus.synthetic.whole import read_whole
 
 ERROR = 0.025
@@ -75,7 +84,57 @@ def test_the_sets_divide_the_error(files):
     assert each[0].how == WHOLE
     assert each[0].share == 0.5
     assert sum(one.share for one in each) == pytest.approx(1)
-    assert len({one.columns for one in each if one.how != NEAREST}) == len(each) - 1
+    assert each[1].how == BUT_ANY
+    assert each[1].share == pytest.approx(BUT_ANY_SHARE)
+    assert len({one.columns for one in each[2:] if one.how != NEAREST}) == len(each) - 3
+
+
+def test_with_a_control_coincidence_is_a_claim_of_its_own(files):
+    """Few people of a control cannot hide copies that no coincidence explains."""
+    real, fresh, control = files
+    made = pd.concat([fresh[25:], real[:25]])
+    found, best, low = sought(real, made, control[:30])
+    assert sum(one.share for one in found.each) == pytest.approx(1)
+    assert [one.share for one in found.each[:2]] == [0.25, 0.25]
+    assert (best.beside, best.copies.standing) == (None, 25)
+    assert low > 0
+
+
+def test_rows_with_one_changed_cell_are_found(files):
+    """The changed column is another for each: no single set of columns has them all."""
+    real, fresh, _ = files
+    rng = np.random.default_rng(2)
+    names = [name for name in real if name not in ("row", "case")]
+    copied = real[:30].astype(object)
+    for at in range(len(copied)):
+        changed = names[rng.integers(len(names))]
+        copied.iloc[at, copied.columns.get_loc(changed)] = fresh[changed].iloc[at]
+    found, best, low = sought(real, pd.concat([fresh[30:], copied]))
+    assert low > 0
+    assert best.copies.standing > 20
+    assert found.each[1].copies.standing >= 25
+
+
+def test_people_who_are_near_are_those_of_a_comparison_of_all_pairs():
+    rng = np.random.default_rng(8)
+    for _ in range(20):
+        real, made = (pd.DataFrame(rng.integers(0, 4, (n, 4)), columns=list("abcd")).astype(str)
+                      for n in (30, 25))  # fmt: skip
+        views = Views(read_whole(real, made), rng)
+        ours = np.arange(30)
+        like = Copies(30, 0, 0, 25, 0)
+        (ours_rows, their_rows) = (np.column_stack([views.fine[j] for j in range(4)])[part]
+                                   for part in (ours, views.rows))  # fmt: skip
+        near = (ours_rows[:, None] != ours_rows[None]).sum(2) <= 1
+        np.fill_diagonal(near, val=False)
+        beside = (their_rows[:, None] != ours_rows[None]).sum(2) <= 1
+        unique = ~near.any(1)
+        alone = near.sum(1) == 1
+        pairs = sum(alone[i] and alone[k] for i, k in zip(*np.nonzero(near), strict=True)) / 2
+        hit = {int(row.argmax()) for row in beside if row.sum() == 1}
+        found = copies_but_one(views, ours, like)
+        assert (found.unique, found.pairs) == (unique.sum(), pairs)
+        assert found.standing == sum(unique[i] for i in hit)
 
 
 def test_what_is_left_out_does_not_matter_to_whole_rows(files):
@@ -122,6 +181,28 @@ def test_the_limit_of_numbers_grows_with_what_is_expected():
     assert limits == sorted(limits)
     assert limits[0] >= 1
     assert Numbered(0, 0, 0).excess(0.01) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("expected", [0, 2, 10, 80])
+def test_the_limit_of_numbers_takes_the_expected_ones_two_deviations_higher(expected):
+    """By the definition: the least count that a Poisson number passes at most so often."""
+    limit = Numbered(500, 0, expected).most_coincidences(0.01)
+    high = expected + 2 * (expected + 1) ** 0.5
+    assert stats.poisson.sf(limit, high) <= 0.01 < stats.poisson.sf(limit - 1, high)
+    few = Numbered(3, 3, expected)
+    assert few.most_coincidences(0.01) <= 3
+
+
+def test_any_two_columns_that_are_left_out_are_looked_at_together(files):
+    """The ward and the days name nobody by themselves, nor does either name half of the people."""
+    real, made, _ = files
+    found = sought(real, made, used=["age", "bill"])[0]
+    pairs = {one.columns for one in found.each if one.how == "two columns"}
+    assert ("days", "ward") in pairs
+    used = sought(real, made)[0]
+    pairs = {one.columns for one in used.each if one.how == "two columns"}
+    assert ("days", "ward") not in pairs
+    assert ("admitted", "bill") in pairs
 
 
 def test_rows_nearer_than_other_people_are_counted():

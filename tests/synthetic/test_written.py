@@ -60,6 +60,82 @@ def test_numbers_of_as_many_digits_are_taken_as_they_are():
     assert ways(whole, whole[:200])[0] == []
 
 
+@pytest.mark.parametrize("step", [500, 250, 25, 50, 5, 2, 0.5, 3, 0.25])
+@pytest.mark.parametrize(("offset", "turn"), [(0, np.rint), (0, np.floor), (0, np.ceil),
+                                              (0.5, np.floor)])  # fmt: skip
+def test_any_step_is_found_from_the_values(step, offset, turn):
+    rng = np.random.default_rng(7)
+    people = np.round(rng.normal(40 * step, 8 * step, 3000), 3)
+    known, times = np.unique(people, return_counts=True)
+    made = (turn(people / step) + offset) * step
+    own, rows = np.unique(made, return_counts=True)
+    (way,) = ways_of_numbers(known, own, rows, times)
+    place = dict(zip(known, way.known, strict=True))
+    row_of = dict(zip(own, way.own, strict=True))
+    assert np.mean([place[x] == row_of[y] for x, y in zip(people, made, strict=True)]) > 0.99
+    assert "rounded" in way.words or turn is not np.rint
+
+
+@pytest.mark.parametrize("step", [5, 10])
+def test_a_step_is_found_where_the_data_have_every_multiple_of_it(step):
+    people = np.random.default_rng(3).integers(0, 100, 5000).astype(float)
+    known, times = np.unique(people, return_counts=True)
+    own, rows = np.unique(np.floor(people / step) * step, return_counts=True)
+    (way,) = ways_of_numbers(known, own, rows, times)
+    assert way.words == ("cut to steps of 5" if step == 5 else "cut to 10")
+    assert (np.array(way.known) == np.floor(known / step)).all()
+
+
+@given(st.integers(0, 10**6))
+def test_a_fresh_file_of_the_same_form_is_not_said_to_be_coarser(seed):
+    rng = np.random.default_rng(seed)
+    step = float(rng.choice([0.01, 0.5, 1, 5, 250]))
+    sides = [np.rint(rng.normal(40, 12, 400)) * step for _ in range(2)]
+    (known, people), (own, times) = (np.unique(side, return_counts=True) for side in sides)
+    assert ways_of_numbers(known, own, times, people) == []
+
+
+@pytest.mark.parametrize(("slope", "level", "places"), [
+    (1, 3, 0), (1 / 2.54, 0, 1), (2.2046, 0, 1), (1.02, 1, 1), (0.001, 0, 3), (-1, 100, 0),
+])  # fmt: skip
+@pytest.mark.parametrize("digits", [0, 2])
+def test_numbers_in_other_units_are_those_of_the_data(slope, level, places, digits):
+    rng = np.random.default_rng(5)
+    people = np.round(rng.normal(170, 9, 800), digits)
+    known, times = np.unique(people, return_counts=True)
+    made = np.round(slope * people + level, places)
+    own, rows = np.unique(made, return_counts=True)
+    (way,) = ways_of_numbers(known, own, rows, times)
+    place = dict(zip(known, way.known, strict=True))
+    row_of = dict(zip(own, way.own, strict=True))
+    assert np.mean([place[x] == row_of[y] for x, y in zip(people, made, strict=True)]) > 0.9
+
+
+def test_short_decimals_that_were_stored_in_32_bits_are_the_same():
+    known = np.unique(np.round(numbers() / 1000, 5))
+    own = known.astype(np.float32).astype(np.float64)
+    (way,) = ways_of_numbers(known, own, np.ones(len(own), np.int64))
+    assert way.words == "rounded to 32 bits"
+    assert (way.known == way.own).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_nothing_is_said_of_a_fresh_file_with_values_that_the_data_lack(seed):
+    """Most weights have three digits in both files, and few of each are in the other."""
+    rng = np.random.default_rng(seed)
+    sides = [np.round(rng.gamma(40, 1.9, 800), 1) for _ in range(2)]
+    (known, people), (own, times) = (np.unique(side, return_counts=True) for side in sides)
+    assert ways_of_numbers(known, own, times, people) == []
+
+
+def test_a_fresh_file_in_other_units_is_not_the_data():
+    rng = np.random.default_rng(6)
+    sides = [np.round(rng.normal(170, 9, 800), 2) for _ in range(2)]
+    known, people = np.unique(sides[0], return_counts=True)
+    own, times = np.unique(np.round(sides[1] / 2.54, 2), return_counts=True)
+    assert not any("units" in way.words for way in ways_of_numbers(known, own, times, people))
+
+
 def test_a_few_rounded_rows_among_others_are_seen():
     known, fresh = numbers(), numbers(seed=2)
     found, known, own = ways(known, np.concatenate([fresh[:280], np.round(known[:20], 2)]))

@@ -5,10 +5,9 @@ from __future__ import annotations
 import datetime
 import os
 import re
-import stat
 import tomllib
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import zip_longest
@@ -18,6 +17,7 @@ from typing import Any, cast
 from unicodedata import normalize
 
 from narcissus._files import LARGEST, read_bytes, write_atomically
+from narcissus._folders import opened_folder
 from narcissus.errors import InputError, NarcissusError, TooLargeError
 from narcissus.report.about import shown
 from narcissus.report.envelope import flat
@@ -145,28 +145,27 @@ class Folder:
                 f"`{name[:80]}` is no name of a table: it must end in .csv, .tsv, .parquet, .xlsx, "
                 ".dta, .sav, .npz or another form that is read, and hold no slash"
             )
-        place = self.root / UPLOADS
-        partial, size = place / f".{os.urandom(8).hex()}.partial", 0
+        partial, size = f".{os.urandom(8).hex()}.partial", 0
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        opened = opened_folder(self.root / UPLOADS, below=self.root, make=True, mode=0o700)
         try:
-            with suppress(FileExistsError):
-                place.mkdir(mode=0o700)
-            if not stat.S_ISDIR(place.lstat().st_mode):
-                raise InputError(f"{UPLOADS} in this folder is no folder")
-            place.chmod(0o700)
-            with open(partial, "xb", opener=lambda at, flags: os.open(at, flags, 0o600)) as file:
-                async for piece in pieces:
-                    size += len(piece)
-                    if size > most:
-                        raise TooLargeError(f"{name} is larger than {most:,} bytes")
-                    file.write(piece)
-            os.link(partial, place / name)
+            with opened as place, ExitStack() as stack:
+                place.close_to_others()
+                new = place.open(partial, flags, 0o600)
+                stack.callback(place.remove, partial)
+                with os.fdopen(new, "wb") as file:
+                    async for piece in pieces:
+                        size += len(piece)
+                        if size > most:
+                            raise TooLargeError(f"{name} is larger than {most:,} bytes")
+                        file.write(piece)
+                place.link(partial, name)
+        except NotADirectoryError as error:
+            raise InputError(f"{UPLOADS} in this folder is no folder") from error
         except FileExistsError as error:
             raise InputError(
                 f"{UPLOADS}/{name} is there already: choose it in the list, or rename yours"
             ) from error
-        finally:
-            with suppress(OSError):
-                partial.unlink(missing_ok=True)
         return f"{UPLOADS}/{name}"
 
 

@@ -19,7 +19,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from narcissus._files import read_bytes, write_atomically
+from narcissus._files import read_bytes
+from narcissus._folders import OpenedFolder, opened_folder
 from narcissus._json import read_json
 from narcissus._pace import Pace
 from narcissus._scratch import fcntl
@@ -84,27 +85,28 @@ class Jobs:
         InputError: another run is going on in this folder.
         """
         place = self.place(study, digest)
-        for folder in (self.results, place.parent, place):
-            with suppress(FileExistsError):
-                folder.mkdir(mode=0o700)
-            if folder.is_symlink() or not folder.is_dir():
-                raise InputError(f"{folder.relative_to(self.root)} is no folder of its own")
+        how: dict[str, Any] = {"below": self.root, "make": True, "mode": 0o700}
         with ExitStack() as stack:  # another server of this folder may begin one as well
-            handle = os.open(self.results, os.O_RDONLY)
+            try:
+                opened = stack.enter_context(opened_folder(place, **how))
+                handle = os.open(self.results, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+            except OSError as error:
+                raise InputError(f"{error.filename} is no folder of its own") from error
             stack.callback(os.close, handle)
             if fcntl is not None:
                 fcntl.flock(handle, fcntl.LOCK_EX)
             if (other := self.running()) is not None:
                 raise InputError(f"a run of {other[0]} is going on: wait for it, or stop it")
-            self._begin(study, place, digest)
+            self._begin(study, opened, digest)
 
-    def _begin(self, study: str, place: Path, digest: str) -> None:
-        words = ["audit", f"./{study}.toml", "--out", str(place.relative_to(self.root)), "--yes"]
+    def _begin(self, study: str, place: OpenedFolder, digest: str) -> None:
+        out = str(place.path.relative_to(self.root))
+        words = ["audit", f"./{study}.toml", "--out", out, "--yes"]
         for name in (JOB, LOG):
-            (place / name).unlink(missing_ok=True)
-        began = time.time()
+            place.remove(name)
+        began, before = time.time(), _version(place.lstat(RECORD))
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
-        log = os.open(place / LOG, flags, 0o600)
+        log = place.open(LOG, flags, 0o600)
         try:
             child = subprocess.Popen(
                 [*_PYTHON, "-m", "narcissus", *words],
@@ -114,9 +116,10 @@ class Jobs:
         finally:
             os.close(log)
         self._started.append(child)
-        job = {"pid": child.pid, "of": _born(child.pid), "began": began, "digest": digest}
+        job: dict[str, Any] = {"pid": child.pid, "of": _born(child.pid), "began": began}
+        job |= {"digest": digest, "before": before}
         try:
-            write_atomically(place / JOB, json.dumps(job), private=True)
+            place.write(JOB, json.dumps(job), private=True)
         except OSError:
             child.terminate()  # nobody would find it again
             raise
@@ -143,10 +146,19 @@ class Jobs:
             of_it = [one for one in stages if one["what"] == stage["what"]]
             return replace(found, name="running", left=_left(of_it))
         with suppress(OSError):
-            if (place / RECORD).stat().st_mtime >= began:
+            record = (place / RECORD).stat()
+            is_new = record.st_mtime >= began  # of a run that an earlier version began
+            if "before" in job:
+                is_new = _version(record) != job["before"]
+            if is_new:
                 return State("finished", notes=notes, began=began)
         is_wrong = any(note.startswith(("error:", "internal error:")) for note in notes)
         return replace(found, name="failed") if is_wrong else found
+
+
+def _version(there: os.stat_result | None) -> list[int] | None:
+    """Return what changes when a file is replaced, whatever the clock does meanwhile."""
+    return None if there is None else [there.st_ino, there.st_mtime_ns]
 
 
 def _job(place: Path) -> dict[str, Any]:

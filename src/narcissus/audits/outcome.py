@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from narcissus._files import write_atomically
+from narcissus._folders import opened_folder
 from narcissus._pandas import pd
 from narcissus.rows import StudyRow
 from narcissus.study.reading import read_record
@@ -113,14 +113,19 @@ class Audit:
         return plot(self.record, name, ax)
 
     def save(self, folder: Path | str) -> Path:
-        """Write ``record.json`` and ``report.html``; give the folder."""
+        """Write ``record.json`` and ``report.html``; give the folder.
+
+        folder: Made where it is missing, and never reached by a link (`opened_folder`).
+
+        InputError: A link leads to the folder. OSError: It cannot be written; the file is named.
+        """
         from narcissus.report import render_html
 
         folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
         html = render_html(self.record)
-        write_atomically(folder / "record.json", self.record.to_json())
-        write_atomically(folder / "report.html", html)
+        with opened_folder(folder, make=True) as place:
+            place.write("record.json", self.record.to_json())
+            place.write("report.html", html)
         return folder
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import stat
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from narcissus._files import read_bytes, write_atomically
+from narcissus._files import read_bytes
+from narcissus._folders import opened_folder
 from narcissus._random import RandomSource, entropy_of
 from narcissus.audits.outcome import Audit
 from narcissus.errors import InputError, StoreError
@@ -109,17 +111,26 @@ def _refuse_engine(kind: str, settings: Any, engine: str | Executor | None) -> N
         )
 
 
+def _is_ours(path: Path) -> bool:
+    """Return whether a seed was left by this user: another could choose one that suits them."""
+    if not path.exists():
+        return False
+    with opened_folder(path.parent) as place:
+        there = place.lstat(path.name)
+        return there is not None and stat.S_ISREG(there.st_mode) and place.is_of_this_user(there)
+
+
 def _kept_entropy(folder: Path, *, restart: bool) -> int:
     """Draw the entropy of a run without a seed, or take that of the run that it continues."""
     path = folder / ENTROPY
     try:
-        if not restart and path.exists():
+        if not restart and _is_ours(path):
             text = read_bytes(path, largest=100).decode("utf-8").strip()
             if text.isdecimal():
                 return int(text)
         entropy = entropy_of(None)
-        folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, f"{entropy}\n", private=True)
+        with opened_folder(folder, make=True) as place:
+            place.write(ENTROPY, f"{entropy}\n", private=True)
     except (OSError, UnicodeDecodeError, InputError) as error:
         raise StoreError(f"cannot keep the seed of the run in {path}: {error}") from error
     return entropy

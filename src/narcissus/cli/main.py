@@ -260,6 +260,13 @@ def _run(words: list[str]) -> int:
         return USAGE
     except click.Abort:
         raise KeyboardInterrupt from None
+    except SystemExit as end:  # of code that a study brought: it must not decide the exit code
+        click.echo(
+            f"error: sys.exit({end.code!r}) was called by code that is not of this program; "
+            "nothing was decided",
+            err=True,
+        )
+        return USAGE
     except PipeClosedError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is left in buffers goes nowhere
         return PIPE_CLOSED

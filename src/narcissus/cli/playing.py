@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import sys
@@ -144,7 +145,7 @@ def written_to(out: Path, text: str, *, quiet: bool = False) -> None:
 
 def _require_writable(folder: Path, name: str, option: str) -> None:
     """Refuse a folder that cannot be created or written to; leave nothing behind."""
-    from narcissus._files import require_no_links
+    from narcissus._folders import require_no_links
 
     require_no_links(folder, name, option)
     place = folder
@@ -160,7 +161,7 @@ def _require_writable(folder: Path, name: str, option: str) -> None:
         ) from error
 
 
-def _prepare_folder(folder: Path, study: studies.Study, *, restart: bool) -> None:
+def _prepare_folder(folder: Path, study: studies.Study, run: Run) -> None:
     """Refuse an unusable results folder before any work.
 
     Only what this program left is replaced: a report stands beside its record. A folder with stored
@@ -172,7 +173,9 @@ def _prepare_folder(folder: Path, study: studies.Study, *, restart: bool) -> Non
 
     _require_writable(folder, "the results folder", "--out")
     record = folder / "record.json"
-    if restart:
+    if run.restart:
+        if not run.quiet:
+            _name_replaced(folder)
         return
     if not record.exists():
         if (report := folder / "report.html").exists():
@@ -191,9 +194,21 @@ def _prepare_folder(folder: Path, study: studies.Study, *, restart: bool) -> Non
         )
 
 
+SIGNATURE = "record.json.sig"
+REPLACED = ("record.json", SIGNATURE, "report.html", "trials.store", "entropy.txt")
+"""What a run writes anew or removes in its folder; it touches nothing else there."""
+
+
+def _name_replaced(folder: Path) -> None:
+    """Print what --restart replaces: the folder may be somebody else's."""
+    names = [name for name in REPLACED if os.path.lexists(folder / name)]
+    if names:
+        click.echo(f"--restart replaces in {folder}: {', '.join(names)}", err=True)
+
+
 def _foreign(path: Path, why: str) -> str:
     return (
-        f"{path} was not left by this program, and is not replaced ({why}); choose another folder "
+        f"{path} is a file of somebody else, and stays as it is ({why}); choose another folder "
         "with --out, or replace what is there with --restart"
     )
 
@@ -204,6 +219,7 @@ COLOURS = {"met": "green", "exceeded": "red", "contradicted": "magenta", "no thr
 
 def _show(audit: audits.Audit, folder: Path, run: Run, key: Any = None) -> int:
     """Save an audit, sign it, and print record, report or first screen; return the exit code."""
+    from narcissus._folders import opened_folder
     from narcissus.cli.progress import progress
     from narcissus.report import page_of, render_text
     from narcissus.report.text import first_text
@@ -212,9 +228,12 @@ def _show(audit: audits.Audit, folder: Path, run: Run, key: Any = None) -> int:
     with progress(quiet=run.quiet) as observer:
         observer.start("writing the report", 0)
         audit.save(folder)
-    (folder / "record.json.sig").unlink(missing_ok=True)  # of an earlier record
+    with opened_folder(folder) as place:
+        was_signed = place.remove(SIGNATURE)  # of an earlier record
+    if was_signed and key is None and not run.quiet:
+        click.echo(f"removed {folder / SIGNATURE}: it signed the record of before", err=True)
     if key is not None:
-        sign_record(folder / "record.json", key)
+        sign_record(folder / "record.json", key, audit.record.to_json())
     if run.as_json:
         click.echo(audit.record.to_json(), nl=False)
     else:
@@ -228,7 +247,7 @@ def _show(audit: audits.Audit, folder: Path, run: Run, key: Any = None) -> int:
 
 def play_given(study: studies.Study, folder: Path, run: Run) -> int:
     """Play a study that a command made of its options, and show it; return the exit code."""
-    _prepare_folder(folder, study, restart=run.restart)
+    _prepare_folder(folder, study, run)
     found = run.play(partial(audits.run, study, rng=run.seed, workers=run.workers))
     return _show(found, folder, run)
 
@@ -256,7 +275,7 @@ def audit(study: Path, *, of: AuditOptions) -> int:
         loaded = with_run(loaded, "--quick", quick=True)
     folder = of.run.out or Path("results") / f"{study.stem}{'-quick' if of.quick else ''}"
     key = None if of.sign is None else read_private_key(of.sign)
-    _prepare_folder(folder, loaded, restart=of.run.restart)
+    _prepare_folder(folder, loaded, of.run)
     if of.records is not None:
         _require_writable(of.records.absolute().parent, "the folder of --records", "--records")
     words = words_given(click.get_current_context(), without=("out", "restart"))
@@ -402,7 +421,7 @@ def synth(
         study, lines = of.study(real, file)
         if not run.quiet:
             click.echo("\n".join([f"{file}:"] * (len(names) > 1) + lines), err=True)
-        _prepare_folder(own, study, restart=run.restart)
+        _prepare_folder(own, study, run)
         prepared.append(study)
     found = [run.play(partial(audits.run, one, rng=run.seed, policy=of.policy)) for one in prepared]
     if len(found) == 1:
@@ -464,7 +483,7 @@ def extract(evidence: Path, *, of: ExtractOptions) -> int:
     study = studies.Study("extraction", settings, evidence.resolve().parent)
     KIND.check(settings, study.folder, SILENT)
     folder = of.run.out or Path("results") / evidence.stem
-    _prepare_folder(folder, study, restart=of.run.restart)
+    _prepare_folder(folder, study, of.run)
     on_interrupt("nothing was kept; run the same command again")
     how: dict[str, Any] = {"rng": of.run.seed, "workers": of.run.workers, "internal": of.records}
     try:

@@ -58,6 +58,7 @@ class TablesOptions:
     dimension: tuple[str, ...] = ()
     percent: tuple[str, ...] = ()
     group: tuple[str, ...] = ()
+    code: tuple[str, ...] = ()
     irrelevant: tuple[str, ...] = ()
     part: tuple[str, ...] = ()
     flat: tuple[str, ...] = ()
@@ -153,13 +154,13 @@ class _Audited:
         """Hidden cells that are known too well."""
         if self.width is None:
             return []
-        if self.narrowed is not None and self.asked is None:
-            return [after for _, after in self.narrowed if after.determined]
         return [cell for cell in self.audit.hidden if cell.width < self.width]
 
     @property
     def is_exceeded(self) -> bool:
         exposed = self.sensitive is not None and any(one.is_exposed for one in self.sensitive[0])
+        if self.read.are_labels_open:
+            return exposed
         is_known = self.width is not None and self.size.broken > 0
         return exposed or is_known or bool(self.narrow)
 
@@ -195,7 +196,8 @@ class _Audited:
         yield from _text(self.audit, self.size)
         yield from _against(self.narrowed)
         yield from _sensitive(self.sensitive, bool(left))
-        yield from _verdict(self.width, self.narrow, self.audit, self.size, left)
+        is_open = bool(left) and not self.is_exceeded
+        yield from _verdict(self.width, self.narrow, self.audit, self.size, left if is_open else ())
 
 
 def _audited(
@@ -226,7 +228,9 @@ def _audited(
         else:
             audit, narrowed = counts.audit_next(cells, earlier, structure, **how)
         sensitive = _judged(of, cells, structure, audit, observer, deadline)
-    if read.unaccounted:
+    if read.are_labels_open:
+        audit = audit.without_people()
+    elif read.unaccounted:
         audit = audit.without_exact()
     known = list[counts.CellLimits]()
     if is_asked:
@@ -479,7 +483,7 @@ def _verdict(
     size: _Size,
     unaccounted: Sequence[Unaccounted],
 ) -> Iterator[str]:
-    if unaccounted and not narrow and not (width is not None and size.broken):
+    if unaccounted:
         subjects = _many(len(unaccounted), "thing is", "things are")
         yield f"\nNot decided: {subjects} not accounted for, such as {unaccounted[0].subject}."
         yield f"To decide, write {unaccounted[0].declaration}."
@@ -506,7 +510,7 @@ def _verdict(
     elif found.groups_left:
         yield f"\nNot decided: {found.groups_left}"
     else:
-        groups = f", and no group of fewer than {below} people is known that no cell prints"
+        groups = f", and groups of fewer than {below} people that no cell prints are unknown"
         yield (
             f"\nThreshold met: the limits of hidden cells are at least {width} apart"
             f"{groups if size.is_sought else ''}."

@@ -32,7 +32,7 @@ from narcissus.counts.intervals import (
     restricted,
     trimmed_ends,
 )
-from narcissus.counts.keys import reached_with_keys
+from narcissus.counts.key_search import reached_with_keys
 from narcissus.counts.marks import Meaning
 from narcissus.counts.people import FoundPeople, search_people
 from narcissus.counts.reading import Cell, Variable
@@ -152,6 +152,11 @@ class TablesAudit:
         """Return it with limits that may be wider than necessary: not all is accounted for."""
         cells = (replace(limits, exact=limits.determined) for limits in self.cells)
         return replace(self, cells=tuple(cells), all_counted=False, is_all_determined=False)
+
+    def without_people(self) -> TablesAudit:
+        """Return it without people who are determined: a label may be a total or a group."""
+        less = replace(self, people=(), determined_people=None, disclosed=(), data_sets=None)
+        return less.without_exact()
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``narcissus tables --json`` prints."""
@@ -483,7 +488,10 @@ class _Solved:
         """Derive which groups that no cell prints are known; also return what was left out."""
         points = self.points(SEEN)
         if not len(points):
-            return [], "No data set was found in time, so unprinted groups were not looked at."
+            return (
+                [],
+                "Time ran out before a data set was found, so unprinted groups were not looked at.",
+            )
         alive, groups = self._inhabited(points, deadline), list[Candidate]()
         for block in range(len(self.system.blocks)):
             crossing = Crossing(self.cells, dimensions, self.system, block, points, rule, alive)

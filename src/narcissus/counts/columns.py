@@ -18,6 +18,7 @@ from typing import Literal
 
 from narcissus._validation import did_you_mean
 from narcissus._visible import visible
+from narcissus.counts.codes import SecondLabels, are_ordered_by_counts
 from narcissus.counts.marks import Rules, label_of, read_number
 from narcissus.errors import InputError
 from narcissus.rows import Unaccounted
@@ -121,6 +122,7 @@ class DeclaredColumns:
     dimension: dimensions.
     percent: percentages or rates of the counts.
     group: groups of another dimension's labels.
+    code: codes or names of another dimension's labels.
     irrelevant: tell nothing of the counts; they are not read.
     """
 
@@ -128,6 +130,7 @@ class DeclaredColumns:
     dimension: tuple[str, ...] = ()
     percent: tuple[str, ...] = ()
     group: tuple[str, ...] = ()
+    code: tuple[str, ...] = ()
     irrelevant: tuple[str, ...] = ()
 
 
@@ -178,6 +181,7 @@ def require_declared(headers: Sequence[Sequence[str]], declared: DeclaredColumns
         "dimension": declared.dimension,
         "percent": declared.percent,
         "group": declared.group,
+        "code": declared.code,
         "irrelevant": declared.irrelevant,
     }
     places: dict[str, str] = {}
@@ -209,8 +213,47 @@ def ask_for_column(file: str, name: str, reason: str, *ways: str) -> Unaccounted
 class _ColumnTexts:
     """The columns of one table that are neither counts nor statistics."""
 
-    def __init__(self, file: str, header: Sequence[str], rows: Sequence[Row], rules: Rules) -> None:
+    def __init__(
+        self,
+        file: str,
+        header: Sequence[str],
+        rows: Sequence[Row],
+        rules: Rules,
+        counts: Sequence[int] = (),
+    ) -> None:
         self.file, self.header, self.rows, self.rules = file, header, rows, rules
+        self._counts = counts  # places of printed numbers
+
+    def largest(self, at: int) -> dict[str, int | None]:
+        """Return the largest printed count behind each label of a column."""
+        counts: dict[str, int | None] = {}
+        for label, (_, cells) in zip(self.labels(at), self.rows, strict=True):
+            numbers = [read_number(cells[place], thousands_point=True) for place in self._counts]
+            printed = [int(number) for number in numbers if number is not None]
+            known = counts.setdefault(label, None)
+            counts[label] = max([*printed, *([] if known is None else [known])], default=None)
+        return counts
+
+    def second_labels(self, at: int, of: int) -> SecondLabels:
+        """Return a column's values as what may be codes or names of another column's labels."""
+        labels, others = self.labels(at), self.labels(of)
+        texts = dict.fromkeys(
+            label
+            for label, other in zip(labels, others, strict=True)
+            if MARGIN not in (label, other)
+        )
+        totals = [
+            text for text, other in zip(self.texts(at), others, strict=True) if other == MARGIN
+        ]
+        counts = self.largest(at)
+        return SecondLabels(
+            self.header[at],
+            self.header[of],
+            list(texts),
+            [counts[text] for text in texts],
+            totals[0] if totals else "",
+            not self.are_apart([of]),
+        )
 
     def texts(self, at: int) -> list[str]:
         """Return the cells of a column."""
@@ -282,7 +325,8 @@ def read_columns(
     declared: columns whose role the user declares.
     variable: a dimension of this name has ranges as labels, which are no parts of groups.
     """
-    table = _ColumnTexts(file, header, rows, rules)
+    numbers_at = [at for at, role in taken.items() if role == "count"]
+    table = _ColumnTexts(file, header, rows, rules, numbers_at)
     dropped = find_declared(header, declared.irrelevant) - set(taken)
     uses = [ColumnUse(header[at], "irrelevant", "declared") for at in sorted(dropped)]
     forced = find_declared(header, declared.dimension)
@@ -356,7 +400,10 @@ def _ask(table: _ColumnTexts, at: int, needed: Sequence[int]) -> Unaccounted:
     else:
         reason = (
             f"Each label of {visible(names[0])} has one of its labels, so it may be a code or "
-            "a group, or other rows are left out."
+            "a group, tell of its counts, or other rows are left out."
+        )
+        return ask_for_column(
+            table.file, table.header[at], reason, "irrelevant", "code", "dimension"
         )
     return ask_for_column(table.file, table.header[at], reason, "irrelevant", "dimension")
 
@@ -364,12 +411,15 @@ def _ask(table: _ColumnTexts, at: int, needed: Sequence[int]) -> Unaccounted:
 def _needed(table: _ColumnTexts, places: Sequence[int], forced: set[int]) -> list[int]:
     """Return the columns that tell rows apart, or whose only label is that of all rows.
 
-    Percentages are tried first, then flags, numbers, and labels from the last one on.
+    Percentages are tried first, then flags, numbers, what may be a measure, and labels from the
+    last one on.
     """
 
-    def rank(at: int) -> tuple[bool, bool, bool, int]:
+    def rank(at: int) -> tuple[bool, bool, bool, bool, int]:
         numbers = table.holds_numbers(at) and not table.holds_codes(at)
-        return (not _is_percent(table, at), not _holds_flags(table, at), not numbers, -at)
+        may_be_labels = table.second_labels(at, at).may_be_labels()
+        is_other = _is_percent(table, at), _holds_flags(table, at)
+        return (not is_other[0], not is_other[1], not numbers, may_be_labels, -at)
 
     kept = list(places)
     if not table.are_apart(kept):
@@ -412,8 +462,9 @@ class _SecondNames:
         self.questions: list[Unaccounted] = []
         self._forced = find_declared(table.header, declared.dimension)
         self._declared = find_declared(table.header, declared.group)
+        self._codes = find_declared(table.header, declared.code)
         self._variable = find_declared(table.header, [variable])
-        self._left = [at for at in places if not _is_other(table, at)]
+        self._left = [at for at in places if at in self._codes or not _is_other(table, at)]
         for pair in combinations(list(self._left), 2):
             self._read_codes(*pair)
         for at, other in permutations(list(self._left), 2):
@@ -423,7 +474,12 @@ class _SecondNames:
         table, second = self.table, _same_labels(self.table, at, other)
         if second is None or not {at, other} <= set(self._left) or second[0] in self._forced:
             return
-        column, of = second
+        column, of = (other, at) if other in self._codes else second
+        column, of = (at, other) if at in self._codes else (column, of)
+        if column not in self._codes and not _are_alike(table, column, of):
+            column, of = of, column
+            if column in self._forced or not _are_alike(table, column, of):
+                return
         self._left.remove(column)
         pairs = {k: v for k, v in (_maps(table, column, of) or {}).items() if k != MARGIN}
         self.names.append(SecondName(table.header[column], table.header[of], pairs, is_group=False))
@@ -435,15 +491,29 @@ class _SecondNames:
         pairs = None if fine in self._variable else _groups(table, fine, coarse)
         if pairs is None:
             return
-        if coarse in self._declared or _unlike_crossing(pairs) >= log(ODDS):
+        may_tell = are_ordered_by_counts(pairs, table.largest(fine))
+        is_sure = _unlike_crossing(pairs) >= log(ODDS)
+        if coarse in self._declared or (is_sure and not may_tell):
             self._left.remove(coarse)
             names = table.header[coarse], table.header[fine]
             self.names.append(SecondName(*names, pairs, is_group=True))
         elif len(pairs) >= FEWEST_MEMBERS and min(Counter(pairs.values()).values()) > 1:
             name, of = visible(table.header[coarse]), visible(table.header[fine])
             reason = f"Each label of `{of}` has one of its labels, so it may hold groups of them."
-            question = ask_for_column(table.file, name, reason, "group", "dimension")
+            if is_sure:
+                reason = (
+                    "Its labels are in the order of the printed counts, or those of one are all "
+                    "hidden: they may be classes of size."
+                )
+            ways = ("group", "irrelevant" if is_sure else "dimension")
+            question = ask_for_column(table.file, name, reason, *ways)
             self.questions.append(question)
+
+
+def _are_alike(table: _ColumnTexts, code: int, of: int) -> bool:
+    """Return whether a column holds codes, and the other one labels."""
+    are_labels = table.second_labels(of, code).may_be_labels()
+    return are_labels and table.second_labels(code, of).are_codes()
 
 
 def _unlike_crossing(pairs: Mapping[str, str]) -> float:

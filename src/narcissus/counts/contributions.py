@@ -162,15 +162,15 @@ def read_contributions(
 ) -> list[Contribution]:  # fmt: skip
     """Read contributions: a column for each dimension of the tables, and the magnitude.
 
-    contributor: the column that names who contributes, so that several rows are one contributor;
-        None: each row is another one.
+    contributor: the column that names who contributes, so that several rows are one contributor,
+        however its name is spelled in case and blanks; None: each row is another one.
     Raises `InputError` with the line for a label that no table shows, and a contribution that is
     negative, no number, or finer than the unit of the totals: what a contributor knows would be
     rounded, and look safer than it is.
     """
     dimensions = dimensions_of(cells, given)
     names = [*dimensions, magnitude, *([] if contributor is None else [contributor])]
-    header, rows, _ = read_rows(Path(path))
+    header, rows, *_ = read_rows(Path(path))
     for name in names:
         if header.count(name) != 1:
             raise InputError(
@@ -203,7 +203,9 @@ def read_contributions(
             )
         if unit is not None and (amount / unit).denominator != 1:
             finer.append((line, text, amount))
-        by = (values[contributor] if contributor else "") or f"line {line}"
+        # two spellings that differ in case or blanks are taken for one contributor
+        spelled = " ".join(values[contributor].split()).casefold() if contributor else ""
+        by = spelled or f"line {line}"
         found.append(Contribution(leaves, by, amount))
     if finer and unit is not None:
         line, text, _ = finer[0]

@@ -43,6 +43,7 @@ class Publication:
     dimension: Sequence[str] = ()
     percent: Sequence[str] = ()
     group: Sequence[str] = ()
+    code: Sequence[str] = ()
     irrelevant: Sequence[str] = ()
     part: Sequence[str] = ()
     flat: Sequence[str] = ()
@@ -107,7 +108,7 @@ class Publication:
         across = dict(_pair(text, "--across", "FILE=DIMENSION") for text in self.across)
         declared = DeclaredColumns(
             count=self.count, dimension=tuple(self.dimension), percent=tuple(self.percent),
-            group=tuple(self.group), irrelevant=tuple(self.irrelevant),
+            group=tuple(self.group), code=tuple(self.code), irrelevant=tuple(self.irrelevant),
         )  # fmt: skip
         tables: dict[str, TableRead] = {}
         for path in map(Path, files):

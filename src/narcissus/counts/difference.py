@@ -47,12 +47,31 @@ def audit_next(
             others=tuple(name for name in given.others if name in names),
             within={k: v for k, v in given.within.items() if k in files},
         )  # fmt: skip
-        alone += audit_tables(side, own, seconds=deadline - monotonic(), **more).cells
+        shown = [*side, *_labels_of_parts(side, own)]
+        audit = audit_tables(shown, own, seconds=deadline - monotonic(), **more)
+        alone += audit.cells[: len(side)]
     return together, tuple(
         (one, both)
         for one, both in zip(alone, together.cells, strict=True)
         if both.is_hidden and (one.low, one.high) != (both.low, both.high)
     )
+
+
+def _labels_of_parts(side: Sequence[Cell], given: Structure) -> Iterator[Cell]:
+    """Yield a cell that tells nothing for each label of `Structure.within` that the side lacks."""
+    labels: dict[str, set[str]] = {}
+    for cell in side:
+        for name, label in cell.labels.items():
+            labels.setdefault(name, set()).add(label)
+    nothing = Meaning(0, None, "asked")
+    for file, parts in given.within.items():
+        for part in parts:
+            known = labels.get(part.dimension)
+            for label in part.labels:
+                if known is not None and label not in known:
+                    known.add(label)
+                    own = {part.dimension: label}
+                    yield Cell(file, 0, "", "", own, nothing, unit=side[0].unit)
 
 
 def small_groups(

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.sparse import block_array, csr_array, eye_array
+from scipy.sparse import block_array, csr_array, eye_array, vstack
 from scipy.sparse.csgraph import connected_components
 
 from narcissus.counts.system import BIG, Ints
@@ -164,6 +164,45 @@ class Printable:
         sums = (self.matrix @ point + self.known).tolist()
         return all(allows(n) for n, allows in zip(sums, self.allows, strict=True))
 
+    def added_to(self, part: Polytope) -> Polytope:
+        """Return a part with the rows of the gaps behind its own, without limits yet."""
+        free = np.full(len(self.known), BIG)
+        return replace(
+            part,
+            matrix=vstack([part.matrix, self.matrix], format="csr"),
+            low=np.concatenate([part.low, -free]),
+            high=np.concatenate([part.high, free]),
+        )
+
+    def beside_gap(self, part: Polytope, point: Ints, first: int) -> list[Polytope]:
+        """Return the two sides of a gap that a point is in. Raises `InfeasibleError`.
+
+        Parameters
+        ----------
+        part: with the rows of the gaps from ``first`` on.
+        point: that `holds` refuses.
+        """
+        sums = (self.matrix @ point + self.known).tolist()
+        at = next(k for k, n in enumerate(sums) if not self.allows[k](n))
+        row, known = first + at, int(self.known[at])
+        *_, lows, highs = part.ends()
+        least = max(int(part.low[row]), int(lows[row])) + known
+        largest = min(int(part.high[row]), int(highs[row])) + known
+        below = next(filter(self.allows[at], range(sums[at] - 1, least - 1, -1)), None)
+        above = next(filter(self.allows[at], range(sums[at] + 1, largest + 1)), None)
+        sides: list[Polytope] = []
+        if below is not None:
+            high = part.high.copy()
+            high[row] = below - known
+            sides.append(replace(part, high=high))
+        if above is not None:
+            low = part.low.copy()
+            low[row] = above - known
+            sides.append(replace(part, low=low))
+        if not sides:
+            raise InfeasibleError
+        return sides
+
 
 class _LinearProgram:
     """A part as a linear program, whose rows are prepared once."""
@@ -270,8 +309,11 @@ class Solver:
         self, part: Polytope, sums: Any, low: Ints, high: Ints, *, deadline: float = np.inf,
         whole: bool = True, printable: Printable | None = None,
     ) -> None:  # fmt: skip
-        self.part, self.sums, self.deadline, self.whole = part, sums, deadline, whole
         self.printable = printable
+        self._gaps = len(part.low)  # where rows of the gaps begin
+        if printable is not None:
+            part = printable.added_to(part)
+        self.part, self.sums, self.deadline, self.whole = part, sums, deadline, whole
         self.met: Ints | None = None  # the last point
         self.points: list[Ints] = []  # those that were met, up to `KEPT`
         count = sums.shape[0]
@@ -301,33 +343,33 @@ class Solver:
         """
         nodes = nodes if self.whole else 1
         best = closed = -BIG  # the largest that a point has, and of what is proved of closed nodes
-        waiting = [(self.part.least, self.part.most, BIG)]
+        waiting = [(self.part, BIG)]
         while waiting:
-            least, most, limit = waiting.pop()
+            part, limit = waiting.pop()
             if limit <= best:
                 continue
             if nodes <= 0 or monotonic() > self.deadline:
-                return max([best, closed, limit, *(one[2] for one in waiting)])
+                return max([best, closed, limit, *(other for _, other in waiting)])
             nodes -= 1
             try:
-                limit, value, halves = self._node(cost, least, most, limit)
+                limit, value, halves = self._node(cost, part, limit)
             except InfeasibleError:
                 continue
             best = max(best, value)
             if limit <= best or not halves:
                 closed = max(closed, limit)
             else:
-                waiting += [(*half, limit) for half in halves]
+                waiting += [(half, limit) for half in halves]
         if best == closed == -BIG:
             raise InfeasibleError
         return max(best, closed)
 
-    def _node(
-        self, cost: Ints, least: Ints, most: Ints, limit: int
-    ) -> tuple[int, int, list[tuple[Ints, Ints]]]:
+    def _node(self, cost: Ints, part: Polytope, limit: int) -> tuple[int, int, list[Polytope]]:
         """Return a proved limit, what a point has (-BIG: none was found), and halves."""
-        part = replace(self.part, least=least, most=most).tightened()
-        point, duals, status = self._program.solve(cost, part.least, part.most, self.deadline)
+        part = part.tightened()
+        is_cut = part.low is not self.part.low or part.high is not self.part.high
+        program = _LinearProgram(part) if is_cut else self._program
+        point, duals, status = program.solve(cost, part.least, part.most, self.deadline)
         if status == 2 and refuted(part) is not None:
             raise InfeasibleError
         if status != 0:  # there is no limit, or nothing is proved of the whole node
@@ -338,6 +380,8 @@ class Solver:
         whole = np.rint(point).astype(np.int64)
         if not part.holds(whole):
             return limit, -BIG, _halves(part, point)
+        if self.printable is not None and not self.printable.holds(whole):
+            return limit, -BIG, self.printable.beside_gap(part, whole, self._gaps)
         self.meet(whole)
         return limit, int(cost @ whole), _halves(part, point)
 
@@ -401,7 +445,7 @@ class Solver:
                 return
 
 
-def _halves(part: Polytope, point: Any) -> list[tuple[Ints, Ints]]:
+def _halves(part: Polytope, point: Any) -> list[Polytope]:
     """Split the unknown that is the least whole at the point, else the widest; none: all fixed."""
     away = np.abs(point - np.rint(point))
     width = part.most - part.least
@@ -411,7 +455,7 @@ def _halves(part: Polytope, point: Any) -> list[tuple[Ints, Ints]]:
     cut = max(int(np.floor(min(point[at], part.most[at] - 1))), int(part.least[at]))
     lower, upper = part.most.copy(), part.least.copy()
     lower[at], upper[at] = cut, cut + 1
-    return [(part.least, lower), (upper, part.most)]
+    return [replace(part, most=lower), replace(part, least=upper)]
 
 
 def parts_of(part: Polytope, linked: Any = False) -> list[tuple[Any, Any]]:

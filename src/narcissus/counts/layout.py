@@ -43,6 +43,7 @@ class PublishedLayout:
     summed: of these, those that sums show and no word.
     groups: by dimension, the group of each label.
     marks: marks of hidden cells.
+    notes: texts below the table, which are not read.
     """
 
     file: str
@@ -52,6 +53,7 @@ class PublishedLayout:
     summed: Mapping[str, tuple[str, ...]]
     groups: Mapping[str, Mapping[str, str]]
     marks: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as ``narcissus tables --json`` prints it."""
@@ -63,6 +65,7 @@ class PublishedLayout:
             "totals_by_sums": {name: list(labels) for name, labels in self.summed.items()},
             "groups": {name: dict(parents) for name, parents in self.groups.items()},
             "marks": list(self.marks),
+            "notes": list(self.notes),
         }
 
     def lines(self) -> list[str]:
@@ -91,6 +94,7 @@ class PublishedLayout:
             ]
         if self.marks:
             shown.append(f"  hidden: {_listed([mark or '(empty)' for mark in self.marks])}")
+        shown += [f"  note, not read: {visible(note)}" for note in _cut(self.notes)]
         return shown
 
 
@@ -104,12 +108,14 @@ class PublishedTables:
     structure: what is declared of dimensions, with the groups that were recognized.
     layouts: how each table was understood.
     unaccounted: what was not, with the declaration that decides it.
+    are_labels_open: whether a label may be a total or a group, so that nothing is proved of sums.
     """
 
     cells: list[Cell]
     structure: Structure
     layouts: tuple[PublishedLayout, ...]
     unaccounted: tuple[Unaccounted, ...]
+    are_labels_open: bool = False
 
     def require_understood(self) -> PublishedTables:
         """Return the tables themselves. Raises `InputError` where something was not understood."""
@@ -155,7 +161,8 @@ def understand(
     layouts = tuple(
         _layout(table, uses[table.file], cells, labels.totals, groups, rules) for table in tables
     )
-    return PublishedTables(cells, structure, layouts, tuple(dict.fromkeys(questions)))
+    left = tuple(dict.fromkeys(questions))
+    return PublishedTables(cells, structure, layouts, left, bool(labels.questions))
 
 
 def _group_parents(seconds: Sequence[SecondName]) -> dict[str, dict[str, str]]:
@@ -216,7 +223,10 @@ def _with_percents(
             try:
                 shares = read_shares(texts[at], rules)
             except InputError as error:
-                raise InputError(f"{table.file}: column {visible(name)}: {error}") from error
+                uses.append(ColumnUse(name, "not understood"))
+                why = f"It was not read as percentages: {error}."
+                questions.append(ask_for_column(table.file, name, why, "irrelevant"))
+                continue
             read = use_percents(cells[:count], shares, rules, is_named=is_percent_name(name))
             rates = None if read.of else use_rates(cells[:count], shares, wholes, rules)
             if rates is not None:
@@ -288,6 +298,7 @@ def _layout(
         summed,
         {name: tree for name, tree in groups.items() if name in names},
         tuple(marks),
+        table.notes,
     )
 
 

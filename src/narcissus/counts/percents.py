@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
-from math import ceil, floor
+from math import ceil, floor, prod
 
 from narcissus._visible import visible
 from narcissus.counts.marks import LARGEST_COUNT, Meaning, Rules, decimals, read_number
@@ -104,7 +104,7 @@ def use_percents(
     if rules.base > 1 or rules.key is not None:
         return _of_printed(cells, shares)
     ways = [
-        _Way(cells, shares, frozenset(margin), scale)
+        _PercentWay(cells, shares, frozenset(margin), scale)
         for margin in _margins(cells)
         for scale in SCALES[:2]
     ]
@@ -186,7 +186,7 @@ def _narrow(cell: Cell, low: int, high: int | None) -> Cell:
     return replace(cell, count=replace(count, low=least, high=largest))
 
 
-class _Way:
+class _PercentWay:
     """Percentages taken as those of a margin of some dimensions, at a scale."""
 
     def __init__(
@@ -266,6 +266,8 @@ class _Way:
 
     def _sums_agree(self, rows: Sequence[tuple[Cell, Share | None, Key]]) -> bool:
         """Return whether the percentages of no whole exceed all of it."""
+        if not self._may_be_whole(rows):
+            return False
         if len(self.margin) != 1:
             return True
         sums: dict[Key, list[Share]] = {}
@@ -276,6 +278,19 @@ class _Way:
         highs = {key: sum(share.high for share in shares) for key, shares in sums.items()}
         self.checks += any(lows[key] <= 1 <= highs[key] and len(sums[key]) > 1 for key in sums)
         return all(low <= 1 for low in lows.values())
+
+    def _may_be_whole(self, rows: Sequence[tuple[Cell, Share | None, Key]]) -> bool:
+        """Return whether percentages of all labels reach all of their whole.
+
+        Rates of populations do not: those of two years together are far below it.
+        """
+        shown = {name: {cell.labels.get(name) for cell in self.cells} for name in self.margin}
+        many = prod(len(labels - {None}) for labels in shown.values())
+        highs: dict[Key, list[Fraction]] = {}
+        for cell, share, key in rows:
+            if share is not None and self.margin <= set(cell.labels):
+                highs.setdefault(key, []).append(share.high)
+        return all(len(some) < many or sum(some) >= 1 for some in highs.values())
 
     def narrowed(self) -> tuple[list[Cell], bool]:
         """Return the cells that percentages narrow, and whether they tell nothing more."""
@@ -330,7 +345,7 @@ def _of_printed(
     printed = {frozenset(cell.labels.items()): read_number(cell.printed) for cell in cells}
     why = "They tell more than the numbers that are printed, or are no percentages of them."
     for margin in _margins(cells):
-        way = _Way(cells, shares, frozenset(margin), 100)
+        way = _PercentWay(cells, shares, frozenset(margin), 100)
         for scale in SCALES[:2]:
             checks = 0
             for cell, share, key in zip(cells, shares, way.keys, strict=True):

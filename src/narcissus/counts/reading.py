@@ -46,6 +46,13 @@ _AGAIN = re.compile(r" \(\d+\)$")  # behind a name that another column has, too
 _TITLE = re.compile(r"[^,;\t|]*|[^,]*,,+|[^;]*;;+|[^\t]*\t\t+|[^|]*\|\|+")
 _BULK = re.compile(r"[^\t\n]*,[^\t\n]*\\[^\t\n]*\t")  # Eurostat: labels with commas, then tabs
 _LABEL = re.compile(r"\d+\s*(\+|and |or |years).*", re.I)  # no printed value
+_NO_COUNT = re.compile(
+    r"\b(19|20)\d\d\b|(<=?|\u2264|\b(fewer|less) than|\bbelow|\bunder|\bunter|\bweniger als)\s*\d+",
+    re.I,
+)
+"""Numbers of notes that are no counts: years and thresholds."""
+Note = tuple[int, str]
+"""A line below a table, and its text."""
 _USES: dict[str, Literal["mean", "median", "total", "counts beside totals"]] = {
     "mean": "mean",
     "median": "median",
@@ -152,7 +159,8 @@ class TableRead:
     columns: what columns without counts are.
     uses: what columns with counts and statistics are.
     margins: by dimension, words that stand for all its labels.
-    unaccounted: columns of a wide table's numbers that were not understood.
+    unaccounted: columns of a wide table's numbers, and notes, that were not understood.
+    notes: texts below the table, which are not read.
     """
 
     file: str
@@ -165,6 +173,7 @@ class TableRead:
     uses: tuple[ColumnUse, ...]
     margins: Mapping[str, tuple[str, ...]]
     unaccounted: tuple[Unaccounted, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def read_table(
@@ -191,7 +200,7 @@ def read_table(
     """
     name = Path(path).name
     declared = declared or DeclaredColumns()
-    header, rows, above = read_rows(Path(path))
+    header, rows, above, notes = read_rows(Path(path))
     dropped = find_declared(header, declared.irrelevant)
     kept = [at for at in range(len(header)) if at not in dropped]
     if not kept:
@@ -219,7 +228,34 @@ def read_table(
         columns = read_columns(name, header, rows, roles, rules, declared, of)
         read = _long(name, header, roles, rows, rules, columns)
     require_single(read.cells)
-    return replace(read, uses=(*uses, *read.uses))
+    told = [*_ask_for_notes(read, notes), *read.unaccounted]
+    return replace(
+        read,
+        uses=(*uses, *read.uses),
+        unaccounted=tuple(told),
+        notes=tuple(note for _, note in notes),
+    )
+
+
+def _ask_for_notes(read: TableRead, notes: Sequence[Note]) -> Iterator[Unaccounted]:
+    """Yield notes that tell a number of a label with a hidden count."""
+    hidden = {
+        label
+        for cell in read.cells
+        if cell.count.kind not in ("exact", "derived")
+        for label in cell.labels.values()
+    }
+    for line, note in notes:
+        plain = _NO_COUNT.sub("", note)
+        for label in hidden:
+            parts = re.split(rf"(?<!\w){re.escape(label)}(?!\w)", plain)
+            if len(parts) > 1 and re.search(r"\d", " ".join(parts)):
+                yield Unaccounted(
+                    subject=f"note in line {line} of {visible(read.file)}",
+                    reason=f"It names `{visible(label)}`, whose count is hidden, and a number.",
+                    declaration=f"the table without line {line}, if the note tells of no count",
+                )
+                break
 
 
 def _roles_of(
@@ -241,8 +277,8 @@ def _roles_of(
     return _roles(names, variable)
 
 
-def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]], str | None]:
-    """Read a text or a sheet: names of columns, rows with their line, and a dimension above.
+def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]], str | None, list[Note]]:
+    """Read a text or a sheet: names of columns, rows, a dimension above, and notes below.
 
     Raises `InputError` with file and line, and `TooLargeError`.
     """
@@ -254,12 +290,13 @@ def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]], str |
     wide = [""] * titles + wide
     head = find_head(str(path), wide if any(wide) else lines[:SAMPLE], MARKS)
     header = [label_of(cell) for cell in head.names]
-    rows = list(_rows(str(path), text, head.delimiter, head.lines, len(header)))
+    notes: list[Note] = []
+    rows = list(_rows(str(path), text, head.delimiter, head.lines, len(header), notes))
     if not rows:
         raise InputError(f"{path} has no rows below its header")
     if len(rows) * len(header) > MOST_CELLS:
         raise TooLargeError(f"{path} has more than {MOST_CELLS:,} cells")
-    return header, rows, _above(lines[: head.first], head.delimiter)
+    return header, rows, _above(lines[: head.first], head.delimiter), notes
 
 
 def _text(path: Path) -> str:
@@ -281,10 +318,9 @@ def _above(lines: Sequence[str], delimiter: str) -> str | None:
 
 
 def _rows(
-    path: str, text: str, delimiter: str, skipped: int, width: int
+    path: str, text: str, delimiter: str, skipped: int, width: int, waiting: list[Note]
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield rows with their line; notes below the last row are left out."""
-    waiting: list[tuple[int, list[str]]] = []
+    """Yield rows with their line; notes below the last row are put into ``waiting``."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
         for row in reader:
@@ -293,7 +329,7 @@ def _rows(
                 continue
             is_note = width > 1 and sum(map(bool, cells)) == 1 and bool(cells[0])
             if is_note:
-                waiting.append((reader.line_num, cells))
+                waiting.append((reader.line_num, cells[0]))
                 continue
             if len(cells) < width or any(cells[width:]):
                 raise InputError(
@@ -302,7 +338,7 @@ def _rows(
             if waiting:
                 line, note = waiting[0]
                 raise InputError(
-                    f"{path}: line {line} has the text {visible(note[0])!r} alone, and rows "
+                    f"{path}: line {line} has the text {visible(note)!r} alone, and rows "
                     "follow: write a section's heading into a column of its own"
                 )
             yield reader.line_num, cells[:width]

@@ -24,6 +24,7 @@ from scipy.sparse import csr_array
 
 from narcissus._validation import did_you_mean
 from narcissus._visible import visible
+from narcissus.counts.keys import differing
 from narcissus.counts.reading import Cell, Variable
 from narcissus.errors import InputError, TooLargeError
 
@@ -295,8 +296,6 @@ def _of_keys(
     cells: Sequence[Cell], rows: Sequence[Ints], begin: Ints
 ) -> Iterator[tuple[Ints, Ints]]:
     """Yield unknowns of which one holds somebody, since two cells have another key."""
-    from narcissus.counts.keys import differing
-
     block = [int(np.searchsorted(begin, row[0], "right")) if len(row) else 0 for row in rows]
     for chosen in set(block[: len(cells)]):
         mine = [at for at in range(len(cells)) if block[at] == chosen]

@@ -38,6 +38,16 @@ Context = frozenset[tuple[str, str]]
 Ends = tuple[float, float]
 _UNKNOWN: Ends = (0.0, inf)
 _FREE = 1e9
+FEWEST_WHOLE = 100
+"""People of a label whose nearness to the sum of the others is no coincidence."""
+FEW_OTHERS = 9
+"""People with none of the labels whom a total may leave, as a group of few people."""
+_WHOLE = re.compile(
+    r"(.*\W)?(all|every|total|overall|population|persons|people|residents|inhabitants|employees"
+    r"|gesamt\w*|alle|insgesamt|einwohner|bev\u00f6lkerung|personen|ensemble|tous|toutes|totales?"
+    r"|todos|habitants)(\W.*)?",
+    re.I,
+)
 _DEEPER = r"([0-9A-Z.]+|\s*[-:/>\u2013].+)"
 """What a label's code or name has beyond that of its group."""
 
@@ -107,6 +117,9 @@ def find_labels(
             tree = {} if declared else search.groups()
         for part, whole in tree.items():
             parents.setdefault(name, {}).setdefault(part, whole)
+        if label is None and not declared:
+            near = search.nearly_total(tree)
+            questions |= {(name, question.subject): question for question in near}
         if is_hidden and name not in within and not declared:
             questions |= {(name, question.subject): question for question in search.questions(tree)}
     known = {(name, label) for name, labels in totals.items() for label in labels}
@@ -428,6 +441,58 @@ class _LabelSums:
         if solved.x is not None:
             parts = [other for other, is_in in zip(others, solved.x > 0.5, strict=True) if is_in]
             yield parts, log(odds) + log(comb(len(others), len(parts))) + log(len(tops))
+
+    def nearly_total(self, groups: Mapping[str, str]) -> Iterator[Unaccounted]:
+        """Yield a label that may be the total, of more people or in all rows but a few.
+
+        A total may hold people with none of the labels, and rows may have slips. A label asks if
+        no row has fewer people than the others together, and its name says that it is of all, or
+        a row leaves few people. It asks as well if it is the sum of the others in some rows.
+        """
+        tops = [label for label in self.labels if label not in groups]
+        if len(tops) < 3 or self._has_margin():
+            return
+        for label in tops:
+            if label in self._parts or not self._is_margin_too(label):
+                continue
+            others = [other for other in tops if other != label]
+            if self._is_whole_of(label, others) or self._is_sum_but_for_slips(label, others):
+                yield Unaccounted(
+                    subject=f"{_subject(label, self.name)} in {visible(self.file)}",
+                    reason="Its numbers are near the sums of all others, so it may be the total.",
+                    declaration=visible(
+                        f"`--total {label}`, with `--others {self.name}` if there are people with "
+                        f"none of the labels, or `--part {label}`"
+                    ),
+                )
+                return
+
+    def _is_whole_of(self, label: str, others: Sequence[str]) -> bool:
+        """Return whether a label may be all others together, and people with none of them."""
+        is_near = False
+        is_larger = False
+        for row in self._rows:
+            if label not in row or not set(others) & set(row):
+                continue
+            low, high = row[label]
+            least, largest = self._sum(row, [other for other in others if other in row])
+            if high < least:
+                return False
+            is_larger |= low > 0
+            is_near |= low >= FEWEST_WHOLE and low - largest <= FEW_OTHERS and least > 0
+        return is_near or (is_larger and _WHOLE.fullmatch(label) is not None)
+
+    def _is_sum_but_for_slips(self, label: str, others: Sequence[str]) -> bool:
+        """Return whether rows that agree with a sum are no coincidence, whatever others say."""
+        rows = [row for row in self._rows if label in row]
+        weights: list[float] = []
+        for row in rows:
+            low, high = row[label]
+            least, largest = self._sum(row, others)
+            if low == high == least == largest:
+                weights.append(log(high + 1))
+        chances = log(comb(len(rows), len(weights))) + log(max(1, len(self.labels)))
+        return sum(weights) - chances >= log(ODDS)
 
     def questions(self, groups: Mapping[str, str]) -> Iterator[Unaccounted]:
         """Yield labels that hidden numbers leave open: a total or a part, a group or a part."""

@@ -11,13 +11,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
-torch: Any = importlib.import_module("torch")
-transformers: Any = importlib.import_module("transformers")
 LOCAL = {"local_files_only": True, "trust_remote_code": False}
 
 
-def language(folder: Path) -> list[Any]:
+def language(folder: Path, torch: Any, transformers: Any) -> list[Any]:
     config = transformers.AutoConfig.from_pretrained(folder, **LOCAL)
     with torch.device("meta"):
         model = transformers.AutoModelForCausalLM.from_config(config, trust_remote_code=False)
@@ -25,7 +22,7 @@ def language(folder: Path) -> list[Any]:
     return [model]
 
 
-def images(folder: Path) -> list[Any]:
+def images(folder: Path, torch: Any, transformers: Any) -> list[Any]:
     diffusers: Any = importlib.import_module("diffusers")
     models: list[Any] = []
     for name, entry in json.loads((folder / "model_index.json").read_text()).items():
@@ -44,8 +41,17 @@ def images(folder: Path) -> list[Any]:
     return models
 
 
-here = Path("release")
-laid_out = (images if (here / "model_index.json").exists() else language)(here)
-parameters = [part.numel() for model in laid_out for part in model.parameters()]
-buffers = [part.numel() * part.element_size() for model in laid_out for part in model.buffers()]
-print(json.dumps({"parameters": sum(parameters), "buffers": sum(buffers)}))
+def main() -> None:
+    os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
+    torch: Any = importlib.import_module("torch")
+    transformers: Any = importlib.import_module("transformers")
+    here = Path("release")
+    lay_out = images if (here / "model_index.json").exists() else language
+    models = lay_out(here, torch, transformers)
+    parameters = [part.numel() for model in models for part in model.parameters()]
+    buffers = [part.numel() * part.element_size() for model in models for part in model.buffers()]
+    print(json.dumps({"parameters": sum(parameters), "buffers": sum(buffers)}))
+
+
+if __name__ == "__main__":
+    main()

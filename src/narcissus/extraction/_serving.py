@@ -64,9 +64,12 @@ def enter(config: dict[str, Any]) -> Callable[[], None]:
 
 
 def _import(name: str) -> None:
-    """Import ``module`` or ``module:attribute``; a failing import also fails in the program."""
+    """Import ``module`` or ``module:attribute``; a failing import also fails in the program.
+
+    One that asks to end the process (`SystemExit`) does so in the program that names it, alone.
+    """
     module, _, attribute = name.partition(":")
-    with contextlib.suppress(Exception):
+    with contextlib.suppress(BaseException):
         found = importlib.import_module(module)
         if attribute:
             getattr(found, attribute)
@@ -78,7 +81,7 @@ def _open(torch: Any, what: str, given: list[str], named: dict[str, str]) -> Non
     A run that makes the same call gets the result, once. A call that fails here fails in the
     program too; one that draws random numbers is left to each run.
     """
-    with contextlib.suppress(Exception):
+    with contextlib.suppress(BaseException):
         package, *path, name = what.split(".")
         holder = functools.reduce(getattr, path, importlib.import_module(package))
         call = getattr(holder, name)

@@ -138,7 +138,7 @@ def _program(
         f"fixed size, a share of {rate:g} of the records",
     }
     divides = {
-        "constant": "is divided by a number that no record changes, or by none",
+        "constant": "is divided by a number that is the same for all records, or is left a sum",
         "expected": "is divided by the expected size of a batch",
         "sampled": "is divided by the size of the batch",
     }

@@ -41,6 +41,7 @@ FEWEST = 20  # points below which no classifier is cross-fitted
 _MOST_POINTS = 10_000  # a random part of more is tested
 _WORK = 4e7  # points times relabellings
 _MOST_LABELS = 4  # models whose members are looked for
+_NO_POINTS = "`points` must be a table, texts or an array of numbers"
 _WORDS = 1024  # the most words that are looked at
 _COLUMNS = 100  # the most columns of numbers that are looked at one by one
 _CLOSE = 1e-9  # spread of scores that is rounding
@@ -113,6 +114,7 @@ def blind_baseline(
     >>> blind_baseline(years, np.arange(200) % 2, rng=1).told
     False
     """
+    _require_several(points)
     error, random, wanted = fraction("level", level), generator(rng), np.asarray(labels)
     kinds = np.zeros(len(wanted)) if strata is None else np.asarray(strata)
     if clusters is not None:
@@ -145,6 +147,7 @@ def blind_baselines(
     level: error of all tests together.
     Raises InputError: the points are not as many as the records.
     """
+    _require_several(points)
     random = generator(rng)
     records = data.priors.size if data.place is None else data.place.size
     if len(points) != records:
@@ -173,6 +176,12 @@ def _chosen(count: int, random: np.random.Generator) -> IntArray:
     if count <= _MOST_POINTS:
         return np.arange(count)
     return np.sort(random.choice(count, _MOST_POINTS, replace=False))
+
+
+def _require_several(points: Any) -> None:
+    """Refuse a single number or text, which has no points to count."""
+    if isinstance(points, str | bytes) or getattr(points, "ndim", 1) == 0:
+        raise InputError(_NO_POINTS)
 
 
 def _some(points: Any, chosen: IntArray) -> Any:
@@ -338,7 +347,7 @@ def features_of(points: Any) -> Floats:
             for row in texts.itertuples(index=False, name=None)
         ]
         parts = [_bins(numbers, numeric), _words(cells)]
-    elif isinstance(points, np.ndarray) and points.dtype.kind in "biuf" and points.ndim > 0:
+    elif isinstance(points, np.ndarray) and points.dtype.kind in "biuf":
         flat = points.reshape(len(points), -1).astype(np.float64)
         if np.isnan(flat).any():
             point, place = np.argwhere(np.isnan(flat))[0]
@@ -348,7 +357,7 @@ def features_of(points: Any) -> Floats:
         sizes = np.array([(len(one), len(set(one))) for one in points], dtype=np.float64)
         parts = [_bins(sizes.reshape(-1, 2), ("length", "signs")), _words([*map(_pieces, points)])]
     else:
-        raise InputError("`points` must be a table, texts or an array of numbers")
+        raise InputError(_NO_POINTS)
     found = np.hstack(parts)
     spread = found.std(axis=0)
     found = found[:, spread > 0]

@@ -12,7 +12,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
-from narcissus._files import read_bytes, write_atomically
+from narcissus._files import read_bytes
+from narcissus._folders import opened_folder
 from narcissus._json import read_json
 from narcissus._version import __version__
 from narcissus._visible import visible
@@ -61,10 +62,13 @@ def export_acro(record: Record, source: Path, folder: Path) -> None:
     }
     shown = visible(json.dumps(results, indent=4, ensure_ascii=False), keep="\n")
     files["results.json"] = f"{shown}\n".encode()
-    (folder / "checksums").mkdir(parents=True, exist_ok=True)
-    for name, data in files.items():
-        write_atomically(folder / name, data)
-        write_atomically(folder / "checksums" / f"{name}.txt", hashlib.sha256(data).hexdigest())
+    with (
+        opened_folder(folder, make=True) as place,
+        opened_folder(folder / "checksums", make=True) as sums,
+    ):
+        for name, data in files.items():
+            place.write(name, data)
+            sums.write(f"{name}.txt", hashlib.sha256(data).hexdigest())
 
 
 def acro_output(record: Record, files: list[str], timestamp: str) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from narcissus.report.reach import (
     limits_text,
     written,
 )
-from narcissus.results import LEFT_OUT, WEAK, Grade, Status
+from narcissus.results import FOR_COPIES, LEFT_OUT, WEAK, Grade, Status
 from narcissus.rows import Decision, Quantity, StudyJudgement, Unaccounted
 from narcissus.study.plugins import GIVEN
 from narcissus.study.record import Record
@@ -584,7 +584,7 @@ def plain(assumption: str) -> str:
 
 def _unseen(record: Record, glance: Glance) -> str:
     left = [one.reason.rstrip(".") for one in record.not_assessed if one.quantity == LEFT_OUT]
-    columns = re.findall(r"(?:^|; )([^;(]+) \(", left[0]) if left else []
+    columns = re.findall(rf"(?:^|; )([^;(]+) \((?!{FOR_COPIES})", left[0]) if left else []
     named = [one for one in columns if not one.startswith("a column ")]
     said = [one for one in columns if one not in named]
     if named:

@@ -14,7 +14,8 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from narcissus._files import read_bytes, write_atomically
+from narcissus._files import read_bytes
+from narcissus._folders import opened_folder
 from narcissus.errors import InputError, StoreError
 
 FILE = "digest.key"
@@ -49,8 +50,8 @@ def kept_key(folder: Path, *, make: bool = False, name: str = FILE) -> bytes | N
         return None
     key = secrets.token_bytes(_BYTES)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, f"{key.hex()}\n", private=True)
+        with opened_folder(folder, make=True) as place:
+            place.write(name, f"{key.hex()}\n", private=True)
     except OSError as error:
         raise StoreError(f"cannot keep the key in {path}: {error}") from error
     return key

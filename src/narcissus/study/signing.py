@@ -37,11 +37,16 @@ def read_private_key(path: Path) -> Any:
     return key
 
 
-def sign(record: Path, key: Any) -> Path:
-    """Sign a record with a private key; return the file of the signature."""
-    signature = key.sign(read_bytes(record, largest=LARGEST))
+def sign(record: Path, key: Any, content: str | None = None) -> Path:
+    """Sign a record with a private key; return the file of the signature.
+
+    content: The text that was written as the record; None reads the file. Who can write in its
+        folder could put another there before it is read, and that would be signed.
+    """
+    data = read_bytes(record, largest=LARGEST) if content is None else content.encode()
+    signature = key.sign(data)
     target = signature_path(record)
-    write_atomically(target, base64.b64encode(signature).decode() + "\n")
+    write_atomically(target, base64.b64encode(signature).decode() + "\n", links=False)
     return target
 
 

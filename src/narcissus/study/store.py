@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from narcissus._arrays import MOST_UNPACKED, Arrays, pack, unpack
 from narcissus._files import is_ours
+from narcissus._folders import OpenedFolder, opened_folder
 from narcissus.errors import StoreError
 from narcissus.observer import SILENT, Observer
 
@@ -121,16 +122,20 @@ class TrialStore:
         )
 
     def _open_locked(self) -> io.FileIO:
-        self._refuse_strange()
-        flags = os.O_RDWR | os.O_CREAT
-        for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):
-            flags |= getattr(os, name, 0)
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NONBLOCK", 0)
         try:
-            file = open(  # noqa: SIM115 (held as long as the store)
-                self.path, "r+b", buffering=0, opener=lambda path, _: os.open(path, flags, 0o600)
-            )
+            with opened_folder(self.folder) as place:
+                self._refuse_strange(place.lstat(FILE))
+                file = os.fdopen(place.open(FILE, flags, 0o600), "r+b", buffering=0)
         except OSError as error:
             raise self._unwritable(error) from error
+        try:  # what was opened, whatever was there when it was looked at
+            self._refuse_strange(there := os.fstat(file.fileno()))
+            with opened_folder(self.folder) as place:
+                self._refuse_shared(place, there)
+        except BaseException:
+            file.close()
+            raise
         if not _lock(file):
             file.close()
             raise StoreError(
@@ -139,21 +144,28 @@ class TrialStore:
             )
         return file
 
-    def _refuse_strange(self) -> None:
+    def _refuse_strange(self, there: os.stat_result | None) -> None:
         """Refuse what is not a file of its own: a link would have us write to wherever it leads."""
-        with suppress(FileNotFoundError):
-            found = self.path.lstat()
-            if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
-                raise StoreError(
-                    f"{self.path} is a link, a folder or a pipe, and no file that a run has left "
-                    "there: remove it, or choose another folder with --out"
-                )
+        if there is not None and (not stat.S_ISREG(there.st_mode) or there.st_nlink > 1):
+            raise StoreError(
+                f"{self.path} is a link, a folder or a pipe, and no file that a run has left "
+                "there: remove it, or choose another folder with --out"
+            )
+
+    def _refuse_shared(self, place: OpenedFolder, there: os.stat_result) -> None:
+        """Refuse a file of another user: whoever owns it reads and changes trials meanwhile."""
+        if not place.is_of_this_user(there):
+            raise StoreError(
+                f"{self.path} belongs to another user, or others may write it: choose another "
+                "folder with --out, or remove it"
+            )
 
     def _read(self, observer: Observer, *, restart: bool) -> _Found:
         """Index the file's trials, and leave it so that the next one can be appended."""
         if restart:
-            for name in RESULTS:
-                (self.folder / name).unlink(missing_ok=True)
+            with opened_folder(self.folder) as place:
+                for name in RESULTS:
+                    place.remove(name)
             return self._begin()
         found = _scan(self._file, self._secret)
         if found.identity not in {self._identity, None} and found.more:
@@ -217,7 +229,7 @@ class TrialStore:
         while os.path.lexists(aside := self.folder / f"trials.damaged-{number}.store"):
             number += 1
         try:
-            with open(aside, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as copy:
+            with opened_folder(self.folder) as place, _new_file(place, aside.name) as copy:
                 self._file.seek(0)
                 while piece := self._file.read(_PIECE):
                     copy.write(piece)
@@ -332,10 +344,17 @@ def _lock(file: io.FileIO) -> bool:
     return True
 
 
+def _new_file(place: OpenedFolder, name: str) -> io.FileIO:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    return os.fdopen(place.open(name, flags, 0o600), "wb", buffering=0)
+
+
 def _require_writable(folder: Path) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):  # no name that somebody could have taken
+        with (
+            opened_folder(folder, make=True),
+            tempfile.TemporaryFile(dir=folder),  # no name that somebody could have taken
+        ):
             pass
     except OSError as error:
         raise StoreError(f"cannot write to the results folder {folder}: {error}") from error

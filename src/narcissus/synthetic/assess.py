@@ -59,6 +59,8 @@ BY_CHANCE = 1.0
 """Standard errors by which an attack may separate people where nothing is linked."""
 
 
+BY_FILE = "guessed right by as many rows of the file alone"
+BY_OTHERS = "guessed right by as many other people's records alone"
 RiskName = Literal["inference", "singling out", "singling out by a value", "linkability"]
 BY_VALUE: RiskName = "singling out by a value"
 RISKS: tuple[RiskName, ...] = ("inference", "singling out", BY_VALUE, "linkability")
@@ -516,7 +518,8 @@ def assess_file(
     observer.advance()
     near = NearRows(files, known, tuple(secrets.values()))
     for name, columns in secrets.items():
-        risks.append(_inference(files, halves, name, Inference(files, columns, known, near)))
+        inference = Inference(files, columns, known, near)
+        risks.append(_inference(files, halves, name, inference, child(entropy, 6)))
         observer.advance()
     risks += _singling_out(files, halves, child(entropy, 1))
     observer.advance()
@@ -586,7 +589,9 @@ def _scored(attempt: Callable[[Positions], Wins], halves: Halves) -> tuple[Wins,
     return real, control if control.size else None
 
 
-def _inference(files: GivenFiles, halves: Halves, name: str, inference: Inference) -> Risk:
+def _inference(
+    files: GivenFiles, halves: Halves, name: str, inference: Inference, rng: np.random.Generator
+) -> Risk:
     """Guess a secret from the synthetic rows, and from people who are not scored."""
     attempts = inference.attempts()
     rows = files.rows("synthetic")
@@ -608,10 +613,40 @@ def _inference(files: GivenFiles, halves: Halves, name: str, inference: Inferenc
     decoys = {} if control is not None else _against_decoys(
         inference, attempts[attack], halves.scored, others
     )  # fmt: skip
+    if control is None:
+        decoys |= _beside_others(
+            attempts, (choose_on, halves.scored), rng.permutation(rows), others
+        )
     return Risk(
         *("inference", name, attack, tried, real, control, guess, guessed_real, guessed_control),
         facts=decoys,
     )
+
+
+def _beside_others(
+    attempts: Mapping[str, Callable[..., Wins]],
+    people: tuple[Positions, Positions],
+    rows: Positions,
+    others: Positions,
+) -> dict[str, int]:
+    """Count who is guessed right by rows of the file alone, and by as many other people alone.
+
+    Where the file is a fresh sample, both are as likely: rows of the file and other people are
+    exchangeable. The attack is the one that does best by both together on the first ``people``;
+    it is scored on the second.
+    """
+    many = min(len(rows), len(others))
+    sides = rows[:many], others[:many]
+    scores = {
+        name: sum(float(attack(people[0], side).mean()) for side in sides)
+        for name, attack in attempts.items()
+    }
+    attack = attempts[max(scores, key=lambda name: scores[name])]
+    by_file, by_others = (attack(people[1], side) for side in sides)
+    return {
+        BY_FILE: int((by_file & ~by_others).sum()),
+        BY_OTHERS: int((by_others & ~by_file).sum()),
+    }
 
 
 def _against_decoys(

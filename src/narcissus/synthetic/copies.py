@@ -387,6 +387,53 @@ def _near(views: Views, ours: Positions, exact: Flags) -> tuple[int | None, floa
     return int((near & ~exact).sum()), expected
 
 
+def copies_but_one(views: Views, ours: Positions, like: Copies) -> Copies | None:
+    """Count who stands in the file but for one column, whichever it is; decoys of ``like``.
+
+    Two rows are near if they agree in all columns but one, or in all. Somebody is unique whom
+    nobody else of the data is near. As of equal rows, chance alone tells which row of a pair that
+    is near nobody else is the fresh one, so such pairs of the data limit coincidences. None where
+    columns are too few, or rows of the file are coarse in different ways.
+    """
+    width = len(views.fine)
+    if width < TELLING or len(views.kinds) > 1 or not len(ours):
+        return None
+    both, people = np.concatenate([ours, views.rows]), len(ours)
+    keys = views.keys(both, 0, range(width))
+    # of each row: the first and the last person who is near it, and whether one set has two
+    first, last = np.full(len(both), people), np.full(len(both), -1)
+    is_crowded = np.zeros(len(both), np.bool_)
+    own = np.arange(people)
+    for column in range(width):
+        (places,) = _places(keys - views.bits[column][views.codes(column, 0)[both]])
+        here = places[:people]
+        size = int(places.max()) + 1
+        many = np.bincount(here, minlength=size)
+        total = np.bincount(here, own, size).astype(np.int64)
+        others, rest = many[places], total[places]
+        others[:people] -= 1
+        rest[:people] -= own
+        is_near = others == 1
+        first[is_near] = np.minimum(first, rest)[is_near]
+        last[is_near] = np.maximum(last, rest)[is_near]
+        is_crowded |= others > 1
+    is_single = (first == last) & ~is_crowded
+    unique = (last[:people] < 0) & ~is_crowded[:people]
+    partner = np.where(is_single[:people], first[:people], own)
+    pairs = int(((partner != own) & (partner[partner] == own)).sum())
+    rows = is_single[people:]
+    hit = np.unique(first[people:][rows])
+    return replace(
+        like,
+        people=people,
+        unique=int(unique.sum()),
+        standing=int(unique[hit].sum()),
+        pairs=pairs / 2,
+        absent=None,
+        twins=None,
+    )
+
+
 def _is_data(here: Positions, there: Positions) -> float | None:
     """Return the chance that a random division has the same rows on both sides; None: it has not.
 

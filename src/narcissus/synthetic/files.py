@@ -16,6 +16,7 @@ from narcissus._pandas import pd
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError, for_each
 from narcissus.synthetic.coarse import Coarse, coarse_of
+from narcissus.synthetic.written import as_known, ways_of
 from narcissus.tables import Bins, Table
 from narcissus.tables.coding import MISSING_LABEL, reading_of
 from narcissus.tables.counted import Reading, complete
@@ -157,6 +158,7 @@ def read_files(
     missing: MissingPolicy = "refuse",
     read_as: Mapping[str, ReadAs] | None = None,
     unit: str | None = None,
+    same: Mapping[str, str] | None = None,
 ) -> GivenFiles:
     """Read the files of an audit together.
 
@@ -173,6 +175,7 @@ def read_files(
     control: people of the same population who are not in the data; None if there are none.
     columns, drop, bins, missing, read_as: as for `read_table`; ``drop`` may name a column of only
         one file. A column in ``read_as`` is not checked for overlapping values.
+    same: columns of ``real`` that ``synthetic`` has under another name, and that name.
     unit: column of ``real`` and ``control`` that names the person or household of a row, no column
         of the data. Rows of one unit depend on one another, so one of each is tried.
 
@@ -183,7 +186,7 @@ def read_files(
     given = {"real": real, "synthetic": synthetic, "control": control}
     sources = {name: source for name, source in given.items() if source is not None}
     reading = Reading(checked_bins(bins), missing, 3 * MOST_ROWS, drop, read_as or {})
-    raws, left_out, named = _opened(sources, columns, drop, unit)
+    raws, left_out, named = _opened(sources, columns, drop, unit, same or {})
     reading.check(list(raws["real"]))
     if missing == "drop":
         named = {n: c[~np.any([r.gaps for r in raws[n].values()], 0)] for n, c in named.items()}
@@ -230,9 +233,12 @@ def _opened(
     columns: Sequence[str] | None,
     drop: Sequence[str],
     unit: str | None,
+    same: Mapping[str, str],
 ) -> tuple[dict[str, Raw], list[str], dict[str, NDArray[np.int64]]]:
     """Read the files unconverted, list columns dropped without request, number each row's unit."""
     names = {name: column_names_of(name, source) for name, source in sources.items()}
+    named_in_data = {other: name for name, other in same.items()}
+    names["synthetic"] = [named_in_data.get(name, name) for name in names["synthetic"]]
     for column in drop:
         if not any(column in there for there in names.values()):
             raise InputError(f"the real file: {unknown_column(column, names['real'])}")
@@ -254,7 +260,11 @@ def _opened(
             raise InputError(f"the {name} file: {unknown_column(unit, names[name])}")
         if columns is None and has_index(names[name]) and names[name][0] not in drop:
             left_out.append(f"Left out of the {name} file: its first column, an index")
-        raw, remarks = raw_columns(name, source, kept, here)
+        theirs = same if name == "synthetic" else {}
+        wanted = [theirs.get(column, column) for column in kept]
+        raw, remarks = raw_columns(name, source, wanted, [theirs.get(c, c) for c in here])
+        back = named_in_data if name == "synthetic" else {}
+        raw = [replace(column, name=back.get(column.name, column.name)) for column in raw]
         found[name] = {column.name: column for column in raw}
         left_out += [f"Of the {name} file: {text}" for text in remarks]
     order = sorted(found["real"])
@@ -363,17 +373,22 @@ def _together(column: str, raws: Mapping[str, Raw], reading: Reading) -> _Togeth
     for name, counts in people.items():
         if name != "real" and read_as is None:
             there = _as_known(counts, coarse)
-            note = require_overlap(
-                column,
-                ("real", name),
-                people["real"],
-                there,
-                binned=is_binned,
-                error=OVERLAP_ERROR / len(raws["real"]) / (len(people) - 1),
-            )
+            share = OVERLAP_ERROR / len(raws["real"]) / (len(people) - 1)
+            try:
+                note = require_overlap(
+                    column, ("real", name), people["real"], there, binned=is_binned, error=share
+                )
+            except InputError:
+                stands_for = _standing_for(like, counts, people["real"])
+                if name != "synthetic" or not stands_for:
+                    raise
+                number = list(raws).index(name)
+                codes[number], note = _replaced(column, codes[number], place, stands_for)
             notes += [note] * bool(note)
     whole, values = np.concatenate(codes), list(place)
     if coarse is None:
+        used, whole = np.unique(whole, return_inverse=True)
+        values = [values[at] for at in used]
         return _Together(RawColumn(column, values, whole), readings, notes, None, whole)
     number = {value: at for at, value in enumerate(coarse.values)}
     fine = np.array([number[value] for value in values], np.int64)[whole]
@@ -385,6 +400,33 @@ def _together(column: str, raws: Mapping[str, Raw], reading: Reading) -> _Togeth
         f"{shown}): each is matched with what it stands for"
     )
     return _Together(RawColumn(column, blocks, block[fine]), readings, notes, coarse, fine)
+
+
+def _standing_for(
+    like: Spelled | None, counts: Mapping[Value, int], people: Mapping[Value, int]
+) -> tuple[str, dict[Value, Value]] | None:
+    """Return how a file writes all numbers of the data, and which each stands for."""
+    if like is None or like.kind != "numbers":
+        return None
+    ours, theirs = ([v for v in side if not isinstance(v, str)] for side in (people, counts))
+    ways = ways_of("numbers", ours, {v: counts[v] for v in theirs}, {v: people[v] for v in ours})
+    if len(ways) != 1:
+        return None
+    return ways[0].words, as_known(ways[0], ours, theirs)
+
+
+def _replaced(
+    column: str,
+    codes: NDArray[np.int64],
+    place: Mapping[Value | None, int],
+    stands_for: tuple[str, Mapping[Value, Value]],
+) -> tuple[NDArray[np.int64], str]:
+    """Replace numbers of the file by those of the data that they stand for."""
+    words, meant = stands_for
+    found = np.arange(len(place))
+    for value, known in meant.items():
+        found[place[value]] = place[known]
+    return found[codes], f"In the synthetic file `{column}` is {words}: read as the data's numbers"
 
 
 def _in_case(found: Spelled, like: Spelled | None) -> Spelled:

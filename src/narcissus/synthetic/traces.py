@@ -22,8 +22,10 @@ from narcissus.evidence.intervals import TwoSamples
 from narcissus.synthetic.copies import (
     Copies,
     FileFacts,
+    Standing,
     Views,
     beside_control,
+    copies_but_one,
     copies_by,
     file_facts,
 )
@@ -31,11 +33,19 @@ from narcissus.synthetic.whole import WholeColumn, WholeFiles
 
 Positions = NDArray[np.int64]
 How = Literal["all columns", "columns that are used", "but one column", "columns left out",
-              "one column", "two columns", "numbers of people", "nearest records"]  # fmt: skip
+              "one column", "two columns", "numbers of people", "nearest records",
+              "all columns but any one"]  # fmt: skip
 WHOLE: How = "all columns"
+BUT_ANY: How = "all columns but any one"
 NEAREST: How = "nearest records"
 PRIMARY = 0.5
-"""Share of the error for all columns; the other sets divide the rest."""
+"""Share of the error for all columns; the other sets divide the rest.
+
+With a control two claims divide it: more than of the control, and more than by coincidence. A
+control of few people would hide what no coincidence explains.
+"""
+BUT_ANY_SHARE = 0.2
+"""Share of the error for rows that are a person's but for one column, whichever it is."""
 MOST_PAIRED = 12
 """Most columns of which any two are looked at together."""
 MOST_BUT_ONE = 40
@@ -46,7 +56,8 @@ _SPREAD = 20  # fewest of these
 FINE = 0.25
 """Different numbers for each person from which on a column has distances."""
 _MOST_NEAR = 12  # columns by which the nearest record is sought
-_MOST_SOUGHT = 50_000  # rows of a side
+MOST_SOUGHT = 50_000
+"""Most rows of a side whose nearest records are sought."""
 _LOOKED_AT = 2_000  # people whose nearest neighbour is sought
 NEARER = 0.01
 """Share of the people who are nearer to another than what counts as near."""
@@ -58,6 +69,10 @@ STRIKING = 10
 """A set strikes if it would be shown at so small a part of the error, were it the only one."""
 MOST_LIMITED = 5
 """Most striking sets whose excess is limited exactly, those of most people."""
+OWN_VALUES = 0.001
+"""Error of telling that values of single columns stand in the file beyond coincidence."""
+NAMELESS = 0.9
+"""Part of a limit that counts where columns are compared that have no name."""
 ALIKE_ROWS = 0.002
 """Error of the test of whether rows with one number are alike."""
 
@@ -150,6 +165,9 @@ class Traces:
     each: tuple[Trace, ...]  # the first is that of all columns
     linked: tuple[Linked, ...]
     near: NearPeople | None
+    # people whose own value of one column that is used stands in the file: facts that decide
+    # nothing, since a generator may draw each column's values from those of the data
+    values: tuple[Standing, ...] = ()
 
     def deciding(self, error: float, *, beside: bool) -> Trace:
         """Return the set of columns by which most people surely stand in the file.
@@ -159,7 +177,12 @@ class Traces:
         striking = [t for t in self.each[1:] if t.is_striking(error / STRIKING, beside=beside)]
         striking.sort(key=lambda t: -t.copies.standing / max(1, t.copies.unique))
         some = [self.each[0], *striking[:MOST_LIMITED]]
-        return max(some, key=lambda t: t.excess(error, beside=beside)[1]) if striking else some[0]
+
+        def limit(trace: Trace) -> float:
+            # a set of named columns tells more than that some column may differ
+            return trace.excess(error, beside=beside)[1] * (NAMELESS if trace.how == BUT_ANY else 1)
+
+        return max(some, key=limit) if striking else some[0]
 
 
 def trace_of_all(facts: FileFacts) -> Trace:
@@ -199,11 +222,34 @@ def traces_of(
             found.append(("numbers of people", (column.name,), numbered, beside))
     near, reached = _near(files, ours, others, facts.copies, rng)
     found += [reached] if reached is not None else []
-    share = (1 - PRIMARY) / max(1, len(found))
-    first = replace(trace_of_all(facts), share=PRIMARY if found else 1.0)
+    but_any = copies_but_one(Views(whole, child(entropy, 5)), ours, facts.copies)
+    rest = 1 - PRIMARY - (0.0 if but_any is None else BUT_ANY_SHARE)
+    share = rest / max(1, len(found))
     each = [Trace(how, names, share, copies, beside) for how, names, copies, beside in found]
+    if but_any is not None:
+        each.insert(0, Trace(BUT_ANY, whole.names, 1 - PRIMARY - share * len(found), but_any, None))
+    first = replace(trace_of_all(facts), share=PRIMARY if each else 1.0)
+    if first.beside is not None:
+        first = replace(first, share=first.share / 2)
+        each.insert(0, replace(first, beside=None))
     linked = [_linked(files, column, rng) for column in files.columns if column.is_dense]
-    return Traces(facts, (first, *each), tuple(one for one in linked if one is not None), near)
+    numbering = tuple(column for column in linked if column is not None)
+    values = _own_values(files, used, ours, facts.copies, rng)
+    return Traces(facts, (first, *each), numbering, near, values)
+
+
+def _own_values(
+    files: WholeFiles, used: Sequence[str], ours: Positions, like: Copies, rng: np.random.Generator
+) -> tuple[Standing, ...]:
+    """Count people whose own value stands in the file, beyond what chance explains."""
+    columns = [column for column in files.columns if column.name in used]
+    columns = [c for c in columns if not (c.is_dense or c.names_people) and _is_telling(files, c)]
+    found: list[Standing] = []
+    for column in columns:
+        many = copies_by(Views(files.select([column.name]), rng), ours, like)
+        if many.standing > many.most_coincidences(OWN_VALUES / len(columns)):
+            found.append(Standing((column.name,), many.unique, many.standing, many.expected))
+    return tuple(found)
 
 
 def _primary(files: WholeFiles) -> list[str]:
@@ -315,7 +361,7 @@ def _near(
     """
     columns = _with_distances(files)
     made = files.rows("synthetic")
-    if len(columns) < 2 or max(len(ours), len(made), len(others)) > _MOST_SOUGHT:
+    if len(columns) < 2 or max(len(ours), len(made), len(others)) > MOST_SOUGHT:
         return None, None
     numbers = np.column_stack([c.numbers[c.codes] for c in columns if c.numbers is not None])
     complete: NDArray[np.bool_] = np.asarray(np.isfinite(numbers).all(axis=1))

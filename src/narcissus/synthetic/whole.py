@@ -26,7 +26,7 @@ from narcissus.synthetic.files import (
     numbered_units,
     raw_columns,
 )
-from narcissus.synthetic.written import Written, ways_of_dates, ways_of_numbers
+from narcissus.synthetic.written import Written, day_of, ways_of
 from narcissus.tables.sources import has_index
 from narcissus.tables.spelling import ReadAs, Spelled, Value, number_in, spelled
 from narcissus.tables.tally import RawColumn, ValueTally
@@ -36,6 +36,8 @@ Numbers = NDArray[np.float64]
 SAME = 0.5
 """Share of a column's values that stand in another where these are one under two names."""
 _FEWEST = 10  # of these values
+ALIKE_COUNTS = 0.95
+"""Share of the rows that have the same values where two columns are one under two names."""
 DISTINCT = 0.9
 """Share of the people with a value of their own from which on a column names them."""
 DENSE = 0.02
@@ -117,12 +119,14 @@ def read_whole(
     irrelevant: Sequence[str] = (),
     read_as: Mapping[str, ReadAs] | None = None,
     unit: str | None = None,
+    same: Mapping[str, str] | None = None,
 ) -> WholeFiles:
     """Read every column of the data that the file has too, under this or a similar name.
 
     irrelevant: Columns that the user declared to be of no matter.
     read_as: How to read columns whose values do not settle it.
     unit: Column of the data and the control that names each row's person or household.
+    same: Columns of the data that the file has under another name, and that name.
     """
     given = {"real": real, "synthetic": synthetic, "control": control}
     sources = {name: source for name, source in given.items() if source is not None}
@@ -133,6 +137,9 @@ def read_whole(
         drop += [there[0]] if has_index(there) and there[0] not in drop else []
         columns, _ = raw_columns(name, source, None, drop)
         raws[name] = {column.name: column for column in columns}
+    for column, other in (same or {}).items():
+        if other in raws["synthetic"]:
+            raws["synthetic"][column] = raws["synthetic"].pop(other)
     units = {n: raws[n].pop(unit) for n in ("real", "control") if unit and unit in raws.get(n, {})}
     raws["synthetic"].pop(unit or "", None)
     names = _paired(raws["real"], raws["synthetic"])
@@ -187,6 +194,16 @@ def _plainly(name: str) -> str:
     return re.sub(r"[\W_]+", "", name.casefold()) or name
 
 
+def paired_columns(real: Source, synthetic: Source) -> dict[str, str]:
+    """Return the columns of the data that the file has under another name, and that name."""
+    raws: list[Raw] = []
+    for name, source in (("real", real), ("synthetic", synthetic)):
+        drop = [column for column in column_names_of(name, source) if not column]
+        columns, _ = raw_columns(name, source, None, drop)
+        raws.append({column.name: column for column in columns})
+    return {name: other for name, other in _paired(*raws).items() if name != other}
+
+
 def _paired(real: Raw, synthetic: Raw) -> dict[str, str]:
     """Return which column of the file is which of the data, by name, spelling or values."""
     found = {name: name for name in real if name in synthetic}
@@ -207,6 +224,38 @@ def _paired(real: Raw, synthetic: Raw) -> dict[str, str]:
                 found[name] = other
                 left.remove(other)
                 break
+    for other in left:  # of few values: as many rows of each, or texts that are the same
+        alike = [n for n in real if n not in found and _are_alike(real[n], synthetic[other])]
+        rivals = [o for o in left if any(_are_alike(real[n], synthetic[o]) for n in alike)]
+        if len(alike) == len(rivals) == 1:
+            found[alike[0]] = other
+    return found
+
+
+def _are_alike(real: RawColumn, synthetic: RawColumn) -> bool:
+    """Check whether two columns have the same texts, or as many rows of each value."""
+    ours, theirs = (_counted(column) for column in (real, synthetic))
+    if min(len(ours), len(theirs)) < 2:
+        return False
+    if ours.keys() == theirs.keys() and all(isinstance(value, str) for value in ours):
+        return True
+    totals = sum(ours.values()), sum(theirs.values())
+    share = sum(
+        min(ours[value] / totals[0], theirs[value] / totals[1])
+        for value in ours.keys() & theirs.keys()
+    )
+    return len(ours) >= _FEWEST and share >= ALIKE_COUNTS
+
+
+def _counted(column: RawColumn) -> dict[Value, int]:
+    """Count the rows of each value, numbers as numbers."""
+    times = np.bincount(column.codes, minlength=len(column.distinct)).tolist()
+    found: dict[Value, int] = {}
+    for value, many in zip(column.distinct, times, strict=True):
+        if value is not None and many:
+            number = number_in(value)
+            key = folded(str(value)) if number is None else number
+            found[key] = found.get(key, 0) + many
     return found
 
 
@@ -288,7 +337,8 @@ def _column(name: str, each: Mapping[str, RawColumn], read_as: ReadAs | None) ->
         rank = np.empty(len(values), np.int64)
         rank[order] = np.arange(len(values))
         whole, values = rank[whole], [values[at] for at in order]
-        ways = _ways(like.kind, [v for v in known if v is not None], sides["synthetic"])
+        some = [value for value in known if value is not None]
+        ways = ways_of(like.kind, some, sides["synthetic"], sides["real"])
         cover = _levels(values, known, list(sides["synthetic"]), ways) if ways else None
         written = tuple(dict.fromkeys(way.words for way in ways))
     return WholeColumn(
@@ -300,19 +350,6 @@ def _order(value: Value | None) -> tuple[int, float, str]:
     if value is None:
         return 2, 0.0, ""
     return (1, 0.0, value) if isinstance(value, str) else (0, float(value), "")
-
-
-def _ways(kind: str, known: Sequence[Value], own: Mapping[Value | None, int]) -> list[Written]:
-    """Return the ways that the file writes this column in, coarser than the data."""
-    theirs = {value: times for value, times in own.items() if value is not None}
-    if kind == "dates":
-        return ways_of_dates(known, list(theirs))
-    if kind != "numbers":
-        return []
-    numbers = np.array([v for v in known if not isinstance(v, str)], np.float64)
-    there = {v: n for v, n in theirs.items() if not isinstance(v, str)}
-    times = np.array(list(there.values()), np.int64)
-    return ways_of_numbers(numbers, np.array(list(there), np.float64), times)
 
 
 def _levels(
@@ -351,7 +388,7 @@ def _placed(values: Sequence[Value | None]) -> tuple[Numbers | None, float]:
         return None, 0.0
     dates = [_DATED.match(text) for text in texts]
     if all(dates):
-        days = [np.nan if v is None else _day(str(v)) for v in values]
+        days = [np.nan if v is None else day_of(str(v)) for v in values]
         return np.array(days), 1.0
     codes = [_CODE.fullmatch(text) for text in texts]
     if not all(codes) or len({(c[1], c[3]) for c in codes if c}) != 1:
@@ -359,13 +396,6 @@ def _placed(values: Sequence[Value | None]) -> tuple[Numbers | None, float]:
     return np.array(
         [np.nan if v is None else float(re.sub(r"\D", "", str(v))) for v in values]
     ), 1.0
-
-
-def _day(text: str) -> float:
-    try:
-        return float(np.datetime64(text[:10]).astype(np.int64))
-    except ValueError:
-        return float("nan")
 
 
 def _step(numbers: Numbers) -> float:

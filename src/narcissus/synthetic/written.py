@@ -9,8 +9,8 @@ shows follows from the digits that its values have.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 import numpy as np
@@ -31,6 +31,14 @@ _FEWEST = 3  # cells that are rounded in such a way
 _TIMES = 3  # as many of them as of those with one digit more
 _BEYOND = 0.002  # share of the cells beyond that of the data
 _TIE = 1e-9
+_BY_CHANCE = 1e-6  # chance up to which rows of the data's law lie on a grid
+_BLOCK = 8  # neighbouring numbers whose common step is sought
+_LARGEST = 2.0**52
+_FEWEST_MOVED = 10  # different numbers of a column that can have been moved
+_MOST_FITTED = 10_000
+_SLIGHT = 0.02  # what two files may differ by and be written alike
+_MOVED = 0.9  # share of the rows that agree where a file was moved
+_PART = 0.25  # of what disagrees where it is taken as it is
 _DATE = len("2020-12-31")
 _MONTH, _YEAR = len("2020-12"), len("2020")
 
@@ -61,68 +69,191 @@ def digits(numbers: Sequence[float]) -> tuple[Counts, Counts]:
     return places, significant
 
 
-def ways_of_numbers(known: Numbers, own: Numbers, times: Counts) -> list[Written]:
+def ways_of_numbers(
+    known: Numbers, own: Numbers, times: Counts, people: Counts | None = None
+) -> list[Written]:
     """Return the ways that a file writes numbers in, which are coarser than the data's.
 
     known: Different numbers of the data, shape (known,).
     own: Different numbers of the file, shape (own,).
     times: Rows of the file with each of these.
+    people: Rows of the data with each of ``known``; None: one of each.
     """
     total = int(times.sum())
     if not len(known) or not total:
         return []
+    people = np.ones(len(known), np.int64) if people is None else people
     written, short = own, _short(own)
     if times[short].sum() >= CLOSED * total:  # what 32 bits add to a decimal is none of its digits
         own = np.where(short, _shortest(own), own)
     ours, theirs = digits(known.tolist()), digits(own.tolist())
-    found: list[Written] = []
     is_there = np.isin(written, known)
-    if times[is_there].sum() < CLOSED * total:
-        here = int(times[is_there].sum())
-        found += _of_column(known, own, times, ours, theirs, here)
+    ways = _of_column(known, own, times, people, ours, theirs, is_there)
+    alike = max(
+        (_shared(way.known, people, way.own[way.members], times[way.members]) for way in ways),
+        default=0.0,
+    )
+    if (way := moved(known, people, own, times, alike)) is not None:
+        return [way]
     finest = int(ours[0].max())
     for first, last in _rounded_cells(ours[0], theirs[0], times, finest):
         members = (theirs[0] > first) & (theirs[0] <= last) & ~is_there
-        members &= ~np.any([one.members for one in found], axis=0) if found else True
+        members &= ~np.any([way.members for way in ways], axis=0) if ways else True
         if members.any():
-            found.append(_best(list(_rounded(known, own, last)), members, times))
-    return found
+            some = _rounded(known, own, last)
+            ways.append(_best([(members, way) for way in some], people, times))
+    return ways
 
 
 def _of_column(
     known: Numbers,
     own: Numbers,
     times: Counts,
+    people: Counts,
     ours: tuple[Counts, Counts],
     theirs: tuple[Counts, Counts],
-    here: int,
-) -> Iterator[Written]:
-    """Yield the way that a whole column is written in, if it is coarser than the data's.
+    is_there: Flags,
+) -> list[Written]:
+    """Return the way that a whole column is written in, if it is coarser than the data's.
 
-    here: Rows of the file with a number that the data have as it is.
+    is_there: Of each number of the file, whether the data have it as it is.
     """
-    total = times.sum()
-    most = [_most_of(part, times) for part in theirs]
+    total, here = int(times.sum()), int(times[is_there].sum())
+    places, significant = (_most_of(part, times) for part in theirs)
     short = _short(own)
-    ways: list[tuple[Flags, _Way]] = []
-    if most[0] < ours[0].max():
-        members = theirs[0] <= most[0]
-        ways += [(members, way) for way in _rounded(known, own, most[0])]
-    if most[1] < ours[1].max() and most[1] <= MOST_SIGNIFICANT:
-        members = theirs[1] <= most[1]
-        ways += [(members, way) for way in _shortened(known, own, most[1])]
-    if times[short].sum() >= CLOSED * total:
+    ways: list[tuple[Flags, _Writing]] = []
+    grid = _coarser_grid(known, own, times, people, places)
+    if grid is not None:
+        step, offset, members = grid
+        ways += [(members, way) for way in _rounded(known, own, places, step, offset)]
+    elif here >= CLOSED * total:
+        return []
+
+    def is_coarser(is_so: Flags) -> bool:
+        return _is_coarser(float(people[is_so].sum() / people.sum()), total)
+
+    if places < ours[0].max() and is_coarser(ours[0] <= places):
+        ways += [(theirs[0] <= places, way) for way in _rounded(known, own, places)]
+    if significant <= MOST_SIGNIFICANT and is_coarser(ours[1] <= significant):
+        ways += [(theirs[1] <= significant, way) for way in _shortened(known, own, significant)]
+    is_shorter = is_coarser(_short(known)) or is_coarser(_single(known))
+    if times[short].sum() >= CLOSED * total and is_shorter and not is_there.all():
         with np.errstate(over="ignore"):
             single = known.astype(np.float32), own.astype(np.float32)
-        ways.append((short, _Way("rounded to 32 bits", *single)))
+        ways.append((short, _Writing("rounded to 32 bits", *single)))
     hits = [_hits(way, members, times) for members, way in ways]
-    if hits and max(hits) > here:
-        members, way = ways[hits.index(max(hits))]
-        yield Written(way.words, members, _objects(way.known), _objects(way.own))
+    if not hits or (grid is None and max(hits) <= here):
+        return []
+    return [_best(ways, people, times)]
+
+
+def _coarser_grid(
+    known: Numbers, own: Numbers, times: Counts, people: Counts, places: int
+) -> tuple[int, int, Flags] | None:
+    """Return step, offset and members of the widest grid that nearly all rows lie on.
+
+    Both are in units of the last place. None if so many rows of the data's law might lie on it
+    by chance.
+    """
+    scale = 10.0**places
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled, ours = own * scale, known * scale
+    if places > MOST_SIGNIFICANT or np.abs(scaled).max() > _LARGEST:
+        return None
+    whole = np.rint(scaled).astype(np.int64)
+    is_whole = np.abs(scaled - whole) <= _TIE * np.maximum(1.0, np.abs(scaled))
+    total = int(times.sum())
+    for step in _steps(np.unique(whole[is_whole])):
+        rest = whole % step
+        shares = np.bincount(np.unique(rest[is_whole], return_inverse=True)[1], times[is_whole])
+        offset = int(np.unique(rest[is_whole])[shares.argmax()])
+        if shares.max() < CLOSED * total:
+            continue
+        apart = np.abs((ours - offset) / step - np.rint((ours - offset) / step))
+        share = float(people[apart <= _TIE * np.maximum(1.0, np.abs(ours))].sum() / people.sum())
+        members = is_whole & (rest == offset)
+        return (step, offset, members) if _is_coarser(share, total) else None
+    return None
+
+
+def _is_coarser(share: float, rows: int) -> bool:
+    """Check whether chance explains that rows are all of a form that a share of the data has."""
+    return rows * math.log(max(share, 1e-300)) < math.log(_BY_CHANCE)
+
+
+def _steps(whole: Counts) -> list[int]:
+    """Return steps that many sorted whole numbers may lie apart by, the widest first."""
+    found: set[int] = set()
+    for start in range(0, len(whole), _BLOCK):
+        some = np.diff(whole[start : start + _BLOCK + 1])
+        if len(some):
+            found.add(int(np.gcd.reduce(some)))
+    if len(whole) > 1:
+        found.add(int(np.gcd.reduce(np.diff(whole))))
+    return sorted(found, reverse=True)
+
+
+def moved(
+    known: Numbers, people: Counts, own: Numbers, times: Counts, alike: float = 0.0
+) -> Written | None:
+    """Return how a file moves or scales all numbers of the data, if it does.
+
+    That is so where the values of both, in order, lie on one line, but for rounding, and as many
+    rows have each. So it is seen where the whole data, or values like them, are written.
+
+    alike: Share of the rows that have the data's values if the file only rounds.
+    """
+    if len(known) < _FEWEST_MOVED or len(own) < _FEWEST_MOVED:
+        return None
+    as_they_are = max(alike, _shared(known, people, own, times))
+    if as_they_are > 1 - _SLIGHT:
+        return None
+    places = _most_of(digits(own.tolist())[0], times)
+    if places > MOST_SIGNIFICANT:
+        return None
+    many = int(min(people.sum(), times.sum(), _MOST_FITTED))
+    at = (np.arange(many) + 0.5) / many
+    here, there = _quantiles(known, people, at), _quantiles(own, times, at)
+    if not here.std() or not there.std():
+        return None
+    scale = 10.0**places
+    ways: list[tuple[float, Written]] = []
+    lines = [(1.0, float(np.mean(there - here)))]
+    for ordered in (here, here[::-1]):
+        slope, level = np.polyfit(ordered - here.mean(), there, 1)
+        lines.append((float(slope), float(level - slope * here.mean())))
+    for slope, level in lines:
+        keys = np.rint((slope * known + level) * scale), np.rint(own * scale)
+        share = _shared(keys[0], people, keys[1], times)
+        words = f"moved by {level:.4g}"
+        words = words if slope == 1 else f"in other units (times {slope:.4g}, plus {level:.4g})"
+        every = np.ones(len(own), np.bool_)
+        ways.append((share, Written(words, every, *map(_objects, keys))))
+    share, way = max(ways, key=lambda pair: pair[0])
+    is_better = 1 - share < _PART * (1 - as_they_are)
+    return way if share >= _MOVED and is_better else None
+
+
+def _quantiles(numbers: Numbers, times: Counts, at: Numbers) -> Numbers:
+    order = np.argsort(numbers)
+    place = np.searchsorted(np.cumsum(times[order]) / times.sum(), at)
+    return numbers[order][np.minimum(place, len(order) - 1)]
+
+
+def _shared(
+    known: NDArray[np.generic], people: Counts, own: NDArray[np.generic], times: Counts
+) -> float:
+    """Return the share of rows that two files have in common, value by value."""
+    values, place = np.unique(np.concatenate([known, own]), return_inverse=True)
+    ours, theirs = (
+        np.bincount(part, weight, len(values)) / max(1, weight.sum())
+        for part, weight in zip(np.split(place.ravel(), [len(known)]), (people, times), strict=True)
+    )
+    return float(np.minimum(ours, theirs).sum())
 
 
 @dataclass(frozen=True)
-class _Way:
+class _Writing:
     words: str
     known: NDArray[np.generic]
     own: NDArray[np.generic]
@@ -132,13 +263,18 @@ def _objects(values: NDArray[np.generic]) -> NDArray[np.object_]:
     return np.array(values.tolist(), dtype=object)
 
 
-def _hits(way: _Way, members: Flags, times: Counts) -> int:
+def _hits(way: _Writing, members: Flags, times: Counts) -> int:
     """Count the rows of the file with a number that the data have, written so."""
     return int(times[members & np.isin(way.own, way.known)].sum())
 
 
-def _best(ways: Sequence[_Way], members: Flags, times: Counts) -> Written:
-    way = max(ways, key=lambda way: _hits(way, members, times))
+def _best(ways: Sequence[tuple[Flags, _Writing]], people: Counts, times: Counts) -> Written:
+    """Return the way by which as many rows of the file have each value as of the data."""
+    shares = [
+        _shared(way.known, people, way.own[members], times[members]) * times[members].sum()
+        for members, way in ways
+    ]
+    members, way = ways[shares.index(max(shares))]
     return Written(way.words, members, _objects(way.known), _objects(way.own))
 
 
@@ -156,19 +292,30 @@ def _short(numbers: Numbers) -> Flags:
     return (single.astype(np.float64) == numbers) | (_shortest(numbers) == numbers)
 
 
+def _single(numbers: Numbers) -> Flags:
+    """Check which numbers are those of 32 bits."""
+    with np.errstate(over="ignore"):
+        return numbers.astype(np.float32).astype(np.float64) == numbers
+
+
 def _shortest(numbers: Numbers) -> Numbers:
     """Return the shortest decimals of the numbers in 32 bits."""
     with np.errstate(over="ignore"):
         return np.array([float(str(number)) for number in numbers.astype(np.float32)])
 
 
-def _rounded(known: Numbers, own: Numbers, places: int) -> Iterator[_Way]:
-    """Yield the ways to round to decimal places; negative ones are tens, hundreds."""
-    words = f"rounded to {places} decimal places" if places > 0 else "rounded to whole numbers"
-    words = words if places >= 0 else f"rounded to {10**-places:,}"
+def _rounded(
+    known: Numbers, own: Numbers, places: int, step: int = 1, offset: int = 0
+) -> Iterator[_Writing]:
+    """Yield the ways to round to so many steps of the last of these decimal places.
+
+    Negative places are tens, hundreds.
+    """
     scale = 10.0**places
+    words = _words(step / scale, offset / scale)
     with np.errstate(over="ignore", invalid="ignore"):
-        scaled, here = known * scale, np.rint(own * scale)
+        scaled = (known * scale - offset) / step
+        here = np.rint((own * scale - offset) / step)
         tie = _TIE * np.maximum(1.0, np.abs(scaled))
         rounds: list[Callable[[], Numbers]] = [
             lambda: np.rint(scaled),
@@ -178,13 +325,23 @@ def _rounded(known: Numbers, own: Numbers, places: int) -> Iterator[_Way]:
             lambda: np.ceil(scaled - tie),
         ]
         for number, way in enumerate(rounds):
-            yield _Way(words if number < 3 else words.replace("rounded", "cut"), way(), here)
+            yield _Writing(words if number < 3 else words.replace("rounded", "cut"), way(), here)
 
 
-def _shortened(known: Numbers, own: Numbers, significant: int) -> Iterator[_Way]:
+def _words(step: float, offset: float) -> str:
+    """Describe a rounding: by its decimal places, or by its step."""
+    places = -round(math.log10(step))
+    if offset or not math.isclose(step * 10.0**places, 1.0, rel_tol=1e-9):
+        start = f", from {offset:,.9g}" if offset else ""
+        return f"rounded to steps of {step:,.9g}{start}"
+    words = f"rounded to {places} decimal places" if places > 0 else "rounded to whole numbers"
+    return words if places >= 0 else f"rounded to {10**-places:,}"
+
+
+def _shortened(known: Numbers, own: Numbers, significant: int) -> Iterator[_Writing]:
     """Yield the ways to keep so many significant digits."""
     words = f"rounded to {significant} significant digits"
-    yield _Way(
+    yield _Writing(
         words,
         np.array([float(f"{number:.{significant}g}") for number in known]),
         np.array([float(f"{number:.{significant}g}") for number in own]),
@@ -213,7 +370,8 @@ def _rounded_cells(
 
 def ways_of_dates(known: Sequence[Value], own: Sequence[Value]) -> list[Written]:
     """Return how a file cuts dates: without the time, the day or the month."""
-    strange = [value for value in own if value not in set(known)]
+    there = set(known)
+    strange = [value for value in own if value not in there]
     lengths = {len(str(value)) for value in strange}
     words = {_DATE: "without the time", _MONTH: "without the day", _YEAR: "the year alone"}
     if len(lengths) != 1 or (length := lengths.pop()) not in words:
@@ -222,3 +380,55 @@ def ways_of_dates(known: Sequence[Value], own: Sequence[Value]) -> list[Written]
         return []
     cut = [np.array([str(v)[:length] for v in values], dtype=object) for values in (known, own)]
     return [Written(words[length], np.isin(np.array(own, dtype=object), strange), *cut)]
+
+
+def ways_of(
+    kind: str,
+    known: Sequence[Value],
+    own: Mapping[Value | None, int],
+    people: Mapping[Value | None, int],
+) -> list[Written]:
+    """Return the ways that the file writes this column in, coarser than the data.
+
+    own, people: Rows of the file and of the data with each value.
+    """
+    theirs = {value: times for value, times in own.items() if value is not None}
+    counts = np.array([people.get(value, 0) for value in known], np.int64)
+    if kind == "dates":
+        return ways_of_dates(known, list(theirs)) or _moved_days(known, counts, theirs)
+    if kind != "numbers":
+        return []
+    is_number = np.array([not isinstance(v, str) for v in known], np.bool_)
+    numbers = np.array([v for v in known if not isinstance(v, str)], np.float64)
+    there = {v: n for v, n in theirs.items() if not isinstance(v, str)}
+    times = np.array(list(there.values()), np.int64)
+    return ways_of_numbers(numbers, np.array(list(there), np.float64), times, counts[is_number])
+
+
+def _moved_days(known: Sequence[Value], people: Counts, own: Mapping[Value, int]) -> list[Written]:
+    """Return by how many days the file moves all dates, if it does."""
+    ours, theirs = (np.array([day_of(str(v)) for v in values]) for values in (known, own))
+    if not (np.isfinite(ours).all() and np.isfinite(theirs).all()):
+        return []
+    way = moved(ours, people, theirs, np.array(list(own.values()), np.int64))
+    return [] if way is None else [replace(way, words=f"{way.words} days")]
+
+
+def day_of(text: str) -> float:
+    """Return the day of a date, counted from 1970; nan of what is none."""
+    try:
+        return float(np.datetime64(text[:_DATE]).astype(np.int64))
+    except ValueError:
+        return float("nan")
+
+
+def as_known(way: Written, known: Sequence[Value], own: Sequence[Value]) -> dict[Value, Value]:
+    """Return, for each value of a file, the value of the data that it stands for."""
+    keys = way.known.astype(np.float64)
+    order = np.argsort(keys, kind="stable")
+    found: dict[Value, Value] = {}
+    for value, key in zip(own, way.own.astype(np.float64), strict=True):
+        at = int(np.searchsorted(keys[order], key))
+        near = order[max(0, at - 1) : at + 1]
+        found[value] = known[int(near[np.abs(keys[near] - key).argmin()])]
+    return found

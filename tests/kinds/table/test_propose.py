@@ -255,7 +255,7 @@ def test_every_proposal_has_its_reason_and_the_study_is_one(tmp_path):
     text = "\n".join(lines)
     for said in (
         "looks like an identifier by its name: 400 values",
-        "no name: an index",
+        "has no name: an index",
         "code for a missing value",
         "the 20 most common stay",
         '`job`: "?" (',

@@ -202,7 +202,7 @@ def test_what_speaks_against_a_release(numbers, attack, share):
     blind = {"gain": -0.01, "gain_low": -0.4, "gain_low_joint": -0.4, "gain_high": 0.3}
     assert said(attacks={"a": attack(**blind)}) != []
     assert said(attacks={"a": attack(**blind, uses="prior")}) == []
-    [worst] = said(groups=(group("m", 0.05),))
+    [worst] = said(groups=(group("m", 0.05, 0.1), group("f", 0.0, 0.04)))
     assert "hardest hit by sex: m (25.0% of the people)" in worst
 
 
@@ -270,7 +270,7 @@ def test_who_names_rare_values_anyway_hits_nobody_hard(numbers):
     assert "“illness: rare”" in hardest
     assert "50 of 100 of them right, guessing 40 of 100" in hardest
     assert ". Without the release, 40.0% are right by chance." in " ".join(words.against(hit))
-    never = numbers(groups=(rare(0.3, 0.1, share_=0.0),))
+    never = numbers(groups=(common, rare(0.3, 0.1, share_=0.0)))
     assert most_vulnerable(never)[0].guess.share == 0
 
 

@@ -245,4 +245,4 @@ def test_pieces_are_points_that_can_be_made_in_any_order(monkeypatch):
     asked = []
     monkeypatch.setattr(figures, "named", lambda *which: asked.append(which))
     PIECES["PII-0.5"](Given())
-    assert asked == [("PII", 0.5)]
+    assert asked == [("PII", 0.5, figures.MODELS)]

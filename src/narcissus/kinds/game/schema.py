@@ -402,8 +402,8 @@ class Assume(FileSection):
     advantage: float = Field(
         ge=0, le=1,
         description="The most by which the chance of a yes differs between the releases of two "
-        "data sets, for one use, such an attacker, and a program that runs one, makes the other "
-        "uses and checks the attempt.",
+        "data sets, for one use. It holds for such an attacker. It also holds for a program that "
+        "runs one, makes the other uses and checks the attempt.",
     )  # fmt: skip
     against: Phrase = Field(
         description='The attackers, in the plural: "efficient attackers". These words are printed '

@@ -214,9 +214,13 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
             work.cells, work.structure, limit=run.data_sets, seconds=run.seconds,
             observer=options.observer, sizes=work.sizes,
         )  # fmt: skip
-        if work.tables.unaccounted:
+        if work.tables.are_labels_open:
+            audit = audit.without_people()
+        elif work.tables.unaccounted:
             audit = replace(audit, cells=audit.without_exact().cells)
-        groups = small_groups(audit, work.structure, work.sizes, printed=work.below is not None)
+        groups: list[CellLimits] = []
+        if not work.tables.are_labels_open:
+            groups = small_groups(audit, work.structure, work.sizes, printed=work.below is not None)
         narrow = sorted(audit.hidden, key=lambda one: one.width)[:_LISTED]
         rows, played = [_determined(audit), *map(_hidden, narrow)], None
         rows += [*_known_groups(work, audit, groups), *map(_group, groups[:_LISTED])]
@@ -295,8 +299,9 @@ def _known_groups(
     if work.below is None:
         return
     hidden = sum(one.determined and 1 <= one.low < work.below for one in audit.hidden)
-    many = len(groups) + hidden
+    many = len(groups) + hidden * (not work.tables.are_labels_open)
     is_open = any(not one.exact and not one.determined for one in audit.hidden)
+    is_open |= work.tables.are_labels_open
     high = None if audit.groups_left or is_open else many
     why = audit.groups_left or "limits of hidden cells may be narrower than shown" * is_open
     quantity = Quantity(value=many, low=many, high=high, grade="proved", why=why)

@@ -12,7 +12,16 @@ from narcissus.results import Grade
 from narcissus.rows import Count, Fact, Positive, Quantity, Share, StudyRow, Unaccounted
 from narcissus.synthetic.assess import ALIKE
 from narcissus.synthetic.copies import COPIES, Copies, FileFacts
-from narcissus.synthetic.traces import NEAREST, WHOLE, Linked, Trace, Traces
+from narcissus.synthetic.traces import (
+    BUT_ANY,
+    LARGE,
+    MOST_SOUGHT,
+    NEAREST,
+    WHOLE,
+    Linked,
+    Trace,
+    Traces,
+)
 from narcissus.synthetic.whole import WholeFiles
 
 LAW = (
@@ -27,6 +36,7 @@ VERBATIM = "rows of the file that are rows of the data"
 UNIQUE = "unique people who stand in the file"
 NEAR = "rows that differ from a person in one column"
 NEARER = "rows nearer to a person than 99 of 100 other people"
+VALUES = "people whose own value stands in the file"
 MOST_SETS = 12
 """Most sets of columns that are told beside all columns."""
 Number = Annotated[float, Field(ge=0)]
@@ -124,6 +134,16 @@ def unaccounted(whole: WholeFiles | None, linked: Sequence[Linked]) -> Iterator[
         yield _undeclared(alike, reason)
 
 
+def not_sought(whole: WholeFiles, unread: int) -> Iterator[str]:
+    """Yield how copies were not sought, since files are large or coarse in rare ways."""
+    if whole.real + whole.synthetic + whole.control > LARGE:
+        yield "copies by two columns, and by all but a given one, in files of so many rows"
+    if max(whole.real, whole.synthetic, whole.control) > MOST_SOUGHT:
+        yield "nearest records, in files of so many rows"
+    if unread:
+        yield f"{unread:,} rows of the file that are coarse in rare ways"
+
+
 def _undeclared(names: Sequence[str], reason: str) -> Unaccounted:
     shown = ", ".join(f"`{name}`" for name in names)
     quoted = ", ".join(f'"{name}"' for name in names)
@@ -158,6 +178,8 @@ def fact_rows(
             told.add(trace.columns)
             many, on = trace.copies, ", ".join(trace.columns)
             yield row(UNIQUE, many.standing, many.expected, many.unique, on)
+    for own in () if traces is None else traces.values:
+        yield row(VALUES, own.standing, own.expected, own.unique, own.columns[0])
     if found.near is not None:
         yield row(NEAR, found.near, found.near_expected, found.rows)
     if traces is not None and traces.near is not None:
@@ -167,7 +189,7 @@ def fact_rows(
 
 def _told(traces: Traces, error: float) -> list[Trace]:
     """Return the sets of columns to tell: what strikes, and columns by themselves."""
-    rest = [one for one in traces.each[1:] if one.how != NEAREST]
+    rest = [one for one in traces.each[1:] if one.how not in (NEAREST, WHOLE, BUT_ANY)]
     striking = [one for one in rest if one.is_striking(error, beside=False)]
     striking.sort(key=lambda one: -one.copies.standing)
     alone = [one for one in rest if len(one.columns) == 1 and one not in striking]
@@ -221,4 +243,8 @@ def copied_rows(
 
 
 def _how(trace: Trace) -> str:
-    return "row by row" if trace.how == WHOLE else f"{trace.how}: {', '.join(trace.columns)}"
+    if trace.how == WHOLE:
+        return "row by row"
+    if trace.how == BUT_ANY:
+        return f"nearly row by row: {BUT_ANY}"
+    return f"{trace.how}: {', '.join(trace.columns)}"

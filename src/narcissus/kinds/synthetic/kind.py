@@ -16,12 +16,18 @@ from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson, difference_limits, each_confidence
 from narcissus.evidence.intervals import TwoSamples
 from narcissus.kinds.engine import Done, Kind, PreparedWork
-from narcissus.kinds.synthetic.copies import CopiesDetail, copied_rows, fact_rows, unaccounted
+from narcissus.kinds.synthetic.copies import (
+    CopiesDetail,
+    copied_rows,
+    fact_rows,
+    not_sought,
+    unaccounted,
+)
 from narcissus.kinds.synthetic.measures import measured_files
 from narcissus.kinds.synthetic.schema import ExcessThreshold, SyntheticPolicy, SyntheticStudy
 from narcissus.kinds.table.twins import cautions
 from narcissus.observer import Observer
-from narcissus.results import LEFT_OUT, Estimate, NotAssessed
+from narcissus.results import FOR_COPIES, LEFT_OUT, Estimate, NotAssessed
 from narcissus.rows import (
     Count,
     Fact,
@@ -152,6 +158,9 @@ class SyntheticDetail(Fact):
     unaccounted: tuple[Unaccounted, ...] = Field(
         default=(), description="Columns that could not be compared."
     )
+    not_sought: tuple[str, ...] = Field(
+        default=(), description="How copies were not sought, since the files are large."
+    )
 
     @property
     def can_tell(self) -> bool:
@@ -237,7 +246,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
         threshold = found or ExcessThreshold.model_validate({})
         if threshold.worst_group is not None and not study.groups.columns:
             raise InputError("the policy's `worst_group` needs groups: name their columns")
-        files = read_given(study, folder)
+        files, whole = read_given(study, folder), read_published(study, folder)
         parts = ("real", "synthetic", *(["control"] if files.control else []))
         notes = files.table.notes.items()
         return SyntheticWork(
@@ -251,11 +260,11 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
                 NotAssessed(f"distances in the column {name}", text, "clean the column, or drop it")
                 for name, text in notes
             ]
-            + [*_left_open(study, files)],
+            + [*_left_open(study, files, whole.names)],
             files=files,
             threat=threat_of(study),
             threshold=threshold,
-            whole=read_published(study, folder),
+            whole=whole,
         )
 
     def cost(self, work: SyntheticWork, options: RunOptions) -> tuple[float, str]:
@@ -342,6 +351,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
                 columns=0 if whole is None else len(whole.columns),
             ),
             measures=measures or {},
+            not_sought=() if whole is None else tuple(not_sought(whole, facts.unread)),
             unaccounted=tuple(unaccounted(whole, traces.linked)),
         )
         rows = [
@@ -470,6 +480,7 @@ def read_given(study: SyntheticStudy, folder: Path) -> GivenFiles:
         missing=data.missing,
         read_as=data.read_as,
         unit=data.unit,
+        same=data.same,
     )
 
 
@@ -483,16 +494,26 @@ def read_published(study: SyntheticStudy, folder: Path) -> WholeFiles:
         irrelevant=data.irrelevant,
         read_as=data.read_as,
         unit=data.unit,
+        same=data.same,
     )
 
 
-def _left_open(study: SyntheticStudy, files: GivenFiles) -> Iterator[NotAssessed]:
-    """Yield why little can be shown, and which columns were left out."""
+def _left_open(
+    study: SyntheticStudy, files: GivenFiles, compared: Sequence[str]
+) -> Iterator[NotAssessed]:
+    """Yield why little can be shown, and which columns were left out.
+
+    compared: Columns by which copies are sought, whatever else is made of them.
+    """
     table, rows = files.table, files.table.codes[files.rows("real")]
     real = Table(table.names, table.labels, table.ordered, rows, table.values)
     yield from cautions(real, study.threat.unknown)
     if left_out := study.data.left_out:
-        shown = [f"{name or 'a column without a name'} ({why})" for name, why in left_out.items()]
+        how = {name: f"{FOR_COPIES}, " for name in compared}
+        shown = [
+            f"{name or 'a column without a name'} ({how.get(name, '')}{why})"
+            for name, why in left_out.items()
+        ]
         yield NotAssessed(
             LEFT_OUT,
             "; ".join(shown),

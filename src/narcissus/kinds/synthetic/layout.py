@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import scipy
 
 from narcissus._outwards import lower, upper
 from narcissus.kinds.layout import Headline, Layout, dots
-from narcissus.kinds.synthetic.copies import LAW, CopiesDetail, LinkedDetail
+from narcissus.kinds.synthetic.copies import LAW, VALUES, CopiesDetail, LinkedDetail
 from narcissus.kinds.synthetic.kind import RiskDetail, SyntheticDetail, UnlikeControl
 from narcissus.kinds.synthetic.measures import measured_section
 from narcissus.report.about import Answered, RealFigure, Subject
@@ -21,7 +23,7 @@ from narcissus.report.reach import MORE_OF_100, Reach, of_100
 from narcissus.results import Grade, NotAssessed, Status
 from narcissus.rows import WORST, JudgedCriterion, Quantity, StudyJudgement, StudyRow
 from narcissus.study.record import Record
-from narcissus.synthetic.assess import BY_VALUE, RISKS, RiskName
+from narcissus.synthetic.assess import BY_FILE, BY_OTHERS, BY_VALUE, RISKS, RiskName
 from narcissus.synthetic.copies import COPIES
 
 ASKED: dict[RiskName, str] = {
@@ -441,14 +443,14 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
     expected = row.quantity.model_copy(update={"value": row.baseline, "grade": copied.grade})
     unit = f"people who are unique in the data{_by(row)}"
     without = f"By coincidence, {{}} {unit} would stand in the file."
-    if detail.can_tell:
+    if is_beside := _is_beside(row):
         without = "Of the people of the control, {} stand in the file."
     none = ""
     if detail.copies is not None and detail.copies.refutes_control:
         none = "the control is none, since its people stand in the file"
     if copied.status == "exceeded" and _law_is_assumed(copied):
         none = FAVOURED
-    beyond = "than of the control" if detail.can_tell else "than coincidence explains"
+    beyond = "than of the control" if is_beside else "than coincidence explains"
     hardest = "Hit hardest: people who are unique in the data."
     is_hit = copied.status == "exceeded" and not about(case, groups=True)
     asked, broken = "The file", f"holds more people of the data {beyond}{_by(row)}"
@@ -463,14 +465,15 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
         unit = "rows of the file"
         asked, broken, accepted, none = "The file", _data_itself(detail), "", ""
         reached = _rows_reached(case, expected)
-    return Glance(
+    against = _evidence(case) if copied.status != "exceeded" else ()
+    found = Glance(
         unit=unit,
         without=reached[0],
         with_it=reached[1],
         most=None,
         unlimited=UNLIMITED,
         hardest=hardest if is_hit else _hardest(case),
-        unseen=UNSEEN,
+        unseen="; ".join([*detail.not_sought, UNSEEN]),
         accepted=accepted,
         view=MORE_OF_100,
         interval="The excess of copies",
@@ -479,9 +482,74 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
         why=none,
         contradicted="The control is of other people than the data, so it decides nothing.",
         about=_about(case),
-        undecided=_no_more(row, detail) + (f", but {none}." if none else "."),
+        undecided=_no_more(row, detail, against) + (f", but {none}." if none else "."),
         notes=_compared(detail),
     )
+    guessed = _guessed_by_file(case)
+    if copied.status == "exceeded" or guessed is None or detail.can_tell:
+        return found
+    risk, guess = guessed, guessed.guess
+    assert guess is not None
+    above = {key: guess.facts[f"above_{key}"] for key in ("value", "low", "high")}
+    secret = risk.detail.secret
+    return replace(
+        found,
+        unit="people in the data",
+        without=Reach(
+            f"A model that never saw the file guesses {secret} right for {{}} people.",
+            guess.quantity,
+        ),
+        with_it=Reach(
+            f"From the file, {secret} is guessed right for {{}} people.", risk.real.quantity
+        ),
+        added=guess.quantity.model_copy(update=above),
+    )
+
+
+TOLD = 0.001
+"""Error of telling that the file guesses better than records of other people do."""
+
+
+def _guessed_by_file(case: StudyJudgement) -> AboutRisk | None:
+    """Return the secret that rows of the file give away, and as many other people's do not.
+
+    By the exact paired test (McNemar 1947): whom one alone guesses right is as likely whom the
+    other alone does, if the file is a fresh sample.
+    """
+    risks = [risk for risk in about(case) if risk.guess is not None]
+    told: list[tuple[float, AboutRisk]] = []
+    for risk in risks:
+        facts = risk.detail.facts
+        ours, theirs = (float(facts.get(name, 0)) for name in (BY_FILE, BY_OTHERS))
+        p_value = float(scipy.stats.binom.sf(ours - 1, ours + theirs, 0.5))
+        if p_value <= TOLD / len(risks):
+            told.append((p_value, risk))
+    return min(told, key=lambda pair: pair[0])[1] if told else None
+
+
+def _evidence(case: StudyJudgement) -> tuple[str, ...]:
+    """Return what the record holds against the file, and no control decides, each a clause."""
+    found: list[str] = []
+    risk = _guessed_by_file(case)
+    if risk is not None and risk.guess is not None and not case.detail.can_tell:
+        found.append(
+            f"`{risk.detail.secret}` is guessed right for {of_100(risk.real.value)} people from "
+            f"the file, and for {of_100(risk.guess.value)} without it"
+        )
+    own = [row for row in case.findings.select(of="count") if row.name == VALUES]
+    if own:
+        row = max(own, key=lambda one: one.value)
+        found.append(
+            f"the own values of {number(row.value)} of {number(float(row.facts['of']))} people in "
+            f"`{row.at['attack']}` stand in the file, where coincidence explains about "
+            f"{number(round(row.baseline or 0.0))}"
+        )
+    return tuple(found)
+
+
+def _is_beside(row: StudyRow) -> bool:
+    """Whether the people of the control are what those of the data are held against."""
+    return "most" not in row.facts and row.baseline is not None and "people" in row.facts
 
 
 def _is_data(case: StudyJudgement) -> bool:
@@ -521,25 +589,31 @@ def _by(row: StudyRow) -> str:
     return _columns(names) if mark else ""
 
 
-def _no_more(row: StudyRow, detail: SyntheticDetail) -> str:
+def _no_more(row: StudyRow, detail: SyntheticDetail, against: Sequence[str] = ()) -> str:
     """Say that no more people stand in the file than coincidence explains, if the count says so.
 
     That is where no more do than are expected and two standard errors, of the count and of what is
     expected: the more rows the file has for each person, the less is known of that.
     """
     assert detail.copies is not None
+    if against:
+        said = "; ".join(against)
+        remedy = "" if detail.can_tell else ": a control would decide"
+        return f"{said[0].upper()}{said[1:]}{remedy}"
     ratio = 2 * detail.files.synthetic / detail.copies.people.people
     many, people = float(row.facts["successes"]), float(row.facts["people"])
     expected = (row.baseline or 0.0) * people
     if not people:
-        return "Nobody is unique in the data, so copies cannot be told from coincidence"
+        return "All people have others like them in the data, so a copy looks like coincidence"
     if 2 * float(row.facts.get("most", 0.0)) >= people:
         return "Too few people are unique in the data to tell copies from coincidence"
     if many <= math.ceil(expected + 2 * math.sqrt(expected * (1 + ratio))):
         return "The file holds no more people of the data than coincidence explains"
+    most = number(float(row.facts.get("most", people)))
     return (
         f"{number(many)} people of the data stand in the file{_by(row)}, where coincidence "
-        f"explains about {number(round(expected))}: that may still be chance"
+        f"explains about {number(round(expected))}, and surely no more than {most}: a control "
+        "would decide"
     )
 
 
@@ -603,7 +677,7 @@ def _rows_said(case: StudyJudgement) -> str:
     return f"{many} rows of the file are rows of the data"
 
 
-FAVOURED = "a generator that merely favours such people is not excluded without a control"
+FAVOURED = "a generator that merely favours such people may do the same, and only a control tells"
 
 
 def _law_is_assumed(copied: JudgedCriterion) -> bool:
@@ -620,7 +694,7 @@ def _standing(case: StudyJudgement) -> str:
         f"unique in the data{_by(row)} ({percent(row.value)}) stand in the file"
     )
     said = f"The file {_data_itself(detail)}. {said}" if _is_data(case) else said
-    if detail.can_tell and row.baseline is not None:
+    if detail.can_tell and _is_beside(row):
         return f"{said}, and {percent(row.baseline)} of the control's."
     if _is_data(case):
         return f"{said}."
@@ -652,7 +726,7 @@ def _by_copies(case: StudyJudgement, copies: CopiesDetail) -> str:
             words.append(f"{FAVOURED[0].upper()}{FAVOURED[1:]}. A control would decide it.")
     elif not is_foreign:
         (row,) = case.findings.select(of="copied")
-        words.append(f"Not shown: {_no_more(row, case.detail)}.")
+        words.append(f"Not shown: {_no_more(row, case.detail, _evidence(case))}.")
     words += [f"{_rows_said(case)}.", _standing(case)]
     if control is None:
         first = next(risk for risk in about(case) if risk.guess is not None)
@@ -712,8 +786,8 @@ def _facts(case: StudyJudgement) -> Iterator[Block]:
         )
     if lines:
         yield Text(lines)
-    if copies.unread:
-        yield Text([f"{number(copies.unread)} rows are coarse in rare ways and were left out."])
+    if case.detail.not_sought:
+        yield Text([f"Not looked at: {'; '.join(case.detail.not_sought)}."])
 
 
 def _linked_words(linked: LinkedDetail) -> str:

@@ -9,8 +9,13 @@ from narcissus.errors import InputError
 from narcissus.kinds.table.propose import Proposal, named, propose
 from narcissus.observer import SILENT, Observer
 from narcissus.synthetic.files import file_named
+from narcissus.synthetic.whole import paired_columns
 from narcissus.tables.parts import column_names, sketch_table
 
+NAMES = (
+    "write the names of columns alike in all files, or pair them under [data] of a study: "
+    'same = {"name in the real file" = "name in the synthetic file"}'
+)
 PEOPLE = 2_000
 """Most people whom attacks are tried on where there is no control."""
 
@@ -29,6 +34,11 @@ def completed(
         if data[file] is not None:
             with file_named(file):
                 names[file] = [c for c in column_names(data[file]) if c != data.get("unit")]
+    same = _renamed(data, names)
+    if same:
+        data["same"] = same
+        named_in_data = {other: name for name, other in same.items()}
+        names["synthetic"] = [named_in_data.get(c, c) for c in names["synthetic"]]
     drop: list[str] = [*(data["drop"] or ()), *(data.get("irrelevant") or ())]
     bins: dict[str, Any] = data["bins"] or {}
     wanted = [
@@ -45,8 +55,14 @@ def completed(
         without += unit
         sketch = sketch_table(data["real"], drop=without, observer=observer)
         if not set(sketch.names) - set(absent):
-            raise InputError("no column has a name that all other files have as well")
+            raise InputError(f"no column of the real data was found in all other files; {NAMES}")
         lacking = [name for name in absent if name in sketch.names]
+        shared = [name for name in sketch.names if name not in lacking]
+        if len(shared) == 1:
+            raise InputError(
+                f"only `{shared[0]}` of the real data was found in all other files, and an "
+                f"attacker must know a column to guess another; {NAMES}"
+            )
         found = propose(sketch, unknown=threat["unknown"], drop=lacking, wanted=wanted)
     left_out = {c: why for c, why in found.drop.items() if c not in without}
     left_out |= absent if chosen is None else {}
@@ -64,7 +80,23 @@ def completed(
     if data["control"] is None:  # copies decide, and these are looked for among everybody
         threat.setdefault("people", PEOPLE)
     is_chosen = settings["threat"]["unknown"] is None
-    return {**settings, "data": data, "threat": threat}, list(_lines(found, left_out, is_chosen))
+    pairs = [f"`{name}` and `{other}` of the file" for name, other in same.items()]
+    lines = [f"Taken for one column: {'; '.join(pairs)}"] if pairs else []
+    lines += _lines(found, left_out, is_chosen)
+    return {**settings, "data": data, "threat": threat}, lines
+
+
+def _renamed(data: Mapping[str, Any], names: Mapping[str, list[str]]) -> dict[str, str]:
+    """Return which columns of the data the file has under another name, by spelling or values."""
+    if data.get("same"):
+        return dict(data["same"])
+    aside = {*(data.get("drop") or ()), *(data.get("irrelevant") or ())}
+    ours, theirs = ([c for c in names[file] if c] for file in ("real", "synthetic"))
+    if not set(ours) - set(theirs) - aside or not set(theirs) - set(ours) - aside:
+        return {}
+    found = paired_columns(data["real"], data["synthetic"])
+    shared = {c for c in ours if c in names.get("control", ours)}
+    return {c: o for c, o in found.items() if c in shared and not {c, o} & aside}
 
 
 def _absent(names: Mapping[str, list[str]], kept: Container[str]) -> dict[str, str]:

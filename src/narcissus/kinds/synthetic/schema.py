@@ -68,11 +68,17 @@ class FilesSpec(Strictly):
         "A column that is named is not asked whether its values overlap between the files.",
     )
 
+    same: dict[str, str] = Field(
+        default={},
+        description="Columns of the real data that the synthetic file has under another name, and "
+        'that name: {"income" = "pay"}.',
+    )
+
     @model_serializer(mode="wrap")
     def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out what is not given: earlier studies do not have it."""
         written: dict[str, Any] = write(self)
-        later = ("read_as", "left_out", "unit", "irrelevant")
+        later = ("read_as", "left_out", "unit", "irrelevant", "same")
         return {k: v for k, v in written.items() if k not in later or v}
 
 

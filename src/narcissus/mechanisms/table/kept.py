@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus._arrays import pack, unpack
-from narcissus._files import is_ours, read_bytes, write_atomically
+from narcissus._files import is_ours, read_bytes
+from narcissus._folders import opened_folder
 from narcissus.errors import InputError, StoreError
 from narcissus.guarantees import Guarantee
 from narcissus.mechanisms.noise import Counts, Noise
@@ -61,8 +62,8 @@ class ReleaseCache:
         """Keep a release; raise StoreError if the folder cannot be written."""
         if self._brought is None:
             try:
-                self.folder.mkdir(parents=True, exist_ok=True)
-                write_atomically(self.folder / name, content, private=True)
+                with opened_folder(self.folder, make=True) as place:
+                    place.write(name, content, private=True)
             except OSError as error:
                 raise StoreError(f"cannot keep a release in {self.folder}: {error}") from error
         elif len(content) <= SENT_BACK:

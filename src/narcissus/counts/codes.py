@@ -1,0 +1,179 @@
+"""Whether a column of distinct values holds codes or names of labels, or measures of them.
+
+Where each label stands in one row, any column of distinct values corresponds to the labels one to
+one: changes, ranks and sizes do so as codes do. So the values themselves must look like codes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+FEWEST_ORDERED = 4
+"""Printed counts that numbers must follow in their order before they seem to be measures."""
+_CODE = re.compile(
+    r"(.*[_ \-.])?(codes?|id|nr|no|key|kz|kennziffer|nuts\d?|iso\d?|lau\d?|fips|ags|ars|gss"
+    r")([_ \-.]?\d*)|.*code",
+    re.I,
+)
+_NAME = re.compile(
+    r"(.*[_ \-.])?(label|labels|names?|bezeichnung|description|title|[a-z]{2})|.*name", re.I
+)
+_RANK = re.compile(r".*(rank|rang|place|position|platz|order|size|level|class|quantile).*", re.I)
+_SHAPE = re.compile(r"[A-Za-z]{1,5}[-_.]?\d[\dA-Za-z.\-/]*")
+_SIZES = {
+    *("low", "lower", "lowest", "high", "higher", "highest", "top", "mid", "middle", "medium"),
+    *("small", "smaller", "smallest", "large", "larger", "largest", "few", "fewer", "many", "more"),
+    *("less", "least", "most", "none", "some", "rare", "frequent", "up", "down", "rise", "fall"),
+    *("rising", "falling", "increase", "decrease", "stable", "average", "big", "tiny", "very"),
+    *("hoch", "mittel", "niedrig", "gering", "klein", "wenige", "viele", "haut", "bas", "moyen"),
+    *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+}
+
+
+@dataclass(frozen=True)
+class SecondLabels:
+    """Values of a column that correspond one to one to the labels of a dimension.
+
+    Attributes
+    ----------
+    column, of: names of the column and of the dimension.
+    values: of the column, in order of rows, each once; that of the total is left out.
+    counts: the largest printed count behind each value; None: none is printed.
+    total: the value of the total's row; empty: there is none.
+    is_repeated: whether a label stands in several rows, so that the correspondence is evidence.
+    """
+
+    column: str
+    of: str
+    values: Sequence[str]
+    counts: Sequence[int | None]
+    total: str
+    is_repeated: bool
+
+    def are_codes(self) -> bool:
+        """Return whether the values are codes or names, and no measures of the labels' people."""
+        if self._tell_counts() or not self.values:
+            return False
+        if all(re.fullmatch(r"\d+", value) for value in self.values):
+            return self._are_numbers()
+        if any(re.search(r"\d", value) for value in self.values):
+            return self._have_shape()
+        return self._are_names()
+
+    def may_be_labels(self) -> bool:
+        """Return whether the values may be those that tell rows apart, and are no measures."""
+        if self._tell_counts() or _RANK.search(self.column):
+            return False
+        if not any(re.search(r"\d", value) for value in self.values):
+            return not self._are_sizes()
+        is_number = all(re.fullmatch(r"\d+", value) for value in self.values)
+        is_code = self._are_numbers() if is_number else self._have_shape()
+        return self.is_repeated or is_code or self._are_ranges()
+
+    def _are_ranges(self) -> bool:
+        """Return whether values are ranges, the one behind the other."""
+        spans = [re.search(r"(\d+)\s*(?:-|\u2013|to)\s*(\d+)", value) for value in self.values]
+        ends = [int(text) for span in spans if span for text in span.groups()]
+        is_apart = all(a < b for a, b in zip(ends[1::2], ends[2::2], strict=False))
+        return is_apart and ends == sorted(ends) and len(ends) >= 2 * len(spans) - 4 > 0
+
+    def _are_sizes(self) -> bool:
+        words = [set(re.findall(r"[^\W\d_]+", value.casefold())) for value in self.values]
+        return not all(words) or any(some & _SIZES for some in words)
+
+    def _tell_counts(self) -> bool:
+        """Return whether most printed counts stand in the values beside them, or within these."""
+        printed = [
+            (value, count)
+            for value, count in zip(self.values, self.counts, strict=True)
+            if count is not None
+        ]
+        spans = [(re.findall(r"\d{1,9}", value), count) for value, count in printed]
+        same = [
+            bool(texts) and min(map(int, texts)) <= count <= max(map(int, texts))
+            for texts, count in spans
+        ]
+        return 2 * sum(same) > len(same)
+
+    def _are_numbers(self) -> bool:
+        lengths = {len(value) for value in self.values}
+        if len(lengths) == 1 and any(re.match(r"0\d", value) for value in self.values):
+            return True
+        if _RANK.search(self.column) or _CODE.fullmatch(self.column) is None:
+            return False
+        numbers = [int(value) for value in self.values]
+        if self.total.isdigit() and int(self.total) == sum(numbers):
+            return False
+        are_even = len(lengths) == 1 and lengths != {1} and not self._follow_counts(numbers)
+        return are_even or _are_serial(numbers)
+
+    def _follow_counts(self, numbers: Sequence[int]) -> bool:
+        """Return whether numbers have the order of the printed counts, or its reverse."""
+        pairs = sorted(
+            (count, number)
+            for number, count in zip(numbers, self.counts, strict=True)
+            if count is not None
+        )
+        order = [number for _, number in pairs]
+        return len(order) >= FEWEST_ORDERED and sorted(order) in (order, order[::-1])
+
+    def _have_shape(self) -> bool:
+        """Return whether values are letters and digits of one length, or of one beginning."""
+        is_named = _NAME.fullmatch(self.column) is not None
+        if not is_named and any(re.search(r"\s", value) for value in self.values):
+            return False
+        plain = [re.sub(r"\s+", "", value) if is_named else value for value in self.values]
+        if not all(_SHAPE.fullmatch(value) or value.isupper() for value in plain):
+            return False
+        begins = {re.sub(r"[^A-Za-z].*", "", value) for value in self.values}
+        numbers = [int(re.sub(r"\D", "", value)[:18] or 0) for value in self.values]
+        if self._follow_counts(numbers) and not _are_serial(numbers):
+            return False
+        is_even = len({len(value) for value in self.values}) == 1
+        return is_even or (len(begins) == 1 and begins != {""})
+
+    def _are_names(self) -> bool:
+        if self._are_sizes() or _RANK.search(self.column):
+            return False
+        if self.is_repeated:
+            return True
+        is_upper = all(re.fullmatch(r"[A-Z]{2,3}", value) for value in self.values)
+        stems = set(re.findall(r"[^\W\d_]{3,}", self.column.casefold()))
+        is_kin = bool(stems & set(re.findall(r"[^\W\d_]{3,}", self.of.casefold())))
+        named = _CODE.fullmatch(self.column) or _NAME.fullmatch(self.column)
+        return is_upper or is_kin or named is not None
+
+
+def _are_serial(numbers: Sequence[int]) -> bool:
+    """Return whether numbers are those of rows in order."""
+    return list(numbers) == list(range(numbers[0], numbers[0] + len(numbers)))
+
+
+def are_ordered_by_counts(groups: Mapping[str, str], counts: Mapping[str, int | None]) -> bool:
+    """Return whether groups may be classes of size, by the printed counts of their labels.
+
+    They may not where the counts of each group lie among those of another one.
+
+    Parameters
+    ----------
+    groups: the group of each label.
+    counts: the largest printed count of each label; None: none is printed.
+    """
+    ends: dict[str, tuple[int, int]] = {}
+    for label, group in groups.items():
+        count = counts.get(label)
+        if count is not None:
+            low, high = ends.get(group, (count, count))
+            ends[group] = min(low, count), max(high, count)
+    if set(ends) != set(groups.values()):
+        return True
+    return any(
+        all(
+            high < other_low or other_high < low
+            for other, (other_low, other_high) in ends.items()
+            if other != group
+        )
+        for group, (low, high) in ends.items()
+    )

@@ -1,0 +1,59 @@
+"""Labels that are sums of others: how much evidence there must be, counted by hand."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from narcissus.counts.marks import Meaning, Rules
+from narcissus.counts.totals import ODDS, _LabelSums
+
+
+def labels(*rows, is_open=False):
+    """Give the labels of a dimension, with a row of numbers for each context.
+
+    A number is printed exactly, or is a pair of its limits.
+    """
+
+    def meaning(number):
+        low, high = number if isinstance(number, tuple) else (number, number)
+        return Meaning(low, high, "exact" if low == high else "suppressed")
+
+    contexts = {
+        frozenset({("area", str(at))}): {label: meaning(number) for label, number in row.items()}
+        for at, row in enumerate(rows)
+    }
+    return _LabelSums("t", "sex", contexts, Rules(), {}, is_open=is_open)
+
+
+@pytest.mark.parametrize(("whole", "is_total"), [(2980, False), (3010, True)])
+def test_a_sum_is_no_coincidence_at_odds_of_a_thousand_for_each_label(whole, is_total):
+    """A number of 0 to n is the sum of two others by chance once in n + 1: of three labels."""
+    assert (whole + 1 >= 3 * ODDS) == is_total
+    sums = labels({"F": 1000, "M": whole - 1000, "x": whole})
+    assert sums.total() == ("x" if is_total else None)
+
+
+@pytest.mark.parametrize(("whole", "is_total"), [(50, False), (60, True)])
+def test_the_evidence_of_rows_multiplies(whole, is_total):
+    assert ((whole + 1) ** 2 >= 3 * ODDS) == is_total
+    rows = [{"F": part, "M": whole - part, "x": whole} for part in (20, 7)]
+    assert labels(*rows).total() == ("x" if is_total else None)
+
+
+def test_a_row_that_contradicts_a_sum_decides_against_it():
+    rows = [{"F": part, "M": 9_000 - part, "x": 9_000} for part in (20, 7)]
+    assert labels(*rows).total() == "x"
+    assert labels(*rows, {"F": 1, "M": 2, "x": 4}).total() is None
+    assert labels(*rows, {"F": 1, "M": 2, "x": 4}, is_open=True).total() is None
+
+
+@pytest.mark.parametrize(("hidden", "is_total"), [((1, 4), False), ((1, 2), True)])
+def test_limits_of_hidden_parts_take_of_the_evidence(hidden, is_total):
+    """Two hidden parts, each of k numbers, sum to 2 (k - 1) + 1 numbers: so often by chance."""
+    whole, width = 10_000, 2 * (hidden[1] - hidden[0]) + 1
+    assert ((whole + 1) / width >= 3 * ODDS) == is_total
+    sums = labels({"F": hidden, "M": (whole - hidden[1], whole - hidden[0]), "x": whole})
+    assert sums.total() == ("x" if is_total else None)
+    assert math.isfinite(sums._weigh("x", ["F", "M"]))
