@@ -1,9 +1,9 @@
 """Values that no code of the table shows: whether they tell more than the prior allows.
 
 `narcissus init` leaves columns out that it takes for identifiers, texts or copies of others, and
-puts numbers into bins. Nobody has declared that an attacker does not know them as they stand, so
-they are examined: models guess held-out rows from them and the known columns. What shows nothing is
-accounted for; what tells more than the prior allows waits for a declaration.
+puts numbers into bins. An attacker may still know them as they stand, so they are examined: models
+guess held-out rows from them and the known columns. What shows nothing is accounted for. What tells
+more than the prior allows waits for a declaration.
 """
 
 from __future__ import annotations
