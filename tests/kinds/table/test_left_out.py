@@ -1,11 +1,17 @@
 """Columns that `init` leaves out are examined; what tells of the secret is asked for."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from narcissus.kinds.table import tested
+from narcissus.kinds.table.held_out import ERROR, GUESSERS, SURE
+from narcissus.kinds.table.kind import prepare
+from narcissus.observer import SILENT
+from narcissus.study import load_study
 from narcissus.study.reading import read_record
 
 ROWS = 1500
@@ -158,7 +164,7 @@ def test_two_columns_that_tell_together_are_asked_for(study, narcissus, tmp_path
     assert code == 3, err
     record = read_record("results/s/record.json")
     subjects = [one.subject for one in record.detail.unaccounted]
-    assert subjects == ["column `phone`", "the exact values of `tax`"]
+    assert subjects == ["column `phone`", "the exact value of `tax`"]
 
 
 def test_the_first_screen_names_what_was_examined_and_left_out(people, narcissus):
@@ -237,3 +243,40 @@ def test_only_bins_that_are_made_are_declared(study, narcissus, tmp_path, monkey
     code, _, err = narcissus("audit", path, "--quiet")
     assert code == 2
     assert "`rents` has no bins" in err
+
+
+def right_prior(seed):
+    """Return an experiment and its table's further columns, which tell no more than the prior."""
+    rng = np.random.default_rng(seed)
+    rows = 300
+    age, rent = rng.integers(18, 98, rows), rng.lognormal(6.5, 0.5, rows).round().astype(int)
+    ill = (rng.random(rows) < 0.15 + 0.1 * (age // 20)).astype(int)
+    codes = [f"{k:05}-{chr(65 + k % 26)}" for k in rng.permutation(10**5)[:rows]]
+    frame = pd.DataFrame({"code": codes, "age": age, "rent": rent, "ill": ill})
+    frame.to_csv("people.csv", index=False)
+    bins = {"age": {"width": 20}, "rent": {"quantiles": 5}}
+    study = load_study(
+        {
+            "data": {"path": "people.csv", "bins": bins, "left_out": {"code": "a code"}},
+            "threat": {"unknown": ["ill"]},
+            "prior": {"name": "bayesian-network", "parents": 2},
+            "mechanism": {"name": "marginals", "k": 2, "epsilon": [0.1]},
+        },
+        folder=Path(),
+    ).settings
+    experiment = prepare(study, Path(), seed, SILENT)
+    return tested.tested_at(study, Path(), experiment, SILENT)
+
+
+def test_a_right_prior_leaves_hardly_anything_open(tmp_path, monkeypatch):
+    """All guessers together fail with chance .008: of 15 tables two or more do with .007."""
+    monkeypatch.chdir(tmp_path)
+    tests = [right_prior(seed) for seed in range(15)]
+    assert sum(bool(test.unaccounted) or test.is_refuted for test in tests) < 2
+    assert sum(test.examined == ("code",) for test in tests) >= 14
+
+
+def test_the_guessers_share_one_error():
+    """Four test the prior, three examine values, one the order; a right one is seldom refuted."""
+    assert GUESSERS >= 8
+    assert pytest.approx(ERROR) == GUESSERS * (1 - SURE)

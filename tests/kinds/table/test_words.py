@@ -77,7 +77,9 @@ def test_numbers_in_words():
 
 def said_of(setting):
     """Return the verdict of one setting in words."""
-    case = TableJudgement(Findings((), (), SimpleNamespace(other_priors=())), (), (setting,))
+    case = TableJudgement(
+        Findings((), (), SimpleNamespace(other_priors=(), examined=())), (), (setting,)
+    )
     return paragraph(case, glance(case))
 
 
@@ -261,7 +263,9 @@ def test_who_names_rare_values_anyway_hits_nobody_hard(numbers):
     assert most_vulnerable(numbers(groups=groups[2:])) is None
     hit = numbers(groups=(*groups[:2], common, rare(0.3, 0.1)))
     assert most_vulnerable(hit)[0].group == "rare"
-    case = TableJudgement(Findings((), (), SimpleNamespace(other_priors=())), (), (hit,))
+    case = TableJudgement(
+        Findings((), (), SimpleNamespace(other_priors=(), examined=())), (), (hit,)
+    )
     hardest = glance(case).hardest
     assert "“illness: rare”" in hardest
     assert "50 of 100 of them right, guessing 40 of 100" in hardest

@@ -1,9 +1,9 @@
 """Values that no code of the table shows: whether they tell more than the prior allows.
 
 `narcissus init` leaves columns out that it takes for identifiers, texts or copies of others, and
-puts numbers into bins. Nobody has declared that an attacker does not know them as they stand, so
-they are examined: models guess held-out rows from them and the known columns. What shows nothing is
-accounted for; what tells more than the prior allows waits for a declaration.
+puts numbers into bins. An attacker may still know them as they stand, so they are examined: models
+guess held-out rows from them and the known columns. What shows nothing is accounted for. What tells
+more than the prior allows waits for a declaration.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def undeclared(name: str, reason: str) -> Unaccounted:
 def _in_bins(names: Sequence[str], reason: str) -> Unaccounted:
     quoted = ", ".join(f'"{name}"' for name in names)
     return Unaccounted(
-        subject=f"the exact values of {', '.join(f'`{name}`' for name in names)}",
+        subject=f"the exact value of {' and '.join(f'`{name}`' for name in names)}",
         reason=reason,
         declaration=f"`bins_only = [{quoted}]` in [threat] if no attacker knows more than the "
         "bins; else finer bins, or `unit` in [data] where rows share a household",

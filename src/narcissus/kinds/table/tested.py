@@ -53,7 +53,7 @@ def prior_test(experiment: Experiment, observer: Observer = SILENT) -> PriorTest
 def tested_at(
     study: TableStudy, folder: Path, experiment: Experiment, observer: Observer
 ) -> PriorTest:
-    """Test the prior, and examine all that the table does not show and nobody declared.
+    """Test the prior, and examine what stands beside the table and waits for a declaration.
 
     That are columns left out, exact values of known columns in bins, and the order of the rows.
     """
