@@ -156,7 +156,7 @@ def test_every_bound_names_the_program(sampling):
     for bound in bounds.bounds_on(danger, guarantee):
         if hasattr(bound, "assumptions"):
             assert words[sampling] in " ".join(bound.assumptions)
-    assert GaussianDP(1.0).assumed == (GaussianDP(1.0).describe(), DECLARED)
+    assert GaussianDP(1.0).assumed == (GaussianDP(1.0).describe(), *DECLARED)
 
 
 def test_a_composition_names_that_the_program_is_the_one_of_its_event():

@@ -49,7 +49,7 @@ def test_privacy_proves_a_family_by_its_worst_member():
     assert study is not None
     assert study.assumptions == (
         "the mechanism is (0.1, 0)-differentially private, replace-one, as [privacy] says",
-        DECLARED,
+        *DECLARED,
     )
 
 

@@ -43,6 +43,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "share_of_columns",
         "prior_factor",
         "prior_distance",
+        "bins_only",
+        "order_hidden",
     ),
     "mechanism": ("k", "noise", "epsilon", "delta", "mu", "scale"),
     "run": ("trials", "precision", "budget", "quick", "training", "confidence", "workers"),
@@ -69,6 +71,8 @@ class Arguments(TypedDict, total=False):
     share_of_columns: Score a guess by the share of its unknown columns that are right, instead.
     prior_factor, prior_distance: How far the prior may be from the true one, for what is proved:
         a factor of every probability, or the largest difference of an event's.
+    bins_only: Known columns of which no attacker knows more than the bin.
+    order_hidden: No attacker knows where a person stands in the table.
     columns, drop: Columns to use, and to leave out.
     left_out: Columns to leave out without a declaration, by name with the reason: each is examined.
     bins: How to bin columns of numbers: `Bins`, or ``{"width": 10}`` and the like.
@@ -112,6 +116,8 @@ class Arguments(TypedDict, total=False):
     share_of_columns: bool | None
     prior_factor: float | None
     prior_distance: float | None
+    bins_only: Names | None
+    order_hidden: bool | None
     columns: Names | None
     drop: Names | None
     left_out: Mapping[str, str] | None

@@ -80,7 +80,7 @@ def _of_certain(case: StudyJudgement) -> dict[str, Any]:
         most = Reach(f"The tables leave a doubt about the {detail.secret} of all but {{}} people.",
                      sure.quantity.model_copy(update={"value": sure.quantity.high}))  # fmt: skip
     return {
-        "without": Reach(f"Without the tables, {detail.secret} is certain for nobody."),
+        "without": Reach(f"From elsewhere, nobody's {detail.secret} is certain."),
         "with_it": Reach(f"The {detail.secret} of {{}} people follows from the tables with "
                          f"certainty{_may(case, 'find more')}.", sure.quantity),
         "most": most,

@@ -558,7 +558,7 @@ def _evidence(case: StudyJudgement) -> tuple[str, ...]:
 
 
 def _is_beside(row: StudyRow) -> bool:
-    """Whether the people of the control are what those of the data are held against."""
+    """Whether the people of the data are compared with those of the control."""
     return "most" not in row.facts and row.baseline is not None and "people" in row.facts
 
 
