@@ -22,11 +22,11 @@ Its bounds name it, and it answers other questions with its unmet need:
 >>> from narcissus.bounds import threat
 >>> from narcissus.guarantees import ApproximateDP, GaussianDP
 >>> ten = threat(prior=0.01, targets=10)
->>> print(UNION.bound(ten, ApproximateDP(1.0, 1e-3), 2))
+>>> print(UNION.bound(ten, ApproximateDP(1.0, 1e-3), 2))  # doctest: +ELLIPSIS
 PROVED: probability that at least 2 of 10 targets are reconstructed at most 0.140915
   by Example 2026, Theorem 1
   assuming approximate DP with epsilon 1 and delta 0.001 (replace-one neighbours)
-  assuming the program that releases keeps this, over all its releases together, and with noise as a computer rounds it
+  assuming the program that releases keeps this, ...
   assuming no attempt that the attack can make succeeds a priori with probability above 0.01
 >>> print(UNION.bound(ten, GaussianDP(1.0), 2).reason)
 Example 2026, Theorem 1 needs a guarantee of the kind PureDP or ApproximateDP
