@@ -79,8 +79,6 @@ def small_groups(
 ) -> list[CellLimits]:
     """List groups of people that the tables tell, and that the rule wants nobody to know.
 
-    Parameters
-    ----------
     audit: of the tables, from `audit_tables` with the same rule.
     structure: what is declared of them.
     rule: which groups must not be known, and how nearly.
