@@ -234,12 +234,12 @@ class UNet:
     def load(cls, folder: Path | str, device: str = "cpu") -> UNet:
         """Read a folder that `save` wrote; `InputError` if files are missing or do not fit."""
         folder = Path(folder)
-        safe = optional("safetensors.torch", extra="images", purpose="Reading a U-Net")
         bad = (AttributeError, LookupError, TypeError, ValueError)  # JSON of another form
         with parsing(folder / SETTINGS, "the settings of a U-Net", *bad):
             said: Any = read_json(read_bytes(folder / SETTINGS))
             said |= {"shape": tuple(said["shape"]), "words": tuple(said["words"])}
             settings = UNetSettings(**said)
+        safe = optional("safetensors.torch", extra="images", purpose="Reading a U-Net")
         with parsing(folder / WEIGHTS, "a safetensors file"):
             weights = safe.load_file(str(folder / WEIGHTS), device=device)
         if {name: tuple(one.shape) for name, one in weights.items()} != settings.shapes:
