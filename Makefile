@@ -77,7 +77,7 @@ kernels: $(DEV_STAMP) ## play studies and golden tests with other processors' ke
 # The lowest versions that pyproject.toml declares and the newest, each in an environment of its own:
 # the tests must pass with both. NEWEST is the newest Python that they are tried on.
 NEWEST ?= 3.13
-TRIED := examples,parquet,formats,accounting,fast,learn,games,compress,dask,app,sign,opendp,opendp-synthesizer
+TRIED := examples,parquet,formats,accounting,fast,learn,games,compress,dask,app,opendp,opendp-synthesizer
 define tried
 	$(BIN)/uv venv -q --clear -p $(2) build/versions/$(1)
 	$(BIN)/uv pip install -q -p build/versions/$(1) --resolution $(1) -e '.[$(TRIED)]' -e packages/narcissus-papers

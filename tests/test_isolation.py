@@ -109,7 +109,6 @@ SLOW = [
     ["risk", "--epsilon", "1", "--delta", "1e-6", "--prior", ".01", "--plot", "out/risk.svg"],
     ["measure", "people.csv", "--known", "sex", "--secret", "ill"],
     ["protect", "--prior", ".01", "--advantage", ".05", "--delta", "1e-5"],
-    ["plan", "--out", "out/plan.html"],
     ["refute", "--scores", "scores.csv"],
     ["refute", "--canaries", "100", "--guesses", "10", "--correct", "8"],
     ["channel", "channel.csv"],

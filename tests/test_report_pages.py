@@ -16,7 +16,6 @@ from narcissus.report.brief import render_brief
 from narcissus.report.html import page_html, render_html
 from narcissus.report.leakage import Asked, channel_page, design_page, guarantee_page
 from narcissus.report.mapping import mapping_of
-from narcissus.report.plan import plan_html
 from narcissus.study.reading import read_record
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -28,7 +27,7 @@ KINDS = [
     *("kept/classifier", "kept/image-model"),
     *("kept/language-model", "kept/secrets", "kept/synthetic"),
 ]
-OF_OTHERS = ["brief", "mapping", "channel", "design", "guarantee", "plan"]
+OF_OTHERS = ["brief", "mapping", "channel", "design", "guarantee"]
 PAGES = [*KINDS, *OF_OTHERS]
 
 
@@ -39,8 +38,6 @@ def page_of_other(name):
     if name in ("brief", "mapping"):
         record = read_record(RECORDS / "records" / "last" / "sweep.json")
         return render_brief(record) if name == "brief" else page_html(mapping_of(record))
-    if name == "plan":
-        return plan_html("1.0")
     if name == "channel":
         return page_html(channel_page(ch.analyse(ch.channel(rows), name="a.csv"), asked))
     if name == "design":
@@ -102,7 +99,7 @@ def test_a_phone_shows_it_without_scrolling_sideways(screen, address, name):
         )
 
 
-@pytest.mark.parametrize("name", [name for name in PAGES if name != "plan"])
+@pytest.mark.parametrize("name", PAGES)
 @pytest.mark.one_in(4)
 def test_the_first_screen_of_a_phone_says_the_verdict_and_who_is_hurt_most(screen, address, name):
     browser = screen(390)
@@ -116,7 +113,7 @@ UNBROKEN = """[...document.querySelectorAll('main *')].filter(
 ).map((e) => [e.className || e.tagName, e.getBoundingClientRect().height])"""
 
 
-@pytest.mark.parametrize("name", [name for name in PAGES if name != "plan"])
+@pytest.mark.parametrize("name", PAGES)
 @pytest.mark.one_in(4)
 def test_paper_has_the_numbers_behind_pictures_and_can_break_every_half_page(screen, address, name):
     browser = screen(680, media="print")  # A4 less its margins, in CSS pixels: 680 x 1010

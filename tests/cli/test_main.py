@@ -249,7 +249,6 @@ def no_room(size):
         ("init people.csv --force --out disk/people.toml", "people.toml"),
         ("report record.json --out disk/report.html", "report.html"),
         ("report record.json --markdown --out disk/report.md", "report.md"),
-        ("plan --out disk/plan.html", "plan.html"),
     ],
 )
 def test_a_disk_without_room_is_told_and_the_old_file_stays(

@@ -286,48 +286,6 @@ def test_another_study_or_none(played, narcissus):
     assert narcissus("verify", "out")[0] == 2
 
 
-def test_signatures(played, narcissus):
-    serialization = pytest.importorskip(
-        "cryptography.hazmat.primitives.serialization", reason="the extra `sign` is not installed"
-    )
-    from cryptography.hazmat.primitives.asymmetric import ec, ed25519
-
-    def written(name, key):
-        private = key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-        public = key.public_key().public_bytes(
-            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-        )
-        Path(f"{name}.pem").write_bytes(private)
-        Path(f"{name}.pub").write_bytes(public)
-
-    for name in ("mine", "theirs"):
-        written(name, ed25519.Ed25519PrivateKey.generate())
-    written("curve", ec.generate_private_key(ec.SECP256R1()))
-    options = ("--out", "out", "--quiet", "--sign")
-    assert narcissus("audit", "g.toml", *options, "mine.pem")[0] == 1
-    assert narcissus("verify", "out", "--key", "mine.pub")[0] == 0
-    for key in ("theirs.pub", "curve.pub", "mine.pem", "g.toml", "none.pub"):
-        code, out, err = narcissus("verify", "out", "--key", key)
-        assert (code, out) == (2, ""), key
-        assert "Traceback" not in err
-    for key in ("mine.pub", "curve.pem", "g.toml"):
-        assert narcissus("audit", "g.toml", *options, key)[0] == 2
-    signature = Path("out/record.json.sig").read_bytes()
-    forged(played, lambda r: r.update(title="Another"))
-    assert narcissus("verify", "out", "--key", "mine.pub")[0] == 2
-    for content in (b"", b"????", signature[:-10], signature + b"A"):
-        Path("out/record.json.sig").write_bytes(content)
-        assert narcissus("verify", "out", "--key", "mine.pub")[0] == 2
-    # a new record without a signature leaves no old one beside it
-    assert narcissus("audit", "g.toml", "--out", "out", "--quiet")[0] == 1
-    assert not Path("out/record.json.sig").exists()
-    assert narcissus("verify", "out", "--key", "mine.pub")[0] == 2
-
-
 def test_a_record_of_format_1_is_verified_by_what_it_holds(tmp_path, monkeypatch, narcissus):
     """Written by version 0.1 from the same study; numbers that it lacks are passed over."""
     monkeypatch.chdir(tmp_path)

@@ -56,7 +56,6 @@ EXAMPLES = {
     "copyright": ["audit", "examples/copyright/case.toml"],
     "membership": ["audit", "membership.toml"],
     "published tables": ["audit", "tables.toml"],
-    "plan": ["plan"],
 }
 
 WRITTEN = {
@@ -107,10 +106,9 @@ def test_no_example_is_silent_for_two_seconds(tmp_path, kind):
     elif words[-1] in WRITTEN:
         write_studies(tmp_path)
         words[-1] = str(tmp_path / words[-1])
-    out = tmp_path / ("plan.html" if kind == "plan" else "out")
+    out = tmp_path / "out"
     more = [["verify", str(out), words[-1]], ["report", str(out), "--text", "--verbose"]]
-    yes = ["--yes"] if kind != "plan" else []
-    for said in ([*words, "--out", str(out), *yes], *(more if kind != "plan" else ())):
+    for said in ([*words, "--out", str(out), "--yes"], *more):
         code, found = silences(COMMAND + said, ROOT)
         assert code in (0, 1, 3)
         assert not found, said

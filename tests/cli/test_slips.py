@@ -30,7 +30,6 @@ READING = {
     "rules": "people.csv --by age --secret ill",
     "bound": "--profile curve.csv --prior 0.5",
     "protect": "--priors curve.csv --advantage 0.1 --at-most 300",
-    "plan": "",
     "refute": "--scores people.csv",
     "membership": "people.csv",
     "canaries": "",

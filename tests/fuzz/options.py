@@ -48,7 +48,6 @@ CALLS = {
     "measure": "measure people.csv --known sex --secret ill",
     "bound": "bound --epsilon 1 --prior 0.1",
     "protect": "protect --prior 0.1 --advantage 0.05 --delta 1e-5",
-    "plan": "plan --out p.html",
     "tables": "tables published.csv --below 5",
     "rules": "rules people.csv --by sex --secret ill --trials 0 --seconds 1",
     "refute": "refute --canaries 100 --guesses 10 --correct 8",

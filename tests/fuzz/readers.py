@@ -8,7 +8,6 @@ was handed over last lies in the folder then.
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import copy
 import faulthandler
@@ -506,33 +505,6 @@ def _read_documents(path: Path) -> None:
     read_documents(path)
 
 
-def _keys() -> list[tuple[str, bytes]]:
-    from cryptography.hazmat.primitives import serialization as forms
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-    key = Ed25519PrivateKey.generate()
-    private = key.private_bytes(forms.Encoding.PEM, forms.PrivateFormat.PKCS8, forms.NoEncryption())
-    public = key.public_key().public_bytes(
-        forms.Encoding.PEM, forms.PublicFormat.SubjectPublicKeyInfo
-    )
-    signature = base64.b64encode(key.sign(b"{}"))
-    return [("f.pem", private), ("f.pem", public), ("f.sig", signature)]
-
-
-def _read_key(path: Path) -> None:
-    from narcissus.study.signing import check_signature, read_private_key, signature_path
-
-    record = Path("signed.json")
-    record.write_text("{}")
-    signature_path(record).write_bytes(base64.b64encode(path.read_bytes()[:64]))
-    with contextlib.suppress(NarcissusError):
-        read_private_key(path)
-    with contextlib.suppress(NarcissusError):
-        check_signature(record, path)
-    signature_path(record).write_bytes(path.read_bytes())
-    check_signature(record, Path("good.pem"))
-
-
 def _read_groups(path: Path) -> None:
     from narcissus.channels import analyse_groups, read_channel, read_groups
 
@@ -640,7 +612,6 @@ READERS = {
         _folder_of(_diffusers_folder, "unet/model.safetensors"), spoil_json,
     ),
     "documents": Reader(_text("f.txt", "a line\nanother line\n\na paragraph of words\n"), _read_documents),
-    "keys and signatures": Reader(_keys, _read_key),
     "kept runs": Reader(_runs, _read_runs),
 }  # fmt: skip
 """All that reads files of others, by name."""
@@ -668,8 +639,6 @@ def fuzz(name: str, cases: int, seed: int) -> float:
     shutil.rmtree("place", ignore_errors=True)
     Path("place").mkdir()
     seeds = reader.seeds()
-    if name == "keys and signatures":
-        Path("good.pem").write_bytes(seeds[1][1])
     chance = np.random.default_rng([seed, *name.encode()])
     before, read = time.monotonic(), 0
     for case in range(cases):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Any, cast
 
 import click
 
 from narcissus._outwards import lower, upper
 from narcissus._validation import integer, one_of
-from narcissus.cli.options import FILE, AsJson, Opt, Plot, command, given_options, print_json
+from narcissus.cli.options import AsJson, Plot, command, given_options, print_json
 from narcissus.cli.questions import (
     ADJACENCIES,
     DP_SGD_ADJACENCY,
@@ -616,18 +616,3 @@ def _protect_text(
             f"the median, {lower(found.most)} for the most likely."
         )
     return lines + proved_text(payload) + notes_text(payload)
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlanOptions:
-    out: Annotated[Path, Opt(FILE)] = Path("plan.html")
-    secret: str | None = None
-
-
-@command
-def plan(*, of: PlanOptions) -> None:
-    from narcissus import __version__
-    from narcissus.report.plan import plan_html
-
-    _write("--out", of.out, plan_html(__version__, questions_of(of.secret, None)[0]))
-    click.echo(f"Page: {of.out}")

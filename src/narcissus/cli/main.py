@@ -40,7 +40,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "rules": ("published", "Compare rules for publishing tables: risk and loss."),
     "bound": ("bounds", "Prove what no attacker can exceed, from a guarantee."),
     "protect": ("bounds", "Find how much noise keeps the risk below a limit."),
-    "plan": ("bounds", "Write a page to plan a release with."),
     "refute": ("evidence", "Find the guarantee that an audit's counts refute."),
     "membership": ("evidence", "Audit membership by shadow models, with limits."),
     "canaries": ("studies", "Write secrets to plant in a training text, for an audit."),

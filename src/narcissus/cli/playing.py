@@ -26,7 +26,6 @@ from narcissus.cli.options import (
     AsJson,
     Count,
     Existing,
-    InFile,
     Opt,
     Records,
     SeedGiven,
@@ -195,6 +194,7 @@ def _prepare_folder(folder: Path, study: studies.Study, run: Run) -> None:
 
 
 SIGNATURE = "record.json.sig"
+"""Where `ssh-keygen -Y sign` puts the signature of a record."""
 REPLACED = ("record.json", SIGNATURE, "report.html", "trials.store", "entropy.txt")
 """What a run writes anew or removes in its folder; it touches nothing else there."""
 
@@ -217,23 +217,20 @@ COLOURS = {"met": "green", "exceeded": "red", "contradicted": "magenta", "no thr
 """Of the answer, by status; others are not decided, and amber."""
 
 
-def _show(audit: audits.Audit, folder: Path, run: Run, key: Any = None) -> int:
-    """Save an audit, sign it, and print record, report or first screen; return the exit code."""
+def _show(audit: audits.Audit, folder: Path, run: Run) -> int:
+    """Save an audit, and print record, report or first screen; return the exit code."""
     from narcissus._folders import opened_folder
     from narcissus.cli.progress import progress
     from narcissus.report import page_of, render_text
     from narcissus.report.text import first_text
-    from narcissus.study.signing import sign as sign_record
 
     with progress(quiet=run.quiet) as observer:
         observer.start("writing the report", 0)
         audit.save(folder)
     with opened_folder(folder) as place:
         was_signed = place.remove(SIGNATURE)  # of an earlier record
-    if was_signed and key is None and not run.quiet:
+    if was_signed and not run.quiet:
         click.echo(f"removed {folder / SIGNATURE}: it signed the record of before", err=True)
-    if key is not None:
-        sign_record(folder / "record.json", key, audit.record.to_json())
     if run.as_json:
         click.echo(audit.record.to_json(), nl=False)
     else:
@@ -259,13 +256,11 @@ class AuditOptions:
     budget: str | None = None
     policy: Existing = None
     records: Records = None
-    sign: InFile = None
 
 
 @command
 def audit(study: Path, *, of: AuditOptions) -> int:
     from narcissus.cli.progress import progress
-    from narcissus.study.signing import read_private_key
 
     with progress(quiet=of.run.quiet) as observer:
         loaded = studies.load_study(study, allow_code=of.run.allow_code, observer=observer)
@@ -274,7 +269,6 @@ def audit(study: Path, *, of: AuditOptions) -> int:
     if of.quick:
         loaded = with_run(loaded, "--quick", quick=True)
     folder = of.run.out or Path("results") / f"{study.stem}{'-quick' if of.quick else ''}"
-    key = None if of.sign is None else read_private_key(of.sign)
     _prepare_folder(folder, loaded, of.run)
     if of.records is not None:
         _require_writable(of.records.absolute().parent, "the folder of --records", "--records")
@@ -284,7 +278,7 @@ def audit(study: Path, *, of: AuditOptions) -> int:
     how: dict[str, Any] = {"rng": of.run.seed, "workers": of.run.workers, "restart": of.run.restart}
     how |= {"folder": folder, "policy": of.policy, "internal": of.records}
     found = of.run.play(partial(audits.run, loaded, **how))
-    return _show(found, folder, of.run, key)
+    return _show(found, folder, of.run)
 
 
 def _budget(text: str) -> float:

@@ -157,28 +157,19 @@ def compare(a: Path, b: Path, *, out: Path | None = None) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class VerifyOptions:
-    key: InFile = None
     policy: InFile = None
     run: Annotated[Run, some("workers", "engine", "scheduler", "allow_code", "yes", "quiet")]
 
 
 @command
-def verify(record: Path, study: Path | None = None, *, of: VerifyOptions) -> int:
+def verify(record: Path, study: Path, *, of: VerifyOptions) -> int:
     from narcissus.study.earlier import FORMAT_1, FORMAT_2
     from narcissus.study.keyed import FILE as KEY
     from narcissus.study.keyed import WITHHELD, is_secret, kept_key
     from narcissus.study.reading import read_record
-    from narcissus.study.signing import check_signature
 
     path = record / "record.json" if record.is_dir() else record
-    if study is None and of.key is None:
-        raise click.UsageError("give the STUDY to play again, a `--key`, or both")
     written = read_record(path)
-    if of.key is not None:
-        check_signature(path, of.key)
-        click.echo(f"The signature fits: {path} is as the holder of the key {of.key} signed it.")
-    if study is None:
-        return OK
     loaded = studies.load_study(study, allow_code=of.run.allow_code)
     digests = written.provenance.digests
     earlier = FORMAT_1 in digests
