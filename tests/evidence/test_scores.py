@@ -372,6 +372,25 @@ def test_what_holds_is_refuted_no_more_often_than_the_level_says(runs, most):
     assert max(found) > 0.3
 
 
+@pytest.mark.parametrize("guesses", [1, 60, 239, 240])
+def test_guesses_fixed_before_by_unequal_coins_count_alone(guesses):
+    """What comes after them changes nothing: the p-value is the tail of their own chances."""
+    rng = np.random.default_rng(1)
+    score, inside, coins = drawn(rng, 240, 1.0)
+    score = score + 1e-6 * rng.normal(size=240)
+    refutation = refute_prior_scores(score, inside, coins, guesses=guesses, claimed=1.0)
+    falling = np.argsort(-score)
+    order = np.stack([falling[:120], falling[::-1][:120]], axis=1).ravel()[:guesses]
+    guess = np.tile([1, 0], 120)[:guesses]
+    right = int((inside[order] == guess).sum())
+    assert (refutation.guesses, refutation.correct) == (guesses, right)
+    chances = np.where(guess == 1, coins[order], 1 - coins[order])
+    law = np.ones(1)
+    for chance in chances * np.e / (1 - chances + chances * np.e):
+        law = np.convolve(law, [1 - chance, chance])
+    assert refutation.p_value == pytest.approx(law[right:].sum(), rel=1e-6, abs=1e-10)
+
+
 def test_coins_that_cannot_have_fallen_so_are_refused():
     score = np.arange(100.0)
     with pytest.raises(InputError, match="100 are in where 10 are expected"):

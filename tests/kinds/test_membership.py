@@ -7,6 +7,7 @@ import pytest
 
 from narcissus import load_audit
 from narcissus.guarantees import ApproximateDP
+from narcissus.guarantees.base import DECLARED
 from narcissus.membership import audit_membership, shadow_scores
 from narcissus.report import render_text
 from narcissus.study.reading import read_record
@@ -55,7 +56,7 @@ def test_what_is_refuted_is_what_the_audit_refutes(played, tmp_path):
     assert len(rows(record, "members told")) == 3
     about = rows(record, "members told, about")
     assert [row["at"]["fpr"] for row in about] == [1e-5, 1e-4, 1e-3, 1e-2, 0.1]
-    assert [row["quantity"]["value"] is None for row in about] == [True] * 3 + [False] * 2
+    assert [row["quantity"]["value"] is None for row in about] == [True] * 4 + [False]
     assert "cannot be seen with" in about[0]["quantity"]["why"]
     (curve,) = record["detail"]["curves"]
     assert curve["fpr"] == sorted(curve["fpr"])
@@ -96,7 +97,8 @@ def test_what_is_declared_limits_everybody_unless_it_is_refuted(played):
     assert [row["quantity"]["value"] for row in rows(record, "bound")][1] == pytest.approx(most)
     assert (code, record["status"], record["grade"]) == (0, "met", "proved if")
     assert record["assumptions"] == [
-        "the training keeps approximate DP with epsilon 0.5 and delta 0.001 (add-remove neighbours)"
+        "the training keeps approximate DP with epsilon 0.5 and delta 0.001 (add-remove neighbours)",
+        *DECLARED,
     ]
     code, record = played(kept, LOUD)
     assert (code, record["status"]) == (3, "contradicted")

@@ -283,7 +283,7 @@ def test_the_kept_record_is_played_again_digit_by_digit():
     assert again.criteria == record.criteria
     for old, new in zip(record.rows, again.rows, strict=True):
         assert new.value == pytest.approx(old.value, rel=1e-9)
-    assert (again.status, again.verdict) == (record.status, record.verdict)
+    assert (again.status, again.grade) == (record.status, record.grade)
 
 
 def test_a_policy_takes_the_place_of_a_threshold(tmp_path):
@@ -342,7 +342,7 @@ def test_the_worst_setting_speaks():
     )  # fmt: skip
     case = case_of(found)
     assert (found.status, found.record.grade) == ("exceeded", "sampled")
-    assert "40 of 100 secrets, is exceeded in 2 of 3 settings." in found.verdict
+    assert "40 of 100 secrets, is exceeded at uniform over 4, epsilon 8 and uni" in found.verdict
     assert "With the model, the attack argmax names " in found.verdict
     assert (case.each[0].status, case.each[0].grade) == ("met", "proved")
     assert "No attacker names more than 2" in LAYOUT.top(found.record, case)["evidence_for"][0]

@@ -418,7 +418,7 @@ def test_copies_beyond_any_law_need_no_assumption_on_the_generator_and_others_sa
 
 def test_groups_that_decide_are_named():
     found = play(groups=["job"], threshold={"at_most": 0.95, "worst_group": 0.0})
-    assert "beyond what is accepted in job" in found.verdict
+    assert "exceeds what is accepted in job" in found.verdict
 
 
 def test_absent_groups_and_tiny_files_are_said():

@@ -492,12 +492,23 @@ def swept(
     delta: float = 0.0,
     runs: bool = False,
     mu: bool = False,
+    guesses: int | None = None,
+    unequal: bool = False,
 ) -> bool:
-    """Return whether scores refute more than is true; ``runs`` have one canary each."""
-    inside = g.random(m) < 0.5
+    """Return whether scores refute more than is true.
+
+    runs: each has one canary. guesses: their number, fixed before. unequal: coins of three chances.
+    """
+    coins = g.choice([0.1, 0.3, 0.6], m) if unequal else np.full(m, 0.5)
+    inside = g.random(m) < coins
     scores = responses(inside, epsilon if real is None else real, g)
-    refute = evidence.refute_runs if runs else partial(evidence.refute_scores, coins=True)
-    found = refute(scores, inside, delta=delta)
+    if runs:
+        found = evidence.refute_runs(scores, inside, delta=delta)
+    elif unequal:
+        odds = np.log(coins / (1 - coins)) + epsilon * (2 * scores - 1)
+        found = evidence.refute_prior_scores(odds, inside, coins, delta=delta, guesses=guesses)
+    else:
+        found = evidence.refute_scores(scores, inside, delta=delta, guesses=guesses, coins=True)
     return (found.mu or 0.0) > 0 if mu else found.epsilon > epsilon
 
 
@@ -1708,6 +1719,11 @@ NULLS = (
             "nothing learnt, 12 canaries, delta .01": partial(swept, 12, 0.0, delta=0.01),
             "nothing learnt: a mu": partial(swept, 200, 0.0, mu=True),
             "randomised response at the claim": partial(swept, 200, 1.0),
+            "at the claim, 60 guesses fixed before": partial(swept, 200, 1.0, guesses=60),
+            "unequal coins, at the claim": partial(swept, 200, 1.0, unequal=True),
+            "unequal coins, 60 guesses fixed before": partial(
+                swept, 200, 1.0, unequal=True, guesses=60
+            ),
             "one canary a run, nothing learnt": partial(swept, 200, 0.0, runs=True),
             "one canary a run, at the claim": partial(swept, 200, 1.0, runs=True),
             "one canary a run, a mu at the claim": a_mu_of_runs,

@@ -88,6 +88,9 @@ class Refutation(Result):
     assumptions: tuple[str, ...]  # assumptions of the refutation
     secret: Secret = "value"  # what was guessed; see `asked`
 
+    def __post_init__(self) -> None:
+        assert 0 <= self.correct <= self.guesses <= self.canaries
+
     def asked(self, secret: Secret) -> Refutation:
         """Return the refutation for guesses of ``secret``.
 

@@ -94,7 +94,7 @@ class Ordered:
     def __init__(self, right: NDArray[np.bool_], chances: float | Floats, ends: IntArray):
         self.ends, self.chances, self.canaries = ends, chances, right.size
         self.sizes = np.diff(ends, prepend=0)
-        blocks = np.split(right, ends[:-1])
+        blocks = np.split(right, ends)[:-1]  # what comes after the last end is no guess
         self.found: IntArray = np.cumsum([np.count_nonzero(block) for block in blocks])
         self._known: tuple[float, Masses] = (math.nan, [])
         self.masses: Callable[[float], Masses] = lru_cache(1)(self._masses)

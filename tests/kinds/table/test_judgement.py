@@ -108,7 +108,7 @@ def test_too_few_trials_is_a_status_with_the_number_that_would_settle_it(study, 
     [one] = settings_of()
     needed = one.judgement.trials_needed
     assert needed > 5
-    assert "trials would" in record["verdict"]
+    assert f"about {needed} would probably do" in record["verdict"]
     assert in_favour(one) == []
     more = study(
         mechanism={"epsilon": "=inf"}, threshold={"share": 0.9}, run={"trials": 2 * needed}
