@@ -97,7 +97,8 @@ def test_what_is_declared_limits_everybody_unless_it_is_refuted(played):
     assert [row["quantity"]["value"] for row in rows(record, "bound")][1] == pytest.approx(most)
     assert (code, record["status"], record["grade"]) == (0, "met", "proved if")
     assert record["assumptions"] == [
-        "the training keeps approximate DP with epsilon 0.5 and delta 0.001 (add-remove neighbours)",
+        "the training keeps approximate DP with epsilon 0.5 and delta 0.001 "
+        "(add-remove neighbours)",
         *DECLARED,
     ]
     code, record = played(kept, LOUD)
