@@ -6,8 +6,8 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from decimal import Decimal
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from functools import partial
 from itertools import permutations
 from pathlib import Path
@@ -163,7 +163,6 @@ class VerifyOptions:
 
 @command
 def verify(record: Path, study: Path, *, of: VerifyOptions) -> int:
-    from narcissus.study.earlier import FORMAT_1, FORMAT_2
     from narcissus.study.keyed import FILE as KEY
     from narcissus.study.keyed import WITHHELD, is_secret, kept_key
     from narcissus.study.reading import read_record
@@ -172,28 +171,25 @@ def verify(record: Path, study: Path, *, of: VerifyOptions) -> int:
     written = read_record(path)
     loaded = studies.load_study(study, allow_code=of.run.allow_code)
     digests = written.provenance.digests
-    earlier = FORMAT_1 in digests
     if written.study.get("run", {}).get("quick"):
         loaded = with_run(loaded, "--quick", quick=True)
-    _require_of(written, path, loaded, study, earlier=earlier)
+    _require_of(written, path, loaded, study)
     kept = kept_key(path.parent)
     is_keyed = any(map(is_secret, digests.values()))
     audit = _again(loaded, written, digests=kept if is_keyed else b"", policy=of.policy, run=of.run)
-    again = _as_of(audit, written, loaded)
+    again = audit.to_dict()
     tally = Likeness()
     ours = written.provenance.narcissus == again["provenance"]["narcissus"]
-    ours = ours and not {FORMAT_1, FORMAT_2} & digests.keys()
     worded = [] if ours else list(_reworded(written, again, audit))
     blind = is_keyed and (kept is None or WITHHELD in digests.values())
-    found = [*worded, *_found(written, again, earlier=earlier, blind=blind, tally=tally)]
+    found = [*worded, *_found(written, again, blind=blind, tally=tally)]
     if blind:
         click.echo(
             f"Whether the data are the same could not be told by their digest: {path.parent} holds "
             f"no {KEY}, the key that stays with the steward. All else was compared."
         )
     if not found:
-        less = " that format 1 holds" if earlier else ""
-        click.echo(f"Verified: played again, {study} gives every number of {path}{less}.")
+        click.echo(f"Verified: played again, {study} gives every number of {path}.")
         click.echo(tally.said())
         return OK
     click.echo(f"NOT verified: {len(found):,} differences between {path} and playing it again:")
@@ -292,7 +288,9 @@ def _figures_of(audit: audits.Audit) -> Callable[[str], bool]:
     held = {*numbers([again[name] for name in ("rows", "criteria", "detail")])}
 
     def is_known(figure: str) -> bool:
-        value = Decimal(figure.replace(",", ""))
+        value = _decimal(figure)
+        if value is None:
+            return False
         unit, found = float(Decimal(1).scaleb(int(value.as_tuple().exponent))), float(value)
         shares = (s for x in shown for s in (x, 100 * x, 100 - 100 * x, 100 - 50 * x))
         return any(abs(one - found) < unit for one in (*shares, *held))
@@ -300,22 +298,21 @@ def _figures_of(audit: audits.Audit) -> Callable[[str], bool]:
     return is_known
 
 
-def _require_of(
-    written: Record, path: Path, study: studies.Study, file: Path, *, earlier: bool
-) -> None:
+def _require_of(written: Record, path: Path, study: studies.Study, file: Path) -> None:
     """Refuse a record that is not of the study, or that lacks how it was played."""
-    from narcissus.study.earlier import is_study_of
+    from narcissus.study.earlier import FORMAT_1, FORMAT_2
 
+    if {FORMAT_1, FORMAT_2} & written.provenance.digests.keys():
+        raise InputError(
+            f"{path} is a record of an earlier format, which does not hold all that is compared: "
+            "run the study again"
+        )
     if not written.provenance.entropy:
         raise InputError(
             f"{path} is a record as it may be shown: its seed is withheld, so that it cannot be "
             "played again; take the record.json of the results folder"
         )
-    same = written.provenance.digests.get("study") == f"sha256:{study.digest}"
-    if not same and earlier:
-        with study.code.in_use():
-            same = is_study_of(written, study.kind, study.settings, study.folder)
-    if not same:
+    if written.provenance.digests.get("study") != f"sha256:{study.digest}":
         raise InputError(f"{path} is a record of another study than {file}, or of a changed one")
 
 
@@ -327,23 +324,12 @@ def _again(
     from narcissus.study.keyed import keyed
     from narcissus.study.kinds import RunOptions
 
-    played = _as_then(study, written)
-
     def play(**how: Any) -> audits.Audit:
         how |= {"looks": _looks(written)}
         how |= {"workers": run.workers, "policy": policy, "keyed": partial(keyed, key=digests)}
-        return replay(played, RunOptions(entropy=int(written.provenance.entropy), **how))
+        return replay(study, RunOptions(entropy=int(written.provenance.entropy), **how))
 
     return run.play(play)
-
-
-def _as_of(audit: audits.Audit, written: Record, study: studies.Study) -> dict[str, Any]:
-    """Return what was played, as the record of the study: it may keep small groups apart."""
-    found = audit.to_dict()
-    if _as_then(study, written) is not study:
-        found["study"] = written.to_dict()["study"]
-        found["provenance"]["digests"]["study"] = f"sha256:{study.digest}"
-    return found
 
 
 def _looks(written: Record) -> int | None:
@@ -355,70 +341,22 @@ def _looks(written: Record) -> int | None:
     return ended[0].look if ended else None
 
 
-def _as_then(study: studies.Study, written: Record) -> studies.Study:
-    """Keep small groups apart for records made before they were merged."""
-    settings: Any = study.settings
-    groups: Any = getattr(settings, "groups", None)
-    found = written.detail
-    results = getattr(found, "settings", [found])
-    if not hasattr(groups, "least_group") or any(one.merged is not None for one in results):
-        return study
-    groups = groups.model_copy(update={"least_group": 1})
-    return replace(study, settings=settings.model_copy(update={"groups": groups}))
-
-
 def _found(
-    written: Record, again: dict[str, Any], *, earlier: bool, blind: bool, tally: Likeness
+    written: Record, again: dict[str, Any], *, blind: bool, tally: Likeness
 ) -> Iterator[str]:
     """Yield all differences; ``blind`` skips what only the holder of a key can compare."""
-    from narcissus.study.earlier import FORMAT_2
-
-    old, new = (_compared(one, earlier=earlier) for one in (written.to_dict(), again))
+    old, new = (_compared(record) for record in (written.to_dict(), again))
     if blind:
         old, new = _without_secrets(old), _without_secrets(new)
-    if FORMAT_2 in written.provenance.digests or earlier:
-        new = _as_recorded(old, new)
     yield from _of_itself(written)
-    yield from differences(old, new, recorded_only=earlier, tally=tally)
+    yield from differences(old, new, tally=tally)
 
 
-def _as_recorded(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """Leave out rows, and facts of rows, that an earlier format did not hold."""
-
-    def which(row: dict[str, Any]) -> str:
-        more = row["quantity"].get("confidence"), row.get("facts", {}).get("by")
-        place = sorted(row.get("at", {}).items())
-        return str((row["role"], row["of"], row["name"], place, more))
-
-    def less(row: dict[str, Any]) -> dict[str, Any]:
-        facts = {k: v for k, v in row.get("facts", {}).items() if k in held[which(row)]}
-        return {k: v for k, v in row.items() if k != "facts"} | ({"facts": facts} if facts else {})
-
-    held = {which(row): row.get("facts", {}) for row in old.get("rows", [])}
-    rows = [less(row) for row in new.get("rows", []) if which(row) in held]
-    return new | ({"rows": rows} if rows else {})
-
-
-def _compared(record: Mapping[str, Any], *, earlier: bool) -> dict[str, Any]:
-    """Return what must be equal: all except versions, machine and the digests over them.
-
-    The study of a record of format 1 is left out as well, since it had other settings.
-    """
-    from narcissus.study.earlier import FORMAT_2
-
-    left_out = {
-        "provenance",
-        "digest",
-        "portable_digest",
-        *(("study", "not_assessed") if earlier else ()),
-    }
-    kept = {k: v for k, v in record.items() if k not in left_out}
+def _compared(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what must be equal: all except versions, machine and the digests over them."""
+    kept = {k: v for k, v in record.items() if k not in ("provenance", "digest", "portable_digest")}
     made = record["provenance"]
-    digests = made["digests"]
-    digests = {k: v for k, v in digests.items() if k != FORMAT_2}
-    if earlier:
-        digests = {k: v for k, v in digests.items() if k in {"data", "program", "samples"}}
-    return {**kept, "entropy": made["entropy"], "digests": digests}
+    return {**kept, "entropy": made["entropy"], "digests": made["digests"]}
 
 
 def _without_secrets(value: Any) -> Any:
@@ -493,9 +431,20 @@ def _next_to(one: str, other: str) -> bool:
     """Whether two numerals, not both integers, differ by at most a unit of the last digit."""
     if not {".", "e"} & {*one, *other}:
         return False
-    pair = [Decimal(numeral.replace(",", "")) for numeral in (one, other)]
-    finest = min(int(value.as_tuple().exponent) for value in pair)
-    return abs(pair[0] - pair[1]) <= Decimal(1).scaleb(finest)
+    left, right = _decimal(one), _decimal(other)
+    if left is None or right is None:
+        return False
+    finest = min(int(value.as_tuple().exponent) for value in (left, right))
+    return abs(left - right) <= Decimal(1).scaleb(finest)
+
+
+def _decimal(numeral: str) -> Decimal | None:
+    """Read a numeral of a text; None if it is too large or too small for a float."""
+    try:
+        value = Decimal(numeral.replace(",", ""))
+    except InvalidOperation:
+        return None
+    return value if abs(value.adjusted()) <= 400 else None
 
 
 def differences(
@@ -503,27 +452,18 @@ def differences(
     new: Any,
     place: str = "",
     *,
-    recorded_only: bool = False,
     tally: Likeness | None = None,
 ) -> Iterator[str]:
-    """Yield where two values differ, with both; non-integers only beyond 1e-9.
-
-    Keys that the first records of a format lack are skipped. ``recorded_only`` also skips whatever
-    the old one does not hold: null, an empty list, a grade that was not recorded.
-    """
+    """Yield where two values differ, with both; non-integers only beyond 1e-9."""
     tally = Likeness() if tally is None else tally
     if isinstance(old, dict) and isinstance(new, dict):
         one, other = cast("dict[str, Any]", old), cast("dict[str, Any]", new)
         for key in dict.fromkeys([*one, *other]):
             inner = f"{place}.{key}" if place else key
-            if key not in one and key in _LATER:
-                continue
             if key not in one or key not in other:
                 yield f"{inner}: only in {'the record' if key in one else 'what was played'}"
-            elif not (recorded_only and _is_missing(key, one[key])):
-                yield from differences(
-                    one[key], other[key], inner, recorded_only=recorded_only, tally=tally
-                )
+            else:
+                yield from differences(one[key], other[key], inner, tally=tally)
     elif isinstance(old, list) and isinstance(new, list):
         left, right = cast("list[Any]", old), cast("list[Any]", new)
         if len(left) != len(right):
@@ -531,24 +471,9 @@ def differences(
             return
         for number, (a, b) in enumerate(zip(left, right, strict=True), start=1):
             inner = f"{place}[{number}]"
-            yield from differences(a, b, inner, recorded_only=recorded_only, tally=tally)
+            yield from differences(a, b, inner, tally=tally)
     elif not _same(old, new, tally):
         yield f"{place}: {_shown(old)} in the record, {_shown(new)} played again"
-
-
-_LATER = {
-    "id", "merged", "released", "strength", "is_declared", "everybody", "own_release", "gain", "of",
-    "is_estimated", "is_best_found", "at_most", "each_column", "by_chance", "search", "precision",
-    "share_of_columns", "reached", "transcripts", "cover", "served", "shadows", "held_out",
-    "low_apart", "gain_low_apart", "chance_off", "decides", "margin", "fingerprint", "and_copies",
-    "between", "breaks", "told",
-}  # fmt: skip
-"""Keys that came into format 2 after its first records, which are read without them."""
-
-
-def _is_missing(key: str, value: Any) -> bool:
-    """Whether an earlier format has no such value."""
-    return value in (None, []) or ("grade" in key and value == "not assessed")
 
 
 def _same(old: Any, new: Any, tally: Likeness) -> bool:
