@@ -117,3 +117,9 @@ def test_what_is_closed_is_over():
     talk.close()
     with pytest.raises(ConversationOverError):
         talk.ask(1)
+
+
+def test_an_array_of_nothing_is_written_as_nothing():
+    assert written(np.array([], dtype=int)) == ""
+    assert written(np.array([-1, 0, 1])) == "-.+"
+    assert written(np.array([0, 1])) == "01"

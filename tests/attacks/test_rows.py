@@ -174,3 +174,15 @@ def test_the_lightest_group_makes_the_predicate():
     assert np.allclose(found.weight(None), [0.2 * 0.1, 0.2 * 0.1, 1 * 0.1])
     outside = np.array([[[1, 4], [2, 5]]] * 2 + [[[0, 4], [9, 6]]])
     assert not found(outside).any()
+
+
+def test_a_fingerprint_allows_for_the_error_of_an_average_of_its_rows():
+    """Of n rows the square of an average is too large by var / (n - 1); of one row by var."""
+    average, quantile = np.array([[0.2, 0.7]]), stats.norm.ppf(0.9)
+    weights, variance = average - 0.5, average * (1 - average)
+    for rows, less in ((5, 4), (2, 1), (1, 1)):
+        attack = Fingerprint(0.1, rows, 0.01)
+        predicates = attack.attempt(average, None, np.random.default_rng(0))
+        centre = (weights**2 - variance / less - 0.01).sum()
+        spread = np.sqrt((weights**2 * variance).sum())
+        assert predicates.thresholds == pytest.approx([centre + quantile * spread])

@@ -408,3 +408,10 @@ def test_rates_and_bayes_security_are_exact_in_both_directions():
         assert beta_star_of_rates(tpr, fpr).value == pytest.approx(security, abs=1e-12)
         most = true_positive_rate(BayesSecurity(security), min(tpr, fpr)).value
         assert most == pytest.approx(max(tpr, fpr), rel=1e-9)
+
+
+def test_more_than_all_people_are_never_reconstructed():
+    people = ThreatToPeople([[0.5, 0.5], [0.9, 0.1]])
+    for number in (2, 3, 100):
+        assert Limit(at_most=number).kept(people, GaussianDP(50.0))
+    assert not Limit(at_most=1).kept(people, GaussianDP(50.0))

@@ -144,3 +144,9 @@ def test_all_that_is_said_is_of_the_worst_prior_and_named_as_given():
 def test_what_is_no_distance_of_priors_is_refused(make, says):
     with pytest.raises(InputError, match=says):
         make()
+
+
+def test_a_factor_moves_what_an_unlikely_value_has_room_for():
+    """The value of .1 may have up to .2 under a factor of 2, and not all that is left over."""
+    worst = Nearby(factor=2.0).towards(np.array([0.1, 0.9]), np.array([1.0, 0.0]))
+    assert worst == pytest.approx([0.2, 0.8])

@@ -135,3 +135,14 @@ def test_each_guarantee_has_its_mechanism():
     assert at_one >= reached(bits, ApproximateDP(1.0, 0.1), 18, repeats=[n]) - 1e-8
     learned = dp_sgd(1.0, 0.01, 300)
     assert 66 < reached_number(bits, learned, 0.95, repeats=[100]) < 100
+
+
+def test_the_law_of_a_curve_has_its_profile_at_each_corner():
+    guarantee = ProfileCurve((0.0, 0.5, 1.0, 2.0), (0.4, 0.25, 0.1, 0.0))
+    law = room.whole(guarantee, 100)
+    assert law.weights.sum() + law.told == pytest.approx(1.0)
+    for epsilon in (0.0, 0.5, 1.0, 2.0):
+        gaps = np.exp(law.epsilons) - np.exp(epsilon)
+        share = np.maximum(gaps, 0.0) / (np.exp(law.epsilons) + 1.0)
+        reached = float(law.weights @ share) + law.told
+        assert reached == pytest.approx(float(guarantee.profile(epsilon)), abs=1e-6)

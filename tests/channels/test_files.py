@@ -275,3 +275,8 @@ def test_a_gain_that_was_written_is_read_as_it_was(tmp_path):
     gain = np.array([[1.0, 0, 0.5], [0, 1, 0.25]])
     ch.write_gain(tmp_path / "gain.csv", gain, ["a", "b", "c"])
     assert ch.read_losses(tmp_path / "gain.csv")[0].tolist() == gain.T.tolist()
+
+
+def test_blanks_after_a_comma_belong_to_no_name(tmp_path):
+    (tmp_path / "prior.csv").write_text('secret,p\n a,0.25\n "b, c", 0.75\n')
+    assert read_prior(tmp_path / "prior.csv") == {"a": 0.25, "b, c": 0.75}

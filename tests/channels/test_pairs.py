@@ -262,3 +262,19 @@ def test_what_is_alike_is_not_told_apart_by_chance():
     hard = replace(found, clearly=0.0)
     assert lost.std() < 0.8 * hard.losses(data, np.arange(2_000, 4_000))[2].std()
     assert (lost <= found.most[own] + 1e-12).all()
+
+
+def test_what_is_left_to_judge_by_are_the_samples_that_did_not_choose(monkeypatch):
+    rng = np.random.default_rng(0)
+    data = samples(np.repeat([0, 1, 2], 40), rng.integers(3, size=120))
+    seen = []
+
+    def shortlist(_data, _wanted, split, _observer):
+        seen.append(split)
+        raise StopIteration
+
+    monkeypatch.setattr(module, "_shortlist", shortlist)
+    first = np.arange(30)  # all of them of the first secret
+    with pytest.raises(StopIteration):
+        module.choose_pair(data, None, first, SILENT)
+    assert np.asarray(seen[0].later).tolist() == [10, 40, 40]

@@ -283,3 +283,24 @@ def test_what_is_said_where_it_stops_covers(tmp_path, monkeypatch, repeats):
             e = getattr(found, name)
             misses[name] += not e.low <= value <= e.high
     assert max(misses.values()) <= stats.binom.isf(1e-6, repeats, 0.4)
+
+
+def test_runs_that_are_kept_count_as_done(kept):
+    kept(Told())(20, None)
+    starts = []
+
+    class Steps(Heard):
+        def start(self, what, total, done=0):
+            starts.append((what, total, done))
+
+        def advance(self, *_):
+            pass
+
+        def finish(self):
+            pass
+
+    again = kept(Told())
+    again.observer = Steps()
+    again(50, None)
+    again(10, None)
+    assert starts == [("runs", 50, 20), ("runs", 60, 50)]

@@ -174,3 +174,16 @@ def test_subsets_by_enumeration_however_they_are_split(first, compiled):
         high = sum(bit << k for k, bit in enumerate(bits[first:]))
         least = min(0.9, (rows @ np.array(bits)).min())  # what was there is kept where it is less
         assert best[high, low] == pytest.approx(least, abs=1e-15)
+
+
+def test_no_overlap_is_not_the_least_where_pairs_are_known_within_limits():
+    """With limits a pair without overlap may stand above one that is hardly known."""
+    rows = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.5, 0.5], [0.0, 0.4, 0.6]])
+    spread = np.array([1e-9, 1e-9, 4.0, 4.0])
+    value, pair = search.least_overlap(rows, spread=spread)
+    each = {
+        (i, j): np.minimum(rows[i], rows[j]).sum() - np.sqrt(spread[i] + spread[j])
+        for i in range(4) for j in range(i)
+    }  # fmt: skip
+    assert value == pytest.approx(min(each.values()))
+    assert each[max(pair), min(pair)] == pytest.approx(value)

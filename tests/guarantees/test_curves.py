@@ -711,3 +711,9 @@ def test_membership_is_never_easier_than_a_value_and_falls_with_noise(rate, step
         if last is not None:
             assert (power["membership"] < last).all()
         last = power["membership"]
+
+
+@pytest.mark.parametrize("points", [[-1.0, 0.0], [0.0, -1.0], [0.0, np.inf]])
+def test_every_point_of_a_curve_is_finite_and_at_least_0(points):
+    with pytest.raises(InputError, match="at least 0"):
+        ProfileCurve(points, [0.2, 0.1])

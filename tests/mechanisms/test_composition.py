@@ -10,6 +10,7 @@ from narcissus.errors import InputError
 from narcissus.guarantees import optimal_composition
 from narcissus.mechanisms import (
     AdaptiveComposition,
+    ExactAverage,
     Identity,
     Parallel,
     PublicKey,
@@ -72,3 +73,10 @@ def test_what_cannot_be_a_part_is_refused():
         AdaptiveComposition([PublicKey()], 1)
     with pytest.raises(InputError, match="object cannot be written out"):
         AdaptiveComposition([object()], 1).begin(PAIR)
+
+
+def test_parts_side_by_side_are_exchangeable_where_every_one_is():
+    counted, named = ExactAverage(), Identity()
+    assert Parallel([counted, counted]).exchangeable
+    assert not Parallel([counted, named]).exchangeable
+    assert not Parallel([named, named]).exchangeable

@@ -162,3 +162,10 @@ def test_what_is_no_bit_or_too_long_is_refused():
         Stretched().release(np.array([[2]]), np.random.default_rng(0))
     with pytest.raises(TooLargeError, match="2\\^512 releases"):
         Stretched().channel(BITS)
+
+
+@pytest.mark.parametrize("name", sorted({*GENERATORS} - {"shift-register"}))
+def test_the_shortest_seed_has_one_bit(name):
+    seeds = np.array([[0], [1]], dtype=np.uint8)
+    images = Stretched(1, 64, name).release(seeds, np.random.default_rng(0))
+    assert images.shape == (2, 64)

@@ -158,3 +158,7 @@ def test_a_number_of_values_may_be_written_as_a_float():
         Zipf.of(1.1, 2.5)
     with pytest.raises(InputError, match="`n`"):
         Zipf.of(1.1, float("inf"))
+
+
+def test_a_law_of_one_value_is_no_secret():
+    assert Zipf.of(1.1, 1).probability(1) == 1.0

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 
 from narcissus.attacks.table import (
     Ceiling,
@@ -534,3 +534,31 @@ def test_one_that_learns_is_shown_everybodys_columns(small):
     secrets = np.tile([1, 2], (9, 1))
     learned = attack.train([Simulated(told, counts, secrets)], np.random.default_rng(1))
     assert learned.attempt([counts], [told], None).tolist() == [secrets.tolist()]
+
+
+def test_what_counts_settle_is_found_and_the_rest_left_open():
+    """Of two people and two values, a cell of 2 settles both; one of 1 leaves both open."""
+    people = [[1, 1, 0, 0], [0, 0, 1, 1]]
+    both = room._Equations(
+        sparse.csr_array(np.array([*people, [0, 1, 0, 1]])), np.array([1, 1, 2.0])
+    )
+    allowed, must = both.settled()
+    assert allowed.tolist() == must.tolist() == [False, True, False, True]
+    one = room._Equations(
+        sparse.csr_array(np.array([*people, [0, 1, 0, 1]])), np.array([1, 1, 1.0])
+    )
+    allowed, must = one.settled()
+    assert (allowed.all(), must.any()) == (True, False)
+
+
+def test_a_settled_value_is_kept_while_others_are_solved():
+    rows = [[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 1, 1],
+            [0, 1, 0, 0, 0, 0], [0, 0, 0, 1, 0, 1]]  # fmt: skip
+    equations = room._Equations(
+        sparse.csr_array(np.array(rows, dtype=float)), np.array([1, 1, 1, 1, 1.0])
+    )
+    allowed, must = equations.settled()
+    assert must.tolist() == [False, True, False, False, False, False]
+    weights = np.array([0.0, -5.0, 0.0, -1.0, -1.0, 0.0])
+    solved = room._solved(equations, allowed, must, weights)
+    assert solved.tolist() == [False, True, True, False, False, True]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from narcissus.attacks.table import propagation as room
 from narcissus.attacks.table.base import Simulated, view_of
 from narcissus.attacks.table.propagation import (
     LEVELS,
@@ -258,3 +259,17 @@ def test_beliefs_far_from_the_release_still_pull(worlds):
     far = evidence.log_odds(nobody, np.array([[1e3, -1e3, 6.0]]), np.ones((1, 3)))
     assert -LIMIT <= far[0, 0] < -4
     assert 4 < far[0, 1] <= LIMIT
+
+
+def test_a_scale_is_learned_step_by_step_while_more_are_right(monkeypatch):
+    tried = []
+
+    def overlap(simulated, scale):
+        tried.append(scale)
+        return 1.0, 1 - abs(np.log2(scale / room.USUAL_SCALE) - 2) / 10
+
+    monkeypatch.setattr(room, "learned_overlap", overlap)
+    monkeypatch.setattr(room, "SCALES", (room.USUAL_SCALE / 16, room.USUAL_SCALE * 16))
+    assert room.learned_scale([]) == 4 * room.USUAL_SCALE
+    steps = [scale / room.USUAL_SCALE for scale in tried]
+    assert steps == [1.0, 0.5, 2.0, 4.0, 8.0]
