@@ -216,7 +216,7 @@ def test_what_was_found_is_told():
     assert "30 of 40 guesses about 60 canaries with 3 values were right" in str(found)
     assert 1.27316 <= found.epsilon < 1.27317
     assert "90% confidence the mechanism is not (1.27316, 0.0001)-DP" in str(found)
-    assert str(found).count("assuming") == len(found.assumptions) == 3
+    assert str(found).count("assuming") == len(found.assumptions) == 4
     rests = {
         (chosen, delta): refute(9, 9, 9, delta=delta, guesses_chosen=chosen).assumptions[2]
         for chosen in ("before", "after")
