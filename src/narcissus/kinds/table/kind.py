@@ -614,7 +614,7 @@ class TableKind(Kind[TableStudy, TableWork]):
             folder=folder,
             entropy=options.entropy,
             digests=digests,
-            assessed=assessed(experiment),
+            assessed=[*assessed(experiment), *tested.scope],
             experiment=experiment,
             threshold=threshold,
             own_release=own,
