@@ -27,7 +27,7 @@ from narcissus.report.reach import (
     limits_text,
     written,
 )
-from narcissus.results import FOR_COPIES, LEFT_OUT, WEAK, Grade, Status
+from narcissus.results import CERTAIN, FOR_COPIES, LEFT_OUT, WEAK, Grade, Status
 from narcissus.rows import Decision, Quantity, StudyJudgement, Unaccounted
 from narcissus.study.plugins import GIVEN
 from narcissus.study.record import Record
@@ -323,7 +323,7 @@ def _is_reached(glance: Glance, limit: Reach) -> bool:
     found, most = glance.with_it.found, limit.found
     if found is None or most is None or found.value is None or most.value is None:
         return False
-    exact = found.grade.startswith("proved") and most.grade.startswith("proved")
+    exact = found.grade in CERTAIN and most.grade in CERTAIN
     return exact and abs(found.value - most.value) <= 1e-12
 
 
@@ -475,7 +475,7 @@ def _answer(status: Status, unaccounted: Sequence[Unaccounted], glance: Glance) 
 def _exact(case: StudyJudgement) -> str:
     """Say that nothing is sampled, or that what is sampled does not decide."""
     trials = [row.quantity.trials or 0 for row in case.findings.rows]
-    if not case.grade.startswith("proved"):
+    if case.grade not in CERTAIN:
         return f"What decides is {grade_word(case.grade)}."
     if not any(trials):
         return EXACT
