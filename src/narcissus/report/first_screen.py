@@ -533,9 +533,16 @@ def _refuted(contradiction: str) -> str:
 
 
 def _sampling(glance: Glance, decision: Decision | None) -> Iterator[str]:
-    """Yield between which limits the row that decided lies, else the first figure that has any."""
+    """Yield between which limits the row that decided lies, else the first figure that has any.
+
+    Of a bound that the sentences state, its confidence alone: each number is stated once.
+    """
     if decision is not None and decision.row.role != "bound":
         found = glance.view.of(decision.row.quantity)
+        if limits_everybody(decision.row) and found.low is None:
+            if level := _level(decision.row.quantity.confidence or glance.level):
+                yield f"The bound on every attacker holds{level.removeprefix(',')}."
+            return
         text = limits_text(found, glance.view.form)
         if text and found.grade in ("sampled", "approximate"):
             subject = glance.interval or "The figure with the release"

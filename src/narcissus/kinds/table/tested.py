@@ -125,7 +125,10 @@ def _with_values(
         tested,
         unaccounted=(*found, *tested.unaccounted),
         examined=tuple(n for n in data.undeclared if f"column `{n}`" not in open_),
-        scope=(*tested.scope, *_on_some(what, min(len(table.examined), FITTED + TESTED), experiment)),
+        scope=(
+            *tested.scope,
+            *_on_some(what, min(len(table.examined), FITTED + TESTED), experiment),
+        ),
     )
 
 
