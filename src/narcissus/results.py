@@ -23,6 +23,8 @@ GRADES: tuple[Grade, ...] = (
     *("sampled", "approximate", "not assessed"),
 )
 """From the strongest to the weakest; a verdict has the weakest grade of what it rests on."""
+CERTAIN: tuple[Grade, ...] = GRADES[:3]
+"""Of numbers that no chance blurs, whatever they assume: theorems, exact computations, counts."""
 Status = Literal[
     "met",
     "exceeded",

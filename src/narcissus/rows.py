@@ -26,7 +26,7 @@ from pydantic import (
 )
 
 from narcissus.findings import Finding, contradictions, weakest
-from narcissus.results import Bound, Estimate, Grade, Status
+from narcissus.results import CERTAIN, Bound, Estimate, Grade, Status
 
 SLACK = 1e-9
 """Rounding allowed before numbers that should be in order are not."""
@@ -187,7 +187,8 @@ class StudyRow(Fact):
     def is_exact(self) -> bool:
         """Whether the number is its own limit."""
         found = self.quantity
-        return found.grade == "proved" and found.low is None and found.high is None
+        exact = found.grade in ("proved", "counted")
+        return exact and found.low is None and found.high is None
 
     @property
     def value(self) -> float:
@@ -525,7 +526,7 @@ class StudyJudgement:
         if self.status == "not assessed":
             return ()
         rows = [row for one in self.alike for row in one.rests_on]
-        sampled = any(not row.quantity.grade.startswith("proved") for row in rows)
+        sampled = any(row.quantity.grade not in CERTAIN for row in rows)
         given = [text for row in rows for text in row.quantity.takes_as_given]
         return tuple(dict.fromkeys([*given, *(self.findings.premises if sampled else ())]))
 

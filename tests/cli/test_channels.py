@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from narcissus import channels as ch
+from narcissus.channels import AS_WRITTEN
 from narcissus.cli.channels import NOTE
 
 CHANNEL = "secret,short,long\nlogin,0.9,0.1\nlogout,0.2,0.8\n"
 KEYS = ["beta_star", "pair", "bayes_risk", "guessing_error", "beta", "capacity", "leakage"]
-KEYS += ["epsilon_ldp"]
+KEYS += ["epsilon_ldp", "assumptions"]
 
 
 @pytest.fixture
@@ -37,6 +38,16 @@ def test_channel_json_has_the_promised_keys(narcissus, table, tmp_path):
     assert found["bayes_risk"] == pytest.approx(0.75 * 0.1 + 0.25 * 0.2)
     assert found["epsilon_ldp"] == pytest.approx(np.log(8))
     assert "\n" not in out.strip()
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["channel {}", "channel {} --exact", "refine {} {}", "compose {}=2"],
+)
+def test_json_says_what_the_program_must_do(narcissus, table, line):
+    """Text and page said it, and JSON did not: every guarantee names its program."""
+    _, out, _ = narcissus(*line.format(table, table).split(), "--json")
+    assert json.loads(out)["assumptions"][0] == AS_WRITTEN
 
 
 def test_infinite_epsilon_is_null(narcissus, tmp_path):
@@ -524,6 +535,7 @@ def test_groups_by_json(narcissus, inputs):
     found = json.loads(narcissus("channel", "four.csv", "--groups", "groups.csv", "--json")[1])
     assert found["groups"]["old"]["beta_star"] == pytest.approx(0.3)
     assert found["confidence"] is None
+    assert found["assumptions"] == [AS_WRITTEN]
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def test_a_table(tmp_path):
     assert "tells 'login' from 'logout' 85 of 100 times" in audit.verdict
     assert "Of all secrets, the best attacker guesses 88 of 100" in first_of(audit).hardest
     html = render_html(audit.record)
-    assert "login and logout are easiest to tell apart" in html
+    assert "No two are easier to tell apart than login and logout" in html
     assert "<svg" in html
     assert "<image" not in html
     assert "://" not in html.replace("http://www.w3.org", "")
@@ -455,7 +455,7 @@ def test_what_was_not_recorded_is_not_assessed():
 
 def test_pairs_stand_easiest_first(blocks):
     pairs, _ = blocks(page_of(kept("channel")), Figure)
-    assert pairs.title == "a and c are easiest to tell apart"
+    assert pairs.title == "No two are easier to tell apart than a and c"
     assert [row[2] for row in pairs.table.rows] == [0.45, 0.45, 0.75]
     assert "The darkest is 0.45, the lightest 0.75" in pairs.description
 
@@ -528,3 +528,21 @@ def test_estimates_have_limits_and_the_samples_they_rest_on(tmp_path):
     assert last.loc["bayes_risk", "value"] == risk.value
     assert last.loc["bayes_risk", "low"] == risk.quantity.low
     assert repr(audit).startswith("Audit(channel: no threshold, sampled; of 100 attempts to tell")
+
+
+@pytest.mark.parametrize("rows", ["a,1,0,0\nb,0,1,0\nc,0,0,1\n", "a,.5,.5\nb,.5,.5\nc,.5,.5\n"])
+def test_no_pair_of_exact_ties_is_called_the_easiest(tmp_path, rows):
+    """All three pairs are alike: one was named as *the* easiest to tell apart."""
+    head = "secret," + ",".join("xyz"[: rows.partition("\n")[0].count(",")]) + "\n"
+    text = '[channel]\nfile = "c.csv"\n[threshold]\nbayes_risk = 0.9\n'
+    hardest = first_of(play(tmp_path, text, c=head + rows)).hardest
+    assert "Easiest" not in hardest
+    assert hardest.startswith("No two secrets are easier to tell apart than 'a' and 'b'.")
+
+
+def test_of_samples_a_pair_only_seems_the_easiest(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"secret": rng.integers(0, 3, 900), "output": rng.integers(0, 3, 900)})
+    text = '[channel]\nsamples = "s.csv"\n[threshold]\nbayes_risk = 0.1\n'
+    hardest = first_of(play(tmp_path, text, s=frame.to_csv(index=False))).hardest
+    assert " seem easiest to tell apart." in hardest

@@ -53,7 +53,13 @@ from narcissus.kinds.memorization.language.kind import KIND, FoundAboutModel
 from narcissus.kinds.memorization.language.schema import LanguageStudy
 from narcissus.kinds.synthetic.kind import KIND as SYNTHETIC
 from narcissus.kinds.synthetic.schema import ExcessThreshold
+from narcissus.kinds.table.experiment import Experiment
+from narcissus.kinds.table.held_out import SURE, held_out_attempts
 from narcissus.kinds.table.kind import prepare
+from narcissus.kinds.table.left_out import of_order, of_values
+from narcissus.kinds.table.other_priors import is_allowed
+from narcissus.kinds.table.row_order import ordered_rows
+from narcissus.kinds.table.schema import TableStudy
 from narcissus.kinds.table.tested import prior_test
 from narcissus.mechanisms import RandomizedResponse
 from narcissus.membership import audit_membership, blind_baseline, shadow_scores
@@ -69,6 +75,7 @@ from narcissus.synthetic.assess import ALIKE
 from narcissus.synthetic.copies import file_facts
 from narcissus.synthetic.traces import ALIKE_ROWS, traces_of
 from narcissus.synthetic.whole import read_whole
+from narcissus.tables.tally import RawColumn
 from narcissus.worlds import Pairs
 
 Draws = np.random.Generator
@@ -923,18 +930,86 @@ def says_gain(kind: object, findings: object) -> bool:
 # The prior of a table --------------------------------------------------------------------------
 
 
-def prior_refuted(table: pd.DataFrame, prior: Mapping[str, object], g: Draws) -> bool:
-    """Return whether rows of a table refute the prior that is fitted to it."""
+def examined(
+    table: pd.DataFrame,
+    prior: Mapping[str, object],
+    g: Draws,
+    unknown: Sequence[str] = ("secret",),
+    **data: object,
+) -> tuple[Experiment, TableStudy]:
+    """Return a study of a table, ready for what its audit examines before it plays."""
     study = load_study({
-        "data": {"frame": table},
-        "threat": {"unknown": ["secret"]},
+        "data": {"frame": table, **data},
+        "threat": {"unknown": list(unknown)},
         "prior": prior,
         "mechanism": {"k": 2, "epsilon": 1.0},
         "attacks": {"prior": {}},
     })  # fmt: skip
     with study.code.in_use():
-        ready = prepare(study.settings, study.folder, int(g.integers(2**32)))
-    return prior_test(ready).is_refuted
+        return prepare(study.settings, study.folder, int(g.integers(2**32))), study.settings
+
+
+def prior_refuted(table: pd.DataFrame, prior: Mapping[str, object], g: Draws) -> bool:
+    """Return whether rows of a table refute the prior that is fitted to it."""
+    return prior_test(examined(table, prior, g)[0]).is_refuted
+
+
+def column_tells(
+    g: Draws, share: float = 0.0, *, what: str = "code", of: str = "a", is_binned: bool = False
+) -> bool:
+    """Return whether a column that is left out, or in bins, is said to tell of the secret.
+
+    share: Of the rows whose value tells the secret; in others it tells a known column at most.
+    """
+    table = of_network(g, 300)
+    told = np.where(g.random(len(table)) < share, table.secret, table[of] % 2)
+    numbers = g.permutation(50_000)[: len(table)]
+    if is_binned:
+        values = 2 * numbers + told
+    elif what == "code":
+        values = np.array(
+            [f"{'KA'[letter]}{n:05}" for letter, n in zip(told, numbers, strict=True)]
+        )
+    elif what == "number":
+        values = g.permutation(numbers)
+    else:
+        words = g.choice(["seen", "again", "later", "alone", "family", "slowly"], (len(table), 7))
+        values = np.array([" ".join(row) + (" insulin" if k else " rest")
+                           for row, k in zip(words, told, strict=True)])  # fmt: skip
+    more = {"bins": {"note": {"quantiles": 4}}} if is_binned else {"left_out": {"note": "a code"}}
+    ready, _ = examined(table.assign(note=values), NETWORK, g, **more)
+    column = RawColumn("note", list(values), np.arange(len(table)))
+    return bool(of_values(ready, *(([], [column]) if is_binned else ([column], []))))
+
+
+def order_tells(
+    g: Draws, share: float = 0.0, *, by: Sequence[str] = (), more: bool = False
+) -> bool:
+    """Return whether the order of the rows is said to tell of the secret.
+
+    share: Of the rows with the secret of the row before. by: Columns by which the file is sorted.
+    more: Whether another secret is unknown too.
+    """
+    table = of_network(g, 400)
+    table["other"] = g.integers(0, 3, len(table))
+    changes = g.random(len(table)) >= share
+    changes[0] = True
+    source = np.maximum.accumulate(np.where(changes, np.arange(len(table)), 0))
+    if by:
+        table = table.sort_values(list(by), kind="stable", ignore_index=True)
+    table["secret"] = table.secret.to_numpy()[source]
+    unknown = ("other", "secret") if more else ("secret",)
+    ordered = ordered_rows(examined(table, NETWORK, g, unknown)[0])
+    return ordered is not None and bool(of_order(ordered))
+
+
+def other_refused(g: Draws, copies: int = 1) -> bool:
+    """Return whether a network of three parents is refused of people of such a network."""
+    people = of_parity(g, 0.3, rows=600)
+    people["c3"], people["c4"], people["c5"] = g.integers(0, 4, (3, len(people)))
+    table = people.loc[np.repeat(np.arange(len(people) // copies), copies)]
+    ready, _ = examined(table.sample(frac=1, random_state=g), NETWORK, g)
+    return not is_allowed(ready, held_out_attempts(ready), 3, "bic")
 
 
 def of_network(g: Draws, rows: int = 600) -> pd.DataFrame:
@@ -1988,7 +2063,83 @@ NULLS = (
             (0.05, 0.1, 0.2, 0.45),
             lambda s, g: prior_refuted(of_parity(g, s), NETWORK, g),
         ),
-        declared=4 * 0.002,
+        declared=4 * (1 - SURE),
+        repeats=0.05,
+    ),
+    Null(
+        "a column that is left out tells of the secret",
+        (),
+        "a sum of independent Bernoullis, exactly; Bonferroni over three guessers",
+        "people are independent given their known columns and what is left out",
+        "rows are guessed from rows before them alone; parts are tried where all together tell",
+        "copies of people tell of each other",
+        {
+            "codes whose letter tells a known column": column_tells,
+            "numbers in any order": partial(column_tells, what="number"),
+            "texts with a word that tells a known column": partial(column_tells, what="text"),
+        },
+        Power(
+            "share of 300 people whose code tells the secret",
+            (0.2, 0.4, 0.6, 0.8, 1.0),
+            lambda s, g: column_tells(g, s),
+        ),
+        declared=3 * (1 - SURE),
+        repeats=0.05,
+    ),
+    Null(
+        "the exact value of a column in bins tells of the secret",
+        (),
+        "a sum of independent Bernoullis, exactly; Bonferroni over three guessers",
+        "people are independent given their known columns and the exact value",
+        "as of columns that are left out",
+        "members of a household tell of each other",
+        {
+            "values that tell a known column": partial(column_tells, is_binned=True),
+            "values that tell another known column": partial(column_tells, is_binned=True, of="c"),
+        },
+        Power(
+            "share of 300 people whose exact value tells the secret",
+            (0.2, 0.4, 0.6, 0.8, 1.0),
+            lambda s, g: column_tells(g, s, is_binned=True),
+        ),
+        declared=3 * (1 - SURE),
+        repeats=0.05,
+    ),
+    Null(
+        "the order of the rows tells of the secret",
+        (),
+        "a sum of independent Bernoullis, exactly",
+        "rows are independent; a file may have been sorted by its columns",
+        "of a file that is sorted by a secret, the others are examined given it",
+        "an order in which the file was sorted by what it does not hold",
+        {
+            "rows in any order": order_tells,
+            "sorted by the secret": partial(order_tells, by=("secret",)),
+            "sorted by a known column and the secret": partial(order_tells, by=("a", "secret")),
+            "sorted by one of two secrets": partial(order_tells, by=("other",), more=True),
+        },
+        Power(
+            "share of 400 rows with the secret of the row before",
+            (0.2, 0.4, 0.6, 0.8),
+            lambda s, g: order_tells(g, s),
+        ),
+        declared=1 - SURE,
+        repeats=0.05,
+    ),
+    Null(
+        "another prior than the usual one is refused",
+        (),
+        "a sum of independent Bernoullis, exactly; Bonferroni over four guessers and its own guess",
+        "people are independent given their known columns",
+        "its own guess is of rows to which it was not fitted",
+        "copies of people refute every prior",
+        {"three columns tell together, three parents": other_refused},
+        Power(
+            "times that each of 600 rows is there",
+            (2, 3),
+            lambda s, g: other_refused(g, int(s)),
+        ),
+        declared=5 * (1 - SURE),
         repeats=0.05,
     ),
 )

@@ -214,7 +214,8 @@ class Pages:
 
     async def _look(self, data: Mapping[str, Any]) -> dict[str, Any]:
         """Return what the data of a study hold; they are read once, in a process of their own."""
-        asked = ("look", str(source_of(data) or ""))
+        what = "examine" if data.get("kind", "table") == "table" else "look"
+        asked = (what, str(source_of(data) or ""))
         if data.get("kind") == "membership":
             more = get(data, "data", "members") or "", get(data, "data", "scale") or "score"
             asked = ("look-at-scores", asked[1], *map(str, more))

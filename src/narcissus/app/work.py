@@ -22,8 +22,8 @@ from narcissus.errors import LongWorkError, NarcissusError
 from narcissus.kinds.membership.kind import KIND as MEMBERSHIP
 from narcissus.kinds.membership.schema import MembershipStudy
 from narcissus.kinds.synthetic.propose import completed
-from narcissus.kinds.table.propose import ColumnProposal, draft, propose
-from narcissus.kinds.table.proposed_prior import with_tested_prior
+from narcissus.kinds.table.examination import examine_proposal
+from narcissus.kinds.table.propose import ColumnProposal, Proposal, draft, propose
 from narcissus.membership import read_shadow_scores
 from narcissus.membership.shadows import coin_design
 from narcissus.observer import SILENT
@@ -42,8 +42,16 @@ PACE = 6e-6  # seconds for each score of LiRA, the slowest attack, on one core
 
 def look(source: str) -> dict[str, Any]:
     """Return what a table holds and what is proposed, as `narcissus init` understands it."""
-    sketch = sketch_table(source)
-    found = propose(sketch)
+    return _seen(propose(sketch_table(source)))
+
+
+def examine(source: str) -> dict[str, Any]:
+    """Return the same, with cautions of what an audit of the proposal would leave open."""
+    return _seen(examine_proposal(propose(sketch_table(source)), source))
+
+
+def _seen(found: Proposal) -> dict[str, Any]:
+    sketch = found.sketch
     seen = {one.name: one for one in found.seen}
     nameless = [why for name, why in found.drop.items() if name not in seen]
     columns = [
@@ -78,7 +86,7 @@ def _bars(column: ColumnSketch, proposal: ColumnProposal) -> list[float]:
 
 def new(source: str, path: str) -> dict[str, Any]:
     """Return the text of the study that `narcissus init` writes; ``path`` is what it names."""
-    return {"text": draft(with_tested_prior(propose(sketch_table(source)), source), path)}
+    return {"text": draft(examine_proposal(propose(sketch_table(source)), source), path)}
 
 
 def new_of_files(real: str, synthetic: str, control: str) -> dict[str, Any]:
@@ -157,6 +165,7 @@ def plan(study: str, folder: str) -> dict[str, Any]:
 
 WORK: dict[str, Callable[..., dict[str, Any]]] = {
     "look": look,
+    "examine": examine,
     "new": new,
     "new-of-files": new_of_files,
     "look-at-scores": look_at_scores,

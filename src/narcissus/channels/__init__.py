@@ -15,6 +15,7 @@ from narcissus.channels.bayes_security import (
     tied_pairs,
 )
 from narcissus.channels.channel import (
+    AS_WRITTEN,
     Channel,
     ExactSummary,
     Hyper,
@@ -161,6 +162,7 @@ from narcissus.channels.synthesis import (
 from narcissus.channels.uses import dp_sgd_reached, sampled_gaussian_overlap
 
 __all__ = [
+    "AS_WRITTEN",
     "MEASURES", "AfterOutputs", "Channel", "ChannelComparison", "ChannelSummary", "Classifier",
     "ClosedForm", "ComposedSecurity", "Design", "Estimator", "ExactSummary", "ExplainedPrior",
     "Exponential", "Frequentist", "Gaussian", "Geometric", "GroupDifference", "GroupLeakage",

@@ -416,7 +416,9 @@ def protect(*, of: ProtectOptions) -> None:
             payload, guarantee = _protected(danger, limit, of, noise, question)
             lines = _protect_text(payload, danger)
             told = payload.get("assumptions", ())
-            lines += [f"  assuming {said}" for said in guarantee.program if said not in told]
+            more = [said for said in guarantee.program if said not in told]
+            lines += [f"  assuming {said}" for said in more]
+            payload = {**payload, "assumptions": [*told, *more]} if more else payload
             is_first = question == questions[0]
             if of.plot is not None and is_first and isinstance(danger, bounds.Threat):
                 count = None if of.at_most is None else of.at_most + 1

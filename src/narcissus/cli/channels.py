@@ -115,7 +115,7 @@ def channel(file: Path | None = None, *, of: ChannelOptions) -> None:
         _refuse({**needless, "--all": of.more or None}, "--groups")
         made = source.channel() if isinstance(source, channels.ClosedForm) else source
         by_group = channels.analyse_groups(made, channels.read_groups(of.groups), given)
-        click.echo(json.dumps(by_group.to_dict()) if of.as_json else str(by_group))
+        click.echo(_as_json(by_group.to_dict()) if of.as_json else str(by_group))
         if of.report is not None:
             where = asked({**files, "the groups": of.groups})
             page = leakage.groups_page(by_group, of.groups.name, where)
@@ -126,13 +126,18 @@ def channel(file: Path | None = None, *, of: ChannelOptions) -> None:
     result = summary.to_dict()
     result |= _beyond(summary, given, all_pairs=of.all_pairs, plot=of.plot, loss=of.loss)
     if of.as_json:
-        click.echo(json.dumps(result | ({"more": summary.more()} if of.more else {})))
+        click.echo(_as_json(result | ({"more": summary.more()} if of.more else {})))
     else:
         click.echo(_text(summary, result))
     if of.report is not None:
         where = asked({**files, "the losses": of.loss})
         page = leakage.channel_page(summary, where, given, result.get("loss"))
         write_page(of.report, page, silent=of.as_json)
+
+
+def _as_json(found: Mapping[str, Any]) -> str:
+    """Write what is proved of a channel, with what a program must do for it to hold."""
+    return json.dumps({**found, "assumptions": [channels.AS_WRITTEN]})
 
 
 def _refuse(needless: Mapping[str, object], what: str) -> None:
@@ -223,7 +228,7 @@ def _in_fractions(file: Path | None, prior: Path | None, *, as_json: bool) -> No
         raise click.UsageError("--exact takes FILE, --prior and --json alone")
     given = None if prior is None else channels.read_rational_prior(prior)
     found = channels.exact_summary(channels.read_rational(file), given)
-    click.echo(json.dumps(found.to_dict()) if as_json else str(found))
+    click.echo(_as_json(found.to_dict()) if as_json else str(found))
 
 
 def _composed(
@@ -379,7 +384,7 @@ def refine(
     ):
         if path is not None:
             _write_witness(path, option, one, a.secrets)
-    click.echo(json.dumps(found.to_dict()) if of.as_json else str(found))
+    click.echo(_as_json(found.to_dict()) if of.as_json else str(found))
     if of.report is not None:
         ways: list[leakage.Direction] = []
         ends = (*names, found.forwards), (*names[::-1], found.backwards)
@@ -440,7 +445,7 @@ def design(loss: Path, *, of: DesignOptions) -> None:
     if found is not None:
         if of.out is not None:
             channels.write_channel(of.out, found.channel)
-        click.echo(json.dumps(_of_design(found)) if of.as_json else str(found))
+        click.echo(_as_json(_of_design(found)) if of.as_json else str(found))
     if of.report is not None:
         curve = channels.trade_off(costs, 11, prior=given, epsilon=of.epsilon)
         nothing = channels.loss_of_nothing(costs, given)

@@ -45,7 +45,7 @@ class InitOptions:
 def init(table: Annotated[str, Opt(click.Path())], *, of: InitOptions) -> None:
     from narcissus._files import put
     from narcissus.cli.progress import progress
-    from narcissus.kinds.table.proposed_prior import with_tested_prior
+    from narcissus.kinds.table.examination import examine_proposal
     from narcissus.tables.parts import ROWS, column_names, sketch_table
 
     is_printed = str(of.out) == "-"
@@ -64,7 +64,7 @@ def init(table: Annotated[str, Opt(click.Path())], *, of: InitOptions) -> None:
     else:
         proposal = propose.propose(sketch, unknown=wanted, epsilon=levels, stand_in=False)
     with progress(quiet=of.quiet) as observer:
-        proposal = with_tested_prior(proposal, table, observer)
+        proposal = examine_proposal(proposal, table, observer)
     text = propose.draft(proposal, _path_from(table, None if is_printed else target))
     if is_printed:
         click.echo(text, nl=False)

@@ -76,7 +76,7 @@ def pairs(
     ]
     flat.sort(key=lambda r: r[2])
     return Figure(
-        f"{worst[0]} and {worst[1]} are easiest to tell apart",
+        f"No two are easier to tell apart than {worst[0]} and {worst[1]}",
         "A square for each two secrets; the darker, the easier they are told apart. "
         f"The darkest is {flat[0][2]:.4g}, the lightest {flat[-1][2]:.4g}.",
         draw,

@@ -27,7 +27,7 @@ from narcissus.report.reach import (
     limits_text,
     written,
 )
-from narcissus.results import FOR_COPIES, LEFT_OUT, WEAK, Grade, Status
+from narcissus.results import CERTAIN, FOR_COPIES, LEFT_OUT, WEAK, Grade, Status
 from narcissus.rows import Decision, Quantity, StudyJudgement, Unaccounted
 from narcissus.study.plugins import GIVEN
 from narcissus.study.record import Record
@@ -323,7 +323,7 @@ def _is_reached(glance: Glance, limit: Reach) -> bool:
     found, most = glance.with_it.found, limit.found
     if found is None or most is None or found.value is None or most.value is None:
         return False
-    exact = found.grade.startswith("proved") and most.grade.startswith("proved")
+    exact = found.grade in CERTAIN and most.grade in CERTAIN
     return exact and abs(found.value - most.value) <= 1e-12
 
 
@@ -475,7 +475,7 @@ def _answer(status: Status, unaccounted: Sequence[Unaccounted], glance: Glance) 
 def _exact(case: StudyJudgement) -> str:
     """Say that nothing is sampled, or that what is sampled does not decide."""
     trials = [row.quantity.trials or 0 for row in case.findings.rows]
-    if not case.grade.startswith("proved"):
+    if case.grade not in CERTAIN:
         return f"What decides is {grade_word(case.grade)}."
     if not any(trials):
         return EXACT
@@ -533,9 +533,16 @@ def _refuted(contradiction: str) -> str:
 
 
 def _sampling(glance: Glance, decision: Decision | None) -> Iterator[str]:
-    """Yield between which limits the row that decided lies, else the first figure that has any."""
+    """Yield between which limits the row that decided lies, else the first figure that has any.
+
+    Of a bound that the sentences state, its confidence alone: each number is stated once.
+    """
     if decision is not None and decision.row.role != "bound":
         found = glance.view.of(decision.row.quantity)
+        if limits_everybody(decision.row) and found.low is None:
+            if level := _level(decision.row.quantity.confidence or glance.level):
+                yield f"The bound on every attacker holds{level.removeprefix(',')}."
+            return
         text = limits_text(found, glance.view.form)
         if text and found.grade in ("sampled", "approximate"):
             subject = glance.interval or "The figure with the release"

@@ -115,7 +115,7 @@ def page_html(page: Page, *, digest: str = "", template: str = "page.html") -> s
     verdict = page.verdict
     sign, words = STATUS.get(verdict.status, ("?", verdict.status))
     # a colour must not lend an approximation, or an assumption, the look of a finding
-    sure = verdict.rests_on in ("proved", "sampled") and not verdict.assumptions
+    sure = verdict.rests_on in ("proved", "counted", "sampled") and not verdict.assumptions
     tone = words.lower().replace(" ", "-") + ("" if sure else " unsure")
     drawing = environment().get_template(template)
     text = drawing.render(

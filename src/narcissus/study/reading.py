@@ -12,7 +12,8 @@ from pydantic import ValidationError
 from narcissus._files import BadContentError, parsing, read_bytes
 from narcissus._json import read_json
 from narcissus.errors import InputError, NotDrawnError, raised_where
-from narcissus.rows import StudyJudgement
+from narcissus.results import Grade
+from narcissus.rows import StudyJudgement, StudyRow
 from narcissus.study.earlier import FORMAT_1, upgraded, with_rows
 from narcissus.study.kinds import KINDS, StudyKind, study_kind
 from narcissus.study.record import SCHEMA, VERSION, Record, digest_of, study_digest
@@ -50,11 +51,13 @@ def _of_rows(record: Record, kind: StudyKind) -> str:
         case = kind.judged(record)
     except _NOT_OF_A_KIND:
         return _OTHER_ROWS
-    if (case.findings.criteria, case.findings.rows) != (record.criteria, record.rows):
+    own = case.findings.rows
+    is_alike = len(own) == len(record.rows) and all(map(_is_row, record.rows, own))
+    if case.findings.criteria != record.criteria or not is_alike:
         return "some of its rows do not follow from the others"
     found = {
         "status": (record.status, case.status),
-        "grade": (record.grade, case.grade),
+        "grade": (_grade_now(record.grade, case.grade), case.grade),
         "assumptions": (tuple(record.assumptions), case.assumptions),
         "number of contradictions": (len(record.contradictions), len(case.contradictions)),
     }
@@ -65,6 +68,18 @@ def _of_rows(record: Record, kind: StudyKind) -> str:
             return f"the {name} is {said!r}, and that of the rows {own!r}"
     _show(record, kind, case)
     return ""
+
+
+def _is_row(kept: StudyRow, own: StudyRow) -> bool:
+    """Return whether a row of a record is the one that follows from it."""
+    grade = _grade_now(kept.quantity.grade, own.quantity.grade)
+    quantity = kept.quantity.model_copy(update={"grade": grade})
+    return kept.model_copy(update={"quantity": quantity}) == own
+
+
+def _grade_now(kept: Grade, own: Grade) -> Grade:
+    """Return the grade of a record as it is now: counts were once called proved."""
+    return own if (kept, own) == ("proved", "counted") else kept
 
 
 def _show(record: Record, kind: StudyKind, case: StudyJudgement) -> None:

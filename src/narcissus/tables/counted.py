@@ -156,6 +156,59 @@ class Distinct:
 
 MOST_CELLS = 250_000_000
 """Most cells that are written out, one row a person."""
+EXAMINED = 12_000
+"""Rows that are kept as they stand in the file: the first ones, and as many that are drawn."""
+
+
+@dataclass(frozen=True)
+class KeptRows:
+    """Some rows of a table that is not held, in the order of its file.
+
+    first: Value numbers of the first rows, shape (n, columns).
+    places, drawn: Where rows stand that were drawn randomly, shape (m,), rising, and their value
+        numbers, shape (m, columns).
+    """
+
+    first: NDArray[np.int32]
+    places: NDArray[np.int64]
+    drawn: NDArray[np.int32]
+
+    def select(self, columns: Sequence[int]) -> KeptRows:
+        """Return the same rows of these columns only."""
+        keep = list(columns)
+        return KeptRows(self.first[:, keep], self.places, self.drawn[:, keep])
+
+
+class RowKeeper:
+    """Keeps some of the rows of a table that is read in parts; the same in every reading."""
+
+    def __init__(self, rows: int) -> None:
+        many = min(EXAMINED, rows)
+        self._first = np.arange(many)
+        self._drawn = np.sort(np.random.default_rng(0).choice(rows, many, replace=False))
+        self._kept: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
+        self._rows = 0
+
+    def add(self, columns: Sequence[NDArray[np.integer]]) -> None:
+        """Take the next rows, value numbers of each column."""
+        here = [
+            np.stack([column[rows] for column in columns], axis=1).astype(np.int32)
+            for places in (self._first, self._drawn)
+            for rows in [within(places, self._rows, len(columns[0]))]
+        ]
+        self._kept.append((here[0], here[1]))
+        self._rows += len(columns[0])
+
+    def rows(self) -> KeptRows:
+        """Return what was kept."""
+        first, drawn = (np.concatenate(parts) for parts in zip(*self._kept, strict=True))
+        return KeptRows(first, self._drawn, drawn)
+
+
+def within(places: NDArray[np.int64], start: int, rows: int) -> NDArray[np.int64]:
+    """Return which rows of a part are at some of the rising ``places`` of all rows."""
+    low, high = np.searchsorted(places, [start, start + rows])
+    return places[low:high] - start
 
 
 class CountedTable(Table):
@@ -177,6 +230,7 @@ class CountedTable(Table):
         notes: Mapping[str, str] | None = None,
         readings: Mapping[str, ColumnReading] | None = None,
         remarks: tuple[str, ...] = (),
+        kept: KeptRows | None = None,
     ) -> None:
         for name, value in (
             ("names", names),
@@ -186,6 +240,7 @@ class CountedTable(Table):
             ("notes", dict(notes or {})),
             ("readings", dict(readings or {})),
             ("remarks", remarks),
+            ("_kept", kept),
         ):
             object.__setattr__(self, name, value)
         given, times = np.asarray(records), np.asarray(counts)
@@ -206,6 +261,19 @@ class CountedTable(Table):
     _records: NDArray[np.integer]
     _counts: NDArray[np.int64]
     _rows: int
+    _kept: KeptRows | None
+
+    @property
+    def places(self) -> NDArray[np.int64] | None:
+        return None if self._kept is None else self._kept.places
+
+    @property
+    def examined(self) -> NDArray[np.integer] | None:
+        return None if self._kept is None else self._kept.drawn
+
+    def first_rows(self, most: int) -> NDArray[np.integer] | None:
+        """Return the first rows in the order of the file, those that were kept at most."""
+        return None if self._kept is None else self._kept.first[:most]
 
     @property
     def records(self) -> NDArray[np.integer]:
@@ -252,7 +320,8 @@ class CountedTable(Table):
             [self._records[:, j] for j in keep], [self.sizes[j] for j in keep], self._counts
         )
         heads = self._heads(keep)
-        return CountedTable(*heads[:3], records, counts, *heads[3:], self.remarks)
+        kept = None if self._kept is None else self._kept.select(keep)
+        return CountedTable(*heads[:3], records, counts, *heads[3:], self.remarks, kept)
 
     def __repr__(self) -> str:
         return (
@@ -333,22 +402,24 @@ def count_records(parts: Parts, reading: Reading, observer: Observer) -> Counted
             tally.require_room()
     codings = reading.codings(parts.name, tallies)
     distinct = Distinct([len(coding.labels) for coding in codings], tallies[0].rows)
+    keeper = RowKeeper(tallies[0].rows)
     for part in _told(parts, reading, tallies[0].rows, "records", observer):
         try:
-            distinct.add(
-                [
-                    coding.codes[tally.places(column)][column.codes]
-                    for coding, tally, column in zip(codings, tallies, part, strict=True)
-                ]
-            )
+            coded = [
+                coding.codes[tally.places(column)][column.codes]
+                for coding, tally, column in zip(codings, tallies, part, strict=True)
+            ]
         except KeyError:
             raise _changed(parts.name) from None
+        distinct.add(coded)
+        keeper.add(coded)
     if distinct.rows != tallies[0].rows:
         raise _changed(parts.name)
     records, counts = distinct.records()
     observer.note(f"{parts.name}: {distinct.rows:,} rows, {len(records):,} distinct records")
     heads = reading.heads(tallies, codings)
-    return CountedTable(*heads[:3], records, counts, *heads[3:], tuple(parts.remarks))
+    remarks, kept = tuple(parts.remarks), keeper.rows()
+    return CountedTable(*heads[:3], records, counts, *heads[3:], remarks, kept)
 
 
 def _told(

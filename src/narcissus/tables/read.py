@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -12,12 +12,12 @@ from narcissus._validation import integer, one_of
 from narcissus.errors import InputError
 from narcissus.observer import SILENT, Observer
 from narcissus.tables.bins import Bins
-from narcissus.tables.counted import Reading, complete, count_records
-from narcissus.tables.parts import open_parts, open_source
+from narcissus.tables.counted import Reading, complete, count_records, within
+from narcissus.tables.parts import Parts, open_parts, open_source
 from narcissus.tables.sources import TableSource, kept_columns
 from narcissus.tables.spelling import ReadAs
 from narcissus.tables.table import Table, unknown_column
-from narcissus.tables.tally import RawColumn, ValueTally, plain_name
+from narcissus.tables.tally import RawColumn, ValueTally, joined, plain_name
 
 MissingPolicy = Literal["refuse", "drop", "category"]
 
@@ -213,11 +213,16 @@ def _one_of_each(by_name: Mapping[str, RawColumn], unit: str) -> NDArray[np.intp
 
 
 def read_as_it_stands(
-    source: TableSource, names: Sequence[str], unit: str | None = None, **how: Any
+    source: TableSource,
+    names: Sequence[str],
+    unit: str | None = None,
+    places: NDArray[np.int64] | None = None,
+    **how: Any,
 ) -> list[RawColumn]:
     """Read columns as they stand in a file, of those rows that a table of it keeps.
 
     names: The columns, which the table may have or leave out; they are returned in this order.
+    places: Which of the rows, rising, of a table that is read in parts; None reads all.
     unit, how: As for `read_table` and `read_one_of_each`: ``columns``, ``drop``, ``missing`` and
         ``max_rows``.
 
@@ -227,13 +232,43 @@ def read_as_it_stands(
     units = [] if unit is None else [unit]
     wanted = None if columns is None else list(dict.fromkeys([*columns, *units, *names]))
     left = [name for name in drop if name not in (*units, *names)]
-    opened = open_source(source, wanted, left, how.get("max_rows", 200_000_000)).columns
-    named = {column.name: column for column in opened}
-    is_kept = [n for n in named if n in units or (n not in drop and n in (columns or named))]
-    rows = np.arange(len(opened[0].codes))
-    if how.get("missing") == "drop":
-        rows = np.flatnonzero(~np.any([named[n].gaps for n in is_kept], axis=0))
+    most = how.get("max_rows", 200_000_000)
+
+    def is_of_table(name: str) -> bool:
+        return name in units or (name not in drop and (columns is None or name in columns))
+
+    def kept(part: Sequence[RawColumn]) -> list[RawColumn]:
+        rows = np.arange(len(part[0].codes))
+        if how.get("missing") == "drop":
+            gaps = [column.gaps for column in part if is_of_table(column.name)]
+            rows = np.flatnonzero(~np.any(gaps, axis=0))
+        return [RawColumn(c.name, c.distinct, c.codes[rows]) for c in part]
+
+    if places is not None:
+        return _at(open_parts(source, wanted, left, most), kept, names, places)
+    opened = {one.name: one for one in kept(open_source(source, wanted, left, most).columns)}
+    rows = np.arange(len(opened[names[0]].codes))
     if unit is not None:
-        table = {n: RawColumn(n, named[n].distinct, named[n].codes[rows]) for n in is_kept}
-        rows = rows[_one_of_each(table, unit)]
-    return [RawColumn(n, named[n].distinct, named[n].codes[rows]) for n in names]
+        rows = _one_of_each({n: one for n, one in opened.items() if is_of_table(n)}, unit)
+    return [RawColumn(n, opened[n].distinct, opened[n].codes[rows]) for n in names]
+
+
+def _at(
+    parts: Parts,
+    kept: Callable[[Sequence[RawColumn]], list[RawColumn]],
+    names: Sequence[str],
+    places: NDArray[np.int64],
+) -> list[RawColumn]:
+    """Read some rows of a table in parts, given by their places among those that are kept."""
+    found: dict[str, list[RawColumn]] = {name: [] for name in names}
+    start = 0
+    for part in parts.read():
+        named = {column.name: column for column in kept(part)}
+        many = len(named[names[0]].codes)
+        rows = within(places, start, many)
+        start += many
+        for name, some in found.items():
+            present, codes = np.unique(named[name].codes[rows], return_inverse=True)
+            values = [named[name].distinct[place] for place in present.tolist()]
+            some.append(RawColumn(name, values, np.ravel(codes)))
+    return [joined(some) for some in found.values()]

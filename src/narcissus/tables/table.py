@@ -129,6 +129,20 @@ class Table:
         return None
 
     @property
+    def places(self) -> NDArray[np.int64] | None:
+        """Where the rows of `examined` stand among all rows; None: they are all rows."""
+        return None
+
+    @property
+    def examined(self) -> NDArray[np.integer] | None:
+        """Rows to hold beside the file, in its order: all, or some; None where it is not known."""
+        return self.codes
+
+    def first_rows(self, most: int) -> NDArray[np.integer] | None:
+        """Return the first rows, in the order of the file; None where it is not known."""
+        return np.ascontiguousarray(self.codes[:most])
+
+    @property
     def in_order(self) -> NDArray[np.integer]:
         """The `records` sorted by their codes, so independent of the order of rows in a file."""
         counted = self.counts is not None  # then they are in order

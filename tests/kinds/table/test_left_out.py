@@ -1,18 +1,20 @@
 """Columns that `init` leaves out are examined; what tells of the secret is asked for."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from narcissus.kinds.table import tested
+from narcissus.kinds.table import kind, tested
 from narcissus.kinds.table.held_out import ERROR, GUESSERS, SURE
 from narcissus.kinds.table.kind import prepare
 from narcissus.observer import SILENT
 from narcissus.study import load_study
 from narcissus.study.reading import read_record
+from narcissus.tables import read_table
 
 ROWS = 1500
 WORDS = ["seen", "today", "again", "later", "with", "family", "alone", "walking", "slowly", "well"]
@@ -280,3 +282,48 @@ def test_the_guessers_share_one_error():
     """Four test the prior, three examine values, one the order; a right one is seldom refuted."""
     assert GUESSERS >= 8
     assert pytest.approx(ERROR) == GUESSERS * (1 - SURE)
+
+
+# Tables that are counted, not held row by row
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """Count every table, as those of more than two million rows are."""
+    monkeypatch.setattr(kind, "read_table", partial(read_table, count_above=100))
+
+
+@pytest.mark.parametrize(("make", "status"), [(plain_number, "met"), (notes, "undeclared")])
+def test_a_large_table_is_examined_in_a_sample(people, narcissus, counted, make, status):
+    people(case_id=make)
+    _, record = audited(narcissus)
+    assert record.status == status
+
+
+def test_a_large_table_says_how_many_rows_were_examined(people, narcissus, counted, monkeypatch):
+    monkeypatch.setattr("narcissus.tables.counted.EXAMINED", 900)
+    monkeypatch.setattr("narcissus.kinds.table.held_out.LOOKED_UP", 800)
+    monkeypatch.setattr(tested, "LOOKED_UP", 800)
+    people(case_id=plain_number)
+    _, record = audited(narcissus)
+    said = " ".join(record.assessed)
+    assert "The prior, on 800 of 1,500 rows of the table, drawn at random" in said
+    assert "What is left out or in bins, on 900 of 1,500 rows of the table, drawn at random" in said
+    assert "The order of the rows, on the first 900 of 1,500" in said
+    _, again = audited(narcissus)
+    assert again.rows == record.rows
+
+
+def test_a_large_table_has_its_bins_and_its_order_examined(
+    study, narcissus, tmp_path, monkeypatch, counted
+):
+    monkeypatch.chdir(tmp_path)
+    households("people.csv")
+    code, record = in_bins(narcissus, study)
+    assert (code, record.status) == (3, "undeclared")
+    assert "`rent`" in record.detail.unaccounted[0].subject
+    frame = pd.read_csv("people.csv").sort_values(["built", "rent"])
+    frame["religion"] = np.repeat(np.arange(len(frame)), 7)[: len(frame)] % 3
+    frame.to_csv("people.csv", index=False)
+    _, record = in_bins(narcissus, study, bins_only=["rent", "built", "age"])
+    assert [one.subject for one in record.detail.unaccounted] == ["the order of the rows"]

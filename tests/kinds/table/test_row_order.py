@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from narcissus.kinds.table.nearest import nearest_rows
-from narcissus.kinds.table.row_order import is_sorted
+from narcissus.kinds.table.row_order import sorted_columns
 from narcissus.study.reading import read_record
 
 ROWS = 1200
@@ -76,14 +76,22 @@ def test_an_order_that_tells_nothing_stays_met(audited, make):
 
 
 def test_what_is_sorted_is_told_from_what_is_in_time():
+    """Column 2 is the secret: sorted in all, by a known column, or by both of them."""
     rng = np.random.default_rng(0)
-    known = rng.integers(0, 3, (90, 2))
-    secret = rng.integers(0, 4, 90)
-    assert is_sorted(np.sort(secret)[:, None], known)
-    by_town = np.lexsort([secret, known[:, 1]])
-    assert is_sorted(secret[by_town][:, None], known[by_town])
-    assert not is_sorted(secret[:, None], known)
-    assert not is_sorted(np.repeat(secret, 5)[:, None], np.repeat(known, 5, axis=0))
+    rows = np.column_stack([rng.integers(0, 3, (90, 2)), rng.integers(0, 4, 90)])
+    for keys in ([2], [2, 1], [2, 1, 0], [0, 2]):
+        by = rows[np.lexsort(rows[:, keys].T)]
+        assert {*sorted_columns(by)} >= {2}
+        assert {*sorted_columns(by[::-1])} >= {2}
+    assert sorted_columns(rows) == ()
+    assert sorted_columns(np.repeat(rows, 5, axis=0)) == ()
+    days = np.column_stack([np.arange(80) // 8, (np.arange(80) + 4) // 8 % 2])
+    assert sorted_columns(days) == (0,)
+
+
+def test_few_rows_are_not_called_sorted():
+    """By chance, one of ten files of three rows is."""
+    assert sorted_columns(np.array([[0], [0], [1]])) == ()
 
 
 def test_the_row_most_like_it_is_found_among_those_before():
@@ -105,3 +113,74 @@ def test_the_row_most_like_it_is_found_among_those_before():
         assert j < i
         assert alike(i, j) == pytest.approx(best[i])
     assert min(best[i] for i in asked) >= sorted(best.values())[-7] - 1e-9
+
+
+def changing_at_noon(rng, ages):
+    """Return secrets that change in the middle of each day of eight rows."""
+    return (np.arange(ROWS) + 4) // 8 % 2
+
+
+@pytest.fixture
+def ordered(tmp_path, monkeypatch, narcissus, study):
+    """Give a function that audits a frame as it stands, with one or two unknown columns."""
+    monkeypatch.chdir(tmp_path)
+
+    def audit(frame, unknown, **more):
+        frame.to_csv("people.csv", index=False)
+        path = study(
+            data={"path": "people.csv", **more},
+            threat={"unknown": unknown, "targets": 50},
+            mechanism={"k": 2, "epsilon": 0.05},
+            run={"trials": 5, "seed": 2},
+            threshold={"share": 0.95},
+        )
+        code, _, err = narcissus("audit", path, "--quiet", "--restart")
+        assert code in (0, 1, 3), err
+        return code, read_record("results/s/record.json")
+
+    return audit
+
+
+def in_order(make, seed=5):
+    rng = np.random.default_rng(seed)
+    ages = rng.integers(2, 8, ROWS) * 10
+    return pd.DataFrame({"age": ages, "illness": make(rng, ages)})
+
+
+def test_days_of_a_few_rows_hide_no_order(ordered):
+    """Within a day no value of the secret has a gap: that was taken for a file that is sorted."""
+    frame = in_order(changing_at_noon).assign(day=np.arange(ROWS) // 8)
+    code, record = ordered(frame, ["illness"])
+    assert (code, record.status) == (3, "undeclared")
+    assert [one.subject for one in record.detail.unaccounted] == ["the order of the rows"]
+
+
+def two_secrets(other, seed=4):
+    """Return a file that is sorted by one secret; the other one is as ``other`` makes it."""
+    rng = np.random.default_rng(seed)
+    ages = rng.integers(2, 8, ROWS) * 10
+    frame = pd.DataFrame({"age": ages, "income": rng.integers(0, 3, ROWS)})
+    frame = frame.sort_values("income", kind="stable", ignore_index=True)
+    return frame.assign(illness=other(rng, frame.age.to_numpy()))
+
+
+@pytest.mark.parametrize(("other", "status"), [(in_time, "undeclared"), (independent, "met")])
+def test_one_sorted_secret_hides_no_order_of_another(ordered, other, status):
+    _, record = ordered(two_secrets(other), ["income", "illness"])
+    assert record.status == status
+
+
+@pytest.mark.parametrize("by", [["illness"], ["age", "illness"], ["income", "illness"]])
+def test_a_sorted_file_says_that_its_order_was_not_examined(ordered, by):
+    frame = two_secrets(independent).sort_values(by, kind="stable")
+    unknown = ["illness"] if "income" not in by else ["income", "illness"]
+    code, record = ordered(frame, unknown)
+    assert (code, record.status) == (0, "met")
+    [left] = [one for one in record.not_assessed if "order of the rows" in one.quantity]
+    assert "sorted by" in left.reason
+    assert "order_hidden" in left.remedy
+
+
+def test_an_order_that_was_examined_is_not_left_open(ordered):
+    _, record = ordered(in_order(independent), ["illness"])
+    assert not [one for one in record.not_assessed if "order of the rows" in one.quantity]

@@ -112,7 +112,10 @@ class ChannelRun(SeededRun):
     """How sure, and the seed."""
 
     confidence: float | None = Field(
-        default=None, gt=0, lt=1, description="Of each interval, of samples; 0.95 if left out."
+        default=None,
+        gt=0,
+        lt=1,
+        description="Of both intervals together, of samples; 0.95 if left out.",
     )
 
 
@@ -193,7 +196,9 @@ class ChannelDetail(Fact):
     pair: tuple[str, str] = Field(description="Two secrets that are easiest to tell apart.")
     prior: str = Field(default="", description="'uniform' or 'given'; empty: of samples.")
     shown: tuple[str, ...] = Field(default=(), description="Secrets of which all pairs are rows.")
-    confidence: Level | None = Field(default=None, description="Of each interval, of samples.")
+    confidence: Level | None = Field(
+        default=None, description="Of the intervals of both numbers together, of samples."
+    )
     estimators: Mapping[str, Share] = Field(
         default={}, description="Error of each estimator, on a part of the samples set aside."
     )
@@ -420,9 +425,10 @@ def _profile_rows(epsilon: list[float], delta: list[float]) -> Iterator[StudyRow
 def _estimated(work: ChannelWork, options: RunOptions) -> tuple[list[StudyRow], ChannelDetail]:
     spec, samples = work.study.channel, work.samples
     assert samples is not None
+    level = work.study.run.confidence or 0.95
     found = channels.convergence(
         *samples,
-        confidence=work.study.run.confidence or 0.95,
+        confidence=1 - (1 - level) / len(LIMITED),
         estimators=spec.estimators,
         rng=child(work.entropy, 0),
         observer=Looks(options),
@@ -444,7 +450,7 @@ def _estimated(work: ChannelWork, options: RunOptions) -> tuple[list[StudyRow], 
         name=work.name,
         secrets=found.secrets,
         pair=(a, b),
-        confidence=found.confidence,
+        confidence=level,
         estimators=found.estimators,
         estimator=found.chosen,
         continuous=found.continuous,

@@ -227,7 +227,6 @@ def _of_all(case: StudyJudgement) -> Glance:
     """Word how many secrets are guessed."""
     found = measured(case)
     security = found[SECURITY]
-    a, b = case.detail.pair
     without = Reach("What is guessed without the output was not recorded.")
     if (guess := _guessed(case)) is not None:
         without = Reach("Without the output, guessing gets {} secrets right.", guess)
@@ -237,13 +236,22 @@ def _of_all(case: StudyJudgement) -> Glance:
         with_it=decided("With the output, the best attacker gets {} right.", ERROR),
         most=_limited(case, found["bayes_risk"], "No attacker gets more than {} right.", ERROR),
         unlimited=UNLIMITED,
-        hardest=f"Easiest to tell apart: {a!r} and {b!r}. An attacker is right "
-        f"{of_100(1 - security.value / 2)} times, a coin 50.",
+        hardest=_hardest(case, 1 - security.value / 2),
         unseen=UNSEEN,
         accepted="{} secrets guessed right",
         view=ERROR,
         interval="How often a secret is guessed",
     )
+
+
+def _hardest(case: StudyJudgement, success: float) -> str:
+    """Name a pair that no other exceeds; of samples, one that seems so where there are others."""
+    detail: ChannelDetail = case.detail
+    a, b = detail.pair
+    right = f"An attacker is right {of_100(success)} times, a coin 50."
+    if _is_sampled(case) and detail.secrets > 2:
+        return f"{a!r} and {b!r} seem easiest to tell apart. {right}"
+    return f"No two secrets are easier to tell apart than {a!r} and {b!r}. {right}"
 
 
 def _of_two(case: StudyJudgement) -> Glance:

@@ -307,7 +307,7 @@ def rows_of(detail: CopyrightDetail) -> Iterator[StudyRow]:
 
 def _counted(role: Any, of: str, one: Returned) -> StudyRow:
     facts = {"of": one.passages, "recovered": one.returned}
-    quantity = Quantity(value=one.share, grade="proved")
+    quantity = Quantity(value=one.share, grade="counted")
     return StudyRow(role=role, of=of, name=one.name, quantity=quantity, facts=facts)
 
 

@@ -157,7 +157,7 @@ def with_derived(rows: Sequence[StudyRow], detail: ProgramDetail) -> Iterator[St
     yield from (row for row in rows if row.of == "success")
     sizes: list[tuple[str, int, Grade]] = [
         *((name, size, "approximate") for name, size in detail.complexity.items()),
-        ("extraction program", detail.program_bytes, "proved"),
+        ("extraction program", detail.program_bytes, "counted"),
     ]
     for name, size, grade in sizes:
         quantity = Quantity(value=size, grade=grade)

@@ -183,7 +183,7 @@ def count_rows(
     """
     own: dict[str, Any] = {"name": name, "at": at or {}}
     facts = {"of": counts[1], "recovered": counts[0], **(facts or {})}
-    share = Quantity(value=counts[0] / counts[1], grade="proved")
+    share = Quantity(value=counts[0] / counts[1], grade="counted")
     found = {about: as_quantity(one) for about, one in beside.items() if one is not None}
     return [
         StudyRow(role="attack", of=what, quantity=share, facts=facts, **own),
@@ -282,7 +282,7 @@ def _whole(
     count, *beside = group
     ours, of = int(count.facts["recovered"]), int(count.facts["of"])
     fresh = next((row.quantity for row in beside if row.of == "fresh"), None)
-    share = Quantity(value=ours / of, grade="proved")
+    share = Quantity(value=ours / of, grade="counted")
     facts: Said = {}
     if fresh is None and alone_may_be_gain:
         gain = Quantity(value=ours / of, low=-1.0, grade="sampled")

@@ -336,7 +336,7 @@ def _undeclared(work: TablesWork, groups: Sequence[CellLimits]) -> tuple[Unaccou
 
 def _attacked(one: ReadingAttack) -> Iterator[StudyRow]:
     """Yield what an attack reaches from these tables, in the game, and beyond people left out."""
-    exact = Quantity(value=one.these, grade="proved")
+    exact = Quantity(value=one.these, grade="counted")
     ignored: dict[str, Any] = {}
     if one.read == "counts alone":
         exact = Quantity(value=one.these, low=one.these, grade="approximate",
@@ -354,7 +354,7 @@ def _attacked(one: ReadingAttack) -> Iterator[StudyRow]:
 
 def _about_these(played: TablesPlayed) -> list[StudyRow]:
     most = Quantity(value=played.ceiling, high=played.ceiling, grade="proved")
-    guess = Quantity(value=played.guess, grade="proved")
+    guess = Quantity(value=played.guess, grade="counted")
     least, high = played.certain
     sure = Quantity(value=least, low=least, high=high, grade="proved")
     return [

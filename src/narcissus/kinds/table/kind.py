@@ -474,7 +474,7 @@ def not_assessed(experiment: Experiment) -> Iterator[NotAssessed]:
         )
     if bare := [f"'{s.label}'" for s in experiment.settings if s.guarantee is None]:
         yield NotAssessed(
-            f"what no attacker can exceed at {', '.join(bare)}",
+            f"a bound on every attacker at {', '.join(bare)}",
             "a theorem needs a guarantee, and the release has none",
             "add noise, or take another mechanism with a guarantee",
         )
@@ -614,7 +614,7 @@ class TableKind(Kind[TableStudy, TableWork]):
             folder=folder,
             entropy=options.entropy,
             digests=digests,
-            assessed=assessed(experiment),
+            assessed=[*assessed(experiment), *tested.scope],
             experiment=experiment,
             threshold=threshold,
             own_release=own,

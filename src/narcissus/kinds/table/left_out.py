@@ -22,7 +22,7 @@ from narcissus.kinds.table.held_out import FEWEST, FITTED, TESTED, RowGuesses, g
 from narcissus.kinds.table.lookup import best_set, lookup_chances
 from narcissus.kinds.table.nearest import nearest_rows
 from narcissus.kinds.table.population import HELD_OUT
-from narcissus.kinds.table.row_order import neighbour_attempt
+from narcissus.kinds.table.row_order import OrderedRows, neighbour_attempt
 from narcissus.kinds.table.trees import tree_chances
 from narcissus.report.reach import of_100
 from narcissus.rows import Unaccounted
@@ -42,7 +42,7 @@ def of_values(
     """Return the columns whose values tell of the secret, or could not be examined.
 
     left, binned: Columns that are left out, and known columns in bins, as they stand in the file,
-        of the rows of the table.
+        of the rows that the table holds to examine.
     """
     if experiment.table.rows < FEWEST:
         why = (
@@ -80,12 +80,19 @@ def _in_bins(names: Sequence[str], reason: str) -> Unaccounted:
     )
 
 
-def of_order(experiment: Experiment) -> tuple[Unaccounted, ...]:
+def unread(left: Sequence[str], binned: Sequence[str]) -> tuple[Unaccounted, ...]:
+    """Return columns whose values cannot be read: the rows of the table are not known."""
+    why = "The table is given as counts of records, so the values of each row cannot be examined."
+    exact = (_in_bins(binned, why),) if binned else ()
+    return (*(undeclared(name, why) for name in left), *exact)
+
+
+def of_order(ordered: OrderedRows) -> tuple[Unaccounted, ...]:
     """Return the order of the rows, where it tells of the secret."""
-    attempt = neighbour_attempt(experiment, number=3)
-    if attempt is None:
+    experiment = ordered.experiment
+    if experiment is None:
         return ()
-    [guess] = scored(experiment, (attempt,))
+    [guess] = scored(experiment, (neighbour_attempt(experiment, ordered.rows, number=3),))
     if not guess.refutes:
         return ()
     return (
@@ -137,7 +144,9 @@ def _guesses(experiment: Experiment, columns: Sequence[RawColumn]) -> tuple[Held
     table, known = experiment.table, list(experiment.queries.known)
     rng = child(experiment.entropy, HELD_OUT, 2)
     order = rng.permutation(len(columns[0].codes))[: FITTED + TESTED]
-    rows = np.ascontiguousarray(table.codes[order])
+    held = table.examined
+    assert held is not None  # else nothing was read
+    rows = np.ascontiguousarray(held[order], dtype=np.int32)
     start = len(order) - min(TESTED, len(order) // 2)
     of_known = [rows[:, c].astype(np.int64) for c in known]
     each = [features_of(column, order) for column in columns]

@@ -2,46 +2,94 @@
 
 Rows in the order of time, or of household after household, tell of their neighbours. A row is
 guessed by a forest from its known columns and the secrets just before it. The forest is fitted to
-earlier rows, so the theorem of `held_out` holds. A file that is sorted by the secret says nothing:
-its order was made afterwards.
+earlier rows, so the theorem of `held_out` holds.
+
+A file may have been sorted by its secrets: then the order that the rows once had is lost, and what
+neighbours share was made by the sorting. Other secrets are then examined given those by which the
+file is sorted; these themselves are not, and a report says so.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+from math import log
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from narcissus._random import child
 from narcissus.kinds.table.experiment import Experiment
 from narcissus.kinds.table.held_out import FEWEST, FITTED, TESTED, RowGuesses, guessed
-from narcissus.kinds.table.population import HELD_OUT
+from narcissus.kinds.table.population import HELD_OUT, settings_of
 from narcissus.kinds.table.trees import tree_chances
+from narcissus.mechanisms import Columns, Marginals
+from narcissus.success import ColumnsRight
 
 NEIGHBOURS = "whoever sees the rows just before"
 BACK = (1, 2)  # rows before, each by itself
 WINDOWS = (10, 30)  # rows before, by the commonest secret among them
 MOST_SECRETS = 20  # that are counted in windows
+BY_CHANCE = 1e-6  # chance of rows that look sorted, below which they are
 
 Codes = NDArray[np.integer]
 
 
-def neighbour_attempt(experiment: Experiment, *, number: int) -> RowGuesses | None:
-    """Guess the last rows of the table by those before them; None where order cannot tell.
+@dataclass(frozen=True)
+class OrderedRows:
+    """The first rows of a table, in their order, and what of it can be examined.
+
+    experiment: With the secrets by which the file is sorted among the known columns; None where no
+        other secret is left, or none can be examined given those.
+    sorted_by: Names of the secrets by which the file is sorted.
+    """
+
+    experiment: Experiment | None
+    rows: Codes
+    sorted_by: tuple[str, ...] = ()
+
+
+def ordered_rows(experiment: Experiment) -> OrderedRows | None:
+    """Return the first rows in the order of the file; None where there are few, or no order."""
+    table, unknown = experiment.table, experiment.queries.unknown
+    rows = table.first_rows(FITTED + TESTED)
+    if rows is None or len(rows) < FEWEST:
+        return None
+    by = [column for column in unknown if column in sorted_columns(rows)]
+    names = tuple(table.names[column] for column in by)
+    rest = tuple(column for column in unknown if column not in by)
+    if not by:
+        return OrderedRows(experiment, rows)
+    if not rest or experiment.nearby is not None:  # a prior near another says little given a secret
+        return OrderedRows(None, rows, names)
+    return OrderedRows(_about(experiment, rest), rows, names)
+
+
+def _about(experiment: Experiment, unknown: tuple[int, ...]) -> Experiment:
+    """Return an experiment about some of its unknown columns, all others known."""
+    table = experiment.table
+    columns = Columns(table.names, table.labels, table.ordered, unknown)
+    success = ColumnsRight(
+        tuple(table.sizes[c] for c in unknown), (0.0,) * len(unknown), None, (None,) * len(unknown)
+    )
+    return replace(
+        experiment, settings=settings_of([Marginals(k=1, scale=1.0)], columns), success=success
+    )
+
+
+def neighbour_attempt(experiment: Experiment, rows: Codes, *, number: int) -> RowGuesses:
+    """Guess the last of some rows by those before them.
 
     number: Which stream of random numbers is taken.
     """
-    table, queries = experiment.table, experiment.queries
-    if table.counts is not None or table.rows < FEWEST:
-        return None
-    rows = np.ascontiguousarray(table.codes[: FITTED + TESTED])
+    queries = experiment.queries
     secrets = rows[:, list(queries.unknown)] if experiment.factored else queries.joint(rows)
-    secrets = secrets.reshape(len(rows), -1)
-    if is_sorted(rows[:, list(queries.unknown)], rows[:, list(queries.known)]):
-        return None
-    seen, ordered = _seen(secrets, rows[:, list(queries.known)])
-    ordered = [*ordered, *(table.ordered[c] for c in queries.known)]
+    seen, ordered = _seen(secrets.reshape(len(rows), -1), rows[:, list(queries.known)])
+    ordered = [*ordered, *(experiment.table.ordered[c] for c in queries.known)]
     start = len(rows) - min(TESTED, len(rows) // 2)
 
     def by_trees(of: Any, classes: Any, asked: Any, size: int, random: Any) -> Any:
@@ -52,19 +100,67 @@ def neighbour_attempt(experiment: Experiment, *, number: int) -> RowGuesses | No
     return RowGuesses(NEIGHBOURS, rows[start:], guesses)
 
 
-def is_sorted(secrets: Codes, known: Codes) -> bool:
-    """Whether each value of a secret stands in rows without a gap, in all or by a known column."""
-    blocks = [np.zeros(len(secrets), dtype=np.int64), *known.T]
-    return any(
-        _runs(block, secret) == len(np.unique([block, secret], axis=1).T)
-        for block in blocks
-        for secret in secrets.T
-    )
+def sorted_columns(rows: Codes) -> tuple[int, ...]:
+    """Return the columns by which rows are sorted, each within equal values of those before it.
+
+    Within a block of rows that are equal so far, each value of a column by which rows are sorted
+    stands without a gap, and values follow in one order in all blocks: a time that passes turns
+    back now and then. Rows of which that is likely by chance are not called sorted.
+    """
+    block = np.zeros(len(rows), dtype=np.int64)
+    found: list[int] = []
+    while (
+        column := next(
+            (c for c in range(rows.shape[1]) if c not in found and _is_sorted(block, rows[:, c])),
+            None,
+        )
+    ) is not None:
+        found.append(column)
+        block = _numbered(np.column_stack([block, rows[:, column]]))
+    return tuple(found)
 
 
-def _runs(block: Codes, which: Codes) -> int:
-    both = np.column_stack([block, which])
-    return 1 + int(np.any(both[1:] != both[:-1], axis=1).sum())
+def _is_sorted(block: Codes, column: Codes) -> bool:
+    runs = _numbered(np.column_stack([block, column]))
+    start = np.flatnonzero(np.diff(runs, prepend=-1))
+    of, values = block[start], column[start]
+    pairs = np.unique(np.column_stack([of, values]), axis=0)
+    if len(pairs) < len(start):  # a value comes again in its block
+        return False
+    follows: dict[int, set[int]] = {}
+    for (here, value), (there, after) in pairwise(zip(of.tolist(), values.tolist(), strict=True)):
+        if here == there:
+            follows.setdefault(after, set()).add(value)
+    try:
+        TopologicalSorter(follows).prepare()
+    except CycleError:
+        return False
+    return _log_chance(of, np.diff(start, append=len(column))) <= log(BY_CHANCE)
+
+
+def _log_chance(blocks: Codes, sizes: Codes) -> float:
+    """Return the log of the chance that no value has a gap, in rows that chance orders.
+
+    sizes: Rows of each value in each block, whose number stands beside it in ``blocks``.
+    """
+    values, rows = np.bincount(blocks), np.bincount(blocks, weights=sizes)
+    return float((gammaln(values + 1) - gammaln(rows + 1)).sum() + gammaln(sizes + 1).sum())
+
+
+def _numbered(columns: Codes) -> Codes:
+    """Return numbers from 0 for runs of equal rows, shape (rows,)."""
+    changes = np.any(columns[1:] != columns[:-1], axis=1)
+    return np.concatenate([[0], np.cumsum(changes)])
+
+
+def unexamined(ordered: OrderedRows) -> Iterator[str]:
+    """Yield why the order of the rows was not examined, or not of all secrets."""
+    if ordered.sorted_by:
+        named = " and ".join(f"`{name}`" for name in ordered.sorted_by)
+        yield (
+            f"the file is sorted by {named}, so it does not show whether rows once stood in an "
+            "order that tells of it"
+        )
 
 
 def _seen(secrets: Codes, known: Codes) -> tuple[Codes, list[bool]]:

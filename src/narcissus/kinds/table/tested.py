@@ -7,11 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from narcissus.kinds.table.experiment import Experiment
 from narcissus.kinds.table.found import HeldOutGuess, OtherPrior
-from narcissus.kinds.table.held_out import held_out_attempts, scored
-from narcissus.kinds.table.left_out import of_order, of_values, undeclared
+from narcissus.kinds.table.held_out import FITTED, LOOKED_UP, TESTED, held_out_attempts, scored
+from narcissus.kinds.table.left_out import of_order, of_values, unread
 from narcissus.kinds.table.other_priors import other_priors
+from narcissus.kinds.table.row_order import ordered_rows, unexamined
 from narcissus.kinds.table.schema import TableStudy
 from narcissus.observer import SILENT, Observer
 from narcissus.results import NotAssessed
@@ -33,6 +37,9 @@ class PriorTest:
     unaccounted: tuple[Unaccounted, ...] = ()
     examined: tuple[str, ...] = ()
     """Columns left out that tell nothing more of the secret."""
+    scope: tuple[str, ...] = ()
+    """What was examined on some rows alone, and on how many, a sentence each."""
+    unexamined: tuple[NotAssessed, ...] = ()
 
     @property
     def is_refuted(self) -> bool:
@@ -43,11 +50,21 @@ def prior_test(experiment: Experiment, observer: Observer = SILENT) -> PriorTest
     """Test the prior on rows of the table, and where it is refuted others in its place."""
     observer.start("testing the prior on rows of the table", 0)
     attempts = held_out_attempts(experiment)
-    found = PriorTest(scored(experiment, attempts))
+    scope = _on_some("The prior", LOOKED_UP, experiment) if attempts else ()
+    found = PriorTest(scored(experiment, attempts), scope=scope)
     if not found.is_refuted:
         return found
     observer.note("the prior is refuted by rows of the table: looking for another")
     return replace(found, others=other_priors(experiment, attempts, observer))
+
+
+def _on_some(what: str, most: int, experiment: Experiment, how: str = "") -> tuple[str, ...]:
+    """Say on how many rows something was examined; nothing where all were."""
+    rows = experiment.table.rows
+    if rows <= most:
+        return ()
+    drawn = how or f"{most:,} of {rows:,} rows of the table, drawn at random"
+    return (f"{what}, on {drawn}",)
 
 
 def tested_at(
@@ -57,27 +74,67 @@ def tested_at(
 
     That are columns left out, exact values of known columns in bins, and the order of the rows.
     """
-    tested, data = prior_test(experiment, observer), study.data
-    order = () if study.threat.order_hidden else of_order(experiment)
-    known = [experiment.table.names[c] for c in experiment.queries.known]
+    tested = prior_test(experiment, observer)
+    if not study.threat.order_hidden:
+        tested = _with_order(tested, experiment)
+    return _with_values(tested, study, folder, experiment, observer)
+
+
+def _with_order(tested: PriorTest, experiment: Experiment) -> PriorTest:
+    ordered = ordered_rows(experiment)
+    if ordered is None:
+        return tested
+    first = f"the first {len(ordered.rows):,} of {experiment.table.rows:,} rows of the table"
+    scope = _on_some("The order of the rows", len(ordered.rows), experiment, first)
+    left = tuple(
+        NotAssessed(
+            "whether the order of the rows tells of the secret",
+            why,
+            "set `order_hidden = true` in [threat] if no attacker knows where a person stands in "
+            "the file",
+        )
+        for why in unexamined(ordered)
+    )
+    return replace(
+        tested,
+        unaccounted=(*tested.unaccounted, *of_order(ordered)),
+        scope=(*tested.scope, *(() if ordered.experiment is None else scope)),
+        unexamined=(*tested.unexamined, *left),
+    )
+
+
+def _with_values(
+    tested: PriorTest, study: TableStudy, folder: Path, experiment: Experiment, observer: Observer
+) -> PriorTest:
+    table, data = experiment.table, study.data
+    known = [table.names[c] for c in experiment.queries.known]
     binned = [n for n in known if n in data.bins and n not in study.threat.bins_only]
     names = list(dict.fromkeys([*data.undeclared, *binned]))
     if not names:
-        return replace(tested, unaccounted=order)
-    if experiment.table.counts is not None:
-        why = "It was left out, and the rows that are audited are not held one by one."
-        left = tuple(undeclared(name, why) for name in data.undeclared)
-        return replace(tested, unaccounted=(*left, *order))
+        return tested
+    if table.examined is None:
+        left = unread(data.undeclared, binned)
+        return replace(tested, unaccounted=(*left, *tested.unaccounted))
     observer.start("examining columns that are left out or in bins", 0)
-    columns = {column.name: column for column in _raw_columns(study, folder, names)}
+    columns = {one.name: one for one in _raw_columns(study, folder, names, table.places)}
     left, exact = ([columns[n] for n in some] for some in (data.undeclared, binned))
     found = of_values(experiment, left, exact)
     open_ = {one.subject for one in found}
-    harmless = tuple(n for n in data.undeclared if f"column `{n}`" not in open_)
-    return replace(tested, unaccounted=(*found, *order), examined=harmless)
+    what = "What is left out or in bins"
+    return replace(
+        tested,
+        unaccounted=(*found, *tested.unaccounted),
+        examined=tuple(n for n in data.undeclared if f"column `{n}`" not in open_),
+        scope=(
+            *tested.scope,
+            *_on_some(what, min(len(table.examined), FITTED + TESTED), experiment),
+        ),
+    )
 
 
-def _raw_columns(study: TableStudy, folder: Path, names: Sequence[str]) -> list[RawColumn]:
+def _raw_columns(
+    study: TableStudy, folder: Path, names: Sequence[str], places: NDArray[np.int64] | None
+) -> list[RawColumn]:
     data = study.data
     how: dict[str, Any] = {
         "columns": data.columns,
@@ -85,7 +142,7 @@ def _raw_columns(study: TableStudy, folder: Path, names: Sequence[str]) -> list[
         "missing": data.missing,
         **({} if data.max_rows is None else {"max_rows": data.max_rows}),
     }
-    return read_as_it_stands(source_of(study, folder), names, data.unit, **how)
+    return read_as_it_stands(source_of(study, folder), names, data.unit, places, **how)
 
 
 def source_of(study: TableStudy, folder: Path) -> Any:
@@ -96,7 +153,8 @@ def source_of(study: TableStudy, folder: Path) -> Any:
 
 
 def untested(tested: PriorTest, rows: int) -> Iterator[NotAssessed]:
-    """Say what of the prior the rows of the table cannot test."""
+    """Say what of the prior, and beside it, the rows of the table cannot test."""
+    yield from tested.unexamined
     asked = "whether the prior is right about the people of the table"
     if not tested.guesses:
         yield NotAssessed(

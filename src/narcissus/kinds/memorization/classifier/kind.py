@@ -97,7 +97,7 @@ class ImageAttack(Fact):
         """Yield what follows beside the gain: images that were named, and what shadows give."""
         ours, of = int(count.facts["recovered"]), int(count.facts["of"])
         if self.named is not None:
-            quantity = Quantity(value=self.named / of, grade="proved", trials=of)
+            quantity = Quantity(value=self.named / of, grade="counted", trials=of)
             yield StudyRow(role="attack", of="named", name=self.name, quantity=quantity,
                            baseline=1 / (fresh + 1), facts={"chance": self.chance})  # fmt: skip
         if (chance := self.lead(ours)) is not None:

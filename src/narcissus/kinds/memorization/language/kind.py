@@ -402,7 +402,7 @@ def canary_row(copies: Any, facts: Mapping[str, Any]) -> StudyRow:
     named, count = facts["named"], facts["canaries"]
     if facts["completed"] > count:
         raise ValueError("there are more canaries printed than planted")
-    quantity = Quantity(value=named / count, grade="proved", trials=count)
+    quantity = Quantity(value=named / count, grade="counted", trials=count)
     return StudyRow(role="attack", of=CANARIES, name="likelihood", quantity=quantity,
                     baseline=1 / (facts["alternatives"] + 1), at={"copies": copies},
                     facts=facts)  # fmt: skip
