@@ -22,6 +22,7 @@ from narcissus.evidence.intervals import TwoSamples
 from narcissus.synthetic.copies import (
     Copies,
     FileFacts,
+    Limited,
     Standing,
     Views,
     beside_control,
@@ -79,7 +80,7 @@ ALIKE_ROWS = 0.002
 
 
 @dataclass(frozen=True)
-class Numbered:
+class Numbered(Limited):
     """Numbers of people that the data and the file have, beside those next to them.
 
     Where numbers lie close together, a file of other numbers meets as many of the data's as it
@@ -95,14 +96,6 @@ class Numbered:
         # the expected number is an estimate: it is taken two standard errors higher
         high = self.expected + 2 * np.sqrt(self.expected + 1)
         return min(float(self.unique), float(scipy.stats.poisson.isf(error, high)))
-
-    def excess(self, error: float) -> tuple[float, float, float]:
-        """Return the share of people whose number was taken over: estimate and limits."""
-        if not self.unique:
-            return 0.0, 0.0, 0.0
-        value = max(0.0, self.standing - self.expected) / self.unique
-        low = (self.standing - self.most_coincidences(error)) / self.unique
-        return value, min(low, value), self.standing / self.unique
 
 
 @dataclass(frozen=True)
