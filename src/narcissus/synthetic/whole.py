@@ -67,6 +67,7 @@ class WholeColumn:
     """One column of all files."""
 
     name: str
+    kind: str  # of the data's values: "numbers", "dates", "texts"
     codes: Codes  # of each row, shape (rows,)
     numbers: Numbers | None  # behind each value; of dates their day; None of texts
     step: float  # between two neighbouring numbers, as finely as the data write them
@@ -348,9 +349,8 @@ def _column(name: str, each: Mapping[str, RawColumn], read_as: ReadAs | None) ->
         ways = ways_of(like.kind, some, sides["synthetic"], sides["real"])
         cover = _levels(values, known, list(sides["synthetic"]), ways) if ways else None
         written = tuple(dict.fromkeys(way.words for way in ways))
-    return WholeColumn(
-        name, whole, *_placed(values), cover, written, *_names_people(values, whole, each["real"])
-    )
+    named = _names_people(values, whole, each["real"])
+    return WholeColumn(name, like.kind, whole, *_placed(values), cover, written, *named)
 
 
 def _order(value: Value | None) -> tuple[int, float, str]:
