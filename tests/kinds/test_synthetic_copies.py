@@ -156,7 +156,7 @@ def test_one_planted_row_in_twenty_is_found(digits, tmp_path):
 
 def test_few_copies_are_counted_and_not_called_a_coincidence(tmp_path):
     """Nine rows of 600 are not shown to be more than chance, where numbers have no last digits."""
-    real, fresh = (people(seed=seed).round({"height": 0, "income": -3}) for seed in (1, 2))
+    real, fresh = (people(seed=seed).round({"height": 1, "income": -3}) for seed in (1, 2))
     audit, first = audited(real, pd.concat([real[:9], fresh[9:]]), tmp_path)
     assert audit.status == "not shown"
     assert first.answer.startswith("9 people of the data stand in the file, where coincidence")

@@ -75,10 +75,14 @@ def swapped_digits(
         if len(people) < _FEWEST or not len(made):
             continue
         here, there, modulus = _in_last_places(here[np.isfinite(here)], there[np.isfinite(there)])
-        order = np.argsort(here, kind="stable")
-        order = order[here[order] % 10 != 0]  # round numbers are likelier than their neighbours
-        people, here = people[order], here[order]
-        if modulus < 10 or len(people) < _FEWEST or _repeats(here, modulus, rng):
+        if modulus < 10:
+            continue
+        zeros = sum(
+            (here % 10**digit == 0).astype(np.int64) for digit in range(1, _places(modulus))
+        )
+        order = np.lexsort([here, zeros])
+        people, here, ends = people[order], here[order], np.cumsum(np.bincount(zeros))[:-1]
+        if _repeats(here, modulus, ends, rng):
             continue
         few = [j for j in every if j != at and _FEW * _values(files, j, ours) <= len(ours)]
         keys = views.keys(people, 0, few)
@@ -89,10 +93,10 @@ def swapped_digits(
         standing = int((is_unique & np.isin(own, views.keys(made, 0, every))).sum())
         times = max(1, min(SWAPS, _MOST_WORK // len(here))) if standing else _LEAST
         swapped: list[int] = []
-        for some in _swaps(here, modulus, times, rng):
+        for some in _swaps(here, modulus, ends, times, rng):
             wanted = keys + _mixed(some)
-            at = np.searchsorted(known, wanted).clip(max=len(known) - 1)
-            swapped += (known[at] == wanted).sum(axis=1).tolist()
+            places = np.searchsorted(known, wanted).clip(max=len(known) - 1)
+            swapped += (known[places] == wanted).sum(axis=1).tolist()
         return Swapped(int(is_unique.sum()), standing, tuple(sorted(swapped)))
     return None
 
@@ -120,22 +124,35 @@ def _in_last_places(here: Numbers, there: Numbers) -> tuple[Counts, Counts, int]
     return ours, theirs, 10**size
 
 
-def _repeats(numbers: Counts, modulus: int, rng: np.random.Generator) -> bool:
+def _places(modulus: int) -> int:
+    """Return how many digits a power of ten has."""
+    return len(str(modulus))
+
+
+def _repeats(numbers: Counts, modulus: int, ends: Counts, rng: np.random.Generator) -> bool:
     """Check whether people share numbers more often than they would with swapped digits."""
-    (swaps,) = _swaps(numbers, modulus, _LEAST, rng)
+    (swaps,) = _swaps(numbers, modulus, ends, _LEAST, rng)
     return len(np.unique(numbers)) < min(len(np.unique(some)) for some in swaps)
 
 
-def _swaps(numbers: Counts, modulus: int, times: int, rng: np.random.Generator) -> Iterator[Counts]:
-    """Yield sorted numbers with last digits swapped among neighbours, shape (some, people)."""
+def _swaps(
+    numbers: Counts, modulus: int, ends: Counts, times: int, rng: np.random.Generator
+) -> Iterator[Counts]:
+    """Yield numbers with last digits swapped among neighbours, shape (some, people).
+
+    Only numbers that are as round are neighbours: round ones are likelier than others.
+
+    ends: Where numbers begin that are rounder; they rise from one to the next.
+    """
     last = numbers % modulus
-    whole = len(numbers) - len(numbers) % _BLOCK
     batch = max(_LEAST, _BATCH // len(numbers))
     for start in range(0, times, batch):
         some = np.tile(last, (min(batch, times - start), 1))
-        blocks = some[:, :whole].reshape(len(some), -1, _BLOCK)
-        some[:, :whole] = rng.permuted(blocks, axis=2).reshape(len(some), -1)
-        some[:, whole:] = rng.permuted(some[:, whole:], axis=1)
+        for part in np.split(some, ends, axis=1):  # each is a view
+            whole = part.shape[1] - part.shape[1] % _BLOCK
+            blocks = part[:, :whole].reshape(len(some), -1, _BLOCK)
+            part[:, :whole] = rng.permuted(blocks, axis=2).reshape(len(some), -1)
+            part[:, whole:] = rng.permuted(part[:, whole:], axis=1)
         yield numbers - last + some
 
 
