@@ -155,8 +155,8 @@ def test_one_planted_row_in_twenty_is_found(digits, tmp_path):
 
 
 def test_few_copies_are_counted_and_not_called_a_coincidence(tmp_path):
-    """Nine rows of 600 are not shown to be more than chance, where none is expected."""
-    real, fresh = people(), people(seed=2)
+    """Nine rows of 600 are not shown to be more than chance, where numbers have no last digits."""
+    real, fresh = (people(seed=seed).round({"height": 1, "income": -3}) for seed in (1, 2))
     audit, first = audited(real, pd.concat([real[:9], fresh[9:]]), tmp_path)
     assert audit.status == "not shown"
     assert first.answer.startswith("9 people of the data stand in the file, where coincidence")
@@ -335,12 +335,66 @@ def test_a_fresh_file_gives_no_secret_away(seed, tmp_path):
     assert not screen.is_shown
 
 
-def test_own_values_that_stand_in_the_file_are_told(tmp_path):
-    """Real incomes beside fresh rows: which row has which is another matter."""
+@pytest.mark.parametrize("column", ["income", "height"])
+@pytest.mark.parametrize("part", [60, 600])
+def test_own_values_that_stand_in_the_file_wait_for_a_control(column, part, tmp_path):
+    """Real incomes in fresh rows: a generator may draw them from the data, and a control tells."""
     real, made = people(), people(seed=2)
-    audit, screen = audited(real, made.assign(income=real["income"].to_numpy()), tmp_path)
+    made.loc[: part - 1, column] = np.random.default_rng(1).permutation(real[column][:part])
+    audit, screen = audited(real, made, tmp_path)
+    assert audit.record.status == "undeclared"
+    assert f"Column `{column}` is not accounted for" in screen.answer
+    assert f"{part} of 600 people; coincidence explains about 0" in screen.answer
+    assert "--control" in screen.answer
+
+
+def test_own_values_in_a_few_rows_of_a_column_wait_for_a_control(tmp_path):
+    """Most people have no gain: those who have one are known by it."""
+    rng = np.random.default_rng(3)
+    gain = np.where(np.arange(600) < 40, np.round(rng.lognormal(8, 1, 600), 2), 0)
+    real, made = people().assign(gain=gain), people(seed=2).assign(gain=rng.permutation(gain))
+    audit, screen = audited(real, made, tmp_path)
+    assert audit.record.status == "undeclared"
+    assert "`gain`" in screen.answer
+    fresh = np.where(np.arange(600) < 40, np.round(rng.lognormal(8, 1, 600), 2), 0)
+    audit, screen = audited(real, made.assign(gain=fresh), tmp_path)
     assert audit.record.status == "not shown"
-    assert "600 of 600 people in `income` stand in the file" in screen.answer
+
+
+def test_own_values_that_a_control_does_not_explain_exceed(tmp_path):
+    real, made, control = (people(seed=seed) for seed in (1, 2, 3))
+    made = made.assign(income=np.random.default_rng(1).permutation(real["income"]))
+    audit, screen = audited(real, made, tmp_path, control)
+    assert audit.record.status == "exceeded"
+    assert "more values of single people of the data than of the control, by income" in (
+        screen.answer
+    )
+
+
+def test_values_that_a_control_has_as_often_are_explained_by_it(tmp_path):
+    """A generator that writes a list of prices: people of the control pay these too."""
+    prices = np.round(np.random.default_rng(4).lognormal(6, 1, 1800), 2)
+    rng = np.random.default_rng(5)
+    real, made, control = (
+        people(seed=seed).assign(income=rng.choice(prices, 600, replace=False))
+        for seed in (1, 2, 3)
+    )
+    audit, _ = audited(real, made.assign(income=prices[:600]), tmp_path, control)
+    assert audit.record.status == "not shown"
+
+
+@pytest.mark.parametrize("places", [6, 2])
+@pytest.mark.parametrize(("copies", "times"), [(20, 3), (10, 1)])
+def test_a_few_copies_among_many_rows_are_found_by_their_last_digits(
+    copies, times, places, tmp_path
+):
+    real, fresh = people(500), people(2000, seed=2)
+    rows = [real[:copies]] * times
+    made = pd.concat([fresh[: 2000 - copies * times], *rows]).round(places)
+    audit, screen = audited(real, made, tmp_path)
+    assert audit.record.status == "exceeded"
+    assert f"{copies} of 500" in " ".join(text for text, _ in screen.sentences)
+    assert "generator that merely favours" not in screen.answer
 
 
 def test_a_small_control_hides_no_copies(tmp_path):

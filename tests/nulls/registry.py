@@ -1560,7 +1560,7 @@ NULLS = (
     ),
     Null(
         "synth: copies, without a control",
-        ("synthetic/copies Copies.excess", "kinds/synthetic/copies CopiedDetail.of"),
+        ("synthetic/copies Limited.excess", "kinds/synthetic/copies CopiedDetail.of"),
         "Good 1953; Przyborowski and Wilenski 1940",
         "the file's law is the population's, or its decoys show how it is not",
         "decoys are looked for in the file and in half of the data",
@@ -1605,7 +1605,7 @@ NULLS = (
     Null(
         "synth: any columns of the published file, without a control",
         (
-            "synthetic/traces Numbered.excess",
+            "synthetic/copies Limited.excess",
             "synthetic/traces Trace.is_striking",
             "kinds/synthetic/copies copied_rows",
         ),
@@ -1663,7 +1663,7 @@ NULLS = (
     ),
     Null(
         "synth: the control is none",
-        ("synthetic/copies Copies.excess",),
+        ("synthetic/copies Limited.excess",),
         "Good 1953; Przyborowski and Wilenski 1940",
         "as of copies without a control",
         "as of copies without a control",

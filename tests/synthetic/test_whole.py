@@ -83,3 +83,38 @@ def test_order_of_rows_and_columns_does_not_matter():
     other = read_whole(real.sample(frac=1, random_state=1), made[made.columns[::-1]])
     for ours, theirs in zip(one.columns, other.columns, strict=True):
         assert (ours.codes == theirs.codes).all()
+
+
+def groups(seed, **more):
+    rng = np.random.default_rng(seed)
+    days = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 99, 100), unit="D")
+    return pd.DataFrame({
+        "height": np.round(rng.normal(170, 9, 100)), "sex": rng.choice(["male", "female"], 100),
+        "at": days.strftime("%Y-%m-%d"),
+    }).assign(**more)  # fmt: skip
+
+
+@pytest.mark.parametrize("column", ["height", "sex", "at"])
+def test_a_column_written_so_that_nothing_agrees_is_told(column):
+    """Copies would not be found with it, and are by all other columns."""
+    changes = {
+        "height": lambda f: np.round(f["height"] / 2.54),
+        "sex": lambda f: f["sex"].str[0],
+        "at": lambda f: ["day " + text[-2:] for text in f["at"]],
+    }
+    made = groups(2, **{column: changes[column]})
+    found = read_whole(groups(1), made)
+    assert list(found.unread) == [column]
+    assert column not in found.names
+    assert read_whole(groups(1), groups(2)).unread == {}
+
+
+def test_columns_that_name_people_need_nothing_in_common():
+    made = people(seed=2).assign(number=np.arange(1001, 1061))
+    made["note"] = "not " + made["note"]
+    assert read_whole(people(), made).unread == {}
+
+
+def test_one_value_alone_needs_nothing_in_common():
+    real, made = groups(1, year=2020), groups(2, year=2021)
+    assert read_whole(real, made).unread == {}

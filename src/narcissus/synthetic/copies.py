@@ -73,8 +73,35 @@ class Standing:
     expected: float  # by coincidence
 
 
+class _Counted(Protocol):
+    """People who stand in the file, and how many would by coincidence."""
+
+    @property
+    def unique(self) -> int: ...
+
+    @property
+    def standing(self) -> int: ...
+
+    @property
+    def expected(self) -> float: ...
+
+    def most_coincidences(self, error: float) -> float: ...
+
+
+class Limited:
+    """People who stand in the file, of whom coincidences are limited in one way or another."""
+
+    def excess(self: _Counted, error: float) -> tuple[float, float, float]:
+        """Return the share of unique people who are copied: estimate, lower and upper limit."""
+        if not self.unique:
+            return 0.0, 0.0, 0.0
+        value = max(0.0, self.standing - self.expected) / self.unique
+        low = (self.standing - self.most_coincidences(error)) / self.unique
+        return value, min(low, value), self.standing / self.unique
+
+
 @dataclass(frozen=True)
-class Copies:
+class Copies(Limited):
     """People of one side, one row of each, of whom copies are counted.
 
     In a file of m fresh people of the same population, the unique people of n who stand in it are
@@ -144,14 +171,6 @@ class Copies:
     def excess_of_any_law(self, error: float) -> float:
         """Return a lower limit on the share of unique people who are copied, for any law."""
         return (self.standing - self.most_of_any_law(error)) / max(1, self.unique)
-
-    def excess(self, error: float) -> tuple[float, float, float]:
-        """Return the share of unique people who are copied: estimate, lower and upper limit."""
-        if not self.unique:
-            return 0.0, 0.0, 0.0
-        value = max(0.0, self.standing - self.expected) / self.unique
-        low = (self.standing - self.most_coincidences(error)) / self.unique
-        return value, min(low, value), self.standing / self.unique
 
 
 @dataclass(frozen=True)

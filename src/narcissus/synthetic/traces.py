@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import scipy
@@ -22,7 +22,7 @@ from narcissus.evidence.intervals import TwoSamples
 from narcissus.synthetic.copies import (
     Copies,
     FileFacts,
-    Standing,
+    Limited,
     Views,
     beside_control,
     copies_but_one,
@@ -30,23 +30,28 @@ from narcissus.synthetic.copies import (
     copies_of,
     file_facts,
 )
+from narcissus.synthetic.digits import Swapped, swapped_digits
 from narcissus.synthetic.whole import WholeColumn, WholeFiles
 
 Positions = NDArray[np.int64]
 How = Literal["all columns", "columns that are used", "but one column", "columns left out",
-              "one column", "two columns", "numbers of people", "nearest records",
-              "all columns but any one"]  # fmt: skip
+              "one column", "values of one column", "two columns", "numbers of people",
+              "nearest records", "all columns but any one", "last digits"]  # fmt: skip
 WHOLE: How = "all columns"
 BUT_ANY: How = "all columns but any one"
 NEAREST: How = "nearest records"
+BY_VALUES: How = "values of one column"
+DIGITS: How = "last digits"
 PRIMARY = 0.5
 """Share of the error for all columns; the other sets divide the rest.
 
 With a control two claims divide it: more than of the control, and more than by coincidence. A
 control of few people would hide what no coincidence explains.
 """
-BUT_ANY_SHARE = 0.2
+BUT_ANY_SHARE = 0.1
 """Share of the error for rows that are a person's but for one column, whichever it is."""
+DIGITS_SHARE = 0.1
+"""Share of the error for people who stand in the file beyond those with swapped digits."""
 MOST_PAIRED = 12
 """Most columns of which any two are looked at together."""
 MOST_BUT_ONE = 40
@@ -79,7 +84,7 @@ ALIKE_ROWS = 0.002
 
 
 @dataclass(frozen=True)
-class Numbered:
+class Numbered(Limited):
     """Numbers of people that the data and the file have, beside those next to them.
 
     Where numbers lie close together, a file of other numbers meets as many of the data's as it
@@ -96,14 +101,6 @@ class Numbered:
         high = self.expected + 2 * np.sqrt(self.expected + 1)
         return min(float(self.unique), float(scipy.stats.poisson.isf(error, high)))
 
-    def excess(self, error: float) -> tuple[float, float, float]:
-        """Return the share of people whose number was taken over: estimate and limits."""
-        if not self.unique:
-            return 0.0, 0.0, 0.0
-        value = max(0.0, self.standing - self.expected) / self.unique
-        low = (self.standing - self.most_coincidences(error)) / self.unique
-        return value, min(low, value), self.standing / self.unique
-
 
 @dataclass(frozen=True)
 class Trace:
@@ -112,7 +109,7 @@ class Trace:
     how: How
     columns: tuple[str, ...]
     share: float  # of the error
-    copies: Copies | Numbered
+    copies: Copies | Numbered | Swapped
     beside: TwoSamples | None  # people of the data and the control
 
     def excess(self, error: float, *, beside: bool) -> tuple[float, float, float]:
@@ -133,6 +130,14 @@ class Trace:
         if self.beside is None or not beside:
             return self.copies.standing > self.copies.most_coincidences(error)
         return self.beside.fisher <= error
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether people of the control stand in the file at least half as often."""
+        found = self.beside
+        if found is None:
+            return False
+        return 2 * found.others * found.trials >= found.successes * found.other_trials
 
 
 @dataclass(frozen=True)
@@ -166,16 +171,17 @@ class Traces:
     each: tuple[Trace, ...]  # the first is that of all columns
     linked: tuple[Linked, ...]
     near: NearPeople | None
-    # people whose own value of one column that is used stands in the file: facts that decide
-    # nothing, since a generator may draw each column's values from those of the data
-    values: tuple[Standing, ...] = ()
+    # columns that are used, whose own values of people stand in the file beyond coincidence: these
+    # exceed nothing without a control, since a generator may draw its values from the data
+    values: tuple[Trace, ...] = ()
 
     def deciding(self, error: float, *, beside: bool) -> Trace:
         """Return the set of columns by which most people surely stand in the file.
 
         All columns, unless another set strikes.
         """
-        striking = [t for t in self.each[1:] if t.is_striking(error / STRIKING, beside=beside)]
+        rest = [trace for trace in self.each[1:] if beside or trace.how != BY_VALUES]
+        striking = [t for t in rest if t.is_striking(error / STRIKING, beside=beside)]
         striking.sort(key=lambda t: -t.copies.standing / max(1, t.copies.unique))
         some = [self.each[0], *striking[:MOST_LIMITED]]
 
@@ -184,6 +190,9 @@ class Traces:
             return trace.excess(error, beside=beside)[1] * (NAMELESS if trace.how == BUT_ANY else 1)
 
         return max(some, key=limit) if striking else some[0]
+
+
+_Found: TypeAlias = "tuple[How, tuple[str, ...], Copies | Numbered, TwoSamples | None]"
 
 
 def trace_of_all(facts: FileFacts) -> Trace:
@@ -215,7 +224,7 @@ def traces_of(
     for how, names in _sets(files, used):
         if names != whole.names:
             sets.setdefault(names, how)
-    found: list[tuple[How, tuple[str, ...], Copies | Numbered, TwoSamples | None]] = []
+    found: list[_Found] = []
     for names, how in sets.items():
         views = Views(files.select(names), rng)
         beside = beside_control(views, ours, others) if len(others) else None
@@ -228,34 +237,57 @@ def traces_of(
             found.append(("numbers of people", (column.name,), numbered, beside))
     near, reached = _near(files, ours, others, facts.copies, rng)
     found += [reached] if reached is not None else []
-    but_any = copies_but_one(Views(whole, child(entropy, 5)), ours, facts.copies)
-    rest = 1 - PRIMARY - (0.0 if but_any is None else BUT_ANY_SHARE)
-    share = rest / max(1, len(found))
-    each = [Trace(how, names, share, copies, beside) for how, names, copies, beside in found]
-    if but_any is not None:
-        each.insert(0, Trace(BUT_ANY, whole.names, 1 - PRIMARY - share * len(found), but_any, None))
+    own = list(_own_values(files, used, (ours, others), facts.copies, rng))
+    found += [one for one in own if one[3] is not None]
+    views = Views(whole, child(entropy, 5))
+    large: list[tuple[How, Copies | Swapped, float]] = []
+    if (but_any := copies_but_one(views, ours, facts.copies)) is not None:
+        large.append((BUT_ANY, but_any, BUT_ANY_SHARE))
+    if len(ours) <= MOST_SOUGHT and (digits := swapped_digits(whole, views, ours, rng)) is not None:
+        large.append((DIGITS, digits, DIGITS_SHARE))
+    rest = 1 - PRIMARY - sum(share for *_, share in large)
+    each = [Trace(how, whole.names, share, copies, None) for how, copies, share in large]
+    each += [
+        Trace(how, names, rest / len(found), copies, beside) for how, names, copies, beside in found
+    ]
     first = replace(trace_of_all(facts), share=PRIMARY if each else 1.0)
     if first.beside is not None:
         first = replace(first, share=first.share / 2)
         each.insert(0, replace(first, beside=None))
     linked = [_linked(files, column, rng) for column in files.columns if column.is_dense]
     numbering = tuple(column for column in linked if column is not None)
-    values = _own_values(files, used, ours, facts.copies, rng)
+    error = OWN_VALUES / max(1, len(own))
+    values = tuple(Trace(*one[:2], error, *one[2:]) for one in own if _is_beyond(one[2], error))
     return Traces(facts, (first, *each), numbering, near, values)
 
 
 def _own_values(
-    files: WholeFiles, used: Sequence[str], ours: Positions, like: Copies, rng: np.random.Generator
-) -> tuple[Standing, ...]:
-    """Count people whose own value stands in the file, beyond what chance explains."""
-    columns = [column for column in files.columns if column.name in used]
-    columns = [c for c in columns if not (c.is_dense or c.names_people) and _is_telling(files, c)]
-    found: list[Standing] = []
-    for column in columns:
-        many = copies_by(Views(files.select([column.name]), rng), ours, like)
-        if many.standing > many.most_coincidences(OWN_VALUES / len(columns)):
-            found.append(Standing((column.name,), many.unique, many.standing, many.expected))
-    return tuple(found)
+    files: WholeFiles,
+    used: Sequence[str],
+    sides: tuple[Positions, Positions],
+    like: Copies,
+    rng: np.random.Generator,
+) -> Iterator[_Found]:
+    """Yield who stands in the file by a value of one column that nobody else of the data has."""
+    ours, others = sides
+    for column in files.columns:
+        if column.name in used and not (column.is_dense or column.names_people):
+            views = Views(files.select([column.name]), rng)
+            many = copies_by(views, ours, like)
+            if many.unique >= _SPREAD:
+                beside = beside_control(views, ours, others) if len(others) else None
+                yield BY_VALUES, (column.name,), many, beside
+
+
+def _is_beyond(many: Copies | Numbered, error: float) -> bool:
+    """Check whether more own values stand in the file than coincidence explains.
+
+    Where most people share theirs, a generator may favour the rare ones: so for any law.
+    """
+    most = many.most_coincidences(error)
+    if isinstance(many, Copies) and 2 * many.unique < many.people:
+        most = max(most, many.most_of_any_law(error))
+    return many.standing > most
 
 
 def _primary(files: WholeFiles) -> list[str]:

@@ -5,6 +5,7 @@ Copies are sought here. What a study guesses, bins or leaves out does not matter
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from narcissus._validation import some_of
 from narcissus.errors import InputError, TooLargeError
 from narcissus.synthetic.coarse import coarse_of
+from narcissus.synthetic.days import dates_of
 from narcissus.synthetic.files import (
     Covers,
     Raw,
@@ -36,6 +38,7 @@ Numbers = NDArray[np.float64]
 SAME = 0.5
 """Share of a column's values that stand in another where these are one under two names."""
 _FEWEST = 10  # of these values
+_LOOKED_AT = 200  # values by which a column is known to be of numbers
 ALIKE_COUNTS = 0.95
 """Share of the rows that have the same values where two columns are one under two names."""
 DISTINCT = 0.9
@@ -67,6 +70,7 @@ class WholeColumn:
     """One column of all files."""
 
     name: str
+    kind: str  # of the data's values: "numbers", "dates", "texts"
     codes: Codes  # of each row, shape (rows,)
     numbers: Numbers | None  # behind each value; of dates their day; None of texts
     step: float  # between two neighbouring numbers, as finely as the data write them
@@ -317,6 +321,7 @@ def _column(name: str, each: Mapping[str, RawColumn], read_as: ReadAs | None) ->
     codes: list[Codes] = []
     sides: dict[str, dict[Value | None, int]] = {}
     like: Spelled | None = None
+    each = _as_dates(name, each) if read_as is None else each
     for file, raw in each.items():
         tally = ValueTally(name)
         tally.add(raw)
@@ -348,9 +353,69 @@ def _column(name: str, each: Mapping[str, RawColumn], read_as: ReadAs | None) ->
         ways = ways_of(like.kind, some, sides["synthetic"], sides["real"])
         cover = _levels(values, known, list(sides["synthetic"]), ways) if ways else None
         written = tuple(dict.fromkeys(way.words for way in ways))
-    return WholeColumn(
-        name, whole, *_placed(values), cover, written, *_names_people(values, whole, each["real"])
-    )
+    named = _names_people(values, whole, each["real"])
+    if not (written or any(named)):
+        _require_common(like.kind, sides)
+    return WholeColumn(name, like.kind, whole, *_placed(values), cover, written, *named)
+
+
+def _as_dates(name: str, each: Mapping[str, RawColumn]) -> Mapping[str, RawColumn]:
+    """Write numbers, days of weeks and days of years as dates, where another file has dates."""
+    known = {file: _dates_in(name, raw) for file, raw in each.items()}
+    dates = set[str]().union(*known.values())
+    found = dict(each)
+    for file, raw in each.items():
+        if dates and not known[file]:
+            texts = dates_of(raw.distinct, dates)
+            found[file] = raw if texts is None else replace(raw, distinct=texts)
+            if texts is None and file == "real" and known["synthetic"]:
+                raise InputError("the file has dates, and the data write them in another way")
+    return found
+
+
+def _dates_in(name: str, raw: RawColumn) -> set[str]:
+    """Return the dates of a column of dates; none of another column."""
+    values = [value for value in raw.distinct if value is not None]
+    if not values or all(number_in(value) is not None for value in values[:_LOOKED_AT]):
+        return set()
+    try:
+        found = spelled(name, values)
+    except InputError:
+        return set()
+    texts = {str(value) for value in found.values} if found.kind == "dates" else set[str]()
+    return {text for text in texts if _DATED.match(text)}
+
+
+def _require_common(kind: str, sides: Mapping[str, Mapping[Value | None, int]]) -> None:
+    """Refuse a column that the file writes in another way than the data, so nothing agrees."""
+    ours: dict[Value, int] = {}
+    theirs = {v: n for v, n in sides["synthetic"].items() if v is not None}
+    for file, there in sides.items():
+        if file != "synthetic":
+            ours |= {v: n for v, n in there.items() if v is not None}
+    if min(len(ours), len(theirs)) < 2:
+        return
+    here, there = (_measured(kind, side) for side in (ours, theirs))
+    if here is None and there is None:
+        if 2 * len(ours) <= sum(ours.values()) and not ours.keys() & theirs.keys():
+            raise InputError("the file has none of the data's values: it may write other words")
+    elif here is None or there is None:
+        raise InputError(f"the data have {kind}, and the file has others or none")
+    else:
+        low, high = min(here), max(here)
+        inside = sum(times for number, times in there.items() if low <= number <= high)
+        if 2 * inside < sum(there.values()):
+            raise InputError("few numbers of the file lie among the data's: units may differ")
+
+
+def _measured(kind: str, side: Mapping[Value, int]) -> dict[float, int] | None:
+    """Count the rows of each number, or day of a date; None where most rows have none."""
+    found: dict[float, int] = {}
+    for value, times in side.items():
+        number = day_of(value) if kind == "dates" and isinstance(value, str) else value
+        if isinstance(number, int | float) and math.isfinite(number):
+            found[number] = found.get(number, 0) + times
+    return found if 2 * sum(found.values()) >= sum(side.values()) else None
 
 
 def _order(value: Value | None) -> tuple[int, float, str]:

@@ -9,6 +9,7 @@ shows follows from the digits that its values have.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -16,6 +17,8 @@ from decimal import Decimal
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus.synthetic.days import week_of
+from narcissus.synthetic.lines import line_of_a_part, places_of
 from narcissus.tables.spelling import Value
 
 Numbers = NDArray[np.float64]
@@ -40,6 +43,7 @@ _SLIGHT = 0.02  # what two files may differ by and be written alike
 _MOVED = 0.9  # share of the rows that agree where a file was moved
 _PART = 0.25  # of what disagrees where it is taken as it is
 _DATE = len("2020-12-31")
+_WEEK = re.compile(r"\d{4}-w\d\d", re.IGNORECASE)
 _MONTH, _YEAR = len("2020-12"), len("2020")
 
 
@@ -199,7 +203,8 @@ def moved(
     """Return how a file moves or scales all numbers of the data, if it does.
 
     That is so where the values of both, in order, lie on one line, but for rounding, and as many
-    rows have each. So it is seen where the whole data, or values like them, are written.
+    rows have each: the whole data, or values like them, are written. Where a part of the data is,
+    or other people are there as well, more numbers lie on one line than chance explains.
 
     alike: Share of the rows that have the data's values if the file only rounds.
     """
@@ -208,30 +213,42 @@ def moved(
     as_they_are = max(alike, _shared(known, people, own, times))
     if as_they_are > 1 - _SLIGHT:
         return None
-    places = _most_of(digits(own.tolist())[0], times)
-    if places > MOST_SIGNIFICANT:
-        return None
+    places = places_of(own, _most_of(digits(own.tolist())[0], times))
     many = int(min(people.sum(), times.sum(), _MOST_FITTED))
     at = (np.arange(many) + 0.5) / many
     here, there = _quantiles(known, people, at), _quantiles(own, times, at)
     if not here.std() or not there.std():
         return None
     scale = 10.0**places
-    ways: list[tuple[float, Written]] = []
     lines = [(1.0, float(np.mean(there - here)))]
     for ordered in (here, here[::-1]):
         slope, level = np.polyfit(ordered - here.mean(), there, 1)
         lines.append((float(slope), float(level - slope * here.mean())))
-    for slope, level in lines:
-        keys = np.rint((slope * known + level) * scale), np.rint(own * scale)
-        share = _shared(keys[0], people, keys[1], times)
-        words = f"moved by {level:.4g}"
-        words = words if slope == 1 else f"in other units (times {slope:.4g}, plus {level:.4g})"
-        every = np.ones(len(own), np.bool_)
-        ways.append((share, Written(words, every, *map(_objects, keys))))
-    share, way = max(ways, key=lambda pair: pair[0])
-    is_better = 1 - share < _PART * (1 - as_they_are)
-    return way if share >= _MOVED and is_better else None
+    ways = [_on_line(known, own, line, scale) for line in lines]
+    shares = [_shared(way.known, people, way.own, times) for way in ways]
+    share = max(shares)
+    if share >= _MOVED and 1 - share < _PART * (1 - as_they_are):
+        return _as_written(ways[shares.index(share)])
+    line = line_of_a_part(known, own, places)
+    if line is None:
+        return None
+    way = _on_line(known, own, line, scale)
+    share = _shared(way.known, people, way.own, times)
+    return _as_written(way) if share > _TIMES * as_they_are else None
+
+
+def _on_line(known: Numbers, own: Numbers, line: tuple[float, float], scale: float) -> _Writing:
+    """Return numbers of the data that a line carries to those of the file."""
+    slope, level = line
+    words = f"moved by {level:.4g}"
+    if not math.isclose(slope, 1, rel_tol=1e-9):
+        words = f"in other units (times {slope:.4g}, plus {level:.4g})"
+    return _Writing(words, np.rint((slope * known + level) * scale), np.rint(own * scale))
+
+
+def _as_written(way: _Writing) -> Written:
+    every = np.ones(len(way.own), np.bool_)
+    return Written(way.words, every, _objects(way.known), _objects(way.own))
 
 
 def _quantiles(numbers: Numbers, times: Counts, at: Numbers) -> Numbers:
@@ -369,10 +386,18 @@ def _rounded_cells(
 
 
 def ways_of_dates(known: Sequence[Value], own: Sequence[Value]) -> list[Written]:
-    """Return how a file cuts dates: without the time, the day or the month."""
+    """Return how a file cuts dates: without the time, the day or the month, or to the week."""
     there = set(known)
     strange = [value for value in own if value not in there]
     lengths = {len(str(value)) for value in strange}
+    if strange and all(_WEEK.fullmatch(str(value)) for value in strange):
+        weeks = np.array([week_of(str(value)) for value in known], dtype=object)
+        texts = np.array([str(value).upper() for value in own], dtype=object)
+        return [
+            Written(
+                "the week alone", np.isin(texts, [str(v).upper() for v in strange]), weeks, texts
+            )
+        ]
     words = {_DATE: "without the time", _MONTH: "without the day", _YEAR: "the year alone"}
     if len(lengths) != 1 or (length := lengths.pop()) not in words:
         return []

@@ -14,11 +14,12 @@ from narcissus.synthetic.assess import ALIKE
 from narcissus.synthetic.copies import COPIES, Copies, FileFacts
 from narcissus.synthetic.traces import (
     BUT_ANY,
+    BY_VALUES,
+    DIGITS,
     LARGE,
     MOST_SOUGHT,
     NEAREST,
     WHOLE,
-    Linked,
     Trace,
     Traces,
 )
@@ -35,10 +36,15 @@ INDEPENDENT = (
 VERBATIM = "rows of the file that are rows of the data"
 UNIQUE = "unique people who stand in the file"
 NEAR = "rows that differ from a person in one column"
+LAST_DIGITS = (
+    "a file made without these people has their numbers no more often than these numbers with the "
+    "last digits of people like them"
+)
 NEARER = "rows nearer to a person than 99 of 100 other people"
 VALUES = "people whose own value stands in the file"
 MOST_SETS = 12
 """Most sets of columns that are told beside all columns."""
+_OTHERWISE = (WHOLE, BUT_ANY, DIGITS, NEAREST, BY_VALUES)  # told in rows of their own
 Number = Annotated[float, Field(ge=0)]
 
 
@@ -129,20 +135,35 @@ class CopiesDetail(Fact):
         return cls.taken(found, people=people, control=control, **more)
 
 
-def unaccounted(whole: WholeFiles | None, linked: Sequence[Linked]) -> Iterator[Unaccounted]:
-    """Yield what was published and could not be compared with the data."""
+def unaccounted(
+    whole: WholeFiles | None, traces: Traces, at_most: float, *, can_tell: bool
+) -> Iterator[Unaccounted]:
+    """Yield what was published and could not be compared, or that only a control explains.
+
+    at_most: The share of people who stand in the file beyond coincidence that is accepted.
+    can_tell: Whether there is a control that nothing refutes.
+    """
     if whole is None:
         return
     if names := [*whole.strange, *whole.unread]:
         alone = "the data have no such column, so it may be one of them under another name"
         reason = next(iter(whole.unread.values()), alone)
         yield _undeclared(names, f"{reason[0].upper()}{reason[1:]}.")
-    if alike := [one.column for one in linked if one.is_alike]:
+    if alike := [one.column for one in traces.linked if one.is_alike]:
         reason = (
             "Rows of both files with the same number are alike: they may be the same people, or "
             "both files are sorted alike."
         )
         yield _undeclared(alike, reason)
+    left = [one for one in traces.values if not (can_tell and one.is_explained)]
+    left = [one for one in left if one.copies.excess(one.share)[1] > at_most]
+    if left:
+        worst = max(left, key=lambda one: one.copies.standing).copies
+        reason = (
+            f"The file holds values that only one person of the data has, of {worst.standing:,} "
+            f"of {worst.unique:,} people; coincidence explains about {round(worst.expected):,}."
+        )
+        yield _undeclared([one.columns[0] for one in left], reason, "" if can_tell else CONTROL)
 
 
 def in_both(copies: CopiesDetail) -> str:
@@ -165,13 +186,18 @@ def not_sought(whole: WholeFiles, unread: int) -> Iterator[str]:
         yield f"{unread:,} rows of the file that are coarse in rare ways"
 
 
-def _undeclared(names: Sequence[str], reason: str) -> Unaccounted:
+CONTROL = '`control = "FILE"` in `[data]`, or `--control FILE`, a file of other people'
+"""What decides whether values stand in a file by coincidence."""
+
+
+def _undeclared(names: Sequence[str], reason: str, declaration: str = "") -> Unaccounted:
     shown = ", ".join(f"`{name}`" for name in names)
     quoted = ", ".join(f'"{name}"' for name in names)
     return Unaccounted(
         subject=f"{'column' if len(names) == 1 else 'columns'} {shown}",
         reason=reason,
-        declaration=f"`irrelevant = [{quoted}]` in `[data]`, or `--irrelevant {','.join(names)}`",
+        declaration=declaration
+        or f"`irrelevant = [{quoted}]` in `[data]`, or `--irrelevant {','.join(names)}`",
     )
 
 
@@ -200,7 +226,8 @@ def fact_rows(
             many, on = trace.copies, ", ".join(trace.columns)
             yield row(UNIQUE, many.standing, many.expected, many.unique, on)
     for own in () if traces is None else traces.values:
-        yield row(VALUES, own.standing, own.expected, own.unique, own.columns[0])
+        many = own.copies
+        yield row(VALUES, many.standing, many.expected, many.unique, own.columns[0])
     if found.near is not None:
         yield row(NEAR, found.near, found.near_expected, found.rows)
     if traces is not None and traces.near is not None:
@@ -210,7 +237,7 @@ def fact_rows(
 
 def _told(traces: Traces, error: float) -> list[Trace]:
     """Return the sets of columns to tell: what strikes, and columns by themselves."""
-    rest = [one for one in traces.each[1:] if one.how not in (NEAREST, WHOLE, BUT_ANY)]
+    rest = [one for one in traces.each[1:] if one.how not in _OTHERWISE]
     striking = [one for one in rest if one.is_striking(error, beside=False)]
     striking.sort(key=lambda one: -one.copies.standing)
     alone = [one for one in rest if len(one.columns) == 1 and one not in striking]
@@ -238,7 +265,7 @@ def copied_rows(
         share = many.standing / max(1, many.unique)
         baseline = many.expected / max(1, many.unique)
         own["most"] = math.ceil(many.most_coincidences(error * trace.share))
-        given = (INDEPENDENT, LAW)
+        given = (LAST_DIGITS,) if trace.how == DIGITS else (INDEPENDENT, LAW)
         if isinstance(many, Copies):
             sure = min(low, many.excess_of_any_law(error * trace.share))
             if sure > at_most:
@@ -264,7 +291,7 @@ def copied_rows(
 
 
 def _how(trace: Trace) -> str:
-    if trace.how == WHOLE:
+    if trace.how in (WHOLE, DIGITS):
         return "row by row"
     if trace.how == BUT_ANY:
         return f"nearly row by row: {BUT_ANY}"

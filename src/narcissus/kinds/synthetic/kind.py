@@ -353,8 +353,10 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             ),
             measures=measures or {},
             not_sought=() if whole is None else tuple(not_sought(whole, facts.unread)),
-            unaccounted=tuple(unaccounted(whole, traces.linked)),
         )
+        at_most = threshold.accepts(COPIES)
+        left = unaccounted(whole, traces, at_most, can_tell=detail.can_tell)
+        detail = detail.model_copy(update={"unaccounted": tuple(left)})
         rows = [
             row
             for risk in found.risks

@@ -25,6 +25,7 @@ from narcissus.rows import WORST, JudgedCriterion, Quantity, StudyJudgement, Stu
 from narcissus.study.record import Record
 from narcissus.synthetic.assess import BY_FILE, BY_OTHERS, BY_VALUE, RISKS, RiskName
 from narcissus.synthetic.copies import COPIES
+from narcissus.synthetic.traces import BY_VALUES
 
 ASKED: dict[RiskName, str] = {
     "inference": "An attacker who knows a person's other columns guesses the unknown ones from "
@@ -456,7 +457,8 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
     beyond = "than of the control" if is_beside else "than coincidence explains"
     hardest = "Hit hardest: people who are unique in the data."
     is_hit = copied.status == "exceeded" and not about(case, groups=True)
-    asked, broken = "The file", f"holds more people of the data {beyond}{_by(row)}"
+    who = "values of single people" if _how(row) == BY_VALUES else "people"
+    asked, broken = "The file", f"holds more {who} of the data {beyond}{_by(row)}"
     accepted = ""
     if copied.at_most:
         asked, broken, accepted = "Your threshold", "is exceeded", f"{{}} {beyond}"
@@ -597,6 +599,11 @@ def _by(row: StudyRow) -> str:
     """Name the columns by which people stand in the file, where these are not all."""
     _, mark, names = str(row.at["attack"]).partition(": ")
     return _columns(names) if mark else ""
+
+
+def _how(row: StudyRow) -> str:
+    """Return by which kind of sets of columns people stand in the file."""
+    return str(row.at["attack"]).partition(": ")[0]
 
 
 def _no_more(row: StudyRow, detail: SyntheticDetail, against: Sequence[str] = ()) -> str:

@@ -1,0 +1,71 @@
+"""Numbers in other units where a file has a part of the people, or other people as well."""
+
+import numpy as np
+import pytest
+
+from narcissus.synthetic.lines import line_of_a_part, places_of
+from narcissus.synthetic.written import ways_of_numbers
+
+
+def heights(seed=1):
+    return np.round(np.random.default_rng(seed).normal(170, 9, 600), 6)
+
+
+def incomes(seed=1):
+    return np.exp(np.random.default_rng(seed).normal(10, 0.7, 600))
+
+
+UNITS = {
+    "inches": (heights, lambda x: np.round(x / 2.54, 3)),
+    "dollars": (incomes, lambda x: np.round(x * 0.92, 2)),
+    "dollars, all digits": (incomes, lambda x: x * 0.92),
+    "whole dollars": (incomes, lambda x: np.round(x * 0.92)),
+    "fahrenheit": (heights, lambda x: np.round(x * 1.8 + 32, 2)),
+    "moved": (heights, lambda x: np.round(x + 3.17, 3)),
+}
+PARTS = {
+    "nine tenths": lambda x: np.random.default_rng(2).permutation(x)[:540],
+    "half": lambda x: np.random.default_rng(2).permutation(x)[:300],
+}
+
+
+def way_of(known, own):
+    (known, people), (own, times) = (np.unique(x, return_counts=True) for x in (known, own))
+    return ways_of_numbers(known, own, times, people)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_of_the_data_in_other_units_is_theirs(unit, part):
+    draw, change = UNITS[unit]
+    (way,) = way_of(draw(), change(PARTS[part](draw())))
+    assert "units" in way.words or "moved" in way.words
+    assert np.isin(way.own, way.known).mean() > 0.95
+
+
+@pytest.mark.parametrize("unit", ["dollars", "dollars, all digits", "moved"])
+def test_the_largest_of_the_people_and_a_few_among_others_are_found(unit):
+    draw, change = UNITS[unit]
+    for some in (np.sort(draw())[:360], np.r_[draw()[:60], draw(seed=2)[60:]]):
+        (way,) = way_of(draw(), change(some))
+        assert np.isin(way.own, way.known).sum() >= 60
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("seed", range(2, 7))
+def test_other_people_in_other_units_are_on_no_line(unit, seed):
+    draw, change = UNITS[unit]
+    known, own = np.unique(draw()), np.unique(change(draw(seed)))
+    assert line_of_a_part(known, own, places_of(own, 3)) is None
+    assert not any("units" in way.words for way in way_of(draw(), change(draw(seed))))
+
+
+def test_numbers_too_coarse_to_tell_are_on_no_line():
+    ages = np.arange(18.0, 90)
+    assert line_of_a_part(ages, ages + 2, 0) is None
+
+
+def test_so_many_digits_are_compared_as_numbers_keep():
+    assert places_of(np.array([-25_000.0, 3]), 12) == 4
+    assert places_of(np.array([0.0]), 12) == 12
+    assert places_of(np.array([0.002]), 2) == 2
