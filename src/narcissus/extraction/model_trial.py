@@ -26,8 +26,8 @@ from narcissus.extraction.sandbox import (
     without_isolation,
 )
 
-LIMITS = Limits(seconds=120.0, memory=4 * 2**30, output=2**12)
-"""Of laying out one model, the import of the libraries included."""
+LIMITS = Limits(seconds=1800.0, processor=120.0, memory=4 * 2**30, output=2**12)
+"""Of laying out one model, the import of the libraries included; machines are busy."""
 LEAST_BUFFERS = 2**30
 """Bytes that a model may always compute for itself, such as masks."""
 _PROGRAM = Path(__file__).with_name("_model_trial.py")
