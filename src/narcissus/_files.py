@@ -496,16 +496,10 @@ def remedy(error: OSError) -> str:
     return "choose a file in a folder that exists and can be written to"
 
 
-def put(path: Path, content: str | bytes, *, folders: bool = False) -> None:
-    """Write a file as `write_atomically` does, or raise InputError.
-
-    folders: Whether it is a file of results: its folders are made, and none may be a link.
-    """
+def put(path: Path, content: str | bytes) -> None:
+    """Write a file as `write_atomically` does, or raise InputError."""
     try:
-        if folders:
-            with opened_folder(path.parent, make=True):
-                pass
-        write_atomically(path, content, links=not folders)
+        write_atomically(path, content)
     except OSError as error:
         raise InputError(
             f"cannot write {path}: {error.strerror or error}; {remedy(error)}"

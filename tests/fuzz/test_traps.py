@@ -47,7 +47,8 @@ TRAPS = {
     "pyproject.toml": "[tool.narcissus]\n",
 }
 # What is opened step by step, relative to a folder that is open, shows its last name alone.
-RESULTS = {"study", "evidence", "trials.store", marks.FILE, *marks.NAMES}
+# So does the private folder of the user's key, which is elsewhere.
+RESULTS = {"study", "evidence", "narcissus", "trials.store", marks.FILE, *marks.NAMES}
 GAME = ("examples", "counting-query-uncut", "--out", "game.toml")
 COMMANDS = {
     "audit": (["audit", "study.toml"], {"study.toml", "people.csv"}),

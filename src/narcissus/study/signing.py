@@ -11,9 +11,11 @@ import binascii
 from pathlib import Path
 from typing import Any
 
-from narcissus._files import parsing, read_bytes, write_atomically
+from narcissus._files import parsing, read_bytes
+from narcissus._folders import opened_folder
 from narcissus._optional import optional
 from narcissus.errors import InputError
+from narcissus.study.marks import write_marked
 from narcissus.study.reading import LARGEST
 
 _PURPOSE = "Signing records"
@@ -46,7 +48,8 @@ def sign(record: Path, key: Any, content: str | None = None) -> Path:
     data = read_bytes(record, largest=LARGEST) if content is None else content.encode()
     signature = key.sign(data)
     target = signature_path(record)
-    write_atomically(target, base64.b64encode(signature).decode() + "\n", links=False)
+    with opened_folder(target.parent) as place:
+        write_marked(place, target.name, base64.b64encode(signature).decode() + "\n")
     return target
 
 
