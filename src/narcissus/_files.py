@@ -498,9 +498,20 @@ def remedy(error: OSError) -> str:
 
 def put(path: Path, content: str | bytes) -> None:
     """Write a file as `write_atomically` does, or raise InputError."""
-    try:
+    with writing(path):
         write_atomically(path, content)
+
+
+@contextmanager
+def writing(path: Path) -> Generator[None]:
+    """Turn what the system refuses into an `InputError` that names the file and the remedy.
+
+    path: named where the error names no file.
+    """
+    try:
+        yield
     except OSError as error:
+        place = error.filename or path
         raise InputError(
-            f"cannot write {path}: {error.strerror or error}; {remedy(error)}"
+            f"cannot write {place}: {error.strerror or error}; {remedy(error)}"
         ) from error

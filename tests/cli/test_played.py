@@ -340,7 +340,7 @@ def test_a_shipped_study_is_drawn_by_its_name(call, here):
     assert "of trials: 3 values of world.n" in err
     folder = here / "results" / "xor-halves-together-scale"
     assert {p.name for p in folder.iterdir()} == {
-        "data.csv", "data.json", "index.html", "picture.svg", "values",
+        "data.csv", "data.json", "index.html", "narcissus.marks", "picture.svg", "values",
     }  # fmt: skip
     # the same command finds what is finished
     code, again, err = call(*HALVES, *FEW)

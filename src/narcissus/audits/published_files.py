@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from narcissus._files import writing
 from narcissus._pandas import pd
 from narcissus._visible import csv_text
 from narcissus.findings import weakest
@@ -83,7 +84,8 @@ def write(audits: Mapping[str, Audit], folder: Path, title: str, *, restart: boo
     first = ["file", *(name for name in whole if name != "file")]
     rows = whole[first].astype(object).where(whole[first].notna(), None)
     data = csv_text([first, *rows.to_numpy().tolist()])
-    write_results(folder, {"index.html": page_html(found), "data.csv": data}, restart=restart)
+    with writing(folder):
+        write_results(folder, {"index.html": page_html(found), "data.csv": data}, restart=restart)
     return found
 
 

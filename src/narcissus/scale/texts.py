@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MplFigure
 from matplotlib.ticker import FuncFormatter
 
+from narcissus._files import writing
 from narcissus._outwards import upper
 from narcissus._visible import csv_text, visible
 from narcissus.findings import weakest
@@ -236,7 +237,8 @@ def write(scaled: Scaled, folder: Path | str, *, restart: bool = False) -> None:
         svg_of(figure, "scale"),
         page_html(page(scaled)),
     )
-    write_results(Path(folder), dict(zip(FILES, texts, strict=True)), restart=restart)
+    with writing(Path(folder)):
+        write_results(Path(folder), dict(zip(FILES, texts, strict=True)), restart=restart)
 
 
 _LOOKS: dict[Quantity, dict[str, Any]] = {
