@@ -87,6 +87,14 @@ def pytest_collection_modifyitems(items):
                 item.add_marker("nightly")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def installation(tmp_path_factory):
+    """Keep the key of this installation out of the home of whoever runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
 WALLS = ["namespaces", "Landlock", "bubblewrap"]
 DATA = Path(__file__).resolve().parent / "examples" / "data"
 

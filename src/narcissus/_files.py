@@ -496,17 +496,22 @@ def remedy(error: OSError) -> str:
     return "choose a file in a folder that exists and can be written to"
 
 
-def put(path: Path, content: str | bytes, *, folders: bool = False) -> None:
-    """Write a file as `write_atomically` does, or raise InputError.
+def put(path: Path, content: str | bytes) -> None:
+    """Write a file as `write_atomically` does, or raise InputError."""
+    with writing(path):
+        write_atomically(path, content)
 
-    folders: Whether it is a file of results: its folders are made, and none may be a link.
+
+@contextmanager
+def writing(path: Path) -> Generator[None]:
+    """Turn what the system refuses into an `InputError` that names the file and the remedy.
+
+    path: named where the error names no file.
     """
     try:
-        if folders:
-            with opened_folder(path.parent, make=True):
-                pass
-        write_atomically(path, content, links=not folders)
+        yield
     except OSError as error:
+        place = error.filename or path
         raise InputError(
-            f"cannot write {path}: {error.strerror or error}; {remedy(error)}"
+            f"cannot write {place}: {error.strerror or error}; {remedy(error)}"
         ) from error

@@ -128,9 +128,11 @@ def _attend(config: dict[str, Any], child: int) -> int | None:
     with contextlib.suppress(AttributeError, OSError):
         watched.append(os.pidfd_open(child))  # not everywhere: then within a tick
     while True:
-        pid, status = os.waitpid(child, os.WNOHANG)
+        pid, status, used = os.wait4(child, os.WNOHANG)
         if pid:
-            return os.waitstatus_to_exitcode(status)
+            code = os.waitstatus_to_exitcode(status)
+            most, took = config.get("processor"), used.ru_utime + used.ru_stime
+            return -signal.SIGXCPU if code and most and took > most else code
         if time.monotonic() > deadline or _is_gone(config, 0):
             return None
         if config["watch_folder"]:

@@ -10,9 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from narcissus._folders import opened_folder
 from narcissus.audits.outcome import Audit
 from narcissus.cli.playing import bins_of
 from narcissus.report.format import STATUS
+from narcissus.study.marks import write_marked
 from narcissus.study.record import digest_of
 from narcissus.tables import Bins
 
@@ -230,7 +232,8 @@ def test_a_signature_that_is_removed_is_named(toy, narcissus):
     _, write = toy
     study = write()
     assert narcissus("audit", study)[0] == 0
-    Path("results/toy/record.json.sig").write_text("theirs")
+    with opened_folder(Path("results/toy")) as place:
+        write_marked(place, "record.json.sig", "of before")
     code, _, err = narcissus("audit", study)
     assert code == 0
     assert "removed results/toy/record.json.sig" in err
@@ -296,7 +299,7 @@ def test_single_records_go_to_the_internal_file_only(town, narcissus):
     narcissus("audit", town(), "--records", "internal.json", "--quiet")
     assert Path("internal.json").exists()
     assert {p.name for p in Path("results/town").iterdir()} == {
-        "digest.key", "record.json", "report.html", "trials.store",
+        "digest.key", "narcissus.marks", "record.json", "report.html", "trials.store",
     }  # fmt: skip
 
 
@@ -337,7 +340,7 @@ def test_a_shipped_study_is_drawn_by_its_name(call, here):
     assert "of trials: 3 values of world.n" in err
     folder = here / "results" / "xor-halves-together-scale"
     assert {p.name for p in folder.iterdir()} == {
-        "data.csv", "data.json", "index.html", "picture.svg", "values",
+        "data.csv", "data.json", "index.html", "narcissus.marks", "picture.svg", "values",
     }  # fmt: skip
     # the same command finds what is finished
     code, again, err = call(*HALVES, *FEW)

@@ -13,9 +13,12 @@ from narcissus.extraction.model_folders import (
     CONFIGURATIONS,
     SINGLE,
     TABLES,
+    language_model_files,
     read_model_files,
     staged,
 )
+from narcissus.extraction.model_trial import laid_out
+from narcissus.extraction.sandbox import ProgramRun
 
 ARRAYS = {"a": {"dtype": "U8", "shape": [2], "data_offsets": [0, 2]}}
 
@@ -256,6 +259,56 @@ def test_a_giant_is_refused_before_anything_is_laid_out(tmp_path, changes, messa
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2**19  # of KiB: 512 MiB
 
 
+BPE = {"tokenizer.json": {"model": {"type": "BPE", "vocab": {}, "merges": []}}}
+
+
+@pytest.mark.parametrize(
+    ("printed", "message"),
+    [
+        ("", "is not a model that can be laid out"),
+        ("[]", "is not a model that can be laid out"),
+        ('{"parameters": 1, "buffers": 0}', "is not a model that can be laid out"),
+        ({"parameters": "1"}, "is not a model that can be laid out"),
+        ({"tokenizers": {"": "text"}}, "is not a model that can be laid out"),
+        ({"more": 1}, "is not a model that can be laid out"),
+        ({"parameters": 10**9}, "asks for 1,000,000,000 parameters"),
+        ({"buffers": 2**40}, "beside its weights"),
+        ({"tokenizers": {"": {}}}, "cannot be written as tokenizer.json"),
+        ({"tokenizers": {"": {"tokenizer.json": {"model": {"type": "X"}}}}}, "of the kind `X`"),
+        (
+            {"tokenizers": {"": {**BPE, "tokenizer_config.json": {"auto_map": {}}}}},
+            "brings code of its own",
+        ),
+        (
+            {"tokenizers": {"": {**BPE, "tokenizer_config.json": {"vocab": "/etc/passwd"}}}},
+            "names a place",
+        ),
+    ],
+)
+def test_what_comes_out_of_the_sandbox_is_not_trusted(folder, monkeypatch, printed, message):
+    """A stranger whose tokenizer has a hole in a library may print anything."""
+    if isinstance(printed, dict):
+        printed = json.dumps({"parameters": 1, "buffers": 0, "tokenizers": {"": BPE}, **printed})
+    run = ProgramRun(printed.encode(), "", "finished", 1.0)
+    monkeypatch.setattr("narcissus.extraction.model_trial.run_program", lambda *_: run)
+    monkeypatch.setattr("narcissus.extraction.model_trial._TRIED", {})
+    with pytest.raises(InputError, match=message):
+        laid_out({"": language_model_files(folder)}, folder)
+
+
+def test_no_table_of_a_stranger_leaves_the_sandbox(folder, monkeypatch):
+    """Not even where the sandbox says that there is no tokenizer."""
+    put(folder, "vocab.json", a=1)
+    for tokenizers in ({}, {"": BPE}):
+        said = json.dumps({"parameters": 1, "buffers": 0, "tokenizers": tokenizers})
+        run = ProgramRun(said.encode(), "", "finished", 1.0)
+        monkeypatch.setattr("narcissus.extraction.model_trial.run_program", lambda *_, r=run: r)
+        monkeypatch.setattr("narcissus.extraction.model_trial._TRIED", {})
+        (files,) = laid_out({"": language_model_files(folder)}, folder).values()
+        assert files.tables == ()
+        assert ("tokenizer.json" in files.settings) == bool(tokenizers)
+
+
 SIZES = {"vocab_size": 300, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
 ROTARY = {**SIZES, "intermediate_size": 32, "num_key_value_heads": 2, "max_position_embeddings": 32}
 OF_GPT = {"vocab_size": 300, "n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 32}
@@ -384,6 +437,17 @@ def test_the_usual_families_are_read_and_open_nothing_else(tmp_path, name):
     state = found._model.state_dict()
     assert all(torch.equal(state[key], value) for key, value in kept.items() if key in state)
     assert sum(key in state for key in kept) >= 0.9 * len(kept)
+    import transformers
+
+    direct = transformers.AutoTokenizer.from_pretrained(model, local_files_only=True)
+    for text in ("the house and 12 thousands!\n x  y", "<s> the</s>", "äöü\u202e z"):
+        tokens = direct(text, add_special_tokens=False)["input_ids"]
+        assert found.encode(text) == tokens
+        assert found.decode(tokens) == direct.decode(
+            tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False
+        )
+    (parts,) = laid_out({"": language_model_files(model)}, model).values()
+    assert parts.tables == ()  # none of the stranger's own files
 
 
 def make_pipeline(folder):

@@ -246,6 +246,16 @@ def test_only_landlock_alone_shows_what_exists(method, isolation, quick):
     assert isolation.reduced == (method == "Landlock") == bool(isolation.not_hidden)
 
 
+def test_a_busy_machine_ends_no_program_that_has_a_limit_of_processor_time(any_method):
+    """To sleep costs nothing of the processor; to compute does."""
+    limits = Limits(seconds=60, processor=1, memory=2**29)
+    slept = run_once(b"import time\ntime.sleep(3)\n", b"", limits, any_method)
+    assert slept.ending == "finished", slept.error
+    busy = run_once(b"while True: pass\n", b"", limits, any_method)
+    assert busy.ending == "timeout", busy.error
+    assert busy.seconds < 55
+
+
 @pytest.mark.usefixtures("isolation")
 def test_the_temporary_folder_is_private_and_new(method, quick):
     source = b"""

@@ -657,6 +657,9 @@ def fuzz(name: str, cases: int, seed: int) -> float:
             assert said.strip(), "an error without a word"
             assert len(said) < 20_000, f"an error of {len(said)} characters"
             assert not is_open(path), f"open while its error lives: {said}"
+        except BaseException as error:
+            error.add_note(f"reader {name}, seed {seed}, case {case}")
+            raise
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
             faulthandler.cancel_dump_traceback_later()

@@ -9,21 +9,8 @@ import time
 
 import pytest
 
-STUDY = """title = "Ångström ε"
-[data]
-path = "people.csv"
-[threat]
-unknown = ["ill"]
-targets = 10
-[mechanism]
-k = 2
-epsilon = [1]
-delta = 1e-5
-[run]
-trials = 3
-seed = 1
-workers = 1
-"""
+from .small import FILES
+
 BACK = """
 import itertools, time
 ticks = itertools.count()
@@ -47,10 +34,8 @@ def people(tmp_path):
 
 
 def placed(tmp_path):
-    rows = "".join(f"{'mf'[i % 2]},{i % 5},{(i // 3) % 2}\n" for i in range(60))
-    (tmp_path / "people.csv").write_text("sex,age,ill\n" + rows)
-    (tmp_path / "study.toml").write_text(STUDY, encoding="utf-8")
-    (tmp_path / "channel.csv").write_text("a,b\n.8,.2\n.2,.8\n")
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
     return tmp_path
 
 

@@ -11,6 +11,10 @@ import sys
 
 import pytest
 
+from narcissus.study import marks
+
+from .small import FILES
+
 HOOK = """
 import os, sys
 LOG = os.open(os.environ["TRAP_LOG"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
@@ -42,23 +46,9 @@ TRAPS = {
     "conftest.py": "raise SystemExit(99)",
     "pyproject.toml": "[tool.narcissus]\n",
 }
-STUDY = """title = "A stranger's"
-[data]
-path = "people.csv"
-[threat]
-unknown = ["ill"]
-targets = 10
-[mechanism]
-k = 2
-epsilon = [1]
-delta = 1e-5
-[run]
-trials = 3
-seed = 1
-workers = 1
-"""
 # What is opened step by step, relative to a folder that is open, shows its last name alone.
-RESULTS = {"study", "evidence", "trials.store", "record.json", "report.html", "digest.key"}
+# So does the private folder of the user's key, which is elsewhere.
+RESULTS = {"study", "evidence", "narcissus", "trials.store", marks.FILE, *marks.NAMES}
 GAME = ("examples", "counting-query-uncut", "--out", "game.toml")
 COMMANDS = {
     "audit": (["audit", "study.toml"], {"study.toml", "people.csv"}),
@@ -85,12 +75,9 @@ COMMANDS = {
 
 def lay(folder):
     """Write what commands need, the traps, and a folder beside it that nothing may enter."""
-    rows = "".join(f"{'mf'[i % 2]},{i % 5},{(i // 3) % 2}\n" for i in range(60))
     files = {
-        "people.csv": "sex,age,ill\n" + rows,
-        "other.csv": "sex,age,ill\n" + rows[::-1].replace("\n", "\n")[::-1],
-        "study.toml": STUDY,
-        "channel.csv": "a,b\n.8,.2\n.2,.8\n",
+        **FILES,
+        "other.csv": FILES["people.csv"],
         "counts.csv": "sex,ill,count\nm,no,20\nm,yes,10\nf,no,20\nf,yes,10\n",
         "data.txt": "one\ntwo\n",
         "release": "one\ntwo\n",

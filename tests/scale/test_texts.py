@@ -19,7 +19,7 @@ from narcissus.scale.texts import FILES, as_dict, page, picture, rows_of, text_o
 def test_the_files_hold_the_numbers(drawn, tmp_path):
     write(drawn, tmp_path / "new")
     folder = tmp_path / "new"
-    assert {path.name for path in folder.iterdir()} == set(FILES)
+    assert {path.name for path in folder.iterdir()} == {*FILES, "narcissus.marks"}
     with (folder / "data.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == sum(len(c.points) for c in drawn.curves)

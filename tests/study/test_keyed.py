@@ -13,7 +13,16 @@ from narcissus.audits.play import play
 from narcissus.errors import StoreError
 from narcissus.observer import SILENT
 from narcissus.study import load_study
-from narcissus.study.keyed import FILE, KEYED, WITHHELD, is_secret, kept_key, keyed, keyed_digests
+from narcissus.study.keyed import (
+    FILE,
+    KEYED,
+    WITHHELD,
+    is_secret,
+    kept_key,
+    keyed,
+    keyed_digests,
+    new_key,
+)
 from narcissus.study.kinds import RunOptions
 from narcissus.study.record import portable_digest_of
 
@@ -49,15 +58,14 @@ def test_the_key_is_its_owners_alone_and_stays(tmp_path):
     assert kept_key(tmp_path) is None
     old = os.umask(0)
     try:
-        key = kept_key(tmp_path / "new", make=True)
+        key = new_key(tmp_path / "new")
     finally:
         os.umask(old)
     path = tmp_path / "new" / FILE
-    assert key is not None
     assert len(key) == 32
     if sys.platform != "win32":
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert kept_key(tmp_path / "new", make=True) == key == kept_key(tmp_path / "new")
+    assert kept_key(tmp_path / "new") == key
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such modes")
@@ -76,10 +84,11 @@ def test_what_others_may_know_is_no_key(tmp_path, how):
     assert kept_key(tmp_path) is None
     if how == "folder":
         with pytest.raises(StoreError, match="cannot keep the key"):
-            kept_key(tmp_path, make=True)
+            new_key(tmp_path)
         return
-    made = kept_key(tmp_path, make=True)
-    assert made not in (None, bytes.fromhex("ab" * 32))
+    made = new_key(tmp_path)
+    assert made != bytes.fromhex("ab" * 32)
+    assert kept_key(tmp_path) == made
     if how == "link":
         assert (tmp_path / "theirs").read_text() == "ab" * 32
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from narcissus._folders import opened_folder
 from narcissus._pandas import pd
 from narcissus.rows import StudyRow
+from narcissus.study.marks import write_results
 from narcissus.study.reading import read_record
 from narcissus.study.record import Record
 
@@ -112,20 +112,20 @@ class Audit:
 
         return plot(self.record, name, ax)
 
-    def save(self, folder: Path | str) -> Path:
+    def save(self, folder: Path | str, *, restart: bool = False) -> Path:
         """Write ``record.json`` and ``report.html``; give the folder.
 
         folder: Made where it is missing, and never reached by a link (`opened_folder`).
+        restart: Replace results that this installation did not write, or that were changed since.
 
         InputError: A link leads to the folder. OSError: It cannot be written; the file is named.
+        StoreError: It holds results of others, and ``restart`` is not said.
         """
         from narcissus.report import render_html
 
         folder = Path(folder)
-        html = render_html(self.record)
-        with opened_folder(folder, make=True) as place:
-            place.write("record.json", self.record.to_json())
-            place.write("report.html", html)
+        texts = {"record.json": self.record.to_json(), "report.html": render_html(self.record)}
+        write_results(folder, texts, restart=restart)
         return folder
 
 

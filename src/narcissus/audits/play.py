@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,17 @@ from narcissus.audits.outcome import Audit
 from narcissus.errors import InputError, StoreError
 from narcissus.game.executor import Executor
 from narcissus.observer import SILENT, Observer
-from narcissus.study.keyed import kept_key, keyed, keyed_digests
+from narcissus.study.keyed import keyed, keyed_digests
 from narcissus.study.kinds import RunOptions, study_kind
 from narcissus.study.load import Study
+from narcissus.study.marks import (
+    CANNOT_KEEP,
+    digest_key,
+    installation_key,
+    require_marked,
+    unmarked,
+    write_marked,
+)
 from narcissus.study.record import make_record
 from narcissus.study.sections import PlayedRun
 
@@ -45,7 +52,8 @@ def run(
     folder: Where finished trials are kept, so that an interrupted run continues, and the key of the
         digests of data (`narcissus.study.keyed`); None keeps nothing, and withholds the digests.
     workers: Worker processes; None as the study says. The numbers do not depend on it.
-    restart: Throw away what an earlier run left in ``folder``.
+    restart: Throw away what an earlier run left in ``folder``. Without it, results that this
+        installation did not write, or that were changed since, are refused (StoreError).
     policy: A file of thresholds of the person who approves the release; its hash stands in
         the record. None: the study's own threshold.
     internal: Where to write what is about single records, which the record never holds; None writes
@@ -59,6 +67,10 @@ def run(
     settings: Any = study.settings
     seed = getattr(getattr(settings, "run", None), "seed", None)
     place = None if folder is None else Path(folder)
+    if place is not None:
+        require_marked(place, restart=restart)
+        if installation_key() is None:
+            observer.note(f"a later run will not recognise the results in {place}: {CANNOT_KEEP}")
     if rng is None and seed is None and place is not None:
         entropy = _kept_entropy(place, restart=restart)
     else:
@@ -100,7 +112,7 @@ def play(study: Study, options: RunOptions) -> Audit:
 
 def _by_key_of(folder: Path | None, digest: str) -> str:
     """Key a digest; the key of a folder is drawn when it is needed, after all refusals."""
-    return keyed(digest, None if folder is None else kept_key(folder, make=True))
+    return keyed(digest, None if folder is None else digest_key(folder))
 
 
 def _refuse_engine(kind: str, settings: Any, engine: str | Executor | None) -> None:
@@ -111,26 +123,17 @@ def _refuse_engine(kind: str, settings: Any, engine: str | Executor | None) -> N
         )
 
 
-def _is_ours(path: Path) -> bool:
-    """Return whether a seed was left by this user: another could choose one that suits them."""
-    if not path.exists():
-        return False
-    with opened_folder(path.parent) as place:
-        there = place.lstat(path.name)
-        return there is not None and stat.S_ISREG(there.st_mode) and place.is_of_this_user(there)
-
-
 def _kept_entropy(folder: Path, *, restart: bool) -> int:
     """Draw the entropy of a run without a seed, or take that of the run that it continues."""
     path = folder / ENTROPY
     try:
-        if not restart and _is_ours(path):
+        if not restart and path.exists() and ENTROPY not in unmarked(folder):
             text = read_bytes(path, largest=100).decode("utf-8").strip()
             if text.isdecimal():
                 return int(text)
         entropy = entropy_of(None)
         with opened_folder(folder, make=True) as place:
-            place.write(ENTROPY, f"{entropy}\n", private=True)
+            write_marked(place, ENTROPY, f"{entropy}\n", private=True)
     except (OSError, UnicodeDecodeError, InputError) as error:
         raise StoreError(f"cannot keep the seed of the run in {path}: {error}") from error
     return entropy

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from narcissus._files import put
+from narcissus._files import writing
 from narcissus._pandas import pd
 from narcissus._visible import csv_text
 from narcissus.findings import weakest
@@ -16,6 +16,7 @@ from narcissus.kinds.synthetic.layout import about
 from narcissus.report.html import page_html
 from narcissus.report.page import Cell, Grid, Page, Section, Text, Verdict
 from narcissus.rows import WORST
+from narcissus.study.marks import write_results
 
 if TYPE_CHECKING:
     from narcissus.audits.outcome import Audit
@@ -72,15 +73,19 @@ def page(audits: Mapping[str, Audit], title: str) -> Page:
                 [Section("The files", [table, Text(_HOW)])])  # fmt: skip
 
 
-def write(audits: Mapping[str, Audit], folder: Path, title: str) -> Page:
-    """Write the page (index.html) and the frame (data.csv) of several files into a folder."""
+def write(audits: Mapping[str, Audit], folder: Path, title: str, *, restart: bool = False) -> Page:
+    """Write the page (index.html) and the frame (data.csv) of several files into a folder.
+
+    restart: replace results that this installation did not write.
+    """
     found = page(audits, title)
-    put(folder / "index.html", page_html(found), folders=True)
     frames = [audit.to_frame().assign(file=name) for name, audit in audits.items()]
     whole = pd.concat(frames, ignore_index=True)
     first = ["file", *(name for name in whole if name != "file")]
     rows = whole[first].astype(object).where(whole[first].notna(), None)
-    put(folder / "data.csv", csv_text([first, *rows.to_numpy().tolist()]), folders=True)
+    data = csv_text([first, *rows.to_numpy().tolist()])
+    with writing(folder):
+        write_results(folder, {"index.html": page_html(found), "data.csv": data}, restart=restart)
     return found
 
 

@@ -163,29 +163,24 @@ def _require_writable(folder: Path, name: str, option: str) -> None:
 def _prepare_folder(folder: Path, study: studies.Study, run: Run) -> None:
     """Refuse an unusable results folder before any work.
 
-    Only what this program left is replaced: a report stands beside its record. A folder with stored
-    trials is checked by the kind of study, since a run may be extended. A folder with a record
-    alone must hold a record of this very study.
+    Only what this installation wrote is replaced. A folder with stored trials is checked by the
+    kind of study, since a run may be extended. A folder with a record alone must hold a record of
+    this very study.
     """
+    from narcissus.study.marks import require_marked
     from narcissus.study.reading import read_record
     from narcissus.study.store import FILE as STORE
 
     _require_writable(folder, "the results folder", "--out")
+    require_marked(folder, restart=run.restart)
     record = folder / "record.json"
     if run.restart:
         if not run.quiet:
             _name_replaced(folder)
         return
-    if not record.exists():
-        if (report := folder / "report.html").exists():
-            raise StoreError(_foreign(report, "there is no record beside it"))
+    if not record.exists() or (folder / STORE).exists():
         return
-    try:
-        digest = read_record(record).provenance.digests.get("study")
-    except InputError as error:
-        raise StoreError(_foreign(record, str(error))) from error
-    if (folder / STORE).exists():
-        return
+    digest = read_record(record).provenance.digests.get("study")
     if digest is not None and digest != f"sha256:{study.digest}":
         raise StoreError(
             f"the results folder {folder} belongs to another study (or to this one before it was "
@@ -201,16 +196,12 @@ REPLACED = ("record.json", SIGNATURE, "report.html", "trials.store", "entropy.tx
 
 def _name_replaced(folder: Path) -> None:
     """Print what --restart replaces: the folder may be somebody else's."""
+    from narcissus.study.marks import unmarked
+
     names = [name for name in REPLACED if os.path.lexists(folder / name)]
+    names += [name for name in unmarked(folder) if name not in REPLACED]
     if names:
         click.echo(f"--restart replaces in {folder}: {', '.join(names)}", err=True)
-
-
-def _foreign(path: Path, why: str) -> str:
-    return (
-        f"{path} is a file of somebody else, and stays as it is ({why}); choose another folder "
-        "with --out, or replace what is there with --restart"
-    )
 
 
 COLOURS = {"met": "green", "exceeded": "red", "contradicted": "magenta", "no threshold": "blue"}
@@ -226,7 +217,7 @@ def _show(audit: audits.Audit, folder: Path, run: Run) -> int:
 
     with progress(quiet=run.quiet) as observer:
         observer.start("writing the report", 0)
-        audit.save(folder)
+        audit.save(folder, restart=run.restart)
     with opened_folder(folder) as place:
         was_signed = place.remove(SIGNATURE)  # of an earlier record
     if was_signed and not run.quiet:
@@ -420,7 +411,7 @@ def synth(
     found = [run.play(partial(audits.run, one, rng=run.seed, policy=of.policy)) for one in prepared]
     if len(found) == 1:
         return _show(found[0], folder, run)
-    return _show_several(dict(zip(names, found, strict=True)), folder, real, as_json=run.as_json)
+    return _show_several(dict(zip(names, found, strict=True)), folder, real, run)
 
 
 def _file_names(files: tuple[str, ...]) -> list[str]:
@@ -431,18 +422,17 @@ def _file_names(files: tuple[str, ...]) -> list[str]:
     return names
 
 
-def _show_several(
-    found: Mapping[str, audits.Audit], folder: Path, real: str, *, as_json: bool
-) -> int:
+def _show_several(found: Mapping[str, audits.Audit], folder: Path, real: str, run: Run) -> int:
     """Save audits of several files and the page that compares them; return the worst exit code."""
     from narcissus.audits import published_files as compare
     from narcissus.report.text import page_text
 
     ordered = compare.ordered(found)
     for name, one in ordered.items():
-        one.save(folder / name)
-    page = compare.write(ordered, folder, f"Files made from {Path(real).name}")
-    if as_json:
+        one.save(folder / name, restart=run.restart)
+    title = f"Files made from {Path(real).name}"
+    page = compare.write(ordered, folder, title, restart=run.restart)
+    if run.as_json:
         click.echo(json.dumps({n: one.record.to_dict() for n, one in ordered.items()}, indent=1))
     else:
         click.echo(page_text(page))
@@ -519,7 +509,7 @@ def scale(study: Path, *, of: ScaleOptions) -> int:
     how: dict[str, Any] = {"rng": of.run.seed, "workers": of.run.workers, "restart": of.run.restart}
     how |= {"folder": folder, "allow_code": of.run.allow_code}
     scaled = of.run.play(partial(scale_up, place, sweep, **how))
-    write(scaled, folder)
+    write(scaled, folder, restart=of.run.restart)
     if of.run.as_json:
         click.echo(json.dumps(as_dict(scaled), indent=1, ensure_ascii=False))
     else:

@@ -48,6 +48,7 @@ class ReportOptions:
 @command
 def report(record: Path, *, of: ReportOptions) -> None:
     from narcissus._files import put, remedy, write_atomically
+    from narcissus.study.marks import replace_marked
     from narcissus.study.reading import read_record
     from narcissus.study.shareable import shareable
 
@@ -75,6 +76,8 @@ def report(record: Path, *, of: ReportOptions) -> None:
             return
         elif target.is_dir():
             raise InputError(f"`--out`: {target} is a folder; name a file")
+        elif of.out is None:
+            replace_marked(target, drawn)
         else:
             write_atomically(target, drawn)
     except OSError as error:

@@ -236,7 +236,7 @@ def canaries(
 ) -> None:
     from narcissus._files import put, require_own_folder, write_atomically
     from narcissus.extraction import canaries as made
-    from narcissus.study.keyed import kept_key
+    from narcissus.study.keyed import kept_key, new_key
 
     copies = tuple(
         integer("--copies", one, low=1, high=made.MOST_COPIES)
@@ -257,13 +257,13 @@ def canaries(
         raise InputError(
             f"{folder} holds canaries already, which an audit may still need: choose another folder"
         )
-    if key_file.exists() and kept_key(folder, name=key_file.name) is None:
+    key = kept_key(folder, key_file.name)
+    if key_file.exists() and key is None:
         raise InputError(
             f"{key_file} is no key that only you can read: 64 hexadecimal digits, in a file of "
             "mode 600; remove it to draw a new one"
         )
-    key = kept_key(folder, make=True, name=key_file.name)
-    assert key is not None  # made if there was none
+    key = key or new_key(folder, key_file.name)
     drawn = plan.keyed(key)
     put(planted, made.to_plant(drawn, key))
     write_atomically(table, made.canary_table(drawn), private=True)

@@ -293,9 +293,9 @@ def _seccomp() -> None:
 
 def _resource_limits(config: dict[str, Any]) -> None:
     threads: int = config["threads"]
+    _limit_processor(config["processor"] or config["seconds"])
     for which, value in (
         (resource.RLIMIT_AS, config["memory"]),
-        (resource.RLIMIT_CPU, int(config["seconds"]) + 1),
         (resource.RLIMIT_NPROC, threads + _threads_of_user()),
         (resource.RLIMIT_FSIZE, config["disk"]),
         (resource.RLIMIT_NOFILE, 64),
@@ -303,6 +303,12 @@ def _resource_limits(config: dict[str, Any]) -> None:
         (resource.RLIMIT_MEMLOCK, 0),
     ):
         resource.setrlimit(which, (value, value))
+
+
+def _limit_processor(seconds: float) -> None:
+    """Limit the time of the processor, all threads together."""
+    most = int(seconds) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (most, most))
 
 
 def _threads_of_user() -> int:
@@ -374,6 +380,8 @@ def enter(config: dict[str, Any]) -> Callable[[], None]:
     if config["method"] == "none":
         os.chdir(config["box"])
         layers = ["none"]
+        if config["processor"]:
+            _limit_processor(config["processor"])
     else:
         layers = [*place(config), *confine(config)]
     os.write(report, json.dumps(layers).encode())

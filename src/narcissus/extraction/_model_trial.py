@@ -1,30 +1,43 @@
 """The inside of the sandbox for a stranger's model: lay it out without memory, read its tokenizer.
 
 It gets the staged folder without weights as ``release`` and prints, as JSON, how many parameters
-the model has and how many bytes of buffers. Whatever a configuration makes a library do is done
-here first, under the limits on memory and time, and without network and files of others.
+the model has, how many bytes of buffers, and its tokenizers as ``tokenizer.json`` with settings.
+Whatever a configuration makes a library do is done here first, under the limits on memory and
+time, and without network and files of others. The files of a tokenizer are read here alone.
 """
 
 import importlib
 import json
 import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
 LOCAL = {"local_files_only": True, "trust_remote_code": False}
 
 
-def language(folder: Path, torch: Any, transformers: Any) -> list[Any]:
+TOKENIZER = ("tokenizer.json", "tokenizer_config.json")
+
+
+def saved(tokenizer: Any) -> dict[str, Any]:
+    """Return a tokenizer as the files of a folder, parsed."""
+    with tempfile.TemporaryDirectory() as place:
+        tokenizer.save_pretrained(place)
+        paths = [Path(place, name) for name in TOKENIZER]
+        return {path.name: json.loads(path.read_bytes()) for path in paths if path.exists()}
+
+
+def language(folder: Path, torch: Any, transformers: Any) -> tuple[list[Any], dict[str, Any]]:
     config = transformers.AutoConfig.from_pretrained(folder, **LOCAL)
     with torch.device("meta"):
         model = transformers.AutoModelForCausalLM.from_config(config, trust_remote_code=False)
-    transformers.AutoTokenizer.from_pretrained(folder, **LOCAL)
-    return [model]
+    return [model], {"": saved(transformers.AutoTokenizer.from_pretrained(folder, **LOCAL))}
 
 
-def images(folder: Path, torch: Any, transformers: Any) -> list[Any]:
+def images(folder: Path, torch: Any, transformers: Any) -> tuple[list[Any], dict[str, Any]]:
     diffusers: Any = importlib.import_module("diffusers")
     models: list[Any] = []
+    tokenizers: dict[str, Any] = {}
     for name, entry in json.loads((folder / "model_index.json").read_text()).items():
         if not isinstance(entry, list) or entry[0] is None or not (folder / name).is_dir():
             continue
@@ -37,8 +50,10 @@ def images(folder: Path, torch: Any, transformers: Any) -> list[Any]:
             with torch.device("meta"):
                 models.append(part(config))
         elif part is not None:
-            part.from_pretrained(folder / name)
-    return models
+            made = part.from_pretrained(folder / name)
+            if isinstance(made, transformers.PreTrainedTokenizerBase):
+                tokenizers[name] = saved(made)
+    return models, tokenizers
 
 
 def main() -> None:
@@ -47,10 +62,11 @@ def main() -> None:
     transformers: Any = importlib.import_module("transformers")
     here = Path("release")
     lay_out = images if (here / "model_index.json").exists() else language
-    models = lay_out(here, torch, transformers)
+    models, tokenizers = lay_out(here, torch, transformers)
     parameters = [part.numel() for model in models for part in model.parameters()]
     buffers = [part.numel() * part.element_size() for model in models for part in model.buffers()]
-    print(json.dumps({"parameters": sum(parameters), "buffers": sum(buffers)}))
+    sizes = {"parameters": sum(parameters), "buffers": sum(buffers)}
+    print(json.dumps({**sizes, "tokenizers": tokenizers}))
 
 
 if __name__ == "__main__":

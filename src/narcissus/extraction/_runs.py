@@ -7,6 +7,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -54,6 +55,7 @@ _READ = {"", ".json", ".jinja", ".md", ".model", ".safetensors", ".txt"}  # file
 _START = 120.0  # seconds for imports
 _SPEED = 2e7  # bytes of weights that are read in a second, at least
 _ROOM = 65536  # bytes of a run besides what it prints
+_PROCESSOR_TIME_IS_OVER = b"-%d" % getattr(signal, "SIGXCPU", 24)  # exit code of such a run
 
 
 @dataclass(frozen=True)
@@ -65,9 +67,12 @@ class Limits:
     output: int = 16 * 2**20  # largest output, in bytes
     threads: int = 64  # threads of its only process
     disk: int = 2**28  # bytes in its private temporary folder
+    processor: float | None = None  # seconds of the processor, all threads; None: as `seconds`
 
     def __post_init__(self) -> None:
         positive("seconds", self.seconds)
+        if self.processor is not None:
+            positive("processor", self.processor)
         integer("memory", self.memory, low=2**26)
         integer("output", self.output, low=1)
         integer("threads", self.threads, low=1)
@@ -137,7 +142,8 @@ def run_once(
     run = run_in_box(program, release, limits, method, beside=beside, stop=stop)
     layers, _, code = run.report.partition(b"\n")
     ending: Ending = run.stopped or ("finished" if code == b"0" else "crashed")
-    if ending == "crashed" and run.seconds >= limits.seconds:
+    is_over = run.seconds >= limits.seconds or code == _PROCESSOR_TIME_IS_OVER
+    if ending == "crashed" and is_over:
         ending = "timeout"
     return ProgramRun(
         run.output,
@@ -212,6 +218,7 @@ def _config(folder: Path, limits: Limits, method: str, *, has_input: bool) -> di
         "readable": list(readable_paths()),
         "stdin": str(folder / "box" / "release") if has_input else os.devnull,
         "memory": limits.memory,
+        "processor": limits.processor,
         "threads": limits.threads,
         "disk": limits.disk,
         "landlock": NEWEST_LANDLOCK,

@@ -52,7 +52,7 @@ from narcissus.extraction.model_folders import (
     staged,
     weights_of,
 )
-from narcissus.extraction.model_trial import require_laid_out
+from narcissus.extraction.model_trial import laid_out
 from narcissus.extraction.relations import nearest_other, printed
 from narcissus.observer import SILENT, Observer
 
@@ -395,7 +395,7 @@ class DiffusersGenerator:
         folder = Path(folder)
         files = _pipeline_files(folder)
         self._torch, diffusers, transformers = _libraries()
-        require_laid_out(files, folder)
+        files = laid_out(files, folder)
         try:
             with silent(diffusers), silent(transformers), staged(files) as place:
                 self._pipeline: Any = diffusers.DiffusionPipeline.from_pretrained(

@@ -39,7 +39,7 @@ from narcissus.extraction.model_folders import (
     language_model_files,
     staged,
 )
-from narcissus.extraction.model_trial import require_laid_out
+from narcissus.extraction.model_trial import laid_out
 from narcissus.extraction.ngram import CharacterNgram, Generator, model_prior
 from narcissus.extraction.recovered import Completes, TextDocument
 from narcissus.extraction.training import descend
@@ -111,15 +111,15 @@ class HuggingFaceGenerator:
         is_own: bool = False,
     ) -> None:
         self._path = path = Path(folder)
-        files = language_model_files(path)
+        parts = {"": language_model_files(path)}
         self._torch, self._transformers = libraries("A Hugging Face model")
         if not is_own:
-            require_laid_out({"": files}, path)
+            parts = laid_out(parts, path)
         transformers, what = self._transformers, "tokenizer"
         local: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
         told = {"use_safetensors": True, "ignore_mismatched_sizes": True} | local
         try:
-            with silent(transformers), staged({"": files}) as place:
+            with silent(transformers), staged(parts) as place:
                 self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(place, **local)
                 self._model: Any
                 what, models = "model", transformers.AutoModelForCausalLM

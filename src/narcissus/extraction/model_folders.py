@@ -87,7 +87,12 @@ def checked_settings(path: Path) -> dict[str, Any]:
     Raises InputError: it names code, a kernel, an address, a file outside of the folder, weights
         that are packed by another library, or a number above `LONGEST_NUMBER`.
     """
-    return cast("dict[str, Any]", _checked(path, settings_of(path)))
+    return checked_values(path, settings_of(path))
+
+
+def checked_values(path: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Check a configuration as `checked_settings` does; its path is for messages."""
+    return cast("dict[str, Any]", _checked(path, dict(settings)))
 
 
 def _checked(path: Path, value: Any, key: str = "") -> Any:

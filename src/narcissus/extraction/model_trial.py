@@ -1,8 +1,9 @@
 """A stranger's model is laid out in the sandbox first, where there is one.
 
-What a library does with a configuration and a tokenizer happens there once, under limits on memory
-and time and with no file of others, before it happens in this process. Weights are arrays whose
-headers were checked, so they stay out.
+What a library does with a configuration happens there once, under limits on memory and time and
+with no file of others, before it happens in this process. A tokenizer's files are read there alone:
+what comes out is JSON, which is checked and written anew. Weights are arrays whose headers were
+checked, so they stay out.
 """
 
 from __future__ import annotations
@@ -14,10 +15,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from narcissus._files import files_digest
+from pydantic import BaseModel, ConfigDict
+
+from narcissus._files import files_digest, parsing
 from narcissus._json import read_json
 from narcissus.errors import InputError, TooLargeError
-from narcissus.extraction.model_folders import ModelFiles, staged
+from narcissus.extraction.model_folders import (
+    LARGEST_TEXT,
+    ModelFiles,
+    checked_values,
+    staged,
+)
 from narcissus.extraction.sandbox import (
     IsolationError,
     Limits,
@@ -25,40 +33,74 @@ from narcissus.extraction.sandbox import (
     run_program,
     without_isolation,
 )
+from narcissus.extraction.tokenizer_files import checked_tokenizer
 
-LIMITS = Limits(seconds=120.0, memory=4 * 2**30, output=2**12)
-"""Of laying out one model, the import of the libraries included."""
+TOKENIZER, SETTINGS = "tokenizer.json", "tokenizer_config.json"
+
+
+class Outcome(BaseModel):
+    """What the program in the sandbox prints."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    parameters: int
+    buffers: int
+    tokenizers: dict[str, dict[str, dict[str, Any]]]
+    """By the folder in the model and the name of the file."""
+
+
+LIMITS = Limits(seconds=1800.0, processor=120.0, memory=4 * 2**30, output=2 * LARGEST_TEXT)
+"""Of laying out one model, the import of the libraries included; machines are busy."""
 LEAST_BUFFERS = 2**30
 """Bytes that a model may always compute for itself, such as masks."""
 _PROGRAM = Path(__file__).with_name("_model_trial.py")
-_TRIED: dict[str, dict[str, int]] = {}
+_TRIED: dict[str, Outcome] = {}
 
 
-def require_laid_out(parts: Mapping[str, ModelFiles], path: Path) -> None:
-    """Refuse a model that cannot be laid out, or that needs more than its weights hold.
+def laid_out(parts: Mapping[str, ModelFiles], path: Path) -> dict[str, ModelFiles]:
+    """Return what a library may read of a model outside of the sandbox.
+
+    Its tokenizers are the JSON that came out of the sandbox, in place of their files. Refuses a
+    model that cannot be laid out, or that needs more than its weights hold.
 
     parts: the checked files of each folder of the model; "" is the folder itself.
     path: the folder that was named, for messages.
     Raises InputError: a library cannot read its configuration or tokenizer within the limits; it
         has more parameters than there are weights, or buffers of more bytes than its weights and
-        `LEAST_BUFFERS`.
+        `LEAST_BUFFERS`; its tokenizer has parts that are not known.
     """
-    sizes = _tried(parts, path)
+    found = _tried(parts, path)
     values = sum(files.values for files in parts.values())
-    if sizes["parameters"] > values:
+    if found.parameters > values:
         raise InputError(
-            f"the configuration in {path} asks for {sizes['parameters']:,} parameters, and its "
+            f"the configuration in {path} asks for {found.parameters:,} parameters, and its "
             f"weights hold {values:,}: save the model whole, with `save_pretrained`"
         )
     weights = sum(files.size for files in parts.values())
-    if sizes["buffers"] > max(LEAST_BUFFERS, weights):
+    if found.buffers > max(LEAST_BUFFERS, weights):
         raise TooLargeError(
-            f"the configuration in {path} asks for {sizes['buffers']:,} bytes beside its weights, "
+            f"the configuration in {path} asks for {found.buffers:,} bytes beside its weights, "
             f"which have {weights:,}"
         )
+    tokenizers = {name: _tokenizer(tokens, path) for name, tokens in found.tokenizers.items()}
+    return {
+        name: replace(files, tables=(), settings={**files.settings, **tokenizers.get(name, {})})
+        for name, files in parts.items()
+    }
 
 
-def _tried(parts: Mapping[str, ModelFiles], path: Path) -> dict[str, int]:
+def _tokenizer(files: Mapping[str, Any], path: Path) -> dict[str, dict[str, Any]]:
+    """Check a tokenizer that came out of the sandbox."""
+    if TOKENIZER not in files:
+        raise InputError(
+            f"the tokenizer in {path} cannot be written as {TOKENIZER}, the only form that is read "
+            "of others' models: save a fast one beside the model, with "
+            "`tokenizer.save_pretrained(folder)`"
+        )
+    settings = checked_values(path / SETTINGS, files.get(SETTINGS, {}))
+    return {TOKENIZER: checked_tokenizer(files[TOKENIZER], str(path)), SETTINGS: settings}
+
+
+def _tried(parts: Mapping[str, ModelFiles], path: Path) -> Outcome:
     key = _digest(parts)
     if key not in _TRIED:
         bare = {name: replace(files, weights=()) for name, files in parts.items()}
@@ -72,8 +114,15 @@ def _tried(parts: Mapping[str, ModelFiles], path: Path) -> dict[str, int]:
         if run.ending != "finished":
             lines = run.error.strip().splitlines() or [run.ending]
             raise InputError(f"cannot read the model in {path} ({run.ending}): {lines[-1][:300]}")
-        _TRIED[key] = read_json(run.output.strip().splitlines()[-1])
+        _TRIED[key] = _outcome(run.output, path)
     return _TRIED[key]
+
+
+def _outcome(output: bytes, path: Path) -> Outcome:
+    """Read what came out of the sandbox, where a stranger may have taken over the program."""
+    with parsing(path, "a model that can be laid out", IndexError):
+        found: Any = read_json(output.strip().splitlines()[-1])
+        return Outcome.model_validate(found)
 
 
 def _digest(parts: Mapping[str, ModelFiles]) -> str:

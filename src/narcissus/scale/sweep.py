@@ -37,6 +37,7 @@ from narcissus.results import Grade
 from narcissus.scale.fit import Known, SizeCurve, curves_of
 from narcissus.study.keyed import kept_key, keyed, keyed_digests
 from narcissus.study.load import Study, load_study
+from narcissus.study.marks import require_marked
 from narcissus.study.ranges import spread
 from narcissus.study.reading import read_record
 from narcissus.study.record import Record
@@ -462,6 +463,8 @@ def scale(
     name, values = sweep.over.name, sweep.over.values
     studies = [variants.at(sweep, number) for number in range(len(values))]
     places = [None if folder is None else Path(folder) / VALUES / f"{v:.12g}" for v in values]
+    for place in () if folder is None else (Path(folder), *filter(None, places)):
+        require_marked(place, restart=restart)
     kept = [
         None if restart or place is None else _kept(place, one, rng)
         for place, one in zip(places, studies, strict=True)
@@ -485,7 +488,7 @@ def scale(
                 engine=engine,
             )  # fmt: skip
 
-        each.append(_tried(value, play, place))
+        each.append(_tried(value, play, place, restart=restart))
         heard.complete()
     observer.finish()
     if all(one.record is None for one in each):
@@ -567,12 +570,14 @@ def _say_cost(
     observer.note(f"about {in_words(seconds)} of trials: {work}")
 
 
-def _tried(value: float, play: Callable[[], Audit], place: Path | None) -> AtValue:
+def _tried(
+    value: float, play: Callable[[], Audit], place: Path | None, *, restart: bool
+) -> AtValue:
     """Play one value; one that cannot be played records why, and the others are played."""
     try:
         audit = play()
     except NarcissusError as error:
         return AtValue(value, None, str(error))
     if place is not None:
-        audit.save(place)
+        audit.save(place, restart=restart)
     return AtValue(value, audit.record)

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MplFigure
 from matplotlib.ticker import FuncFormatter
 
-from narcissus._files import put
+from narcissus._files import writing
 from narcissus._outwards import upper
 from narcissus._visible import csv_text, visible
 from narcissus.findings import weakest
@@ -39,6 +39,7 @@ from narcissus.scale.fit import (
     told,
 )
 from narcissus.scale.sweep import Scaled
+from narcissus.study.marks import write_results
 
 COLUMNS = ("parameter", "value", "whose", "quantity", "limits", "number", "low", "high", "exact")
 FILES = ("data.csv", "data.json", "picture.svg", "index.html")
@@ -224,8 +225,11 @@ def text_of(scaled: Scaled) -> str:
     return "\n".join(wrapper.fill(visible(line)) for line in lines)
 
 
-def write(scaled: Scaled, folder: Path | str) -> None:
-    """Write the data, the picture and the page into a folder."""
+def write(scaled: Scaled, folder: Path | str, *, restart: bool = False) -> None:
+    """Write the data, the picture and the page into a folder.
+
+    restart: replace results that this installation did not write.
+    """
     figure = picture(scaled.curves, scaled.further, scaled.name)
     texts = (
         csv_text(rows_of(scaled)),
@@ -233,8 +237,8 @@ def write(scaled: Scaled, folder: Path | str) -> None:
         svg_of(figure, "scale"),
         page_html(page(scaled)),
     )
-    for name, text in zip(FILES, texts, strict=True):
-        put(Path(folder) / name, text, folders=True)
+    with writing(Path(folder)):
+        write_results(Path(folder), dict(zip(FILES, texts, strict=True)), restart=restart)
 
 
 _LOOKS: dict[Quantity, dict[str, Any]] = {

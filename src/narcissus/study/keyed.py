@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from narcissus._files import read_bytes
-from narcissus._folders import opened_folder
+from narcissus._folders import OpenedFolder, opened_folder
 from narcissus.errors import InputError, StoreError
 
 FILE = "digest.key"
@@ -30,13 +30,10 @@ _OF_NOBODY = ("study", "policy", "module ", "program ")
 _BYTES = 32
 
 
-def kept_key(folder: Path, *, make: bool = False, name: str = FILE) -> bytes | None:
-    """Read the key of a results folder; None where there is none.
+def kept_key(folder: Path, name: str = FILE) -> bytes | None:
+    """Read a key of a folder, 32 bytes; None where there is none.
 
-    folder: the results folder; made with the key.
-    make: draw one where there is none. A file that another user owns, or may read, holds no key:
-        whoever knows it could test guesses.
-    Raises StoreError: it cannot be written.
+    A file that another user owns, or may read, holds no key: whoever knows it could test guesses.
     """
     path = folder / name
     try:
@@ -46,14 +43,23 @@ def kept_key(folder: Path, *, make: bool = False, name: str = FILE) -> bytes | N
                 return found
     except (OSError, ValueError, InputError):
         pass  # what is no key counts as none
-    if not make:
-        return None
+    return None
+
+
+def new_key(
+    folder: Path, name: str = FILE, *, write: Callable[..., None] = OpenedFolder.write
+) -> bytes:
+    """Draw a key, 32 bytes, and keep it in a folder, which is made where it is missing.
+
+    write: writes a file of an opened folder, as `OpenedFolder.write` does.
+    Raises StoreError: it cannot be written.
+    """
     key = secrets.token_bytes(_BYTES)
     try:
         with opened_folder(folder, make=True) as place:
-            place.write(name, f"{key.hex()}\n", private=True)
+            write(place, name, f"{key.hex()}\n", private=True)
     except OSError as error:
-        raise StoreError(f"cannot keep the key in {path}: {error}") from error
+        raise StoreError(f"cannot keep the key in {folder / name}: {error}") from error
     return key
 
 

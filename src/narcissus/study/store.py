@@ -2,8 +2,8 @@
 
 Each trial is one block, written as it ends: a mark, two lengths, a checksum, the key, the payload.
 A run that was killed leaves at most one half block behind. No other file is read, followed or
-removed, so that a folder from a stranger can hold wrong trials and nothing worse. Checksums are
-keyed by the study: a block shows by itself whose it is.
+removed. Checksums are keyed by the study and by this installation: a block shows by itself whose it
+is, and trials that others wrote do not count.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import secrets
 import stat
 import struct
 import sys
@@ -30,6 +31,7 @@ from narcissus._files import is_ours
 from narcissus._folders import OpenedFolder, opened_folder
 from narcissus.errors import StoreError
 from narcissus.observer import SILENT, Observer
+from narcissus.study.marks import advice, installation_key
 
 FILE = "trials.store"
 RESULTS = ("record.json", "report.html")
@@ -63,7 +65,9 @@ class TrialStore:
         self.folder = Path(folder)
         self.path = self.folder / FILE
         self._identity = json.dumps(identity, sort_keys=True, default=str).encode()
-        self._secret = blake2b(self._identity).digest()
+        # without a key of this installation, no later run recognises the trials
+        own = installation_key() or secrets.token_bytes(32)
+        self._secret = blake2b(self._identity, key=own).digest()
         _require_writable(self.folder)
         if not (restart or os.path.lexists(self.path)) and (self.folder / RESULTS[0]).exists():
             raise StoreError(
@@ -177,6 +181,12 @@ class TrialStore:
                     f"played again; the damaged file is {self._keep_aside()}"
                 )
             return self._begin()
+        if found.lost and not found.places:
+            raise StoreError(
+                f"{self.path} holds no trial that this installation wrote: others wrote them, or "
+                "all are damaged; choose another folder with --out, or start over with "
+                f"--restart{advice()}"
+            )
         self._file.truncate(found.end)  # half a block, of a run that was killed
         if found.lost:
             observer.note(
@@ -268,9 +278,9 @@ def _scan(file: io.FileIO, secret: bytes) -> _Found:
             found.lost = found.lost or place > found.end
             place = found.end = start + length
             continue
-        claimed = _claimed(file, place, size)
-        work -= claimed + _PIECE // 16
-        is_half, place = claimed == size - place, _next_mark(file, place + 1, size)
+        claimed, left = _claimed(file, place), size - place
+        work -= min(claimed, left) + _PIECE // 16
+        is_half, place = claimed > left, _next_mark(file, place + 1, size)
         found.lost = found.lost or not is_half or place < size
     return found
 
@@ -285,14 +295,15 @@ def _head(file: io.FileIO, place: int) -> tuple[bytes, int, int] | None:
     return head, key, payload
 
 
-def _claimed(file: io.FileIO, place: int, size: int) -> int:
-    """Bytes of the file, from ``place`` on, that a block there says it has."""
+def _claimed(file: io.FileIO, place: int) -> int:
+    """Bytes that a block at ``place`` says it has, which may be more than are there."""
     head = _head(file, place)
     if head is not None:
-        return min(size - place, _HEAD.size + _SUM + head[1] + head[2])
+        return _HEAD.size + _SUM + head[1] + head[2]
     file.seek(place)
     start = file.read(_HEAD.size)
-    return len(start) if len(start) < _HEAD.size and MARK.startswith(start[: len(MARK)]) else 1
+    is_cut = len(start) < _HEAD.size and MARK.startswith(start[: len(MARK)])
+    return _HEAD.size if is_cut else 1
 
 
 def _block(file: io.FileIO, place: int, size: int, secret: bytes) -> tuple[bytes, int, int] | None:

@@ -17,7 +17,6 @@ from narcissus.game.executor import Serial
 from narcissus.kinds.table import work
 from narcissus.kinds.table.kind import prepare
 from narcissus.kinds.table.work import (
-    FOLDER,
     ReleasesSentBack,
     is_costly,
     refuse_fixed_seeds,
@@ -27,6 +26,7 @@ from narcissus.mechanisms import KeptReleases, MarginalQueries, ProtectedCounts,
 from narcissus.mechanisms.table import kept as module
 from narcissus.observer import SilentObserver
 from narcissus.study.kinds import RunOptions
+from narcissus.study.marks import RELEASES
 from narcissus.success import exact_match
 
 
@@ -276,14 +276,17 @@ def test_releases_are_kept_where_there_is_a_folder_and_they_are_costly(ready, ow
     assert with_kept_releases(cheap, ReleaseCache(tmp_path), IDENTITY) is cheap
     costly = own("varied")
     assert with_kept_releases(costly, None, IDENTITY) is costly
-    kept = with_kept_releases(costly, ReleaseCache(tmp_path / "results" / FOLDER), IDENTITY)
+    place = tmp_path / "results" / RELEASES
+    kept = with_kept_releases(costly, ReleaseCache(place), IDENTITY)
     assert isinstance(kept.settings[0].mechanism, KeptReleases)
     first = kept.round(0, 0).release[0].rows
     asked = Path("asked").read_text()
-    again = with_kept_releases(own("varied"), ReleaseCache(tmp_path / "results" / FOLDER), IDENTITY)
+    again = with_kept_releases(
+        own("varied"), ReleaseCache(tmp_path / "results" / RELEASES), IDENTITY
+    )
     np.testing.assert_array_equal(again.round(0, 0).release[0].rows, first)
     assert Path("asked").read_text() == asked  # it was not made again
-    assert len(list((tmp_path / "results" / FOLDER).iterdir())) == 1
+    assert len(list(place.iterdir())) == 1
     np.testing.assert_array_equal(costly.round(0, 0).release[0].rows, first)
 
 

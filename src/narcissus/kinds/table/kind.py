@@ -57,7 +57,6 @@ from narcissus.kinds.table.tested import PriorTest, source_of, tested_at, untest
 from narcissus.kinds.table.twins import cautions
 from narcissus.kinds.table.upgrade import criteria_at, upgraded
 from narcissus.kinds.table.work import (
-    FOLDER,
     ReleasesSentBack,
     is_costly,
     memory_bytes,
@@ -80,6 +79,7 @@ from narcissus.study.engines import executor_of
 from narcissus.study.given import digest_of_object
 from narcissus.study.keyed import WITHHELD
 from narcissus.study.kinds import Outcome, RunOptions
+from narcissus.study.marks import RELEASES, mark_folder
 from narcissus.study.parts import Part, own_parts
 from narcissus.study.plugins import source_digests
 from narcissus.study.shareable import without_folders
@@ -577,7 +577,9 @@ class TableKind(Kind[TableStudy, TableWork]):
         experiment = prepare(study, folder, options.entropy, options.observer)
         identity = identity_of(study, experiment, folder)
         if options.folder is not None:
-            cache = ReleaseCache(options.folder / FOLDER)
+            cache = ReleaseCache(
+                options.folder / RELEASES, begin=partial(mark_folder, options.folder)
+            )
             experiment = with_kept_releases(experiment, cache, identity)
             if not executor.is_here and any(is_costly(s.mechanism) for s in experiment.settings):
                 executor = ReleasesSentBack(executor, cache)  # others do not have the folder

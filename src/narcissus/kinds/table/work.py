@@ -43,7 +43,6 @@ PATIENCE_WITH_LARGE = 300.0
 SMALL = 2**28  # bytes of data up to which a trial of ours is a matter of seconds
 BASE = 250_000_000  # bytes of a process before it holds anything of the study
 NUMBERS = 300  # bytes of single numbers of a person: chances, limits, membership, keys, types
-FOLDER = "releases"  # where releases are kept, in the results folder
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,13 +38,15 @@ class ReleaseCache:
     """Releases by name, as bytes.
 
     folder: Where they are, a file each; made when it is needed.
+    begin: Called before the folder is made.
 
     It is sent to workers together with the mechanism. One on another machine has no such folder:
     it is told so by `leave`, and gives what was made there by `handed_over`.
     """
 
-    def __init__(self, folder: Path | str) -> None:
+    def __init__(self, folder: Path | str, *, begin: Callable[[], object] | None = None) -> None:
         self.folder = Path(folder)
+        self._begin = begin
         self._brought: Mapping[str, bytes] | None = None
         self._made: dict[str, bytes] = {}
         self._too_large = 0
@@ -62,6 +64,8 @@ class ReleaseCache:
         """Keep a release; raise StoreError if the folder cannot be written."""
         if self._brought is None:
             try:
+                if self._begin is not None and not self.folder.exists():
+                    self._begin()
                 with opened_folder(self.folder, make=True) as place:
                     place.write(name, content, private=True)
             except OSError as error:

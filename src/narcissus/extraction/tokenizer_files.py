@@ -1,0 +1,104 @@
+"""The form in which a stranger's tokenizer leaves the sandbox: JSON of known parts.
+
+Formats of tokenizers are many, and some are read by libraries in C++. They are read in the sandbox
+alone, and come out as one ``tokenizer.json``. Here its parts are checked by their names, its
+numbers by their size, and its patterns by their syntax. What is read afterwards was written by us.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, cast
+
+from narcissus.errors import InputError
+
+LONGEST_PATTERN = 2**14
+"""Most characters of a pattern."""
+LARGEST_ID = 2**24
+"""Every number of a token is below."""
+_PARTS = {
+    "normalizer": {
+        *("Sequence", "NFC", "NFD", "NFKC", "NFKD", "Lowercase", "Strip", "StripAccents", "Nmt"),
+        *("Replace", "Prepend", "BertNormalizer", "Precompiled", "ByteLevel"),
+    },
+    "pre_tokenizer": {
+        *("Sequence", "Split", "ByteLevel", "Metaspace", "Whitespace", "WhitespaceSplit"),
+        *("BertPreTokenizer", "Punctuation", "Digits", "CharDelimiterSplit", "UnicodeScripts"),
+        "FixedLength",
+    },
+    "post_processor": {
+        *("Sequence", "TemplateProcessing", "ByteLevel", "BertProcessing", "RobertaProcessing"),
+    },
+    "decoder": {
+        *("Sequence", "ByteLevel", "WordPiece", "Metaspace", "BPEDecoder", "CTC", "Fuse", "Strip"),
+        *("Replace", "ByteFallback"),
+    },
+    "model": {"BPE", "WordPiece", "WordLevel", "Unigram"},
+}
+"""What each part of a tokenizer may be."""
+_OTHERS = {"version", "truncation", "padding", "added_tokens"}
+_ATOM = re.compile(
+    r"""
+    \\[sSdDwWhrntfvb]                      # classes and characters by a letter
+    | \\[pP]\{\^?[A-Za-z0-9_ -]{1,40}\}    # properties of Unicode
+    | \\u[0-9A-Fa-f]{4} | \\x[0-9A-Fa-f]{2} | \\x\{[0-9A-Fa-f]{1,6}\}
+    | \\[^A-Za-z0-9]                       # itself
+    | \[\^?\]?(?: \\[sSdDwWhrntfvbpPux] | \\[^A-Za-z0-9] | [^\]\[\\] )*\]
+    | \((?![?*]) | \(\?(?: [:=!>] | <[=!] | [imsx-]{1,6}[:)] )
+    | [^\\\[(]
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+"""A piece of a pattern: no reference to a group, no recursion, no call of anything."""
+
+
+def checked_tokenizer(content: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return a ``tokenizer.json`` that consists of known parts, as it is.
+
+    where: the folder, for messages.
+    Raises InputError: it has another part, a number of a token of `LARGEST_ID` or more, or a
+        pattern that is more than characters, their classes, groups, repetitions and looks around.
+    """
+    if unknown := sorted(content.keys() - _PARTS.keys() - _OTHERS):
+        raise _refused(where, f"has the part `{str(unknown[0])[:80]}`")
+    for name, kinds in _PARTS.items():
+        part = content.get(name)
+        if name == "model" and not isinstance(part, dict):
+            raise _refused(where, "has no model")
+        _check(part, kinds, where)
+    for token in cast("list[Any]", content.get("added_tokens") or []):
+        _check(token, set(), where)
+    for name in ("truncation", "padding"):
+        _check(content.get(name), set(), where)
+    return dict(content)
+
+
+def _check(value: Any, kinds: set[str], where: str) -> None:
+    """Check a value and all inside; without ``kinds``, words may be anything."""
+    if isinstance(value, dict):
+        entries = cast("dict[Any, Any]", value)
+        kind = entries.get("type")
+        if kinds and isinstance(kind, str) and kind not in kinds:
+            raise _refused(where, f"has a part of the kind `{kind[:80]}`")
+        for key, inner in entries.items():
+            if kinds and key == "Regex":
+                _check_pattern(inner, where)
+            _check(inner, set() if key in ("vocab", "special_tokens") else kinds, where)
+    elif isinstance(value, list):
+        for inner in cast("list[Any]", value):
+            _check(inner, kinds, where)
+    elif isinstance(value, int) and not -LARGEST_ID < value < LARGEST_ID:
+        raise _refused(where, f"has the number {value:,}")
+
+
+def _check_pattern(pattern: Any, where: str) -> None:
+    place, text = 0, pattern if isinstance(pattern, str) else ""
+    while place < len(text) <= LONGEST_PATTERN and (found := _ATOM.match(text, place)):
+        place = found.end()
+    if not text or place < len(text):
+        raise _refused(where, f"has the pattern {str(pattern)[:80]!r}")
+
+
+def _refused(where: str, why: str) -> InputError:
+    return InputError(f"the tokenizer in {where} {why}, which is not read of others' models")
