@@ -10,6 +10,7 @@ from narcissus.counts import Cell, Rules, SizeRule, audit_tables, key_search
 from narcissus.counts.audit import limits_of
 from narcissus.counts.keys import differing
 from narcissus.counts.rules import PLUS_MINUS_ONE, CrossedTables, perturb
+from narcissus.errors import InputError
 
 MOST = 4
 KEYS = {3: 16, 4: 8}  # of each person; no end of an interval is on the grid
@@ -139,3 +140,16 @@ def test_a_group_that_keys_alone_may_determine_is_not_called_unknown(monkeypatch
     monkeypatch.setattr(key_search, "LARGEST", 0)
     audit = audit_tables(cells_of([7, 6, 0], THREE[:3]), sizes=SizeRule(3))
     assert audit.groups_left
+
+
+def test_keys_that_add_up_determine_a_count():
+    """6 and 6 are printed, and 12: no key lets one be 7 and the other 5, or one be 7 alone."""
+    total, *parts = limits_of(cells_of([12, 6, 6], [{}, {"a": "p"}, {"a": "q"}]))
+    assert [(one.low, one.high) for one in (total, *parts)] == [(12, 12), (6, 6), (6, 6)]
+    total, *parts = limits_of(cells_of([13, 6, 6], [{}, {"a": "p"}, {"a": "q"}]))
+    assert all(one.low < one.high for one in parts)
+
+
+def test_numbers_that_no_keys_print_are_refused_with_their_cells():
+    with pytest.raises(InputError, match=r"no keys of people(.|\n)*another table: --cell-key"):
+        limits_of(cells_of([9, 6, 6], [{}, {"a": "p"}, {"a": "q"}]))

@@ -33,6 +33,7 @@ from narcissus.counts.intervals import (
     trimmed_ends,
 )
 from narcissus.counts.key_search import KeyedDataSets
+from narcissus.counts.keys import added_up
 from narcissus.counts.marks import Meaning
 from narcissus.counts.people import FoundPeople, search_people
 from narcissus.counts.reading import Cell, Variable
@@ -210,6 +211,8 @@ def audit_tables(
     if not 1 <= limit <= 1_000_000:
         raise InputError(f"`limit` must be from 1 to 1,000,000, got {limit}")
     dimensions = dimensions_of(cells, given)
+    told = cells
+    cells = _with_keys(cells, dimensions, given)
     system = build(cells, dimensions, given, with_keys=True)
     deadline = monotonic() + seconds
     try:
@@ -221,6 +224,7 @@ def audit_tables(
         raise contradiction(cells, dimensions, given) from None
     notes = [*_notes(solved.system, found, cells), *_overlaps(cells, given)]
     limits = solved.limits(bool(found and not found.all_found))
+    limits = [replace(one, cell=cell) for one, cell in zip(limits, told, strict=True)]
     is_searched = found is not None and found.all_found and not solved.is_keyed
     groups: list[CellLimits] = []
     left = ""
@@ -254,7 +258,9 @@ def limits_of(
     Raises `narcissus.counts.intervals.InfeasibleError` for cells that contradict each other.
     """
     given = structure or Structure()
-    system = build(cells, dimensions_of(cells, given), given, with_keys=True)
+    dimensions = dimensions_of(cells, given)
+    cells = _with_keys(cells, dimensions, given)
+    system = build(cells, dimensions, given, with_keys=True)
     return _Solved(system, cells, monotonic() + seconds, SILENT, people=False).limits(False)
 
 
@@ -266,6 +272,7 @@ def protected(
     Of a cell that is left out, there may be such data sets, too.
     """
     dimensions = dimensions_of(cells, Structure())
+    cells = _with_keys(cells, dimensions, Structure())
     system, gaps = build(cells, dimensions, Structure(), with_keys=True), gaps_of(cells)
     part = gaps.trimmed(_whole(system))
     if any(map(is_keyed, cells)):
@@ -291,6 +298,18 @@ def protected(
             is_spread = solver.spread(width)
             kept |= {int(chosen[at]) for at in mine[is_spread].tolist()}
     return kept
+
+
+def _with_keys(
+    cells: Sequence[Cell], dimensions: Mapping[str, Dimension], given: Structure
+) -> list[Cell]:
+    """Return cells of a cell-key table without the counts that keys of sums leave out."""
+    if not any(map(is_keyed, cells)):
+        return list(cells)
+    matrix = build(cells, dimensions, given).matrix
+    ends = matrix.indptr[: len(cells) + 1]
+    rows = [frozenset(matrix.indices[a:b].tolist()) for a, b in pairwise(ends)]
+    return added_up(cells, rows)
 
 
 def is_keyed(cell: Cell) -> bool:

@@ -182,7 +182,7 @@ class KeyedDataSets:
                 break
         for at in program.keyed:  # where ends are hard to reach, two numbers are enough
             others = [n for n in program.options[at] if n != self.least[at]]
-            if self.least[at] == self.most[at] and monotonic() <= self._until:
+            if others and self.least[at] == self.most[at] and monotonic() <= self._until:
                 self._meet(program.propose([(at, n) for n in others], self._seconds))
 
     @property

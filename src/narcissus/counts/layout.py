@@ -43,7 +43,7 @@ class PublishedLayout:
     summed: of these, those that sums show and no word.
     groups: by dimension, the group of each label.
     marks: marks of hidden cells.
-    notes: texts below the table, which are not read.
+    notes: titles above the table and notes below it, which are not read.
     """
 
     file: str
