@@ -268,11 +268,9 @@ def test_sums_show_a_total_of_any_name(tmp_path):
     assert found == [(43, 43)]
     assert tables.layouts[0].summed == {"sex": ("Q",)}
     assert "sums show Q" in " ".join(tables.layouts[0].lines())
-    # unless it is declared to be a part
-    assert (
-        Publication(part=["Q"], flat=["area"]).understand([tmp_path / "t.csv"]).layouts[0].summed
-        == {}
-    )
+    for given in ({"part": ["Q"], "flat": ["area"]}, {"flat": ["area", "sex"]}):
+        with pytest.raises(InputError, match="numbers of Q are the sums of F, M"):
+            Publication(**given).understand([tmp_path / "t.csv"])
 
 
 def test_a_coincidence_is_no_total(tmp_path):

@@ -24,7 +24,6 @@ from narcissus.counts.columns import (
     ColumnUse,
     DeclaredColumns,
     ReadColumns,
-    ask_for_column,
     find_declared,
     is_code_name,
     is_percent_name,
@@ -124,6 +123,29 @@ class Statistic:
 
 
 @dataclass(frozen=True)
+class CellShare:
+    """A printed percentage or rate of a cell: what share of a whole its people are.
+
+    Options
+    -------
+    value: the printed share.
+    half: half a unit of its last decimal; the true share is no farther away.
+    whole: labels of the people whom it is a share of.
+    number: instead of a whole, the printed number that it is a share of.
+    """
+
+    value: Fraction
+    half: Fraction
+    whole: Mapping[str, str] = field(default_factory=dict[str, str])
+    number: Fraction | None = None
+
+    @property
+    def ends(self) -> tuple[Fraction, Fraction]:
+        """The least and the largest share, both included."""
+        return max(Fraction(0), self.value - self.half), self.value + self.half
+
+
+@dataclass(frozen=True)
 class Cell:
     """A published cell: whom it is about, and what it tells of their number."""
 
@@ -135,6 +157,7 @@ class Cell:
     count: Meaning
     statistics: Mapping[str, Statistic] = field(default_factory=dict[str, Statistic])
     unit: Fraction | None = None  # of a total; None: it counts people
+    share: CellShare | None = None
 
     @property
     def place(self) -> str:
@@ -164,6 +187,9 @@ class TableRead:
     margins: by dimension, words that stand for all its labels.
     unaccounted: columns of a wide table's numbers, and notes, that were not understood.
     notes: titles above the table and notes below it, which are not read.
+    labels_across: of a wide table, the labels of the columns of counts, in order.
+    percents_across: of a wide table, percentages among these columns, by name: their texts.
+    unread: columns that are declared not to tell counts, by name: the option, and their texts.
     """
 
     file: str
@@ -177,6 +203,11 @@ class TableRead:
     margins: Mapping[str, tuple[str, ...]]
     unaccounted: tuple[Unaccounted, ...] = ()
     notes: tuple[str, ...] = ()
+    labels_across: tuple[str, ...] = ()
+    percents_across: Mapping[str, list[str]] = field(default_factory=dict[str, "list[str]"])
+    unread: Mapping[str, tuple[str, list[str]]] = field(
+        default_factory=dict[str, "tuple[str, list[str]]"]
+    )
 
 
 def read_table(
@@ -209,6 +240,11 @@ def read_table(
     if not kept:
         raise InputError(f"{name}: all columns are declared irrelevant: leave one")
     uses = [ColumnUse(header[at], "irrelevant", "declared") for at in sorted(dropped)]
+    unread = {
+        header[at]: (option, [cells[at] for _, cells in rows])
+        for option in ("irrelevant", "code", "dimension")
+        for at in sorted(find_declared(header, getattr(declared, option)))
+    }
     header = [header[at] for at in kept]
     rows = [(line, [cells[at] for at in kept]) for line, cells in rows]
     names = [
@@ -237,6 +273,7 @@ def read_table(
         uses=(*uses, *read.uses),
         unaccounted=tuple(told),
         notes=tuple(note for _, note in notes),
+        unread=unread,
     )
 
 
@@ -543,11 +580,11 @@ def _wide(
     first, last = _value_columns(name, header, rows, rules, content)
     forced = find_declared(header, declared.dimension)
     values = [at for at in range(first, last) if at in forced or not is_percent_name(header[at])]
-    questions = [
-        ask_for_column(name, header[at], "Its percentages may tell of hidden counts.", "irrelevant")
+    percents = {
+        header[at]: [cells[at] for _, cells in rows]
         for at in range(first, last)
         if at not in values
-    ]
+    }
     if not values:
         raise InputError(f"{name} has percentages alone, and no counts")
     taken = dict.fromkeys(range(first, last), "count")
@@ -590,9 +627,6 @@ def _wide(
         ColumnUse(header[at], kind, f"{across} = {label}" if across else "")
         for at, label in zip(values, labels, strict=True)
     ]
-    uses += [
-        ColumnUse(header[at], "not understood") for at in range(first, last) if at not in values
-    ]
     return TableRead(
         name,
         cells,
@@ -603,7 +637,8 @@ def _wide(
         columns,
         tuple(uses),
         {dimension: tuple(words) for dimension, words in margins.items() if words},
-        tuple(questions),
+        labels_across=tuple(labels),
+        percents_across=percents,
     )
 
 

@@ -413,8 +413,17 @@ def _detail(
 
 def _as_key(question: Unaccounted) -> Unaccounted:
     """Return a question whose answer is a key of the study file."""
-    keys = re.sub(r"`--(\w+) (.+?)`", r'`\1 = ["\2"]`', question.declaration)
+    keys = re.sub(r"`--([\w-]+) (.+?)`", _key_of, question.declaration)
     return question.model_copy(update={"declaration": f"{keys} in `[made]`"})
+
+
+def _key_of(option: re.Match[str]) -> str:
+    """Return the key of a study file behind an option and its value."""
+    key = {"round": "rounded"}.get(option[1], option[1].replace("-", "_"))
+    value = option[2].strip('"')
+    if key == "below":
+        return f"`{key} = {value}`"
+    return f'`{key} = "{value}"`' if key in ("rounded", "cell_key") else f'`{key} = ["{value}"]`'
 
 
 def _hidden(one: CellLimits) -> StudyRow:
