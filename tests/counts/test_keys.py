@@ -3,12 +3,14 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from narcissus.counts import Cell, Rules, audit_tables
+from narcissus.counts import Cell, Rules, SizeRule, audit_tables, key_search
 from narcissus.counts.audit import limits_of
 from narcissus.counts.keys import differing
-from narcissus.counts.rules import PLUS_MINUS_ONE
+from narcissus.counts.rules import PLUS_MINUS_ONE, CrossedTables, perturb
+from narcissus.errors import InputError
 
 MOST = 4
 KEYS = {3: 16, 4: 8}  # of each person; no end of an interval is on the grid
@@ -98,3 +100,56 @@ def test_tables_of_other_keys_are_not_held_to_each_other():
     audit = audit_tables([*first, *second])
     assert (audit.cells[2].low, audit.cells[2].high) == (1, 1)
     assert audit.cells[0].low == 7
+
+
+def audited(seed, below=3):
+    """A correct table of people with keys, of 2 to 3 by 2 to 3 labels, and its hidden groups."""
+    rng = np.random.default_rng([77, seed])
+    people = {"area": int(rng.integers(2, 4)), "sex": int(rng.integers(2, 4))}
+    many = int(rng.integers(30, 200))
+    frame = pd.DataFrame({
+        name: [f"{name}{k}" for k in rng.integers(0, labels, many)]
+        for name, labels in people.items()
+    })  # fmt: skip
+    layout = CrossedTables.of(frame, [list(people)])
+    cells = perturb(layout, PLUS_MINUS_ONE)(frame, rng)
+    return audit_tables(cells, sizes=SizeRule(below))
+
+
+@pytest.mark.repeats(6, 60, "seeds")
+def test_correct_tables_of_keys_are_decided(seeds, monkeypatch):
+    """Two data sets with keys that differ in a cell are enough: its ends need not be reached."""
+    monkeypatch.setattr(key_search, "_SECONDS", 600.0)  # machines are busy
+    loose = 0
+    for seed in range(seeds):
+        audit = audited(seed)
+        assert not [one for one in audit.hidden if one.may_be_within(1)]
+        assert not audit.groups_left
+        loose += sum(not one.exact for one in audit.hidden)
+    assert loose > 0  # of these, the ends are not known, and the answer is
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_data_sets_with_keys_are_inside_the_limits(seed):
+    for one in audited(seed).hidden:
+        assert one.seen is None or one.low <= one.seen[0] <= one.seen[1] <= one.high
+
+
+def test_a_group_that_keys_alone_may_determine_is_not_called_unknown(monkeypatch):
+    """Where no data sets with keys are found, unprinted groups of people are not decided."""
+    monkeypatch.setattr(key_search, "LARGEST", 0)
+    audit = audit_tables(cells_of([7, 6, 0], THREE[:3]), sizes=SizeRule(3))
+    assert audit.groups_left
+
+
+def test_keys_that_add_up_determine_a_count():
+    """6 and 6 are printed, and 12: no key lets one be 7 and the other 5, or one be 7 alone."""
+    total, *parts = limits_of(cells_of([12, 6, 6], [{}, {"a": "p"}, {"a": "q"}]))
+    assert [(one.low, one.high) for one in (total, *parts)] == [(12, 12), (6, 6), (6, 6)]
+    total, *parts = limits_of(cells_of([13, 6, 6], [{}, {"a": "p"}, {"a": "q"}]))
+    assert all(one.low < one.high for one in parts)
+
+
+def test_numbers_that_no_keys_print_are_refused_with_their_cells():
+    with pytest.raises(InputError, match=r"no keys of people(.|\n)*another table: --cell-key"):
+        limits_of(cells_of([9, 6, 6], [{}, {"a": "p"}, {"a": "q"}]))

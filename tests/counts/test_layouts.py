@@ -232,7 +232,7 @@ def test_percentages_in_a_wide_table_are_no_labels(tmp_path):
         ("Quelle: Amt. B: 4 Personen", "undeclared"),
         ("C has 2 more than B", "undeclared"),
         ("Source: Office of A 2024", "met"),
-        ("x: fewer than 5 people as in B", "met"),
+        ("x: fewer than 5 people as in B", "undeclared"),  # until --below 5 says so
         ("B was joined to C in 2019", "met"),
     ],
 )
@@ -268,11 +268,9 @@ def test_sums_show_a_total_of_any_name(tmp_path):
     assert found == [(43, 43)]
     assert tables.layouts[0].summed == {"sex": ("Q",)}
     assert "sums show Q" in " ".join(tables.layouts[0].lines())
-    # unless it is declared to be a part
-    assert (
-        Publication(part=["Q"], flat=["area"]).understand([tmp_path / "t.csv"]).layouts[0].summed
-        == {}
-    )
+    for given in ({"part": ["Q"], "flat": ["area"]}, {"flat": ["area", "sex"]}):
+        with pytest.raises(InputError, match="numbers of Q are the sums of F, M"):
+            Publication(**given).understand([tmp_path / "t.csv"])
 
 
 def test_a_coincidence_is_no_total(tmp_path):

@@ -6,8 +6,12 @@ import math
 
 import pytest
 
+from narcissus.counts import Publication, audit_tables
 from narcissus.counts.marks import Meaning, Rules
 from narcissus.counts.totals import ODDS, _LabelSums
+from narcissus.errors import InputError
+
+from .test_layouts import conclude, limits, write
 
 
 def labels(*rows, is_open=False):
@@ -57,3 +61,35 @@ def test_limits_of_hidden_parts_take_of_the_evidence(hidden, is_total):
     sums = labels({"F": hidden, "M": (whole - hidden[1], whole - hidden[0]), "x": whole})
     assert sums.total() == ("x" if is_total else None)
     assert math.isfinite(sums._weigh("x", ["F", "M"]))
+
+
+PARTLY = "area,count\nNorth,12\nN1,x\nN2,8\nSouth,x\nS1,10\nS2,20\nTotal,42\n"
+
+
+@pytest.mark.parametrize("names", [["North", "N1", "N2", "South"], ["Abo", "Ber", "Cel", "Dor"]])
+def test_groups_that_are_partly_hidden_are_asked_for_with_an_example(tmp_path, names):
+    text = PARTLY
+    for old, new in zip(["North", "N1", "N2", "South"], names, strict=True):
+        text = text.replace(f"\n{old},", f"\n{new},")
+    path = write(tmp_path, text)
+    verdict, tables = conclude(path, 1)
+    assert verdict == "undeclared"
+    north, one, two, south = names
+    assert f"`--hierarchy area:{north}={one},{two}`" in tables.unaccounted[0].declaration
+    given = [f"area:{north}={one},{two}", f"area:{south}=S1,S2"]
+    found, tables = limits(path, hierarchy=given)
+    assert found == [(4, 4), (30, 30)]
+    assert not tables.unaccounted
+
+
+def test_a_slip_that_no_groups_explain_is_refused(tmp_path):
+    path = write(tmp_path, "area,count\nA,30\nB,9\nC,25\nTotal,24\n")
+    tables = Publication().understand([path])
+    with pytest.raises(InputError, match="contradict each other"):
+        audit_tables(tables.cells, tables.structure)
+
+
+@pytest.mark.parametrize("text", ["area:North=", "area:North=North,N1", "area"])
+def test_a_hierarchy_that_is_not_understood(tmp_path, text):
+    with pytest.raises(InputError, match="hierarchy"):
+        Publication(hierarchy=[text]).understand([write(tmp_path, PARTLY)])

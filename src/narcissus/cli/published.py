@@ -193,7 +193,7 @@ class _Audited:
         """Yield the lines that are printed."""
         left = self.read.unaccounted
         yield from _layout(self.read)
-        yield from _text(self.audit, self.size)
+        yield from _text(self.audit, self.size, self.read)
         yield from _against(self.narrowed)
         yield from _sensitive(self.sensitive, bool(left))
         is_open = bool(left) and not self.is_exceeded
@@ -376,13 +376,14 @@ def _earlier(folder: Path, files: Sequence[Path]) -> list[Path]:
     return found
 
 
-def _text(found: counts.TablesAudit, size: _Size) -> Iterator[str]:
+def _text(
+    found: counts.TablesAudit, size: _Size, read: counts.PublishedTables
+) -> Iterator[str]:
     hidden = found.hidden
-    determined = [one for one in hidden if one.determined]
     files = len({one.cell.file for one in found.cells})
     yield (
-        f"{_many(files, 'table')}, {_many(len(found.cells), 'cell')}; {len(hidden):,} hidden, of "
-        f"which {len(determined):,} {'is' if len(determined) == 1 else 'are'} determined (proved)."
+        f"{_many(files, 'table')}, {_many(len(found.cells), 'cell')}; {len(hidden):,} hidden"
+        f"{_how_many_determined(hidden, read)}."
     )
     if found.cells[0].cell.unit is None:
         yield from _people(found)
@@ -405,6 +406,18 @@ def _text(found: counts.TablesAudit, size: _Size) -> Iterator[str]:
         if len(size.known) > SHOWN:
             yield f"  and {len(size.known) - SHOWN:,} more (--json has all)"
     yield from (f"\n{note}" for note in found.notes)
+
+
+def _how_many_determined(
+    hidden: Sequence[counts.CellLimits], read: counts.PublishedTables
+) -> str:
+    """Word how many hidden cells are known; without a fact in favour while something is open."""
+    many = sum(one.determined for one in hidden)
+    is_open = bool(read.unaccounted) or any(one.may_be_within(1) for one in hidden)
+    if read.are_labels_open or (is_open and not many):
+        return "; whether they are determined is not decided" * bool(hidden)
+    verb = "is" if many == 1 else "are"
+    return f", of which {'at least ' * is_open}{many:,} {verb} determined (proved)"
 
 
 def _group(group: counts.CellLimits) -> str:
@@ -456,7 +469,7 @@ def _against(
 
 def _open(found: counts.TablesAudit, width: int) -> int:
     """Count hidden cells whose true limits may be narrower than ``width``, and are not shown so."""
-    return sum(not one.exact and one.width >= width for one in found.hidden)
+    return sum(one.may_be_within(width) for one in found.hidden)
 
 
 def _layout(read: counts.PublishedTables) -> Iterator[str]:

@@ -32,7 +32,8 @@ from narcissus.counts.intervals import (
     restricted,
     trimmed_ends,
 )
-from narcissus.counts.key_search import reached_with_keys
+from narcissus.counts.key_search import KeyedDataSets
+from narcissus.counts.keys import added_up
 from narcissus.counts.marks import Meaning
 from narcissus.counts.people import FoundPeople, search_people
 from narcissus.counts.reading import Cell, Variable
@@ -61,6 +62,7 @@ class CellLimits:
     low: int
     high: int | None  # None: nothing limits it
     exact: bool  # whether consistent data sets have both numbers; else the true limits are inside
+    seen: tuple[int, int] | None = None  # least and most of data sets that were found; None: none
 
     @property
     def determined(self) -> bool:
@@ -75,6 +77,15 @@ class CellLimits:
         """Return people as they are, and units of a total as the total."""
         value = number if self.cell.unit is None else number * self.cell.unit
         return int(value) if value == int(value) else float(value)
+
+    def may_be_within(self, width: float) -> bool:
+        """Check whether the true limits may be less than ``width`` apart, and it is not decided.
+
+        They are not where two data sets were found that are so far apart, whatever lies beyond.
+        """
+        if self.exact or self.width < width:
+            return False
+        return self.seen is None or self.shown(self.seen[1] - self.seen[0]) < width
 
     @property
     def ends(self) -> tuple[int | float, int | float | None]:
@@ -150,7 +161,7 @@ class TablesAudit:
 
     def without_exact(self) -> TablesAudit:
         """Return it with limits that may be wider than necessary: not all is accounted for."""
-        cells = (replace(limits, exact=limits.determined) for limits in self.cells)
+        cells = (replace(limits, exact=limits.determined, seen=None) for limits in self.cells)
         return replace(self, cells=tuple(cells), all_counted=False, is_all_determined=False)
 
     def without_people(self) -> TablesAudit:
@@ -200,6 +211,8 @@ def audit_tables(
     if not 1 <= limit <= 1_000_000:
         raise InputError(f"`limit` must be from 1 to 1,000,000, got {limit}")
     dimensions = dimensions_of(cells, given)
+    told = cells
+    cells = _with_keys(cells, dimensions, given)
     system = build(cells, dimensions, given, with_keys=True)
     deadline = monotonic() + seconds
     try:
@@ -211,6 +224,7 @@ def audit_tables(
         raise contradiction(cells, dimensions, given) from None
     notes = [*_notes(solved.system, found, cells), *_overlaps(cells, given)]
     limits = solved.limits(bool(found and not found.all_found))
+    limits = [replace(one, cell=cell) for one, cell in zip(limits, told, strict=True)]
     is_searched = found is not None and found.all_found and not solved.is_keyed
     groups: list[CellLimits] = []
     left = ""
@@ -244,7 +258,9 @@ def limits_of(
     Raises `narcissus.counts.intervals.InfeasibleError` for cells that contradict each other.
     """
     given = structure or Structure()
-    system = build(cells, dimensions_of(cells, given), given, with_keys=True)
+    dimensions = dimensions_of(cells, given)
+    cells = _with_keys(cells, dimensions, given)
+    system = build(cells, dimensions, given, with_keys=True)
     return _Solved(system, cells, monotonic() + seconds, SILENT, people=False).limits(False)
 
 
@@ -256,15 +272,14 @@ def protected(
     Of a cell that is left out, there may be such data sets, too.
     """
     dimensions = dimensions_of(cells, Structure())
+    cells = _with_keys(cells, dimensions, Structure())
     system, gaps = build(cells, dimensions, Structure(), with_keys=True), gaps_of(cells)
     part = gaps.trimmed(_whole(system))
     if any(map(is_keyed, cells)):
         *_, low, high = part.ends()
         low, high = np.maximum(low, part.low), np.minimum(high, part.high)
-        least, most = reached_with_keys(
-            part, cells, low[: len(cells)], high[: len(cells)], deadline
-        )
-        return {at for at in chosen if most[at] - least[at] >= width}
+        found = KeyedDataSets(part, cells, low[: len(cells)], high[: len(cells)], deadline)
+        return {at for at in chosen if found.most[at] - found.least[at] >= width}
     part = replace(part, most=np.minimum(part.most, part.least + _ENOUGH))
     columns, kept = system.matrix.tocsc(), set[int]()
     for rows, unknowns in parts_of(part, _linked(part, gaps)) if len(chosen) else ():
@@ -283,6 +298,18 @@ def protected(
             is_spread = solver.spread(width)
             kept |= {int(chosen[at]) for at in mine[is_spread].tolist()}
     return kept
+
+
+def _with_keys(
+    cells: Sequence[Cell], dimensions: Mapping[str, Dimension], given: Structure
+) -> list[Cell]:
+    """Return cells of a cell-key table without the counts that keys of sums leave out."""
+    if not any(map(is_keyed, cells)):
+        return list(cells)
+    matrix = build(cells, dimensions, given).matrix
+    ends = matrix.indptr[: len(cells) + 1]
+    rows = [frozenset(matrix.indices[a:b].tolist()) for a, b in pairwise(ends)]
+    return added_up(cells, rows)
 
 
 def is_keyed(cell: Cell) -> bool:
@@ -387,11 +414,14 @@ class _Solved:
         self.low, self.high = limits.low, limits.high
         self.reached_low, self.reached_high = limits.reached_low, limits.reached_high
         self.is_keyed = any(map(is_keyed, cells))
+        self.keyed: KeyedDataSets | None = None
         if self.is_keyed:  # without keys, nothing is reached
             many = len(cells)
-            self.reached_low[:many], self.reached_high[:many] = reached_with_keys(
+            self.keyed = KeyedDataSets(
                 self.part, cells, self.low[:many], self.high[:many], deadline
             )
+            self.reached_low[:many] = self.keyed.least
+            self.reached_high[:many] = self.keyed.most
 
     def _limits_of(
         self, targets: Any, deadline: float, published: int = 0, both: int | None = None
@@ -459,6 +489,8 @@ class _Solved:
     def points(self, many: int) -> Any:
         """Return some data sets, shape (data sets, unknowns); none where a part has none."""
         part = self.part
+        if self.keyed is not None:
+            return np.array(self.keyed.points[:many]).reshape(-1, len(part.least))
         points = np.repeat(part.least[None], many, axis=0)
         # the unknowns that nothing ties: at both ends
         points[1::2] = np.minimum(part.most, part.least + LARGEST_SMALL)
@@ -512,6 +544,8 @@ class _Solved:
                 known.append(CellLimits(cell, low, high, low == high))
                 continue
             least, largest = int(limits.reached_low[at]), int(limits.reached_high[at + len(groups)])
+            if self.keyed is not None:
+                least, largest = self.keyed.ends_of(group.inside, group.touched, rule.width)
             is_open += largest - least < rule.width and least >= 1 and least < rule.below
         more = f"Whether {is_open:,} unprinted groups are known was not settled." if is_open else ""
         return known, more
@@ -525,8 +559,13 @@ class _Solved:
                 low, high = trimmed_ends(low, high, cell.count.chance)
             no_end = high >= BIG // 2
             reached = self.reached_low[at] == low and (no_end or self.reached_high[at] == high)
-            exact = bool(reached and self.system.exact and not is_partial)
-            found.append(CellLimits(cell, low, None if no_end else high, exact or low == high))
+            are_data_sets = self.system.exact and not is_partial
+            exact = bool(reached and are_data_sets)
+            seen = int(self.reached_low[at]), int(self.reached_high[at])
+            found.append(CellLimits(
+                cell, low, None if no_end else high, exact or low == high,
+                seen if are_data_sets and seen[0] <= seen[1] else None,
+            ))  # fmt: skip
         return found
 
     def count(self, limit: int, deadline: float) -> tuple[int | None, bool]:
@@ -592,6 +631,7 @@ def _by_search(
             low=max(low, one.low),
             high=high if one.high is None else min(high, one.high),
             exact=is_exact,
+            seen=None,
         )
         for one, (low, high) in zip(limits, found.limits(), strict=True)
     ]

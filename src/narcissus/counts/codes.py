@@ -7,9 +7,16 @@ one: changes, ranks and sizes do so as codes do. So the values themselves must l
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from math import inf, lgamma, log
 
+from narcissus.counts.marks import decimals, read_number
+
+ODDS = 100.0
+"""By which coincidence must be excluded before a column is said to tell counts."""
 FEWEST_ORDERED = 4
 """Printed counts that numbers must follow in their order before they seem to be measures."""
 _CODE = re.compile(
@@ -177,3 +184,67 @@ def are_ordered_by_counts(groups: Mapping[str, str], counts: Mapping[str, int | 
         )
         for group, (low, high) in ends.items()
     )
+
+
+def find_count_signs(texts: Sequence[str], counts: Sequence[int | None]) -> str:
+    """Return in which way values tell the counts beside them; empty: coincidence may explain all.
+
+    Parameters
+    ----------
+    texts: a value of each row.
+    counts: its printed count; None: it is hidden.
+    """
+    rows = [(text, count) for text, count in zip(texts, counts, strict=True) if count is not None]
+    numbers = [(_number(text), text, count) for text, count in rows]
+    known = [(number, text, count) for number, text, count in numbers if number is not None]
+    if len(known) == len(rows) and _weigh_ratio(known) >= log(ODDS):
+        return "they are proportional to the printed counts"
+    if _weigh_ranges(rows) >= log(ODDS):
+        return "they are classes of size that hold the printed counts"
+    if _weigh_ranks(texts, rows) >= log(ODDS):
+        return "they are ranks of the printed counts"
+    return ""
+
+
+def _number(text: str) -> Fraction | None:
+    return read_number(text.removesuffix("%").strip(), thousands_point=True)
+
+
+def _weigh_ratio(rows: Sequence[tuple[Fraction, str, int]]) -> float:
+    """Return the logarithm of the odds that one ratio fits all rows by coincidence."""
+    some = [(value, text, count) for value, text, count in rows if count > 0 or value != 0]
+    if len(some) < 2 or any(count <= 0 or value <= 0 for value, _, count in some):
+        return -inf
+    half = Fraction(1, 2 * 10 ** max(decimals(text.replace(",", ".")) for _, text, _ in some))
+    low = max((value - half) / count for value, _, count in some)
+    high = min((value + half) / count for value, _, count in some)
+    if low > high or len({count for *_, count in some}) < 2:
+        return -inf
+    largest = max(value for value, _, _ in some)
+    return (len(some) - 1) * log(max(1.0, float(largest / (2 * half))))
+
+
+def _weigh_ranges(rows: Sequence[tuple[str, int]]) -> float:
+    """Return the logarithm of the odds that ranges hold the counts beside them by coincidence."""
+    for text, count in rows:
+        ends = [int(end) for end in re.findall(r"\d{1,9}", text)]
+        if len(ends) != 2 or not ends[0] <= count <= ends[1]:
+            return -inf
+    return _log_orders(Counter(text for text, _ in rows).values(), len(rows))
+
+
+def _weigh_ranks(texts: Sequence[str], rows: Sequence[tuple[str, int]]) -> float:
+    """Return the logarithm of the odds that numbers from 1 on follow the counts by coincidence."""
+    numbers = sorted(int(text) for text in texts if re.fullmatch(r"\d{1,6}", text))
+    if not numbers or numbers[0] != 1 or numbers[-1] > len(texts):
+        return -inf
+    order = [(int(text), count) for text, count in rows if re.fullmatch(r"\d{1,6}", text)]
+    for way in (sorted(order), sorted(order, key=lambda pair: -pair[0])):
+        if all(a[1] >= b[1] for a, b in zip(way, way[1:], strict=False)):
+            return _log_orders(Counter(count for _, count in order).values(), len(order)) - log(2)
+    return -inf
+
+
+def _log_orders(sizes: Iterable[int], many: int) -> float:
+    """Return the logarithm of in how many orders things of some sorts can be."""
+    return lgamma(many + 1) - sum(lgamma(size + 1) for size in sizes)

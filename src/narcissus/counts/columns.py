@@ -59,6 +59,9 @@ _PERCENT = re.compile(
     r"|per[ _]?1[., ]?000|promille).*",
     re.I,
 )
+_RATE = re.compile(
+    r"\brates?\b|_rates?\b|rate_|quote\b|taux|tasa|per[ _]?1[., ]?000|promille", re.I
+)
 _FLAGS = re.compile(
     r"(obs|conf)?[ _]?(flags?|status|notes?|footnotes?|symbols?|marks?|signs?|quality|remarks?"
     r"|comments?|bemerkung(en)?|fussnoten?|zeichen)",
@@ -121,6 +124,7 @@ class DeclaredColumns:
     count: holds the counts.
     dimension: dimensions.
     percent: percentages or rates of the counts.
+    margins: of percentages, the dimensions of whose labels together they are of.
     group: groups of another dimension's labels.
     code: codes or names of another dimension's labels.
     irrelevant: tell nothing of the counts; they are not read.
@@ -129,6 +133,7 @@ class DeclaredColumns:
     count: str | None = None
     dimension: tuple[str, ...] = ()
     percent: tuple[str, ...] = ()
+    margins: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, "tuple[str, ...]"])
     group: tuple[str, ...] = ()
     code: tuple[str, ...] = ()
     irrelevant: tuple[str, ...] = ()
@@ -159,6 +164,11 @@ class ReadColumns:
 def is_percent_name(name: str) -> bool:
     """Return whether a column's name says that it holds percentages or rates."""
     return _PERCENT.fullmatch(name) is not None
+
+
+def is_rate_name(name: str) -> bool:
+    """Return whether a column's name says that it holds rates of a population."""
+    return _RATE.search(name) is not None
 
 
 def is_code_name(name: str) -> bool:
@@ -372,7 +382,6 @@ def ask_for_numbers(file: str, name: str) -> Unaccounted:
         name,
         "Its numbers may tell of hidden counts, and no sum of counts explains them.",
         "irrelevant",
-        "dimension",
     )
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
+
+from narcissus._visible import visible
 
 from narcissus.counts.intervals import InfeasibleError, Polytope, Solver, refuted
 from narcissus.counts.people import search_people
@@ -23,6 +26,16 @@ def contradiction(
 
     None of the set can be left out: without it, the others agree.
     """
+    if any(cell.share is not None for cell in cells):
+        counts = [replace(cell, share=None) for cell in cells]
+        if not _contradicts(counts, dimensions, given):
+            files = ", ".join(dict.fromkeys(visible(cell.file) for cell in cells if cell.share))
+            return InputError(
+                f"{files}: no numbers agree with both counts and percentages: correct them, or "
+                "declare of what they are percentages: --percent COLUMN=DIMENSION; marks that mean "
+                "something else: --mark"
+            )
+        cells = counts
     system = build(cells, dimensions, given, keep_zeros=True, with_keys=True)
     unknowns = len(system.sizes)
     part = Polytope(
@@ -46,6 +59,20 @@ def contradiction(
         "of the labels, --others; tables of a part of the people, --within; labels that are parts "
         "of others, --hierarchy; a total or a part that is named otherwise, --total or --part"
     )
+
+
+def _contradicts(
+    cells: Sequence[Cell], dimensions: Mapping[str, Dimension], given: Structure
+) -> bool:
+    system = build(cells, dimensions, given, with_keys=True)
+    least = np.zeros(len(system.sizes), np.int64)
+    whole = Polytope(system.matrix, system.low, system.high, least, least + BIG)
+    try:
+        part = whole.tightened()
+        Solver(part, part.matrix, part.low, part.high).best(least)
+    except InfeasibleError:
+        return True
+    return False
 
 
 def _rows(part: Polytope, rows: Ints) -> Polytope:

@@ -78,9 +78,12 @@ class Publication:
         parts: dict[str, list[Within]] = {}
         for file, part in map(_within, self.within):
             parts.setdefault(file, []).append(part)
-        trees = [_pair(text, "--hierarchy", "DIMENSION=FILE") for text in self.hierarchy]
+        trees: dict[str, dict[str, str]] = {}
+        for text in self.hierarchy:
+            name, tree = _hierarchy(text)
+            trees.setdefault(name, {}).update(tree)
         return Structure(
-            parents={name: _parents(Path(file), name) for name, file in trees},
+            parents=trees,
             others=tuple(self.others), within=parts,
             variable=None if self.variable is None else Variable.read(self.variable),
         )  # fmt: skip
@@ -106,8 +109,10 @@ class Publication:
         Raises `InputError`, for two files of one name as well.
         """
         across = dict(_pair(text, "--across", "FILE=DIMENSION") for text in self.across)
+        margins = dict(map(_margin, self.percent))
         declared = DeclaredColumns(
-            count=self.count, dimension=tuple(self.dimension), percent=tuple(self.percent),
+            count=self.count, dimension=tuple(self.dimension), percent=tuple(margins),
+            margins={name: some for name, some in margins.items() if some},
             group=tuple(self.group), code=tuple(self.code), irrelevant=tuple(self.irrelevant),
         )  # fmt: skip
         tables: dict[str, TableRead] = {}
@@ -132,7 +137,9 @@ class Publication:
             [[*table.header, *(use.column for use in table.uses)] for table in tables.values()],
             declared,
         )
-        return understand(list(tables.values()), self.structure, self.rules, self.flat)
+        return understand(
+            list(tables.values()), self.structure, self.rules, self.flat, declared.margins
+        )
 
 
 def read_published(
@@ -155,6 +162,33 @@ def _pair(text: str, option: str, form: str) -> tuple[str, str]:
     if not mark or not one.strip() or not other.strip():
         raise InputError(f"`{option}` is {form}, got {text!r}")
     return one.strip(), other.strip()
+
+
+def _margin(text: str) -> tuple[str, tuple[str, ...]]:
+    """Read a column of percentages, and after = the dimensions of whose labels they are."""
+    name, _, margin = text.partition("=")
+    return name.strip(), tuple(one.strip() for one in margin.split(",") if one.strip())
+
+
+def split_hierarchy(text: str) -> tuple[str, str, tuple[str, ...]] | None:
+    """Return dimension, whole and parts of ``DIMENSION:WHOLE=PART,PART``; None: it names a file."""
+    found = re.fullmatch(r"([^:=]+):([^=]+)=(.+)", text.strip(), re.S)
+    if found is None:
+        return None
+    parts = tuple(one.strip() for one in found[3].split(","))
+    return found[1].strip(), found[2].strip(), parts
+
+
+def _hierarchy(text: str) -> tuple[str, dict[str, str]]:
+    """Return a dimension and the whole of each part, from a file or as they are named."""
+    named = split_hierarchy(text)
+    if named is None:
+        name, file = _pair(text, "--hierarchy", "DIMENSION=FILE or DIMENSION:WHOLE=PART,PART")
+        return name, _parents(Path(file), name)
+    name, whole, parts = named
+    if not all(parts) or whole in parts:
+        raise InputError(f"`--hierarchy` is DIMENSION:WHOLE=PART,PART; got {text!r}")
+    return name, dict.fromkeys(parts, whole)
 
 
 def _mark(text: str) -> tuple[str, int | None]:

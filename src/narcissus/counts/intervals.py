@@ -29,7 +29,7 @@ NODES = 400
 """Most nodes of branch and bound for one limit."""
 KEPT = 200
 """Most points of a part that are kept, of those that were met."""
-_SCALES = (1, 60, 2520, 2**20)
+_SCALES = (1, 60, 2520, 2**20, 2**32)
 _SAFE = float(2**61)
 _NONE = BIG // 2
 """From here on, there is no limit."""
@@ -54,10 +54,12 @@ class Polytope:
 
     def ends(self) -> tuple[Any, Any, Any, Any, Any]:
         """Return the row of each entry, what it adds at least and at most, and the rows' sums."""
-        at, plus = self.matrix.indices, self.matrix.data > 0
+        at, plus, size = self.matrix.indices, self.matrix.data > 0, np.abs(self.matrix.data)
         row = np.repeat(np.arange(len(self.low)), np.diff(self.matrix.indptr))
-        small = np.where(plus, self.least[at], -self.most[at])
-        large = np.where(plus, self.most[at], -self.least[at])
+        least, most = size * self.least[at], self.most[at]
+        most = np.where(most > _NONE, BIG, size * np.minimum(most, _NONE))
+        small = np.where(plus, least, -most)
+        large = np.where(plus, most, -least)
         lows, highs = np.zeros_like(self.low), np.zeros_like(self.low)
         np.add.at(lows, row, small)
         np.add.at(highs, row, large)
@@ -77,6 +79,7 @@ class Polytope:
         Raises `InfeasibleError` where a row cannot be kept.
         """
         at, plus, part = self.matrix.indices, self.matrix.data > 0, self
+        size = np.abs(self.matrix.data)
         for sweep in range(SWEEPS):
             row, small, large, lows, highs = part.ends()
             if ((lows > self.high) | (highs < self.low)).any():
@@ -86,8 +89,9 @@ class Polytope:
             up = self.high[row] - (lows[row] - small)
             down = self.low[row] - (highs[row] - large)
             least, most = part.least.copy(), part.most.copy()
-            np.minimum.at(most, at, np.where(plus, up, -down))
-            np.maximum.at(least, at, np.where(plus, down, -up))
+            above, below = np.where(plus, up, -down), np.where(plus, down, -up)
+            np.minimum.at(most, at, np.where(above > _NONE, BIG, above // size))
+            np.maximum.at(least, at, np.where(below < -_NONE, 0, -(-below // size)))
             most = np.where(most > _NONE, part.most, most)
             if (least > most).any():
                 raise InfeasibleError

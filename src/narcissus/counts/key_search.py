@@ -1,12 +1,12 @@
 """Data sets that reach a limit and have keys that print every number of a cell-key table.
 
 Keys add up over the parts of a sum. What that forbids is not linear; so a data set counts as one
-that reaches a limit only with keys that print every number (`reached_with_keys`).
+that reaches a limit only with keys that print every number (`KeyedDataSets`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from time import monotonic
 from typing import Any
 
@@ -22,7 +22,7 @@ LARGEST = 5_000
 """Most unknowns and possible counts of a program of data sets with keys."""
 _MARGIN = 1e-4  # keys that are proposed are so far from the ends of an interval
 _WHOLE = 2**32  # keys are multiples of its inverse
-_SECONDS = 20.0  # for all data sets that are looked for
+_SECONDS = 60.0  # for all data sets that are looked for
 _milp: Any = milp
 
 
@@ -87,9 +87,19 @@ class _KeyProgram:
         margin = min(_MARGIN, (high - low) / 4)
         return low + margin, high - margin
 
-    def propose(self, gain: Sequence[tuple[int, int]], seconds: float) -> Ints | None:
-        """Return a data set with as many of these (cell, count) as it can, with keys, or None."""
+    def propose(
+        self,
+        gain: Sequence[tuple[int, int]],
+        seconds: float,
+        costs: Mapping[int, float] | None = None,
+    ) -> Ints | None:
+        """Return a data set with keys, with as many of these (cell, count) as it can, or None.
+
+        ``costs``: of a person of an unknown, which the data set has few of.
+        """
         cost = np.zeros(self.size)
+        for unknown, price in (costs or {}).items():
+            cost[unknown] = price
         for at, count in gain:
             if (at, count) in self.choices:
                 cost[self.choices[at, count]] = -1.0
@@ -129,36 +139,78 @@ class _KeyProgram:
         return True
 
 
-def reached_with_keys(
-    part: Polytope, cells: Sequence[Cell], low: Ints, high: Ints, deadline: float
-) -> tuple[Ints, Ints]:
-    """Return the least and the most that data sets with keys were found to give each cell.
+class KeyedDataSets:
+    """Data sets with keys that print every number, and what they give each cell.
 
     Parameters
     ----------
     part: all rows, those of the cells first.
+    cells: published ones.
     low, high: proved limits of the cells, shape (cells,).
+    deadline: of the search.
+
+    Attributes
+    ----------
+    points: data sets that were found.
+    least, most: of each cell over these, shape (cells,); the least is above the most where none is.
     """
-    least, most = np.full(len(cells), BIG), np.full(len(cells), -1)
-    many = sum(
-        int(b - a) + 1 for a, b, cell in zip(low, high, cells, strict=True) if cell.count.key
-    )
-    if len(part.least) + many > LARGEST or (part.most >= BIG // 2).any():
-        return least, most
-    program = _KeyProgram(part, cells, low, high)
-    until = min(deadline, monotonic() + _SECONDS)
-    ends = {"low": low, "high": high}
-    for _ in range(12):
-        before = (least > low).sum() + (most < high).sum()
-        for side, limits in ends.items():
-            reached = least > low if side == "low" else most < high
-            gain = [(at, int(limits[at])) for at in program.keyed if reached[at]]
-            if not gain or monotonic() > until:
-                continue
-            point = program.propose(gain, (until - monotonic()) / 4)
-            if point is not None:
-                sums = (part.matrix @ point)[: len(cells)]
-                least, most = np.minimum(least, sums), np.maximum(most, sums)
-        if (least > low).sum() + (most < high).sum() == before:
-            break
-    return least, most
+
+    def __init__(
+        self, part: Polytope, cells: Sequence[Cell], low: Ints, high: Ints, deadline: float
+    ) -> None:
+        self.points: list[Ints] = []
+        self.least, self.most = np.full(len(cells), BIG), np.full(len(cells), -1)
+        self._part, self._cells = part, len(cells)
+        self._until = min(deadline, monotonic() + _SECONDS)
+        self._program: _KeyProgram | None = None
+        many = sum(
+            int(b - a) + 1 for a, b, cell in zip(low, high, cells, strict=True) if cell.count.key
+        )
+        if len(part.least) + many <= LARGEST and not (part.most >= BIG // 2).any():
+            self._program = _KeyProgram(part, cells, low, high)
+            self._search(self._program, low, high)
+
+    def _search(self, program: _KeyProgram, low: Ints, high: Ints) -> None:
+        """Look for data sets that reach as many limits as they can, until nothing is added."""
+        for _ in range(12):
+            before = self._open(low, high)
+            for limits, is_open in ((low, self.least > low), (high, self.most < high)):
+                gain = [(at, int(limits[at])) for at in program.keyed if is_open[at]]
+                if gain and monotonic() <= self._until:
+                    self._meet(program.propose(gain, self._seconds))
+            if self._open(low, high) == before:
+                break
+        for at in program.keyed:  # where ends are hard to reach, two numbers are enough
+            others = [n for n in program.options[at] if n != self.least[at]]
+            if others and self.least[at] == self.most[at] and monotonic() <= self._until:
+                self._meet(program.propose([(at, n) for n in others], self._seconds))
+
+    @property
+    def _seconds(self) -> float:
+        return (self._until - monotonic()) / 4
+
+    def _open(self, low: Ints, high: Ints) -> int:
+        return int((self.least > low).sum() + (self.most < high).sum())
+
+    def _meet(self, point: Ints | None) -> None:
+        if point is not None:
+            sums = (self._part.matrix @ point)[: self._cells]
+            self.points.append(point)
+            self.least, self.most = np.minimum(self.least, sums), np.maximum(self.most, sums)
+
+    def ends_of(self, inside: Sequence[int], touched: Sequence[int], width: int) -> tuple[int, int]:
+        """Return the least and the most people of a group over data sets with keys.
+
+        Further data sets are looked for while these are less than ``width`` apart.
+        """
+
+        def ends() -> tuple[int, int]:
+            low = min((int(point[list(inside)].sum()) for point in self.points), default=0)
+            high = max((int(point[list(touched)].sum()) for point in self.points), default=0)
+            return low, high
+
+        for sign, some in ((1, inside), (-1, touched)):
+            low, high = ends()
+            if high - low < width and self._program is not None and monotonic() <= self._until:
+                self._meet(self._program.propose((), self._seconds, dict.fromkeys(some, sign)))
+        return ends()

@@ -6,20 +6,22 @@ narrow the counts, and sums show totals and groups. What nothing explains is a q
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from narcissus._visible import visible
+from narcissus.counts.codes import find_count_signs
 from narcissus.counts.columns import (
     ColumnUse,
     SecondName,
-    ask_for_column,
     ask_for_numbers,
     is_percent_name,
+    is_rate_name,
 )
-from narcissus.counts.marks import Rules
-from narcissus.counts.percents import DERIVED, read_shares, use_percents, use_rates
+from narcissus.counts.marks import Rules, read_number
+from narcissus.counts.percents import PercentRead, read_shares, use_percents, use_rates
 from narcissus.counts.reading import Cell, TableRead, require_single
 from narcissus.counts.system import Structure
 from narcissus.counts.totals import find_labels
@@ -43,7 +45,7 @@ class PublishedLayout:
     summed: of these, those that sums show and no word.
     groups: by dimension, the group of each label.
     marks: marks of hidden cells.
-    notes: texts below the table, which are not read.
+    notes: titles above the table and notes below it, which are not read.
     """
 
     file: str
@@ -128,11 +130,23 @@ class PublishedTables:
 
 
 def understand(
-    tables: Sequence[TableRead], structure: Structure, rules: Rules, flat: Sequence[str] = ()
+    tables: Sequence[TableRead],
+    structure: Structure,
+    rules: Rules,
+    flat: Sequence[str] = (),
+    margins: Mapping[str, tuple[str, ...]] | None = None,
 ) -> PublishedTables:
     """Put tables together, and list what none of their numbers explains.
 
-    Raises `InputError` for percentages that contradict the counts, and for cells that appear twice.
+    Options
+    -------
+    tables: as they were read.
+    structure, rules: how they were made.
+    flat: dimensions of which no label is the sum of others.
+    margins: of columns of percentages, the dimensions of whose labels together they are.
+
+    Raises `InputError` for declarations that numbers refute, percentages that contradict the counts,
+    and cells that appear twice.
     """
     questions = [q for table in tables for q in (*table.columns.unaccounted, *table.unaccounted)]
     seconds = [second for table in tables for second in table.columns.second_names]
@@ -147,13 +161,16 @@ def understand(
     }
     labels = find_labels([cell for some in each.values() for cell in some], structure, rules, flat)
     uses: dict[str, list[ColumnUse]] = {}
+    narrowed: list[Cell] = []
     for table in tables:
         before = labels.without_totals(each[table.file])
-        uses[table.file], more, each[table.file] = _with_percents(table, before, rules)
-        questions += more
+        read = _Columns(table, before, rules, structure.others, margins or {}).read()
+        uses[table.file], each[table.file] = read.uses, read.cells
+        questions += read.questions
+        narrowed += read.narrowed
+    labels = labels.joined(find_labels(narrowed, structure, rules, flat))
     cells = [cell for some in each.values() for cell in some]
-    labels = labels.joined(find_labels(cells, structure, rules, flat))
-    cells = unmarked(_without_derived(labels.without_totals(cells)))
+    cells = labels.without_overlaps(unmarked(labels.without_totals(cells)))
     questions += labels.questions
     groups = {**labels.parents, **structure.parents}
     structure = replace(structure, parents=groups)
@@ -204,61 +221,199 @@ def _renamed(
     return cell if labels == cell.labels else replace(cell, labels=labels)
 
 
-def _with_percents(
-    table: TableRead, cells: Sequence[Cell], rules: Rules
-) -> tuple[list[ColumnUse], list[Unaccounted], list[Cell]]:
-    """Return what columns of numbers are, questions of them, and cells that they narrow."""
-    columns, cells = table.columns, list(cells)
-    uses: list[ColumnUse] = []
-    questions: list[Unaccounted] = []
-    texts = {at: [row[at] for _, row in table.rows] for at in (*columns.percents, *columns.numbers)}
-    wholes = {table.header[at]: texts[at] for at in columns.numbers}
-    used: set[str] = set()
-    count = len(cells)
-    for at in columns.percents:
-        name = table.header[at]
-        why = "Percentages of a wide table's rows are not read."
-        words = ""
-        if table.shape == "long" and rules.unit is None:
-            try:
-                shares = read_shares(texts[at], rules)
-            except InputError as error:
-                uses.append(ColumnUse(name, "not understood"))
-                why = f"It was not read as percentages: {error}."
-                questions.append(ask_for_column(table.file, name, why, "irrelevant"))
+@dataclass
+class _WithShares:
+    """The cells of a table with their percentages, and what its further columns are.
+
+    Options
+    -------
+    cells: with their shares.
+    narrowed: the same with narrower counts, and wholes that no cell prints, to see sums by.
+    uses: what columns are.
+    questions: of columns that were not understood.
+    """
+
+    cells: list[Cell]
+    narrowed: list[Cell]
+    uses: list[ColumnUse] = field(default_factory=list[ColumnUse])
+    questions: list[Unaccounted] = field(default_factory=list[Unaccounted])
+
+    def add(self, read: PercentRead) -> None:
+        """Take the shares of a column; a cell keeps the one that it has."""
+        many = len(self.cells)
+        for at, cell in enumerate(read.cells):
+            if self.cells[at].share is None:
+                self.cells[at] = replace(self.cells[at], share=cell.share)
+        for at, cell in enumerate(read.narrowed[:many]):
+            self.narrowed[at] = replace(self.narrowed[at], count=cell.count)
+        self.narrowed += read.narrowed[many:]
+
+
+class _Columns:
+    """The columns of one table that are neither labels nor counts."""
+
+    def __init__(
+        self,
+        table: TableRead,
+        cells: Sequence[Cell],
+        rules: Rules,
+        others: Sequence[str],
+        margins: Mapping[str, tuple[str, ...]],
+    ) -> None:
+        self.table, self.rules, self.others = table, rules, others
+        self.margins = {name.casefold(): margin for name, margin in margins.items()}
+        self.found = _WithShares(list(cells), list(cells))
+        columns = table.columns
+        self.texts = {
+            table.header[at]: [row[at] for _, row in table.rows]
+            for at in (*columns.percents, *columns.numbers)
+        }
+        self.used: set[str] = set()  # columns that rates are of
+
+    def read(self) -> _WithShares:
+        """Recognize percentages and rates, and ask for what is left."""
+        columns, header = self.table.columns, self.table.header
+        for name, texts in self.table.percents_across.items():
+            self._take(name, self._across(name, texts))
+        for name in (header[at] for at in columns.percents):
+            if name not in self.table.percents_across:
+                self._take(name, self._of_rows(name, self.texts[name]))
+        for name in (header[at] for at in columns.numbers):
+            if name in self.used:
+                self.found.uses.append(ColumnUse(name, "magnitude", "what rates are of"))
                 continue
-            read = use_percents(cells[:count], shares, rules, is_named=is_percent_name(name))
-            rates = None if read.of else use_rates(cells[:count], shares, wholes, rules)
-            if rates is not None:
-                cells[:count] = rates[0]
-                used.add(rates[1])
-                words, why = f"of `{rates[1]}`", ""
-            else:
-                cells = [*read.cells, *cells[count:]] if read.of else cells
-                words, why = read.of, read.why
-        uses.append(ColumnUse(name, "percent" if not why else "not understood", words))
-        if why:
-            questions.append(ask_for_column(table.file, name, why, "irrelevant"))
-    for at in columns.numbers:
-        name = table.header[at]
-        if name in used:
-            uses.append(ColumnUse(name, "magnitude", "what rates are of"))
-            continue
-        uses.append(ColumnUse(name, "not understood"))
-        questions.append(ask_for_numbers(table.file, name))
-    return uses, questions, cells
+            self.found.uses.append(ColumnUse(name, "not understood"))
+            self.found.questions.append(ask_for_numbers(self.table.file, name))
+        for name, (option, texts) in self.table.unread.items():
+            self._require_unread(name, option, texts)
+        return self.found
+
+    def _of_rows(self, name: str, texts: Sequence[str]) -> PercentRead:
+        """Read a column with a percentage for each row of the file."""
+        if self.table.labels_across:
+            return self._across(name, texts)
+        return self._percents(name, texts)
+
+    def _take(self, name: str, read: PercentRead) -> None:
+        if read.is_used:
+            self.found.add(read)
+            self.found.uses.append(ColumnUse(name, "percent", read.of))
+            return
+        self.found.uses.append(ColumnUse(name, "not understood", read.of))
+        ways = [f"percent {name}={','.join(margin)}" for margin in read.margins[:3]]
+        ways += read.ways if isinstance(read, _AskForOthers) else ()
+        options = [f"`--{way}`" for way in ways]
+        # whoever declares percentages of these counts irrelevant declares something false
+        is_of_counts = bool(read.of) or isinstance(read, _AskForOthers)
+        options += [] if is_of_counts else [f"`--irrelevant {name}` if they are not of these counts"]
+        self.found.questions.append(
+            Unaccounted(
+                subject=f"column `{visible(name)}` of {visible(self.table.file)}",
+                reason=read.why,
+                declaration=visible(" or ".join(options)),
+            )
+        )
+
+    def _percents(
+        self, name: str, texts: Sequence[str], places: Sequence[int] | None = None
+    ) -> PercentRead:
+        """Read a column of percentages; ``places`` are the cells of its rows."""
+        cells = self.found.cells
+        places = range(len(cells)) if places is None else places
+        if self.rules.unit is not None or len(places) != len(texts):
+            return PercentRead(cells, cells, why="Its percentages may tell of hidden totals.")
+        try:
+            printed = dict(zip(places, read_shares(texts, self.rules), strict=True))
+        except InputError as error:
+            why = f"It was not read as percentages: {error}."
+            return PercentRead(cells, cells, why=why)
+        shares = [printed.get(at) for at in range(len(cells))]
+        margin = self.margins.get(name.casefold(), ())
+        is_named = is_percent_name(name)
+        read = use_percents(
+            cells, shares, self.rules, is_named=is_named, others=self.others, margin=margin
+        )
+        if read.of or margin:
+            return read
+        if rates := use_rates(cells, shares, self.texts, self.rules):
+            self.used.add(rates[1])
+            return rates[0]
+        if not read.margins and (open_to := self._with_others(cells, shares, name)):
+            return open_to
+        return read
+
+    def _with_others(
+        self, cells: Sequence[Cell], shares: Sequence[Any], name: str
+    ) -> PercentRead | None:
+        """Return the question of percentages whose whole has people with none of the labels."""
+        names = dict.fromkeys(label for cell in cells for label in cell.labels)
+        for dimension in () if is_rate_name(name) else names:  # rates are of other people
+            read = use_percents(
+                cells, shares, self.rules, is_named=is_percent_name(name), others=[dimension]
+            )
+            if read.is_used and read.of:
+                why = f"They are percentages {read.of}, and of people with none of these labels."
+                ways = (f"others {dimension}",)
+                return _AskForOthers(list(cells), list(cells), why=why, ways=ways)
+        return None
+
+    def _across(self, name: str, texts: Sequence[str]) -> PercentRead:
+        """Read a column of percentages among the counts of a wide table: of which label it is."""
+        labels = self.table.labels_across
+        words = re.findall(r"\w+", name.casefold())
+        named = [k for k, one in enumerate(labels) if one.casefold() in words]
+        named = named or [k for k, one in enumerate(labels) if one.casefold() in name.casefold()]
+        reads = [
+            self._percents(name, texts, range(at, len(self.table.cells), len(labels)))
+            for at in named or range(len(labels))
+        ]
+        used = [read for read in reads if read.is_used]
+        if len(used) == 1 or (used and named):
+            return used[0]
+        if used:
+            why = "It is not settled of which column of counts its percentages are."
+            return replace(used[0], why=why)
+        return next((read for read in reads if read.of or read.margins), reads[0])
+
+    def _require_unread(self, name: str, option: str, texts: Sequence[str]) -> None:
+        """Refuse to leave out a column from which hidden counts can be computed."""
+        cells = [_without(cell, name) for cell in self.found.cells]
+        if all(cell.count.kind == "exact" for cell in cells):
+            return
+        many = max(1, len(self.table.labels_across))
+        for at in range(many):
+            some = cells[at::many]
+            counts = [cell.count.low if cell.count.kind == "exact" else None for cell in some]
+            if len(some) == len(texts) and (sign := find_count_signs(texts, counts)):
+                raise _refuted(self.table.file, name, option, sign)
+        if option == "code" or not any(read_number(text.rstrip("% ")) for text in texts):
+            return
+        known, self.found.cells = self.found.cells, cells
+        read = self._of_rows(name, texts)
+        self.found.cells = known
+        if read.is_used and read.of:
+            raise _refuted(self.table.file, name, option, f"its numbers are shares {read.of}")
+        if isinstance(read, _AskForOthers):
+            raise _refuted(self.table.file, name, option, read.why[0].lower() + read.why[1:-1])
 
 
-def _without_derived(cells: Sequence[Cell]) -> list[Cell]:
-    """Leave out derived numbers where a cell of the same table is about the same people."""
-    printed = {
-        (cell.file, frozenset(cell.labels.items())) for cell in cells if cell.count.kind != DERIVED
-    }
-    return [
-        cell
-        for cell in cells
-        if cell.count.kind != DERIVED or (cell.file, frozenset(cell.labels.items())) not in printed
-    ]
+@dataclass(frozen=True)
+class _AskForOthers(PercentRead):
+    """Percentages of people of whom some have none of the labels."""
+
+    ways: tuple[str, ...] = ()
+
+
+def _without(cell: Cell, name: str) -> Cell:
+    labels = {key: label for key, label in cell.labels.items() if key != name}
+    return replace(cell, labels=labels, share=None)
+
+
+def _refuted(file: str, name: str, option: str, sign: str) -> InputError:
+    return InputError(
+        f"{visible(file)}: the column `{visible(name)}` is declared by `--{option}`, and tells "
+        f"hidden counts: {sign}. Leave the declaration out, or the column out of the publication"
+    )
 
 
 def _layout(

@@ -116,6 +116,15 @@ class CellKey:
         at = int(np.flatnonzero(values == printed - max(0, true - self.last))[0])
         return float(ends[at - 1] / ends[-1]) if at else 0.0, float(ends[at] / ends[-1])
 
+    def exact_interval(self, true: int, printed: int) -> tuple[Fraction, Fraction]:
+        """Return `interval` in exact numbers, of probabilities as they are written."""
+        row = self.chances[min(true, self.last)]
+        order = [(value, Fraction(str(chance))) for value, chance in sorted(row.items())]
+        total = sum(chance for _, chance in order)
+        shift = printed - max(0, true - self.last)
+        low = sum((chance for value, chance in order if value < shift), Fraction(0))
+        return low / total, (low + Fraction(str(row[shift]))) / total
+
     @cached_property
     def _rows(self) -> list[tuple[Any, Any]]:
         rows = [[(j, p) for j, p in sorted(self.chances[i].items()) if p > 0]

@@ -14,7 +14,7 @@ from math import ceil, floor, prod
 
 from narcissus._visible import visible
 from narcissus.counts.marks import LARGEST_COUNT, Meaning, Rules, decimals, read_number
-from narcissus.counts.reading import Cell
+from narcissus.counts.reading import Cell, CellShare
 from narcissus.errors import InputError
 
 DERIVED = "derived"
@@ -50,16 +50,23 @@ class PercentRead:
 
     Options
     -------
-    cells: the table's cells, with what percentages tell of their counts.
+    cells: the table's cells, with their shares.
+    narrowed: the same with narrower counts, and wholes that no cell prints, to see sums by.
     of: what the percentages are of, in words; empty: this was not recognized.
-    is_used: whether all that they tell is in the cells.
-    why: why not.
+    why: why they are not used; empty: all that they tell is in the cells.
+    margins: dimensions of whose labels together they may be percentages, where that is open.
     """
 
     cells: list[Cell]
+    narrowed: list[Cell]
     of: str = ""
-    is_used: bool = True
     why: str = ""
+    margins: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def is_used(self) -> bool:
+        """Whether all that the percentages tell is in the cells."""
+        return not self.why
 
 
 def read_shares(texts: Sequence[str], rules: Rules) -> list[tuple[Fraction, Fraction] | None]:
@@ -90,8 +97,10 @@ def use_percents(
     rules: Rules,
     *,
     is_named: bool,
+    others: Sequence[str] = (),
+    margin: Sequence[str] = (),
 ) -> PercentRead:
-    """Find what percentages are of, and narrow the counts of cells by them.
+    """Find what percentages are of, and give each cell its share.
 
     Options
     -------
@@ -99,30 +108,40 @@ def use_percents(
     shares: the percentage of each row and half a unit of its last decimal, from `read_shares`.
     is_named: whether the column's name says that it holds percentages, so that one row that agrees
         is enough.
+    others: dimensions with people in none of the labels that are shown.
+    margin: dimensions that are declared: percentages are of all their labels together.
+
+    Raises `InputError` where they are no percentages of the declared margin.
     """
     cells = list(cells)
-    if rules.base > 1 or rules.key is not None:
-        return _of_printed(cells, shares)
+    if (rules.base > 1 or rules.key is not None) and _are_of_printed(cells, shares):
+        return PercentRead(cells, cells, "of the printed numbers")
     ways = [
-        _PercentWay(cells, shares, frozenset(margin), scale)
-        for margin in _margins(cells)
+        way
+        for some in _margins(cells)
+        if not margin or set(some) == set(margin)
         for scale in SCALES[:2]
+        if (way := _PercentWay(cells, shares, frozenset(some), scale, others)).agrees
     ]
-    ways = [way for way in ways if way.agrees]
+    if not ways and margin:
+        raise InputError(
+            f"no counts agree with percentages of all {' and '.join(map(visible, margin))}: correct "
+            "the dimension of --percent COLUMN=DIMENSION, or the numbers"
+        )
     if not ways:
-        return PercentRead(cells, is_used=False, why="They are no percentages of these counts.")
+        return PercentRead(cells, cells, why="They are no percentages of these counts.")
     fewest = 1 if is_named else 2
     best = max(ways, key=lambda way: way.checks)
-    if best.checks < fewest and not best.is_of_all:
-        why = "Too few rows show of which counts they are percentages."
-        return PercentRead(cells, is_used=False, why=why)
     rivals = [way for way in ways if way.checks == best.checks and way.scale == best.scale]
-    narrowed, is_used = best.narrowed()
+    margins = tuple(dict.fromkeys(tuple(sorted(way.margin)) for way in ways))
+    if best.checks < fewest and not best.is_of_all and not margin:
+        why = "Too few rows show of which counts they are percentages."
+        return PercentRead(cells, cells, why=why, margins=margins)
     if len({way.wholes for way in rivals}) > 1:
         why = f"It is not settled whether they are percentages {best.words} or {rivals[1].words}."
-        return PercentRead(cells, best.words, is_used=False, why=why)
-    why = "" if is_used else f"They are percentages {best.words}, which is not printed exactly."
-    return PercentRead(narrowed, best.words, is_used, why)
+        margins = tuple(dict.fromkeys(tuple(sorted(way.margin)) for way in rivals))
+        return PercentRead(cells, best.narrowed(), best.words, why, margins)
+    return PercentRead(best.shared(), best.narrowed(), best.words)
 
 
 def use_rates(
@@ -130,8 +149,8 @@ def use_rates(
     shares: Sequence[tuple[Fraction, Fraction] | None],
     wholes: Mapping[str, Sequence[str]],
     rules: Rules,
-) -> tuple[list[Cell], str] | None:
-    """Narrow counts by rates of another column's numbers; None: they are of none of these.
+) -> tuple[PercentRead, str] | None:
+    """Give cells their rates of another column's numbers; None: they are of none of these.
 
     Options
     -------
@@ -141,13 +160,17 @@ def use_rates(
         numbers = [read_number(text, thousands_point=True) for text in texts]
         for scale in SCALES:
             narrowed: list[Cell] = []
+            shared: list[Cell] = []
             checks = 0
             for cell, share, number in zip(cells, shares, numbers, strict=True):
                 narrowed.append(cell)
+                shared.append(cell)
                 if share is None or number is None or number <= 0:
                     continue
-                limits = Share((share[0] - share[1]) / scale, (share[0] + share[1]) / scale)
-                least, largest = ceil(limits.low * number), floor(limits.high * number)
+                printed = CellShare(share[0] / scale, share[1] / scale, number=number)
+                low, high = printed.ends
+                least, largest = ceil(low * number), floor(high * number)
+                shared[-1] = replace(cell, share=printed)
                 if cell.count.kind == "exact":
                     if not least <= cell.count.low <= largest:
                         break
@@ -158,7 +181,7 @@ def use_rates(
                     break
             else:
                 if checks >= 2 and rules.base == 1 and rules.key is None:
-                    return narrowed, name
+                    return PercentRead(shared, narrowed, f"of `{visible(name)}`"), name
     return None
 
 
@@ -195,8 +218,11 @@ class _PercentWay:
         shares: Sequence[tuple[Fraction, Fraction] | None],
         margin: frozenset[str],
         scale: int,
+        others: Sequence[str] = (),
     ) -> None:
         self.cells, self.margin, self.scale = list(cells), margin, scale
+        self._printed = list(shares)
+        self._is_open = bool(margin & set(others))  # people with none of the labels are in it
         self.shares = [
             None
             if share is None
@@ -242,7 +268,7 @@ class _PercentWay:
         """Limit the wholes by rows whose count is printed; return whether all rows agree."""
         rows = list(zip(self.cells, self.shares, self.keys, strict=True))
         for cell, share, key in rows:
-            if share is None or cell.count.kind != "exact":
+            if share is None or cell.count.high is None:
                 continue
             whole = self._known.get(key, Meaning(0, LARGEST_COUNT, DERIVED))
             is_margin = key == frozenset(cell.labels.items())
@@ -252,7 +278,8 @@ class _PercentWay:
             largest = min(ends) if ends else None
             if largest is not None and least > largest:
                 return False
-            self.checks += not is_margin and _is_check(cell.count.low, whole)
+            is_exact = cell.count.kind == "exact"
+            self.checks += is_exact and not is_margin and _is_check(cell.count.low, whole)
             self._known[key] = replace(whole, low=least, high=largest)
         return self._sums_agree(rows)
 
@@ -266,10 +293,11 @@ class _PercentWay:
 
     def _sums_agree(self, rows: Sequence[tuple[Cell, Share | None, Key]]) -> bool:
         """Return whether the percentages of no whole exceed all of it."""
-        if not self._may_be_whole(rows):
+        if not self._is_open and not self._may_be_whole(rows):
             return False
-        if len(self.margin) != 1:
+        if len(self.margin) != 1 or self._is_open:
             return True
+        self.checks += sum(map(self._is_sum, self._known))
         sums: dict[Key, list[Share]] = {}
         for cell, share, key in rows:
             if share is not None and key != frozenset(cell.labels.items()):
@@ -278,6 +306,20 @@ class _PercentWay:
         highs = {key: sum(share.high for share in shares) for key, shares in sums.items()}
         self.checks += any(lows[key] <= 1 <= highs[key] and len(sums[key]) > 1 for key in sums)
         return all(low <= 1 for low in lows.values())
+
+    def _is_sum(self, key: Key) -> bool:
+        """Check whether a whole that no cell prints is the sum of its printed labels."""
+        whole, (name,) = self._known[key], self.margin
+        parts = [
+            cell.count
+            for cell in self.cells
+            if name in cell.labels and self._whole(cell) == key and cell.count.kind == "exact"
+        ]
+        labels = {cell.labels[name] for cell in self.cells if name in cell.labels}
+        if key in self._at or len(parts) < len(labels) or whole.high is None:
+            return False
+        is_near = 2 * (whole.high - whole.low) < whole.high
+        return is_near and whole.low <= sum(part.low for part in parts) <= whole.high
 
     def _may_be_whole(self, rows: Sequence[tuple[Cell, Share | None, Key]]) -> bool:
         """Return whether percentages of all labels reach all of their whole.
@@ -292,8 +334,20 @@ class _PercentWay:
                 highs.setdefault(key, []).append(share.high)
         return all(len(some) < many or sum(some) >= 1 for some in highs.values())
 
-    def narrowed(self) -> tuple[list[Cell], bool]:
-        """Return the cells that percentages narrow, and whether they tell nothing more."""
+    def shared(self) -> list[Cell]:
+        """Return the cells with their shares of a whole that is larger than themselves."""
+        return [
+            cell
+            if share is None or key == frozenset(cell.labels.items())
+            else replace(
+                cell,
+                share=CellShare(share[0] / self.scale, share[1] / self.scale, dict(key)),
+            )
+            for cell, share, key in zip(self.cells, self._printed, self.keys, strict=True)
+        ]
+
+    def narrowed(self) -> list[Cell]:
+        """Return the cells that percentages narrow, and wholes that no cell prints."""
         cells, known = list(self.cells), dict(self._known)
         for _ in range(SWEEPS):
             for at, (share, key) in enumerate(zip(self.shares, self.keys, strict=True)):
@@ -318,14 +372,7 @@ class _PercentWay:
                 cells.append(
                     replace(example, labels=dict(key), count=count, printed="", statistics={})
                 )
-        is_exact = all(
-            known[key].low == known[key].high
-            for key, share in zip(self.keys, self.shares, strict=True)
-            if share is not None and key in known
-        )
-        return cells, is_exact and all(
-            key in known for key, share in zip(self.keys, self.shares, strict=True) if share
-        )
+        return cells
 
 
 def _is_check(count: int, whole: Meaning) -> bool:
@@ -335,15 +382,14 @@ def _is_check(count: int, whole: Meaning) -> bool:
     return 2 * (whole.high - whole.low) < whole.high < LARGEST_COUNT
 
 
-def _of_printed(
+def _are_of_printed(
     cells: list[Cell], shares: Sequence[tuple[Fraction, Fraction] | None]
-) -> PercentRead:
-    """Accept percentages of rounded or perturbed numbers: they tell nothing beyond these.
+) -> bool:
+    """Check whether percentages are of rounded or perturbed numbers: they tell no more than these.
 
     That holds where each is next to a printed number, and is that number's percentage.
     """
     printed = {frozenset(cell.labels.items()): read_number(cell.printed) for cell in cells}
-    why = "They tell more than the numbers that are printed, or are no percentages of them."
     for margin in _margins(cells):
         way = _PercentWay(cells, shares, frozenset(margin), 100)
         for scale in SCALES[:2]:
@@ -357,5 +403,5 @@ def _of_printed(
                 checks += part not in (0, whole)
             else:
                 if checks:
-                    return PercentRead(cells, way.words)
-    return PercentRead(cells, is_used=False, why=why)
+                    return True
+    return False

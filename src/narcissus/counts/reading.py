@@ -24,13 +24,13 @@ from narcissus.counts.columns import (
     ColumnUse,
     DeclaredColumns,
     ReadColumns,
-    ask_for_column,
     find_declared,
     is_code_name,
     is_percent_name,
     read_columns,
 )
 from narcissus.counts.marks import Meaning, Rules, decimals, label_of, read_number
+from narcissus.counts.notes import Note, ask_for_notes, without_thresholds
 from narcissus.errors import InputError, TooLargeError
 from narcissus.rows import Unaccounted
 from narcissus.tables.formats import is_sheet, sheet_as_text
@@ -46,19 +46,21 @@ _AGAIN = re.compile(r" \(\d+\)$")  # behind a name that another column has, too
 _TITLE = re.compile(r"[^,;\t|]*|[^,]*,,+|[^;]*;;+|[^\t]*\t\t+|[^|]*\|\|+")
 _BULK = re.compile(r"[^\t\n]*,[^\t\n]*\\[^\t\n]*\t")  # Eurostat: labels with commas, then tabs
 _LABEL = re.compile(r"\d+\s*(\+|and |or |years).*", re.I)  # no printed value
-_NO_COUNT = re.compile(
-    r"\b(19|20)\d\d\b|(<=?|\u2264|\b(fewer|less) than|\bbelow|\bunder|\bunter|\bweniger als)\s*\d+",
+_NOTE = re.compile(
+    r"([*\u2020\u2021\u00b9\u00b2\u00b3]+|\(?\d{1,2}[).]|\(\d{1,2}\)|\[\w{1,2}\])\s*[^\W\d].*"
+    r"|(sources?|notes?|footnotes?|remarks?|quellen?|anmerkung(en)?|hinweise?|fu(\u00df|ss)note[n]?"
+    r"|fuente|nota|lecture|champ|kilde|bron)\b\s*\d?\s*[:.].*",
     re.I,
 )
-"""Numbers of notes that are no counts: years and thresholds."""
-Note = tuple[int, str]
-"""A line below a table, and its text."""
+"""How a line begins that is a note, however many commas it has."""
 _USES: dict[str, Literal["mean", "median", "total", "counts beside totals"]] = {
     "mean": "mean",
     "median": "median",
     "total": "total",
     "": "counts beside totals",
 }
+_VALUE = re.compile(r"\W*(\d|[a-z]?\W*$)", re.I)
+"""How a number or a mark of suppression begins; one letter alone is a mark."""
 RESERVED = {"file", "line", "column", "of", "printed", "low", "high", "determined", "exact"}
 
 
@@ -121,6 +123,29 @@ class Statistic:
 
 
 @dataclass(frozen=True)
+class CellShare:
+    """A printed percentage or rate of a cell: what share of a whole its people are.
+
+    Options
+    -------
+    value: the printed share.
+    half: half a unit of its last decimal; the true share is no farther away.
+    whole: labels of the people whom it is a share of.
+    number: instead of a whole, the printed number that it is a share of.
+    """
+
+    value: Fraction
+    half: Fraction
+    whole: Mapping[str, str] = field(default_factory=dict[str, str])
+    number: Fraction | None = None
+
+    @property
+    def ends(self) -> tuple[Fraction, Fraction]:
+        """The least and the largest share, both included."""
+        return max(Fraction(0), self.value - self.half), self.value + self.half
+
+
+@dataclass(frozen=True)
 class Cell:
     """A published cell: whom it is about, and what it tells of their number."""
 
@@ -132,6 +157,7 @@ class Cell:
     count: Meaning
     statistics: Mapping[str, Statistic] = field(default_factory=dict[str, Statistic])
     unit: Fraction | None = None  # of a total; None: it counts people
+    share: CellShare | None = None
 
     @property
     def place(self) -> str:
@@ -160,7 +186,10 @@ class TableRead:
     uses: what columns with counts and statistics are.
     margins: by dimension, words that stand for all its labels.
     unaccounted: columns of a wide table's numbers, and notes, that were not understood.
-    notes: texts below the table, which are not read.
+    notes: titles above the table and notes below it, which are not read.
+    labels_across: of a wide table, the labels of the columns of counts, in order.
+    percents_across: of a wide table, percentages among these columns, by name: their texts.
+    unread: columns that are declared not to tell counts, by name: the option, and their texts.
     """
 
     file: str
@@ -174,6 +203,11 @@ class TableRead:
     margins: Mapping[str, tuple[str, ...]]
     unaccounted: tuple[Unaccounted, ...] = ()
     notes: tuple[str, ...] = ()
+    labels_across: tuple[str, ...] = ()
+    percents_across: Mapping[str, list[str]] = field(default_factory=dict[str, "list[str]"])
+    unread: Mapping[str, tuple[str, list[str]]] = field(
+        default_factory=dict[str, "tuple[str, list[str]]"]
+    )
 
 
 def read_table(
@@ -206,6 +240,11 @@ def read_table(
     if not kept:
         raise InputError(f"{name}: all columns are declared irrelevant: leave one")
     uses = [ColumnUse(header[at], "irrelevant", "declared") for at in sorted(dropped)]
+    unread = {
+        header[at]: (option, [cells[at] for _, cells in rows])
+        for option in ("irrelevant", "code", "dimension")
+        for at in sorted(find_declared(header, getattr(declared, option)))
+    }
     header = [header[at] for at in kept]
     rows = [(line, [cells[at] for at in kept]) for line, cells in rows]
     names = [
@@ -228,37 +267,14 @@ def read_table(
         columns = read_columns(name, header, rows, roles, rules, declared, of)
         read = _long(name, header, roles, rows, rules, columns)
     require_single(read.cells)
-    told = [*_ask_for_notes(read, notes), *read.unaccounted]
+    told = [*ask_for_notes(name, read.cells, notes, rules), *read.unaccounted]
     return replace(
         read,
         uses=(*uses, *read.uses),
         unaccounted=tuple(told),
         notes=tuple(note for _, note in notes),
+        unread=unread,
     )
-
-
-def _ask_for_notes(read: TableRead, notes: Sequence[Note]) -> Iterator[Unaccounted]:
-    """Yield notes that tell a number of a label with a hidden count."""
-    hidden = {
-        label
-        for cell in read.cells
-        if cell.count.kind not in ("exact", "derived")
-        for label in cell.labels.values()
-    }
-    for line, note in notes:
-        plain = _NO_COUNT.sub("", note)
-        for label in hidden:
-            parts = re.split(rf"(?<!\w){re.escape(label)}(?!\w)", plain)
-            if len(parts) > 1 and re.search(r"\d", " ".join(parts)):
-                yield Unaccounted(
-                    subject=f"note in line {line} of {visible(read.file)}",
-                    reason=f"It names `{visible(label)}`, whose count is hidden, and a number.",
-                    declaration=(
-                        f"a copy of the table that ends before line {line}, unless the note tells "
-                        "a count"
-                    ),
-                )
-                break
 
 
 def _roles_of(
@@ -281,7 +297,7 @@ def _roles_of(
 
 
 def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]], str | None, list[Note]]:
-    """Read a text or a sheet: names of columns, rows, a dimension above, and notes below.
+    """Read a text or a sheet: names of columns, rows, a dimension above, titles and notes.
 
     Raises `InputError` with file and line, and `TooLargeError`.
     """
@@ -293,13 +309,16 @@ def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]], str |
     wide = [""] * titles + wide
     head = find_head(str(path), wide if any(wide) else lines[:SAMPLE], MARKS)
     header = [label_of(cell) for cell in head.names]
-    notes: list[Note] = []
-    rows = list(_rows(str(path), text, head.delimiter, head.lines, len(header), notes))
+    above = _above(lines[: head.first], head.delimiter)
+    begin = max(head.first, titles if titles < head.lines else 0)
+    notes = list(_titles(lines[:begin], is_dimension=above is not None))
+    waiting: list[Note] = []
+    rows = list(_rows(str(path), text, head.delimiter, head.lines, len(header), waiting))
     if not rows:
         raise InputError(f"{path} has no rows below its header")
     if len(rows) * len(header) > MOST_CELLS:
         raise TooLargeError(f"{path} has more than {MOST_CELLS:,} cells")
-    return header, rows, _above(lines[: head.first], head.delimiter), notes
+    return header, rows, above, [*notes, *waiting]
 
 
 def _text(path: Path) -> str:
@@ -320,6 +339,14 @@ def _above(lines: Sequence[str], delimiter: str) -> str | None:
     return filled[0] if len(filled) == 1 and not cells[0] else None
 
 
+def _titles(lines: Sequence[str], *, is_dimension: bool) -> Iterator[Note]:
+    """Yield lines above the header that say something; the last one may name a dimension."""
+    for number, line in enumerate(lines[: len(lines) - is_dimension], 1):
+        text = line.strip(MARKS + '" ')
+        if re.search(r"\w", text):
+            yield number, text
+
+
 def _rows(
     path: str, text: str, delimiter: str, skipped: int, width: int, waiting: list[Note]
 ) -> Iterator[tuple[int, list[str]]]:
@@ -330,9 +357,8 @@ def _rows(
             cells = [cell.strip() for cell in row]
             if reader.line_num <= skipped or not any(cells):
                 continue
-            is_note = width > 1 and sum(map(bool, cells)) == 1 and bool(cells[0])
-            if is_note:
-                waiting.append((reader.line_num, cells[0]))
+            if width > 1 and _is_note(cells, width):
+                waiting.append((reader.line_num, f"{delimiter} ".join(filter(None, cells))))
                 continue
             if len(cells) < width or any(cells[width:]):
                 raise InputError(
@@ -347,6 +373,21 @@ def _rows(
             yield reader.line_num, cells[:width]
     except csv.Error as error:
         raise InputError(f"{path}: line {reader.line_num}: {error}") from error
+
+
+def _is_note(cells: Sequence[str], width: int) -> bool:
+    """Return whether a line is a note and no row of data: text alone, and no number behind it.
+
+    A line of too few or too many cells may be a row with a slip, so a number in it is no note's,
+    unless it is a year or a threshold.
+    """
+    if not cells[0]:
+        return False
+    if not any(cells[1:]) or _NOTE.fullmatch(cells[0]):
+        return True
+    is_row = len(cells) == width or (len(cells) > width and not any(cells[width:]))
+    others = [without_thresholds(cell).strip() for cell in cells[1:]]
+    return not is_row and not any(map(_VALUE.match, filter(None, others)))
 
 
 def _roles(header: Sequence[str], variable: Variable | None) -> dict[int, str] | None:
@@ -539,11 +580,11 @@ def _wide(
     first, last = _value_columns(name, header, rows, rules, content)
     forced = find_declared(header, declared.dimension)
     values = [at for at in range(first, last) if at in forced or not is_percent_name(header[at])]
-    questions = [
-        ask_for_column(name, header[at], "Its percentages may tell of hidden counts.", "irrelevant")
+    percents = {
+        header[at]: [cells[at] for _, cells in rows]
         for at in range(first, last)
         if at not in values
-    ]
+    }
     if not values:
         raise InputError(f"{name} has percentages alone, and no counts")
     taken = dict.fromkeys(range(first, last), "count")
@@ -586,9 +627,6 @@ def _wide(
         ColumnUse(header[at], kind, f"{across} = {label}" if across else "")
         for at, label in zip(values, labels, strict=True)
     ]
-    uses += [
-        ColumnUse(header[at], "not understood") for at in range(first, last) if at not in values
-    ]
     return TableRead(
         name,
         cells,
@@ -599,7 +637,8 @@ def _wide(
         columns,
         tuple(uses),
         {dimension: tuple(words) for dimension, words in margins.items() if words},
-        tuple(questions),
+        labels_across=tuple(labels),
+        percents_across=percents,
     )
 
 

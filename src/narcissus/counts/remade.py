@@ -20,7 +20,7 @@ from narcissus._validation import one_of
 from narcissus._visible import visible
 from narcissus.counts.marks import Meaning, Rules, read_number
 from narcissus.counts.people import MOST_PEOPLE, agrees
-from narcissus.counts.reading import Cell, Statistic, Variable
+from narcissus.counts.reading import Cell, CellShare, Statistic, Variable
 from narcissus.counts.system import Dimension, Ints, Structure, dimensions_of, places_of, selection
 from narcissus.errors import InputError
 
@@ -45,7 +45,8 @@ class AsPublished:
     tables that print so few; cells with a mark that says nothing stay suppressed. A count is
     printed as a range that its table prints, is rounded as declared, or is perturbed by fresh keys:
     each person has one, and their sum is the key of a cell. Means, medians and totals are rounded
-    to as many decimals, and hidden where the count is, but in tables that show them there.
+    to as many decimals, and hidden where the count is, but in tables that show them there. So are
+    percentages and rates.
     """
 
     cells: Sequence[Cell]
@@ -78,7 +79,9 @@ class AsPublished:
         """What published statistics are about; people need its column for them to be made again."""
         return self.structure.variable if any(cell.statistics for cell in self.cells) else None
 
-    def _inside(self, people: pd.DataFrame) -> tuple[Ints, int, Iterator[Any]]:
+    def _inside(
+        self, people: pd.DataFrame, cells: Sequence[Cell] | None = None
+    ) -> tuple[Ints, int, Iterator[Any]]:
         """Return each person's combination of labels, their number, and those of each cell."""
         each = self._dimensions
         places = [places_of(people[name], one, variable=self.structure.variable)
@@ -89,7 +92,7 @@ class AsPublished:
         leaf = dict(zip(each, np.unravel_index(rows, shape) if each else (), strict=True))
 
         def inside() -> Iterator[Any]:
-            for cell in self.cells:
+            for cell in self.cells if cells is None else cells:
                 is_in = np.ones(len(rows), bool)
                 for name, leaves in selection(cell, each, self.structure).items():
                     is_in &= np.isin(leaf[name], leaves)
@@ -114,7 +117,45 @@ class AsPublished:
                 table = self._tables[cell.file]
                 statistics = table.statistics(cell, told, np.sort(values[is_in[own]]).tolist())
             found.append(replace(cell, count=told, statistics=statistics))
+        return self._with_shares(found, people)
+
+    @cached_property
+    def _wholes(self) -> list[Cell | None]:
+        """What each cell's percentage is a share of, where its table prints one there."""
+        found: list[Cell | None] = []
+        for cell in self.cells:
+            share = self._tables[cell.file].share_of(cell)
+            whole = None if share is None else replace(cell, labels=share.whole, share=share)
+            found.append(whole)
         return found
+
+    def _with_shares(self, made: list[Cell], people: pd.DataFrame) -> list[Cell]:
+        """Return cells with percentages of other people, where cells were printed with them."""
+        if not any(self._wholes):
+            return made
+        parts = self._counts(self.cells, people)
+        wholes = self._counts([one or cell for one, cell in zip(self._wholes, self.cells,
+                              strict=True)], people)  # fmt: skip
+        found: list[Cell] = []
+        for cell, one, part, count in zip(made, self._wholes, parts, wholes, strict=True):
+            share = None if one is None else one.share
+            number = Fraction(count) if share is None or share.number is None else share.number
+            is_hidden = cell.count.kind == "suppressed"
+            if share is None or not number or (
+                is_hidden and not self._tables[cell.file].shows_hidden_shares
+            ):
+                found.append(replace(cell, share=None))
+                continue
+            unit = 2 * share.half
+            value = floor(part / number / unit + Fraction(1, 2)) * unit
+            found.append(replace(cell, share=replace(share, value=value)))
+        return found
+
+    def _counts(self, cells: Sequence[Cell], people: pd.DataFrame) -> list[int]:
+        """Count the people of cells."""
+        own, many, inside = self._inside(people, cells)
+        sizes = np.bincount(own, minlength=many)
+        return [int(sizes[is_in].sum()) for is_in in inside]
 
     def _printed(self, cell: Cell, count: int, key: float, rng: np.random.Generator) -> Meaning:
         """Return what is printed of a count, where another one was printed in its place."""
@@ -165,6 +206,8 @@ class AsPublished:
                     f"{cell.place}: {cell.printed!r} is printed, and {count:,} of the people are "
                     "there: the tables are about other people, or were made in another way"
                 )
+            if cell.share is not None:
+                self._require_share(cell, cell.share, count, people)
             some = [] if values is None else np.sort(values[is_in[own]]).tolist()
             for name, printed in cell.statistics.items() if values is not None else ():
                 if not agrees(name, printed, some):
@@ -173,6 +216,21 @@ class AsPublished:
                         "not that of these people: the tables are about other people, or were "
                         "rounded in another way (`decimals`)"
                     )
+
+
+    def _require_share(
+        self, cell: Cell, share: CellShare, count: int, people: pd.DataFrame
+    ) -> None:
+        """Refuse a percentage that is not that of the people."""
+        number = share.number
+        if number is None:
+            number = Fraction(self._counts([replace(cell, labels=share.whole)], people)[0])
+        low, high = share.ends
+        if not low * number <= count <= high * number:
+            raise InputError(
+                f"{cell.place}: the percentage of this row is not that of the {count:,} people "
+                f"who are there, of {number}: the tables are about other people, or it is of others"
+            )
 
 
 class _PrintedTable:
@@ -195,11 +253,26 @@ class _PrintedTable:
             one for _, one in sorted(spans.items())
             if not any(one.low <= n.low and (n.high or 0) <= (one.high or 0) for n in numbers)
         ]  # fmt: skip
+        shares = [(cell, cell.share) for cell in cells if cell.share is not None]
+        self.shows_hidden_shares = any(cell.count.kind == "suppressed" for cell, _ in shares)
+        self._shares = {
+            frozenset(cell.labels) - frozenset(share.whole): share for cell, share in shares
+        }
         self._statistics: dict[str, int] = {}
         self._shows_hidden = False
         for cell in cells:
             self._statistics |= {name: one.places for name, one in cell.statistics.items()}
             self._shows_hidden |= bool(cell.statistics) and cell.count.kind == "suppressed"
+
+    def share_of(self, cell: Cell) -> CellShare | None:
+        """Return the printed share of a cell, or what one that was hidden would be of."""
+        if cell.share is not None or cell.count.kind != "suppressed" or self.shows_hidden_shares:
+            return cell.share
+        for margin, share in self._shares.items():
+            if share.number is None and margin <= set(cell.labels):
+                whole = {k: v for k, v in cell.labels.items() if k not in margin}
+                return replace(share, whole=whole)
+        return None
 
     def span(self, count: int) -> Meaning | None:
         """Return the range that the table prints of a count; None: it prints a number."""

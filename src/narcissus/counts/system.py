@@ -12,10 +12,10 @@ still holds, but may be wider than necessary (`System.exact` is false).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import combinations, pairwise
-from math import prod
+from math import ceil, floor, prod
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,8 @@ CROSSED = 5_000
 IN_CLIQUES = 60_000
 """Most cells of all cliques together; of tables by themselves, `MOST`."""
 MOST = 2_000_000
+LARGEST_SUM = 1 << 38
+"""Most that a row of a share may sum to, so that it stays below what stands for no limit."""
 OTHER = "(other)"
 
 
@@ -222,7 +224,7 @@ def places_of(
 class System:
     """Limits of sums: row i is about published cell i, rows beyond these link blocks."""
 
-    matrix: Any  # csr_array of int64, shape (rows, unknowns)
+    matrix: Any  # csr_array of whole factors, shape (rows, unknowns)
     low: Ints
     high: Ints  # BIG: no limit
     sizes: Ints  # of unknowns: how many finest cells are one, since no table tells them apart
@@ -254,10 +256,17 @@ def build(
     blocks, exact = _blocks(used, chosen, zeros, dimensions, crossed_at_most)
     crossed = [_Crossed(block, dimensions, used, chosen, zeros) for block in blocks]
     rows: list[Ints] = []
+    wholes: list[Ints] = []
     begin = np.cumsum([0, *(one.count for one in crossed)])
-    for about, one in zip(used, chosen, strict=True):
+    for cell, about, one in zip(cells, used, chosen, strict=True):
         at = next(i for i, block in enumerate(blocks) if about <= set(block))
         rows.append(begin[at] + crossed[at].select(one))
+        share, whole = cell.share, rows[-1]
+        if share is not None and share.number is None:
+            about_whole = selection(replace(cell, labels=share.whole), dimensions, given)
+            whole = begin[at] + crossed[at].select(about_whole)
+        wholes.append(whole)
+    most = max([1, *high[high < BIG].tolist()])
     known = {
         frozenset((name, int(leaves[0])) for name, leaves in one.items()): int(low[at])
         for at, one in enumerate(chosen)
@@ -273,6 +282,13 @@ def build(
         rows.append(row)
         signs.append(sign)
         above.append((1, BIG))
+    for row, sign, low_end, high_end in _of_shares(cells, list(rows[: len(cells)]), wholes):
+        if np.abs(sign).max(initial=0) * most * len(row) > LARGEST_SUM:
+            exact = False  # without the row, limits hold
+            continue
+        rows.append(row)
+        signs.append(sign)
+        above.append((low_end, high_end))
     matrix = csr_array(
         (np.concatenate(signs), np.concatenate(rows), np.cumsum([0, *map(len, rows)])),
         shape=(len(rows), int(begin[-1])), dtype=np.int64,
@@ -290,6 +306,30 @@ def build(
         [crossed[at].labels(k - begin[at]) for at, k in zip(block, kept.tolist(), strict=True)],
         exact, len(blocks) == 1, finest, each,
     )  # fmt: skip
+
+
+def _of_shares(
+    cells: Sequence[Cell], rows: Sequence[Ints], wholes: Sequence[Ints]
+) -> Iterator[tuple[Ints, Ints, int, int]]:
+    """Yield unknowns, factors and limits of rows that hold printed shares to their wholes.
+
+    A share above 0 is that of a person or more.
+    """
+    for cell, row, whole in zip(cells, rows, wholes, strict=True):
+        share, ones = cell.share, np.ones(len(row), np.int64)
+        if share is None:
+            continue
+        low, high = share.ends
+        if share.number is not None:
+            yield row, ones, ceil(low * share.number), floor(high * share.number)
+            continue
+        if low > 0:
+            yield row, ones, 1, BIG
+        is_in = np.isin(whole, row)
+        for end, sign in ((low, 1), (high, -1)):
+            factors = is_in * end.denominator - np.full(len(whole), end.numerator)
+            some = factors != 0
+            yield whole[some], sign * factors[some], 0, BIG
 
 
 def _of_keys(

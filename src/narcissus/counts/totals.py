@@ -21,6 +21,7 @@ from narcissus._visible import visible
 from narcissus.counts.marks import Meaning, Rules
 from narcissus.counts.reading import Cell, Variable
 from narcissus.counts.system import Structure
+from narcissus.errors import InputError
 from narcissus.rows import Unaccounted
 
 ODDS = 1000.0
@@ -61,11 +62,13 @@ class FoundLabels:
     totals: by dimension, labels that stand for all people.
     parents: by dimension, the group of each label.
     questions: labels that may be totals or groups, as far as hidden numbers show.
+    overlapping: dimensions of which some labels hold others, and it is open which.
     """
 
     totals: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     parents: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     questions: tuple[Unaccounted, ...] = ()
+    overlapping: frozenset[str] = frozenset()
 
     def joined(self, later: FoundLabels) -> FoundLabels:
         """Return these totals and groups with those that were found later, and its questions."""
@@ -73,7 +76,12 @@ class FoundLabels:
             name: tuple(dict.fromkeys((*self.totals.get(name, ()), *later.totals.get(name, ()))))
             for name in {**self.totals, **later.totals}
         }
-        return FoundLabels(totals, {**self.parents, **later.parents}, later.questions)
+        parents = {**self.parents, **later.parents}
+        return FoundLabels(totals, parents, later.questions, later.overlapping)
+
+    def without_overlaps(self, cells: Sequence[Cell]) -> list[Cell]:
+        """Return cells that print no sum over a dimension of which some labels hold others."""
+        return [cell for cell in cells if self.overlapping <= set(cell.labels)]
 
     def without_totals(self, cells: Iterable[Cell]) -> list[Cell]:
         """Return cells in which a label that is a total is a margin."""
@@ -100,14 +108,16 @@ def find_labels(
     parents: dict[str, dict[str, str]] = {}
     questions: dict[tuple[str, str], Unaccounted] = {}
     is_hidden = any(cell.count.kind != "exact" for cell in cells)
+    overlapping: set[str] = set()
     for (file, name), rows in _tables(cells, structure).items():
-        if name in flat:
-            continue
         within = {part.dimension for part in structure.within.get(file, ())}
         declared = structure.parents.get(name, {})
         search = _LabelSums(
             file, name, rows, rules, declared, is_open=name in {*structure.others, *within}
         )
+        search.require_parts(is_flat=name in flat)
+        if name in flat:
+            continue
         label = search.total()
         tree = {} if declared or label else search.groups()
         label = label or search.root(tree)
@@ -120,6 +130,10 @@ def find_labels(
         if label is None and not declared:
             near = search.nearly_total(tree)
             questions |= {(name, question.subject): question for question in near}
+        if search.exceeds_margin(tree) and (question := search.ask_for_groups(tree)):
+            overlapping.add(name)
+            questions[name, question.subject] = question
+            continue
         if is_hidden and name not in within and not declared:
             questions |= {(name, question.subject): question for question in search.questions(tree)}
     known = {(name, label) for name, labels in totals.items() for label in labels}
@@ -129,7 +143,8 @@ def find_labels(
         if (tree := {k: v for k, v in each.items() if not {(name, k), (name, v)} & known})
     }
     left = [q for (name, _), q in questions.items() if not _is_settled(q, name, totals, parents)]
-    return FoundLabels({k: tuple(sorted(v)) for k, v in totals.items()}, parents, tuple(left))
+    found = {name: tuple(sorted(labels)) for name, labels in totals.items()}
+    return FoundLabels(found, parents, tuple(left), frozenset(overlapping))
 
 
 def _is_settled(
@@ -218,6 +233,70 @@ class _LabelSums:
         self._rows = [
             {label: _ends(count) for label, count in rows.items()} for rows in contexts.values()
         ]
+
+    def require_parts(self, *, is_flat: bool) -> None:
+        """Refuse a declaration that labels are no sums of others where sums show that they are.
+
+        Raises `InputError`, with the label and its parts.
+        """
+        parts, self._parts = self._parts, set[str]()
+        if not is_flat and not parts:
+            return
+        label = self.total() if len(self.labels) > 2 else None
+        tree = {} if label or self.exceeds_margin({}) else self.groups()
+        self._parts = parts
+        wholes = [label] if label else list(dict.fromkeys(tree.values()))
+        wrong = [whole for whole in wholes if is_flat or whole in parts]
+        if wrong:
+            whole = wrong[0]
+            members = [one for one in self.labels if tree.get(one, label) == whole and one != whole]
+            option = f"--flat {self.name}" if is_flat else f"--part {whole}"
+            raise InputError(
+                f"{visible(self.file)}: `{visible(option)}` is declared, and the numbers of "
+                f"{visible(whole)} are the sums of {', '.join(map(visible, members[:6]))}: a "
+                f"coincidence has a chance of less than 1 in {ODDS:,.0f}. Leave it out"
+            )
+
+    def exceeds_margin(self, groups: Mapping[str, str]) -> bool:
+        """Return whether labels that are in no group have more people than a printed total."""
+        tops = [label for label in self.labels if label not in groups]
+        return any(
+            self._sum(row, [label for label in tops if label in row])[0] > row[None][1]
+            for row in self._rows
+            if None in row
+        )
+
+    def ask_for_groups(self, groups: Mapping[str, str]) -> Unaccounted | None:
+        """Ask which labels hold others, where all together exceed the total; None: none may."""
+        tree = dict(groups)
+        while self.exceeds_margin(tree):
+            tops = [label for label in self.labels if label not in tree]
+            ways = [(label, parts) for label in tops for parts in self._possible(label, tops)]
+            if not ways:
+                return None
+            whole, parts = ways[0]
+            tree |= dict.fromkeys(parts, whole)
+        wholes = [whole for whole in dict.fromkeys(tree.values()) if whole not in groups.values()]
+        ways = [self._tree_option(whole, [k for k in tree if tree[k] == whole]) for whole in wholes]
+        return Unaccounted(
+            subject=f"dimension `{visible(self.name)}` of {visible(self.file)}",
+            reason="Its labels together exceed the printed total, so some hold others.",
+            declaration=visible("what holds what, such as " + " and ".join(ways)),
+        )
+
+    def _possible(self, label: str, tops: Sequence[str]) -> Iterator[list[str]]:
+        """Yield labels that may be the parts of a label, by names first, then by place."""
+        if label in self._parts:
+            return
+        named = [parts for parts, _ in self._named(label) if set(parts) <= set(tops)]
+        for parts in (*named, *self._runs(label, tops)):
+            if self._weigh(label, parts) > -inf:
+                yield parts
+
+    def _tree_option(self, whole: str, parts: Sequence[str]) -> str:
+        """Return the option that declares the parts of a label."""
+        value = f"{self.name}:{whole}={','.join(parts)}"
+        return f'`--hierarchy "{value}"`' if " " in value else f"`--hierarchy {value}`"
 
     def drop(self, label: str) -> None:
         """Take a label for the margin."""
@@ -509,7 +588,7 @@ class _LabelSums:
             for parts, _ in self._named(label):
                 if self._weigh(label, parts) > -inf and not set(parts) & self._parts:
                     words = ", ".join(map(visible, parts[:3]))
-                    yield self._ask(label, f"the sum of {words}{' ...' * (len(parts) > 3)}")
+                    yield self._ask(label, f"the sum of {words}{' ...' * (len(parts) > 3)}", parts)
         yield from self._overlaps(settled)
 
     def _overlaps(self, settled: set[str]) -> Iterator[Unaccounted]:
@@ -522,7 +601,8 @@ class _LabelSums:
         last: tuple[int, str] | None = None
         for (low, high), label in spans:
             if last is not None and low <= last[0]:
-                yield self._ask(label, f"about people whom `{visible(last[1])}` counts, too")
+                text = f"about people whom `{visible(last[1])}` counts, too"
+                yield self._ask(label, text, ["PART", "PART"])
                 return
             if last is None or high > last[0]:
                 last = (high, label)
@@ -537,17 +617,19 @@ class _LabelSums:
         weights = self._candidates()
         label = max(weights, key=weights.__getitem__, default="LABEL")
         example = f", such as `{visible(label)}`" if weights else ""
+        ways = ((one, parts) for one in self.labels for parts in self._possible(one, self.labels))
+        whole, parts = next(ways, ("WHOLE", ["PART", "PART"]))
         return Unaccounted(
             subject=f"dimension `{visible(self.name)}` of {visible(self.file)}",
             reason=f"No total is printed, unless one label is the sum of others{example}.",
             declaration=visible(
-                f"`--total {label}`, `--hierarchy {self.name}=FILE` or `--flat {self.name}`"
+                f"`--total {label}`, {self._tree_option(whole, parts)} or `--flat {self.name}`"
             ),
         )
 
-    def _ask(self, label: str, what: str) -> Unaccounted:
+    def _ask(self, label: str, what: str, parts: Sequence[str]) -> Unaccounted:
         return Unaccounted(
             subject=f"{_subject(label, self.name)} in {visible(self.file)}",
             reason=f"Its numbers may be {what}.",
-            declaration=visible(f"`--hierarchy {self.name}=FILE` or `--part {label}`"),
+            declaration=visible(f"{self._tree_option(label, parts)} or `--part {label}`"),
         )

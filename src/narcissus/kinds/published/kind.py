@@ -80,6 +80,9 @@ class TablesDetail(Fact):
     cells: Positive
     hidden: Count
     hidden_determined: Count
+    hidden_open: Count = Field(
+        default=0, description="Hidden cells of which it was not settled whether they are."
+    )
     data_sets: Count | None = Field(description="Consistent ones, as far as counted.")
     all_counted: bool
     notes: tuple[str, ...]
@@ -300,7 +303,7 @@ def _known_groups(
         return
     hidden = sum(one.determined and 1 <= one.low < work.below for one in audit.hidden)
     many = len(groups) + hidden * (not work.tables.are_labels_open)
-    is_open = any(not one.exact and not one.determined for one in audit.hidden)
+    is_open = any(one.may_be_within(1) for one in audit.hidden)
     is_open |= work.tables.are_labels_open
     high = None if audit.groups_left or is_open else many
     why = audit.groups_left or "limits of hidden cells may be narrower than shown" * is_open
@@ -390,7 +393,7 @@ def _detail(
     played: TablesPlayed | None,
     groups: Sequence[CellLimits],
 ) -> TablesDetail:
-    hidden, threat = audit.hidden, work.study.threat
+    hidden, threat, is_open = audit.hidden, work.study.threat, work.tables.are_labels_open
     more: dict[str, Any] = {}
     if threat is not None:
         more = {"secret": threat.secret, "known": tuple(threat.known)}
@@ -399,7 +402,8 @@ def _detail(
         more |= {name: getattr(played, name) for name in names}
     return TablesDetail(
         tables=len({cell.file for cell in work.cells}), cells=len(work.cells), hidden=len(hidden),
-        hidden_determined=sum(one.determined for one in hidden),
+        hidden_determined=0 if is_open else sum(one.determined for one in hidden),
+        hidden_open=sum(is_open or one.may_be_within(1) for one in hidden),
         data_sets=audit.data_sets, all_counted=audit.all_counted, notes=audit.notes,
         layout=tuple(line for layout in work.tables.layouts for line in layout.lines()),
         small=work.below or 0,
@@ -409,8 +413,17 @@ def _detail(
 
 def _as_key(question: Unaccounted) -> Unaccounted:
     """Return a question whose answer is a key of the study file."""
-    keys = re.sub(r"`--(\w+) (.+?)`", r'`\1 = ["\2"]`', question.declaration)
+    keys = re.sub(r"`--([\w-]+) (.+?)`", _key_of, question.declaration)
     return question.model_copy(update={"declaration": f"{keys} in `[made]`"})
+
+
+def _key_of(option: re.Match[str]) -> str:
+    """Return the key of a study file behind an option and its value."""
+    key = {"round": "rounded"}.get(option[1], option[1].replace("-", "_"))
+    value = option[2].strip('"')
+    if key == "below":
+        return f"`{key} = {value}`"
+    return f'`{key} = "{value}"`' if key in ("rounded", "cell_key") else f'`{key} = ["{value}"]`'
 
 
 def _hidden(one: CellLimits) -> StudyRow:

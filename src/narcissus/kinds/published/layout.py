@@ -54,9 +54,12 @@ def _recovered(detail: TablesDetail) -> str:
         return "No count is hidden."
     if detail.hidden_determined == detail.hidden:
         return f"All {detail.hidden:,} hidden counts can be recomputed exactly."
+    is_open = bool(detail.unaccounted) or detail.hidden_open > 0
+    if not detail.hidden_determined and is_open:
+        return "Whether hidden counts can be recomputed exactly is not decided."
     if not detail.hidden_determined:
         return "No hidden count can be recomputed exactly."
-    many = f"{detail.hidden_determined:,} of {detail.hidden:,}"
+    many = f"{'At least ' * is_open}{detail.hidden_determined:,} of {detail.hidden:,}"
     return f"{many} hidden counts can be recomputed exactly."
 
 
@@ -67,7 +70,7 @@ def _hardest(case: StudyJudgement) -> str:
     if sure.value > 0:
         people = of_100(sure.value, "down")
         text += f" The {detail.secret} of {people} people follows with certainty."
-    elif not detail.hidden_determined:
+    elif not detail.hidden_determined and not detail.unaccounted:
         text += f" Nobody was found whose {detail.secret} follows with certainty."
     return text[:-1] + _may(case, "find more") + "."
 
@@ -76,7 +79,7 @@ def _of_certain(case: StudyJudgement) -> dict[str, Any]:
     """Return the sentences where the number of people whose secret is certain decided."""
     detail, sure = case.detail, _one(case, CERTAIN)
     most = None
-    if sure.quantity.high is not None:
+    if sure.quantity.high is not None and not detail.unaccounted:
         most = Reach(f"The tables leave a doubt about the {detail.secret} of all but {{}} people.",
                      sure.quantity.model_copy(update={"value": sure.quantity.high}))  # fmt: skip
     return {
@@ -97,13 +100,18 @@ def _known(detail: TablesDetail) -> str:
     return ", ".join(detail.known) or "nothing"
 
 
+def _may_be_more(case: StudyJudgement, row: StudyRow) -> bool:
+    """Check whether a number may be larger, by limits or by what was not accounted for."""
+    return row.quantity.high is None or bool(case.detail.unaccounted)
+
+
 def _determined(case: StudyJudgement) -> str:
     """Word the number of people who are determined."""
     row = _one(case, DETERMINED)
     if row.quantity.value is None:
         return "Whether the tables determine people with all labels was not settled."
     many = int(row.value)
-    least = "" if row.quantity.high is not None else "at least "
+    least = "at least " * _may_be_more(case, row)
     people = f"{least}{many:,} {'person' if many == 1 else 'people'}"
     return f"The tables alone settle all labels of {people}: how many, not who."
 
@@ -209,7 +217,7 @@ class PublishedTablesLayout(Layout):
         many = MISSING if row.quantity.value is None else f"{int(row.value):,}"
         found: list[Headline] = [(
             "People determined", many,
-            "no others" if row.quantity.high is not None else "at least", row.quantity.grade,
+            "at least" if _may_be_more(case, row) else "no others", row.quantity.grade,
         )]  # fmt: skip
         if name is None:
             return found
@@ -280,12 +288,19 @@ def _without_records(case: StudyJudgement) -> dict[str, Any]:
         "without": Reach("These numbers follow from the tables alone."),
         "with_it": with_it,
         "most": None,
-        "unlimited": "What attackers reach is unknown: it takes the people's records."
-        if not case.detail.people
-        else "This holds for every attacker: it follows from the tables.",
+        "unlimited": _unlimited(case.detail),
         "hardest": _recovered(case.detail),
         "notes": [_determined(case)] * bool(believed) + _nothing_printed(case.detail),
     }  # fmt: skip
+
+
+def _unlimited(detail: TablesDetail) -> str:
+    """Word what is known of other attackers, where no game was played."""
+    if not detail.people:
+        return "What attackers reach is unknown: it takes the people's records."
+    if detail.unaccounted:
+        return "An attacker may get more from what was not accounted for."
+    return "This holds for every attacker: it follows from the tables."
 
 
 def _may(case: StudyJudgement, more: str = "do better") -> str:
@@ -321,9 +336,13 @@ def _certain(case: StudyJudgement) -> list[Block]:
     detail: TablesDetail = case.detail
     counted = MISSING if detail.data_sets is None else f"{detail.data_sets:,}"
     more = "" if detail.all_counted or detail.data_sets is None else " or more"
+    least = "at least " * (bool(detail.unaccounted) or detail.hidden_open > 0)
     facts = [
         ("Tables, cells", f"{detail.tables:,}, {detail.cells:,}"),
-        ("Hidden cells, of which determined", f"{detail.hidden:,}, {detail.hidden_determined:,}"),
+        (
+            "Hidden cells, of which determined",
+            f"{detail.hidden:,}, {least}{detail.hidden_determined:,}",
+        ),
         ("Data sets consistent with all tables", f"{counted}{more}"),
         ("People", _determined(case)),
     ]

@@ -14,6 +14,7 @@ from pydantic import Field, field_validator, model_validator
 
 from narcissus._validation import one_of
 from narcissus.counts import Publication, WantedSecret
+from narcissus.counts.declared import split_hierarchy
 from narcissus.counts.posterior import STEPS
 from narcissus.study.sections import Approval, FileSection, PlayedRun
 
@@ -113,9 +114,7 @@ class PublishedTablesStudy(FileSection):
 
     def declared(self, folder: Path) -> Publication:
         """Return how the tables were made, with the files that are named beside the study."""
-        parts = [text.partition("=") for text in self.made.hierarchy]
-        trees = [f"{name}={folder / file.strip()}" if file.strip() else name
-                 for name, _, file in parts]  # fmt: skip
+        trees = [_beside(text, folder) for text in self.made.hierarchy]
         key = self.made.cell_key
         return replace(self.made, hierarchy=trees, cell_key=None if key is None else folder / key)
 
@@ -135,6 +134,14 @@ class PublishedTablesStudy(FileSection):
         if self.data.people is not None and self.threat is None:
             raise ValueError("`data.people` needs [threat]: name `secret` and `known`")
         return self
+
+
+def _beside(text: str, folder: Path) -> str:
+    """Return a declared hierarchy whose file is in a folder."""
+    name, _, file = text.partition("=")
+    if split_hierarchy(text) is not None or not file.strip():
+        return text
+    return f"{name}={folder / file.strip()}"
 
 
 class TablesPolicy(FileSection):
