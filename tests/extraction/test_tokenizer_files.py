@@ -101,3 +101,36 @@ def test_the_library_reads_what_is_let_through(pattern):
     made = changed(PATTERN, pattern) | {"model": {"type": "BPE", "vocab": {}, "merges": []}}
     made["added_tokens"] = []
     tokenizers.Tokenizer.from_str(json.dumps(checked_tokenizer(made, "m")))
+
+
+def replacing(*pairs):
+    made = [{"type": "Replace", "pattern": p, "content": c} for p, c in pairs]
+    return changed(("normalizer", "normalizers"), made)
+
+
+def test_texts_that_grow_at_each_replacement_are_refused():
+    """Three replacements of a letter by thousands made gigabytes of a sentence."""
+    bombs = [
+        replacing(({"String": "e"}, "q" * 5000)),
+        replacing(*[({"String": "e"}, "e" * 5)] * 3),
+        replacing(({"Regex": ""}, "x" * 64)),
+        replacing(({"String": ""}, "x" * 64)),
+        changed(("decoder",), {"type": "Replace", "pattern": {"String": "e"}, "content": "q" * 99}),
+    ]
+    for bomb in bombs:
+        with pytest.raises(InputError, match="grow at each step"):
+            checked_tokenizer(bomb, "m")
+
+
+def test_replacements_of_published_tokenizers_are_read():
+    made = replacing(
+        *[
+            ({"String": "``"}, '"'),
+            ({"String": "''"}, '"'),
+            ({"String": " "}, "\N{LOWER ONE EIGHTH BLOCK}"),
+        ]
+        * 5,
+        ({"Regex": " {2,}"}, " "),
+        ({"String": "\n"}, "<|n|>"),
+    )
+    assert checked_tokenizer(made, "m") == made

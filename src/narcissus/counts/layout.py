@@ -305,7 +305,9 @@ class _Columns:
         options = [f"`--{way}`" for way in ways]
         # whoever declares percentages of these counts irrelevant declares something false
         is_of_counts = bool(read.of) or isinstance(read, _AskForOthers)
-        options += [] if is_of_counts else [f"`--irrelevant {name}` if they are not of these counts"]
+        options += (
+            [] if is_of_counts else [f"`--irrelevant {name}` if they are not of these counts"]
+        )
         self.found.questions.append(
             Unaccounted(
                 subject=f"column `{visible(name)}` of {visible(self.table.file)}",

@@ -7,6 +7,7 @@ numbers by their size, and its patterns by their syntax. What is read afterwards
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from typing import Any, cast
@@ -15,6 +16,8 @@ from narcissus.errors import InputError
 
 LONGEST_PATTERN = 2**14
 """Most characters of a pattern."""
+MOST_GROWTH = 64
+"""Times by which all replacements of a tokenizer together may lengthen a text."""
 LARGEST_ID = 2**24
 """Every number of a token is below."""
 _PARTS = {
@@ -58,7 +61,8 @@ def checked_tokenizer(content: Mapping[str, Any], where: str) -> dict[str, Any]:
 
     where: the folder, for messages.
     Raises InputError: it has another part, a number of a token of `LARGEST_ID` or more, or a
-        pattern that is more than characters, their classes, groups, repetitions and looks around.
+        pattern that is more than characters, their classes, groups, repetitions and looks around;
+        or it writes a text `MOST_GROWTH` times as long or longer.
     """
     if unknown := sorted(content.keys() - _PARTS.keys() - _OTHERS):
         raise _refused(where, f"has the part `{str(unknown[0])[:80]}`")
@@ -71,6 +75,9 @@ def checked_tokenizer(content: Mapping[str, Any], where: str) -> dict[str, Any]:
         _check(token, set(), where)
     for name in ("truncation", "padding"):
         _check(content.get(name), set(), where)
+    for name in ("normalizer", "pre_tokenizer", "decoder"):
+        if _growth(content.get(name)) > MOST_GROWTH:
+            raise _refused(where, "replaces characters by texts that grow at each step")
     return dict(content)
 
 
@@ -90,6 +97,24 @@ def _check(value: Any, kinds: set[str], where: str) -> None:
             _check(inner, kinds, where)
     elif isinstance(value, int) and not -LARGEST_ID < value < LARGEST_ID:
         raise _refused(where, f"has the number {value:,}")
+
+
+def _growth(part: Any) -> int:
+    """Bound how many times as long a text is after all replacements within a part."""
+    if isinstance(part, list):
+        return math.prod(map(_growth, cast("list[Any]", part)))
+    if not isinstance(part, dict):
+        return 1
+    entries = cast("dict[str, Any]", part)
+    kind = entries.get("type")
+    if kind == "Replace":
+        written, pattern = len(str(entries.get("content", ""))), entries.get("pattern")
+        text = cast("dict[str, Any]", pattern).get("String") if isinstance(pattern, dict) else None
+        # an expression may match between any two characters
+        return max(1, math.ceil(written / len(text))) if text else 1 + written
+    if kind in ("Prepend", "Metaspace"):
+        return 1 + len(str(entries.get("prepend", entries.get("replacement", ""))))
+    return math.prod(map(_growth, entries.values()))
 
 
 def _check_pattern(pattern: Any, where: str) -> None:
