@@ -113,7 +113,7 @@ def test_texts_that_grow_at_each_replacement_are_refused():
     bombs = [
         replacing(({"String": "e"}, "q" * 5000)),
         replacing(*[({"String": "e"}, "e" * 5)] * 3),
-        replacing(({"Regex": ""}, "x" * 64)),
+        replacing(({"Regex": "e?"}, "x" * 64)),
         replacing(({"String": ""}, "x" * 64)),
         changed(("decoder",), {"type": "Replace", "pattern": {"String": "e"}, "content": "q" * 99}),
     ]
