@@ -568,11 +568,7 @@ def _hardest(case: GameJudgement, member: str) -> str:
         return "Data are drawn in one way here, so there are no groups to compare."
     if case.needed is None:
         return f"These trials hit data of {member} hardest. Other data may be hit harder."
-    won, lost = case.top.value, case.top.baseline or 0.0
-    return (
-        f"No data are hit harder than those of {member}{_among(case)}. Attempts succeed "
-        f"{of_100(won)} times, and {of_100(lost)} times on fresh data."
-    )
+    return f"No data are hit harder than those of {member}{_among(case)}."
 
 
 def _part(part: Any) -> str:

@@ -24,7 +24,7 @@ from scipy.special import gammaln
 
 from narcissus._random import child
 from narcissus.kinds.table.experiment import Experiment
-from narcissus.kinds.table.held_out import FEWEST, FITTED, TESTED, RowGuesses, guessed
+from narcissus.kinds.table.held_out import FEWEST, FITTED, TESTED, RowGuesses, Rows, guessed
 from narcissus.kinds.table.population import HELD_OUT, settings_of
 from narcissus.kinds.table.trees import tree_chances
 from narcissus.mechanisms import Columns, Marginals
@@ -49,16 +49,17 @@ class OrderedRows:
     """
 
     experiment: Experiment | None
-    rows: Codes
+    rows: Rows
     sorted_by: tuple[str, ...] = ()
 
 
 def ordered_rows(experiment: Experiment) -> OrderedRows | None:
     """Return the first rows in the order of the file; None where there are few, or no order."""
     table, unknown = experiment.table, experiment.queries.unknown
-    rows = table.first_rows(FITTED + TESTED)
-    if rows is None or len(rows) < FEWEST:
+    first = table.first_rows(FITTED + TESTED)
+    if first is None or len(first) < FEWEST:
         return None
+    rows = np.ascontiguousarray(first, dtype=np.int32)
     by = [column for column in unknown if column in sorted_columns(rows)]
     names = tuple(table.names[column] for column in by)
     rest = tuple(column for column in unknown if column not in by)
@@ -81,7 +82,7 @@ def _about(experiment: Experiment, unknown: tuple[int, ...]) -> Experiment:
     )
 
 
-def neighbour_attempt(experiment: Experiment, rows: Codes, *, number: int) -> RowGuesses:
+def neighbour_attempt(experiment: Experiment, rows: Rows, *, number: int) -> RowGuesses:
     """Guess the last of some rows by those before them.
 
     number: Which stream of random numbers is taken.
