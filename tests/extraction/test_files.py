@@ -334,3 +334,13 @@ def test_the_folder_that_is_released_says_nothing_of_its_training(trained, tmp_p
     assert trained()
     (tmp_path / "model").rmdir()
     assert trained()
+
+
+@pytest.mark.parametrize("version", [b"\x03\x00", b"\x01\x01", b"\x09\x00"])
+def test_an_array_of_another_version_of_the_format_is_refused(tmp_path, version):
+    path = tmp_path / "a.npy"
+    np.save(path, np.zeros(3))
+    content = path.read_bytes()
+    path.write_bytes(content[:6] + version + content[8:])
+    with pytest.raises(InputError, match="version"):
+        arrays_of(path)

@@ -134,8 +134,10 @@ def _npy(file: IO[bytes], name: str, available: int) -> Header:
     read: Any = {
         (1, 0): np.lib.format.read_array_header_1_0,
         (2, 0): np.lib.format.read_array_header_2_0,
-    }.get(version, getattr(np.lib.format, "_read_array_header", None))
-    shape, _, kind = read(counted) if version in {(1, 0), (2, 0)} else read(counted, version)
+    }.get(version)
+    if read is None:  # version 3 is for names of columns, and arrays of numbers have none
+        raise BadContentError(f"its format has the version {version[0]}.{version[1]}, not 1 or 2")
+    shape, _, kind = read(counted)
     if kind.hasobject:
         raise BadContentError("an array of objects is a pickle")
     if any(n < 0 for n in shape) or kind.itemsize == 0:

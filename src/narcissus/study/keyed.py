@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from narcissus._files import read_bytes
+from narcissus._files import read_bytes, remedy
 from narcissus._folders import OpenedFolder, opened_folder
 from narcissus.errors import InputError, StoreError
 
@@ -59,7 +59,9 @@ def new_key(
         with opened_folder(folder, make=True) as place:
             write(place, name, f"{key.hex()}\n", private=True)
     except OSError as error:
-        raise StoreError(f"cannot keep the key in {folder / name}: {error}") from error
+        raise StoreError(
+            f"cannot keep the key in {folder / name}: {error.strerror or error}; {remedy(error)}"
+        ) from error
     return key
 
 
