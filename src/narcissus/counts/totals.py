@@ -87,13 +87,15 @@ class FoundLabels:
         """Return cells in which a label that is a total is a margin."""
         kept: list[Cell] = []
         for cell in cells:
-            labels = {
-                name: label
-                for name, label in cell.labels.items()
-                if label not in self.totals.get(name, ())
-            }
-            kept.append(replace(cell, labels=labels) if len(labels) < len(cell.labels) else cell)
+            labels, share = self._without(cell.labels), cell.share
+            if share is not None and len(self._without(share.whole)) < len(share.whole):
+                share = replace(share, whole=self._without(share.whole))
+            is_same = share is cell.share and len(labels) == len(cell.labels)
+            kept.append(cell if is_same else replace(cell, labels=labels, share=share))
         return kept
+
+    def _without(self, labels: Mapping[str, str]) -> dict[str, str]:
+        return {k: v for k, v in labels.items() if v not in self.totals.get(k, ())}
 
 
 def find_labels(
