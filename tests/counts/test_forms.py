@@ -129,7 +129,7 @@ def test_no_declaration_that_is_false_hides_a_percentage(tmp_path, seeds):
 
 
 def draw_small(seed):
-    """A table whose small group follows: a row is left out, or one that is hidden alone in a sum."""
+    """A table whose small group follows: its row is left out, or hidden alone in a sum."""
     rng = np.random.default_rng([9, seed])
     counts = rng.integers(10, 90, (3, int(rng.integers(2, 4))))
     at = tuple(int(rng.integers(n)) for n in counts.shape)

@@ -376,9 +376,7 @@ def _earlier(folder: Path, files: Sequence[Path]) -> list[Path]:
     return found
 
 
-def _text(
-    found: counts.TablesAudit, size: _Size, read: counts.PublishedTables
-) -> Iterator[str]:
+def _text(found: counts.TablesAudit, size: _Size, read: counts.PublishedTables) -> Iterator[str]:
     hidden = found.hidden
     files = len({one.cell.file for one in found.cells})
     yield (
@@ -408,9 +406,7 @@ def _text(
     yield from (f"\n{note}" for note in found.notes)
 
 
-def _how_many_determined(
-    hidden: Sequence[counts.CellLimits], read: counts.PublishedTables
-) -> str:
+def _how_many_determined(hidden: Sequence[counts.CellLimits], read: counts.PublishedTables) -> str:
     """Word how many hidden cells are known; without a fact in favour while something is open."""
     many = sum(one.determined for one in hidden)
     is_open = bool(read.unaccounted) or any(one.may_be_within(1) for one in hidden)

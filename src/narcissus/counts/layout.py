@@ -145,8 +145,8 @@ def understand(
     flat: dimensions of which no label is the sum of others.
     margins: of columns of percentages, the dimensions of whose labels together they are.
 
-    Raises `InputError` for declarations that numbers refute, percentages that contradict the counts,
-    and cells that appear twice.
+    Raises `InputError` for declarations that numbers refute, percentages that contradict the
+    counts, and cells that appear twice.
     """
     questions = [q for table in tables for q in (*table.columns.unaccounted, *table.unaccounted)]
     seconds = [second for table in tables for second in table.columns.second_names]
@@ -305,7 +305,9 @@ class _Columns:
         options = [f"`--{way}`" for way in ways]
         # whoever declares percentages of these counts irrelevant declares something false
         is_of_counts = bool(read.of) or isinstance(read, _AskForOthers)
-        options += [] if is_of_counts else [f"`--irrelevant {name}` if they are not of these counts"]
+        options += (
+            [] if is_of_counts else [f"`--irrelevant {name}` if they are not of these counts"]
+        )
         self.found.questions.append(
             Unaccounted(
                 subject=f"column `{visible(name)}` of {visible(self.table.file)}",

@@ -1,7 +1,7 @@
 """Whether labels may be groups and the parts of these, by a mixed integer program.
 
-Each label is a group or a part of one; a group is the sum of two parts or more, and the groups sum to
-the printed total. Where numbers are hidden, that may hold as well as that all labels are parts.
+Each label is a group or a part of one; a group is the sum of two parts or more, and the groups sum
+to the printed total. Where numbers are hidden, that may hold as well as that all labels are parts.
 """
 
 from __future__ import annotations

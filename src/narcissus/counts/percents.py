@@ -125,8 +125,8 @@ def use_percents(
     ]
     if not ways and margin:
         raise InputError(
-            f"no counts agree with percentages of all {' and '.join(map(visible, margin))}: correct "
-            "the dimension of --percent COLUMN=DIMENSION, or the numbers"
+            f"no counts agree with percentages of all {' and '.join(map(visible, margin))}: "
+            "correct the dimension of --percent COLUMN=DIMENSION, or the numbers"
         )
     if not ways:
         return PercentRead(cells, cells, why="They are no percentages of these counts.")
@@ -382,9 +382,7 @@ def _is_check(count: int, whole: Meaning) -> bool:
     return 2 * (whole.high - whole.low) < whole.high < LARGEST_COUNT
 
 
-def _are_of_printed(
-    cells: list[Cell], shares: Sequence[tuple[Fraction, Fraction] | None]
-) -> bool:
+def _are_of_printed(cells: list[Cell], shares: Sequence[tuple[Fraction, Fraction] | None]) -> bool:
     """Check whether percentages are of rounded or perturbed numbers: they tell no more than these.
 
     That holds where each is next to a printed number, and is that number's percentage.
