@@ -19,6 +19,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from narcissus._visible import visible
 from narcissus.counts.marks import Meaning, Rules
+from narcissus.counts.partitions import Ends, find_partition
 from narcissus.counts.reading import Cell, Variable
 from narcissus.counts.system import Structure
 from narcissus.errors import InputError
@@ -36,7 +37,6 @@ MOST_CODES = 500
 MOST_RUNS = 100
 """Labels of a dimension whose neighbours are tried."""
 Context = frozenset[tuple[str, str]]
-Ends = tuple[float, float]
 _UNKNOWN: Ends = (0.0, inf)
 _FREE = 1e9
 FEWEST_WHOLE = 100
@@ -87,13 +87,15 @@ class FoundLabels:
         """Return cells in which a label that is a total is a margin."""
         kept: list[Cell] = []
         for cell in cells:
-            labels = {
-                name: label
-                for name, label in cell.labels.items()
-                if label not in self.totals.get(name, ())
-            }
-            kept.append(replace(cell, labels=labels) if len(labels) < len(cell.labels) else cell)
+            labels, share = self._without(cell.labels), cell.share
+            if share is not None and len(self._without(share.whole)) < len(share.whole):
+                share = replace(share, whole=self._without(share.whole))
+            is_same = share is cell.share and len(labels) == len(cell.labels)
+            kept.append(cell if is_same else replace(cell, labels=labels, share=share))
         return kept
+
+    def _without(self, labels: Mapping[str, str]) -> dict[str, str]:
+        return {k: v for k, v in labels.items() if v not in self.totals.get(k, ())}
 
 
 def find_labels(
@@ -481,22 +483,29 @@ class _LabelSums:
         for begin in range(at - 2, -1, -1):
             yield list(tops[begin:at])
 
+    def _ends_of(
+        self, rows: Sequence[Mapping[str | None, Ends]], labels: Sequence[str]
+    ) -> tuple[Any, Any]:
+        """Return the least and the most of labels in rows, shape (rows, labels) each."""
+        ends = [[row.get(label, _UNKNOWN) for label in labels] for row in rows]
+        lows = np.array([[low for low, _ in row] for row in ends])
+        return lows, np.array([[min(high, _FREE) for _, high in row] for row in ends])
+
     def _sets(self, label: str, others: Sequence[str]) -> Any:
         """Solve for a set of others that sums to a label in all rows.
 
         Of several sets, one of few labels is taken whose numbers are printed.
         """
         rows = [row for row in self._rows if label in row]
-        ends = [[row.get(other, _UNKNOWN) for other in others] for row in rows]
-        lows = np.array([[low for low, _ in row] for row in ends])
-        highs = np.array([[min(high, _FREE) for _, high in row] for row in ends])
+        lows, highs = self._ends_of(rows, others)
+        limits = [
+            LinearConstraint(lows, -np.inf, np.array([row[label][1] for row in rows])),
+            LinearConstraint(highs, np.array([row[label][0] for row in rows]), np.inf),
+            LinearConstraint(np.ones((1, len(others))), 2, len(others)),
+        ]
         return milp(
             1 + 0.5 * (highs >= _FREE).sum(axis=0),
-            constraints=[
-                LinearConstraint(lows, -np.inf, np.array([row[label][1] for row in rows])),
-                LinearConstraint(highs, np.array([row[label][0] for row in rows]), np.inf),
-                LinearConstraint(np.ones((1, len(others))), 2, len(others)),
-            ],
+            constraints=limits,
             bounds=Bounds(0, 1),
             integrality=np.ones(len(others), np.int64),
             options={"time_limit": 5.0},
@@ -590,6 +599,35 @@ class _LabelSums:
                     words = ", ".join(map(visible, parts[:3]))
                     yield self._ask(label, f"the sum of {words}{' ...' * (len(parts) > 3)}", parts)
         yield from self._overlaps(settled)
+        if not settled and self._has_margin() and self._are_hidden():
+            yield from self._ask_for_hidden_groups()
+
+    def _ask_for_hidden_groups(self) -> Iterator[Unaccounted]:
+        """Ask whether labels are groups and their parts, where printed numbers leave that open.
+
+        Then the total is the sum of the groups, and hidden numbers follow that seem to be free.
+        """
+        rows = [row for row in self._rows if row.get(None, _UNKNOWN)[1] < inf and len(row) > 1]
+        labels = [label for label in self.labels if any(label in row for row in rows)]
+        if self._is_open or not 6 <= len(labels) <= FEW_LABELS:
+            return
+        ends = [[row.get(label, _UNKNOWN) for label in labels] for row in rows]
+        may_hold = [label not in self._parts for label in labels]
+        tree = find_partition(ends, [row[None] for row in rows], may_hold)
+        if tree is None:
+            return
+        wholes = sorted(set(tree.values()))
+        ways = [
+            self._tree_option(labels[whole], [labels[k] for k in tree if tree[k] == whole])
+            for whole in wholes
+        ]
+        yield Unaccounted(
+            subject=f"dimension `{visible(self.name)}` of {visible(self.file)}",
+            reason="Hidden numbers leave open whether some of its labels are groups of the others.",
+            declaration=visible(
+                f"`--flat {self.name}`, or what holds what, such as {' and '.join(ways)}"
+            ),
+        )
 
     def _overlaps(self, settled: set[str]) -> Iterator[Unaccounted]:
         """Yield a range that overlaps another one, where neither is the other's part."""
