@@ -502,6 +502,12 @@ def put(path: Path, content: str | bytes) -> None:
         write_atomically(path, content)
 
 
+def put_result(path: Path, content: str | bytes) -> None:
+    """Write a file of a results folder, which is made; no link is followed. Or raise InputError."""
+    with writing(path), opened_folder(path.parent, make=True) as place:
+        place.write(path.name, content)
+
+
 @contextmanager
 def writing(path: Path) -> Generator[None]:
     """Turn what the system refuses into an `InputError` that names the file and the remedy.

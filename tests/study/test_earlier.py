@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
@@ -10,15 +9,14 @@ import pytest
 
 from narcissus.cli.records import differences
 from narcissus.errors import StudyError
-from narcissus.study import Study, earlier, load_study
+from narcissus.study import Study, load_study
 from narcissus.study.kinds import study_kind
 from narcissus.study.plugins import OwnCode
-from narcissus.study.record import Record, finite
+from narcissus.study.record import finite
 from narcissus.study.toml import read_document, validate
 
 THEN = Path(__file__).with_name("earlier")
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-RECORDS = json.loads((THEN / "records.json").read_text(encoding="utf-8"))
 CHANGED = {"acs"}
 """Examples that say another thing now: the prior of then is refuted by the table."""
 NOW = {
@@ -39,7 +37,6 @@ def settings_of(path):
 
 def test_every_example_has_its_file_of_then():
     assert set(NOW) | CHANGED | {"own", "own-game"} == {path.stem for path in THEN.glob("*.toml")}
-    assert set(RECORDS) == {path.stem for path in THEN.glob("*.toml")}
 
 
 @pytest.mark.parametrize("name", NOW)
@@ -47,40 +44,6 @@ def test_a_file_of_then_gives_the_settings_of_now(name):
     then, now = settings_of(THEN / f"{name}.toml"), settings_of(NOW[name])
     assert list(differences(then.to_dict(), now.to_dict())) == []
     assert then.digest == now.digest
-
-
-@pytest.mark.parametrize("name", RECORDS)
-def test_a_record_of_then_is_one_of_the_file_of_now(name):
-    path = NOW.get(name, THEN / f"{name}.toml")
-    study = settings_of(path)
-    record = Record.model_construct(kind=RECORDS[name]["kind"], study=RECORDS[name]["study"])
-    with study.code.in_use():
-        assert earlier.is_study_of(record, study.kind, study.settings, study.folder)
-        for changed in changes(RECORDS[name]["study"]):
-            other = Record.model_construct(kind=record.kind, study=changed)
-            assert not earlier.is_study_of(other, study.kind, study.settings, study.folder), changed
-
-
-def changes(study):
-    """Give studies that say something else in one place."""
-    yield {**study, "title": "Another"}
-    if "prior" in study and study["prior"].get("parents"):
-        yield {**study, "prior": {**study["prior"], "parents": 3}}
-    if "mechanism" in study and isinstance(study["mechanism"].get("epsilon"), list):
-        yield {**study, "mechanism": {**study["mechanism"], "epsilon": [1, 2]}}
-    if "channel" in study:
-        text = "randomized-response:values=9,epsilon=1"
-        yield {**study, "channel": {**study["channel"], "mechanism": text}}
-    if "relation" in study:
-        yield {**study, "relation": {"kind": "hamming", "share": 0.1, "lines": 3}}
-
-
-def test_a_record_of_another_kind_is_no_record_of_the_study():
-    study = settings_of(NOW["affairs"])
-    record = Record.model_construct(kind="channel", study=RECORDS["affairs"]["study"])
-    assert not earlier.is_study_of(record, study.kind, study.settings, study.folder)
-    record = Record.model_construct(kind="weather", study=RECORDS["affairs"]["study"])
-    assert not earlier.is_study_of(record, study.kind, study.settings, study.folder)
 
 
 def test_parts_of_ones_own_of_then_are_made_with_their_options(monkeypatch):

@@ -10,17 +10,13 @@ follows from the record itself. Format 1 grew in time: grades, findings and exce
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
-
-from pydantic import BaseModel, ValidationError
 
 from narcissus.errors import InputError
 from narcissus.study.kinds import study_kind
 from narcissus.study.part_section import from_text, refused
-from narcissus.study.record import SCHEMA, Record, digest_of, finite, study_digest
+from narcissus.study.record import SCHEMA, digest_of, study_digest
 
 Written = dict[str, Any]
 
@@ -109,42 +105,6 @@ def translated(to: Callable[[Written], Written]) -> Callable[[Any], Any]:
         return to(dict(study)) if isinstance(study, Mapping) else study
 
     return read
-
-
-KINDS = {"channel": channel, "extraction": extraction, "game": game, "table": table}
-
-
-def is_study_of(record: Record, kind: str, study: Any, folder: Path) -> bool:
-    """Return whether a record of version 0.1 is one of a study: whether both say the same today."""
-    if record.kind != kind or kind not in KINDS:
-        return False
-    then = KINDS[record.kind](_with_infinities(record.study))
-    try:
-        read = type(study).model_validate(then, context={"folder": str(folder)})
-    except ValidationError:
-        return False
-    return finite(_written(read)) == finite(_written(study))
-
-
-def _written(study: BaseModel) -> dict[str, Any]:
-    return study.model_dump(mode="json", by_alias=True)
-
-
-def _with_infinities(study: Written) -> Written:
-    """Return the levels without noise of a table's release, for which a record holds None."""
-    release = study.get("mechanism")
-    if not isinstance(release, dict) or "noise" not in release:
-        return study
-    by = ("epsilon", "mu", "scale")
-    levels = {
-        k: [math.inf if v is None else v for v in release[k]]
-        if isinstance(release[k], list)
-        else release[k]
-        for k in by
-    }
-    if all(level is None for level in levels.values()):
-        levels["epsilon"] = math.inf
-    return {**study, "mechanism": {**release, **levels}}
 
 
 FORMAT_1, FORMAT_2 = "record of format 1", "record of format 2"

@@ -77,9 +77,8 @@ def swapped_digits(
         here, there, modulus = _in_last_places(here[np.isfinite(here)], there[np.isfinite(there)])
         if modulus < 10:
             continue
-        zeros = sum(
-            (here % 10**digit == 0).astype(np.int64) for digit in range(1, _places(modulus))
-        )
+        digits = np.arange(1, _places(modulus))
+        zeros = (here[:, None] % 10**digits == 0).sum(axis=1)
         order = np.lexsort([here, zeros])
         people, here, ends = people[order], here[order], np.cumsum(np.bincount(zeros))[:-1]
         if _repeats(here, modulus, ends, rng):

@@ -87,7 +87,7 @@ def test_every_rate_is_proved_and_the_worst_one_named(study, tmp_path):
     for said in (text, html):
         assert "Delta that is enough for every rate from 0 to 0.5" in " ".join(said.split())
         assert member in said
-        for about in ("also one as large", f"data of {member}", f"at {member}"):
+        for about in ("also one as large", f"those of {member}", f"at {member}"):
             assert f"{about}, of the rates looked at" in " ".join(said.split())
     assert "rates: from = 0.0, to = 0.5, points = 6" in html
     audit.save(tmp_path / "out")

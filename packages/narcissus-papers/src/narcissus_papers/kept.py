@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from narcissus._files import file_size, put, read_bytes
+from narcissus._files import file_size, put_result, read_bytes
 from narcissus.errors import InputError
 from narcissus.observer import Observer
 from narcissus.study.engines.task import installed
@@ -120,7 +120,7 @@ class KeptItems:
         path = self._path(key)
         if path is not None:
             kept = {"made by": self._origin(key), "found": json.loads(text)}
-            put(path, json.dumps(kept), folders=True)
+            put_result(path, json.dumps(kept))
 
     def _origin(self, key: str) -> Mapping[str, Any]:
         return self._origins[key.partition(":")[0]]

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from narcissus._files import put
+from narcissus._files import put_result
 from narcissus._visible import csv_text, visible
 from narcissus.report.page import Block, Figure, Grid, Items, Page, Section, Text, Verdict
 from narcissus.report.panels import draw, picture, size_of
@@ -100,14 +100,14 @@ def write_item(folder: Path, item: Item, made: Reproduced, *, anew: bool) -> Non
         return anew or not (folder / name).exists()
 
     if missing("data.csv"):
-        put(folder / "data.csv", csv_text(made.rows), folders=True)
+        put_result(folder / "data.csv", csv_text(made.rows))
     if missing("data.json"):
         said = json.dumps(as_dict(item, made), indent=1, ensure_ascii=False)
-        put(folder / "data.json", visible(said, keep="\n"), folders=True)
+        put_result(folder / "data.json", visible(said, keep="\n"))
     forms: tuple[Literal["svg", "pdf"], ...] = ("svg", "pdf") if made.panels else ()
     for form in forms:
         if missing(f"picture.{form}"):
-            put(folder / f"picture.{form}", picture(made.panels, form), folders=True)
+            put_result(folder / f"picture.{form}", picture(made.panels, form))
 
 
 def remove_item(folder: Path) -> None:
@@ -118,4 +118,4 @@ def remove_item(folder: Path) -> None:
 def write_page(path: Path, made: Sequence[Made]) -> None:
     from narcissus.report.html import page_html
 
-    put(path, page_html(page(made)), folders=True)
+    put_result(path, page_html(page(made)))
