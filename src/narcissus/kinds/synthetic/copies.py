@@ -37,8 +37,8 @@ VERBATIM = "rows of the file that are rows of the data"
 UNIQUE = "unique people who stand in the file"
 NEAR = "rows that differ from a person in one column"
 LAST_DIGITS = (
-    "a file made without these people has their numbers no more often than these numbers with the "
-    "last digits of people like them"
+    "a file made without these people repeats their last digits no more often than those of people "
+    "like them"
 )
 NEARER = "rows nearer to a person than 99 of 100 other people"
 VALUES = "people whose own value stands in the file"

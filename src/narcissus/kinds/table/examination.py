@@ -67,7 +67,7 @@ def _found(tested: PriorTest) -> Iterator[str]:
             )
     for one in tested.unaccounted:
         yield (
-            f"{one.subject} is not accounted for, so an audit will decide nothing in favour. "
+            f"{one.subject} is open, and an audit will not say *met*. "
             f"{one.reason} To decide, write {one.declaration}"
         )
     for left in tested.unexamined:
