@@ -53,7 +53,7 @@ def cautions(frame, tmp_path, **how):
 def test_what_an_audit_leaves_open_is_a_caution_with_its_remedy(how, subject, remedy, tmp_path):
     """The audit asked for it an hour later, and `init` said nothing."""
     [found] = cautions(people(**{how: True}), tmp_path)
-    assert found.startswith(f"{subject} is not accounted for")
+    assert found.startswith(f"{subject} is open")
     assert remedy in found
 
 

@@ -37,7 +37,7 @@ VERBATIM = "rows of the file that are rows of the data"
 UNIQUE = "unique people who stand in the file"
 NEAR = "rows that differ from a person in one column"
 LAST_DIGITS = (
-    "a file made without these people repeats their last digits no more often than those of people "
+    "a file made from other people repeats these last digits at most as often as those of people "
     "like them"
 )
 NEARER = "rows nearer to a person than 99 of 100 other people"
