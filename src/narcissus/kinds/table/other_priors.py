@@ -49,14 +49,14 @@ def other_priors(
             continue
         observer.start("trying another prior", 0)
         options = f'parents = {parents}, score = "{score}"'
-        passes = passes(experiment, attempts, parents, score)
+        passes = is_allowed(experiment, attempts, parents, score)
         tried.append(OtherPrior(name="bayesian-network", options=options, passes=passes))
         if passes:
             break
     return tuple(tried)
 
 
-def passes(
+def is_allowed(
     experiment: Experiment, attempts: tuple[RowGuesses, ...], parents: int, score: str
 ) -> bool:
     """Whether no guess refutes a network, and its own guess gets what the network claims."""
