@@ -331,3 +331,16 @@ def test_clusters_may_be_looked_at_as_they_come(rng):
     assert found.epsilon == part.epsilon
     with pytest.raises(InputError, match="do not go with `pairs`"):
         refute_as_they_come(scores, inside, most=60, clusters=names, pairs=names)
+
+
+def test_looks_and_sweeps_refuse_pairs_alike():
+    """Each said it in words of its own, of one rule."""
+    scores, pairs = np.arange(8.0), np.repeat(np.arange(4), 2)
+    uneven, infinite = [1, 1, 0, 1, 0, 1, 0, 1], np.where(scores == 3, np.inf, scores)
+    for given, members in ((scores, uneven), (infinite, [1, 0] * 4)):
+        said = []
+        for refuse in (partial(refute_as_they_come, most=4), refute_scores):
+            with pytest.raises(InputError) as raised:
+                refuse(given, members, pairs=pairs)
+            said.append(str(raised.value))
+        assert said[0] == said[1]

@@ -50,7 +50,11 @@ def require_divided(kind, findings):
 def test_kept_records_spend_no_more_than_their_error(path):
     record = read_record(path)
     kind = loaded(KINDS[record.kind])
-    if path.stem in OLDER or record.kind in AT_EACH_SETTING or kind.confidence(record.detail) is None:
+    if (
+        path.stem in OLDER
+        or record.kind in AT_EACH_SETTING
+        or kind.confidence(record.detail) is None
+    ):
         return
     require_divided(kind, kind.found(record.criteria, record.rows, record.detail))
 

@@ -57,7 +57,7 @@ from narcissus.kinds.table.experiment import Experiment
 from narcissus.kinds.table.held_out import SURE, held_out_attempts
 from narcissus.kinds.table.kind import prepare
 from narcissus.kinds.table.left_out import of_order, of_values
-from narcissus.kinds.table.other_priors import passes
+from narcissus.kinds.table.other_priors import is_allowed
 from narcissus.kinds.table.row_order import ordered_rows
 from narcissus.kinds.table.schema import TableStudy
 from narcissus.kinds.table.tested import prior_test
@@ -920,7 +920,10 @@ def says_gain(kind: object, findings: object) -> bool:
 
 
 def examined(
-    table: pd.DataFrame, prior: Mapping[str, object], g: Draws, unknown: Sequence[str] = ("secret",),
+    table: pd.DataFrame,
+    prior: Mapping[str, object],
+    g: Draws,
+    unknown: Sequence[str] = ("secret",),
     **data: object,
 ) -> tuple[Experiment, TableStudy]:
     """Return a study of a table, ready for what its audit examines before it plays."""
@@ -945,7 +948,7 @@ def column_tells(
 ) -> bool:
     """Return whether a column that is left out, or in bins, is said to tell of the secret.
 
-    share: Of the rows whose value of it tells the secret; in others it tells a known column at most.
+    share: Of the rows whose value tells the secret; in others it tells a known column at most.
     """
     table = of_network(g, 300)
     told = np.where(g.random(len(table)) < share, table.secret, table[of] % 2)
@@ -953,7 +956,9 @@ def column_tells(
     if is_binned:
         values = 2 * numbers + told
     elif what == "code":
-        values = np.array([f"{'KA'[letter]}{n:05}" for letter, n in zip(told, numbers, strict=True)])
+        values = np.array(
+            [f"{'KA'[letter]}{n:05}" for letter, n in zip(told, numbers, strict=True)]
+        )
     elif what == "number":
         values = g.permutation(numbers)
     else:
@@ -966,7 +971,9 @@ def column_tells(
     return bool(of_values(ready, *(([], [column]) if is_binned else ([column], []))))
 
 
-def order_tells(g: Draws, share: float = 0.0, *, by: Sequence[str] = (), more: bool = False) -> bool:
+def order_tells(
+    g: Draws, share: float = 0.0, *, by: Sequence[str] = (), more: bool = False
+) -> bool:
     """Return whether the order of the rows is said to tell of the secret.
 
     share: Of the rows with the secret of the row before. by: Columns by which the file is sorted.
@@ -991,7 +998,7 @@ def other_refused(g: Draws, copies: int = 1) -> bool:
     people["c3"], people["c4"], people["c5"] = g.integers(0, 4, (3, len(people)))
     table = people.loc[np.repeat(np.arange(len(people) // copies), copies)]
     ready, _ = examined(table.sample(frac=1, random_state=g), NETWORK, g)
-    return not passes(ready, held_out_attempts(ready), 3, "bic")
+    return not is_allowed(ready, held_out_attempts(ready), 3, "bic")
 
 
 def of_network(g: Draws, rows: int = 600) -> pd.DataFrame:

@@ -16,6 +16,7 @@ from narcissus.errors import InputError, TooLargeError
 from narcissus.tables import Bins, CountedTable, Table, read_table
 from narcissus.tables import counted as module
 from narcissus.tables.counted import Distinct, Packing, tallied, tallied_columns
+from narcissus.tables.read import read_as_it_stands
 from narcissus.tables.text import text_parts
 
 LABELS = (("a", "b"), ("1", "2", "4"))
@@ -365,3 +366,33 @@ def test_more_distinct_records_than_fit_are_refused_as_soon_as_they_are_met(
     said = r"100 of 700 rows have 60 distinct records of 2 columns; at most 50 .*, in .* GiB"
     with pytest.raises(TooLargeError, match=said):
         distinct.add([np.arange(40, 60), np.zeros(20, int)])
+
+
+@pytest.mark.parametrize("missing", ["category", "drop"])
+def test_some_rows_are_kept_as_they_stand_in_the_file(tmp_path, monkeypatch, missing):
+    """Beside the same table held whole, whose rows are all known."""
+    monkeypatch.setattr(module, "EXAMINED", 40)
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"a": rng.integers(0, 5, 300), "b": rng.integers(0, 3, 300)})
+    frame["note"] = [f"n{k}" for k in range(300)]
+    frame.loc[::7, "b"] = None
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    how = {"drop": ["note"], "missing": missing}
+    whole = read_table(tmp_path / "t.csv", **how)
+    table = read_table(tmp_path / "t.csv", **how, count_above=10)
+    assert table.counts is not None
+    assert len(table.places) == 40
+    np.testing.assert_array_equal(table.examined, whole.codes[table.places])
+    np.testing.assert_array_equal(table.first_rows(30), whole.codes[:30])
+    np.testing.assert_array_equal(table.select(["b"]).examined, table.examined[:, 1:])
+    again = read_table(tmp_path / "t.csv", **how, count_above=10)
+    np.testing.assert_array_equal(again.places, table.places)
+    [all_notes] = read_as_it_stands(tmp_path / "t.csv", ["note"], **how)
+    [some] = read_as_it_stands(tmp_path / "t.csv", ["note"], places=table.places, **how)
+    values = [all_notes.distinct[code] for code in all_notes.codes[table.places]]
+    assert [some.distinct[code] for code in some.codes] == values
+
+
+def test_rows_of_counts_alone_are_not_known():
+    table = counted()
+    assert (table.places, table.examined, table.first_rows(2)) == (None, None, None)

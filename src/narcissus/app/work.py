@@ -22,8 +22,8 @@ from narcissus.errors import LongWorkError, NarcissusError
 from narcissus.kinds.membership.kind import KIND as MEMBERSHIP
 from narcissus.kinds.membership.schema import MembershipStudy
 from narcissus.kinds.synthetic.propose import completed
-from narcissus.kinds.table.propose import ColumnProposal, Proposal, draft, propose
 from narcissus.kinds.table.examination import examine_proposal
+from narcissus.kinds.table.propose import ColumnProposal, Proposal, draft, propose
 from narcissus.membership import read_shadow_scores
 from narcissus.membership.shadows import coin_design
 from narcissus.observer import SILENT

@@ -162,7 +162,8 @@ from narcissus.channels.synthesis import (
 from narcissus.channels.uses import dp_sgd_reached, sampled_gaussian_overlap
 
 __all__ = [
-    "AS_WRITTEN", "MEASURES", "AfterOutputs", "Channel", "ChannelComparison", "ChannelSummary", "Classifier",
+    "AS_WRITTEN",
+    "MEASURES", "AfterOutputs", "Channel", "ChannelComparison", "ChannelSummary", "Classifier",
     "ClosedForm", "ComposedSecurity", "Design", "Estimator", "ExactSummary", "ExplainedPrior",
     "Exponential", "Frequentist", "Gaussian", "Geometric", "GroupDifference", "GroupLeakage",
     "Hyper", "ImpliedRisk", "KaryRandomizedResponse", "KeptRuns", "Laplace", "LeakageEstimate",

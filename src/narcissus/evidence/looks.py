@@ -38,7 +38,13 @@ from narcissus.evidence.refutation import (
     Refutation,
     largest_refuted,
 )
-from narcissus.evidence.scores import ONE_OF_PAIR, checked_scores, pair_labels
+from narcissus.evidence.scores import (
+    ONE_OF_PAIR,
+    checked_scores,
+    pair_differences,
+    pair_labels,
+    require_one_unit,
+)
 from narcissus.evidence.twins import first_of_clusters, require_no_twins
 from narcissus.guarantees import GaussianDP
 
@@ -83,9 +89,8 @@ def refute_as_they_come(
     """
     asked = Claimed.of(delta, confidence, claimed, chosen_from)
     score, inside = checked_scores(scores, members)
+    require_one_unit(pairs, clusters)
     if clusters is not None:
-        if pairs is not None:
-            raise InputError("`clusters` do not go with `pairs`: leave one of the two out")
         first = first_of_clusters(inside, np.asarray(clusters))
         score, inside = score[first], inside[first]
     if pairs is None:
@@ -172,14 +177,8 @@ def _pair_guesses(
     score: Floats, inside: BoolArray, labels: NDArray[np.int64]
 ) -> tuple[BoolArray, NDArray[np.bool_]]:
     """Guess that the higher score of each pair is in, in the order of the second rows."""
-    two = np.argsort(labels, kind="stable").reshape(-1, 2)
-    two = two[np.argsort(two[:, 1], kind="stable")]
-    one, other = two[:, 0], two[:, 1]
-    if (inside[one] == inside[other]).any() or not np.isfinite(score).all():
-        raise InputError("`members` must hold exactly one record of each pair, of finite scores")
-    apart = score[one] - score[other]
-    require_no_twins(apart, inside[one])
-    return (apart > 0) == inside[one], _classes(np.abs(apart))
+    apart, is_first = pair_differences(score, inside, labels)
+    return (apart > 0) == is_first, _classes(np.abs(apart))
 
 
 def _classes(apart: Floats) -> NDArray[np.bool_]:

@@ -112,9 +112,8 @@ def refute_scores(
     """
     asked = Claimed.of(delta, confidence, claimed, chosen_from)
     score, inside = checked_scores(scores, members)
+    require_one_unit(pairs, clusters)
     if pairs is not None:
-        if clusters is not None:
-            raise InputError("`clusters` do not go with `pairs`: leave one of the two out")
         right = _paired(score, inside, pair_labels(pairs, score.size))
         return _refute_order(((right, 0.5),), asked, guesses, (ONE_OF_PAIR, ABOUT_CHOICE), 2)
     if clusters is not None:
@@ -311,10 +310,23 @@ def _paired(score: Floats, inside: BoolArray, labels: NDArray[np.int64]) -> Bool
 
     A guess between equal scores counts as wrong.
     """
+    apart, is_first = pair_differences(score, inside, labels)
+    right: BoolArray = (apart > 0) & is_first | (apart < 0) & ~is_first
+    return _surest_first(np.abs(apart), right)
+
+
+def pair_differences(
+    score: Floats, inside: BoolArray, labels: NDArray[np.int64]
+) -> tuple[Floats, BoolArray]:
+    """Return the score of each pair's first row less that of its second, and whether the first was
+    in, both of shape (pairs,), in the order of the second rows.
+
+    InputError: Scores are infinite, a pair has both rows in or none, or pairs move together.
+    """
     if not np.isfinite(score).all():
         raise InputError("`scores` of pairs must be finite: their differences are compared")
     two = np.argsort(labels, kind="stable").reshape(-1, 2)
-    one, other = two[:, 0], two[:, 1]
+    one, other = two[np.argsort(two[:, 1], kind="stable")].T
     uneven = inside[one] == inside[other]
     if uneven.any():
         raise InputError(
@@ -323,8 +335,13 @@ def _paired(score: Floats, inside: BoolArray, labels: NDArray[np.int64]) -> Bool
         )
     apart = score[one] - score[other]
     require_no_twins(apart, inside[one])
-    right: BoolArray = (apart > 0) & inside[one] | (apart < 0) & inside[other]
-    return _surest_first(np.abs(apart), right)
+    return apart, inside[one]
+
+
+def require_one_unit(pairs: ArrayLike | None, clusters: ArrayLike | None) -> None:
+    """Refuse pairs beside clusters: each says what one coin decided."""
+    if pairs is not None and clusters is not None:
+        raise InputError("`clusters` do not go with `pairs`: leave one of the two out")
 
 
 OWN_PRIORS = (

@@ -485,7 +485,7 @@ def _exact(case: StudyJudgement) -> str:
 def _declarations(unaccounted: Sequence[Unaccounted]) -> Iterator[str]:
     """Yield what a verdict in favour waits for, and what the user may write."""
     subjects = _named([item.subject for item in unaccounted], 2).replace("; ", " and ")
-    verb = "is" if len(unaccounted) == 1 else "are"
+    verb = "are" if len(unaccounted) > 1 or unaccounted[0].is_plural else "is"
     yield f"{subjects[0].upper()}{subjects[1:]} {verb} not accounted for."
     yield unaccounted[0].reason
     declarations = list(dict.fromkeys(item.declaration for item in unaccounted))
@@ -533,9 +533,16 @@ def _refuted(contradiction: str) -> str:
 
 
 def _sampling(glance: Glance, decision: Decision | None) -> Iterator[str]:
-    """Yield between which limits the row that decided lies, else the first figure that has any."""
+    """Yield between which limits the row that decided lies, else the first figure that has any.
+
+    Of a bound that the sentences state, its confidence alone: each number is stated once.
+    """
     if decision is not None and decision.row.role != "bound":
         found = glance.view.of(decision.row.quantity)
+        if limits_everybody(decision.row) and found.low is None:
+            if level := _level(decision.row.quantity.confidence or glance.level):
+                yield f"The bound on every attacker holds{level.removeprefix(',')}."
+            return
         text = limits_text(found, glance.view.form)
         if text and found.grade in ("sampled", "approximate"):
             subject = glance.interval or "The figure with the release"

@@ -230,7 +230,7 @@ class CountedTable(Table):
         notes: Mapping[str, str] | None = None,
         readings: Mapping[str, ColumnReading] | None = None,
         remarks: tuple[str, ...] = (),
-        kept: KeptRows | None = None,
+        sample: KeptRows | None = None,
     ) -> None:
         for name, value in (
             ("names", names),
@@ -240,7 +240,7 @@ class CountedTable(Table):
             ("notes", dict(notes or {})),
             ("readings", dict(readings or {})),
             ("remarks", remarks),
-            ("_kept", kept),
+            ("_kept", sample),
         ):
             object.__setattr__(self, name, value)
         given, times = np.asarray(records), np.asarray(counts)

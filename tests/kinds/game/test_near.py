@@ -44,7 +44,7 @@ EVERY = "every prior within a factor of 1.2 of the given one"
     [
         (0.07, "met", "proved", f"for {EVERY}, a delta of 0.0628 is enough"),
         (0.055, "inconclusive", "not assessed", f"This is not shown for {EVERY}"),
-        (0.045, "exceeded", "proved", "Most is needed at a near prior, of the priors looked at"),
+        (0.045, "exceeded", "proved", "No more is needed than at a near prior, of the priors looked at"),
         (0.04, "exceeded", "proved", "the best attacker does better than allowed"),
     ],
 )

@@ -25,7 +25,9 @@ def people(*, code=False, rent=False, order=False):
     return pd.DataFrame(
         {
             "case_id": [f"{'KA'[s] if code else 'C'}{n:05}" for n, s in zip(numbers, ill)],
-            "rent": rents + 7 * ill if rent else rents + rng.integers(0, 20, ROWS),
+            "rent": rents + 7 * (ill ^ (rng.random(ROWS) < 0.1))
+            if rent
+            else rents + rng.integers(0, 20, ROWS),
             "town": towns,
             "illness": ill,
         }

@@ -112,7 +112,10 @@ class ChannelRun(SeededRun):
     """How sure, and the seed."""
 
     confidence: float | None = Field(
-        default=None, gt=0, lt=1, description="Of both intervals together, of samples; 0.95 if left out."
+        default=None,
+        gt=0,
+        lt=1,
+        description="Of both intervals together, of samples; 0.95 if left out.",
     )
 
 

@@ -523,7 +523,10 @@ def _allowed(case: GameJudgement, baseline: float | None) -> str:
     if case.criterion.of != GAP or epsilon is None or baseline is None:
         return ""
     most = min(1.0, math.exp(epsilon) * baseline + case.limit)
-    return f"; allowed are {of_100(most)}, e^{epsilon:g} times that, plus {case.limit:g}"
+    return (
+        f". The statement allows {of_100(most)}: e^{epsilon:g} times the success on fresh data, "
+        f"plus {case.limit:g}"
+    )
 
 
 def _limit_of_all(case: GameJudgement) -> Reach | None:
@@ -562,15 +565,10 @@ def _unlimited(case: GameJudgement, who: str) -> str:
 def _hardest(case: GameJudgement, member: str) -> str:
     """Name a distribution of a family that no other exceeds; elsewhere there is only one."""
     if not member:
-        alike = "no data stand out" if case.classes else "nobody stands out"
-        return f"There is one world, so {alike}."
+        return "Data are drawn in one way here, so there are no groups to compare."
     if case.needed is None:
         return f"These trials hit data of {member} hardest. Other data may be hit harder."
-    won, lost = case.top.value, case.top.baseline or 0.0
-    return (
-        f"No data are hit harder than those of {member}{_among(case)}. Attempts succeed "
-        f"{of_100(won)} times, and {of_100(lost)} times on fresh data."
-    )
+    return f"No data are hit harder than those of {member}{_among(case)}."
 
 
 def _part(part: Any) -> str:

@@ -67,7 +67,8 @@ def _found(tested: PriorTest) -> Iterator[str]:
             )
     for one in tested.unaccounted:
         yield (
-            f"{one.subject} is not accounted for, so an audit will decide nothing in favour. "
+            f"{one.subject} {'are' if one.is_plural else 'is'} not accounted for, so an audit will "
+            "decide nothing in favour. "
             f"{one.reason} To decide, write {one.declaration}"
         )
     for left in tested.unexamined:

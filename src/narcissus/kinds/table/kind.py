@@ -474,7 +474,7 @@ def not_assessed(experiment: Experiment) -> Iterator[NotAssessed]:
         )
     if bare := [f"'{s.label}'" for s in experiment.settings if s.guarantee is None]:
         yield NotAssessed(
-            f"what no attacker can exceed at {', '.join(bare)}",
+            f"a bound on every attacker at {', '.join(bare)}",
             "a theorem needs a guarantee, and the release has none",
             "add noise, or take another mechanism with a guarantee",
         )

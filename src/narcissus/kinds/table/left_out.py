@@ -38,7 +38,7 @@ from narcissus.kinds.table.nearest import nearest_rows
 from narcissus.kinds.table.population import HELD_OUT
 from narcissus.kinds.table.row_order import OrderedRows, classes_of, order_attempts
 from narcissus.kinds.table.trees import tree_chances
-from narcissus.report.reach import of_100
+from narcissus.report.reach import compared_of_100
 from narcissus.rows import Unaccounted
 from narcissus.tables.tally import RawColumn
 
@@ -173,9 +173,10 @@ def _best(guesses: Sequence[HeldOutGuess]) -> HeldOutGuess:
 
 
 def _reason(how: str, guess: HeldOutGuess) -> str:
+    share, most = compared_of_100(guess.share, guess.at_most)
     return (
-        f"{how}, {of_100(guess.share)} people are guessed right without the release, where the "
-        f"prior allows {of_100(guess.at_most, 'up')}."
+        f"{how}, {share} people are guessed right without the release, where the prior allows "
+        f"{most}."
     )
 
 

@@ -26,7 +26,7 @@ from scipy.special import gammaln
 from narcissus._random import child
 from narcissus.kinds.table.earlier import earlier_features
 from narcissus.kinds.table.experiment import Experiment
-from narcissus.kinds.table.held_out import FEWEST, FITTED, TESTED, Model, RowGuesses, guessed
+from narcissus.kinds.table.held_out import FEWEST, FITTED, TESTED, Model, RowGuesses, Rows, guessed
 from narcissus.kinds.table.lookup import agreement, lookup_chances
 from narcissus.kinds.table.population import HELD_OUT, settings_of
 from narcissus.kinds.table.trees import tree_chances
@@ -55,16 +55,17 @@ class OrderedRows:
     """
 
     experiment: Experiment | None
-    rows: Codes
+    rows: Rows
     sorted_by: tuple[str, ...] = ()
 
 
 def ordered_rows(experiment: Experiment) -> OrderedRows | None:
     """Return the first rows in the order of the file; None where there are few, or no order."""
     table, unknown = experiment.table, experiment.queries.unknown
-    rows = table.first_rows(FITTED + TESTED)
-    if rows is None or len(rows) < FEWEST:
+    first = table.first_rows(FITTED + TESTED)
+    if first is None or len(first) < FEWEST:
         return None
+    rows = np.ascontiguousarray(first, dtype=np.int32)
     by = [column for column in unknown if column in sorted_columns(rows)]
     names = tuple(table.names[column] for column in by)
     rest = tuple(column for column in unknown if column not in by)
@@ -87,7 +88,7 @@ def _about(experiment: Experiment, unknown: tuple[int, ...]) -> Experiment:
     )
 
 
-def order_attempts(experiment: Experiment, rows: Codes) -> tuple[RowGuesses, ...]:
+def order_attempts(experiment: Experiment, rows: Rows) -> tuple[RowGuesses, ...]:
     """Guess the last of some rows by those before them."""
     queries = experiment.queries
     start = len(rows) - min(TESTED, len(rows) // 2)

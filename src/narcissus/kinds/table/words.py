@@ -441,10 +441,10 @@ def refutation(one: SettingFound) -> str:
     if not refuting:
         return ""
     worst = max(refuting, key=lambda found: found.share - found.at_most)
+    share, most = compared_of_100(worst.share, worst.at_most)
     return (
         f"The prior is refuted, so nothing here holds of these people: {worst.by} guesses "
-        f"{of_100(worst.share)} right without the release, where the prior allows "
-        f"{of_100(worst.at_most, 'up')}."
+        f"{share} right without the release, where the prior allows {most}."
     )
 
 
@@ -468,7 +468,7 @@ def glance(case: TableJudgement) -> Glance:
     refuted, better = refutation(one), remedy(one, case.detail.other_priors)
     decision = one.decision
     unit = "answers" if one.detail.share_of_columns else "people"
-    at = f" at {one.label}" if len(case.settings) > 1 else ""
+    at = f" {_at_level(one)}" if len(case.settings) > 1 else ""
     excess = None
     if decision is not None and decision.row.role == "excess":
         excess = Excess.of_row(decision.row)
@@ -517,7 +517,10 @@ def _unseen(examined: Sequence[str]) -> str:
     if not examined:
         return UNSEEN
     named = ", ".join(examined[:3]) + " and others" * (len(examined) > 3)
-    return f"{UNSEEN}. Examined and left out: {named}"
+    return (
+        f"{UNSEEN}. Examined and left out: {named}. We tried {TRIED}. Another function of these "
+        "values could tell more"
+    )
 
 
 INTERVALS = {
@@ -550,7 +553,12 @@ def _about(one: JudgedSetting) -> str:
     what = own.released
     if own.noise is not None or not what:
         what = f"{number(own.marginals)} {'exact' if one.noiseless else 'noisy'} tables of counts"
-    return seeks("all other columns", named, f"{what}, at {one.label}")
+    return seeks("all other columns", named, f"{what}, {_at_level(one)}")
+
+
+def _at_level(one: JudgedSetting) -> str:
+    """Name the level of a setting, after a noun: "at ε = 1", "without noise"."""
+    return f"at {one.label}" if one.label != "no noise" else "without noise"
 
 
 def _chance_allowed(one: JudgedSetting) -> float:
@@ -618,19 +626,20 @@ def _limited(one: JudgedSetting, excess: Excess | None, view: RowView) -> Reach 
     """Word the bound or the ceiling, where that decided."""
     if excess is None or excess.role == "attack":
         return None
-    who = "no attacker gets"
-    if excess.role == "ceiling":
-        who = "told everybody else's secrets, nobody gets"
-    elif one.proved_if:
-        who = f"if {one.proved_if}, {who}"
+    told = "told everybody else's secrets, " if excess.role == "ceiling" else ""
+    if_so = f"if {one.proved_if}, " if one.proved_if and not told else ""
+    if excess.of == "targets" and one.threshold is not None:
+        most = one.threshold.targets
+        text = (
+            f"{if_so}{told}an attacker gets more than {most} people right in at most {{}} releases."
+        )
+        return decided(text, view, is_limit=True)
+    who = f"{if_so}{told}{'nobody' if told else 'no attacker'} gets"
     of = " of this group" if excess.group else ""
     if excess.of in ("share", "advantage"):
         theorem = ": a theorem, estimated from a sample of people"
         how = theorem * (excess.role == "bound" and not one.detail.everybody)
         return decided(f"{who} more than {{}}{of} right on average{how}.", view, is_limit=True)
-    if excess.of == "targets" and one.threshold is not None:
-        text = f"{who} more than {one.threshold.targets} people right in more than {{}} releases."
-        return decided(text, view, is_limit=True)
     return decided(f"{who} more than {{}}{of} from the release.", view, is_limit=True)
 
 
