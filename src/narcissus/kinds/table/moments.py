@@ -101,8 +101,9 @@ def _numbers_in(text: str) -> list[int]:
         return [int(part) for part in match.groups() if part]
     lower = _NAME.sub(lambda found: f" {_month(found[0])} ", lower, count=1)
     numbers = [int(run) for run in re.findall(r"\d+", lower)[:6] if len(run) <= 4]
-    if "pm" in lower and len(numbers) > 3 and numbers[3] < 12:
-        numbers[3] += 12
+    half = re.search("[ap]m", lower)
+    if half and len(numbers) > 3 and numbers[3] <= 12:
+        numbers[3] = numbers[3] % 12 + 12 * (half[0] == "pm")
     return numbers
 
 

@@ -9,6 +9,8 @@ from typing import Any, cast
 from narcissus._outwards import lower, upper
 from narcissus.game.looks import rounded_trials
 from narcissus.kinds.table.estimates import criteria
+from narcissus.kinds.table.features import TRIED
+from narcissus.kinds.table.features import TRIED
 from narcissus.kinds.table.found import (
     EQUAL,
     Accepted,
@@ -31,7 +33,16 @@ from narcissus.report.first_screen import (
 )
 from narcissus.report.format import NO_BREAK, number
 from narcissus.report.format import percent as rounded
-from narcissus.report.reach import SHARE, Reach, RowView, decided, of_100, three, written
+from narcissus.report.reach import (
+    SHARE,
+    Reach,
+    RowView,
+    compared_of_100,
+    decided,
+    of_100,
+    three,
+    written,
+)
 from narcissus.rows import Quantity
 from narcissus.study.plugins import GIVEN
 from narcissus.study.record import Record
