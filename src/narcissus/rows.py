@@ -132,6 +132,11 @@ class Unaccounted(Fact):
     reason: str = Field(description="Why it may matter, a sentence.")
     declaration: str = Field(description='What decides it: `irrelevant = ["note"]` in `[data]`.')
 
+    @property
+    def is_plural(self) -> bool:
+        """Whether the subject is several things, for the verb after it."""
+        return self.subject.startswith(("columns ", "the exact values "))
+
 
 Role = Literal["guess", "attack", "fresh", "gain", "excess", "bound", "refuted", "measure"]
 

@@ -1048,6 +1048,12 @@ def column_tells(
         )
     elif what == "number":
         values = g.permutation(numbers)
+    elif what == "time":  # the hour tells: by night, or by day
+        minutes = 1440 * (numbers % 700) + 720 * told + g.integers(0, 720, len(table))
+        values = (np.datetime64("2021-01-01T00:00") + minutes).astype(str)
+    elif what == "sum of digits":
+        tens = np.array([sum(map(int, str(n))) for n in numbers])
+        values = 10 * numbers + (tens + told) % 2 + 2 * g.integers(0, 5, len(table))
     else:
         words = g.choice(["seen", "again", "later", "alone", "family", "slowly"], (len(table), 7))
         values = np.array([" ".join(row) + (" insulin" if k else " rest")
@@ -1056,6 +1062,40 @@ def column_tells(
     ready, _ = examined(table.assign(note=values), NETWORK, g, **more)
     column = RawColumn("note", list(values), np.arange(len(table)))
     return bool(of_values(ready, *(([], [column]) if is_binned else ([column], []))))
+
+
+def total_tells(g: Draws, share: float = 0.0) -> bool:
+    """Return whether exact amounts behind bins are said to tell of the secret.
+
+    share: Of the rows where the secret is whether a total exceeds its items by more than a limit;
+        in others the total does that as often, whatever the secret.
+    """
+    table = of_network(g, 300)
+    rest = np.where(g.random(len(table)) < share, table.secret, g.integers(0, 2, len(table)))
+    items = np.exp(g.normal(6, 0.5, (4, len(table)))).round(2)
+    more = {f"item{k}": item for k, item in enumerate(items)}
+    more["total"] = (items.sum(axis=0) + 20 * rest + g.integers(0, 1900, len(table)) / 100).round(2)
+    ready, _ = examined(
+        table.assign(**more), NETWORK, g, bins={name: {"quantiles": 2} for name in more}
+    )
+    columns = [RawColumn(name, list(v), np.arange(len(table))) for name, v in more.items()]
+    return bool(of_values(ready, [], columns))
+
+
+def blocks_tell(g: Draws, share: float = 0.0) -> bool:
+    """Return whether the order of the rows is said to tell of a secret drawn in blocks of four.
+
+    share: Of the rows in blocks of two of each secret within a value of a known column.
+    """
+    table = of_independent(g).head(400)
+    secret = g.integers(0, 2, len(table))
+    for value in np.unique(table.a):
+        rows = np.flatnonzero(table.a == value)
+        drawn = [g.permutation([0, 0, 1, 1]) for _ in range(len(rows) // 4 + 1)]
+        blocks = np.concatenate(drawn)[: len(rows)]
+        secret[rows] = np.where(g.random(len(rows)) < share, blocks, secret[rows])
+    ordered = ordered_rows(examined(table.assign(secret=secret), INDEPENDENT, g)[0])
+    return ordered is not None and bool(of_order(ordered))
 
 
 def order_tells(
@@ -2215,7 +2255,7 @@ NULLS = (
     Null(
         "the prior of a table is refuted by rows of it",
         (T + "held_out _scored",),
-        "a sum of independent Bernoullis, exactly; Bonferroni over four guessers",
+        "a sum of independent Bernoullis, exactly; Bonferroni over five guessers",
         "people are independent given their known columns",
         "rows are guessed from rows before them alone",
         "copies of people refute the prior, or their independence",
@@ -2235,13 +2275,13 @@ NULLS = (
             (0.05, 0.1, 0.2, 0.45),
             lambda s, g: prior_refuted(of_parity(g, s), NETWORK, g),
         ),
-        declared=4 * (1 - SURE),
+        declared=5 * (1 - SURE),
         repeats=0.05,
     ),
     Null(
         "a column that is left out tells of the secret",
         (),
-        "a sum of independent Bernoullis, exactly; Bonferroni over three guessers",
+        "a sum of independent Bernoullis, exactly; Bonferroni over four guessers",
         "people are independent given their known columns and what is left out",
         "rows are guessed from rows before them alone; parts are tried where all together tell",
         "copies of people tell of each other",
@@ -2249,53 +2289,59 @@ NULLS = (
             "codes whose letter tells a known column": column_tells,
             "numbers in any order": partial(column_tells, what="number"),
             "texts with a word that tells a known column": partial(column_tells, what="text"),
+            "times whose hour tells a known column": partial(column_tells, what="time"),
+            "numbers whose digits tell a known column": partial(
+                column_tells, what="sum of digits"
+            ),
         },
         Power(
             "share of 300 people whose code tells the secret",
             (0.2, 0.4, 0.6, 0.8, 1.0),
             lambda s, g: column_tells(g, s),
         ),
-        declared=3 * (1 - SURE),
+        declared=4 * (1 - SURE),
         repeats=0.05,
     ),
     Null(
         "the exact value of a column in bins tells of the secret",
         (),
-        "a sum of independent Bernoullis, exactly; Bonferroni over three guessers",
+        "a sum of independent Bernoullis, exactly; Bonferroni over four guessers",
         "people are independent given their known columns and the exact value",
         "as of columns that are left out",
         "members of a household tell of each other",
         {
             "values that tell a known column": partial(column_tells, is_binned=True),
             "values that tell another known column": partial(column_tells, is_binned=True, of="c"),
+            "a total of four items and more": total_tells,
         },
         Power(
-            "share of 300 people whose exact value tells the secret",
+            "share of 300 people whose secret is what a total has beyond its items",
             (0.2, 0.4, 0.6, 0.8, 1.0),
-            lambda s, g: column_tells(g, s, is_binned=True),
+            lambda s, g: total_tells(g, s),
         ),
-        declared=3 * (1 - SURE),
+        declared=4 * (1 - SURE),
         repeats=0.05,
     ),
     Null(
         "the order of the rows tells of the secret",
         (),
-        "a sum of independent Bernoullis, exactly",
+        "a sum of independent Bernoullis, exactly; Bonferroni over two guessers",
         "rows are independent; a file may have been sorted by its columns",
         "of a file that is sorted by a secret, the others are examined given it",
         "an order in which the file was sorted by what it does not hold",
         {
             "rows in any order": order_tells,
+            "rows of a site in any order": blocks_tell,
             "sorted by the secret": partial(order_tells, by=("secret",)),
             "sorted by a known column and the secret": partial(order_tells, by=("a", "secret")),
             "sorted by one of two secrets": partial(order_tells, by=("other",), more=True),
         },
         Power(
-            "share of 400 rows with the secret of the row before",
-            (0.2, 0.4, 0.6, 0.8),
-            lambda s, g: order_tells(g, s),
+            "share of 400 rows in blocks of four within a known column",
+            (0.4, 0.6, 0.8, 1.0),
+            lambda s, g: blocks_tell(g, s),
         ),
-        declared=1 - SURE,
+        declared=2 * (1 - SURE),
         repeats=0.05,
     ),
     Null(

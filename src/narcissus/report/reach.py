@@ -116,6 +116,22 @@ def of_100(share: float, rounding: Rounding = "nearest") -> str:
     return "more than 99 of 100" if count == 100 and share < 1 else f"{count} of 100"
 
 
+def compared_of_100(share: float, limit: float) -> tuple[str, str]:
+    """Write a share and a limit below it of 100, with one digit more where they look alike.
+
+    >>> compared_of_100(0.71, 0.536), compared_of_100(0.543, 0.5361)
+    (('71 of 100', '54 of 100'), ('54.3 of 100', '53.7 of 100'))
+    """
+    shown = of_100(share), of_100(limit, "up")
+    if share <= limit or shown[0] != shown[1]:
+        return shown
+    places = next((p for p in (1, 2, 3) if round(100 * share, p) > upper(100 * limit, places=p)), 4)
+    return (
+        f"{100 * share:.{places}f} of 100",
+        f"{upper(100 * limit, places=places):.{places}f} of 100",
+    )
+
+
 def hundredths(share: float, rounding: Rounding = "nearest") -> int:
     if rounding == "nearest":
         return round(100 * share)

@@ -169,12 +169,77 @@ def test_two_columns_that_tell_together_are_asked_for(study, narcissus, tmp_path
     assert subjects == ["column `phone`", "the exact value of `tax`"]
 
 
+def night_in_a_time(rng, ill, towns):
+    """Return when people came: those who are ill by night."""
+    minutes = 1440 * rng.integers(0, 700, ROWS) + 720 * ill + rng.integers(0, 720, ROWS)
+    moments = pd.Timestamp("2021-01-01") + pd.to_timedelta(minutes, unit="min")
+    return moments.strftime("%d.%m.%Y %H:%M")
+
+
+def night_in_seconds(rng, ill, towns):
+    days = 18_628 + rng.integers(0, 700, ROWS)
+    return 86_400 * days + 43_200 * ill + rng.integers(0, 43_200, ROWS)
+
+
+def sum_of_digits(rng, ill, towns):
+    numbers = rng.permutation(10**6)[:ROWS]
+    return [
+        10 * n + (sum(map(int, str(n))) + sick) % 2 for n, sick in zip(numbers, ill, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("make", [night_in_a_time, night_in_seconds, sum_of_digits])
+def test_times_and_sums_of_digits_are_read(people, narcissus, make):
+    """A visit's date with its time told a secret of the night for everybody, and was *met*."""
+    people(visit=make)
+    code, record = audited(narcissus)
+    assert (code, record.status) == (3, "undeclared")
+    assert "`visit`" in record.detail.unaccounted[0].subject
+
+
+def test_columns_that_tell_are_asked_for_in_one_declaration(people, narcissus):
+    people(visit=night_in_a_time, case_id=clinic_in_the_number)
+    code, record = audited(narcissus)
+    assert code == 3
+    [left] = record.detail.unaccounted
+    assert left.subject == "columns `visit` and `case_id`"
+    assert left.declaration.startswith('`drop = ["visit", "case_id"]` in [data]')
+    assert "are not accounted for" in record.verdict
+    assert audited(narcissus, declared=["visit", "case_id"])[0] == 0
+
+
+def test_a_total_behind_bins_is_examined(study, narcissus, tmp_path, monkeypatch):
+    """A total less its three items told the secret of everybody, and bins hid it: *met*."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(9)
+    items = np.exp(rng.normal(6, 0.5, (3, ROWS))).round(2)
+    alcohol = np.exp(rng.normal(3, 0.8, ROWS)).round(2)
+    frame = pd.DataFrame({f"item{k}": item for k, item in enumerate(items)})
+    frame["total"] = (items.sum(axis=0) + alcohol).round(2)
+    frame["alcohol"] = np.searchsorted([10, 20, 40], alcohol)
+    frame.to_csv("people.csv", index=False)
+    bins = {name: {"quantiles": 4} for name in frame if name != "alcohol"}
+    path = study(
+        data={"path": "people.csv", "bins": bins},
+        threat={"unknown": ["alcohol"], "targets": 100},
+        mechanism={"k": 2, "epsilon": 0.05},
+        run={"trials": 5, "seed": 2},
+        threshold={"share": 0.95},
+    )
+    code, _, err = narcissus("audit", path, "--quiet")
+    assert code == 3, err
+    [left] = read_record("results/s/record.json").detail.unaccounted
+    assert left.subject == "the exact values of `item0`, `item1`, `item2` and `total`"
+
+
 def test_the_first_screen_names_what_was_examined_and_left_out(people, narcissus):
     people(case_id=plain_number)
     code, record = audited(narcissus)
     assert (code, record.detail.examined) == (0, ("case_id",))
     code, out, _ = narcissus("report", "results/people/record.json", "--text")
-    assert "Examined and left out: case_id" in " ".join(out.split())
+    said = " ".join(out.split())
+    assert "Examined and left out: case_id. We tried letters, digits and their sums" in said
+    assert "Another function of these values could tell more" in said
 
 
 def households(path, *, seed=3):
@@ -279,8 +344,8 @@ def test_a_right_prior_leaves_hardly_anything_open(tmp_path, monkeypatch):
 
 
 def test_the_guessers_share_one_error():
-    """Four test the prior, three examine values, one the order; a right one is seldom refuted."""
-    assert GUESSERS >= 8
+    """Five test the prior, four examine values, two the order; a right one is seldom refuted."""
+    assert GUESSERS >= 5 + 4 + 2
     assert pytest.approx(ERROR) == GUESSERS * (1 - SURE)
 
 

@@ -636,7 +636,8 @@ def _no_more(row: StudyRow, detail: SyntheticDetail, against: Sequence[str] = ()
         return "The file holds no more people of the data than coincidence explains"
     most = number(float(row.facts.get("most", people)))
     return (
-        f"{number(many)} people of the data stand in the file{_by(row)}, where coincidence "
+        f"{number(many)} {'person' if many == 1 else 'people'} of the data "
+        f"{'stands' if many == 1 else 'stand'} in the file{_by(row)}, where coincidence "
         f"explains about {number(round(expected))}, and surely no more than {most}: a control "
         "would decide"
     )

@@ -67,7 +67,8 @@ def _found(tested: PriorTest) -> Iterator[str]:
             )
     for one in tested.unaccounted:
         yield (
-            f"{one.subject} is open, and an audit will not say *met*. "
+            f"{one.subject} {'are' if one.is_plural else 'is'} open, and an audit will not say "
+            "*met*. "
             f"{one.reason} To decide, write {one.declaration}"
         )
     for left in tested.unexamined:

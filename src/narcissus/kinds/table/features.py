@@ -1,18 +1,21 @@
 """What an attacker may read off the values of a column, as they stand in a file.
 
-A case number may tell the secret by a letter, a digit, a part or a remainder: each of these becomes
-a feature of its own, in which models then look for the secret.
+A case number may tell the secret by a letter, a digit, a part, a remainder or a sum of digits, and
+a time by its hour, weekday or month: each of these becomes a feature of its own, in which models
+then look for the secret. No list of such functions is ever complete.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import date
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import Floats
+from narcissus.kinds.table.moments import clock_features, clocks_of_numbers, moments_of
 from narcissus.tables.spelling import number_in
 from narcissus.tables.tally import RawColumn
 
@@ -23,7 +26,10 @@ GROUPS = 20  # of equal size, of a column of numbers
 STARTS = (1, 2, 3)  # letters that a code may begin with
 PLACES = 12  # letters and digits that are looked at, from the left and from the right
 RUNS = 2  # numbers inside a code that are looked at
-DIVISORS = range(2, 21)
+DIVISORS = (*range(2, 32), 36, 37, 64, 97, 100, 128, 199)
+CHECKS = (2, 9, 10, 11)  # remainders of sums of digits
+TRIED = "letters, digits and their sums, parts, remainders, sizes, words, dates and times"
+"""What of a value is examined, as a report names it."""
 WORDS = 40  # of texts, the most common ones, that are looked for
 SHORTEST_WORD = 3
 LONGEST_NUMBER = 18  # digits
@@ -34,23 +40,51 @@ def features_of(column: RawColumn, rows: NDArray[np.intp]) -> Features:
 
     A feature that is the same in all rows, or the same as another, is left out.
     """
-    present, codes = np.unique(np.asarray(column.codes)[rows], return_inverse=True)
-    codes = np.ravel(codes)
-    values = [column.distinct[place] for place in present.tolist()]
-    texts = ["" if value is None else str(value).strip() for value in values]
-    numbers = [None if value is None else number_in(value) for value in values]
-    is_numeric = any(number is not None for number in numbers)
+    values, codes = _present(column, rows)
+    texts, numbers = _texts(values), _numbers(values)
+    is_numeric = bool(np.isfinite(numbers).any())
+    days = moments_of(texts)
     lengths = np.minimum([len(text) for text in texts], MOST_VALUES)
     features: Features = [common(codes, len(texts)), lengths[codes]]
     features += [_grouped([text[:many] for text in texts], codes) for many in STARTS]
     features.append(_grouped([text[-1:] for text in texts], codes))
     if is_numeric:
-        sizes = np.array([np.nan if n is None else float(n) for n in numbers])[codes]
+        sizes = numbers[codes]
         cuts = np.unique(np.nanquantile(sizes, np.linspace(0, 1, GROUPS + 1)[1:-1]))
         features.append(np.searchsorted(cuts, np.nan_to_num(sizes, nan=-np.inf)) + 1)
-    words = [] if is_numeric else _words(texts, codes)
-    features += words or _of_codes(texts, codes, is_numeric=is_numeric)
+        features += (feature[codes] for feature in clocks_of_numbers(numbers))
+    is_dated = bool(np.isfinite(days).any())
+    if is_dated:
+        features += (feature[codes] for feature in clock_features(days))
+    words = [] if is_numeric or is_dated else _words(texts, codes)
+    features += words or _of_codes(texts, codes, days, is_numeric=is_numeric)
     return _different(features)
+
+
+def numbers_of(column: RawColumn, rows: NDArray[np.intp]) -> Floats:
+    """Return the numbers that values mean in some rows, days for dates; nan for no number."""
+    values, codes = _present(column, rows)
+    days = moments_of(_texts(values))
+    numbers = _numbers(values)
+    return (days if np.isfinite(days).sum() > np.isfinite(numbers).sum() else numbers)[codes]
+
+
+def _present(column: RawColumn, rows: NDArray[np.intp]) -> tuple[list[Any], NDArray[np.intp]]:
+    """Return the different values in some rows, and which of them each row has."""
+    present, codes = np.unique(np.asarray(column.codes)[rows], return_inverse=True)
+    return [column.distinct[place] for place in present.tolist()], np.ravel(codes)
+
+
+def _texts(values: Sequence[Any]) -> list[str]:
+    return ["" if value is None else str(value).strip() for value in values]
+
+
+def _numbers(values: Sequence[Any]) -> Floats:
+    """Return the numbers that values mean, by the decimal mark that makes most of them numbers."""
+    read = [[None if v is None else number_in(v, mark) for v in values] for mark in (".", ",")]
+    best = max(read, key=lambda numbers: sum(n is not None for n in numbers))
+    numbers = np.array([np.nan if n is None else float(n) for n in best])
+    return np.where(np.isfinite(numbers), numbers, np.nan)
 
 
 def common(codes: NDArray[np.integer], size: int) -> NDArray[np.int64]:
@@ -64,9 +98,9 @@ def common(codes: NDArray[np.integer], size: int) -> NDArray[np.int64]:
 
 
 def _of_codes(
-    texts: Sequence[str], codes: NDArray[np.integer], *, is_numeric: bool
+    texts: Sequence[str], codes: NDArray[np.integer], days: Floats, *, is_numeric: bool
 ) -> Iterator[NDArray[np.int64]]:
-    """Yield letters and digits at each place, parts, and remainders of the numbers."""
+    """Yield letters and digits at each place, parts, remainders, and sums of digits."""
     longest = min(PLACES, max(map(len, texts)))
     places = list(range(longest))
     if len(set(map(len, texts))) > 1:  # codes of one length have the same places from the right
@@ -77,7 +111,8 @@ def _of_codes(
     if not is_numeric:
         for place in range(min(PLACES, max(map(len, parts)))):
             yield _grouped([part[place] if place < len(part) else "" for part in parts], codes)
-    for whole in _whole_numbers(texts, is_numeric=is_numeric):
+    yield from (feature[codes] for feature in _sums_of_digits(texts))
+    for whole in _whole_numbers(texts, days, is_numeric=is_numeric):
         if len(set(whole)) < 3:
             continue
         numbers = np.array(whole, dtype=np.int64)
@@ -89,12 +124,28 @@ def _letter(text: str, place: int) -> str:
     return text[place] if -len(text) <= place < len(text) else ""
 
 
-def _whole_numbers(texts: Sequence[str], *, is_numeric: bool) -> Iterator[list[int]]:
-    """Yield whole numbers that values hold, -1 for none: all digits, days, parts of codes."""
-    days = [_day(text) for text in texts]
-    if 2 * sum(day >= 0 for day in days) >= len(texts):
-        yield days
+def _sums_of_digits(texts: Sequence[str]) -> Iterator[NDArray[np.int64]]:
+    """Yield sums of all digits of a value, as check digits weigh them, and their remainders."""
+    digits = [[int(digit) for digit in reversed(re.findall("[0-9]", text))] for text in texts]
+    if max(map(len, digits)) < 2:
         return
+    weighted = (
+        [sum(each) for each in digits],
+        [sum(each[::2]) - sum(each[1::2]) for each in digits],
+        [sum(each[::2]) + 3 * sum(each[1::2]) for each in digits],  # as of articles in trade
+        [sum(each[::2]) + sum(sum(divmod(2 * n, 10)) for n in each[1::2]) for each in digits],
+        [sum(place * n for place, n in enumerate(each, start=1)) for each in digits],  # of books
+    )
+    for sums in map(np.array, weighted):
+        yield np.minimum(sums - sums.min(), MOST_VALUES)
+        for divisor in CHECKS:
+            yield sums % divisor
+
+
+def _whole_numbers(texts: Sequence[str], days: Floats, *, is_numeric: bool) -> Iterator[list[int]]:
+    """Yield whole numbers that values hold, -1 for none: all digits, days, parts of codes."""
+    if np.isfinite(days).any():
+        yield np.floor(np.nan_to_num(days, nan=-1.0)).astype(int).tolist()
     if is_numeric:
         yield [_whole("".join(re.findall(r"\d", text))) for text in texts]
         return
@@ -105,13 +156,6 @@ def _whole_numbers(texts: Sequence[str], *, is_numeric: bool) -> Iterator[list[i
 
 def _whole(digits: str) -> int:
     return int(digits[-LONGEST_NUMBER:]) if digits.isdecimal() else -1
-
-
-def _day(text: str) -> int:
-    try:
-        return date.fromisoformat(text[:10]).toordinal()
-    except ValueError:
-        return -1
 
 
 def _different(features: Features) -> Features:

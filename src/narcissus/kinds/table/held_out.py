@@ -6,11 +6,11 @@ row made without its secret has a larger chance than the best guess. So the numb
 is at most a sum of independent Bernoullis with these chances, and its tail is known exactly. That
 also holds for guesses that rest on rows guessed before: each row's secret is independent of them.
 
-Four guessers try. A forest of trees (`trees`) finds relations between many columns, a lookup
-(`lookup`) those between up to four columns that show in none alone, and naive Bayes (`additive`)
-what many columns tell a little of each. A row with equal known columns tests the prior for copies
-of people. All are the package's own, so that no result depends
-on what else is installed.
+Five guessers try. A forest of trees (`trees`) finds relations between many columns, a lookup
+(`lookup`) those between up to four columns that show in none alone, naive Bayes (`additive`) what
+many columns tell a little of each, and a linear model (`linear`) sums and products of numbers. A
+row with equal known columns tests the prior for copies of people. All are the package's own, so
+that no result depends on what else is installed.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from narcissus.bounds.binomial import PoissonBinomial
 from narcissus.kinds.table.additive import additive_chances
 from narcissus.kinds.table.experiment import Experiment
 from narcissus.kinds.table.found import EQUAL, HeldOutGuess
+from narcissus.kinds.table.linear import linear_chances, one_of_each
 from narcissus.kinds.table.lookup import lookup_chances
 from narcissus.kinds.table.population import HELD_OUT
 from narcissus.kinds.table.proofs import not_exceeded
@@ -55,7 +56,7 @@ GUESSERS = 16  # that may try, at most, and that share the error
 SURE = 1 - ERROR / GUESSERS  # level of each limit
 
 FOREST, LOOKUP = "a random forest", "a lookup of up to four columns"
-ADDITIVE = "naive Bayes"
+ADDITIVE, LINEAR = "naive Bayes", "a linear model"
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,7 @@ def held_out_attempts(experiment: Experiment) -> tuple[RowGuesses, ...]:
         FOREST: _forest(experiment),
         LOOKUP: _lookup(experiment),
         ADDITIVE: _additive(experiment),
+        LINEAR: _linear(experiment),
     }
     attempts: list[RowGuesses] = []
     for number, (name, model) in enumerate(models.items()):
@@ -162,6 +164,28 @@ def _additive(experiment: Experiment) -> Model:
     return chances
 
 
+def _linear(experiment: Experiment) -> Model:
+    def chances(fitted: Any, classes: Codes, asked: Any, size: int, rng: Any) -> Floats:
+        numbers = known_numbers(experiment, np.concatenate([fitted, asked]))
+        return linear_chances(numbers, classes, size=size, rng=rng)
+
+    return chances
+
+
+def known_numbers(experiment: Experiment, seen: NDArray[np.integer]) -> Floats:
+    """Return numbers for codes of the known columns, shape (rows, numbers).
+
+    The number behind each label of a column that has an order; of another column, for each of its
+    most common values whether a row has it.
+    """
+    known = experiment.queries.known
+    numbers = [
+        one_of_each(codes) if (values := experiment.table.values[column]) is None else values[codes]
+        for column, codes in zip(known, seen.T, strict=True)
+    ]
+    return np.column_stack([np.zeros(len(seen)), *numbers])
+
+
 def _from_known(
     experiment: Experiment, model: Model, fitted: Rows, asked: Rows, rng: np.random.Generator
 ) -> Guesses:
@@ -173,8 +197,8 @@ def guessed(
     experiment: Experiment,
     model: Model,
     fitted: Rows,
-    seen: NDArray[np.integer],
-    asked: NDArray[np.integer],
+    seen: NDArray[Any],
+    asked: NDArray[Any],
     rng: np.random.Generator,
 ) -> Guesses:
     """Guess the unknown columns of rows, one by one where no joint values are listed.

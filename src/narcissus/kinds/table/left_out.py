@@ -8,23 +8,37 @@ more than the prior allows waits for a declaration.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._arrays import Floats
 from narcissus._random import child
 from narcissus.kinds.table.experiment import Experiment
-from narcissus.kinds.table.features import Features, features_of
+from narcissus.kinds.table.features import Features, features_of, numbers_of
 from narcissus.kinds.table.found import HeldOutGuess
-from narcissus.kinds.table.held_out import FEWEST, FITTED, TESTED, RowGuesses, guessed, scored
-from narcissus.kinds.table.lookup import best_set, lookup_chances
+from narcissus.kinds.table.held_out import (
+    FEWEST,
+    FITTED,
+    FOREST,
+    LINEAR,
+    TESTED,
+    Model,
+    RowGuesses,
+    guessed,
+    known_numbers,
+    scored,
+)
+from narcissus.kinds.table.linear import linear_chances
+from narcissus.kinds.table.lookup import agreement, best_set, lookup_chances
 from narcissus.kinds.table.nearest import nearest_rows
 from narcissus.kinds.table.population import HELD_OUT
-from narcissus.kinds.table.row_order import OrderedRows, neighbour_attempt
+from narcissus.kinds.table.row_order import OrderedRows, classes_of, order_attempts
 from narcissus.kinds.table.trees import tree_chances
-from narcissus.report.reach import of_100
+from narcissus.report.reach import compared_of_100
 from narcissus.rows import Unaccounted
 from narcissus.tables.tally import RawColumn
 
@@ -34,57 +48,77 @@ SETS = 20_000  # sets of features that are compared
 MOST_TRIED = 10  # columns that are left out in turn, where none tells alone
 
 Codes = NDArray[np.integer]
+Draws = np.random.Generator
 
 
 def of_values(
-    experiment: Experiment, left: Sequence[RawColumn], binned: Sequence[RawColumn]
+    experiment: Experiment,
+    left: Sequence[RawColumn],
+    binned: Sequence[RawColumn],
+    secrets: Sequence[RawColumn] = (),
 ) -> tuple[Unaccounted, ...]:
     """Return the columns whose values tell of the secret, or could not be examined.
 
-    left, binned: Columns that are left out, and known columns in bins, as they stand in the file,
-        of the rows that the table holds to examine.
+    left, binned, secrets: Columns that are left out, and known and unknown columns in bins, as they
+        stand in the file, of the rows that the table holds to examine.
     """
     if experiment.table.rows < FEWEST:
         why = (
             f"It was left out, and {experiment.table.rows} rows are too few to show what it tells."
         )
-        return tuple(undeclared(column.name, why) for column in left)
-    telling, guess = _telling(experiment, [*left, *binned])
+        return _undeclared([column.name for column in left], why)
+    telling, guess = _telling(experiment, [*left, *binned], secrets)
     if guess is None:
         return ()
     names = {column.name for column in telling}
-    reason = _reason("With what was left out", guess)
-    found = [undeclared(column.name, reason) for column in left if column.name in names]
-    exact = [column.name for column in binned if column.name in names]
-    if exact:
-        found.append(_in_bins(exact, _reason("With exact values of columns in bins", guess)))
-    return tuple(found)
-
-
-def undeclared(name: str, reason: str) -> Unaccounted:
-    """Return a column that is left out and that no number speaks of."""
-    return Unaccounted(
-        subject=f"column `{name}`",
-        reason=reason,
-        declaration=f'`drop = ["{name}"]` in [data] if no attacker knows it',
+    dropped, exact = ([c.name for c in some if c.name in names] for some in (left, binned))
+    return (
+        *_undeclared(dropped, _reason("With what was left out", guess)),
+        *_in_bins(exact, _reason("With exact values of columns in bins", guess)),
     )
 
 
-def _in_bins(names: Sequence[str], reason: str) -> Unaccounted:
-    quoted = ", ".join(f'"{name}"' for name in names)
-    return Unaccounted(
-        subject=f"the exact value of {' and '.join(f'`{name}`' for name in names)}",
+def _undeclared(names: Sequence[str], reason: str) -> tuple[Unaccounted, ...]:
+    """Return columns that are left out and that no number speaks of, with one declaration."""
+    if not names:
+        return ()
+    is_many = len(names) > 1
+    left = Unaccounted(
+        subject=f"{'columns' if is_many else 'column'} {_listed(names)}",
         reason=reason,
-        declaration=f"`bins_only = [{quoted}]` in [threat] if no attacker knows more than the "
-        "bins; else finer bins, or `unit` in [data] where rows share a household",
+        declaration=f"`drop = {_quoted(names)}` in [data] if no attacker knows "
+        f"{'them' if is_many else 'it'}",
     )
+    return (left,)
+
+
+def _listed(names: Sequence[str]) -> str:
+    *others, last = (f"`{name}`" for name in names)
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return json.dumps(list(names), ensure_ascii=False)
+
+
+def _in_bins(names: Sequence[str], reason: str) -> tuple[Unaccounted, ...]:
+    """Return known columns of whose exact values no number speaks, with one declaration."""
+    if not names:
+        return ()
+    values = "value" if len(names) == 1 else "values"
+    left = Unaccounted(
+        subject=f"the exact {values} of {_listed(names)}",
+        reason=reason,
+        declaration=f"`bins_only = {_quoted(names)}` in [threat] if no attacker knows more than "
+        "the bins; else finer bins, or `unit` in [data] where rows share a household",
+    )
+    return (left,)
 
 
 def unread(left: Sequence[str], binned: Sequence[str]) -> tuple[Unaccounted, ...]:
     """Return columns whose values cannot be read: the rows of the table are not known."""
     why = "The table is given as counts of records, so the values of each row cannot be examined."
-    exact = (_in_bins(binned, why),) if binned else ()
-    return (*(undeclared(name, why) for name in left), *exact)
+    return (*_undeclared(left, why), *_in_bins(binned, why))
 
 
 def of_order(ordered: OrderedRows) -> tuple[Unaccounted, ...]:
@@ -92,13 +126,13 @@ def of_order(ordered: OrderedRows) -> tuple[Unaccounted, ...]:
     experiment = ordered.experiment
     if experiment is None:
         return ()
-    [guess] = scored(experiment, (neighbour_attempt(experiment, ordered.rows, number=3),))
+    guess = _best(scored(experiment, order_attempts(experiment, ordered.rows)))
     if not guess.refutes:
         return ()
     return (
         Unaccounted(
             subject="the order of the rows",
-            reason=_reason("By the rows just before in the file", guess),
+            reason=_reason("By earlier rows of the file", guess),
             declaration="`order_hidden = true` in [threat] if no attacker knows where a person "
             "stands in the file; else `unit` in [data] where neighbours belong together",
         ),
@@ -106,24 +140,30 @@ def of_order(ordered: OrderedRows) -> tuple[Unaccounted, ...]:
 
 
 def _telling(
-    experiment: Experiment, columns: Sequence[RawColumn]
+    experiment: Experiment, columns: Sequence[RawColumn], secrets: Sequence[RawColumn]
 ) -> tuple[Sequence[RawColumn], HeldOutGuess | None]:
     """Return the columns that tell of the secret, each alone or all together, and the best guess.
 
-    Only what refutes the prior together is tried in parts, so that the error is spent once.
+    Only what refutes the prior together is tried in parts, so that the error is spent once. Parts
+    are tried by the guesser who got most; they tell if that is half of it at least.
     """
-    best = _best(_guesses(experiment, columns))
+    values = _Values(experiment, columns, secrets)
+    best = _best([values.guess(name, columns) for name in GUESSERS])
     if not best.refutes:
         return (), None
+
+    def tells(some: Sequence[RawColumn]) -> HeldOutGuess | None:
+        guess = values.guess(best.by, some)
+        return guess if 2 * (guess.share - guess.at_most) > best.share - best.at_most else None
+
     if len(columns) == 1:
         return columns, best
-    alone = [(column, _best(_guesses(experiment, [column]))) for column in columns]
-    telling = [(column, guess) for column, guess in alone if guess.refutes]
-    if telling:
-        return [column for column, _ in telling], _best([guess for _, guess in telling])
+    alone = [(column, guess) for column in columns if (guess := tells([column])) is not None]
+    if alone:
+        return [column for column, _ in alone], _best([guess for _, guess in alone])
     for column in columns[:MOST_TRIED]:  # leave out what is not needed to tell
         others = [other for other in columns if other is not column]
-        if len(others) > 1 and (without := _best(_guesses(experiment, others))).refutes:
+        if len(others) > 1 and (without := tells(others)) is not None:
             columns, best = others, without
     return columns, best
 
@@ -133,74 +173,102 @@ def _best(guesses: Sequence[HeldOutGuess]) -> HeldOutGuess:
 
 
 def _reason(how: str, guess: HeldOutGuess) -> str:
+    share, most = compared_of_100(guess.share, guess.at_most)
     return (
-        f"{how}, {of_100(guess.share)} people are guessed right without the release, where the "
-        f"prior allows {of_100(guess.at_most, 'up')}."
+        f"{how}, {share} people are guessed right without the release, where the prior allows "
+        f"{most}."
     )
 
 
-def _guesses(experiment: Experiment, columns: Sequence[RawColumn]) -> tuple[HeldOutGuess, ...]:
-    """Guess rows of the table from known columns and these, and compare with the prior."""
-    table, known = experiment.table, list(experiment.queries.known)
-    rng = child(experiment.entropy, HELD_OUT, 2)
-    order = rng.permutation(len(columns[0].codes))[: FITTED + TESTED]
-    held = table.examined
-    assert held is not None  # else nothing was read
-    rows = np.ascontiguousarray(held[order], dtype=np.int32)
-    start = len(order) - min(TESTED, len(order) // 2)
-    of_known = [rows[:, c].astype(np.int64) for c in known]
-    each = [features_of(column, order) for column in columns]
-    classes = _classes(experiment, rows[:start])
-    flat = [feature for features in each for feature in features]
-    told = sorted(range(len(flat)), key=lambda k: -_agreement(flat[k][:start], classes))
-    strong = [flat[k] for k in told[:MOST_FEATURES]]
-    paired = flat if len(flat) + len(known) <= PAIRED else _paired(each, of_known, classes, rng)
-    seen = {
-        "a random forest": [*strong, *of_known],
-        "a lookup": [*paired, *of_known],
-    }
-    attempts: list[RowGuesses] = []
-    for by, features in seen.items():
-        x = np.column_stack(features)
-        ordered = [True] * (len(features) - len(known)) + [table.ordered[c] for c in known]
-        model = _model(by, x, ordered)
-        guesses = guessed(experiment, model, rows[:start], x[:start], x[start:], rng)
-        attempts.append(RowGuesses(by, rows[start:], guesses))
-    values = np.column_stack([*(np.asarray(c.codes)[order] for c in columns), *of_known])
-    asked, like = nearest_rows(values, start)
-    named = rows[like][:, list(experiment.queries.unknown)]
-    if not experiment.factored:
-        named = experiment.success.guess_of(experiment.queries.joint(rows[like]))
-    attempts.append(RowGuesses("the row most like it", rows[asked], named))
-    return scored(experiment, tuple(attempts))
+class _Values:
+    """Rows of the table with the values of columns as they stand, and guesses of the last ones."""
+
+    def __init__(
+        self, experiment: Experiment, columns: Sequence[RawColumn], secrets: Sequence[RawColumn]
+    ) -> None:
+        held = experiment.table.examined
+        assert held is not None  # else nothing was read
+        rng = child(experiment.entropy, HELD_OUT, 2)
+        self.experiment, self.known = experiment, list(experiment.queries.known)
+        self.order = rng.permutation(len(columns[0].codes))[: FITTED + TESTED]
+        self.rows = np.ascontiguousarray(held[self.order], dtype=np.int32)
+        self.start = len(self.order) - min(TESTED, len(self.order) // 2)
+        self.classes = classes_of(experiment, self.rows[: self.start])
+        self.of_known: Features = [self.rows[:, c].astype(np.int64) for c in self.known]
+        self.features = {c.name: features_of(c, self.order) for c in columns}
+        self.numbers = {c.name: numbers_of(c, self.order) for c in columns}
+        self.hidden = [numbers_of(c, self.order)[: self.start] for c in secrets]
+
+    def guess(self, by: str, columns: Sequence[RawColumn]) -> HeldOutGuess:
+        """Guess from known columns and these, by the guesser of a name, and compare."""
+        rng = child(self.experiment.entropy, HELD_OUT, 2, 1 + list(GUESSERS).index(by))
+        [guess] = scored(self.experiment, (GUESSERS[by](self, by, columns, rng),))
+        return guess
+
+    def by_forest(self, by: str, columns: Sequence[RawColumn], rng: Draws) -> RowGuesses:
+        table = self.experiment.table
+        flat = [feature for column in columns for feature in self.features[column.name]]
+        told = sorted(flat, key=lambda one: -agreement(one[: self.start], self.classes))
+        x = np.column_stack([*told[:MOST_FEATURES], *self.of_known])
+        ordered = [True] * (x.shape[1] - len(self.known)) + [table.ordered[c] for c in self.known]
+
+        def by_trees(of: Any, classes: Any, asked: Any, size: int, random: Draws) -> Floats:
+            return tree_chances(of, classes, asked, ordered, size=size, rng=random)
+
+        return self._fitted(by, by_trees, x, rng)
+
+    def by_lookup(self, by: str, columns: Sequence[RawColumn], rng: Draws) -> RowGuesses:
+        each = [self.features[column.name] for column in columns]
+        flat = [feature for features in each for feature in features]
+        if len(flat) + len(self.known) > PAIRED:
+            flat = _paired(each, self.of_known, self.classes, rng)
+        x = np.column_stack([*flat, *self.of_known])
+        sizes = [int(column.max()) + 1 for column in x.T]
+
+        def by_cells(of: Any, classes: Any, asked: Any, size: int, random: Draws) -> Floats:
+            return lookup_chances(of, classes, asked, sizes, size=size, rng=random, sets=SETS)
+
+        return self._fitted(by, by_cells, x, rng)
+
+    def by_sums(self, by: str, columns: Sequence[RawColumn], rng: Draws) -> RowGuesses:
+        of_known = known_numbers(self.experiment, self.rows[:, self.known])
+        x = np.column_stack([*(self.numbers[column.name] for column in columns), of_known])
+        return self._fitted(by, _linear, x, rng, self.hidden)
+
+    def by_likeness(self, by: str, columns: Sequence[RawColumn], rng: Draws) -> RowGuesses:
+        del rng
+        values = [np.asarray(column.codes)[self.order] for column in columns]
+        asked, like = nearest_rows(np.column_stack([*values, *self.of_known]), self.start)
+        queries, named = self.experiment.queries, self.rows[like]
+        if self.experiment.factored:
+            return RowGuesses(by, self.rows[asked], named[:, list(queries.unknown)])
+        guesses = self.experiment.success.guess_of(queries.joint(named))
+        return RowGuesses(by, self.rows[asked], guesses)
+
+    def _fitted(
+        self, by: str, model: Model, x: NDArray[Any], rng: Draws, hidden: Sequence[Floats] = ()
+    ) -> RowGuesses:
+        """Guess by a model that is fitted to the first rows, of which it sees ``hidden`` too."""
+        before, after = x[: self.start], x[self.start :]
+        before = np.column_stack([before, *hidden])
+        fitted, asked = self.rows[: self.start], self.rows[self.start :]
+        return RowGuesses(by, asked, guessed(self.experiment, model, fitted, before, after, rng))
 
 
-def _model(by: str, x: Codes, ordered: Sequence[bool]) -> Callable[..., Any]:
-    sizes = [int(column.max()) + 1 for column in x.T]
-
-    def by_trees(of: Any, classes: Any, asked: Any, size: int, random: Any) -> Any:
-        return tree_chances(of, classes, asked, ordered, size=size, rng=random)
-
-    def by_lookup(of: Any, classes: Any, asked: Any, size: int, random: Any) -> Any:
-        return lookup_chances(of, classes, asked, sizes, size=size, rng=random, sets=SETS)
-
-    return by_lookup if by == "a lookup" else by_trees
+GUESSERS: Mapping[str, Callable[[_Values, str, Sequence[RawColumn], Draws], RowGuesses]] = {
+    FOREST: _Values.by_forest,
+    "a lookup": _Values.by_lookup,
+    LINEAR: _Values.by_sums,
+    "the row most like it": _Values.by_likeness,
+}
+"""Who guesses rows of the table from values as they stand."""
 
 
-def _classes(experiment: Experiment, rows: Codes) -> Codes:
-    """Return numbers for the secrets of rows, all unknown columns together."""
-    secrets = rows[:, list(experiment.queries.unknown)]
-    return np.ravel(np.unique(secrets, axis=0, return_inverse=True)[1])
-
-
-def _agreement(feature: Codes, classes: Codes) -> float:
-    """Return how often another row of the same value has the same class, in the mean."""
-    size = int(classes.max()) + 1
-    cells = np.bincount(feature * size + classes, minlength=(int(feature.max()) + 1) * size)
-    counts = cells.reshape(-1, size)
-    each = counts.sum(axis=1)
-    right = (counts * (counts - 1)).sum(axis=1) / np.maximum(each - 1, 1)
-    return float(right.sum() / len(classes))
+def _linear(of: Floats, classes: Any, asked: Floats, size: int, rng: Draws) -> Floats:
+    """Return chances by a linear model; the last columns of fitted rows are numbers of secrets."""
+    known, exact = np.split(of, [asked.shape[1]], axis=1)
+    numbers = np.concatenate([known, asked])
+    return linear_chances(numbers, classes, size=size, rng=rng, exact=exact)
 
 
 def _paired(

@@ -110,3 +110,16 @@ def _right(keys: NDArray[np.int64], classes: NDArray[np.integer], cells: int, si
         return int(first[first > 1].sum())
     second = np.partition(counts, size - 2, axis=1)[:, size - 2]
     return int(first[first - 1 > second].sum())
+
+
+def agreement(feature: NDArray[np.integer], classes: NDArray[np.integer]) -> float:
+    """Return how often another row of the same value has the same class, in the mean.
+
+    Values and classes are codes from 0, both of shape (rows,).
+    """
+    size = int(classes.max()) + 1
+    cells = np.bincount(feature * size + classes, minlength=(int(feature.max()) + 1) * size)
+    counts = cells.reshape(-1, size)
+    each = counts.sum(axis=1)
+    right = (counts * (counts - 1)).sum(axis=1) / np.maximum(each - 1, 1)
+    return float(right.sum() / len(classes))

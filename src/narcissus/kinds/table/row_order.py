@@ -1,8 +1,9 @@
 """Guess each row by those before it in the file: whether rows are independent of one another.
 
 Rows in the order of time, or of household after household, tell of their neighbours. A row is
-guessed by a forest from its known columns and the secrets just before it. The forest is fitted to
-earlier rows, so the theorem of `held_out` holds.
+guessed by a forest from its known columns and the secrets just before it, and by a lookup from what
+`earlier` reads of all rows before it. Both are fitted to earlier rows, so the theorem of `held_out`
+holds.
 
 A file may have been sorted by its secrets: then the order that the rows once had is lost, and what
 neighbours share was made by the sorting. Other secrets are then examined given those by which the
@@ -23,14 +24,19 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from narcissus._random import child
+from narcissus.kinds.table.earlier import earlier_features
 from narcissus.kinds.table.experiment import Experiment
-from narcissus.kinds.table.held_out import FEWEST, FITTED, TESTED, RowGuesses, Rows, guessed
+from narcissus.kinds.table.held_out import FEWEST, FITTED, TESTED, Model, RowGuesses, Rows, guessed
+from narcissus.kinds.table.lookup import agreement, lookup_chances
 from narcissus.kinds.table.population import HELD_OUT, settings_of
 from narcissus.kinds.table.trees import tree_chances
 from narcissus.mechanisms import Columns, Marginals
 from narcissus.success import ColumnsRight
 
-NEIGHBOURS = "whoever sees the rows just before"
+NEIGHBOURS = "a random forest of the rows just before"
+EARLIER = "a lookup of earlier rows"
+MOST_SECRET_COLUMNS = 4  # whose earlier values are read
+MOST_TELLING = 40  # features of earlier rows that a lookup sees
 BACK = (1, 2)  # rows before, each by itself
 WINDOWS = (10, 30)  # rows before, by the commonest secret among them
 MOST_SECRETS = 20  # that are counted in windows
@@ -82,23 +88,51 @@ def _about(experiment: Experiment, unknown: tuple[int, ...]) -> Experiment:
     )
 
 
-def neighbour_attempt(experiment: Experiment, rows: Rows, *, number: int) -> RowGuesses:
-    """Guess the last of some rows by those before them.
-
-    number: Which stream of random numbers is taken.
-    """
+def order_attempts(experiment: Experiment, rows: Rows) -> tuple[RowGuesses, ...]:
+    """Guess the last of some rows by those before them."""
     queries = experiment.queries
-    secrets = rows[:, list(queries.unknown)] if experiment.factored else queries.joint(rows)
-    seen, ordered = _seen(secrets.reshape(len(rows), -1), rows[:, list(queries.known)])
-    ordered = [*ordered, *(experiment.table.ordered[c] for c in queries.known)]
     start = len(rows) - min(TESTED, len(rows) // 2)
+    known = rows[:, list(queries.known)]
+    secrets = rows[:, list(queries.unknown)] if experiment.factored else queries.joint(rows)
+    secrets = secrets.reshape(len(rows), -1)
+    seen, ordered = _seen(secrets, known)
+    ordered = [*ordered, *(experiment.table.ordered[c] for c in queries.known)]
+    telling = _telling(secrets, known, classes_of(experiment, rows[:start]))
+    sizes = [int(column.max()) + 1 for column in telling.T]
 
     def by_trees(of: Any, classes: Any, asked: Any, size: int, random: Any) -> Any:
         return tree_chances(of, classes, asked, ordered, size=size, rng=random)
 
-    rng = child(experiment.entropy, HELD_OUT, number)
-    guesses = guessed(experiment, by_trees, rows[:start], seen[:start], seen[start:], rng)
-    return RowGuesses(NEIGHBOURS, rows[start:], guesses)
+    def by_lookup(of: Any, classes: Any, asked: Any, size: int, random: Any) -> Any:
+        return lookup_chances(of, classes, asked, sizes, size=size, rng=random)
+
+    def attempt(name: str, model: Model, features: Codes) -> RowGuesses:
+        rng = child(experiment.entropy, HELD_OUT, 3)
+        before, after = features[:start], features[start:]
+        guesses = guessed(experiment, model, rows[:start], before, after, rng)
+        return RowGuesses(name, rows[start:], guesses)
+
+    return attempt(NEIGHBOURS, by_trees, seen), attempt(EARLIER, by_lookup, telling)
+
+
+def classes_of(experiment: Experiment, rows: Codes) -> Codes:
+    """Return numbers for the secrets of rows, all unknown columns together."""
+    secrets = rows[:, list(experiment.queries.unknown)]
+    return np.ravel(np.unique(secrets, axis=0, return_inverse=True)[1])
+
+
+def _telling(secrets: Codes, known: Codes, classes: Codes) -> Codes:
+    """Return the known columns, and what earlier rows say that tells most of the classes.
+
+    The classes are those of the first rows, to which models are fitted.
+    """
+    held: list[tuple[float, int, Codes]] = []
+    for secret in secrets.T[:MOST_SECRET_COLUMNS]:
+        for feature in earlier_features(secret, known):
+            score = agreement(feature[: len(classes)], classes)
+            held.append((-score, len(held), feature))
+        held = sorted(held, key=lambda one: one[:2])[:MOST_TELLING]
+    return np.column_stack([*(feature for *_, feature in held), known])
 
 
 def sorted_columns(rows: Codes) -> tuple[int, ...]:

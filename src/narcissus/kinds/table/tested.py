@@ -109,22 +109,23 @@ def _with_values(
     table, data = experiment.table, study.data
     known = [table.names[c] for c in experiment.queries.known]
     binned = [n for n in known if n in data.bins and n not in study.threat.bins_only]
-    names = list(dict.fromkeys([*data.undeclared, *binned]))
-    if not names:
+    if not (data.undeclared or binned):
         return tested
+    hidden = [n for n in (table.names[c] for c in experiment.queries.unknown) if n in data.bins]
+    names = list(dict.fromkeys([*data.undeclared, *binned, *hidden]))
     if table.examined is None:
         left = unread(data.undeclared, binned)
         return replace(tested, unaccounted=(*left, *tested.unaccounted))
     observer.start("examining columns that are left out or in bins", 0)
     columns = {one.name: one for one in _raw_columns(study, folder, names, table.places)}
-    left, exact = ([columns[n] for n in some] for some in (data.undeclared, binned))
-    found = of_values(experiment, left, exact)
-    open_ = {one.subject for one in found}
+    parts = ([columns[n] for n in some] for some in (data.undeclared, binned, hidden))
+    found = of_values(experiment, *parts)
+    open_ = "".join(one.subject for one in found)
     what = "What is left out or in bins"
     return replace(
         tested,
         unaccounted=(*found, *tested.unaccounted),
-        examined=tuple(n for n in data.undeclared if f"column `{n}`" not in open_),
+        examined=tuple(n for n in data.undeclared if f"`{n}`" not in open_),
         scope=(
             *tested.scope,
             *_on_some(what, min(len(table.examined), FITTED + TESTED), experiment),

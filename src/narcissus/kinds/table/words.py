@@ -9,6 +9,8 @@ from typing import Any, cast
 from narcissus._outwards import lower, upper
 from narcissus.game.looks import rounded_trials
 from narcissus.kinds.table.estimates import criteria
+from narcissus.kinds.table.features import TRIED
+from narcissus.kinds.table.features import TRIED
 from narcissus.kinds.table.found import (
     EQUAL,
     Accepted,
@@ -31,7 +33,16 @@ from narcissus.report.first_screen import (
 )
 from narcissus.report.format import NO_BREAK, number
 from narcissus.report.format import percent as rounded
-from narcissus.report.reach import SHARE, Reach, RowView, decided, of_100, three, written
+from narcissus.report.reach import (
+    SHARE,
+    Reach,
+    RowView,
+    compared_of_100,
+    decided,
+    of_100,
+    three,
+    written,
+)
 from narcissus.rows import Quantity
 from narcissus.study.plugins import GIVEN
 from narcissus.study.record import Record
@@ -441,10 +452,10 @@ def refutation(one: SettingFound) -> str:
     if not refuting:
         return ""
     worst = max(refuting, key=lambda found: found.share - found.at_most)
+    share, most = compared_of_100(worst.share, worst.at_most)
     return (
         f"The prior is refuted, so nothing here holds of these people: {worst.by} guesses "
-        f"{of_100(worst.share)} right without the release, where the prior allows "
-        f"{of_100(worst.at_most, 'up')}."
+        f"{share} right without the release, where the prior allows {most}."
     )
 
 
@@ -517,7 +528,10 @@ def _unseen(examined: Sequence[str]) -> str:
     if not examined:
         return UNSEEN
     named = ", ".join(examined[:3]) + " and others" * (len(examined) > 3)
-    return f"{UNSEEN}. Examined and left out: {named}"
+    return (
+        f"{UNSEEN}. Examined and left out: {named}. We tried {TRIED}. Another function of these "
+        "values could tell more"
+    )
 
 
 INTERVALS = {
