@@ -485,7 +485,8 @@ def _exact(case: StudyJudgement) -> str:
 def _declarations(unaccounted: Sequence[Unaccounted]) -> Iterator[str]:
     """Yield what a verdict in favour waits for, and what the user may write."""
     subjects = _named([item.subject for item in unaccounted], 2).replace("; ", " and ")
-    verb = "is" if len(unaccounted) == 1 else "are"
+    is_single = len(unaccounted) == 1 and not subjects.startswith("columns ")
+    verb = "is" if is_single else "are"
     yield f"{subjects[0].upper()}{subjects[1:]} {verb} not accounted for."
     yield unaccounted[0].reason
     declarations = list(dict.fromkeys(item.declaration for item in unaccounted))

@@ -181,7 +181,7 @@ def not_sought(whole: WholeFiles, unread: int) -> Iterator[str]:
     if whole.real + whole.synthetic + whole.control > LARGE:
         yield "copies by two columns, and by all but a given one, in files of so many rows"
     if max(whole.real, whole.synthetic, whole.control) > MOST_SOUGHT:
-        yield "nearest records, in files of so many rows"
+        yield "nearest records, and copies of some columns of people, in files of so many rows"
     if unread:
         yield f"{unread:,} rows of the file that are coarse in rare ways"
 

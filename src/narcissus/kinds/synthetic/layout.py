@@ -627,8 +627,9 @@ def _no_more(row: StudyRow, detail: SyntheticDetail, against: Sequence[str] = ()
     if many <= math.ceil(expected + 2 * math.sqrt(expected * (1 + ratio))):
         return "The file holds no more people of the data than coincidence explains"
     most = number(float(row.facts.get("most", people)))
+    who = f"{number(many)} people of the data stand" if many != 1 else "1 person of the data stands"
     return (
-        f"{number(many)} people of the data stand in the file{_by(row)}, where coincidence "
+        f"{who} in the file{_by(row)}, where coincidence "
         f"explains about {number(round(expected))}, and surely no more than {most}: a control "
         "would decide"
     )
