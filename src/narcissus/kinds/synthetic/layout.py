@@ -820,8 +820,10 @@ def _linked_words(linked: LinkedDetail) -> str:
 
 def _columns(names: str) -> str:
     each = names.split(", ")
-    more = f" and {len(each) - 5} more columns" if len(each) > 5 else ""
-    return f", by {', '.join(each[:5])}{more}" if names else ""
+    shown = each if len(each) <= 6 else [*each[:5], f"{len(each) - 5} more columns"]
+    *first, last = shown
+    listed = f"{', '.join(first)} and {last}" if first else last
+    return f", by {listed}" if names else ""
 
 
 def _said(risk: AboutRisk) -> str:
