@@ -292,7 +292,7 @@ def test_all_problems_are_told_at_once(write):
 
 def test_letters_with_accents_are_one_character_whatever_the_source(tmp_path):
     """macOS writes them as two."""
-    composed = pd.DataFrame({"town": ["Zürich", "Genève", "Köln"], "sex": ["m", "f", "f"]})
+    composed = pd.DataFrame({"town": ["Zürich", "Köln"] * 2, "sex": ["m", "f", "f", "m"]})
     apart = composed.assign(town=[normalize("NFD", town) for town in composed["town"]])
     assert list(apart["town"]) != list(composed["town"])
     apart.to_csv(tmp_path / "apart.csv", index=False)

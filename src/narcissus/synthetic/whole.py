@@ -508,7 +508,7 @@ def _names_people(
     is_text = any(isinstance(value, str) for value in there)
     is_date = is_text and _DATED.match(str(there[0])) is not None
     lengths = {len(str(value)) for value in there}
-    are_names = (is_text and not is_date) or (len(lengths) == 1 and max(lengths) >= LONG)
+    are_names = not is_date and (is_text or (len(lengths) == 1 and max(lengths) >= LONG))
     # a date is a number of rows only where one follows the other
     is_dense = share >= (COUNTED if is_date else DENSE)
     return are_names or share >= COUNTED, is_dense, share >= COUNTED
