@@ -8,6 +8,7 @@ from scipy import stats
 from narcissus import load_audit
 from narcissus.audits import run
 from narcissus.errors import InputError
+from narcissus.kinds.synthetic.copies import UNIQUE
 from narcissus.kinds.synthetic.propose import completed
 from narcissus.report import page_of
 from narcissus.study.load import load_study
@@ -393,8 +394,22 @@ def test_a_few_copies_among_many_rows_are_found_by_their_last_digits(
     made = pd.concat([fresh[: 2000 - copies * times], *rows]).round(places)
     audit, screen = audited(real, made, tmp_path)
     assert audit.record.status == "exceeded"
-    assert f"{copies} of 500" in " ".join(text for text, _ in screen.sentences)
+    (row,) = [row for row in audit.record.rows if row.of == "count" and row.name == UNIQUE][:1]
+    assert row.value == copies
+    if places == 6:
+        assert f"{copies} of 500" in " ".join(text for text, _ in screen.sentences)
     assert "generator that merely favours" not in screen.answer
+
+
+def test_a_few_copies_beside_a_control_are_named(tmp_path):
+    real, made, control = (
+        people(seed=seed).round({"height": 1, "income": -3}) for seed in (1, 2, 3)
+    )
+    audit, screen = audited(real, pd.concat([real[:5], made[5:]]), tmp_path, control)
+    assert audit.record.status == "not shown"
+    assert any(
+        line.startswith("5 people of the data stand in the file") for line in screen.rests_on
+    )
 
 
 def test_a_small_control_hides_no_copies(tmp_path):

@@ -52,6 +52,7 @@ from narcissus.kinds.memorization.language.attacks import AttackedDocuments
 from narcissus.kinds.memorization.language.kind import KIND, FoundAboutModel
 from narcissus.kinds.memorization.language.schema import LanguageStudy
 from narcissus.kinds.synthetic.kind import KIND as SYNTHETIC
+from narcissus.kinds.synthetic.layout import TOLD, guessed_by_file
 from narcissus.kinds.synthetic.schema import ExcessThreshold
 from narcissus.kinds.table.kind import prepare
 from narcissus.kinds.table.tested import prior_test
@@ -66,10 +67,12 @@ from narcissus.success import Resilience
 from narcissus.success.relations import OneOfPair
 from narcissus.synthetic import FileThreat, assess_file, read_files
 from narcissus.synthetic.assess import ALIKE
-from narcissus.synthetic.copies import file_facts
+from narcissus.synthetic.copies import Views, file_facts
+from narcissus.synthetic.digits import swapped_digits
 from narcissus.synthetic.partly import partly_copied
-from narcissus.synthetic.traces import ALIKE_ROWS, traces_of
+from narcissus.synthetic.traces import ALIKE_ROWS, OWN_VALUES, traces_of
 from narcissus.synthetic.whole import read_whole
+from narcissus.synthetic.written import ways_of_numbers
 from narcissus.worlds import Pairs
 
 Draws = np.random.Generator
@@ -326,6 +329,79 @@ def traced(
         return any(one.is_alike for one in found.linked)
     best = found.deciding(ALPHA / 2, beside=beside)
     return best.excess(ALPHA / 2, beside=beside)[1] > 0
+
+
+def in_units(g: Draws, unit: str, share: float = 0.0) -> bool:
+    """Return whether a file of other people in other units is said to move the data's numbers."""
+    draw, change = {
+        "inches": (lambda: g.normal(170, 9, 400).round(4), lambda x: (x / 2.54).round(2)),
+        "dollars": (lambda: g.lognormal(10, 0.7, 400).round(2), lambda x: (x * 0.92).round(2)),
+        "days": (lambda: g.integers(0, 1000, 400) * 1.0, lambda x: x + 17),
+        "ages": (lambda: g.integers(18, 90, 400) * 1.0, lambda x: x + 2),
+    }[unit]
+    real, made = draw(), draw()
+    many = round(share * len(made))
+    made[:many] = real[:many]
+    (known, people), (own, times) = (
+        np.unique(side, return_counts=True) for side in (real, change(made))
+    )
+    ways = ways_of_numbers(known, own, times, people)
+    return any("units" in way.words or "moved" in way.words for way in ways)
+
+
+def by_digits(g: Draws, population: str, share: float = 0.0) -> bool:
+    """Return whether copies are claimed by last digits, of a file of as many other people."""
+
+    def draw() -> pd.DataFrame:
+        pay = g.lognormal(8, 0.5, 200)
+        pay = pay.round(2 if population == "cents" else 0)
+        if population == "half of them in hundreds":
+            pay = np.where(g.random(200) < 0.5, pay.round(-2), pay)
+        frame = pd.DataFrame({"pay": pay, "sex": g.integers(0, 2, 200)})
+        return frame.assign(tax=3 * pay) if population == "with their tax" else frame
+
+    real, made = draw(), draw()
+    many = round(share * len(made))
+    files = read_whole(real, pd.concat([real[:many], made[many:]]))
+    found = swapped_digits(files, Views(files, g), files.rows("real"), g)
+    return found is not None and found.excess(ALPHA / 2)[1] > 0
+
+
+def own_values(g: Draws, made_by: str = "others", share: float = 0.0) -> bool:
+    """Return whether values of single columns are said to be those of people of the data."""
+    real, others = (register(150, g) for _ in range(2))
+    made = {"others": others, "margins": shuffled(others, g), "rounded": others.round(-1)}[made_by]
+    many = round(share * len(made))
+    made["bill"] = np.r_[real["bill"][:many], made["bill"][many:]]
+    found = traces_of(read_whole(real, made), list(real), [], entropy=int(g.integers(2**31)))
+    return bool(found.values)
+
+
+def in_control(g: Draws, *, ties: bool = False, share: float = 0.0) -> bool:
+    """Return whether a control is said to hold people of the data."""
+    real, made, control = (
+        rows_of(150, k, g, ties=ties).drop(columns="who") for k in (0, 500, 1000)
+    )
+    many = round(share * len(control))
+    control = pd.concat([real[:many], control[many:]])
+    found = traces_of(read_whole(real, made, control), list(real), [],
+                      entropy=int(g.integers(2**31)))  # fmt: skip
+    return found.facts.shared is not None and found.facts.shared.excess(ALIKE)[1] > 0
+
+
+def told_by_file(g: Draws, share: float = 0.0) -> bool:
+    """Return whether a file is said to guess a secret better than other people's records do."""
+    real, made = (
+        linked(200, g).assign(case=g.integers(0, 60, 200), blood=g.integers(0, 4, 200))
+        for _ in range(2)
+    )
+    many = round(share * len(made))
+    made = pd.concat([real[:many], made[many:]])
+    files = read_files(real, made)
+    found = assess_file(files, FileThreat(("ill", "blood")), entropy=int(g.integers(2**31)))
+    threshold = ExcessThreshold.model_validate({})
+    findings = SYNTHETIC.measured(files, found, threshold, confidence=1 - ALPHA)
+    return guessed_by_file(SYNTHETIC.judge(findings)) is not None
 
 
 def register(people: int, g: Draws) -> pd.DataFrame:
@@ -1626,6 +1702,102 @@ NULLS = (
             lambda s, g: partly_kept(g, share=s, beside=True),
         ),
         repeats=0.03,
+    ),
+    Null(
+        "synth: a file moves the data's numbers",
+        (),
+        "binomial, by as many numbers as the same line meets some units beside",
+        "numbers of others lie on no line with the data's",
+        "a line counts at a chance of 1e-12, or where both files agree in order",
+        "a file of so many people that its numbers in order are those of the data",
+        {
+            "heights of others in inches": partial(in_units, unit="inches"),
+            "pay of others in dollars": partial(in_units, unit="dollars"),
+            "days of others, moved": partial(in_units, unit="days"),
+            "ages of others, moved": partial(in_units, unit="ages"),
+        },
+        Power(
+            "share of the file copied in dollars, 400 people",
+            (0.05, 0.1, 0.3, 0.9),
+            lambda s, g: in_units(g, "dollars", s),
+        ),
+        declared=0.001,
+        repeats=0.25,
+    ),
+    Null(
+        "synth: copies by last digits",
+        ("synthetic/copies Limited.excess",),
+        "permutations (Phipson and Smyth 2010)",
+        "last digits of people with like numbers are exchangeable, given columns of few values",
+        "digits are swapped among numbers that are as round; lists of prices are left out",
+        "numbers whose digits follow from a column of few values",
+        {
+            "pay in cents": partial(by_digits, population="cents"),
+            "pay of whole numbers": partial(by_digits, population="whole"),
+            "half of them in hundreds": partial(by_digits, population="half of them in hundreds"),
+            "with their tax": partial(by_digits, population="with their tax"),
+        },
+        Power(
+            "share of the file copied, 200 people",
+            (0.02, 0.05, 0.1, 0.2),
+            lambda s, g: by_digits(g, "cents", s),
+        ),
+        repeats=0.1,
+    ),
+    Null(
+        "synth: own values stand in the file",
+        ("synthetic/traces _is_beyond",),
+        "Good 1953; Przyborowski and Wilenski 1940; Bonferroni over columns",
+        "as of copies without a control",
+        "as of copies without a control; columns of few own values: whatever the file favours",
+        "what is shown asks for a control, and exceeds nothing",
+        {
+            "independent people": own_values,
+            "columns of others, shuffled": partial(own_values, made_by="margins"),
+            "rounded to tens": partial(own_values, made_by="rounded"),
+        },
+        Power(
+            "share of the file with a person's bill, 150 people",
+            (0.05, 0.1, 0.2, 0.5),
+            lambda s, g: own_values(g, share=s),
+        ),
+        declared=OWN_VALUES,
+        repeats=0.03,
+    ),
+    Null(
+        "synth: the control holds people of the data",
+        (),
+        "Good 1953; Przyborowski and Wilenski 1940",
+        "as of copies without a control",
+        "as of copies without a control",
+        "as of copies without a control",
+        {
+            "independent people": in_control,
+            "ties": partial(in_control, ties=True),
+        },
+        Power(
+            "share of the control that is of the data, 150 people",
+            (0.2, 0.4, 0.6, 1.0),
+            lambda s, g: in_control(g, share=s),
+        ),
+        declared=ALIKE,
+        repeats=0.05,
+    ),
+    Null(
+        "synth: the file guesses a secret that other people's records do not",
+        (),
+        "McNemar 1947; Bonferroni over secrets",
+        "the file is a fresh sample, so its rows and other people are exchangeable",
+        "as many rows as other people teach, and the attack is chosen by both together",
+        "what is shown is a headline, and exceeds nothing",
+        {"columns that hang together": told_by_file},
+        Power(
+            "share of the file copied, 200 people",
+            (0.25, 0.5, 1.0),
+            lambda s, g: told_by_file(g, s),
+        ),
+        declared=TOLD,
+        repeats=0.05,
     ),
     Null(
         "synth: rows with one number are alike",

@@ -41,6 +41,7 @@ _FEWEST_MOVED = 10  # different numbers of a column that can have been moved
 _MOST_FITTED = 10_000
 _SLIGHT = 0.02  # what two files may differ by and be written alike
 _MOVED = 0.9  # share of the rows that agree where a file was moved
+_DEVIATIONS = 2  # by which cutting must be better than rounding
 _PART = 0.25  # of what disagrees where it is taken as it is
 _DATE = len("2020-12-31")
 _WEEK = re.compile(r"\d{4}-w\d\d", re.IGNORECASE)
@@ -286,12 +287,19 @@ def _hits(way: _Writing, members: Flags, times: Counts) -> int:
 
 
 def _best(ways: Sequence[tuple[Flags, _Writing]], people: Counts, times: Counts) -> Written:
-    """Return the way by which as many rows of the file have each value as of the data."""
+    """Return the way by which as many rows of the file have each value as of the data.
+
+    Numbers are cut only where that is clear: where few rows are of people of the data, chance tells
+    cutting from rounding.
+    """
     shares = [
         _shared(way.known, people, way.own[members], times[members]) * times[members].sum()
         for members, way in ways
     ]
-    members, way = ways[shares.index(max(shares))]
+    most = max(shares) - _DEVIATIONS * math.sqrt(max(shares))
+    rounded = [number for number, (_, way) in enumerate(ways) if not way.words.startswith("cut")]
+    some = [number for number in rounded if shares[number] >= most] or range(len(ways))
+    members, way = ways[max(some, key=shares.__getitem__)]
     return Written(way.words, members, _objects(way.known), _objects(way.own))
 
 

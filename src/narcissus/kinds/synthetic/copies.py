@@ -37,8 +37,8 @@ VERBATIM = "rows of the file that are rows of the data"
 UNIQUE = "unique people who stand in the file"
 NEAR = "rows that differ from a person in one column"
 LAST_DIGITS = (
-    "a file made without these people has their numbers no more often than these numbers with the "
-    "last digits of people like them"
+    "a file of other people is as likely to hold a person's numbers as like numbers with swapped "
+    "last digits"
 )
 NEARER = "rows nearer to a person than 99 of 100 other people"
 VALUES = "people whose own value stands in the file"

@@ -11,7 +11,14 @@ import scipy
 
 from narcissus._outwards import lower, upper
 from narcissus.kinds.layout import Headline, Layout, dots
-from narcissus.kinds.synthetic.copies import LAW, VALUES, CopiesDetail, LinkedDetail, in_both
+from narcissus.kinds.synthetic.copies import (
+    LAW,
+    VALUES,
+    CopiedDetail,
+    CopiesDetail,
+    LinkedDetail,
+    in_both,
+)
 from narcissus.kinds.synthetic.kind import RiskDetail, SyntheticDetail, UnlikeControl
 from narcissus.kinds.synthetic.measures import measured_section
 from narcissus.report.about import Answered, RealFigure, Subject
@@ -423,6 +430,7 @@ def _of_risk(case: StudyJudgement, risk: AboutRisk, row: StudyRow | None) -> Gla
         added=None if row is not None else NOTHING,
         undecided=f"We cannot say: {why or NO_CONTROL}." if case.status == "not assessed" else "",
         about=_about(case),
+        notes=_few_copies(case),
     )
 
 
@@ -490,7 +498,7 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
         undecided=_no_more(row, detail, against) + (f", but {none}." if none else "."),
         notes=_compared(detail),
     )
-    guessed = _guessed_by_file(case)
+    guessed = guessed_by_file(case)
     if copied.status == "exceeded" or guessed is None or detail.can_tell:
         return found
     risk, guess = guessed, guessed.guess
@@ -522,7 +530,7 @@ def _no_control(detail: SyntheticDetail) -> str:
     return "The control is of other people than the data, so it decides nothing."
 
 
-def _guessed_by_file(case: StudyJudgement) -> AboutRisk | None:
+def guessed_by_file(case: StudyJudgement) -> AboutRisk | None:
     """Return the secret that rows of the file give away, and as many other people's do not.
 
     By the exact paired test (McNemar 1947): whom one alone guesses right is as likely whom the
@@ -542,7 +550,7 @@ def _guessed_by_file(case: StudyJudgement) -> AboutRisk | None:
 def _evidence(case: StudyJudgement) -> tuple[str, ...]:
     """Return what the record holds against the file, and no control decides, each a clause."""
     found: list[str] = []
-    risk = _guessed_by_file(case)
+    risk = guessed_by_file(case)
     if risk is not None and risk.guess is not None and not case.detail.can_tell:
         found.append(
             f"`{risk.detail.secret}` is guessed right for {of_100(risk.real.value)} people from "
@@ -632,6 +640,21 @@ def _no_more(row: StudyRow, detail: SyntheticDetail, against: Sequence[str] = ()
         f"{who} in the file{_by(row)}, where coincidence "
         f"explains about {number(round(expected))}, and surely no more than {most}: a control "
         "would decide"
+    )
+
+
+def _few_copies(case: StudyJudgement) -> tuple[str, ...]:
+    """Say how many people stand in the file where a control does not show these to be too many."""
+    copied = _of_copies(case)
+    if copied is None or copied.status == "exceeded" or not case.detail.can_tell:
+        return ()
+    people: CopiedDetail = case.detail.copies.people
+    ratio = 2 * case.detail.files.synthetic / people.people
+    if people.standing <= people.expected + 2 * math.sqrt(people.expected * (1 + ratio)):
+        return ()
+    return (
+        f"{number(people.standing)} people of the data stand in the file, where coincidence "
+        f"explains about {number(round(people.expected))}.",
     )
 
 
