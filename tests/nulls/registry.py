@@ -75,6 +75,7 @@ from narcissus.synthetic import FileThreat, assess_file, read_files
 from narcissus.synthetic.assess import ALIKE
 from narcissus.synthetic.copies import Views, file_facts
 from narcissus.synthetic.digits import swapped_digits
+from narcissus.synthetic.partly import partly_copied
 from narcissus.synthetic.traces import ALIKE_ROWS, OWN_VALUES, traces_of
 from narcissus.synthetic.whole import read_whole
 from narcissus.synthetic.written import ways_of_numbers
@@ -426,6 +427,34 @@ def register(people: int, g: Draws) -> pd.DataFrame:
 def shuffled(frame: pd.DataFrame, g: Draws) -> pd.DataFrame:
     """Shuffle each column by itself."""
     return frame.apply(lambda column: g.permutation(column.to_numpy()))
+
+
+def answered(people: int, g: Draws, *, trait: float = 0.7, values: int = 5) -> pd.DataFrame:
+    """Draw people who answer seven questions, mildly alike, and have an income."""
+    drawn = 3 + trait * g.normal(size=(people, 1)) + 1.1 * g.normal(size=(people, 7))
+    answers = pd.DataFrame(np.clip(np.round(drawn), 1, values).astype(int), columns=list("abcdefg"))
+    return answers.assign(income=np.round(g.lognormal(10, 1, people), 2))
+
+
+def partly_kept(
+    g: Draws, *, made_by: str = "others", share: float = 0.0, values: int = 5, beside: bool = False
+) -> bool:
+    """Return whether people stand in a file by columns that half of them choose."""
+    real, others, control = (answered(160, g, values=values) for _ in range(3))
+    fitted = {
+        "others": others,
+        "margins": shuffled(others, g),
+        "another trait": answered(160, g, trait=1.4, values=values),
+        "incomes of the data": others.assign(income=g.permutation(real["income"].to_numpy())),
+    }
+    made, many = fitted[made_by], round(share * len(real))
+    made.loc[: many - 1, list("aceg")] = real[list("aceg")][:many]
+    files = read_whole(real, made, control if beside else None)
+    found = partly_copied(files, files.rows("real"), files.rows("control"), g)
+    assert found is not None
+    if beside:
+        return found[2] is not None and found[2].refuses(0.0, error=ALPHA / 2)
+    return found[1].excess(ALPHA / 2)[1] > 0
 
 
 def seldom(people: int, times: float, g: Draws, *, archetypes: bool = True) -> pd.DataFrame:
@@ -1758,6 +1787,45 @@ NULLS = (
             "share of the file nearly a person, 150 people",
             (0.1, 0.2, 0.3, 0.5),
             lambda s, g: traced(g, share=s, beside=True, nearly=True),
+        ),
+        repeats=0.03,
+    ),
+    Null(
+        "synth: some columns of people, without a control",
+        (),
+        "Cauchy and Schwarz on what nobody, one and two people have; half of the people choose",
+        "people of the data are independent of one another and of the file",
+        "one row of each unit is taken",
+        "a file that draws values of several columns together from the data",
+        {
+            "independent people": partly_kept,
+            "answers of three values": partial(partly_kept, values=3),
+            "columns of others, shuffled": partial(partly_kept, made_by="margins"),
+            "answers that are more alike": partial(partly_kept, made_by="another trait"),
+            "incomes drawn from the data": partial(partly_kept, made_by="incomes of the data"),
+        },
+        Power(
+            "share of the file with four answers of a person, 160 people",
+            (0.3, 0.6, 1.0),
+            lambda s, g: partly_kept(g, share=s),
+        ),
+        repeats=0.03,
+    ),
+    Null(
+        "synth: some columns of people, beside a control",
+        (),
+        "Fisher 1935; half of the people choose the columns",
+        "people exchangeable; one row of each unit",
+        "one row of each unit is taken",
+        "a control of another population",
+        {
+            "independent people": partial(partly_kept, beside=True),
+            "columns of others, shuffled": partial(partly_kept, beside=True, made_by="margins"),
+        },
+        Power(
+            "share of the file with four answers of a person, 160 people",
+            (0.3, 0.6, 1.0),
+            lambda s, g: partly_kept(g, share=s, beside=True),
         ),
         repeats=0.03,
     ),

@@ -246,6 +246,18 @@ def test_every_status_has_an_answer_of_its_own(table_record, status, said):
     assert first.answer.endswith(".")
 
 
+@pytest.mark.parametrize(
+    ("subject", "verb"), [("column `a`", "is"), ("columns `a`, `b`", "are"), ("the order", "is")]
+)
+def test_the_verb_agrees_with_what_is_not_accounted_for(table_record, subject, verb):
+    record = table_record(1).model_copy(update={"status": "undeclared"})
+    note = Unaccounted(subject=subject, reason="No reason.", declaration="nothing")
+    case = SimpleNamespace(status="undeclared", unaccounted=(note,), decision=None)
+    said = Reach("Nobody was found.")
+    screen = first_screen(record, case, Glance("people", said, said, None, "", "", "no more"))
+    assert f"{subject[1:]} {verb} not accounted for." in screen.answer
+
+
 def test_what_is_not_accounted_for_is_the_answer_and_comes_first(table_record):
     record = table_record(1).model_copy(update={"status": "undeclared"})
     note = Unaccounted(

@@ -1,9 +1,12 @@
 """The published files whole: every column, under whatever name, to the last digit."""
 
+from unicodedata import normalize
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from narcissus.synthetic.traces import traces_of
 from narcissus.synthetic.whole import plain_words, read_whole
 
 
@@ -118,3 +121,33 @@ def test_columns_that_name_people_need_nothing_in_common():
 def test_one_value_alone_needs_nothing_in_common():
     real, made = groups(1, year=2020), groups(2, year=2021)
     assert read_whole(real, made).unread == {}
+
+
+def born(n, seed, form="%Y-%m-%d"):
+    rng = np.random.default_rng(seed)
+    days = rng.choice(9_000, n, replace=False)
+    dates = pd.Timestamp("1960-01-01") + pd.to_timedelta(days, unit="D")
+    return pd.DataFrame({"born": dates.strftime(form), "sex": rng.choice(["f", "m"], n)})
+
+
+def test_dates_are_no_running_numbers():
+    """Birthdays lie as close as case numbers do, and two people of one day are two people."""
+    found = column(read_whole(born(300, 1), born(300, 2)), "born")
+    assert not found.is_dense
+    assert not found.names_people
+
+
+@pytest.mark.parametrize("form", ["%Y", "%G-W%V", "%Y-%m", "born %Y"])
+def test_dates_that_a_file_writes_coarsely_are_no_running_numbers(form):
+    """Days one after the other number the rows of the data alone."""
+    days = pd.date_range("2020-01-01", periods=300).strftime("%Y-%m-%d")
+    real = born(300, 1).assign(born=days)
+    for made in (born(300, 2, form), real.assign(born=pd.to_datetime(days).strftime(form))):
+        found = read_whole(real, made)
+        assert all(c.numbers is not None for c in found.columns if c.is_dense)
+        assert traces_of(found, ["sex"], [], entropy=1).each
+
+
+def test_names_of_columns_are_one_with_letters_of_one_character_or_of_two():
+    real, made = (people(seed=seed).rename(columns={"region": "Größe"}) for seed in (1, 2))
+    assert "Größe" in read_whole(real, made.rename(columns=lambda n: normalize("NFD", n))).names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
@@ -287,3 +288,15 @@ def test_all_problems_are_told_at_once(write):
     wide = ",".join(f"c{i}" for i in range(50)) + "\n" + ("1," * 49 + "1\n") * 3
     with pytest.raises(InputError, match=r"50 problems:(\n.*){20}\n\* and 30 more problems"):
         read_table(write(wide))
+
+
+def test_letters_with_accents_are_one_character_whatever_the_source(tmp_path):
+    """macOS writes them as two."""
+    composed = pd.DataFrame({"town": ["Zürich", "Köln"] * 2, "sex": ["m", "f", "f", "m"]})
+    apart = composed.assign(town=[normalize("NFD", town) for town in composed["town"]])
+    assert list(apart["town"]) != list(composed["town"])
+    apart.to_csv(tmp_path / "apart.csv", index=False)
+    for source in (apart, tmp_path / "apart.csv"):
+        assert read_table(source).labels == read_table(composed).labels
+    both = pd.concat([composed, apart])
+    assert read_table(both).labels == read_table(composed).labels

@@ -371,3 +371,28 @@ def test_a_cell_of_a_million_blanks_is_read_at_once(text):
     """A stranger's cell: a pattern that tries each blank with each other would not end."""
     long = text.replace("{}", " " * 10**6)
     assert spelled("x", [long, "12%", "b"]).values[0] in (long, long.strip())
+
+
+@pytest.mark.parametrize("unit", [" kg", "kg", "\u00a0kg", " °C", " m²"])
+def test_a_unit_behind_the_numbers_of_another_file_is_left_out(unit):
+    first = spelled("weight", ["66.5", "70", "71.5"])
+    assert spelled("weight", [f"66.5{unit}", f"70{unit}", "72"], like=first).values == [
+        66.5,
+        70,
+        72,
+    ]
+    comma = [f"66,5{unit}", f"70,2{unit}"]
+    assert spelled("weight", comma, like=first).values == [66.5, 70.2]
+
+
+@pytest.mark.parametrize("found", [["66.5 kg", "70 lb"], ["66.5 kg", "none"], ["1e5", "2 kg x"]])
+def test_two_units_or_other_texts_are_no_unit(found):
+    first = spelled("weight", ["66.5", "70", "71.5"])
+    values = spelled("weight", found, like=first).values
+    assert [value for value in values if isinstance(value, str)] == [
+        text for text in found if number_in(text) is None
+    ]
+
+
+def test_a_first_file_with_units_is_of_texts():
+    assert spelled("weight", ["66.5 kg", "70 kg"]).kind == "texts"

@@ -294,9 +294,8 @@ def _alike(
     return share, pairs
 
 
-def _absent_and_twins(views: Views, ours: Positions) -> tuple[int, int]:
+def _absent_and_twins(views: Views, ours: Positions, columns: Sequence[int]) -> tuple[int, int]:
     """Count the different values of the file that nobody has, and that two people have."""
-    columns = range(len(views.fine))
     counts = np.zeros(3, np.int64)
     for view, members in views.each():
         here, there = _places(
@@ -310,35 +309,35 @@ def _absent_and_twins(views: Views, ours: Positions) -> tuple[int, int]:
 
 def copies_of(views: Views, ours: Positions, rng: np.random.Generator) -> Copies:
     """Count the people of one side who stand in the file, beside coincidences and decoys."""
-    columns = range(len(views.fine))
-    unique, hit = _unique(views, ours, columns), _standing(views, ours, columns)[0]
-    pairs = _alike(views, ours, columns)[1]
-    decoys = _decoys(views, ours, rng) if len(views.kinds) == 1 else (0, 0, 0.0)
-    return Copies(
-        len(ours),
-        int(unique.sum()),
-        int(hit.sum()),
-        len(views.rows),
-        pairs,
-        *decoys,
-        *_absent_and_twins(views, ours),
-    )
+    found = copies_on(views, ours, range(len(views.fine)))
+    if len(views.kinds) > 1:
+        return found
+    many, standing, expected = _decoys(views, ours, rng)
+    return replace(found, decoys=many, decoys_standing=standing, decoys_expected=expected)
 
 
 def copies_by(views: Views, ours: Positions, like: Copies) -> Copies:
     """Count the same people by other columns; decoys are those of ``like``."""
-    columns = range(len(views.fine))
-    unique, hit = _unique(views, ours, columns), _standing(views, ours, columns)[0]
-    pairs = _alike(views, ours, columns)[1]
-    absent, twins = _absent_and_twins(views, ours)
     return replace(
-        like,
-        people=len(ours),
-        unique=int(unique.sum()),
-        standing=int(hit.sum()),
-        pairs=pairs,
-        absent=absent,
-        twins=twins,
+        copies_on(views, ours, range(len(views.fine))),
+        decoys=like.decoys,
+        decoys_standing=like.decoys_standing,
+        decoys_expected=like.decoys_expected,
+    )
+
+
+def copies_on(views: Views, ours: Positions, columns: Sequence[int]) -> Copies:
+    """Count the people of one side who stand in the file by some columns, without decoys."""
+    return Copies(
+        len(ours),
+        int(_unique(views, ours, columns).sum()),
+        int(_standing(views, ours, columns)[0].sum()),
+        len(views.rows),
+        _alike(views, ours, columns)[1],
+        0,
+        0,
+        0.0,
+        *_absent_and_twins(views, ours, columns),
     )
 
 

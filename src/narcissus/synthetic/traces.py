@@ -31,17 +31,20 @@ from narcissus.synthetic.copies import (
     file_facts,
 )
 from narcissus.synthetic.digits import Swapped, swapped_digits
+from narcissus.synthetic.partly import partly_copied
 from narcissus.synthetic.whole import WholeColumn, WholeFiles
 
 Positions = NDArray[np.int64]
 How = Literal["all columns", "columns that are used", "but one column", "columns left out",
               "one column", "values of one column", "two columns", "numbers of people",
-              "nearest records", "all columns but any one", "last digits"]  # fmt: skip
+              "nearest records", "all columns but any one", "last digits",
+              "columns chosen by half of the people"]  # fmt: skip
 WHOLE: How = "all columns"
 BUT_ANY: How = "all columns but any one"
 NEAREST: How = "nearest records"
 BY_VALUES: How = "values of one column"
 DIGITS: How = "last digits"
+PARTLY: How = "columns chosen by half of the people"
 PRIMARY = 0.5
 """Share of the error for all columns; the other sets divide the rest.
 
@@ -52,6 +55,8 @@ BUT_ANY_SHARE = 0.1
 """Share of the error for rows that are a person's but for one column, whichever it is."""
 DIGITS_SHARE = 0.1
 """Share of the error for people who stand in the file beyond those with swapped digits."""
+PARTLY_SHARE = 0.1
+"""Share of the error for people of whom several columns stand in the file, whichever these are."""
 MOST_PAIRED = 12
 """Most columns of which any two are looked at together."""
 MOST_BUT_ONE = 40
@@ -240,13 +245,8 @@ def traces_of(
     own = list(_own_values(files, used, (ours, others), facts.copies, rng))
     found += [one for one in own if one[3] is not None]
     views = Views(whole, child(entropy, 5))
-    large: list[tuple[How, Copies | Swapped, float]] = []
-    if (but_any := copies_but_one(views, ours, facts.copies)) is not None:
-        large.append((BUT_ANY, but_any, BUT_ANY_SHARE))
-    if len(ours) <= MOST_SOUGHT and (digits := swapped_digits(whole, views, ours, rng)) is not None:
-        large.append((DIGITS, digits, DIGITS_SHARE))
-    rest = 1 - PRIMARY - sum(share for *_, share in large)
-    each = [Trace(how, whole.names, share, copies, None) for how, copies, share in large]
+    each = list(_of_large_share(whole, (ours, others), facts.copies, views, rng, child(entropy, 9)))
+    rest = 1 - PRIMARY - sum(trace.share for trace in each)
     each += [
         Trace(how, names, rest / len(found), copies, beside) for how, names, copies, beside in found
     ]
@@ -259,6 +259,26 @@ def traces_of(
     error = OWN_VALUES / max(1, len(own))
     values = tuple(Trace(*one[:2], error, *one[2:]) for one in own if _is_beyond(one[2], error))
     return Traces(facts, (first, *each), numbering, near, values)
+
+
+def _of_large_share(
+    whole: WholeFiles,
+    sides: tuple[Positions, Positions],
+    like: Copies,
+    views: Views,
+    rng: np.random.Generator,
+    halving: np.random.Generator,
+) -> Iterator[Trace]:
+    """Yield the traces that have a share of the error of their own."""
+    ours, others = sides
+    if (but_any := copies_but_one(views, ours, like)) is not None:
+        yield Trace(BUT_ANY, whole.names, BUT_ANY_SHARE, but_any, None)
+    if len(ours) <= MOST_SOUGHT and (digits := swapped_digits(whole, views, ours, rng)) is not None:
+        yield Trace(DIGITS, whole.names, DIGITS_SHARE, digits, None)
+    if max(len(ours), len(others), whole.synthetic) <= MOST_SOUGHT:
+        partly = partly_copied(whole, ours, others, halving)
+        if partly is not None:
+            yield Trace(PARTLY, partly[0], PARTLY_SHARE, *partly[1:])
 
 
 def _own_values(

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,6 +115,14 @@ class WholeFiles(Sides):
         """Return the codes of a column as its rows are written, shape (rows,)."""
         return self.columns[column].codes
 
+    def shuffled(self, column: int, rng: np.random.Generator) -> WholeFiles:
+        """Return the files with one column of the synthetic file shuffled among its rows."""
+        rows, codes = self.rows("synthetic"), self.columns[column].codes.copy()
+        codes[rows] = rng.permutation(codes[rows])
+        columns = list(self.columns)
+        columns[column] = replace(columns[column], codes=codes)
+        return replace(self, columns=tuple(columns))
+
     def of_control(self) -> WholeFiles:
         """Return the data with the control in the place of the file, as both are written."""
         kept = np.concatenate([self.rows("real"), self.rows("control")])
@@ -202,7 +211,7 @@ def _in_order(files: WholeFiles) -> WholeFiles:
 
 
 def _plainly(name: str) -> str:
-    return re.sub(r"[\W_]+", "", name.casefold()) or name
+    return re.sub(r"[\W_]+", "", normalize("NFC", name).casefold()) or name
 
 
 def paired_columns(real: Source, synthetic: Source) -> dict[str, str]:
@@ -353,10 +362,13 @@ def _column(name: str, each: Mapping[str, RawColumn], read_as: ReadAs | None) ->
         ways = ways_of(like.kind, some, sides["synthetic"], sides["real"])
         cover = _levels(values, known, list(sides["synthetic"]), ways) if ways else None
         written = tuple(dict.fromkeys(way.words for way in ways))
+    numbers, step = _placed(values)
     named = _names_people(values, whole, each["real"])
+    if numbers is None:  # a running number is one in all files
+        named = named[0], False, False
     if not (written or any(named)):
         _require_common(like.kind, sides)
-    return WholeColumn(name, like.kind, whole, *_placed(values), cover, written, *named)
+    return WholeColumn(name, like.kind, whole, numbers, step, cover, written, *named)
 
 
 def _as_dates(name: str, each: Mapping[str, RawColumn]) -> Mapping[str, RawColumn]:
@@ -496,8 +508,10 @@ def _names_people(
     is_text = any(isinstance(value, str) for value in there)
     is_date = is_text and _DATED.match(str(there[0])) is not None
     lengths = {len(str(value)) for value in there}
-    are_names = (is_text and not is_date) or (len(lengths) == 1 and max(lengths) >= LONG)
-    return are_names or share >= COUNTED, share >= DENSE, share >= COUNTED
+    are_names = not is_date and (is_text or (len(lengths) == 1 and max(lengths) >= LONG))
+    # a date is a number of rows only where one follows the other
+    is_dense = share >= (COUNTED if is_date else DENSE)
+    return are_names or share >= COUNTED, is_dense, share >= COUNTED
 
 
 def plain_words(columns: Iterable[WholeColumn]) -> list[str]:

@@ -7,7 +7,8 @@
   point, unless more values are numbers with a comma. A comma that always stands before three
   digits sets thousands apart, if numbers without it have three digits at most. A sign of a
   currency, or of percent, is left out where a column has one sign only: "$1,234" is 1234, "12%"
-  is 12, "($5)" is -5.
+  is 12, "($5)" is -5. Where the first file has numbers, one unit behind all numbers of another is
+  left out: "66.5 kg" is 66.5.
 * A column is of **truth values** if it holds only true and false, in any case, and perhaps 1 and 0.
 * A column is of **dates** if at least half of its different values are: 2020-03-31, 31.3.2020, and
   3/31/2020 or 31/3/2020, of which all together settle whether the month or the day comes first.
@@ -63,6 +64,7 @@ _YEAR_LAST = re.compile(rf"(\d\d?)([-/.])(\d\d?)\2(\d{{4}}){_TIME}")
 _MIDNIGHT = re.compile(r"00:00(:00(\.0+)?)?")
 _SIGNS = "$€£¥₹₽₩₪₺₴₫฿₱₦%‰"
 _SIGNED = re.compile(rf"(\()?([+-]?)([{_SIGNS}]?)\s*([^{_SIGNS}()]+?)\s*([{_SIGNS}]?)(?(1)\))")
+_IN_UNITS = re.compile(r"([+-]?\d[\d.,]*)\s*((?![eE]\d)[^\W\d_]{1,6}[²³]?|°[CF]?)")
 _THOUSANDS = re.compile(r"[+-]?([1-9]\d{0,2}(,\d{3})+|\d{1,3})")
 _ZEROS = re.compile(r"0\d")
 _NO_FRACTION = re.compile(r"\.0+(?!\d)")
@@ -112,6 +114,8 @@ def spelled(
         one_of("read_as", read_as, get_args(ReadAs))
     written = [_cleaned(value) for value in found]
     raw = written if read_as == "text" else _without_sign(written)
+    if like is not None and like.kind == "numbers" and read_as != "text":
+        raw = _without_unit(raw)
     kind = like.kind if like is not None else kind or _kind(raw, read_as)
     reference = set(like.values) if like is not None else set[Value]()
     if kind == "numbers":
@@ -175,6 +179,22 @@ def _without_sign(written: Sequence[Any]) -> Sequence[Any]:
             bare[place] = minus + found[4]
             signs.add(found[3] or found[5])
     return bare if len(signs) == 1 else written
+
+
+def _without_unit(written: Sequence[Any]) -> Sequence[Any]:
+    """Leave out the unit behind numbers, such as that of "66.5 kg", if they have one and no other.
+
+    All texts must be numbers then.
+    """
+    bare = list(written)
+    units: set[str] = set()
+    for place, text in enumerate(written):
+        found = _IN_UNITS.fullmatch(text) if isinstance(text, str) and len(text) <= 40 else None
+        if found is not None:
+            bare[place] = found[1]
+            units.add(found[2])
+    are_numbers = all(any(number_in(v, m) is not None for m in (".", ",")) for v in bare)
+    return bare if len(units) == 1 and are_numbers else written
 
 
 def _kind(raw: Sequence[Any], read_as: ReadAs | None) -> Kind:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
+from unicodedata import is_normalized, normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,12 @@ class RawColumn:
     # missing
     distinct: list[Any]
     codes: NDArray[np.integer]  # position of each row's value in ``distinct``, shape (rows,)
+
+    def __post_init__(self) -> None:
+        """Write letters with accents as one character each, whatever the source does."""
+        if any(isinstance(v, str) and not is_normalized("NFC", v) for v in self.distinct):
+            composed = [normalize("NFC", v) if isinstance(v, str) else v for v in self.distinct]
+            object.__setattr__(self, "distinct", composed)
 
     @property
     def gaps(self) -> NDArray[np.bool_]:

@@ -63,6 +63,14 @@ def test_what_is_asked_for_is_taken():
     assert found.drop == {"income": "as you asked"}
 
 
+def test_what_is_declared_known_is_never_proposed_to_be_unknown():
+    for known in combinations(["a", "b", "income"], 2):
+        found = propose(sketch(a=2, b=3, income=4), wanted=known, known=known)
+        assert not set(found.unknown) & set(known)
+    with pytest.raises(InputError, match="`known` names every column"):
+        propose(sketch(a=2, b=3), wanted=["a", "b"], known=["a", "b"])
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [

@@ -37,8 +37,8 @@ VERBATIM = "rows of the file that are rows of the data"
 UNIQUE = "unique people who stand in the file"
 NEAR = "rows that differ from a person in one column"
 LAST_DIGITS = (
-    "a file made from other people repeats these last digits at most as often as those of people "
-    "like them"
+    "a file of other people is as likely to hold a person's numbers as like numbers with swapped "
+    "last digits"
 )
 NEARER = "rows nearer to a person than 99 of 100 other people"
 VALUES = "people whose own value stands in the file"
@@ -181,7 +181,7 @@ def not_sought(whole: WholeFiles, unread: int) -> Iterator[str]:
     if whole.real + whole.synthetic + whole.control > LARGE:
         yield "copies by two columns, and by all but a given one, in files of so many rows"
     if max(whole.real, whole.synthetic, whole.control) > MOST_SOUGHT:
-        yield "nearest records, in files of so many rows"
+        yield "nearest records, and copies of some columns of people, in files of so many rows"
     if unread:
         yield f"{unread:,} rows of the file that are coarse in rare ways"
 

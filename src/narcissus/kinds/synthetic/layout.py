@@ -635,9 +635,9 @@ def _no_more(row: StudyRow, detail: SyntheticDetail, against: Sequence[str] = ()
     if many <= math.ceil(expected + 2 * math.sqrt(expected * (1 + ratio))):
         return "The file holds no more people of the data than coincidence explains"
     most = number(float(row.facts.get("most", people)))
+    who = f"{number(many)} people of the data stand" if many != 1 else "1 person of the data stands"
     return (
-        f"{number(many)} {'person' if many == 1 else 'people'} of the data "
-        f"{'stands' if many == 1 else 'stand'} in the file{_by(row)}, where coincidence "
+        f"{who} in the file{_by(row)}, where coincidence "
         f"explains about {number(round(expected))}, and surely no more than {most}: a control "
         "would decide"
     )
@@ -843,8 +843,10 @@ def _linked_words(linked: LinkedDetail) -> str:
 
 def _columns(names: str) -> str:
     each = names.split(", ")
-    more = f" and {len(each) - 5} more columns" if len(each) > 5 else ""
-    return f", by {', '.join(each[:5])}{more}" if names else ""
+    shown = each if len(each) <= 6 else [*each[:5], f"{len(each) - 5} more columns"]
+    *first, last = shown
+    listed = f"{', '.join(first)} and {last}" if first else last
+    return f", by {listed}" if names else ""
 
 
 def _said(risk: AboutRisk) -> str:

@@ -63,7 +63,13 @@ def completed(
                 f"only `{shared[0]}` of the real data was found in all other files, and an "
                 f"attacker must know a column to guess another; {NAMES}"
             )
-        found = propose(sketch, unknown=threat["unknown"], drop=lacking, wanted=wanted)
+        found = propose(
+            sketch,
+            unknown=threat["unknown"],
+            drop=lacking,
+            wanted=wanted,
+            known=threat.get("known") or (),
+        )
     left_out = {c: why for c, why in found.drop.items() if c not in without}
     left_out |= absent if chosen is None else {}
     data["left_out"] = left_out

@@ -325,6 +325,7 @@ def propose(
     unknown: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     wanted: Sequence[str] = (),
+    known: Sequence[str] = (),
     epsilon: Sequence[float] = EPSILON,
     stand_in: bool = True,
 ) -> Proposal:
@@ -332,7 +333,8 @@ def propose(
 
     ``drop`` are columns to leave out besides those proposed, and those left out of the sketch;
     ``unknown`` are the columns to be reconstructed, None proposes them; ``wanted`` are others that
-    are kept if they can be. ``stand_in``: whether a column may stand in where none looks secret.
+    are kept if they can be; ``known`` are never proposed to be unknown. ``stand_in``: whether a
+    column may stand in where none looks secret.
 
     UnsureError: No column is asked for, none looks secret, and none may stand in.
     """
@@ -365,7 +367,13 @@ def propose(
     twins = Twins(sketch.head)
     if unknown is None:
         diagnoses = [name for name, meaning in meanings.items() if meaning == "diagnosis"]
-        chosen, reason = _unknown(kept, twins, diagnoses, stand_in=stand_in)
+        free = [column for column in kept if column.name not in known]
+        if not free:
+            raise InputError(
+                "`known` names every column that could be guessed: leave one out of it, or name "
+                "what the attacker is after with `--unknown COLUMN`"
+            )
+        chosen, reason = _unknown(free, twins, diagnoses, stand_in=stand_in)
     else:
         chosen, reason = tuple(unknown), ASKED
     told = {c.name: u for c in kept if c.name not in (*chosen, *wanted)

@@ -1,0 +1,199 @@
+"""People of whom several columns stand together in the file, whichever these columns are.
+
+Partly synthetic files keep some columns of a person and replace the others. Which ones is unknown,
+so half of the people choose the columns, and the other half are counted by them. As the people are
+independent, the choice needs no correction.
+
+Each person of the first half may have a partner among the rows. A column of the partner is the
+person's with a probability of the column's own, and drawn from the file otherwise (the mixture of
+Fellegi and Sunter 1969, fitted by expectation and maximisation). Columns that were kept together
+end near probability 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from narcissus.evidence.intervals import TwoSamples
+from narcissus.synthetic.copies import (
+    Copies,
+    Views,
+    beside_control,
+    copies_by,
+    copies_of,
+    copies_on,
+)
+from narcissus.synthetic.whole import WholeFiles
+
+Positions = NDArray[np.int64]
+Numbers = NDArray[np.float64]
+FEWEST = 50
+"""Fewest people of each half."""
+MOST_PARTNERED = 500
+"""Most people whose partners choose the columns."""
+STARTS = 12
+"""Most probabilities that the fit begins with: three for all columns alike, the rest at random."""
+_MOST_WORK = 4 * 10**8  # people, rows, columns and starts
+_ROUNDS = 60  # most steps of a fit
+_STILL = 0.003  # a fit ends where no probability moves by as much
+_LARGEST = 1 - 1e-4  # probability of a column: a row that differs in it is still possible
+_OWN = 20  # fewest people with a value of their own that a file may draw from the data
+
+
+@dataclass(frozen=True)
+class PartlyCopied(Copies):
+    """People who stand in the file by columns that other people chose.
+
+    Limits hold for any law of the file, and for files that draw the values of one column from the
+    data: ``drawn`` people stand in the file, at most, where one of the columns is shuffled.
+    """
+
+    drawn: int = 0
+
+    def most_coincidences(self, error: float) -> float:
+        """Return the coincidences that are exceeded by chance in at most ``error`` of files."""
+        # the expected number is an estimate: it is taken two standard errors higher
+        high = self.drawn + 2 * np.sqrt(self.drawn + 1)
+        most = max(
+            super().most_coincidences(error),
+            self.most_of_any_law(error),
+            float(scipy.stats.poisson.isf(error, high)),
+        )
+        return min(float(self.unique), most)
+
+
+def partly_copied(
+    files: WholeFiles, ours: Positions, others: Positions, rng: np.random.Generator
+) -> tuple[tuple[str, ...], PartlyCopied, TwoSamples | None] | None:
+    """Choose columns by half of the people, and count the other half by them.
+
+    ours, others: One row of each person of the data, and of the control.
+
+    Return the names of the columns, the people, and these beside the control. None where columns or
+    people are too few.
+    """
+    first, second = np.array_split(rng.permutation(ours), 2)
+    if len(files.columns) <= 2 or len(second) < FEWEST:
+        return None
+    chosen = files.select(_chosen(Views(files, rng), first, rng))
+    views = Views(chosen, rng)
+    many = copies_of(views, second, rng)
+    alone = [copies_on(views, second, [j]).unique for j in range(len(chosen.columns))]
+    telling = [j for j, unique in enumerate(alone) if unique >= _OWN]
+    drawn = [copies_by(Views(chosen.shuffled(j, rng), rng), second, many).standing for j in telling]
+    own = {one.name: getattr(many, one.name) for one in fields(Copies)}
+    beside = beside_control(views, second, others) if len(others) else None
+    return chosen.names, PartlyCopied(**own, drawn=max(drawn, default=0)), beside
+
+
+def _chosen(views: Views, people: Positions, rng: np.random.Generator) -> list[str]:
+    """Choose the columns by which most people stand in the file beyond what is expected.
+
+    Candidates are the likeliest columns of each fit, from two to all but one.
+    """
+    names, width = views.files.names, len(views.fine)
+    rows = views.rows[views.members[0]]
+    codes = np.column_stack([views.codes(j, 0) for j in range(width)])
+    fit = Partners(codes[people[:MOST_PARTNERED]], codes[rows])
+    starts = [np.full(width, share) for share in (0.5, 0.2, 0.9)]
+    starts += [np.where(rng.random(width) < 0.5, 0.9, 0.05) for _ in range(STARTS - len(starts))]
+    sets: set[tuple[int, ...]] = set()
+    for start in starts[: max(1, _MOST_WORK // codes[rows].size // len(fit.frequency))]:
+        order = np.argsort(-fit.probabilities(start), kind="stable").tolist()
+        sets |= {tuple(sorted(order[:size])) for size in range(2, width)}
+
+    def surprise(some: tuple[int, ...]) -> float:
+        """Return by how many standard errors more people stand in the file than expected."""
+        many = copies_on(views, people, some)
+        return (many.standing - many.expected) / math.sqrt(many.expected + 1)
+
+    return [names[j] for j in max(sorted(sets), key=surprise)]
+
+
+class Partners:
+    """People who may each have a partner among rows, and which values both have.
+
+    people, rows: Codes, shape (people, columns) and (rows, columns).
+    """
+
+    def __init__(self, people: Positions, rows: Positions) -> None:
+        columns = range(people.shape[1])
+        self.rows = len(rows)
+        self.frequency = np.column_stack([_frequency(people[:, j], rows[:, j]) for j in columns])
+        self.places, size = _places(people)
+        self.equal = _equal(people, rows, self.places, size)
+
+    def probabilities(self, start: Numbers) -> Numbers:
+        """Return the probability that a column of a partner is the person's, shape (columns,).
+
+        start: The probabilities that the fit begins with, in (0, 1).
+        """
+        found, partnered = start, 0.5
+        for _ in range(_ROUNDS):
+            before = found
+            found, partnered = self.step(found, partnered)
+            if np.abs(found - before).max() < _STILL:
+                break
+        return found
+
+    def step(self, found: Numbers, partnered: float) -> tuple[Numbers, float]:
+        """Return the probabilities after one step of the fit, and that of having a partner."""
+        people, width = self.frequency.shape
+        everybody = np.arange(people)
+        differs = np.log1p(-found)
+        weights = np.zeros((self.equal.shape[1], people), np.float32)
+        same = np.log(found / self.frequency + 1 - found) - differs
+        for j in range(width):
+            weights[self.places[j], everybody] = same[:, j]
+        chance = self.equal @ weights
+        top = chance.max(axis=0)
+        chance = np.exp(chance - top) * np.float32(partnered / self.rows)
+        total = chance.sum(axis=0, dtype=np.float64)
+        whole = total + (1 - partnered) * np.exp(-top - differs.sum())
+        share = total / whole
+        alike = self.equal.T @ (chance / whole)
+        agree = np.column_stack([alike[self.places[j], everybody] for j in range(width)])
+        own = found / (found + (1 - found) * self.frequency)
+        after = (agree * own).sum(axis=0) / max(float(share.sum()), 1e-9)
+        low, high = 1 - _LARGEST, _LARGEST
+        return after.clip(low, high), float(share.mean().clip(low, high))
+
+
+def _frequency(here: Positions, there: Positions) -> Numbers:
+    """Return how frequent each person's value is in the file, never 0."""
+    times = np.bincount(there, minlength=int(here.max()) + 1)
+    return (times[here] + 0.5) / (len(there) + 1)
+
+
+def _places(people: Positions) -> tuple[list[Positions], int]:
+    """Return a number for each person's value, by column, and how many numbers there are."""
+    found: list[Positions] = []
+    size = 0
+    for j in range(people.shape[1]):
+        kinds, place = np.unique(people[:, j], return_inverse=True)
+        found.append(place.ravel() + size)
+        size += len(kinds)
+    return found, size
+
+
+def _equal(
+    people: Positions, rows: Positions, places: Sequence[Positions], size: int
+) -> scipy.sparse.csr_array:
+    """Return which of the people's values each row has, shape (rows, values)."""
+    at: list[Positions] = []
+    which: list[Positions] = []
+    for j, place in enumerate(places):
+        number = np.full(1 + int(max(people[:, j].max(), rows[:, j].max())), -1)
+        number[people[:, j]] = place
+        value = number[rows[:, j]]
+        at.append(np.flatnonzero(value >= 0))
+        which.append(value[value >= 0])
+    cells = np.concatenate(at), np.concatenate(which)
+    ones = np.ones(len(cells[0]), np.float32)
+    return scipy.sparse.csr_array((ones, cells), shape=(len(rows), size))

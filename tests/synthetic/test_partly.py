@@ -1,0 +1,107 @@
+"""Files that keep some columns of each person: these are found, whichever they are."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from narcissus.synthetic.partly import Partners, partly_copied
+from narcissus.synthetic.traces import PARTLY, traces_of
+from narcissus.synthetic.whole import read_whole
+
+ERROR = 0.025
+
+
+def answers(people, columns, seed):
+    """Draw mildly correlated answers to questions, from 1 to 5."""
+    rng = np.random.default_rng(seed)
+    trait = rng.normal(size=(people, 1))
+    drawn = 3 + 0.7 * trait + 1.1 * rng.normal(size=(people, columns))
+    names = [f"item{j:02}" for j in range(columns)]
+    return pd.DataFrame(np.clip(np.round(drawn), 1, 5).astype(int), columns=names)
+
+
+def partly(real, other, kept, seed=3):
+    return other.assign(**{name: real[name] for name in kept}).sample(frac=1, random_state=seed)
+
+
+def sought(real, made, control=None):
+    files = read_whole(real, made, control)
+    rng = np.random.default_rng(5)
+    found = partly_copied(files, files.rows("real"), files.rows("control"), rng)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("columns", [10, 16])
+def test_columns_that_a_file_keeps_are_found_and_named(columns):
+    """No row equals a person in all columns, or in all but one."""
+    real, other = answers(600, columns, 1), answers(600, columns, 2)
+    kept = [*list(real)[1 : columns - 1 : 2], "item00"]
+    names, many, _ = sought(real, partly(real, other, kept))
+    assert set(names) == set(kept)
+    assert many.people == 300
+    assert many.standing == many.unique
+    assert many.excess(ERROR / 10)[1] > 0.2
+
+
+def test_the_headline_set_of_columns_is_what_was_kept():
+    real, other = answers(600, 12, 1), answers(600, 12, 2)
+    kept = ["item00", "item02", "item03", "item05", "item08", "item11"]
+    files = read_whole(real, partly(real, other, kept))
+    found = traces_of(files, list(real), ["item10"], entropy=1)
+    best = found.deciding(ERROR, beside=False)
+    assert (best.how, best.columns) == (PARTLY, tuple(kept))
+    assert sum(one.share for one in found.each) == pytest.approx(1)
+
+
+def test_a_control_is_compared_by_the_same_columns():
+    real, other, control = (answers(600, 12, seed) for seed in (1, 2, 4))
+    kept = ["item00", "item02", "item03", "item05", "item08", "item11"]
+    names, _, beside = sought(real, partly(real, other, kept), control)
+    assert set(names) == set(kept)
+    assert beside.successes == beside.trials
+    assert beside.excess(confidence=0.99).low > 0.5
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_file_of_other_people_keeps_nothing(seed):
+    real, other = answers(400, 8, 10 + seed), answers(400, 8, 20 + seed)
+    _, many, _ = sought(real, other)
+    assert many.excess(ERROR)[1] <= 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_values_of_one_column_that_are_drawn_from_the_data_are_no_people(seed):
+    """Everybody's exact income is there, beside the answers of others."""
+    rng = np.random.default_rng(seed)
+    real, other = answers(400, 6, 30 + seed), answers(400, 6, 40 + seed)
+    income = np.round(rng.lognormal(10, 1, 400), 2)
+    real, other = real.assign(income=income), other.assign(income=rng.permutation(income))
+    _, many, _ = sought(real, other)
+    assert many.excess(ERROR)[1] <= 0
+
+
+def test_few_people_or_columns_are_not_divided():
+    for real in (answers(90, 8, 1), answers(400, 2, 1)):
+        files = read_whole(real, real)
+        found = partly_copied(files, files.rows("real"), files.rows("control"),
+                              np.random.default_rng(1))  # fmt: skip
+        assert found is None
+
+
+def test_the_fit_is_that_of_its_formula():
+    """One step, beside the sum over all pairs of a person and a row."""
+    rng = np.random.default_rng(6)
+    people, rows = rng.integers(0, 4, (7, 3)), rng.integers(0, 5, (9, 3))
+    fit, start = Partners(people, rows), np.array([0.3, 0.6, 0.5])
+    share = np.stack([np.bincount(rows[:, j], minlength=5) for j in range(3)], axis=1)
+    frequency = np.stack([(share[people[:, j], j] + 0.5) / 10 for j in range(3)], axis=1)
+    assert fit.frequency == pytest.approx(frequency)
+    total, weight = np.zeros(3), 0.0
+    for person, often in zip(people, frequency, strict=True):
+        same = rows == person
+        likely = np.where(same, start / often + 1 - start, 1 - start).prod(axis=1) * 0.5 / len(rows)
+        chance = likely / (likely.sum() + 0.5)
+        total += (chance[:, None] * same).sum(axis=0) * start / (start + (1 - start) * often)
+        weight += chance.sum()
+    assert fit.step(start, 0.5)[0] == pytest.approx(total / weight, rel=1e-4)
