@@ -112,9 +112,7 @@ def added_up(cells: Sequence[Cell], rows: Sequence[frozenset[int]]) -> list[Cell
                 )
             changed |= any(len(left[at]) < len(counts[at]) for at in left)
             counts.update(left)
-    return [
-        _limited(cell, counts[at]) if at in counts else cell for at, cell in enumerate(cells)
-    ]
+    return [_limited(cell, counts[at]) if at in counts else cell for at, cell in enumerate(cells)]
 
 
 def _counts(cell: Cell) -> list[int]:

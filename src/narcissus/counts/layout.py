@@ -22,9 +22,10 @@ from narcissus.counts.columns import (
 )
 from narcissus.counts.marks import Rules, read_number
 from narcissus.counts.percents import PercentRead, read_shares, use_percents, use_rates
+from narcissus.counts.ranges import cut_ranges
 from narcissus.counts.reading import Cell, TableRead, require_single
 from narcissus.counts.system import Structure
-from narcissus.counts.totals import find_labels
+from narcissus.counts.totals import FoundLabels, find_labels
 from narcissus.counts.unmarked import unmarked
 from narcissus.errors import InputError
 from narcissus.rows import Unaccounted
@@ -44,6 +45,7 @@ class PublishedLayout:
     totals: by dimension, labels that stand for all people.
     summed: of these, those that sums show and no word.
     groups: by dimension, the group of each label.
+    ranges: by dimension, labels that are ranges of whole numbers and overlap.
     marks: marks of hidden cells.
     notes: titles above the table and notes below it, which are not read.
     """
@@ -54,6 +56,7 @@ class PublishedLayout:
     totals: Mapping[str, tuple[str, ...]]
     summed: Mapping[str, tuple[str, ...]]
     groups: Mapping[str, Mapping[str, str]]
+    ranges: Mapping[str, tuple[str, ...]]
     marks: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
@@ -66,6 +69,7 @@ class PublishedLayout:
             "totals": {name: list(labels) for name, labels in self.totals.items()},
             "totals_by_sums": {name: list(labels) for name, labels in self.summed.items()},
             "groups": {name: dict(parents) for name, parents in self.groups.items()},
+            "ranges": {name: list(labels) for name, labels in self.ranges.items()},
             "marks": list(self.marks),
             "notes": list(self.notes),
         }
@@ -94,6 +98,9 @@ class PublishedLayout:
                 f"  group of `{visible(name)}`: {visible(whole)} = {' + '.join(_cut(parts))}"
                 for whole, parts in list(wholes.items())[:_SHOWN]
             ]
+        for name, labels in self.ranges.items():
+            pieces = _cut(list(cut_ranges(labels)))
+            shown.append(f"  ranges of `{visible(name)}` that overlap, read by {', '.join(pieces)}")
         if self.marks:
             shown.append(f"  hidden: {_listed([mark or '(empty)' for mark in self.marks])}")
         shown += [f"  note, not read: {visible(note)}" for note in _cut(self.notes)]
@@ -173,10 +180,10 @@ def understand(
     cells = labels.without_overlaps(unmarked(labels.without_totals(cells)))
     questions += labels.questions
     groups = {**labels.parents, **structure.parents}
-    structure = replace(structure, parents=groups)
+    structure = replace(structure, parents=groups, ranges=labels.ranges)
     require_single(cells)
     layouts = tuple(
-        _layout(table, uses[table.file], cells, labels.totals, groups, rules) for table in tables
+        _layout(table, uses[table.file], cells, labels, groups, rules) for table in tables
     )
     left = tuple(dict.fromkeys(questions))
     return PublishedTables(cells, structure, layouts, left, bool(labels.questions))
@@ -305,7 +312,9 @@ class _Columns:
         options = [f"`--{way}`" for way in ways]
         # whoever declares percentages of these counts irrelevant declares something false
         is_of_counts = bool(read.of) or isinstance(read, _AskForOthers)
-        options += [] if is_of_counts else [f"`--irrelevant {name}` if they are not of these counts"]
+        options += (
+            [] if is_of_counts else [f"`--irrelevant {name}` if they are not of these counts"]
+        )
         self.found.questions.append(
             Unaccounted(
                 subject=f"column `{visible(name)}` of {visible(self.table.file)}",
@@ -420,7 +429,7 @@ def _layout(
     table: TableRead,
     uses: Sequence[ColumnUse],
     cells: Sequence[Cell],
-    totals: Mapping[str, tuple[str, ...]],
+    found: FoundLabels,
     groups: Mapping[str, Mapping[str, str]],
     rules: Rules,
 ) -> PublishedLayout:
@@ -435,7 +444,8 @@ def _layout(
         dimensions.append(ColumnUse(table.across, "dimension", "across"))
     shown = {cell.labels[name] for cell in table.cells for name in cell.labels}
     summed = {
-        name: tuple(label for label in labels if label in shown) for name, labels in totals.items()
+        name: tuple(label for label in labels if label in shown)
+        for name, labels in found.totals.items()
     }
     summed = {name: labels for name, labels in summed.items() if labels}
     margins = {
@@ -452,6 +462,7 @@ def _layout(
         margins,
         summed,
         {name: tree for name, tree in groups.items() if name in names},
+        {name: ranges for name, ranges in found.ranges.items() if name in names},
         tuple(marks),
         table.notes,
     )

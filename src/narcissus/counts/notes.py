@@ -50,9 +50,12 @@ _OTHERS = re.compile(
 )
 """Words of cells that are hidden because of others."""
 _UNKNOWN = re.compile(
-    r"not (available|applicable|known|collected)|unknown|missing|n/?a\b|keine angabe|unbekannt", re.I
+    r"not (available|applicable|known|collected)|unknown|missing|n/?a\b|keine angabe|unbekannt",
+    re.I,
 )
-_NONE = re.compile(r"\b(nil|zero|none|no (people|persons|cases|data)|null|nichts vorhanden)\b", re.I)
+_NONE = re.compile(
+    r"\b(nil|zero|none|no (people|persons|cases|data)|null|nichts vorhanden)\b", re.I
+)
 _ROUNDED = re.compile(
     r"(?P<random>random\w*\s+)?\b(?:rounded|rounding|gerundet|arrondi\w*)\b[^.;]*?"
     r"(?:\bto|\bauf|\bbase|\bof|\b\u00e0)\s[^\d.;]*?(?P<base>\d{1,6})",

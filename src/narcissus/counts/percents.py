@@ -367,9 +367,7 @@ def _is_check(count: int, whole: Meaning) -> bool:
     return 2 * (whole.high - whole.low) < whole.high < LARGEST_COUNT
 
 
-def _are_of_printed(
-    cells: list[Cell], shares: Sequence[tuple[Fraction, Fraction] | None]
-) -> bool:
+def _are_of_printed(cells: list[Cell], shares: Sequence[tuple[Fraction, Fraction] | None]) -> bool:
     """Check whether percentages are of rounded or perturbed numbers: they tell no more than these.
 
     That holds where each is next to a printed number, and is that number's percentage.

@@ -141,8 +141,10 @@ class AsPublished:
             share = None if one is None else one.share
             number = Fraction(count) if share is None or share.number is None else share.number
             is_hidden = cell.count.kind == "suppressed"
-            if share is None or not number or (
-                is_hidden and not self._tables[cell.file].shows_hidden_shares
+            if (
+                share is None
+                or not number
+                or (is_hidden and not self._tables[cell.file].shows_hidden_shares)
             ):
                 found.append(replace(cell, share=None))
                 continue
@@ -216,7 +218,6 @@ class AsPublished:
                         "not that of these people: the tables are about other people, or were "
                         "rounded in another way (`decimals`)"
                     )
-
 
     def _require_share(
         self, cell: Cell, share: CellShare, count: int, people: pd.DataFrame

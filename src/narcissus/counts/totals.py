@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from itertools import takewhile
 from math import comb, inf, log
 from typing import Any
 
@@ -19,7 +19,8 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from narcissus._visible import visible
 from narcissus.counts.marks import Meaning, Rules
-from narcissus.counts.reading import Cell, Variable
+from narcissus.counts.ranges import cut_ranges, overlapping_ranges, read_range
+from narcissus.counts.reading import Cell
 from narcissus.counts.system import Structure
 from narcissus.errors import InputError
 from narcissus.rows import Unaccounted
@@ -49,6 +50,19 @@ _WHOLE = re.compile(
     r"|todos|habitants)(\W.*)?",
     re.I,
 )
+_CATEGORY = re.compile(
+    r"[fmwdxhv]|females?|males?|m[ae]n|wom[ae]n|boys?|girls?|yes|no|ja|nein|nee|nej|oui|non|s\u00ed|si"
+    r"|m\u00e4nn(er|lich)|frauen|weiblich|divers|hommes?|femmes?|hombres?|mujeres?|uomini|donne"
+    r"|maschi|femmine|other|others|unknown|not (stated|known)|unbekannt|sonstige|inconnu|autres?",
+    re.I,
+)
+"""Words of single categories, which hold no others."""
+_OF_WHICH = re.compile(
+    r"(of (which|whom)|thereof|including|incl\.|davon|darunter|dont|de los cuales|di cui|waarvan"
+    r"|heraf|h\u00e4rav|d\u00e4rav|herav|w tym|z toho|joista)\b.*",
+    re.I,
+)
+"""How a label begins that is a part of the one before it."""
 _DEEPER = r"([0-9A-Z.]+|\s*[-:/>\u2013].+)"
 """What a label's code or name has beyond that of its group."""
 
@@ -63,12 +77,14 @@ class FoundLabels:
     parents: by dimension, the group of each label.
     questions: labels that may be totals or groups, as far as hidden numbers show.
     overlapping: dimensions of which some labels hold others, and it is open which.
+    ranges: by dimension, labels that are ranges and overlap.
     """
 
     totals: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     parents: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     questions: tuple[Unaccounted, ...] = ()
     overlapping: frozenset[str] = frozenset()
+    ranges: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
     def joined(self, later: FoundLabels) -> FoundLabels:
         """Return these totals and groups with those that were found later, and its questions."""
@@ -77,7 +93,7 @@ class FoundLabels:
             for name in {**self.totals, **later.totals}
         }
         parents = {**self.parents, **later.parents}
-        return FoundLabels(totals, parents, later.questions, later.overlapping)
+        return FoundLabels(totals, parents, later.questions, later.overlapping, later.ranges)
 
     def without_overlaps(self, cells: Sequence[Cell]) -> list[Cell]:
         """Return cells that print no sum over a dimension of which some labels hold others."""
@@ -109,12 +125,14 @@ def find_labels(
     questions: dict[tuple[str, str], Unaccounted] = {}
     is_hidden = any(cell.count.kind != "exact" for cell in cells)
     overlapping: set[str] = set()
-    for (file, name), rows in _tables(cells, structure).items():
+    tables = _tables(cells, structure)
+    ranges = _find_ranges(tables, structure, rules, flat)
+    for (file, name), rows in tables.items():
         within = {part.dimension for part in structure.within.get(file, ())}
         declared = structure.parents.get(name, {})
-        search = _LabelSums(
-            file, name, rows, rules, declared, is_open=name in {*structure.others, *within}
-        )
+        is_open = name in {*structure.others, *within}
+        inner = _inner_ranges(ranges.get(name, ()))
+        search = _LabelSums(file, name, rows, rules, {**inner, **declared}, is_open=is_open)
         search.require_parts(is_flat=name in flat)
         if name in flat:
             continue
@@ -128,7 +146,7 @@ def find_labels(
         for part, whole in tree.items():
             parents.setdefault(name, {}).setdefault(part, whole)
         if label is None and not declared:
-            near = search.nearly_total(tree)
+            near = [*search.unread_overlaps(), *search.rests(tree), *search.nearly_total(tree)]
             questions |= {(name, question.subject): question for question in near}
         if search.exceeds_margin(tree) and (question := search.ask_for_groups(tree)):
             overlapping.add(name)
@@ -144,7 +162,45 @@ def find_labels(
     }
     left = [q for (name, _), q in questions.items() if not _is_settled(q, name, totals, parents)]
     found = {name: tuple(sorted(labels)) for name, labels in totals.items()}
-    return FoundLabels(found, parents, tuple(left), frozenset(overlapping))
+    return FoundLabels(found, parents, tuple(left), frozenset(overlapping), ranges)
+
+
+def _find_ranges(
+    tables: Mapping[tuple[str, str], Mapping[Context, Mapping[str | None, Meaning]]],
+    structure: Structure,
+    rules: Rules,
+    flat: Sequence[str],
+) -> dict[str, tuple[str, ...]]:
+    """Return the ranges of each dimension that overlap, if no number contradicts that they do."""
+    each: dict[str, list[_LabelSums]] = {}
+    for (file, name), rows in tables.items():
+        if name not in flat and name not in structure.parents:
+            open_to = {part.dimension for part in structure.within.get(file, ())}
+            is_open = name in {*structure.others, *open_to}
+            sums = _LabelSums(file, name, rows, rules, {}, is_open=is_open)
+            each.setdefault(name, []).append(sums)
+    parts = {label.casefold() for label in rules.parts}
+    found: dict[str, tuple[str, ...]] = {}
+    for name, searches in each.items():
+        labels = dict.fromkeys(label for sums in searches for label in sums.labels)
+        chosen = overlapping_ranges(label for label in labels if label.casefold() not in parts)
+        if chosen and all(sums.agrees_with(cut_ranges(chosen)) for sums in searches):
+            found[name] = chosen
+    return found
+
+
+def _inner_ranges(labels: Sequence[str]) -> dict[str, str]:
+    """Return a range that holds each range that lies within another one."""
+    held: dict[str, set[str]] = {}
+    for piece, holders in cut_ranges(labels).items():
+        for label in holders:
+            held.setdefault(label, set()).add(piece)
+    return {
+        label: whole
+        for label, pieces in held.items()
+        for whole, more in held.items()
+        if pieces < more or (pieces == more and whole < label)
+    }
 
 
 def _is_settled(
@@ -219,10 +275,13 @@ class _LabelSums:
         parents: Mapping[str, str],
         *,
         is_open: bool = False,
+        nested: Mapping[str, str] | None = None,
     ) -> None:
         self.file, self.name = file, name
         self._is_open = is_open  # whether people have none of the labels
         declared = {label.casefold() for label in rules.parts}
+        self._few = FEW_OTHERS if rules.below is None else rules.below - 1
+        self._nested = nested or {}
         order = dict.fromkeys(label for rows in contexts.values() for label in rows)
         self.labels = [
             label
@@ -297,6 +356,21 @@ class _LabelSums:
         """Return the option that declares the parts of a label."""
         value = f"{self.name}:{whole}={','.join(parts)}"
         return f'`--hierarchy "{value}"`' if " " in value else f"`--hierarchy {value}`"
+
+    def agrees_with(self, pieces: Mapping[str, Sequence[str]]) -> bool:
+        """Return whether some people in pieces of ranges have the numbers of all labels."""
+        others = [
+            label for label in self.labels if not any(label in some for some in pieces.values())
+        ]
+        held = [set(some) for some in pieces.values()] + [{label} for label in others]
+        for row in self._rows:
+            shown = [label for label in row if label is not None or not self._is_open]
+            matrix = [[float(label is None or label in some) for some in held] for label in shown]
+            ends = np.array([row[label] for label in shown]).reshape(-1, 2)
+            limits = LinearConstraint(np.array(matrix), ends[:, 0], ends[:, 1])
+            if shown and milp(np.zeros(len(held)), constraints=limits).status == 2:
+                return False
+        return True
 
     def drop(self, label: str) -> None:
         """Take a label for the margin."""
@@ -421,37 +495,9 @@ class _LabelSums:
             if weight >= need:
                 yield weight - need, label, parts
 
-    @cached_property
-    def _spans(self) -> dict[str, tuple[int, int]]:
-        number = Variable("", 0, 10**9)
-        spans = {label: number.span(label) for label in self.labels}
-        return {label: span for label, span in spans.items() if span is not None}
-
     def _named(self, label: str) -> Iterator[tuple[list[str], float]]:
-        """Yield labels whose names say that they are the parts of a label, and what sums must show.
-
-        Ranges speak for themselves; codes that begin alike need some evidence.
-        """
-        spans = self._spans
-        if label in spans:
-            low, high = spans[label]
-            inside = sorted(
-                (span, other)
-                for other, span in spans.items()
-                if low <= span[0] and span[1] <= high and span != (low, high)
-            )
-            tiles: list[str] = []
-            at = low
-            while at <= high:
-                step = [(span, other) for span, other in inside if span[0] == at]
-                if not step:
-                    break
-                span, other = step[-1]
-                tiles.append(other)
-                at = span[1] + 1
-            if at == high + 1 and len(tiles) > 1:
-                yield tiles, 0.0
-        elif len(parts := self._coded(label)) > 1:
+        """Yield labels whose codes say that they are the parts of a label, and what sums must show."""
+        if len(parts := self._coded(label)) > 1:
             yield parts, log(10)
 
     def _coded(self, label: str) -> list[str]:
@@ -481,21 +527,28 @@ class _LabelSums:
         for begin in range(at - 2, -1, -1):
             yield list(tops[begin:at])
 
-    def _sets(self, label: str, others: Sequence[str]) -> Any:
-        """Solve for a set of others that sums to a label in all rows.
+    def _ends_of(self, labels: Sequence[str], rows: Sequence[Mapping[str | None, Ends]]) -> Any:
+        """Return the least and the most people of labels, shape (2, rows, labels)."""
+        ends = [[row.get(label, _UNKNOWN) for label in labels] for row in rows]
+        many = np.array([[(low, min(high, _FREE)) for low, high in row] for row in ends])
+        return np.moveaxis(many.reshape(len(rows), len(labels), 2), 2, 0)
+
+    def _sets(
+        self, label: str, others: Sequence[str], more: Sequence[LinearConstraint] = ()
+    ) -> Any:
+        """Solve for a set of others that sums to a label in all rows, within more constraints.
 
         Of several sets, one of few labels is taken whose numbers are printed.
         """
         rows = [row for row in self._rows if label in row]
-        ends = [[row.get(other, _UNKNOWN) for other in others] for row in rows]
-        lows = np.array([[low for low, _ in row] for row in ends])
-        highs = np.array([[min(high, _FREE) for _, high in row] for row in ends])
+        lows, highs = self._ends_of(others, rows)
         return milp(
             1 + 0.5 * (highs >= _FREE).sum(axis=0),
             constraints=[
                 LinearConstraint(lows, -np.inf, np.array([row[label][1] for row in rows])),
                 LinearConstraint(highs, np.array([row[label][0] for row in rows]), np.inf),
                 LinearConstraint(np.ones((1, len(others))), 2, len(others)),
+                *more,
             ],
             bounds=Bounds(0, 1),
             integrality=np.ones(len(others), np.int64),
@@ -503,10 +556,19 @@ class _LabelSums:
         )
 
     def _may_be_sum(self, label: str) -> bool:
-        """Return whether no row contradicts that a label is the sum of some others."""
-        if label in self._parts:
+        """Return whether no row contradicts that a label is the sum of some others.
+
+        The labels that are left must reach a printed total, which a group makes harder.
+        """
+        if label in self._parts or _CATEGORY.fullmatch(label) or read_range(label):
             return False
-        return self._sets(label, [other for other in self.labels if other != label]).status != 2
+        others = [other for other in self.labels if other != label]
+        more: list[LinearConstraint] = []
+        if rows := [] if self._is_open else [row for row in self._rows if None in row]:
+            _, highs = self._ends_of([label, *others], rows)
+            room = highs.sum(axis=1) - np.array([row[None][0] for row in rows])
+            more = [LinearConstraint(highs[:, 1:], -np.inf, np.maximum(room, -1))]
+        return self._sets(label, others, more).status != 2
 
     def _any(
         self, label: str, tops: Sequence[str], odds: float
@@ -529,10 +591,12 @@ class _LabelSums:
         a row leaves few people. It asks as well if it is the sum of the others in some rows.
         """
         tops = [label for label in self.labels if label not in groups]
-        if len(tops) < 3 or self._has_margin():
+        if len(tops) < 2 or self._has_margin():
             return
         for label in tops:
             if label in self._parts or not self._is_margin_too(label):
+                continue
+            if _CATEGORY.fullmatch(label) or read_range(label):
                 continue
             others = [other for other in tops if other != label]
             if self._is_whole_of(label, others) or self._is_sum_but_for_slips(label, others):
@@ -559,7 +623,12 @@ class _LabelSums:
                 return False
             is_larger |= low > 0
             is_near |= low >= FEWEST_WHOLE and low - largest <= FEW_OTHERS and least > 0
+            is_near |= self._is_few(low - largest, high - least)
         return is_near or (is_larger and _WHOLE.fullmatch(label) is not None)
+
+    def _is_few(self, least: float, largest: float) -> bool:
+        """Return whether the people of a rest are known, and few."""
+        return 1 <= least == largest <= self._few
 
     def _is_sum_but_for_slips(self, label: str, others: Sequence[str]) -> bool:
         """Return whether rows that agree with a sum are no coincidence, whatever others say."""
@@ -576,7 +645,7 @@ class _LabelSums:
     def questions(self, groups: Mapping[str, str]) -> Iterator[Unaccounted]:
         """Yield labels that hidden numbers leave open: a total or a part, a group or a part."""
         settled = {*groups, *groups.values()}
-        is_open = not settled and not self._has_margin() and self._are_hidden()
+        is_open = not settled and not self._has_margin() and self._has_hidden()
         if is_open and any(map(self._may_be_sum, self.labels)):
             yield self._ask_for_total()
             return
@@ -589,28 +658,86 @@ class _LabelSums:
                 if self._weigh(label, parts) > -inf and not set(parts) & self._parts:
                     words = ", ".join(map(visible, parts[:3]))
                     yield self._ask(label, f"the sum of {words}{' ...' * (len(parts) > 3)}", parts)
-        yield from self._overlaps(settled)
+        if not settled and self._has_margin() and not self._is_open and self._has_hidden():
+            label = next(filter(self._may_be_sum, self.labels), None)
+            if label is not None:
+                yield self._ask_for_sum(label)
 
-    def _overlaps(self, settled: set[str]) -> Iterator[Unaccounted]:
-        """Yield a range that overlaps another one, where neither is the other's part."""
-        spans = sorted(
-            (span, label)
-            for label, span in self._spans.items()
-            if label not in settled | self._parts
-        )
-        last: tuple[int, str] | None = None
-        for (low, high), label in spans:
-            if last is not None and low <= last[0]:
-                text = f"about people whom `{visible(last[1])}` counts, too"
-                yield self._ask(label, text, ["PART", "PART"])
+    def rests(self, groups: Mapping[str, str]) -> Iterator[Unaccounted]:
+        """Yield a label whose name says that it holds others, and people of none of them.
+
+        It asks if a row tells how few these are, or hides a number of theirs.
+        """
+        for label in self.labels:
+            if label in groups.values() or label in self._parts:
+                continue
+            for parts in self._inner(label):
+                if set(parts) & self._parts or not self._matters(label, parts):
+                    continue
+                words = ", ".join(map(visible, parts[:3]))
+                text = f"those of {words}{' ...' * (len(parts) > 3)} and of others"
+                yield self._ask(label, text, [*parts, f"other {label}"])
+                break
+
+    def _inner(self, label: str) -> Iterator[list[str]]:
+        """Yield labels that a label may hold, by names, codes, and indentation."""
+        at = self.labels.index(label)
+        behind = list(takewhile(_OF_WHICH.fullmatch, self.labels[at + 1 :]))
+        if behind and not _OF_WHICH.fullmatch(label):
+            yield behind
+        if inside := [other for other in self.labels if self._nested.get(other) == label]:
+            yield inside
+        coded = self._coded(label)
+        if len(coded) > 1 or (coded and not coded[0].isdigit()):
+            yield coded
+        spans = [other for other in self.labels if read_range(other)]
+        is_word = not re.search(r"\d", label) and not _CATEGORY.fullmatch(label)
+        if len(spans) > 1 and is_word:
+            for size in range(1, len(spans)):
+                yield from (spans[k : k + size] for k in range(len(spans) - size + 1))
+
+    def _matters(self, label: str, parts: Sequence[str]) -> bool:
+        """Return whether a label may hold some others, so that something else is known of people."""
+        is_few = is_hidden = False
+        for row in self._rows:
+            some = [part for part in parts if part in row]
+            if label not in row or not some:
+                continue
+            (low, high), (least, largest) = row[label], self._sum(row, some)
+            tops = {*self.labels} - {*parts}
+            if high < least or (None in row and self._sum(row, tops)[1] < row[None][0]):
+                return False
+            is_few |= self._is_few(low - largest, high - least)
+            is_hidden |= low < high or least < largest
+        return is_few or is_hidden
+
+    def unread_overlaps(self) -> Iterator[Unaccounted]:
+        """Yield a range that overlaps another one, though their numbers contradict it."""
+        labels = [label for label in self.labels if label not in self._parts]
+        overlapping = overlapping_ranges(labels)
+        if not overlapping:
+            return
+        for holders in cut_ranges(overlapping).values():
+            if len(holders) > 1:
+                text = f"about people whom `{visible(holders[0])}` counts, too"
+                yield self._ask(holders[1], text, ["PART", "PART"])
                 return
-            if last is None or high > last[0]:
-                last = (high, label)
 
-    def _are_hidden(self) -> bool:
-        """Return whether a table without a total hides cells of three labels or more."""
-        ends = [end for row in self._rows for end in row.values()]
+    def _has_hidden(self) -> bool:
+        """Return whether a table has three labels or more, and hides a number of one."""
+        ends = [end for row in self._rows for label, end in row.items() if label in self.labels]
         return len(self.labels) > 2 and any(low < high for low, high in ends)
+
+    def _ask_for_sum(self, label: str) -> Unaccounted:
+        """Ask whether a label is the sum of others, which no printed total excludes."""
+        others = [other for other in self.labels if other != label]
+        parts = next(self._possible(label, self.labels), others[:2])
+        return Unaccounted(
+            subject=f"dimension `{visible(self.name)}` of {visible(self.file)}",
+            reason=f"A label may be the sum of others, such as `{visible(label)}`: hidden numbers "
+            "leave it open.",
+            declaration=visible(f"`--flat {self.name}` or {self._tree_option(label, parts)}"),
+        )
 
     def _ask_for_total(self) -> Unaccounted:
         """Ask which label is the total, where no total of a dimension is printed."""
