@@ -55,7 +55,8 @@ def test_the_feasibility_interval_of_the_handbook(tmp_path):
         ([52_000, 50_000, 8_000], {"dominance": [(2, 90.9)]}, {"(2, 90.9) dominance": 2211}),
         ([300, 20, 10], {"dominance": [(1, 85)]}, {"(1, 85) dominance": 23}),  # to 352.94
         ([10, 10], {"minimum": 3, "p": 10}, {"fewer than 3": 0, "p% at 10": 1}),
-        ([10], {"minimum": 3}, {"fewer than 3": 1}),
+        ([10], {"minimum": 3}, {"fewer than 3": 0}),
+        ([10], {"minimum": 3, "protect": 10}, {"fewer than 3": 1}),
         ([1, 1, 1], {"minimum": 3}, {}),
         ([], {"minimum": 3, "p": 10, "dominance": [(1, 50)]}, {}),
     ],
@@ -383,31 +384,35 @@ def sensitive_of(tmp_path, parts, rules, table):
     said = Publication(magnitude="turnover")
     cells = said.read([tmp_path / "t.csv"])
     read = read_contributions(tmp_path / "parts.csv", "turnover", cells, said.structure, "firm")
-    found, _ = audit_contributions(
+    found, left = audit_contributions(
         audit_tables(cells, said.structure), said.structure, read, SensitivityRules(**rules)
     )
-    return {one.limits.cell.labels.get("area", "all"): one for one in found}
+    return {one.limits.cell.labels.get("area", "all"): one for one in found}, left
 
 
-def test_a_total_that_is_nearly_known_is_exposed_by_the_minimum_alone(tmp_path):
+def test_how_near_a_total_of_few_may_be_known_is_asked_for(tmp_path):
     """Two of three firms are too few, and the other hidden total is at most 10 of 600,010."""
     parts = "N,f,300000\nN,g,300000\nS,h,4\nS,i,3\nS,j,3\nW,k,5\nW,l,5\nW,m,5"
     table = "N,x\nS,x\nW,15\n*,600025"
-    found = sensitive_of(tmp_path, parts, {"minimum": 3}, table)
+    found, left = sensitive_of(tmp_path, parts, {"minimum": 3}, table)
     assert set(found) == {"N"}
-    assert found["N"].is_exposed  # at most 600,010, .00167% above it
-    assert found["N"].level == 60_000
-    near = sensitive_of(tmp_path, parts, {"minimum": 3, "protect": 0.001}, table)
-    assert not near["N"].is_exposed
-    wide = parts.replace("S,h,4", "S,h,400000")
-    assert not sensitive_of(tmp_path, wide, {"minimum": 3}, table.replace("600025", "1000021"))[
-        "N"
-    ].is_exposed
+    assert not found["N"].is_exposed
+    assert "known within 0.00167%" in left  # at most 600,010
+    assert "--protect" in left
+    found, left = sensitive_of(tmp_path, parts, {"minimum": 3, "protect": 10}, table)
+    assert (found["N"].is_exposed, found["N"].level, left) == (True, 60_000, "")
+    found, left = sensitive_of(tmp_path, parts, {"minimum": 3, "protect": 0.001}, table)
+    assert (found["N"].is_exposed, left) == (False, "")
+
+
+def test_a_total_of_few_that_nothing_limits_needs_no_declaration(tmp_path):
+    found, left = sensitive_of(tmp_path, "N,f,50\nN,g,50\nS,h,40\nS,i,70", {"minimum": 3}, "N,x\nS,x")
+    assert (found["N"].is_exposed, left) == (False, "")
 
 
 def test_who_adds_nothing_does_not_contribute(tmp_path):
     parts = "N,f,50\nN,g,50\nN,h,0\nN,i,0\nS,j,40\nS,k,40\nS,l,40"
-    found = sensitive_of(tmp_path, parts, {"minimum": 3}, "N,100\nS,120\n*,220")
+    found, _ = sensitive_of(tmp_path, parts, {"minimum": 3}, "N,100\nS,120\n*,220")
     assert {name: one.contributors for name, one in found.items()} == {"N": 2}
     assert found["N"].is_exposed
 

@@ -153,3 +153,20 @@ def test_keys_that_add_up_determine_a_count():
 def test_numbers_that_no_keys_print_are_refused_with_their_cells():
     with pytest.raises(InputError, match=r"no keys of people(.|\n)*another table: --cell-key"):
         limits_of(cells_of([9, 6, 6], [{}, {"a": "p"}, {"a": "q"}]))
+
+
+def test_two_tables_that_differ_in_one_of_many_cells_have_a_slip(tmp_path):
+    """Of twenty cells of the same people, keys of their own print about eight alike."""
+    rules = Rules(key=PLUS_MINUS_ONE)
+    labels = [f"a{k}" for k in range(20)]
+
+    def table(name, wrong):
+        return [
+            Cell(name, at, "count", str(30 + (at in wrong)), {"a": label},
+                 rules.count(str(30 + (at in wrong)), ""))
+            for at, label in enumerate(labels)
+        ]  # fmt: skip
+
+    with pytest.raises(InputError, match="19 of 20 cells of the same people alike"):
+        limits_of([*table("t", []), *table("u", [3])])
+    assert limits_of([*table("t", []), *table("u", range(13))])  # these have keys of their own

@@ -370,3 +370,21 @@ def test_a_fitted_reading_says_nothing(folder, monkeypatch):
     assert {row.facts.get("read fitted") for row in readings} == {1}
     assert {row.quantity.grade for row in readings} == {"not assessed"}
     assert "expects to be right" not in render_text(record)
+
+
+@pytest.mark.parametrize("secret", [False, True])
+def test_no_fact_in_favour_stands_beside_an_open_question(tmp_path, secret):
+    """A column that is not understood, labels that may be a total: hidden counts are undecided."""
+    column = "area,count,more\nA,x,3\nB,x,a\nC,90,b\nTotal,150,c\n"
+    labels = "area,count\nA,c\nB,c\nC,c\nEngland,82\n"
+    threat = {"secret": "area", "known": []} if secret else None
+    for text in (column, labels):
+        (tmp_path / "t.csv").write_text(text)
+        record = played(tmp_path, data={"tables": ["t.csv"]}, made={"mark": ["c=any"]},
+                        threat=threat, threshold={"people": 10**6}).record  # fmt: skip
+        assert record.status in ("undeclared", "inconclusive")
+        text = " ".join(render_text(record).split())
+        assert "No hidden count can be recomputed" not in text
+        assert "no others" not in text
+        assert "This holds for every attacker" not in text
+        assert "Whether hidden counts can be recomputed exactly is not decided." in text

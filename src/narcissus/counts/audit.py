@@ -355,8 +355,9 @@ def _notes(system: System, found: FoundPeople | None, cells: Sequence[Cell]) -> 
         )
     if any(map(is_keyed, cells)):
         notes.append(
-            "Cells of the same people are taken to have one key, in all tables that print them "
-            "alike; a limit with a question mark may be narrower by how keys add up."
+            "Cells of the same people are taken to have one key, in all tables. Two tables that "
+            "print some people differently are taken to have keys of their own. A limit with a "
+            "question mark may be narrower by how keys add up."
         )
     places = {one.places for cell in cells for one in cell.statistics.values()}
     if places:

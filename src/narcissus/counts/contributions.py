@@ -37,8 +37,6 @@ from narcissus.observer import SILENT, Observer
 _DECIMAL_COMMA = re.compile(r"\d,\d{1,2}$|\d{4},\d|\.\d{3},|(\.\d{3}){2}$")
 INSIDERS = 50
 """Contributors whose knowledge is added to the tables singly; that of others by groups."""
-NEAR = 10.0
-"""Percent of a total of too few contributors that limits must be away, where nothing says it."""
 PROGRAMS = 250
 """Most times that the limits are derived with what contributors know."""
 
@@ -75,12 +73,12 @@ class SensitivityRules:
                 raise InputError(f"`--{name}` is a percentage above 0, got {value:g}")
 
     @property
-    def near(self) -> float:
+    def near(self) -> float | None:
         """By how many percent the total of too few contributors must be left open, on both sides.
 
-        The minimum rule by itself does not say it: `protect`, else `p`, else `NEAR`.
+        The minimum rule by itself does not say it: `protect`, else `p`, else None.
         """
-        return self.protect or self.p or NEAR
+        return self.protect or self.p
 
     def levels(self, largest: Sequence[Fraction], total: Fraction) -> dict[str, Fraction]:
         """Return by which rules a cell is sensitive: how far above its total limits must be.
@@ -100,7 +98,7 @@ class SensitivityRules:
             if level > 0:
                 found[f"p% at {self.p:g}"] = level
         if is_few:  # no other rule says how near a total may be known
-            near = Fraction(0) if found else _exact(self.near) / 100 * total
+            near = Fraction(0) if found else _exact(self.near or 0) / 100 * total
             found = {f"fewer than {self.minimum}": near, **found}
         return found
 
@@ -136,6 +134,18 @@ class SensitiveCell:
     closest: float | None
     insider: str
     is_exposed: bool
+
+    @property
+    def is_few(self) -> bool:
+        """Whether it is sensitive by too few contributors alone."""
+        return all(rule.startswith("fewer than") for rule in self.rules)
+
+    @property
+    def nearest(self) -> float:
+        """By how many percent of the total the nearer one of its limits is away."""
+        below = self.total - self.limits.low * (self.limits.cell.unit or 1)
+        left = below if self.left is None else min(below, self.left)
+        return float(100 * left / self.total) if self.total else 100.0
 
     def to_dict(self) -> dict[str, Any]:
         """Return numbers, the limits among them."""
@@ -237,7 +247,24 @@ def audit_contributions(
     judged = _Judged(audit, given, contributions, rules, unit)
     left_out = judged.ask_insiders(monotonic() + seconds, observer)
     cells = sorted(judged.cells(), key=lambda one: (not one.is_exposed, one.limits.width))
-    return tuple(cells), left_out
+    return tuple(cells), left_out or _ask_how_near(cells, rules)
+
+
+def _ask_how_near(cells: Sequence[SensitiveCell], rules: SensitivityRules) -> str:
+    """Return the question how near the total of too few contributors may be known, if it decides.
+
+    It does not where such a total is known exactly, or no better than by its own size.
+    """
+    if rules.near is not None:
+        return ""
+    nearest = min((cell.nearest for cell in cells if cell.is_few and not cell.is_exposed),
+                  default=100.0)  # fmt: skip
+    if nearest >= 100:
+        return ""
+    return (
+        f"A total of fewer than {rules.minimum} contributors is known within {nearest:.3g}%, and "
+        "nothing says how near it may be known: declare it, such as --protect 10."
+    )
 
 
 class _Judged:
@@ -387,7 +414,7 @@ class _Judged:
         for at, levels in self.levels.items():
             limits, total = self.limits[at], sum(self.parts[at].values(), Fraction(0))
             is_few = all(rule.startswith("fewer than") for rule in levels)
-            percent = self.rules.near if is_few else self.rules.protect or 0
+            percent = (self.rules.near if is_few else self.rules.protect) or 0
             below = _exact(percent) / 100 * total
             level = max(*levels.values(), below)
             left = None if limits.high is None else limits.high * self.unit - total

@@ -18,11 +18,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binom
 
+from narcissus.counts.marks import CellKey
 from narcissus.counts.reading import Cell
 from narcissus.errors import InputError
 
 Ints = NDArray[np.int64]
+ODDS = 1000.0
+"""By which two keys must be excluded before numbers that differ are taken for wrong."""
 MOST_PAIRS = 20_000
 MOST_STATES = 5_000
 """Sums of counts and keys that are followed over the parts of a cell."""
@@ -64,16 +68,50 @@ def _end(high: int | None) -> int:
 
 
 def _unlike_files(cells: Sequence[Cell], keyed: Sequence[int], sets: Any) -> set[frozenset[str]]:
-    """Return pairs of files that print the same people differently: their keys are others."""
+    """Return pairs of files that print the same people differently: their keys are others.
+
+    One key prints the same people alike, so one difference proves it. Raises `InputError` for files
+    that print so many alike that some numbers must be wrong instead.
+    """
     seen: dict[Any, list[int]] = {}
     for at in keyed:
         seen.setdefault(sets[at], []).append(at)
-    return {
-        frozenset((cells[one].file, cells[other].file))
-        for alike in seen.values()
-        for one, other in combinations(alike, 2)
-        if cells[one].count.number != cells[other].count.number
-    }
+    pairs: dict[frozenset[str], list[tuple[int, int]]] = {}
+    for alike in seen.values():
+        for one, other in combinations(alike, 2):
+            pairs.setdefault(frozenset((cells[one].file, cells[other].file)), []).append(
+                (one, other)
+            )
+    apart: set[frozenset[str]] = set()
+    for files, some in pairs.items():
+        odd = [(a, b) for a, b in some if cells[a].count.number != cells[b].count.number]
+        if not odd:
+            continue
+        chances = [_chance_alike(cells[one]) for one, _ in some]
+        many = len(some) - len(odd)
+        if float(binom.sf(many - 1, len(some), max(chances))) < 1 / ODDS:
+            one, other = odd[0]
+            raise InputError(
+                f"tables print {many:,} of {len(some):,} cells of the same people alike, as with one "
+                f"cell key, and others differently, such as\n  {cells[one]}\n  {cells[other]}\n"
+                "Correct one of them, or declare which people a table is about: --within"
+            )
+        apart.add(files)
+    return apart
+
+
+def _chance_alike(cell: Cell) -> float:
+    """Return the largest chance that two keys print a cell's number alike."""
+    key, high = cell.count.key, cell.count.high
+    assert key is not None
+    counts = range(cell.count.low, (cell.count.low if high is None else high) + 1)
+    return max(sum(p * p for p in _chances(key, count)) for count in counts)
+
+
+def _chances(key: CellKey, count: int) -> list[float]:
+    row = key.chances[min(count, key.last)]
+    total = sum(row.values())
+    return [chance / total for chance in row.values()]
 
 
 def added_up(cells: Sequence[Cell], rows: Sequence[frozenset[int]]) -> list[Cell]:

@@ -297,6 +297,7 @@ class _PercentWay:
             return False
         if len(self.margin) != 1 or self._is_open:
             return True
+        self.checks += sum(map(self._is_sum, self._known))
         sums: dict[Key, list[Share]] = {}
         for cell, share, key in rows:
             if share is not None and key != frozenset(cell.labels.items()):
@@ -305,6 +306,20 @@ class _PercentWay:
         highs = {key: sum(share.high for share in shares) for key, shares in sums.items()}
         self.checks += any(lows[key] <= 1 <= highs[key] and len(sums[key]) > 1 for key in sums)
         return all(low <= 1 for low in lows.values())
+
+    def _is_sum(self, key: Key) -> bool:
+        """Check whether a whole that no cell prints is the sum of its printed labels."""
+        whole, (name,) = self._known[key], self.margin
+        parts = [
+            cell.count
+            for cell in self.cells
+            if name in cell.labels and self._whole(cell) == key and cell.count.kind == "exact"
+        ]
+        labels = {cell.labels[name] for cell in self.cells if name in cell.labels}
+        if key in self._at or len(parts) < len(labels) or whole.high is None:
+            return False
+        is_near = 2 * (whole.high - whole.low) < whole.high
+        return is_near and whole.low <= sum(part.low for part in parts) <= whole.high
 
     def _may_be_whole(self, rows: Sequence[tuple[Cell, Share | None, Key]]) -> bool:
         """Return whether percentages of all labels reach all of their whole.
