@@ -166,7 +166,9 @@ def understand(
     each = {
         table.file: [_renamed(cell, seconds, parents) for cell in table.cells] for table in tables
     }
-    labels = find_labels([cell for some in each.values() for cell in some], structure, rules, flat)
+    indented = {table.file: table.indented for table in tables}
+    cells = [cell for some in each.values() for cell in some]
+    labels = find_labels(cells, structure, rules, flat, indented)
     uses: dict[str, list[ColumnUse]] = {}
     narrowed: list[Cell] = []
     for table in tables:
@@ -175,7 +177,7 @@ def understand(
         uses[table.file], each[table.file] = read.uses, read.cells
         questions += read.questions
         narrowed += read.narrowed
-    labels = labels.joined(find_labels(narrowed, structure, rules, flat))
+    labels = labels.joined(find_labels(narrowed, structure, rules, flat, indented))
     cells = [cell for some in each.values() for cell in some]
     cells = labels.without_overlaps(unmarked(labels.without_totals(cells)))
     questions += labels.questions

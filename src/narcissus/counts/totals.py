@@ -59,7 +59,8 @@ _CATEGORY = re.compile(
 """Words of single categories, which hold no others."""
 _OF_WHICH = re.compile(
     r"(of (which|whom)|thereof|including|incl\.|davon|darunter|dont|de los cuales|di cui|waarvan"
-    r"|heraf|h\u00e4rav|d\u00e4rav|herav|w tym|z toho|joista)\b.*",
+    r"|heraf|h\u00e4rav|d\u00e4rav|herav|w tym|z toho|joista)\b.*"
+    r"|[-\u2013\u2022\u00b7.>]+ ?[^\W\d].*",
     re.I,
 )
 """How a label begins that is a part of the one before it."""
@@ -113,10 +114,15 @@ class FoundLabels:
 
 
 def find_labels(
-    cells: Sequence[Cell], structure: Structure, rules: Rules, flat: Sequence[str] = ()
+    cells: Sequence[Cell],
+    structure: Structure,
+    rules: Rules,
+    flat: Sequence[str] = (),
+    indented: Mapping[str, Mapping[str, str]] | None = None,
 ) -> FoundLabels:
     """Recognize totals and groups among labels, by the sums of all tables.
 
+    ``indented``: by file, the label that each indented one is below.
     Dimensions with a declared hierarchy, those of ``flat``, ranges of the variable, and declared
     parts are left as they are.
     """
@@ -132,7 +138,10 @@ def find_labels(
         declared = structure.parents.get(name, {})
         is_open = name in {*structure.others, *within}
         inner = _inner_ranges(ranges.get(name, ()))
-        search = _LabelSums(file, name, rows, rules, {**inner, **declared}, is_open=is_open)
+        search = _LabelSums(
+            file, name, rows, rules, {**inner, **declared}, is_open=is_open,
+            indented=(indented or {}).get(file, {}),
+        )  # fmt: skip
         search.require_parts(is_flat=name in flat)
         if name in flat:
             continue
@@ -145,13 +154,16 @@ def find_labels(
             tree = {} if declared else search.groups()
         for part, whole in tree.items():
             parents.setdefault(name, {}).setdefault(part, whole)
-        if label is None and not declared:
-            near = [*search.unread_overlaps(), *search.rests(tree), *search.nearly_total(tree)]
-            questions |= {(name, question.subject): question for question in near}
+        if name in ranges and overlapping_ranges(search.labels):
+            continue  # none of them is a part, and their sets tell what holds what
         if search.exceeds_margin(tree) and (question := search.ask_for_groups(tree)):
             overlapping.add(name)
             questions[name, question.subject] = question
             continue
+        if label is None and not declared:
+            near = [*search.rests(tree), *search.nearly_total(tree)]
+            near += search.unread_overlaps() if name not in ranges else ()
+            questions |= {(name, question.subject): question for question in near}
         if is_hidden and name not in within and not declared:
             questions |= {(name, question.subject): question for question in search.questions(tree)}
     known = {(name, label) for name, labels in totals.items() for label in labels}
@@ -263,6 +275,12 @@ def _wholes(label: str, parents: Mapping[str, str]) -> Iterator[str]:
         yield label
 
 
+def _is_category(label: str) -> bool:
+    """Return whether a label is a range, or a word of a single category, and so no group."""
+    read = read_range(label)
+    return _CATEGORY.fullmatch(label) is not None or (read is not None and read[1][0] < read[1][1])
+
+
 class _LabelSums:
     """The labels of one dimension in one table, and their sums."""
 
@@ -275,13 +293,13 @@ class _LabelSums:
         parents: Mapping[str, str],
         *,
         is_open: bool = False,
-        nested: Mapping[str, str] | None = None,
+        indented: Mapping[str, str] | None = None,
     ) -> None:
         self.file, self.name = file, name
         self._is_open = is_open  # whether people have none of the labels
         declared = {label.casefold() for label in rules.parts}
         self._few = FEW_OTHERS if rules.below is None else rules.below - 1
-        self._nested = nested or {}
+        self._indented = indented or {}
         order = dict.fromkeys(label for rows in contexts.values() for label in rows)
         self.labels = [
             label
@@ -351,9 +369,14 @@ class _LabelSums:
         for parts in (*named, *self._runs(label, tops)):
             if self._weigh(label, parts) > -inf:
                 yield parts
+        for parts in self._inner(label):
+            if set(parts) <= set(tops) and self._may_hold(label, parts):
+                yield parts
 
     def _tree_option(self, whole: str, parts: Sequence[str]) -> str:
-        """Return the option that declares the parts of a label."""
+        """Return the option that declares the parts of a label, and others where they are fewer."""
+        if set(parts) <= set(self.labels) and self._weigh(whole, parts) == -inf:
+            parts = [*parts, f"other {whole}"]
         value = f"{self.name}:{whole}={','.join(parts)}"
         return f'`--hierarchy "{value}"`' if " " in value else f"`--hierarchy {value}`"
 
@@ -496,7 +519,7 @@ class _LabelSums:
                 yield weight - need, label, parts
 
     def _named(self, label: str) -> Iterator[tuple[list[str], float]]:
-        """Yield labels whose codes say that they are the parts of a label, and what sums must show."""
+        """Yield labels whose codes begin with a label's, and the evidence that sums must give."""
         if len(parts := self._coded(label)) > 1:
             yield parts, log(10)
 
@@ -560,7 +583,7 @@ class _LabelSums:
 
         The labels that are left must reach a printed total, which a group makes harder.
         """
-        if label in self._parts or _CATEGORY.fullmatch(label) or read_range(label):
+        if label in self._parts or _is_category(label):
             return False
         others = [other for other in self.labels if other != label]
         more: list[LinearConstraint] = []
@@ -568,6 +591,8 @@ class _LabelSums:
             _, highs = self._ends_of([label, *others], rows)
             room = highs.sum(axis=1) - np.array([row[None][0] for row in rows])
             more = [LinearConstraint(highs[:, 1:], -np.inf, np.maximum(room, -1))]
+            if self._has_margin():  # the total has a name already
+                more.append(LinearConstraint(np.ones((1, len(others))), 0, len(others) - 1))
         return self._sets(label, others, more).status != 2
 
     def _any(
@@ -596,7 +621,7 @@ class _LabelSums:
         for label in tops:
             if label in self._parts or not self._is_margin_too(label):
                 continue
-            if _CATEGORY.fullmatch(label) or read_range(label):
+            if _is_category(label):
                 continue
             others = [other for other in tops if other != label]
             if self._is_whole_of(label, others) or self._is_sum_but_for_slips(label, others):
@@ -676,7 +701,7 @@ class _LabelSums:
                     continue
                 words = ", ".join(map(visible, parts[:3]))
                 text = f"those of {words}{' ...' * (len(parts) > 3)} and of others"
-                yield self._ask(label, text, [*parts, f"other {label}"])
+                yield self._ask(label, text, parts)
                 break
 
     def _inner(self, label: str) -> Iterator[list[str]]:
@@ -685,7 +710,7 @@ class _LabelSums:
         behind = list(takewhile(_OF_WHICH.fullmatch, self.labels[at + 1 :]))
         if behind and not _OF_WHICH.fullmatch(label):
             yield behind
-        if inside := [other for other in self.labels if self._nested.get(other) == label]:
+        if inside := [other for other in self.labels if self._indented.get(other) == label]:
             yield inside
         coded = self._coded(label)
         if len(coded) > 1 or (coded and not coded[0].isdigit()):
@@ -693,23 +718,31 @@ class _LabelSums:
         spans = [other for other in self.labels if read_range(other)]
         is_word = not re.search(r"\d", label) and not _CATEGORY.fullmatch(label)
         if len(spans) > 1 and is_word:
-            for size in range(1, len(spans)):
+            for size in range(1, len(spans) + 1):
                 yield from (spans[k : k + size] for k in range(len(spans) - size + 1))
 
+    def _may_hold(self, label: str, parts: Sequence[str]) -> bool:
+        """Return whether no row contradicts that a label holds some others, and more people."""
+        tops = {*self.labels} - {*parts}
+        for row in self._rows:
+            least, _ = self._sum(row, [part for part in parts if part in row])
+            is_short = None in row and self._sum(row, tops)[1] < row[None][0]
+            if row.get(label, _UNKNOWN)[1] < least or (is_short and not self._is_open):
+                return False
+        return True
+
     def _matters(self, label: str, parts: Sequence[str]) -> bool:
-        """Return whether a label may hold some others, so that something else is known of people."""
-        is_few = is_hidden = False
+        """Return whether numbers of a label and some that it may hold are hidden, or tell few."""
+        if not self._may_hold(label, parts):
+            return False
         for row in self._rows:
             some = [part for part in parts if part in row]
             if label not in row or not some:
                 continue
             (low, high), (least, largest) = row[label], self._sum(row, some)
-            tops = {*self.labels} - {*parts}
-            if high < least or (None in row and self._sum(row, tops)[1] < row[None][0]):
-                return False
-            is_few |= self._is_few(low - largest, high - least)
-            is_hidden |= low < high or least < largest
-        return is_few or is_hidden
+            if low < high or least < largest or self._is_few(low - largest, high - least):
+                return True
+        return False
 
     def unread_overlaps(self) -> Iterator[Unaccounted]:
         """Yield a range that overlaps another one, though their numbers contradict it."""
