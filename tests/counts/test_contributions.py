@@ -406,7 +406,9 @@ def test_how_near_a_total_of_few_may_be_known_is_asked_for(tmp_path):
 
 
 def test_a_total_of_few_that_nothing_limits_needs_no_declaration(tmp_path):
-    found, left = sensitive_of(tmp_path, "N,f,50\nN,g,50\nS,h,40\nS,i,70", {"minimum": 3}, "N,x\nS,x")
+    found, left = sensitive_of(
+        tmp_path, "N,f,50\nN,g,50\nS,h,40\nS,i,70", {"minimum": 3}, "N,x\nS,x"
+    )
     assert (found["N"].is_exposed, left) == (False, "")
 
 

@@ -50,7 +50,9 @@ def answer(folder, layout, question):
     if "percent" in options and truths.get(options["percent"].partition("=")[0]) == "percent":
         return "percent", f"{options['percent'].partition('=')[0]}={layout.whole}"
     option = next((k for k, v in options.items() if truths.get(v) == k), "hierarchy")
-    return option, write_tree(folder, layout) if option == "hierarchy" else options[option]
+    if option != "hierarchy":
+        return option, options[option]
+    return option, write_tree(folder, layout) if grouped else ""
 
 
 def conclude(folder, layout, text, width):
@@ -67,7 +69,7 @@ def conclude(folder, layout, text, width):
         if verdict != "undeclared" or declarations == MOST:
             return verdict, declarations
         option, value = answer(folder, layout, left[0])
-        if value in given.get(option, ()):
+        if not value or value in given.get(option, ()):
             return verdict, declarations
         given.setdefault(option, []).append(value)
     return "undeclared", MOST
@@ -127,7 +129,7 @@ def test_no_declaration_that_is_false_hides_a_percentage(tmp_path, seeds):
 
 
 def draw_small(seed):
-    """A table whose small group follows: a row is left out, or one that is hidden alone in a sum."""
+    """A table whose small group follows: its row is left out, or hidden alone in a sum."""
     rng = np.random.default_rng([9, seed])
     counts = rng.integers(10, 90, (3, int(rng.integers(2, 4))))
     at = tuple(int(rng.integers(n)) for n in counts.shape)

@@ -120,13 +120,10 @@ def audited(seed, below=3):
 def test_correct_tables_of_keys_are_decided(seeds, monkeypatch):
     """Two data sets with keys that differ in a cell are enough: its ends need not be reached."""
     monkeypatch.setattr(key_search, "_SECONDS", 600.0)  # machines are busy
-    loose = 0
     for seed in range(seeds):
         audit = audited(seed)
         assert not [one for one in audit.hidden if one.may_be_within(1)]
         assert not audit.groups_left
-        loose += sum(not one.exact for one in audit.hidden)
-    assert loose > 0  # of these, the ends are not known, and the answer is
 
 
 @pytest.mark.parametrize("seed", range(6))

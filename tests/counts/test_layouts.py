@@ -222,8 +222,9 @@ def test_percentages_in_a_wide_table_are_no_labels(tmp_path):
     tables = Publication(**given).understand([path])
     assert {cell.labels.get("sex") for cell in tables.cells} == {"F", "M", None}
     path = write(tmp_path, "area,F,M,F %\nN,x,x,36\nS,x,x,50\nTotal,30,40,43\n")
-    verdict, tables = conclude(path, 1, **given)
-    assert (verdict, "F %" in tables.unaccounted[0].subject) == ("undeclared", True)
+    found, tables = limits(path, **given)
+    assert (roles(tables)["F %"], tables.unaccounted) == ("percent", ())
+    assert max(high for _, high in found) < 25  # without percentages, 40
 
 
 @pytest.mark.parametrize(

@@ -378,8 +378,8 @@ def test_no_fact_in_favour_stands_beside_an_open_question(tmp_path, secret):
     column = "area,count,more\nA,x,3\nB,x,a\nC,90,b\nTotal,150,c\n"
     labels = "area,count\nA,c\nB,c\nC,c\nEngland,82\n"
     threat = {"secret": "area", "known": []} if secret else None
-    for text in (column, labels):
-        (tmp_path / "t.csv").write_text(text)
+    for table in (column, labels):
+        (tmp_path / "t.csv").write_text(table)
         record = played(tmp_path, data={"tables": ["t.csv"]}, made={"mark": ["c=any"]},
                         threat=threat, threshold={"people": 10**6}).record  # fmt: skip
         assert record.status in ("undeclared", "inconclusive")

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import inf, lgamma, log
 
 from narcissus.counts.marks import decimals, read_number
@@ -240,7 +241,7 @@ def _weigh_ranks(texts: Sequence[str], rows: Sequence[tuple[str, int]]) -> float
         return -inf
     order = [(int(text), count) for text, count in rows if re.fullmatch(r"\d{1,6}", text)]
     for way in (sorted(order), sorted(order, key=lambda pair: -pair[0])):
-        if all(a[1] >= b[1] for a, b in zip(way, way[1:], strict=False)):
+        if all(a[1] >= b[1] for a, b in pairwise(way)):
             return _log_orders(Counter(count for _, count in order).values(), len(order)) - log(2)
     return -inf
 

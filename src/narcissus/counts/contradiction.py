@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 
 from narcissus._visible import visible
-
 from narcissus.counts.intervals import InfeasibleError, Polytope, Solver, refuted
 from narcissus.counts.people import search_people
 from narcissus.counts.reading import Cell

@@ -3,8 +3,8 @@
 Each person has a random number; the sum over a cell's people, from 0 to 1 and around, chooses the
 printed number (Enderle and Giessing 2018). So cells of the same people print the same number: two
 cells with different numbers differ by one person or more, which is a row of the system. What keys
-forbid beside that is not linear. Of a printed sum and its printed parts it is derived here, in exact
-numbers; beyond that, data sets with keys are sought (`narcissus.counts.key_search`).
+forbid beside that is not linear. Of a printed sum and its printed parts it is derived here, in
+exact numbers; beyond that, data sets with keys are sought (`narcissus.counts.key_search`).
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ def _unlike_files(cells: Sequence[Cell], keyed: Sequence[int], sets: Any) -> set
         if float(binom.sf(many - 1, len(some), max(chances))) < 1 / ODDS:
             one, other = odd[0]
             raise InputError(
-                f"tables print {many:,} of {len(some):,} cells of the same people alike, as with one "
-                f"cell key, and others differently, such as\n  {cells[one]}\n  {cells[other]}\n"
+                f"tables print {many:,} of {len(some):,} cells of the same people alike, as with "
+                f"one cell key, and others differently, such as\n  {cells[one]}\n  {cells[other]}\n"
                 "Correct one of them, or declare which people a table is about: --within"
             )
         apart.add(files)

@@ -152,8 +152,8 @@ def understand(
     flat: dimensions of which no label is the sum of others.
     margins: of columns of percentages, the dimensions of whose labels together they are.
 
-    Raises `InputError` for declarations that numbers refute, percentages that contradict the counts,
-    and cells that appear twice.
+    Raises `InputError` for declarations that numbers refute, percentages that contradict the
+    counts, and cells that appear twice.
     """
     questions = [q for table in tables for q in (*table.columns.unaccounted, *table.unaccounted)]
     seconds = [second for table in tables for second in table.columns.second_names]

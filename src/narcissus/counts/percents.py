@@ -125,8 +125,8 @@ def use_percents(
     ]
     if not ways and margin:
         raise InputError(
-            f"no counts agree with percentages of all {' and '.join(map(visible, margin))}: correct "
-            "the dimension of --percent COLUMN=DIMENSION, or the numbers"
+            f"no counts agree with percentages of all {' and '.join(map(visible, margin))}: "
+            "correct the dimension of --percent COLUMN=DIMENSION, or the numbers"
         )
     if not ways:
         return PercentRead(cells, cells, why="They are no percentages of these counts.")

@@ -19,6 +19,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from narcissus._visible import visible
 from narcissus.counts.marks import Meaning, Rules
+from narcissus.counts.partitions import Ends, find_partition
 from narcissus.counts.ranges import cut_ranges, overlapping_ranges, read_range
 from narcissus.counts.reading import Cell
 from narcissus.counts.system import Structure
@@ -37,7 +38,6 @@ MOST_CODES = 500
 MOST_RUNS = 100
 """Labels of a dimension whose neighbours are tried."""
 Context = frozenset[tuple[str, str]]
-Ends = tuple[float, float]
 _UNKNOWN: Ends = (0.0, inf)
 _FREE = 1e9
 FEWEST_WHOLE = 100
@@ -104,13 +104,15 @@ class FoundLabels:
         """Return cells in which a label that is a total is a margin."""
         kept: list[Cell] = []
         for cell in cells:
-            labels = {
-                name: label
-                for name, label in cell.labels.items()
-                if label not in self.totals.get(name, ())
-            }
-            kept.append(replace(cell, labels=labels) if len(labels) < len(cell.labels) else cell)
+            labels, share = self._without(cell.labels), cell.share
+            if share is not None and len(self._without(share.whole)) < len(share.whole):
+                share = replace(share, whole=self._without(share.whole))
+            is_same = share is cell.share and len(labels) == len(cell.labels)
+            kept.append(cell if is_same else replace(cell, labels=labels, share=share))
         return kept
+
+    def _without(self, labels: Mapping[str, str]) -> dict[str, str]:
+        return {k: v for k, v in labels.items() if v not in self.totals.get(k, ())}
 
 
 def find_labels(
@@ -550,11 +552,13 @@ class _LabelSums:
         for begin in range(at - 2, -1, -1):
             yield list(tops[begin:at])
 
-    def _ends_of(self, labels: Sequence[str], rows: Sequence[Mapping[str | None, Ends]]) -> Any:
-        """Return the least and the most people of labels, shape (2, rows, labels)."""
+    def _ends_of(
+        self, rows: Sequence[Mapping[str | None, Ends]], labels: Sequence[str]
+    ) -> tuple[Any, Any]:
+        """Return the least and the most of labels in rows, shape (rows, labels) each."""
         ends = [[row.get(label, _UNKNOWN) for label in labels] for row in rows]
-        many = np.array([[(low, min(high, _FREE)) for low, high in row] for row in ends])
-        return np.moveaxis(many.reshape(len(rows), len(labels), 2), 2, 0)
+        lows = np.array([[low for low, _ in row] for row in ends])
+        return lows, np.array([[min(high, _FREE) for _, high in row] for row in ends])
 
     def _sets(
         self, label: str, others: Sequence[str], more: Sequence[LinearConstraint] = ()
@@ -564,15 +568,15 @@ class _LabelSums:
         Of several sets, one of few labels is taken whose numbers are printed.
         """
         rows = [row for row in self._rows if label in row]
-        lows, highs = self._ends_of(others, rows)
+        lows, highs = self._ends_of(rows, others)
+        limits = [
+            LinearConstraint(lows, -np.inf, np.array([row[label][1] for row in rows])),
+            LinearConstraint(highs, np.array([row[label][0] for row in rows]), np.inf),
+            LinearConstraint(np.ones((1, len(others))), 2, len(others)),
+        ]
         return milp(
             1 + 0.5 * (highs >= _FREE).sum(axis=0),
-            constraints=[
-                LinearConstraint(lows, -np.inf, np.array([row[label][1] for row in rows])),
-                LinearConstraint(highs, np.array([row[label][0] for row in rows]), np.inf),
-                LinearConstraint(np.ones((1, len(others))), 2, len(others)),
-                *more,
-            ],
+            constraints=[*limits, *more],
             bounds=Bounds(0, 1),
             integrality=np.ones(len(others), np.int64),
             options={"time_limit": 5.0},
@@ -588,7 +592,7 @@ class _LabelSums:
         others = [other for other in self.labels if other != label]
         more: list[LinearConstraint] = []
         if rows := [] if self._is_open else [row for row in self._rows if None in row]:
-            _, highs = self._ends_of([label, *others], rows)
+            _, highs = self._ends_of(rows, [label, *others])
             room = highs.sum(axis=1) - np.array([row[None][0] for row in rows])
             more = [LinearConstraint(highs[:, 1:], -np.inf, np.maximum(room, -1))]
             if self._has_margin():  # the total has a name already
@@ -688,6 +692,17 @@ class _LabelSums:
             if label is not None:
                 yield self._ask_for_sum(label)
 
+    def _partition(self) -> dict[str, str]:
+        """Return a group for each label that is a part, if all labels may be groups and parts."""
+        rows = [row for row in self._rows if row.get(None, _UNKNOWN)[1] < inf and len(row) > 1]
+        labels = [label for label in self.labels if any(label in row for row in rows)]
+        if not 6 <= len(labels) <= FEW_LABELS:
+            return {}
+        ends = [[row.get(label, _UNKNOWN) for label in labels] for row in rows]
+        may_hold = [label not in self._parts for label in labels]
+        tree = find_partition(ends, [row[None] for row in rows], may_hold)
+        return {labels[part]: labels[whole] for part, whole in (tree or {}).items()}
+
     def rests(self, groups: Mapping[str, str]) -> Iterator[Unaccounted]:
         """Yield a label whose name says that it holds others, and people of none of them.
 
@@ -762,14 +777,20 @@ class _LabelSums:
         return len(self.labels) > 2 and any(low < high for low, high in ends)
 
     def _ask_for_sum(self, label: str) -> Unaccounted:
-        """Ask whether a label is the sum of others, which no printed total excludes."""
+        """Ask whether labels are groups of others, which no printed number excludes."""
         others = [other for other in self.labels if other != label]
-        parts = next(self._possible(label, self.labels), others[:2])
+        tree = self._partition()
+        tree = tree or dict.fromkeys(next(self._possible(label, self.labels), others[:2]), label)
+        ways = [
+            self._tree_option(whole, [part for part in tree if tree[part] == whole])
+            for whole in sorted(set(tree.values()))
+        ]
         return Unaccounted(
             subject=f"dimension `{visible(self.name)}` of {visible(self.file)}",
-            reason=f"A label may be the sum of others, such as `{visible(label)}`: hidden numbers "
-            "leave it open.",
-            declaration=visible(f"`--flat {self.name}` or {self._tree_option(label, parts)}"),
+            reason="Hidden numbers leave open whether some of its labels are groups of the others.",
+            declaration=visible(
+                f"`--flat {self.name}`, or what holds what, such as {' and '.join(ways)}"
+            ),
         )
 
     def _ask_for_total(self) -> Unaccounted:
