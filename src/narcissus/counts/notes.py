@@ -36,7 +36,9 @@ _WORD = re.compile(
 )
 """Numbers in words of several languages, and in Roman numerals."""
 _NO_PEOPLE = re.compile(
-    r"\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b|\b\d{4}[/-]\d{2,4}\b|https?:\S+|www\.\S+"
+    r"\b(?:\d+|one|two|three|four|five)\s+(?:tables?|(?:work)?sheets?|columns?|rows?|decimals?"
+    r"|digits?|pages?|notes?|parts?|places?|categories|groups?|regions?|times?)\b"
+    r"|\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b|\b\d{4}[/-]\d{2,4}\b|https?:\S+|www\.\S+"
     r"|\b\d{1,2}\.? ?(?:jan|feb|m[a\u00e4]r|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])\w*"
     r"|\b(?:aged?|ages|alter|article|art\.|section|law|act|no\.|nr\.|phone|tel\.?|level|nuts|iso"
     r"|isco|icd|chapter|form|wave|round|quarter|week|month|step|method)[\s-]*\d[\d.\s/-]*"
@@ -145,7 +147,8 @@ def _tells(note: str, label: str) -> bool:
 
 def _people_of(note: str, declared: set[str]) -> str:
     """Return a number of a note that may be of people, in digits or words; empty: there is none."""
-    text = _NO_PEOPLE.sub(" ", without_thresholds(_ROUNDED.sub(" ", _THRESHOLD.sub(" ", note))))
+    text = _ROUNDED.sub(" ", _THRESHOLD.sub(" ", _NO_PEOPLE.sub(" ", note)))
+    text = without_thresholds(text)
     found = [*re.findall(r"\d{1,9}", text), *(match[0] for match in _WORD.finditer(text))]
     return next((number for number in found if number not in declared), "")
 

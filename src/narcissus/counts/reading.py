@@ -271,11 +271,7 @@ def read_table(
         read = _long(name, header, roles, rows, rules, columns)
     require_single(read.cells)
     told = [*ask_for_notes(name, read.cells, notes, rules), *read.unaccounted]
-    many = max(1, len(read.labels_across))
-    for at, column in read.columns.dimensions.items():
-        texts = [cells[at] for _, cells in rows]
-        questions = (ask_for_labels(name, column, texts, read.cells[k::many]) for k in range(many))
-        told += next(filter(None, map(list, questions)), [])
+    told += _ask_for_labels(read, rules)
     told += ask_for_book(Path(path)) if is_sheet(Path(path)) else ()
     return replace(
         read,
@@ -285,6 +281,20 @@ def read_table(
         unread=unread,
         indented=indented,
     )
+
+
+def _ask_for_labels(read: TableRead, rules: Rules) -> Iterator[Unaccounted]:
+    """Yield a question for each column whose labels, but for totals, carry counts of their rows."""
+    many = max(1, len(read.labels_across))
+    for at, column in read.columns.dimensions.items():
+        texts = [cells[at] for _, cells in read.rows]
+        parts = [k for k, text in enumerate(texts) if not rules.is_total(label_of(text))]
+        chosen = [texts[k] for k in parts]
+        for across in range(many):
+            cells = [read.cells[k * many + across] for k in parts]
+            if asked := list(ask_for_labels(read.file, column, chosen, cells)):
+                yield from asked
+                break
 
 
 def _roles_of(

@@ -130,18 +130,8 @@ def _require_known(
             raise InputError(f"no table has the dimension `{name}`{did_you_mean(name, shown)}")
 
 
-def _dimension(name: str, by_file: Mapping[str, set[str]], given: Structure) -> Dimension:
-    labels = sorted(set[str]().union(*by_file.values()))
-    variable = given.variable
-    if variable is not None and variable.is_named(name):
-        return _ranges(name, by_file, variable, is_open=name in given.others)
-    parents = given.parents.get(name, {})
-    groups = set(parents.values())
-    pieces = cut_ranges(label for label in given.ranges.get(name, ()) if label in labels)
-    spans = {label for holders in pieces.values() for label in holders}
-    leaves = sorted((set(labels) | set(parents) | set(pieces)) - groups - (spans - set(pieces)))
-    if name in given.others:
-        leaves.append(OTHER)
+def _members(name: str, leaves: Sequence[str], parents: Mapping[str, str]) -> dict[str, list[int]]:
+    """Return the places of the leaves that each label of a hierarchy holds."""
     members: dict[str, list[int]] = {}
     for at, leaf in enumerate(leaves):
         label, seen = leaf, set[str]()
@@ -151,6 +141,22 @@ def _dimension(name: str, by_file: Mapping[str, set[str]], given: Structure) -> 
             seen.add(label)
             members.setdefault(label, []).append(at)
             label = parents.get(label)
+    return members
+
+
+def _dimension(name: str, by_file: Mapping[str, set[str]], given: Structure) -> Dimension:
+    labels = sorted(set[str]().union(*by_file.values()))
+    variable = given.variable
+    if variable is not None and variable.is_named(name):
+        return _ranges(name, by_file, variable, is_open=name in given.others)
+    parents = given.parents.get(name, {})
+    groups = set(parents.values())
+    pieces = cut_ranges(given.ranges.get(name, ()))
+    spans = {label for holders in pieces.values() for label in holders}
+    leaves = sorted((set(labels) | set(parents) | set(pieces)) - groups - (spans - set(pieces)))
+    if name in given.others:
+        leaves.append(OTHER)
+    members = _members(name, leaves, parents)
     for piece, holders in pieces.items():
         for label in holders:
             if label != piece:

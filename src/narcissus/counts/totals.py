@@ -277,12 +277,6 @@ def _wholes(label: str, parents: Mapping[str, str]) -> Iterator[str]:
         yield label
 
 
-def _is_category(label: str) -> bool:
-    """Return whether a label is a range, or a word of a single category, and so no group."""
-    read = read_range(label)
-    return _CATEGORY.fullmatch(label) is not None or (read is not None and read[1][0] < read[1][1])
-
-
 class _LabelSums:
     """The labels of one dimension in one table, and their sums."""
 
@@ -582,12 +576,22 @@ class _LabelSums:
             options={"time_limit": 5.0},
         )
 
+    def _is_category(self, label: str) -> bool:
+        """Return whether a label is no group: a range, a word of categories, or one of years."""
+        read = read_range(label)
+        if read is None:
+            return _CATEGORY.fullmatch(label) is not None
+        reads = [read_range(other) for other in self.labels]
+        places = [other[1][0] for other in reads if other is not None and other[0] == read[0]]
+        are_in_row = len(places) == len(reads) and max(places) - min(places) < 2 * len(places)
+        return read[1][0] < read[1][1] or are_in_row
+
     def _may_be_sum(self, label: str) -> bool:
         """Return whether no row contradicts that a label is the sum of some others.
 
         The labels that are left must reach a printed total, which a group makes harder.
         """
-        if label in self._parts or _is_category(label):
+        if label in self._parts or self._is_category(label):
             return False
         others = [other for other in self.labels if other != label]
         more: list[LinearConstraint] = []
@@ -625,7 +629,7 @@ class _LabelSums:
         for label in tops:
             if label in self._parts or not self._is_margin_too(label):
                 continue
-            if _is_category(label):
+            if self._is_category(label):
                 continue
             others = [other for other in tops if other != label]
             if self._is_whole_of(label, others) or self._is_sum_but_for_slips(label, others):
