@@ -108,7 +108,7 @@ def draw_nested(rng):
     return few, "\n".join(["area,group,count", *(f"{b},{a},{n}" for a, b, n in rows)]) + "\n"
 
 
-@pytest.mark.repeats(60, 1000, "seeds")
+@pytest.mark.repeats(20, 1000, "seeds")
 def test_few_people_whom_no_label_shows_are_never_met(tmp_path, seeds):
     """Nor are many of them asked for where they are not few."""
     asked = harmless = 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import takewhile
 from math import comb, inf, log
 from typing import Any
@@ -576,6 +577,17 @@ class _LabelSums:
             options={"time_limit": 5.0},
         )
 
+    @cached_property
+    def _loose(self) -> list[str]:
+        """The labels that may be parts of others: no row with a total needs them for it."""
+        needed: set[str] = set()
+        for row in [] if self._is_open else self._rows:
+            some = [label for label in self.labels if label in row]
+            if None in row and len(some) == len(self.labels):
+                room = self._sum(row, some)[1] - row[None][0]
+                needed |= {label for label in some if row[label][1] > room}
+        return [label for label in self.labels if label not in needed]
+
     def _is_category(self, label: str) -> bool:
         """Return whether a label is no group: a range, a word of categories, or one of years."""
         read = read_range(label)
@@ -591,16 +603,21 @@ class _LabelSums:
 
         The labels that are left must reach a printed total, which a group makes harder.
         """
-        if label in self._parts or self._is_category(label):
+        others = [other for other in self._loose if other != label]
+        if label in self._parts or len(others) < 2 or self._is_category(label):
             return False
-        others = [other for other in self.labels if other != label]
         more: list[LinearConstraint] = []
         if rows := [] if self._is_open else [row for row in self._rows if None in row]:
             _, highs = self._ends_of(rows, [label, *others])
-            room = highs.sum(axis=1) - np.array([row[None][0] for row in rows])
+            rest = [other for other in self.labels if other not in (label, *others)]
+            room = highs.sum(axis=1) + self._ends_of(rows, rest)[1].reshape(len(rows), -1).sum(
+                axis=1
+            )
+            room -= np.array([row[None][0] for row in rows])
             more = [LinearConstraint(highs[:, 1:], -np.inf, np.maximum(room, -1))]
             if self._has_margin():  # the total has a name already
-                more.append(LinearConstraint(np.ones((1, len(others))), 0, len(others) - 1))
+                most = len(self.labels) - 2
+                more.append(LinearConstraint(np.ones((1, len(others))), 0, most))
         return self._sets(label, others, more).status != 2
 
     def _any(
@@ -692,7 +709,10 @@ class _LabelSums:
                     words = ", ".join(map(visible, parts[:3]))
                     yield self._ask(label, f"the sum of {words}{' ...' * (len(parts) > 3)}", parts)
         if not settled and self._has_margin() and not self._is_open and self._has_hidden():
-            label = next(filter(self._may_be_sum, self.labels), None)
+            tried = self.labels[:MOST_LABELS]
+            label = next(filter(self._may_be_sum, tried), None)
+            if label is None and len(self.labels) > len(tried) and len(self._loose) > 2:
+                label = self._loose[0]  # too many to be tried
             if label is not None:
                 yield self._ask_for_sum(label)
 
