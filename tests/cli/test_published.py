@@ -239,3 +239,14 @@ def test_two_publications_are_judged_together(folder, call):
     code, out, _ = call(words)
     assert code == 1
     assert "Threshold exceeded: 1 group of fewer than 5 people is known exactly." in out
+
+
+def test_a_small_count_that_is_printed_decides_nothing_without_a_threshold(folder, call):
+    (folder / "t.csv").write_text("area,sex,count\nA,F,3\nA,M,14\nA,Total,17\n")
+    code, out, _ = call("tables t.csv")
+    assert code == 3
+    assert "Not decided: 1 group of fewer than 10 people is known" in out
+    assert call("tables t.csv --below 5")[0] == 1
+    assert call("tables t.csv --below 3")[0] == 0
+    (folder / "t.csv").write_text("area,sex,count\nA,F,33\nA,M,74\nA,Total,107\n")
+    assert call("tables t.csv")[0] == 0

@@ -211,7 +211,7 @@ def test_contradictions_are_named(tmp_path, name):
                 for n, row in enumerate(rows, 2)]  # fmt: skip
         return "\n".join([head, *map(",".join, rows)]) + "\n"
 
-    given = given | {"mark": ["any=any"]}
+    given = given | {"mark": ["any=any"], "flat": ["a", "b"]}
     with pytest.raises(InputError, match="contradict each other"):
         audit(tmp_path, given=given, t=told(named))
     for one in named:
@@ -318,9 +318,15 @@ def test_tables_that_contradict_each_other_are_refused_without_time(tmp_path):
         (["North", "South"], False),
     ],
 )
-def test_ranges_that_overlap_are_named(tmp_path, labels, is_named):
-    found = audit(tmp_path, t="a,count\n" + "".join(f"{one},5\n" for one in labels))
-    assert any("seem to overlap" in note for note in found.notes) == is_named
+def test_ranges_that_overlap_are_named(labels, is_named):
+    cells = [
+        Cell("t.csv", at, "count", "5", {"a": label}, Meaning(5, 5, "exact"))
+        for at, label in enumerate(labels)
+    ]
+    notes = audit_tables(cells).notes
+    assert any("seem to overlap" in note for note in notes) == is_named
+    notes = audit_tables(cells, Structure(ranges={"a": labels} if is_named else {})).notes
+    assert not any("seem to overlap" in note for note in notes)
 
 
 def test_nothing_limits_what_has_no_total(tmp_path):
@@ -347,6 +353,6 @@ def test_what_is_declared_of_nothing(tmp_path, given, said):
 
 def test_labels_that_do_not_meet(tmp_path):
     with pytest.raises(InputError, match=r"share no label of `a`: p, q and P, Q"):
-        audit(tmp_path, t="a,count\np,1\nq,4\n", u="a,count\nP,1\nQ,4\n")
+        audit(tmp_path, t="a,count\np,1\nq,40\n", u="a,count\nP,1\nQ,40\n")
     with pytest.raises(InputError, match="0-17 and 15-20 of `age` overlap"):
         audit(tmp_path, given={"variable": "age=0:99"}, t="age,count\n0-17,1\n15-20,4\n")

@@ -108,10 +108,10 @@ def test_rates_of_a_stable_population_are_no_shares_of_years(tmp_path):
 def test_percentages_with_a_sign_wait_for_a_declaration(tmp_path):
     rows = "A,24,9.1\nB,x,-25.0\nC,x,50.0\nD,76,1.3\nTotal,106,0.0\n"
     path = write(tmp_path, "area,count,change_pct\n" + rows)
-    verdict, tables = conclude(path, 1)
+    verdict, tables = conclude(path, 1, flat=["area"])
     assert (verdict, roles(tables)["change_pct"]) == ("undeclared", "not understood")
     assert "'-25.0' is negative" in tables.unaccounted[0].reason
-    assert conclude(path, 1, irrelevant=["change_pct"])[0] == "met"
+    assert conclude(path, 1, flat=["area"], irrelevant=["change_pct"])[0] == "met"
 
 
 def test_percentages_of_rounded_counts_tell_nothing_more(tmp_path):
@@ -239,7 +239,7 @@ def test_percentages_in_a_wide_table_are_no_labels(tmp_path):
 )
 def test_a_note_that_tells_of_a_hidden_count_waits(tmp_path, note, verdict):
     path = write(tmp_path, f"area,count\nA,33\nB,x\nC,x\nD,44\nTotal,83\n\n{note}\n")
-    answer, tables = conclude(path, 1)
+    answer, tables = conclude(path, 1, flat=["area"])
     assert answer == verdict
     assert f"note, not read: {note}" in "\n".join(tables.layouts[0].lines())
 
@@ -304,8 +304,8 @@ def test_ranges_that_hold_ranges(tmp_path):
     assert limits(write(tmp_path, text))[0] == [(3, 3)]
     path = write(tmp_path, "age,count\n0-9,x\n10-19,x\n5-14,11\n20+,x\nTotal,410\n")
     verdict, tables = conclude(path, 1)
-    assert verdict == "undeclared"
-    assert "counts, too" in tables.unaccounted[0].reason
+    assert verdict == "met"
+    assert "read by 0-4, 5-9, 10-14" in "\n".join(tables.layouts[0].lines())
 
 
 def test_a_layout_that_sums_contradict_is_refused_with_its_rows(tmp_path):
@@ -375,3 +375,25 @@ def test_tables_protected_well_are_met_with_two_declarations_at_most(tmp_path, s
             given.setdefault(option, []).append(options[option])
         declarations += 1
         assert declarations <= 2
+
+
+def test_a_column_that_numbers_the_rows_is_no_dimension(tmp_path):
+    counts = [42, 73, "x", 115, 72, "x", 16, 88]
+    places = [(area, sex) for area in "NS" for sex in ("F", "M", "D", "Total")]
+    rows = [
+        f"{at},{area},{sex},{count}"
+        for at, ((area, sex), count) in enumerate(zip(places, counts, strict=True), 1)
+    ]
+    path = write(tmp_path, "\n".join(["id,area,sex,count", *rows]) + "\n")
+    _, tables = conclude(path, 1, flat=["area"])
+    assert (roles(tables)["id"], tables.unaccounted) == ("irrelevant", ())
+    ranked = [f"{at},a{at},{'x' if at == 2 else 90 - 9 * at}" for at in range(1, 7)]
+    path = write(tmp_path, "\n".join(["rank,area,count", *ranked]) + "\n")
+    assert roles(conclude(path, 1)[1])["rank"] != "irrelevant"
+
+
+def test_a_column_is_asked_for_once(tmp_path):
+    rows = [f"{r},{r}{k},{n}" for r, k, n in [("N", 1, "x"), ("N", 2, 30), ("S", 1, "x")]]
+    path = write(tmp_path, "\n".join(["region,area,count", *rows, "S,S2,41"]) + "\n")
+    subjects = [question.subject for question in conclude(path, 1)[1].unaccounted]
+    assert len(subjects) == len(set(subjects))

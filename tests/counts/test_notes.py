@@ -89,3 +89,56 @@ def test_a_note_that_says_another_rule_is_asked_for(tmp_path, note, given, optio
 )
 def test_a_note_that_says_the_declared_rule_is_not_asked_for(tmp_path, note, given):
     assert not Publication(**given).understand([write(tmp_path, LONG + note + "\n")]).unaccounted
+
+
+BESIDE = "area,count\nAlba,x\nBrod,12\nCern,8\nDova,x\nTotal,25\n"
+TELLING = [
+    "Note: three of the cases were in Alba.",
+    "Source: office. One case in Dova was removed.",
+    "drei F\u00e4lle in Alba",
+    "trois cas \u00e0 Alba",
+    "ALBA: III",
+    "x: between 3 and 4",
+    "x = 3 or 2",
+    "Suppressed: 3 and 2.",
+    "The two hidden areas differ by one.",
+    "The hidden areas differ by 1.",
+]
+
+
+@pytest.mark.parametrize("line", TELLING)
+@pytest.mark.parametrize("is_title", [False, True])
+def test_a_number_beside_the_table_is_asked_for_in_digits_and_words(tmp_path, line, is_title):
+    text = f"{line}\n\n{BESIDE}" if is_title else f"{BESIDE}\n{line}\n"
+    verdict, tables = conclude(write(tmp_path, text), 1, below=5, flat=["area"])
+    assert verdict == "undeclared"
+    assert tables.layouts[0].notes == (line,)
+
+
+QUIET = [
+    "Table 4. Cases by area and sex, 2024",
+    "Last updated: 01/02/2024, 31 March 2024",
+    "This worksheet contains one table and three columns",
+    "People aged 15 to 64, by NUTS 2 region",
+    "Rates per 1,000; Law No. 12, article 5",
+    "x: fewer than 5 people",
+    "No one is counted twice; one or more diagnoses each",
+]
+
+
+@pytest.mark.parametrize("line", QUIET)
+def test_a_number_that_counts_no_people_is_not_asked_for(tmp_path, line):
+    path = write(tmp_path, f'{BESIDE}\n"{line}"\n')
+    assert conclude(path, 1, below=5, flat=["area"])[0] == "met"
+
+
+@pytest.mark.parametrize("form", ["{} ({})", "{} [{}]", "{} (n = {})", "{}: {}", "{} - {}"])
+def test_labels_that_carry_the_count_are_asked_for(tmp_path, form):
+    counts = {"Alba": 3, "Brod": 12, "Cern": 8, "Dova": 2, "Eisk": 31}
+    rows = [f"{form.format(k, n)},{'x' if n < 5 else n}" for k, n in counts.items()]
+    path = write(tmp_path, "\n".join(["area,count", *rows, "Total,56"]) + "\n")
+    verdict, tables = conclude(path, 1, below=5, flat=["area"])
+    assert verdict == "undeclared"
+    assert "labels of `area`" in tables.unaccounted[0].subject
+    plain = "\n".join(["area,count", *(f"{k} (1),{n}" for k, n in counts.items())]) + "\n"
+    assert not conclude(write(tmp_path, plain), 1, below=5, flat=["area"])[1].unaccounted

@@ -212,8 +212,8 @@ def _audited(
     structure = read.structure
     below = of.below or counts.threshold([*cells, *earlier])
     width = of.width
-    if width is None and (of.against is not None or below is not None or _hides(read.cells)):
-        width = 1  # who hides cells, or names a threshold, means that none is recomputed
+    if width is None and cells[0].unit is None:
+        width = 1  # no hidden cell is to be recomputed, and no small group to be known
     rule = counts.SizeRule(below or counts.LARGEST_SMALL, width or 1)
     is_asked = cells[0].unit is None and width is not None
     with progress(quiet=of.run.quiet or of.run.as_json) as observer:
@@ -234,7 +234,8 @@ def _audited(
         audit = audit.without_exact()
     known = list[counts.CellLimits]()
     if is_asked:
-        known = counts.small_groups(audit, structure, rule, printed=below is not None)
+        are_printed = below is not None or not _hides(cells)
+        known = counts.small_groups(audit, structure, rule, printed=are_printed)
     size = _Size(rule, known, is_asked, below is not None)
     return _Audited(read, audit, narrowed, sensitive, size, width, of.width)
 
@@ -514,8 +515,9 @@ def _verdict(
         cells = _many(many, "hidden cell")
         yield f"\nNot decided: {cells} may have limits less than {width} apart."
     elif size.is_open:
-        groups = _many(len(size.known), "group is", "groups are")
-        yield f"\nNot decided: {groups} known that no cell prints. Declare the threshold: --below 5"
+        few = f"of fewer than {below} people"
+        groups = _many(len(size.known), f"group {few} is", f"groups {few} are")
+        yield f"\nNot decided: {groups} known. Declare the threshold: --below 5"
     elif found.groups_left:
         yield f"\nNot decided: {found.groups_left}"
     else:

@@ -36,7 +36,8 @@ from narcissus.counts.key_search import KeyedDataSets
 from narcissus.counts.keys import added_up
 from narcissus.counts.marks import Meaning
 from narcissus.counts.people import FoundPeople, search_people
-from narcissus.counts.reading import Cell, Variable
+from narcissus.counts.ranges import cut_ranges, overlapping_ranges
+from narcissus.counts.reading import Cell
 from narcissus.counts.system import BIG, Dimension, Structure, System, build, dimensions_of
 from narcissus.errors import InputError
 from narcissus.observer import SILENT, Observer
@@ -375,14 +376,15 @@ def _notes(system: System, found: FoundPeople | None, cells: Sequence[Cell]) -> 
 
 def _overlaps(cells: Sequence[Cell], given: Structure) -> Iterator[str]:
     """Name labels of one dimension that look like ranges, and overlap."""
-    number, labels = Variable("", 0, 10**9), dict[tuple[str, str], set[str]]()
+    labels = dict[tuple[str, str], set[str]]()
     for cell in cells:
         for name, label in cell.labels.items():
             labels.setdefault((cell.file, name), set()).add(label)
     for (file, name), some in labels.items():
-        spans = sorted((span, one) for one in some if (span := number.span(one)))
-        pair = next(((a, b) for (x, a), (y, b) in pairwise(spans) if x[1] > y[0]), None)
-        if pair and name not in given.parents and given.variable is None:
+        if name in given.parents or name in given.ranges or given.variable is not None:
+            continue
+        pieces = cut_ranges(overlapping_ranges(sorted(some)))
+        if pair := next((holders[:2] for holders in pieces.values() if len(holders) > 1), None):
             yield (
                 f"{file}: {' and '.join(pair)} of {name} seem to overlap, and are taken to hold "
                 f"different people; else declare --variable {name}=LOW:HIGH or --hierarchy."

@@ -307,6 +307,20 @@ class _ColumnTexts:
         leading = any(re.fullmatch(r"0\d+", text) for text in texts)
         return leading or texts == set(map(str, range(1, len(texts) + 1)))
 
+    def is_running_number(self, at: int, others: Sequence[int]) -> bool:
+        """Return whether a column numbers the rows, which other columns tell apart.
+
+        It tells no more than their order, unless that is the order of the counts.
+        """
+        texts = self.texts(at)
+        if texts != list(map(str, range(1, len(texts) + 1))) or not self.are_apart(others):
+            return False
+        orders = [
+            [number for _, cells in self.rows if (number := read_number(cells[k])) is not None]
+            for k in self._counts
+        ]
+        return all(order not in (sorted(order), sorted(order)[::-1]) for order in orders)
+
     def are_apart(self, places: Sequence[int]) -> bool:
         """Return whether no two rows have the same labels in all of some columns."""
         keys = list(zip(*(self.labels(at) for at in places), strict=True))
@@ -346,12 +360,16 @@ def read_columns(
         if table.is_empty(at) and at not in forced and len(places) > 1:
             uses.append(ColumnUse(header[at], "empty"))
             places.remove(at)
+        elif at not in forced and table.is_running_number(at, [k for k in places if k != at]):
+            uses.append(ColumnUse(header[at], "irrelevant", "running number of rows"))
+            places.remove(at)
     search = _SecondNames(table, places, declared, variable)
     second_names = search.names
     renamed = {second.column for second in second_names}
     uses += [_use_of(second) for second in second_names]
     places = [at for at in places if header[at] not in renamed]
     needed = _needed(table, places, forced)
+    asked = {question.subject for question in search.questions}
     spare = [at for at in places if at not in needed]
     unaccounted = search.questions
     numbers: list[int] = []
@@ -364,7 +382,8 @@ def read_columns(
             numbers.append(at)
         else:
             uses.append(ColumnUse(header[at], "not understood"))
-            unaccounted.append(_ask(table, at, needed))
+            question = _ask(table, at, needed)
+            unaccounted += [question] * (question.subject not in asked)
     return ReadColumns(
         {at: header[at] for at in needed},
         tuple(sorted(percents)),

@@ -22,9 +22,10 @@ from narcissus.counts.columns import (
 )
 from narcissus.counts.marks import Rules, read_number
 from narcissus.counts.percents import PercentRead, read_shares, use_percents, use_rates
+from narcissus.counts.ranges import cut_ranges
 from narcissus.counts.reading import Cell, TableRead, require_single
 from narcissus.counts.system import Structure
-from narcissus.counts.totals import find_labels
+from narcissus.counts.totals import FoundLabels, find_labels
 from narcissus.counts.unmarked import unmarked
 from narcissus.errors import InputError
 from narcissus.rows import Unaccounted
@@ -44,6 +45,7 @@ class PublishedLayout:
     totals: by dimension, labels that stand for all people.
     summed: of these, those that sums show and no word.
     groups: by dimension, the group of each label.
+    ranges: by dimension, labels that are ranges of whole numbers and overlap.
     marks: marks of hidden cells.
     notes: titles above the table and notes below it, which are not read.
     """
@@ -54,6 +56,7 @@ class PublishedLayout:
     totals: Mapping[str, tuple[str, ...]]
     summed: Mapping[str, tuple[str, ...]]
     groups: Mapping[str, Mapping[str, str]]
+    ranges: Mapping[str, tuple[str, ...]]
     marks: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
@@ -66,6 +69,7 @@ class PublishedLayout:
             "totals": {name: list(labels) for name, labels in self.totals.items()},
             "totals_by_sums": {name: list(labels) for name, labels in self.summed.items()},
             "groups": {name: dict(parents) for name, parents in self.groups.items()},
+            "ranges": {name: list(labels) for name, labels in self.ranges.items()},
             "marks": list(self.marks),
             "notes": list(self.notes),
         }
@@ -94,6 +98,9 @@ class PublishedLayout:
                 f"  group of `{visible(name)}`: {visible(whole)} = {' + '.join(_cut(parts))}"
                 for whole, parts in list(wholes.items())[:_SHOWN]
             ]
+        for name, labels in self.ranges.items():
+            pieces = _cut(list(cut_ranges(labels)))
+            shown.append(f"  ranges of `{visible(name)}` that overlap, read by {', '.join(pieces)}")
         if self.marks:
             shown.append(f"  hidden: {_listed([mark or '(empty)' for mark in self.marks])}")
         shown += [f"  note, not read: {visible(note)}" for note in _cut(self.notes)]
@@ -159,7 +166,9 @@ def understand(
     each = {
         table.file: [_renamed(cell, seconds, parents) for cell in table.cells] for table in tables
     }
-    labels = find_labels([cell for some in each.values() for cell in some], structure, rules, flat)
+    indented = {table.file: table.indented for table in tables}
+    cells = [cell for some in each.values() for cell in some]
+    labels = find_labels(cells, structure, rules, flat, indented)
     uses: dict[str, list[ColumnUse]] = {}
     narrowed: list[Cell] = []
     for table in tables:
@@ -168,15 +177,15 @@ def understand(
         uses[table.file], each[table.file] = read.uses, read.cells
         questions += read.questions
         narrowed += read.narrowed
-    labels = labels.joined(find_labels(narrowed, structure, rules, flat))
+    labels = labels.joined(find_labels(narrowed, structure, rules, flat, indented))
     cells = [cell for some in each.values() for cell in some]
     cells = labels.without_overlaps(unmarked(labels.without_totals(cells)))
     questions += labels.questions
     groups = {**labels.parents, **structure.parents}
-    structure = replace(structure, parents=groups)
+    structure = replace(structure, parents=groups, ranges=labels.ranges)
     require_single(cells)
     layouts = tuple(
-        _layout(table, uses[table.file], cells, labels.totals, groups, rules) for table in tables
+        _layout(table, uses[table.file], cells, labels, groups, rules) for table in tables
     )
     left = tuple(dict.fromkeys(questions))
     return PublishedTables(cells, structure, layouts, left, bool(labels.questions))
@@ -422,7 +431,7 @@ def _layout(
     table: TableRead,
     uses: Sequence[ColumnUse],
     cells: Sequence[Cell],
-    totals: Mapping[str, tuple[str, ...]],
+    found: FoundLabels,
     groups: Mapping[str, Mapping[str, str]],
     rules: Rules,
 ) -> PublishedLayout:
@@ -437,7 +446,8 @@ def _layout(
         dimensions.append(ColumnUse(table.across, "dimension", "across"))
     shown = {cell.labels[name] for cell in table.cells for name in cell.labels}
     summed = {
-        name: tuple(label for label in labels if label in shown) for name, labels in totals.items()
+        name: tuple(label for label in labels if label in shown)
+        for name, labels in found.totals.items()
     }
     summed = {name: labels for name, labels in summed.items() if labels}
     margins = {
@@ -454,6 +464,7 @@ def _layout(
         margins,
         summed,
         {name: tree for name, tree in groups.items() if name in names},
+        {name: ranges for name, ranges in found.ranges.items() if name in names},
         tuple(marks),
         table.notes,
     )

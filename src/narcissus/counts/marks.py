@@ -31,6 +31,10 @@ TOTALS = {
     *("zusammen", "summe", "sum", "persons", "all persons", "ambos sexos", "les deux sexes"),
     *("total general", "i alt", "i alt.", "totalt", "yhteens\u00e4", "og\u00f3\u0142em", "razem"),
     *("celkem", "\u00f6sszesen", "beide geschlechter", "grand total", "sum total", "t"),
+    *("\u0432\u0441\u0435\u0433\u043e", "\u03c3\u03cd\u03bd\u03bf\u03bb\u03bf", "\u5408\u8a08"),
+    *("\u7dcf\u6570", "samtals", "ukupno", "toplam", "\u0627\u0644\u0645\u062c\u0645\u0648\u0639"),
+    *("kokku", "i\u0161 viso", "kop\u0101", "totale generale", "zus.", "tots", "tutti", "kaikki"),
+    *("everyone", "everybody", "samtliga", "op\u0107enito", "spolu", "skupaj"),
 }  # fmt: skip
 _TOTAL = re.compile(r"(grand )?total( .*)?|all (ages|persons|people|sexes|groups|areas|regions)")
 _FLAGGED = re.compile(r":\s?[a-z]{1,3}")  # Eurostat: not available, with a flag

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from narcissus._visible import visible
+from narcissus.counts.codes import find_count_signs
 from narcissus.counts.marks import Rules
 from narcissus.rows import Unaccounted
 
@@ -24,6 +25,29 @@ _FEWER = (
     r"|\bmoins de|\bmenos de"
 )
 _AT_MOST = r"<=|\u2264|\bup to|\bat most|\bno more than|\bbis zu|\bh\u00f6chstens"
+_WORD = re.compile(
+    r"(?<!\bno )(?<!more than )(?<!each )(?<!any )\bone\b(?! (?:or more|another|and the same))"
+    r"|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|single|both|pair"
+    r"|zwei|drei|vier|f\u00fcnf|sechs|sieben|acht|neun|zehn|elf|zw\u00f6lf|einzige\w*|ein fall"
+    r"|deux|trois|quatre|cinq|sept|huit|neuf|dix|un cas|dos|tres|cuatro|cinco|seis|siete|ocho"
+    r"|nueve|diez|un caso|due|tre|quattro|cinque|sei|sette|otto|nove|dieci|twee|drie|vijf|zes|zeven"
+    r"|negen|tien|tv\u00e5|fyra|fem|sju|\u00e5tta|nio|tio|dwa|trzy|cztery|pi\u0119\u0107)\b|(?-i:\b[IVX]{2,}\b)",
+    re.I,
+)
+"""Numbers in words of several languages, and in Roman numerals."""
+_NO_PEOPLE = re.compile(
+    r"\b(?:\d+|one|two|three|four|five)\s+(?:tables?|(?:work)?sheets?|columns?|rows?|decimals?"
+    r"|digits?|pages?|notes?|parts?|places?|categories|groups?|regions?|times?)\b"
+    r"|\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b|\b\d{4}[/-]\d{2,4}\b|https?:\S+|www\.\S+"
+    r"|\b\d{1,2}\.? ?(?:jan|feb|m[a\u00e4]r|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])\w*"
+    r"|\b(?:aged?|ages|alter|article|art\.|section|law|act|no\.|nr\.|phone|tel\.?|level|nuts|iso"
+    r"|isco|icd|chapter|form|wave|round|quarter|week|month|step|method)[\s-]*\d[\d.\s/-]*"
+    r"|\b\d+\s*(?:%|percent|per cent|prozent|years?|jahren?|ans|months?|days?|hours?|km|euros?"
+    r"|eur|usd|\u20ac)|\bper [\d,. ]+|\b(?:base|basis|multiples? of|nearest|auf|to)\s+\d+"
+    r"|[\w.]*[^\W\d]\d[\w.]*|\d+(?:st|nd|rd|th)\b|\b\d{1,2}(?:-|\u2013| to | bis )\d{1,2}\b",
+    re.I,
+)
+"""Numbers that are no counts of people: dates, ages, sections, units, codes, rounding bases."""
 _NUMBER = r"(?:\d{1,9}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty)\b"
 _WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"]
 _NUMBERS = {word: at for at, word in enumerate(_WORDS, 1)} | {"twelve": 12, "twenty": 20}
@@ -38,6 +62,8 @@ _NO_COUNT = re.compile(
     re.I,
 )
 """Numbers of notes that are no counts: years, thresholds, and those of tables and notes."""
+_CARRIED = re.compile(r"(?:[(\[{:;=/|]|\bn ?=|[-\u2013] ) ?(\d{1,9})\W*$", re.I)
+"""A number at the end of a label that is no part of its name."""
 _HIDING = re.compile(
     r"suppress|hidden|hide|withheld|withhold|confiden|disclos|not (shown|published|displayed)"
     r"|secre|geheim|unterdr\u00fcckt|nicht (gezeigt|ausgewiesen)|masked|redact|censored|small",
@@ -85,6 +111,7 @@ def ask_for_notes(
     """
     hidden = [cell for cell in cells if cell.count.kind not in ("exact", "derived")]
     labels = {label for cell in hidden for label in cell.labels.values()}
+    declared = {str(number) for number in (rules.below, rules.base) if (number or 1) > 1}
     marks = {cell.printed for cell in hidden if cell.count.kind == "suppressed"}
     for line, note in notes:
         label = next(filter(lambda label: _tells(note, label), sorted(labels)), None)
@@ -92,9 +119,12 @@ def ask_for_notes(
             reason = f"It names `{visible(label)}`, whose count is hidden, and a number."
             yield _question(file, line, reason, "", "unless the note tells a count")
             continue
-        for reason, option in _other_rules(note, marks, rules):
-            yield _question(file, line, reason, option, "if the note is about something else")
-            break
+        other = next(_other_rules(note, marks, rules), None)
+        if other is not None:
+            yield _question(file, line, *other, "if the note is about something else")
+        elif hidden and (number := _people_of(note, declared)):
+            reason = f"It has the number `{visible(number)}`, which may tell of a hidden count."
+            yield _question(file, line, reason, "", "unless the note tells a count")
 
 
 def _question(file: str, line: int, reason: str, option: str, condition: str) -> Unaccounted:
@@ -109,8 +139,44 @@ def _question(file: str, line: int, reason: str, option: str, condition: str) ->
 
 def _tells(note: str, label: str) -> bool:
     """Return whether a note names a label and a number beside it."""
-    parts = re.split(rf"(?<!\w){re.escape(label)}(?!\w)", without_thresholds(note))
-    return len(parts) > 1 and re.search(r"\d", " ".join(parts)) is not None
+    text = without_thresholds(note)
+    parts = re.split(rf"(?<!\w){re.escape(label)}(?!\w)", text, flags=re.I * (len(label) > 1))
+    rest = " ".join(parts)
+    return len(parts) > 1 and bool(re.search(r"\d", rest) or _WORD.search(rest))
+
+
+def _people_of(note: str, declared: set[str]) -> str:
+    """Return a number of a note that may be of people, in digits or words; empty: there is none."""
+    text = _ROUNDED.sub(" ", _THRESHOLD.sub(" ", _NO_PEOPLE.sub(" ", note)))
+    text = without_thresholds(text)
+    found = [*re.findall(r"\d{1,9}", text), *(match[0] for match in _WORD.finditer(text))]
+    return next((number for number in found if number not in declared), "")
+
+
+def ask_for_labels(
+    file: str, name: str, texts: Sequence[str], cells: Sequence[Cell]
+) -> Iterator[Unaccounted]:
+    """Yield a question if labels carry the counts of their rows, as in `Alba (3)`.
+
+    Parameters
+    ----------
+    file, name: of the table, and of the column of labels.
+    texts: labels as they are printed, by row.
+    cells: one of each row.
+    """
+    if all(cell.count.kind in ("exact", "derived") for cell in cells):
+        return
+    found = [_CARRIED.search(text) for text in texts]
+    numbers = ["" if match is None else match[1] for match in found]
+    counts = [cell.count.low if cell.count.kind == "exact" else None for cell in cells]
+    pairs = [(n, count) for n, count in zip(numbers, counts, strict=True) if count is not None]
+    is_count = len(pairs) > 1 and all(n and int(n) == count for n, count in pairs)
+    if is_count or (any(numbers) and find_count_signs(numbers, counts)):
+        yield Unaccounted(
+            subject=f"labels of `{visible(name)}` in {visible(file)}",
+            reason="Numbers in them follow the printed counts, and may tell hidden ones.",
+            declaration="labels without these numbers, in a copy of the table",
+        )
 
 
 def _threshold(note: str) -> int | None:

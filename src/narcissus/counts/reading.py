@@ -20,6 +20,7 @@ from typing import Literal
 
 from narcissus._files import WESTERN, open_text, parsing
 from narcissus._visible import visible
+from narcissus.counts.books import ask_for_book
 from narcissus.counts.columns import (
     ColumnUse,
     DeclaredColumns,
@@ -30,7 +31,7 @@ from narcissus.counts.columns import (
     read_columns,
 )
 from narcissus.counts.marks import Meaning, Rules, decimals, label_of, read_number
-from narcissus.counts.notes import Note, ask_for_notes, without_thresholds
+from narcissus.counts.notes import Note, ask_for_labels, ask_for_notes, without_thresholds
 from narcissus.errors import InputError, TooLargeError
 from narcissus.rows import Unaccounted
 from narcissus.tables.formats import is_sheet, sheet_as_text
@@ -190,6 +191,7 @@ class TableRead:
     labels_across: of a wide table, the labels of the columns of counts, in order.
     percents_across: of a wide table, percentages among these columns, by name: their texts.
     unread: columns that are declared not to tell counts, by name: the option, and their texts.
+    indented: labels of the first column that are indented, and the label that each is below.
     """
 
     file: str
@@ -208,6 +210,7 @@ class TableRead:
     unread: Mapping[str, tuple[str, list[str]]] = field(
         default_factory=dict[str, "tuple[str, list[str]]"]
     )
+    indented: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def read_table(
@@ -234,7 +237,7 @@ def read_table(
     """
     name = Path(path).name
     declared = declared or DeclaredColumns()
-    header, rows, above, notes = read_rows(Path(path))
+    header, rows, above, notes, indented = read_rows(Path(path))
     dropped = find_declared(header, declared.irrelevant)
     kept = [at for at in range(len(header)) if at not in dropped]
     if not kept:
@@ -268,13 +271,30 @@ def read_table(
         read = _long(name, header, roles, rows, rules, columns)
     require_single(read.cells)
     told = [*ask_for_notes(name, read.cells, notes, rules), *read.unaccounted]
+    told += _ask_for_labels(read, rules)
+    told += ask_for_book(Path(path)) if is_sheet(Path(path)) else ()
     return replace(
         read,
         uses=(*uses, *read.uses),
         unaccounted=tuple(told),
         notes=tuple(note for _, note in notes),
         unread=unread,
+        indented=indented,
     )
+
+
+def _ask_for_labels(read: TableRead, rules: Rules) -> Iterator[Unaccounted]:
+    """Yield a question for each column whose labels, but for totals, carry counts of their rows."""
+    many = max(1, len(read.labels_across))
+    for at, column in read.columns.dimensions.items():
+        texts = [cells[at] for _, cells in read.rows]
+        parts = [k for k, text in enumerate(texts) if not rules.is_total(label_of(text))]
+        chosen = [texts[k] for k in parts]
+        for across in range(many):
+            cells = [read.cells[k * many + across] for k in parts]
+            if asked := list(ask_for_labels(read.file, column, chosen, cells)):
+                yield from asked
+                break
 
 
 def _roles_of(
@@ -296,8 +316,10 @@ def _roles_of(
     return _roles(names, variable)
 
 
-def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]], str | None, list[Note]]:
-    """Read a text or a sheet: names of columns, rows, a dimension above, titles and notes.
+def read_rows(
+    path: Path,
+) -> tuple[list[str], list[tuple[int, list[str]]], str | None, list[Note], dict[str, str]]:
+    """Read a text or a sheet: names of columns, rows, a dimension above, notes, and indentation.
 
     Raises `InputError` with file and line, and `TooLargeError`.
     """
@@ -313,12 +335,28 @@ def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]], str |
     begin = max(head.first, titles if titles < head.lines else 0)
     notes = list(_titles(lines[:begin], is_dimension=above is not None))
     waiting: list[Note] = []
-    rows = list(_rows(str(path), text, head.delimiter, head.lines, len(header), waiting))
+    firsts: list[str] = []
+    rows = list(_rows(str(path), text, head.delimiter, head.lines, len(header), waiting, firsts))
     if not rows:
         raise InputError(f"{path} has no rows below its header")
     if len(rows) * len(header) > MOST_CELLS:
         raise TooLargeError(f"{path} has more than {MOST_CELLS:,} cells")
-    return header, rows, above, [*notes, *waiting]
+    return header, rows, above, [*notes, *waiting], _nest(firsts)
+
+
+def _nest(texts: Sequence[str]) -> dict[str, str]:
+    """Return the text above each one that is indented more, which it is below."""
+    tree: dict[str, str] = {}
+    above: list[tuple[int, str]] = []
+    for text in texts:
+        label = label_of(text.strip())
+        depth = len(text) - len(text.lstrip())
+        while above and above[-1][0] >= depth:
+            above.pop()
+        if above:
+            tree.setdefault(label, above[-1][1])
+        above.append((depth, label))
+    return tree
 
 
 def _text(path: Path) -> str:
@@ -348,9 +386,18 @@ def _titles(lines: Sequence[str], *, is_dimension: bool) -> Iterator[Note]:
 
 
 def _rows(
-    path: str, text: str, delimiter: str, skipped: int, width: int, waiting: list[Note]
+    path: str,
+    text: str,
+    delimiter: str,
+    skipped: int,
+    width: int,
+    waiting: list[Note],
+    firsts: list[str],
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield rows with their line; notes below the last row are put into ``waiting``."""
+    """Yield rows with their line; notes below the last row are put into ``waiting``.
+
+    First cells are put into ``firsts`` with their indentation.
+    """
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
         for row in reader:
@@ -370,6 +417,7 @@ def _rows(
                     f"{path}: line {line} has the text {visible(note)!r} alone, and rows "
                     "follow: write a section's heading into a column of its own"
                 )
+            firsts.append(row[0])
             yield reader.line_num, cells[:width]
     except csv.Error as error:
         raise InputError(f"{path}: line {reader.line_num}: {error}") from error

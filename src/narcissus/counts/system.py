@@ -25,6 +25,7 @@ from scipy.sparse import csr_array
 from narcissus._validation import did_you_mean
 from narcissus._visible import visible
 from narcissus.counts.keys import differing
+from narcissus.counts.ranges import cut_ranges
 from narcissus.counts.reading import Cell, Variable
 from narcissus.errors import InputError, TooLargeError
 
@@ -60,12 +61,14 @@ class Structure:
     others: dimensions with people in none of the labels that are shown.
     within: of a file, the part of all people that it is about.
     variable: a dimension of this name has ranges of the variable as labels.
+    ranges: of a dimension, labels that are ranges of whole numbers and overlap.
     """
 
     parents: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     others: tuple[str, ...] = ()
     within: Mapping[str, Sequence[Within]] = field(default_factory=dict[str, Sequence[Within]])
     variable: Variable | None = None
+    ranges: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
 
 
 @dataclass(frozen=True)
@@ -127,16 +130,8 @@ def _require_known(
             raise InputError(f"no table has the dimension `{name}`{did_you_mean(name, shown)}")
 
 
-def _dimension(name: str, by_file: Mapping[str, set[str]], given: Structure) -> Dimension:
-    labels = sorted(set[str]().union(*by_file.values()))
-    variable = given.variable
-    if variable is not None and variable.is_named(name):
-        return _ranges(name, by_file, variable, is_open=name in given.others)
-    parents = given.parents.get(name, {})
-    groups = set(parents.values())
-    leaves = sorted((set(labels) | set(parents)) - groups)
-    if name in given.others:
-        leaves.append(OTHER)
+def _members(name: str, leaves: Sequence[str], parents: Mapping[str, str]) -> dict[str, list[int]]:
+    """Return the places of the leaves that each label of a hierarchy holds."""
     members: dict[str, list[int]] = {}
     for at, leaf in enumerate(leaves):
         label, seen = leaf, set[str]()
@@ -146,6 +141,26 @@ def _dimension(name: str, by_file: Mapping[str, set[str]], given: Structure) -> 
             seen.add(label)
             members.setdefault(label, []).append(at)
             label = parents.get(label)
+    return members
+
+
+def _dimension(name: str, by_file: Mapping[str, set[str]], given: Structure) -> Dimension:
+    labels = sorted(set[str]().union(*by_file.values()))
+    variable = given.variable
+    if variable is not None and variable.is_named(name):
+        return _ranges(name, by_file, variable, is_open=name in given.others)
+    parents = given.parents.get(name, {})
+    groups = set(parents.values())
+    pieces = cut_ranges(given.ranges.get(name, ()))
+    spans = {label for holders in pieces.values() for label in holders}
+    leaves = sorted((set(labels) | set(parents) | set(pieces)) - groups - (spans - set(pieces)))
+    if name in given.others:
+        leaves.append(OTHER)
+    members = _members(name, leaves, parents)
+    for piece, holders in pieces.items():
+        for label in holders:
+            if label != piece:
+                members.setdefault(label, []).append(leaves.index(piece))
     if lost := next((label for label in groups if label not in members), None):
         raise InputError(f"the hierarchy of `{name}` runs in a circle at {lost}")
     holds = {label: np.array(sorted(found)) for label, found in members.items()}

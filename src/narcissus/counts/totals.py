@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import takewhile
 from math import comb, inf, log
 from typing import Any
 
@@ -20,7 +21,8 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from narcissus._visible import visible
 from narcissus.counts.marks import Meaning, Rules
 from narcissus.counts.partitions import Ends, find_partition
-from narcissus.counts.reading import Cell, Variable
+from narcissus.counts.ranges import cut_ranges, overlapping_ranges, read_range
+from narcissus.counts.reading import Cell
 from narcissus.counts.system import Structure
 from narcissus.errors import InputError
 from narcissus.rows import Unaccounted
@@ -49,6 +51,20 @@ _WHOLE = re.compile(
     r"|todos|habitants)(\W.*)?",
     re.I,
 )
+_CATEGORY = re.compile(
+    r"[fmwdxhv]|females?|males?|m[ae]n|wom[ae]n|boys?|girls?|yes|no|ja|nein|nee|nej|oui|non|s\u00ed|si"
+    r"|m\u00e4nn(er|lich)|frauen|weiblich|divers|hommes?|femmes?|hombres?|mujeres?|uomini|donne"
+    r"|maschi|femmine|other|others|unknown|not (stated|known)|unbekannt|sonstige|inconnu|autres?",
+    re.I,
+)
+"""Words of single categories, which hold no others."""
+_OF_WHICH = re.compile(
+    r"(of (which|whom)|thereof|including|incl\.|davon|darunter|dont|de los cuales|di cui|waarvan"
+    r"|heraf|h\u00e4rav|d\u00e4rav|herav|w tym|z toho|joista)\b.*"
+    r"|[-\u2013\u2022\u00b7.>]+ ?[^\W\d].*",
+    re.I,
+)
+"""How a label begins that is a part of the one before it."""
 _DEEPER = r"([0-9A-Z.]+|\s*[-:/>\u2013].+)"
 """What a label's code or name has beyond that of its group."""
 
@@ -63,12 +79,14 @@ class FoundLabels:
     parents: by dimension, the group of each label.
     questions: labels that may be totals or groups, as far as hidden numbers show.
     overlapping: dimensions of which some labels hold others, and it is open which.
+    ranges: by dimension, labels that are ranges and overlap.
     """
 
     totals: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     parents: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     questions: tuple[Unaccounted, ...] = ()
     overlapping: frozenset[str] = frozenset()
+    ranges: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
     def joined(self, later: FoundLabels) -> FoundLabels:
         """Return these totals and groups with those that were found later, and its questions."""
@@ -77,7 +95,7 @@ class FoundLabels:
             for name in {**self.totals, **later.totals}
         }
         parents = {**self.parents, **later.parents}
-        return FoundLabels(totals, parents, later.questions, later.overlapping)
+        return FoundLabels(totals, parents, later.questions, later.overlapping, later.ranges)
 
     def without_overlaps(self, cells: Sequence[Cell]) -> list[Cell]:
         """Return cells that print no sum over a dimension of which some labels hold others."""
@@ -99,10 +117,15 @@ class FoundLabels:
 
 
 def find_labels(
-    cells: Sequence[Cell], structure: Structure, rules: Rules, flat: Sequence[str] = ()
+    cells: Sequence[Cell],
+    structure: Structure,
+    rules: Rules,
+    flat: Sequence[str] = (),
+    indented: Mapping[str, Mapping[str, str]] | None = None,
 ) -> FoundLabels:
     """Recognize totals and groups among labels, by the sums of all tables.
 
+    ``indented``: by file, the label that each indented one is below.
     Dimensions with a declared hierarchy, those of ``flat``, ranges of the variable, and declared
     parts are left as they are.
     """
@@ -111,12 +134,17 @@ def find_labels(
     questions: dict[tuple[str, str], Unaccounted] = {}
     is_hidden = any(cell.count.kind != "exact" for cell in cells)
     overlapping: set[str] = set()
-    for (file, name), rows in _tables(cells, structure).items():
+    tables = _tables(cells, structure)
+    ranges = _find_ranges(tables, structure, rules, flat)
+    for (file, name), rows in tables.items():
         within = {part.dimension for part in structure.within.get(file, ())}
         declared = structure.parents.get(name, {})
+        is_open = name in {*structure.others, *within}
+        inner = _inner_ranges(ranges.get(name, ()))
         search = _LabelSums(
-            file, name, rows, rules, declared, is_open=name in {*structure.others, *within}
-        )
+            file, name, rows, rules, {**inner, **declared}, is_open=is_open,
+            indented=(indented or {}).get(file, {}),
+        )  # fmt: skip
         search.require_parts(is_flat=name in flat)
         if name in flat:
             continue
@@ -129,13 +157,16 @@ def find_labels(
             tree = {} if declared else search.groups()
         for part, whole in tree.items():
             parents.setdefault(name, {}).setdefault(part, whole)
-        if label is None and not declared:
-            near = search.nearly_total(tree)
-            questions |= {(name, question.subject): question for question in near}
+        if name in ranges and overlapping_ranges(search.labels):
+            continue  # none of them is a part, and their sets tell what holds what
         if search.exceeds_margin(tree) and (question := search.ask_for_groups(tree)):
             overlapping.add(name)
             questions[name, question.subject] = question
             continue
+        if label is None and not declared:
+            near = [*search.rests(tree), *search.nearly_total(tree)]
+            near += search.unread_overlaps() if name not in ranges else ()
+            questions |= {(name, question.subject): question for question in near}
         if is_hidden and name not in within and not declared:
             questions |= {(name, question.subject): question for question in search.questions(tree)}
     known = {(name, label) for name, labels in totals.items() for label in labels}
@@ -146,7 +177,45 @@ def find_labels(
     }
     left = [q for (name, _), q in questions.items() if not _is_settled(q, name, totals, parents)]
     found = {name: tuple(sorted(labels)) for name, labels in totals.items()}
-    return FoundLabels(found, parents, tuple(left), frozenset(overlapping))
+    return FoundLabels(found, parents, tuple(left), frozenset(overlapping), ranges)
+
+
+def _find_ranges(
+    tables: Mapping[tuple[str, str], Mapping[Context, Mapping[str | None, Meaning]]],
+    structure: Structure,
+    rules: Rules,
+    flat: Sequence[str],
+) -> dict[str, tuple[str, ...]]:
+    """Return the ranges of each dimension that overlap, if no number contradicts that they do."""
+    each: dict[str, list[_LabelSums]] = {}
+    for (file, name), rows in tables.items():
+        if name not in flat and name not in structure.parents:
+            open_to = {part.dimension for part in structure.within.get(file, ())}
+            is_open = name in {*structure.others, *open_to}
+            sums = _LabelSums(file, name, rows, rules, {}, is_open=is_open)
+            each.setdefault(name, []).append(sums)
+    parts = {label.casefold() for label in rules.parts}
+    found: dict[str, tuple[str, ...]] = {}
+    for name, searches in each.items():
+        labels = dict.fromkeys(label for sums in searches for label in sums.labels)
+        chosen = overlapping_ranges(label for label in labels if label.casefold() not in parts)
+        if chosen and all(sums.agrees_with(cut_ranges(chosen)) for sums in searches):
+            found[name] = chosen
+    return found
+
+
+def _inner_ranges(labels: Sequence[str]) -> dict[str, str]:
+    """Return a range that holds each range that lies within another one."""
+    held: dict[str, set[str]] = {}
+    for piece, holders in cut_ranges(labels).items():
+        for label in holders:
+            held.setdefault(label, set()).add(piece)
+    return {
+        label: whole
+        for label, pieces in held.items()
+        for whole, more in held.items()
+        if pieces < more or (pieces == more and whole < label)
+    }
 
 
 def _is_settled(
@@ -221,10 +290,13 @@ class _LabelSums:
         parents: Mapping[str, str],
         *,
         is_open: bool = False,
+        indented: Mapping[str, str] | None = None,
     ) -> None:
         self.file, self.name = file, name
         self._is_open = is_open  # whether people have none of the labels
         declared = {label.casefold() for label in rules.parts}
+        self._few = FEW_OTHERS if rules.below is None else rules.below - 1
+        self._indented = indented or {}
         order = dict.fromkeys(label for rows in contexts.values() for label in rows)
         self.labels = [
             label
@@ -294,11 +366,31 @@ class _LabelSums:
         for parts in (*named, *self._runs(label, tops)):
             if self._weigh(label, parts) > -inf:
                 yield parts
+        for parts in self._inner(label):
+            if set(parts) <= set(tops) and self._may_hold(label, parts):
+                yield parts
 
     def _tree_option(self, whole: str, parts: Sequence[str]) -> str:
-        """Return the option that declares the parts of a label."""
+        """Return the option that declares the parts of a label, and others where they are fewer."""
+        if set(parts) <= set(self.labels) and self._weigh(whole, parts) == -inf:
+            parts = [*parts, f"other {whole}"]
         value = f"{self.name}:{whole}={','.join(parts)}"
         return f'`--hierarchy "{value}"`' if " " in value else f"`--hierarchy {value}`"
+
+    def agrees_with(self, pieces: Mapping[str, Sequence[str]]) -> bool:
+        """Return whether some people in pieces of ranges have the numbers of all labels."""
+        others = [
+            label for label in self.labels if not any(label in some for some in pieces.values())
+        ]
+        held = [set(some) for some in pieces.values()] + [{label} for label in others]
+        for row in self._rows:
+            shown = [label for label in row if label is not None or not self._is_open]
+            matrix = [[float(label is None or label in some) for some in held] for label in shown]
+            ends = np.array([row[label] for label in shown]).reshape(-1, 2)
+            limits = LinearConstraint(np.array(matrix), ends[:, 0], ends[:, 1])
+            if shown and milp(np.zeros(len(held)), constraints=limits).status == 2:
+                return False
+        return True
 
     def drop(self, label: str) -> None:
         """Take a label for the margin."""
@@ -423,37 +515,9 @@ class _LabelSums:
             if weight >= need:
                 yield weight - need, label, parts
 
-    @cached_property
-    def _spans(self) -> dict[str, tuple[int, int]]:
-        number = Variable("", 0, 10**9)
-        spans = {label: number.span(label) for label in self.labels}
-        return {label: span for label, span in spans.items() if span is not None}
-
     def _named(self, label: str) -> Iterator[tuple[list[str], float]]:
-        """Yield labels whose names say that they are the parts of a label, and what sums must show.
-
-        Ranges speak for themselves; codes that begin alike need some evidence.
-        """
-        spans = self._spans
-        if label in spans:
-            low, high = spans[label]
-            inside = sorted(
-                (span, other)
-                for other, span in spans.items()
-                if low <= span[0] and span[1] <= high and span != (low, high)
-            )
-            tiles: list[str] = []
-            at = low
-            while at <= high:
-                step = [(span, other) for span, other in inside if span[0] == at]
-                if not step:
-                    break
-                span, other = step[-1]
-                tiles.append(other)
-                at = span[1] + 1
-            if at == high + 1 and len(tiles) > 1:
-                yield tiles, 0.0
-        elif len(parts := self._coded(label)) > 1:
+        """Yield labels whose codes begin with a label's, and the evidence that sums must give."""
+        if len(parts := self._coded(label)) > 1:
             yield parts, log(10)
 
     def _coded(self, label: str) -> list[str]:
@@ -491,8 +555,10 @@ class _LabelSums:
         lows = np.array([[low for low, _ in row] for row in ends])
         return lows, np.array([[min(high, _FREE) for _, high in row] for row in ends])
 
-    def _sets(self, label: str, others: Sequence[str]) -> Any:
-        """Solve for a set of others that sums to a label in all rows.
+    def _sets(
+        self, label: str, others: Sequence[str], more: Sequence[LinearConstraint] = ()
+    ) -> Any:
+        """Solve for a set of others that sums to a label in all rows, within more constraints.
 
         Of several sets, one of few labels is taken whose numbers are printed.
         """
@@ -505,17 +571,54 @@ class _LabelSums:
         ]
         return milp(
             1 + 0.5 * (highs >= _FREE).sum(axis=0),
-            constraints=limits,
+            constraints=[*limits, *more],
             bounds=Bounds(0, 1),
             integrality=np.ones(len(others), np.int64),
             options={"time_limit": 5.0},
         )
 
+    @cached_property
+    def _loose(self) -> list[str]:
+        """The labels that may be parts of others: no row with a total needs them for it."""
+        needed: set[str] = set()
+        for row in [] if self._is_open else self._rows:
+            some = [label for label in self.labels if label in row]
+            if None in row and len(some) == len(self.labels):
+                room = self._sum(row, some)[1] - row[None][0]
+                needed |= {label for label in some if row[label][1] > room}
+        return [label for label in self.labels if label not in needed]
+
+    def _is_category(self, label: str) -> bool:
+        """Return whether a label is no group: a range, a word of categories, or one of years."""
+        read = read_range(label)
+        if read is None:
+            return _CATEGORY.fullmatch(label) is not None
+        reads = [read_range(other) for other in self.labels]
+        places = [other[1][0] for other in reads if other is not None and other[0] == read[0]]
+        are_in_row = len(places) == len(reads) and max(places) - min(places) < 2 * len(places)
+        return read[1][0] < read[1][1] or are_in_row
+
     def _may_be_sum(self, label: str) -> bool:
-        """Return whether no row contradicts that a label is the sum of some others."""
-        if label in self._parts:
+        """Return whether no row contradicts that a label is the sum of some others.
+
+        The labels that are left must reach a printed total, which a group makes harder.
+        """
+        others = [other for other in self._loose if other != label]
+        if label in self._parts or len(others) < 2 or self._is_category(label):
             return False
-        return self._sets(label, [other for other in self.labels if other != label]).status != 2
+        more: list[LinearConstraint] = []
+        if rows := [] if self._is_open else [row for row in self._rows if None in row]:
+            _, highs = self._ends_of(rows, [label, *others])
+            rest = [other for other in self.labels if other not in (label, *others)]
+            room = highs.sum(axis=1) + self._ends_of(rows, rest)[1].reshape(len(rows), -1).sum(
+                axis=1
+            )
+            room -= np.array([row[None][0] for row in rows])
+            more = [LinearConstraint(highs[:, 1:], -np.inf, np.maximum(room, -1))]
+            if self._has_margin():  # the total has a name already
+                most = len(self.labels) - 2
+                more.append(LinearConstraint(np.ones((1, len(others))), 0, most))
+        return self._sets(label, others, more).status != 2
 
     def _any(
         self, label: str, tops: Sequence[str], odds: float
@@ -538,10 +641,12 @@ class _LabelSums:
         a row leaves few people. It asks as well if it is the sum of the others in some rows.
         """
         tops = [label for label in self.labels if label not in groups]
-        if len(tops) < 3 or self._has_margin():
+        if len(tops) < 2 or self._has_margin():
             return
         for label in tops:
             if label in self._parts or not self._is_margin_too(label):
+                continue
+            if self._is_category(label):
                 continue
             others = [other for other in tops if other != label]
             if self._is_whole_of(label, others) or self._is_sum_but_for_slips(label, others):
@@ -568,7 +673,12 @@ class _LabelSums:
                 return False
             is_larger |= low > 0
             is_near |= low >= FEWEST_WHOLE and low - largest <= FEW_OTHERS and least > 0
+            is_near |= self._is_few(low - largest, high - least)
         return is_near or (is_larger and _WHOLE.fullmatch(label) is not None)
+
+    def _is_few(self, least: float, largest: float) -> bool:
+        """Return whether the people of a rest are known, and few."""
+        return 1 <= least == largest <= self._few
 
     def _is_sum_but_for_slips(self, label: str, others: Sequence[str]) -> bool:
         """Return whether rows that agree with a sum are no coincidence, whatever others say."""
@@ -585,7 +695,7 @@ class _LabelSums:
     def questions(self, groups: Mapping[str, str]) -> Iterator[Unaccounted]:
         """Yield labels that hidden numbers leave open: a total or a part, a group or a part."""
         settled = {*groups, *groups.values()}
-        is_open = not settled and not self._has_margin() and self._are_hidden()
+        is_open = not settled and not self._has_margin() and self._has_hidden()
         if is_open and any(map(self._may_be_sum, self.labels)):
             yield self._ask_for_total()
             return
@@ -598,57 +708,114 @@ class _LabelSums:
                 if self._weigh(label, parts) > -inf and not set(parts) & self._parts:
                     words = ", ".join(map(visible, parts[:3]))
                     yield self._ask(label, f"the sum of {words}{' ...' * (len(parts) > 3)}", parts)
-        yield from self._overlaps(settled)
-        if not settled and self._has_margin() and self._are_hidden():
-            yield from self._ask_for_hidden_groups()
+        if not settled and self._has_margin() and not self._is_open and self._has_hidden():
+            tried = self.labels[:MOST_LABELS]
+            label = next(filter(self._may_be_sum, tried), None)
+            if label is None and len(self.labels) > len(tried) and len(self._loose) > 2:
+                label = self._loose[0]  # too many to be tried
+            if label is not None:
+                yield self._ask_for_sum(label)
 
-    def _ask_for_hidden_groups(self) -> Iterator[Unaccounted]:
-        """Ask whether labels are groups and their parts, where printed numbers leave that open.
-
-        Then the total is the sum of the groups, and hidden numbers follow that seem to be free.
-        """
+    def _partition(self) -> dict[str, str]:
+        """Return a group for each label that is a part, if all labels may be groups and parts."""
         rows = [row for row in self._rows if row.get(None, _UNKNOWN)[1] < inf and len(row) > 1]
         labels = [label for label in self.labels if any(label in row for row in rows)]
-        if self._is_open or not 6 <= len(labels) <= FEW_LABELS:
-            return
+        if not 6 <= len(labels) <= FEW_LABELS:
+            return {}
         ends = [[row.get(label, _UNKNOWN) for label in labels] for row in rows]
         may_hold = [label not in self._parts for label in labels]
         tree = find_partition(ends, [row[None] for row in rows], may_hold)
-        if tree is None:
+        return {labels[part]: labels[whole] for part, whole in (tree or {}).items()}
+
+    def rests(self, groups: Mapping[str, str]) -> Iterator[Unaccounted]:
+        """Yield a label whose name says that it holds others, and people of none of them.
+
+        It asks if a row tells how few these are, or hides a number of theirs.
+        """
+        for label in self.labels:
+            if label in groups.values() or label in self._parts:
+                continue
+            for parts in self._inner(label):
+                if set(parts) & self._parts or not self._matters(label, parts):
+                    continue
+                words = ", ".join(map(visible, parts[:3]))
+                text = f"those of {words}{' ...' * (len(parts) > 3)} and of others"
+                yield self._ask(label, text, parts)
+                break
+
+    def _inner(self, label: str) -> Iterator[list[str]]:
+        """Yield labels that a label may hold, by names, codes, and indentation."""
+        at = self.labels.index(label)
+        behind = list(takewhile(_OF_WHICH.fullmatch, self.labels[at + 1 :]))
+        if behind and not _OF_WHICH.fullmatch(label):
+            yield behind
+        if inside := [other for other in self.labels if self._indented.get(other) == label]:
+            yield inside
+        coded = self._coded(label)
+        if len(coded) > 1 or (coded and not coded[0].isdigit()):
+            yield coded
+        spans = [other for other in self.labels if read_range(other)]
+        is_word = not re.search(r"\d", label) and not _CATEGORY.fullmatch(label)
+        if len(spans) > 1 and is_word:
+            for size in range(1, len(spans) + 1):
+                yield from (spans[k : k + size] for k in range(len(spans) - size + 1))
+
+    def _may_hold(self, label: str, parts: Sequence[str]) -> bool:
+        """Return whether no row contradicts that a label holds some others, and more people."""
+        tops = {*self.labels} - {*parts}
+        for row in self._rows:
+            least, _ = self._sum(row, [part for part in parts if part in row])
+            is_short = None in row and self._sum(row, tops)[1] < row[None][0]
+            if row.get(label, _UNKNOWN)[1] < least or (is_short and not self._is_open):
+                return False
+        return True
+
+    def _matters(self, label: str, parts: Sequence[str]) -> bool:
+        """Return whether numbers of a label and some that it may hold are hidden, or tell few."""
+        if not self._may_hold(label, parts):
+            return False
+        for row in self._rows:
+            some = [part for part in parts if part in row]
+            if label not in row or not some:
+                continue
+            (low, high), (least, largest) = row[label], self._sum(row, some)
+            if low < high or least < largest or self._is_few(low - largest, high - least):
+                return True
+        return False
+
+    def unread_overlaps(self) -> Iterator[Unaccounted]:
+        """Yield a range that overlaps another one, though their numbers contradict it."""
+        labels = [label for label in self.labels if label not in self._parts]
+        overlapping = overlapping_ranges(labels)
+        if not overlapping:
             return
-        wholes = sorted(set(tree.values()))
+        for holders in cut_ranges(overlapping).values():
+            if len(holders) > 1:
+                text = f"about people whom `{visible(holders[0])}` counts, too"
+                yield self._ask(holders[1], text, ["PART", "PART"])
+                return
+
+    def _has_hidden(self) -> bool:
+        """Return whether a table has three labels or more, and hides a number of one."""
+        ends = [end for row in self._rows for label, end in row.items() if label in self.labels]
+        return len(self.labels) > 2 and any(low < high for low, high in ends)
+
+    def _ask_for_sum(self, label: str) -> Unaccounted:
+        """Ask whether labels are groups of others, which no printed number excludes."""
+        others = [other for other in self.labels if other != label]
+        tree = self._partition()
+        tree = tree or dict.fromkeys(next(self._possible(label, self.labels), others[:2]), label)
         ways = [
-            self._tree_option(labels[whole], [labels[k] for k in tree if tree[k] == whole])
-            for whole in wholes
+            self._tree_option(whole, [part for part in tree if tree[part] == whole])
+            for whole in sorted(set(tree.values()))
         ]
-        yield Unaccounted(
+        return Unaccounted(
             subject=f"dimension `{visible(self.name)}` of {visible(self.file)}",
             reason="Hidden numbers leave open whether some of its labels are groups of the others.",
             declaration=visible(
                 f"`--flat {self.name}`, or what holds what, such as {' and '.join(ways)}"
             ),
         )
-
-    def _overlaps(self, settled: set[str]) -> Iterator[Unaccounted]:
-        """Yield a range that overlaps another one, where neither is the other's part."""
-        spans = sorted(
-            (span, label)
-            for label, span in self._spans.items()
-            if label not in settled | self._parts
-        )
-        last: tuple[int, str] | None = None
-        for (low, high), label in spans:
-            if last is not None and low <= last[0]:
-                text = f"about people whom `{visible(last[1])}` counts, too"
-                yield self._ask(label, text, ["PART", "PART"])
-                return
-            if last is None or high > last[0]:
-                last = (high, label)
-
-    def _are_hidden(self) -> bool:
-        """Return whether a table without a total hides cells of three labels or more."""
-        ends = [end for row in self._rows for end in row.values()]
-        return len(self.labels) > 2 and any(low < high for low, high in ends)
 
     def _ask_for_total(self) -> Unaccounted:
         """Ask which label is the total, where no total of a dimension is printed."""

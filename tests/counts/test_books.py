@@ -1,0 +1,75 @@
+"""What an Excel file holds beside the sheet that is read is asked for."""
+
+import pytest
+
+from narcissus.counts import Publication
+
+from .test_forms import judge
+
+openpyxl = pytest.importorskip("openpyxl")
+SHOWN = [["area", "count"], ["Alba", "x"], ["Brod", 12], ["Cern", 8], ["Dova", "x"], ["Total", 25]]
+TRUE = [["Alba", 3], ["Dova", 2]]
+
+
+def book(folder, *, more=None, state="visible", change=None):
+    """Write a workbook with the table, another sheet, and a change of the first sheet."""
+    made = openpyxl.Workbook()
+    for row in SHOWN:
+        made.active.append(row)
+    if more is not None:
+        other = made.create_sheet("more")
+        other.sheet_state = state
+        for row in more:
+            other.append(row)
+    if change is not None:
+        change(made)
+    made.save(folder / "t.xlsx")
+    return folder / "t.xlsx"
+
+
+def comment(made):
+    made.active["B2"].comment = openpyxl.comments.Comment("3 cases", "a")
+
+
+def name(made):
+    made.defined_names["alba"] = openpyxl.workbook.defined_name.DefinedName("alba", attr_text="3")
+
+
+def chart(made):
+    drawn = openpyxl.chart.BarChart()
+    drawn.add_data(openpyxl.chart.Reference(made.active, min_col=2, min_row=1, max_row=6))
+    made.active.add_chart(drawn, "D2")
+
+
+@pytest.mark.parametrize(
+    ("given", "subject"),
+    [
+        ({"more": TRUE}, "the sheet `more`"),
+        ({"more": TRUE, "state": "hidden"}, "the hidden sheet `more`"),
+        ({"more": TRUE, "state": "veryHidden"}, "the hidden sheet `more`"),
+        ({"more": [["Alba had 3 cases"]]}, "the sheet `more`"),
+        ({"change": comment}, "comments of cells"),
+        ({"change": name}, "the name `alba`"),
+        ({"change": chart}, "charts"),
+    ],
+)
+def test_what_else_a_workbook_tells_is_asked_for(tmp_path, given, subject):
+    verdict, left = judge(book(tmp_path, **given), 1, below=5, flat=["area"])
+    assert verdict == "undeclared"
+    assert subject in left[0].subject
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"more": []}, {"more": [["Source: Office, 2024"], ["Contact: office"]]}]
+)
+def test_a_workbook_that_tells_no_more_is_decided(tmp_path, given):
+    assert judge(book(tmp_path, **given), 1, below=5, flat=["area"])[0] == "met"
+
+
+def test_formulas_of_cells_alone_are_no_numbers(tmp_path):
+    def summed(made):
+        made.active["D1"] = "=SUM(B3:B4)"
+
+    path = book(tmp_path, change=summed)
+    questions = Publication(below=5).understand([path]).unaccounted
+    assert not any("formulas" in question.subject for question in questions)
