@@ -48,6 +48,7 @@ from narcissus.kinds.memorization.engine import (
     MemorizedDetail,
     asks_points,
     count_rows,
+    model_not_assessed,
     of_copies,
 )
 from narcissus.observer import Observer
@@ -329,6 +330,7 @@ class ImageKind(MemorizationKind[ImageStudy, ImageWork]):
             made = key_of(work.study.model_dump(mode="json"), work.digests, str(work.entropy))
             attempts = partial(attempts_of, store=store, observer=options.observer)
             found = attacked(work.study, models, division, work.entropy, attempts, made)
+        work.not_assessed.extend(model_not_assessed(trains=work.part.trains))
         return self._measured(work, models, found)
 
     def _measured(

@@ -49,6 +49,7 @@ from narcissus.kinds.memorization.engine import (
     asks_points,
     count_rows,
     is_earlier,
+    model_not_assessed,
     of_copies,
     with_gains,
 )
@@ -195,6 +196,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
             if models.folder is not None:
                 check_release(models.folder, largest=2**50)
             work.digests.update((name, model_digest(one)) for name, one in models.folders.items())
+        work.not_assessed.extend(model_not_assessed(trains=work.part.trains))
         if evidence is not None:
             work.not_assessed.extend(program_not_assessed(evidence))
         return self.measured(
