@@ -125,7 +125,11 @@ class Audit:
         html = render_html(self.record)
         with opened_folder(folder, make=True) as place:
             place.write("record.json", self.record.to_json())
-            place.write("report.html", html)
+            try:
+                place.write("report.html", html)
+            except OSError as error:
+                why = f"{error.strerror}; record.json beside it was written"
+                raise type(error)(error.errno, why, error.filename) from error
         return folder
 
 
