@@ -81,6 +81,54 @@ def test_no_class_name_comes_twice():
     agree("classes_twice", {name for name, where in places.items() if len(where) > 1})
 
 
+WRITERS = {"copyfile", "copy", "copy2", "copytree", "move", "write_text", "write_bytes", "touch"}
+WRITERS |= {"save_pretrained", "save_file", "savez", "savez_compressed", "savetxt", "to_csv"}
+
+
+def writes_by_name(call: ast.Call) -> bool:
+    """Say whether a call writes a file by its name, and so through a link of that name."""
+    function = call.func
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    if name in {"copy", "move"}:  # of a dictionary, an array
+        return isinstance(function, ast.Attribute) and ast.unparse(function.value) == "shutil"
+    if name == "open":
+        modes = [*call.args, *(one.value for one in call.keywords if one.arg == "mode")]
+        texts = [one.value for one in modes if isinstance(one, ast.Constant)]
+        return any(
+            isinstance(one, str) and re.fullmatch(r"[rwxabt+]*[wxa+][bt]?", one) for one in texts
+        )
+    if name == "to_csv":  # without a place, it returns a text
+        return bool(call.args)
+    return name in WRITERS
+
+
+def test_files_are_written_by_the_functions_that_follow_no_link():
+    """`narcissus._files` and `_folders` write; others only where nobody else put anything."""
+    agree("writers_by_name", {
+        path
+        for path, tree in sources().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and writes_by_name(node)
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "writes"),
+    [
+        ("shutil.copyfile(a, b)", True),
+        ("path.open('wb')", True),
+        ("open(path, mode='a')", True),
+        ("open(path)", False),
+        ("open(path, 'rb')", False),
+        ("place.open(name, flags)", False),
+        ("entries.copy()", False),
+        ("path.write_text('')", True),
+    ],
+)
+def test_what_writes_by_name_is_told_from_what_reads(text, writes):
+    assert writes_by_name(ast.parse(text, mode="eval").body) == writes
+
+
 def imported(tree: ast.Module) -> Iterator[tuple[str, ...]]:
     """Yield the dotted names that a module imports, in any function as well."""
     for node in ast.walk(tree):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import narcissus
+from narcissus._files import BadContentError
 from narcissus._json import read_json
 from narcissus._number_table import read_number_table
 from narcissus.errors import InputError
@@ -98,3 +99,15 @@ def test_no_other_module_parses_json_by_itself():
         and node.value.id == "json"
     }
     assert modules == OF_THIS_PROCESS
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" + "{}," * 100 + "{}]", "[" * 101 + "]" * 101, '{"a":1' + ',"b":2' * 100 + "}"],
+)
+@pytest.mark.parametrize("form", [str, str.encode])
+def test_too_many_values_are_refused_before_they_are_made(text, form, monkeypatch):
+    """A value of three characters takes a hundred times as much memory."""
+    monkeypatch.setattr(json, "loads", lambda *_, **__: pytest.fail("parsed"))
+    with pytest.raises(BadContentError, match="more than 100 values"):
+        read_json(form(text), most=100)

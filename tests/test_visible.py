@@ -11,12 +11,22 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 import narcissus
 from narcissus import channels, guarantees
-from narcissus._visible import Unguarded, csv_text, marked, show_visibly, unmarked, visible
+from narcissus._visible import (
+    WORD_JOINER,
+    Unguarded,
+    csv_text,
+    marked,
+    plain_markdown,
+    show_visibly,
+    unmarked,
+    visible,
+)
 from narcissus.cli.main import main
 from narcissus.errors import InputError
 from narcissus.membership import read_shadow_scores
@@ -456,3 +466,28 @@ def test_a_record_shows_the_form_of_a_value_and_not_the_value(tmp_path, monkeypa
     (tmp_path / "people.csv").write_text("a,b\n" + rows)
     said = respellings(read_table(tmp_path / "people.csv").readings)
     assert said == "'9.0' is read as 9 (a)"
+
+
+MARKUP = st.lists(st.sampled_from([*"#*_`[]()<>!|~-+=1.&:/\\@ \n\r\tax", "www.", "http://"])).map(
+    "".join
+)
+
+
+@given(MARKUP)
+@example("t\n\n### met\n\n![logo](https://e.example/t.png) <img src=x onerror=alert(1)> @everyone")
+@example("www.e.example a@b.example &lt; 1. x\n===\n[a]: http://e.example")
+def test_markdown_of_a_text_shows_the_text_and_nothing_else(text):
+    """No heading, list, link, image, code or HTML comes of what somebody else wrote."""
+    parser = MarkdownIt("commonmark", {"linkify": False}).enable(["table", "strikethrough"])
+    for before in ("### word: ", "* ", ""):
+        tokens = parser.parse(before + plain_markdown(text))
+        kinds = {one.type.removesuffix("_open").removesuffix("_close") for one in tokens}
+        assert kinds <= {"heading", "bullet_list", "list_item", "paragraph", "inline"}
+        assert before or kinds <= {"paragraph", "inline"}
+        assert sum(one.type == "inline" for one in tokens) <= 1
+        inner = [child for one in tokens for child in one.children or []]
+        assert {child.type for child in inner} <= {"text", "text_special"}
+        shown = "".join(child.content for child in inner).removeprefix("word:")
+        assert shown.replace(WORD_JOINER, "").strip() == visible(text).strip()
+    assert "://" not in plain_markdown(text)
+    assert "www." not in plain_markdown(text)

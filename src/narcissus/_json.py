@@ -8,12 +8,25 @@ from typing import Any
 
 from narcissus._files import BadContentError
 
+MOST_VALUES = 2**22
+"""Values of a text, at most: each may take a hundred times its three characters in memory."""
 
-def read_json(text: str | bytes, *, parse_constant: Callable[[str], Any] | None = None) -> Any:
+
+def read_json(
+    text: str | bytes,
+    *,
+    parse_constant: Callable[[str], Any] | None = None,
+    most: int = MOST_VALUES,
+) -> Any:
     """Parse JSON, in which no object may have a key twice: two readers would see two values.
 
-    Raises ValueError: the text is no JSON. BadContentError: an object has a key twice.
+    most: values that it may hold; counted before anything is parsed, by the marks between them.
+    Raises ValueError: the text is no JSON. BadContentError: an object has a key twice, or there are
+        too many values.
     """
+    marks = ",[{" if isinstance(text, str) else (b",", b"[", b"{")
+    if sum(map(text.count, marks)) > most:  # pyright: ignore[reportArgumentType]
+        raise BadContentError(f"it holds more than {most:,} values")
     return json.loads(text, object_pairs_hook=_unique, parse_constant=parse_constant)
 
 

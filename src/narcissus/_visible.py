@@ -11,6 +11,7 @@ import csv
 import io
 import os
 import re
+import string
 import unicodedata
 from collections.abc import Iterable
 from typing import IO, TextIO
@@ -44,6 +45,20 @@ def visible(text: str, *, keep: str = "") -> str:
         return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
 
     return _SUSPECT.sub(shown, text)
+
+
+_MARKUP = re.compile(r"[\\`*_{}\[\]<>#!|~&$^]|://|(?<=www)\.|^(?:[-+=]|\d+[.)])")
+_ESCAPES = str.maketrans({mark: f"\\{mark}" for mark in string.punctuation})
+
+
+def plain_markdown(text: str) -> str:
+    r"""Return Markdown that shows a text in one line, and nothing else: no link, image or mention.
+
+    >>> print(plain_markdown("a\n### met ![x](https://example.org) <b>"))
+    a\\n\#\#\# met \!\[x\](https\:\/\/example.org) \<b\>
+    """
+    plain = _MARKUP.sub(lambda found: found[0].translate(_ESCAPES), visible(text).strip())
+    return plain.replace("@", f"@{WORD_JOINER}")  # an address, or a name that would be told
 
 
 _FORMULA = re.compile(r"'*(?:[\t\r]|\s*[=+\-@\uff1d\uff0b\uff0d\uff20])")

@@ -7,6 +7,7 @@ import shutil
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -649,6 +650,62 @@ def test_a_log_that_is_no_file_is_not_waited_for(tmp_path):
     assert [one.get("note") for one in at_work._read(tmp_path / LOG)][-3:] == ["error: x", 5, "1"]
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"began": 10**400}, {"began": 1e308}, {"began": -1}, {"began": True}, {"began": "1"},
+        {"pid": 10**400}, {"pid": 1}, {"pid": True}, {"of": 5}, {"of": "5" * 3000},
+        {"digest": None}, {"before": 5}, {"before": [10**400, "x"]}, {"before": {}},
+    ],
+)  # fmt: skip
+def test_no_file_of_a_run_stops_the_page(people, change):
+    """Whoever sent the folder may have written them."""
+    place = people.root / "results" / "people" / "0123"
+    place.mkdir(parents=True)
+    job = {"pid": 12, "of": "5", "began": 5.0, "digest": "a"}
+    (place / JOB).write_text(json.dumps(job | change))
+    big = "9" * 400
+    lines = [
+        f'{{"what": "a", "done": {big}, "total": 1, "time": 1}}',
+        f'{{"what": "a", "done": 1, "total": 1, "time": {big}}}',
+        '{"what": "a", "done": NaN, "total": Infinity, "time": -Infinity}',
+        '{"what": "a", "done": 1.5, "total": true, "time": 1}',
+        f'{{"note": {big}}}',
+    ]
+    (place / LOG).write_text("\n".join(lines))
+    (place / "record.json").write_text("[" * 9999)
+    for path in ("/", "/study/people/run", "/study/people/reports", "/study/people/table"):
+        assert people.get(path).status_code == 200, path
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("[]", "is not a record"),
+        ("{}", "is not a record"),
+        ("[" + "{}," * 2**19 + "{}]", "more than 262,144 values"),
+        ('"' + "a" * 2**22 + '"', "bytes; at most"),
+        ("[" * 2**17, "nested too deeply"),
+    ],
+)
+def test_a_record_that_cannot_be_read_is_shown_as_that(people, content, why):
+    place = people.root / "results" / "people" / "0123"
+    place.mkdir(parents=True)
+    (place / "record.json").write_text(content)
+    answer = people.get("/study/people/reports")
+    assert answer.status_code == 200
+    assert "not readable" in answer.text
+    assert why in answer.text
+
+
+@pytest.mark.parametrize("name", ["a" * 5000, "%F0%9F%99%82" * 70, "a%00b", "%ED%A0%80"])
+def test_no_name_of_a_study_stops_the_page(people, name):
+    for step in ("table", "reports", "file", "events"):
+        assert people.get(f"/study/{name}/{step}").status_code in (400, 404)
+    for what in ("report", "record"):
+        assert people.get(f"/{what}/{name}/{name}").status_code in (400, 404)
+
+
 def test_work_that_does_not_end_is_ended(people, monkeypatch):
     monkeypatch.setattr(at_work, "PATIENCE", 0.01)
     monkeypatch.setattr(pages, "worked", at_work.worked)
@@ -664,6 +721,22 @@ def test_the_demonstration_opens_with_the_example_table(tmp_path):
         FOLDER / "invented_people.csv"
     ).read_bytes()
     load_study(tmp_path / "invented_people.toml")
+
+
+@pytest.mark.parametrize("leads", ["victim.csv", "folder", "none/victim.csv", "full.csv"])
+@pytest.mark.parametrize("name", ["invented_people.csv", "invented_people.toml"])
+def test_the_demonstration_writes_nothing_through_a_link(tmp_path, name, leads):
+    """A folder that somebody sent may hold links under the names that the page takes."""
+    outside, root = tmp_path / "outside", tmp_path / "opened"
+    for folder in (outside, root, outside / "folder"):
+        folder.mkdir()
+    (outside / "full.csv").write_text("a,b\n1,2\n")
+    before = {path: path.is_file() and path.read_bytes() for path in outside.rglob("*")}
+    (root / name).symlink_to(outside / leads)
+    with suppress(InputError):
+        Pages(root).example()
+    assert {path: path.is_file() and path.read_bytes() for path in outside.rglob("*")} == before
+    assert (root / name).is_symlink()
 
 
 @pytest.mark.parametrize(

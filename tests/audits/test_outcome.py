@@ -1,12 +1,15 @@
 """An audit tells its verdict on a line, as text, as a page in a notebook, and is kept in a file."""
 
+import errno
 import html
 import re
 
 import pytest
 
 import narcissus
+from narcissus._folders import OpenedFolder
 from narcissus.kinds.table.kind import KIND
+from narcissus.study.reading import read_record
 from narcissus.study.shipped import shipped_study
 
 
@@ -58,3 +61,17 @@ def test_what_is_saved_is_read_again(sweep, tmp_path):
     assert (folder / "report.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     assert repr(again) == repr(sweep)
     assert again.to_frame().equals(sweep.to_frame())
+
+
+def test_a_report_that_does_not_fit_leaves_the_record_and_says_so(sweep, tmp_path, monkeypatch):
+    write = OpenedFolder.write
+
+    def full(place, name, *content, **how):
+        if name == "report.html":
+            raise OSError(errno.ENOSPC, "No space left on device", str(place.path / name))
+        write(place, name, *content, **how)
+
+    monkeypatch.setattr(OpenedFolder, "write", full)
+    with pytest.raises(OSError, match=r"record\.json beside it was written"):
+        sweep.save(tmp_path)
+    assert read_record(tmp_path).digest == sweep.record.digest

@@ -325,6 +325,20 @@ def test_the_same_training_is_found_and_another_is_not(trained, tmp_path):
     assert trained(place=tmp_path / "shadow-1")
 
 
+def test_no_model_is_trained_through_a_link(tmp_path):
+    """The results folder may have come from somebody else."""
+    outside, place = tmp_path / "outside", tmp_path / "results"
+    outside.mkdir()
+    (outside / "config.json").write_text("theirs")
+    place.mkdir()
+    (place / "model").symlink_to(outside)
+    with pytest.raises(InputError, match="is reached by a link"):
+        trained_once(
+            place / "model", SAID, lambda: (place / "model" / "config.json").write_text("")
+        )
+    assert (outside / "config.json").read_text() == "theirs"
+
+
 def test_the_folder_that_is_released_says_nothing_of_its_training(trained, tmp_path):
     assert list((tmp_path / "model").iterdir()) == []
     (mark,) = (path for path in tmp_path.iterdir() if path.name != "model")

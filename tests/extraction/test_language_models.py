@@ -19,6 +19,7 @@ from narcissus.extraction.language_models import (
     TOKENS,
     HuggingFaceGenerator,
     LocalCheckpoint,
+    ModelsUnderStudy,
     TrainedCharacterNgram,
     TransformerTraining,
     check_model_folder,
@@ -88,6 +89,15 @@ def bare(tmp_path):
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "model.safetensors").write_bytes(NO_ARRAYS)
     return tmp_path
+
+
+def test_each_model_that_decides_a_number_is_named_by_its_folder(tmp_path):
+    """The reference and the shadow models are compared with: other ones give other numbers."""
+    places = [tmp_path / name for name in "abcd"]
+    given = ModelsUnderStudy(None, None, *places[:2], 1, (), tuple(places[2:]))
+    names = ("model", "reference", "shadow 1", "shadow 2")
+    assert given.folders == dict(zip(names, places, strict=True))
+    assert ModelsUnderStudy(None, None, None, None, 1).folders == {}
 
 
 def test_folders_that_are_no_models(tmp_path):
@@ -322,6 +332,103 @@ def test_byte_pairs_learnt_by_heart_are_completed_wherever_the_prompt_ends(byte_
         assert not completed_documents(model, FRESH, prompt=prompt).any()
     # a space between what is given and what follows is not lost
     assert completed(model, [KNOWN[0][:10]], 3)[0].startswith(" please")
+
+
+ALL = list(range(1, 400))
+BINDS = {
+    "no_repeat_ngram_size": 1, "encoder_no_repeat_ngram_size": 1, "repetition_penalty": 5.0,
+    "encoder_repetition_penalty": 5.0, "eos_token_id": ALL,
+    "bad_words_ids": [[i] for i in ALL[:200]],
+    "suppress_tokens": ALL[:200], "begin_suppress_tokens": ALL[:200], "max_time": 1e-9,
+    "forced_bos_token_id": 7, "forced_eos_token_id": 7, "min_new_tokens": 90, "min_length": 90,
+    "exponential_decay_length_penalty": [1, 9.0],
+    "sequence_bias": [[[i], -50.0] for i in ALL[:200]],
+    "stop_strings": [" "], "num_beams": 3, "length_penalty": -9.0, "early_stopping": True,
+    "do_sample": True, "top_k": 1, "top_p": 0.01, "min_p": 0.99, "typical_p": 0.01,
+    "epsilon_cutoff": 0.9, "eta_cutoff": 0.9, "temperature": 0.01, "guidance_scale": 9.0,
+    "num_return_sequences": 2, "return_dict_in_generate": True, "output_scores": True,
+    "prompt_lookup_num_tokens": 3, "renormalize_logits": True, "remove_invalid_values": True,
+    "use_cache": False, "max_new_tokens": 1, "max_length": 3, "pad_token_id": 9, "bos_token_id": 9,
+    "watermarking_config": {"greenlist_ratio": 0.1, "bias": 20.0}, "penalty_alpha": 0.9,
+    "token_healing": True, "low_memory": True, "diversity_penalty": 3.0, "num_beam_groups": 3,
+}  # fmt: skip
+"""Settings by which a folder would decide what its model is heard to say."""
+
+
+def altered(source, target, file, **more):
+    """Copy a model's folder with more settings in one of its files."""
+    shutil.copytree(source, target)
+    place = target / file
+    settings = json.loads(place.read_text()) if place.exists() else {}
+    place.write_text(json.dumps({**settings, **more}))
+    return HuggingFaceGenerator(target, device="cpu", is_own=True)
+
+
+def heard(model):
+    """What both attacks get: continuations of the texts that the model knows, and samples."""
+    prompts = [model.encode(text)[:8] for text in KNOWN]
+    return model.following(prompts[:2], 9), model.sample(2, 9, rng=1)
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("file", ["generation_config.json", "config.json"])
+def test_no_file_of_a_folder_decides_what_an_attack_gets(byte_pairs, tmp_path, file):
+    """The weights are what is released; how they are decoded is the attacker's choice."""
+    model = altered(
+        byte_pairs, tmp_path / "model", file, no_repeat_ngram_size=1, bad_words_ids=[[9], [30]],
+        eos_token_id=ALL, repetition_penalty=5.0, max_time=1e-9, suppress_tokens=ALL[:200],
+    )  # fmt: skip
+    assert completed_documents(model, KNOWN, prompt=8).all()
+    assert heard(model) == heard(HuggingFaceGenerator(byte_pairs, device="cpu", is_own=True))
+
+
+@pytest.mark.models
+def test_no_setting_of_a_folder_decides_what_an_attack_gets(byte_pairs):
+    """Each field that the library has, whatever it comes to mean."""
+    import transformers
+
+    model = HuggingFaceGenerator(byte_pairs, device="cpu", is_own=True)
+    true = heard(model)
+    for name in transformers.GenerationConfig().to_dict().keys() | BINDS.keys():
+        model._model.generation_config = transformers.GenerationConfig()
+        setattr(model._model.generation_config, name, BINDS.get(name, 3))
+        assert heard(model) == true, name
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("content", [" ", "e"])
+def test_a_token_that_is_called_special_is_still_said(byte_pairs, tmp_path, content):
+    shutil.copytree(byte_pairs, tmp_path / "model")
+    place = tmp_path / "model" / "tokenizer.json"
+    tokenizer = json.loads(place.read_text())
+    written = content.replace(" ", "\u0120")
+    number = tokenizer["model"]["vocab"][written]
+    tokenizer["added_tokens"].append(
+        {"id": number, "content": written, "single_word": False, "lstrip": False, "rstrip": False,
+         "normalized": False, "special": True}
+    )  # fmt: skip
+    place.write_text(json.dumps(tokenizer))
+    model = HuggingFaceGenerator(tmp_path / "model", device="cpu", is_own=True)
+    assert [model.decode(model.encode(text)) for text in KNOWN] == KNOWN
+    if content == " ":  # other tokens are cut elsewhere, as in no text that the model learnt
+        assert completed_documents(model, KNOWN, prompt=9).all()
+
+
+@pytest.mark.models
+def test_a_context_is_what_the_weights_allow_and_not_what_a_folder_says(byte_pairs, tmp_path):
+    """A table of positions ends; angles of positions go on."""
+    import transformers
+
+    sizes = {"vocab_size": 420, "hidden_size": 16, "intermediate_size": 16}
+    few = {"num_hidden_layers": 1, "num_attention_heads": 2, "num_key_value_heads": 2}
+    config = transformers.LlamaConfig(**sizes, **few, max_position_embeddings=4)
+    transformers.LlamaForCausalLM(config).save_pretrained(tmp_path)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(byte_pairs / name, tmp_path / name)
+    model = HuggingFaceGenerator(tmp_path, device="cpu", is_own=True)
+    assert model.context == language_models.LEAST_CONTEXT - 1
+    assert len(model.following([model.encode(KNOWN[0])[:9]], 60)[0]) == 60
+    assert HuggingFaceGenerator(byte_pairs, device="cpu", is_own=True).context == 95
 
 
 @pytest.mark.models

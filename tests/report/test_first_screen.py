@@ -3,12 +3,15 @@
 import json
 import math
 import re
+from dataclasses import fields, replace
 from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
+from narcissus._visible import WORD_JOINER
 from narcissus.kinds.table.kind import KIND
 from narcissus.report import page_of, render_html
 from narcissus.report.first_screen import (
@@ -154,12 +157,31 @@ def test_every_form_holds_the_same(every_record):
         heard = re.sub(r"<span [^>]*popover.*?</span>", "", render_html(record, internal=True))
         html = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", heard))
         as_json = json.dumps(first.to_dict(), ensure_ascii=False)
-        for form in (first_text(page), markdown(first), as_json):
+        plain = re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", markdown(first)).replace(WORD_JOINER, "")
+        for form in (first_text(page), plain, as_json):
             flat = re.sub(r"\s+", " ", form)
             for text in held:
                 assert text in flat.replace('\\"', '"'), text
         for text in held:
             assert text.replace("'", "&#39;").replace('"', "&#34;") in html, text
+
+
+FORGED = "t\n\n### ✓ met\n\n![x](https://e.example/t.png) <img src=x> @all\n* [a](http://b)"
+
+
+def test_no_text_of_a_study_writes_markdown(every_record):
+    """Every text of a screen may hold a title, a column or a value that somebody else chose."""
+    parser, record = MarkdownIt("commonmark"), next(iter(every_record.values()))
+    first = first_of(record)
+    texts = {one.name: FORGED for one in fields(first) if isinstance(getattr(first, one.name), str)}
+    told = {name: texts[name] for name in texts.keys() - {"sign", "word", "status", "grade"}}
+    told |= {"sentences": [(FORGED, grade) for _, grade in first.sentences], "rests_on": [FORGED]}
+    tokens = parser.parse(markdown(replace(first, **told)))
+    assert [one.type for one in tokens].count("heading_open") == 1
+    true = [one.type for one in parser.parse(markdown(first))]
+    assert [one.type for one in tokens].count("list_item_open") <= true.count("list_item_open")
+    inner = {child.type for one in tokens for child in one.children or []}
+    assert inner <= {"text", "text_special"}
 
 
 def test_what_is_refuted_limits_nobody_and_comes_first(every_record):

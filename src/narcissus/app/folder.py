@@ -55,6 +55,12 @@ def _leads_inside(root: Path, written: str) -> bool:
         return False
 
 
+def _require_short(name: str) -> None:
+    """Refuse a name of a file that no file system takes."""
+    if len(name.encode(errors="replace")) > LONGEST_NAME:
+        raise InputError(f"`{name[:40]}...` is longer than the name of a file may be")
+
+
 @dataclass(frozen=True)
 class Folder:
     """A folder, and the names in it that the page may read and write."""
@@ -76,6 +82,7 @@ class Folder:
         path = self.root / f"{name}.toml"
         if not name or "/" in name or "\0" in name or name.startswith("."):
             raise InputError("this is no name of a study")
+        _require_short(path.name)
         if not path.is_file() or path.is_symlink():
             raise InputError(f"there is no study file {path.name} in this folder")
         return path
@@ -145,6 +152,7 @@ class Folder:
                 f"`{name[:80]}` is no name of a table: it must end in .csv, .tsv, .parquet, .xlsx, "
                 ".dta, .sav, .npz or another form that is read, and hold no slash"
             )
+        _require_short(name)
         partial, size = f".{os.urandom(8).hex()}.partial", 0
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         opened = opened_folder(self.root / UPLOADS, below=self.root, make=True, mode=0o700)
@@ -181,6 +189,8 @@ def parsed(text: str, name: str) -> dict[str, Any]:
 
 MOST_CHANGES = 12
 MOST_REPORTS = 200
+LARGEST_RECORD = 2**22
+"""Bytes of a record that the page reads (4 MiB): whoever sent the folder may have written it."""
 _SOURCES = ("path", "table", "real", "scores")
 
 
@@ -193,23 +203,26 @@ class Report:
     sign: str
     words: str
     headline: list[str]
-    record: Record
+    record: Record | None  # without rows and detail; None for one that cannot be read
     changed: tuple[str, ...] = ()  # since the one before it
 
 
 @lru_cache(maxsize=MOST_REPORTS)
-def _read(path: Path, _changed: int, root: Path) -> Report | None:
+def _read(path: Path, changed: float, root: Path) -> Report:
+    place, when = path.parent.relative_to(root).as_posix(), ""
+    with suppress(ValueError, OverflowError, OSError):  # a time before or after all calendars
+        when = datetime.datetime.fromtimestamp(changed).strftime("%Y-%m-%d %H:%M")
     try:
-        record = read_record(path)
+        record = read_record(path, largest=LARGEST_RECORD)
         layout, case = shown(record)
         first = first_screen(record, case, layout.glance(case))
         headline = [first.answer, *(text for text, _ in first.sentences[:2])]
-    except NarcissusError:
-        return None
+    except Exception as error:  # whatever somebody else wrote there: the page goes on
+        why = str(error) if isinstance(error, NarcissusError) else "it cannot be drawn"
+        return Report(place, when, "?", "not readable", [why], None)
     sign, words = STATUS.get(record.status, ("?", record.status))
-    when = datetime.datetime.fromtimestamp(path.stat().st_mtime).strftime("%Y-%m-%d %H:%M")
-    place = path.parent.relative_to(root).as_posix()
-    return Report(place, when, sign, words, headline, record)
+    kept = record.model_copy(update={"rows": (), "detail": None})
+    return Report(place, when, sign, words, headline, kept)
 
 
 def reports(results: Path, study: str, source: Any) -> list[Report]:
@@ -220,15 +233,14 @@ def reports(results: Path, study: str, source: Any) -> list[Report]:
             if not path.resolve().is_relative_to(results.parent):  # the folder that was opened
                 continue
             at = path.stat()
-            one = _read(path, at.st_mtime_ns, results)
-            if one is not None and (
-                one.place.split("/")[0] == study or source_of(one.record.study) == source
-            ):
+            one = _read(path, at.st_mtime, results)
+            data = {} if one.record is None else one.record.study
+            if one.place.split("/")[0] == study or (data and source_of(data) == source):
                 found.append((at.st_mtime, one))
     ordered = [one for _, one in sorted(found, key=lambda pair: pair[0], reverse=True)]
     return [
         replace(one, changed=tuple(_changes(before.record.study, one.record.study)))
-        if before
+        if before and before.record and one.record
         else one
         for one, before in zip_longest(ordered, ordered[1:])
     ]

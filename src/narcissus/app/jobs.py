@@ -17,7 +17,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from narcissus._files import read_bytes
 from narcissus._folders import OpenedFolder, opened_folder
@@ -32,6 +34,32 @@ TAIL = 2**14  # bytes of a log that are read
 PATIENCE = 600.0
 """Most seconds that a look at a table, or an estimate, may take."""
 _PYTHON = (sys.executable, "-P")  # no modules from the current folder
+
+
+_Number = Annotated[int, Field(ge=0, le=2**53)]
+_Moment = Annotated[float, Field(ge=0, le=2**32, allow_inf_nan=False)]
+"""Seconds since 1970; a folder that somebody sent may say any."""
+
+
+class _Job(BaseModel):
+    """What ``job.json`` holds."""
+
+    model_config = ConfigDict(strict=True, extra="ignore")
+    pid: Annotated[int, Field(gt=1, lt=2**31)]
+    of: Annotated[str, Field(max_length=64)]
+    began: _Moment
+    digest: Annotated[str, Field(max_length=128)]
+    before: list[int] | None = None
+
+
+class _Stage(BaseModel):
+    """What a line of a log says of a stage."""
+
+    model_config = ConfigDict(strict=True, extra="ignore")
+    what: Annotated[str, Field(max_length=1000)]
+    done: _Number
+    total: _Number
+    time: _Moment
 
 
 @dataclass(frozen=True)
@@ -163,13 +191,9 @@ def _version(there: os.stat_result | None) -> list[int] | None:
 
 def _job(place: Path) -> dict[str, Any]:
     """Read what a run has left about itself; nothing where it is no such file."""
-    try:
+    with suppress(InputError, ValueError):
         found = read_json(read_bytes(place / JOB, largest=2**12))
-        types = {"pid": int, "of": str, "began": (int, float), "digest": str}
-        if all(isinstance(found[key], of) for key, of in types.items()) and found["pid"] > 1:
-            return found
-    except (InputError, ValueError, TypeError, LookupError):
-        pass
+        return _Job.model_validate(found).model_dump(exclude_unset=True)
     return {}
 
 
@@ -198,8 +222,9 @@ def _read(path: Path) -> list[dict[str, Any]]:
 
 
 def _is_stage(one: Mapping[str, Any]) -> bool:
-    counts = (one.get("done"), one.get("total"), one.get("time"))
-    return isinstance(one.get("what"), str) and all(isinstance(n, int | float) for n in counts)
+    with suppress(ValueError):
+        return bool(_Stage.model_validate(one))
+    return False
 
 
 def _left(seen: Sequence[Mapping[str, Any]]) -> float | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -26,6 +25,7 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from narcissus._files import read_bytes
+from narcissus._folders import opened_folder
 from narcissus._visible import visible
 from narcissus.app import scores, steps
 from narcissus.app.folder import (
@@ -364,10 +364,14 @@ class Pages:
         return Response(self._templates.get_template(name).render(), media_type=kinds[name])
 
     def example(self) -> str:
-        """Copy the example table into the folder, write a study of it, and return its name."""
+        """Copy the example table into the folder, write a study of it, and return its name.
+
+        Whatever has the name of the table stays, a link too: what it leads to is not ours.
+        """
         target = self.folder.root / EXAMPLE
-        if not target.exists():
-            shutil.copyfile(SHIPPED / EXAMPLE, target)
+        with opened_folder(self.folder.root) as place:
+            if place.lstat(EXAMPLE) is None:
+                place.write(EXAMPLE, (SHIPPED / EXAMPLE).read_bytes())
         there = target.with_suffix(".toml").is_file()
         return target.stem if there else self.new_study(EXAMPLE)
 

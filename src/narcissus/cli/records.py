@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import click
 
-from narcissus._visible import visible
+from narcissus._visible import WORD_JOINER, visible
 from narcissus.cli.main import EXCEEDED, OK
 from narcissus.cli.options import InFile, Opt, command, some
 from narcissus.cli.playing import Run, with_run
@@ -124,7 +124,7 @@ def _drawn(record: Record, name: str, of: ReportOptions) -> str:
         first = drawing.page_of(record, internal=internal).first
         assert first is not None
         as_json = json.dumps(first.to_dict(), indent=1, ensure_ascii=False) + "\n"
-        return visible(as_json if name == "json" else markdown(first), keep="\n")
+        return visible(as_json if name == "json" else markdown(first), keep="\n" + WORD_JOINER)
     from narcissus.report.brief import brief_of, render_brief
     from narcissus.report.html import page_html
     from narcissus.report.mapping import mapping_of

@@ -29,6 +29,7 @@ from narcissus._files import (
     read_bytes,
     write_atomically,
 )
+from narcissus._folders import require_no_links
 from narcissus._json import read_json
 from narcissus._validation import integer
 from narcissus.errors import InputError, TooLargeError
@@ -437,6 +438,9 @@ class Pool:
 def trained_once(folder: Path, said: Mapping[str, object], train: Callable[[], object]) -> None:
     """Train the model in a folder, unless an earlier run trained it as ``said`` (JSON-able).
 
+    Raises InputError: the folder is a link, through which the model would be written elsewhere, or
+        what is there cannot be removed.
+
     A model's folder is released, so the record of its training stands next to the folder, for the
     owner alone (mode 0600): with the digest and the entropy, a holder of the folder could test
     guesses of the data.
@@ -445,6 +449,11 @@ def trained_once(folder: Path, said: Mapping[str, object], train: Callable[[], o
     with suppress(OSError, ValueError, InputError):
         if folder.is_dir() and read_json(read_bytes(beside)) == said:
             return
-    shutil.rmtree(folder, ignore_errors=True)
+    require_no_links(folder, "the folder of a model,", "`--out`")
+    try:
+        with suppress(FileNotFoundError):
+            shutil.rmtree(folder)
+    except OSError as error:
+        raise InputError(f"cannot remove {folder}: {error.strerror or error}") from error
     train()
-    write_atomically(beside, json.dumps(said), private=True)
+    write_atomically(beside, json.dumps(said), private=True, links=False)

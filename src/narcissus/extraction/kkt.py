@@ -38,7 +38,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
-from narcissus._arrays import Floats
+from narcissus._arrays import Floats, pack
+from narcissus._files import put
 from narcissus._random import RandomSource, child, entropy_of, generator
 from narcissus._validation import integer, positive
 from narcissus.errors import InputError, StoreError
@@ -354,8 +355,7 @@ def _entropy(rng: RandomSource, store: Path | None) -> int:
         return kept
     entropy = entropy_of(rng)
     if kept is None:
-        store.mkdir(parents=True, exist_ok=True)
-        note.write_text(str(entropy))
+        put(note, str(entropy), folders=True)
     elif kept != entropy:
         raise StoreError(f"{store} holds a run with another seed; choose another folder")
     return entropy
@@ -367,9 +367,9 @@ def _fingerprint(net: DenseNet) -> Floats:
 
 
 def _save(store: Path, number: int, net: DenseNet, kept: tuple[Floats, Floats, float]) -> None:
-    partial, final = store / f".start-{number}.npz", store / f"start-{number}.npz"
-    np.savez(partial, points=kept[0], multipliers=kept[1], loss=kept[2], net=_fingerprint(net))
-    partial.replace(final)
+    arrays = {"points": kept[0], "multipliers": kept[1], "loss": np.array(kept[2])}
+    packed = pack(arrays | {"net": _fingerprint(net)})
+    put(store / f"start-{number}.npz", packed, folders=True)
 
 
 def _load(store: Path, number: int, search: KktSearch) -> tuple[Floats, Floats, float] | None:

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus._arrays import Floats
-from narcissus._files import files_digest, is_ours
+from narcissus._files import is_ours
 from narcissus._optional import optional
 from narcissus._options import BesideStudy, FilledIn
 from narcissus._random import RandomSource, generator
@@ -34,6 +34,7 @@ from narcissus.errors import InputError, NarcissusError, TooLargeError
 from narcissus.extraction.byte_tokenizer import TOKENS, write_tokenizer
 from narcissus.extraction.files import trained_once
 from narcissus.extraction.kept import Keeps, Kept, in_batches, key_of, tokens_fit
+from narcissus.extraction.model_digest import model_digest
 from narcissus.extraction.model_folders import (
     check_model_folder,
     language_model_files,
@@ -86,6 +87,10 @@ def silent(transformers: Any) -> collections.abc.Generator[None]:
 
 _CONTEXT = ("max_position_embeddings", "n_positions", "max_seq_len", "context_length")
 """What the settings of a model call the length of its context."""
+_OFFSETS = 8
+"""Rows that a table of positions may have beyond the context; OPT has two."""
+LEAST_CONTEXT = 128
+"""Tokens that a model without a table of positions is asked for, whatever its folder says."""
 
 
 class HuggingFaceGenerator:
@@ -164,7 +169,10 @@ class HuggingFaceGenerator:
         self._start: int = start
 
     def sample(self, count: int, length: int, *, rng: RandomSource = None) -> list[str]:
-        """Draw texts from the start token, of at most ``length`` tokens and the model's context."""
+        """Draw texts from the start token, of ``length`` tokens or the model's context, if shorter.
+
+        A text goes on after a token that ends it: which token that is only the folder says.
+        """
         torch = self._torch
         count = integer("count", count, low=1)
         length = min(integer("length", length, low=1), self.context)
@@ -174,16 +182,7 @@ class HuggingFaceGenerator:
 
         def draw(number: int) -> Kept:
             start = torch.full((rows[number], 1), self._start, device=self.device)
-            drawn = self._model.generate(
-                start,
-                attention_mask=torch.ones_like(start),
-                do_sample=True,
-                top_k=0,
-                top_p=1.0,
-                temperature=1.0,
-                max_new_tokens=length,
-                pad_token_id=self._start,
-            )
+            drawn = self._generate(start, torch.ones_like(start), length, do_sample=True)
             return {"tokens": drawn[:, 1:].cpu().numpy(), "random": self._random()}
 
         def fits(number: int, found: Kept) -> bool:
@@ -200,8 +199,22 @@ class HuggingFaceGenerator:
             for found in self._in_batches(batches, draw, fits, "sample texts, in tokens"):
                 self._go_on(found["random"])  # as the batch left it, if it was kept
                 tokens = found["tokens"].tolist()
-                texts += self._tokenizer.batch_decode(tokens, skip_special_tokens=True)
+                texts += map(self.decode, tokens)
         return texts
+
+    def _generate(self, tokens: Any, mask: Any, length: int, **how: Any) -> Any:
+        """Extend rows of tokens by ``length``: greedily, or sampled from the model's own law.
+
+        Everything that decides how is set here. What a folder recommends, such as words never to be
+        said or the end of a text, binds who uses the model as its maker likes, and no attacker.
+        """
+        sampled = {"top_k": 0, "top_p": 1.0, "temperature": 1.0} if how.get("do_sample") else {}
+        asked = self._transformers.GenerationConfig(
+            max_new_tokens=length, pad_token_id=self._start, num_beams=1, **sampled, **how
+        )
+        # what is left open there is taken from here, which was the folder's
+        self._model.generation_config = asked
+        return self._model.generate(tokens, attention_mask=mask, generation_config=asked)
 
     @contextmanager
     def _running(self) -> collections.abc.Generator[None]:
@@ -237,8 +250,7 @@ class HuggingFaceGenerator:
     @cached_property
     def _named(self) -> list[str]:
         """What numbers depend on besides what is asked."""
-        files = [*self._path.glob("*.safetensors"), *self._path.glob("*.json")]
-        return [files_digest(files), str(self._torch.__version__), self.device]
+        return [model_digest(self._path), str(self._torch.__version__), self.device]
 
     def _key(self, *asked: Any) -> str:
         return "" if self.store is None else key_of(self._named, *asked)
@@ -277,12 +289,10 @@ class HuggingFaceGenerator:
             ]
             mask = [[0] * pad + [1] * (width + 1 - pad) for pad in padding]
             with self._running():
-                found = self._model.generate(
+                found = self._generate(
                     torch.tensor(rows, device=self.device),
-                    attention_mask=torch.tensor(mask, device=self.device),
-                    do_sample=False,
-                    max_new_tokens=length,
-                    pad_token_id=self._start,
+                    torch.tensor(mask, device=self.device),
+                    length,
                 )
             return {"tokens": found[:, width + 1 :].cpu().numpy()}
 
@@ -312,17 +322,25 @@ class HuggingFaceGenerator:
         return found
 
     def decode(self, tokens: Sequence[int]) -> str:
-        """Return the text of tokens, without special ones."""
+        """Return the text of tokens, special ones included: a folder may call any token special."""
         return self._tokenizer.decode(
-            list(tokens), skip_special_tokens=True, clean_up_tokenization_spaces=False
+            list(tokens), skip_special_tokens=False, clean_up_tokenization_spaces=False
         )
 
-    @property
+    @cached_property
     def context(self) -> int:
-        """Longest context in tokens, without the start token."""
+        """Longest context in tokens, without the start token.
+
+        Where no array has a row for each position, the number is only the folder's word: the model
+        runs beyond it, and `LEAST_CONTEXT` tokens are asked of it in any case.
+        """
         config = self._model.config
         named = [getattr(config, name, None) for name in _CONTEXT]
-        return next((size for size in named if isinstance(size, int) and size > 2), 1024) - 1
+        size = next((size for size in named if isinstance(size, int) and size > 2), 1024)
+        words, kind = self._model.get_input_embeddings(), self._torch.nn.Embedding
+        tables = (m for m in self._model.modules() if isinstance(m, kind) and m is not words)
+        is_bound = any(size <= table.num_embeddings < size + _OFFSETS for table in tables)
+        return (size if is_bound else max(size, LEAST_CONTEXT)) - 1
 
     @property
     def parameters(self) -> int:
@@ -489,6 +507,14 @@ class ModelsUnderStudy:
     parameters: int  # of the model
     # each reads one more model trained without the documents
     shadows: tuple[Callable[[], LanguageModel], ...] = ()
+    shadow_folders: tuple[Path, ...] = ()
+
+    @property
+    def folders(self) -> dict[str, Path]:
+        """Folders of all models, by the name of each."""
+        named = {"model": self.folder, "reference": self.reference_folder}
+        named |= {f"shadow {i}": one for i, one in enumerate(self.shadow_folders, start=1)}
+        return {name: one for name, one in named.items() if one is not None}
 
 
 class HasModels(Protocol):
@@ -581,6 +607,7 @@ class LocalCheckpoint(HasModels):
             self._reference,
             model.parameters,
             tuple(partial(read, one) for one in self._shadows),
+            tuple(self._shadows),
         )
 
 

@@ -1,9 +1,12 @@
-"""A stranger's model is laid out in the sandbox first, where there is one.
+"""A stranger's model is laid out in the sandbox first.
 
 What a library does with a configuration happens there once, under limits on memory and time and
 with no file of others, before it happens in this process. A tokenizer's files are read there alone:
 what comes out is JSON, which is checked and written anew. Weights are arrays whose headers were
 checked, so they stay out.
+
+Where a machine has no sandbox, the model is refused, unless the user says that its maker is trusted
+(`narcissus.extraction.without_isolation`).
 """
 
 from __future__ import annotations
@@ -26,13 +29,7 @@ from narcissus.extraction.model_folders import (
     checked_values,
     staged,
 )
-from narcissus.extraction.sandbox import (
-    IsolationError,
-    Limits,
-    check_isolation,
-    run_program,
-    without_isolation,
-)
+from narcissus.extraction.sandbox import Limits, run_program
 from narcissus.extraction.tokenizer_files import checked_tokenizer
 
 TOKENIZER, SETTINGS = "tokenizer.json", "tokenizer_config.json"
@@ -66,7 +63,8 @@ def laid_out(parts: Mapping[str, ModelFiles], path: Path) -> dict[str, ModelFile
     path: the folder that was named, for messages.
     Raises InputError: a library cannot read its configuration or tokenizer within the limits; it
         has more parameters than there are weights, or buffers of more bytes than its weights and
-        `LEAST_BUFFERS`; its tokenizer has parts that are not known.
+        `LEAST_BUFFERS`; its tokenizer has parts that are not known. IsolationError: there is no
+        sandbox, and nobody said that the maker of the model is trusted.
     """
     found = _tried(parts, path)
     values = sum(files.values for files in parts.values())
@@ -105,12 +103,7 @@ def _tried(parts: Mapping[str, ModelFiles], path: Path) -> Outcome:
     if key not in _TRIED:
         bare = {name: replace(files, weights=()) for name, files in parts.items()}
         with staged(bare) as place:
-            try:
-                check_isolation()
-                run = run_program(_PROGRAM, place, LIMITS)
-            except IsolationError:  # no sandbox here: the limits on time and output remain
-                with without_isolation():
-                    run = run_program(_PROGRAM, place, LIMITS)
+            run = run_program(_PROGRAM, place, LIMITS)
         if run.ending != "finished":
             lines = run.error.strip().splitlines() or [run.ending]
             raise InputError(f"cannot read the model in {path} ({run.ending}): {lines[-1][:300]}")

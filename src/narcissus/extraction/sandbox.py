@@ -84,7 +84,8 @@ class EscapeProbe:
     stopped: str
     expected: str = "finished"
     says: bytes = _REFUSED
-    seconds: float = 20.0
+    seconds: float = 600.0
+    processor: float = 20.0  # which ends an attempt that works; the clock runs on a busy machine
     memory: int = 2**30
     output: int = 2**16
     disk: int = 2**20
@@ -271,10 +272,10 @@ def _checked() -> Isolation:
         except IsolationError as error:
             refusals.append(f"{method}: {error}")
     raise IsolationError(
-        "this machine cannot isolate an untrusted program ("
+        "this machine cannot isolate what others made ("
         + "; ".join(refusals)
-        + "). Use a Linux with user namespaces, Landlock and seccomp; if you wrote or read the "
-        "program yourself and trust it, say so with --no-isolation (in Python: "
+        + "). Use a Linux with user namespaces, Landlock and seccomp; if you made the "
+        "program or the model yourself, or trust its maker, say so with --no-isolation (in Python: "
         "`with narcissus.extraction.without_isolation():`)"
     )
 
@@ -323,6 +324,7 @@ def _limits_of(probe: EscapeProbe) -> Limits:
     return replace(
         DEFAULT_LIMITS,
         seconds=probe.seconds,
+        processor=probe.processor,
         memory=probe.memory,
         output=probe.output,
         disk=probe.disk,

@@ -128,7 +128,7 @@ def _require_ours(folder: Path) -> None:
     if not path.exists():
         return
     try:
-        held: Any = read_json(path.read_bytes())
+        held: Any = read_json(read_bytes(path, largest=LARGEST))
     except ValueError:
         held = None
     tool = cast("dict[str, Any]", held).get("tool") if isinstance(held, dict) else None

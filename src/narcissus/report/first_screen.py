@@ -15,6 +15,7 @@ from textwrap import shorten
 from typing import Any
 
 from narcissus._outwards import lower, upper
+from narcissus._visible import plain_markdown
 from narcissus.report.format import STATUS, Rounding, grade_word
 from narcissus.report.reach import (
     SHARE,
@@ -646,24 +647,28 @@ def _name(value: Any) -> str:
 
 
 def markdown(first: FirstScreen) -> str:
-    """Write a first screen as Markdown, for a README, an issue or a pull request."""
+    """Write a first screen as Markdown, for a README, an issue or a pull request.
+
+    Titles, columns and values are somebody else's: they are shown as text, each in its line.
+    """
+    answer, title, subtitle = map(plain_markdown, (first.answer, first.title, first.subtitle))
     lines = [
-        f"### {first.sign} {first.word}: {first.answer} ({grade_word(first.grade)})",
+        f"### {first.sign} {first.word}: {answer} ({grade_word(first.grade)})",
         "",
-        f"{first.title}, {first.subtitle}",
+        f"{title}, {subtitle}",
         "",
-        *([first.about, ""] if first.about else []),
+        *([plain_markdown(first.about), ""] if first.about else []),
         *(
-            f"* {text}{f' ({grade_word(grade)})' if grade else ''}"
+            f"* {plain_markdown(text)}{f' ({grade_word(grade)})' if grade else ''}"
             for text, grade in first.sentences
         ),
         "",
-        first.hardest,
+        plain_markdown(first.hardest),
         "",
         "What this rests on:",
         "",
-        *(f"* {text}" for text in first.rests_on),
+        *(f"* {plain_markdown(text)}" for text in first.rests_on),
         "",
-        f"Not looked at: {first.not_looked_at}",
+        f"Not looked at: {plain_markdown(first.not_looked_at)}",
     ]
     return "\n".join(lines) + "\n"

@@ -132,8 +132,16 @@ def write_results(folder: Path, texts: Mapping[str, str], *, restart: bool = Fal
     with opened_folder(folder, make=True) as place:
         if not restart:
             _refuse(folder, [name for name in _unmarked(place) if name in texts])
+        written: list[str] = []
         for name, text in texts.items():
-            write_marked(place, name, text)
+            try:
+                write_marked(place, name, text)
+            except OSError as error:
+                if not written:
+                    raise
+                why = f"{error.strerror}; {' and '.join(written)} beside it was written"
+                raise type(error)(error.errno, why, error.filename) from error
+            written.append(name)
 
 
 def _refuse(folder: Path, names: list[str]) -> None:

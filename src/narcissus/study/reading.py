@@ -109,16 +109,20 @@ def _contradicted(record: Record) -> str:
     return ""
 
 
-LARGEST = 2**28
-"""Most bytes of a record that are read (256 MiB)."""
+LARGEST = 2**25
+"""Most bytes of a record that are read (32 MiB); those of the examples have at most 0.1 MiB."""
+BYTES_A_VALUE = 16
+"""What a value of a record takes at least on average, its name and its place in a line included."""
 
 
-def read_record(path: Path | str) -> Record:
+def read_record(path: Path | str, *, largest: int = LARGEST) -> Record:
     """Read a record, the file or the folder it is in; check its schema, results and digest.
 
     The digest finds accidents. It is no signature: whoever can write a record can write another
     one with a digest that fits. A record of format 1 is read as far as it goes: what it does not
     hold is null, and named among what was not assessed.
+
+    largest: Most bytes; with `BYTES_A_VALUE`, it limits the memory that reading takes.
 
     InputError: The file is missing or too large, is no record, is one of a later version or of an
         unknown kind, holds results that its kind does not have, or was changed after it was
@@ -130,10 +134,12 @@ def read_record(path: Path | str) -> Record:
         raise InputError(
             f"no such record: {path}; name a record.json, or the results folder that it is in"
         )
-    text = read_bytes(path, largest=LARGEST)
+    text, most = read_bytes(path, largest=largest), largest // BYTES_A_VALUE
     with parsing(path, "a record"):
         try:
-            data = read_json(text.decode("utf-8"), parse_constant=_no_number)
+            data = read_json(text.decode("utf-8"), parse_constant=_no_number, most=most)
+        except BadContentError:
+            raise
         except ValueError as error:
             raise InputError(
                 f"{path} is not a record: it is no JSON ({error}); "

@@ -19,10 +19,11 @@ from pydantic import BaseModel, Field
 from narcissus._version import __version__
 from narcissus.evidence import clopper_pearson, each_confidence
 from narcissus.evidence.intervals import TwoSamples
+from narcissus.extraction.sandbox import check_isolation
 from narcissus.kinds.engine import Kind, PreparedWork, read_earlier
 from narcissus.membership.blind import FEWEST, BlindBaseline, blind_baseline
 from narcissus.membership.reported import PRECISION, is_void, without_claims
-from narcissus.results import Estimate, Status
+from narcissus.results import Estimate, NotAssessed, Status
 from narcissus.rows import (
     Count,
     Fact,
@@ -300,6 +301,22 @@ def _whole(
     yield StudyRow(
         role="excess", of="gain", name=count.name, at=count.at, quantity=gain, facts=facts
     )
+
+
+def model_not_assessed(*, trains: bool) -> list[NotAssessed]:
+    """Return what a model of others may have done where it was read without a sandbox.
+
+    trains: whether this program made the model.
+    """
+    if trains or check_isolation().safe:
+        return []
+    return [
+        NotAssessed(
+            "what reading the model did besides",
+            "its files were read without isolation, and may have changed what was measured",
+            "read it on a machine with user namespaces, Landlock and seccomp",
+        )
+    ]
 
 
 class MemorizationKind(Kind[StudyT, WorkT]):

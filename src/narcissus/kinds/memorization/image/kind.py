@@ -17,7 +17,7 @@ from pydantic import Field, model_validator
 from scipy.spatial import distance
 
 from narcissus._arrays import BoolArray, Floats
-from narcissus._files import file_digest, files_digest
+from narcissus._files import file_digest
 from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson, mean_limits
@@ -40,6 +40,7 @@ from narcissus.extraction.images import (
     read_images,
 )
 from narcissus.extraction.kept import key_of
+from narcissus.extraction.model_digest import model_digest
 from narcissus.extraction.recovered import recovered_documents
 from narcissus.kinds.engine import Done, PreparedWork
 from narcissus.kinds.memorization.engine import (
@@ -47,6 +48,7 @@ from narcissus.kinds.memorization.engine import (
     MemorizedDetail,
     asks_points,
     count_rows,
+    model_not_assessed,
     of_copies,
 )
 from narcissus.observer import Observer
@@ -323,11 +325,12 @@ class ImageKind(MemorizationKind[ImageStudy, ImageWork]):
                 observer=options.observer,
             )
             if models.folder is not None:
-                work.digests["model"] = files_digest(models.folder.rglob("*.safetensors"))
+                work.digests["model"] = model_digest(models.folder)
             # what models trained here are made of, and the weights of a given one
             made = key_of(work.study.model_dump(mode="json"), work.digests, str(work.entropy))
             attempts = partial(attempts_of, store=store, observer=options.observer)
             found = attacked(work.study, models, division, work.entropy, attempts, made)
+        work.not_assessed.extend(model_not_assessed(trains=work.part.trains))
         return self._measured(work, models, found)
 
     def _measured(

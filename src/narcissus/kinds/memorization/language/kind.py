@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from narcissus._arrays import BoolArray
-from narcissus._files import file_digest, files_digest, read_bytes
+from narcissus._files import file_digest, read_bytes
 from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson, each_confidence, mean_limits, roc_band
@@ -22,6 +22,7 @@ from narcissus.extraction.canaries import CanaryPlan, NamedCanaries, PlantedCana
 from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet, check_release
 from narcissus.extraction.language_models import HasModels, ModelsUnderStudy
+from narcissus.extraction.model_digest import model_digest
 from narcissus.extraction.recovered import (
     Division,
     TextDocument,
@@ -48,6 +49,7 @@ from narcissus.kinds.memorization.engine import (
     asks_points,
     count_rows,
     is_earlier,
+    model_not_assessed,
     of_copies,
     with_gains,
 )
@@ -193,7 +195,8 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
                 )
             if models.folder is not None:
                 check_release(models.folder, largest=2**50)
-                work.digests["model"] = files_digest(models.folder.glob("*.safetensors"))
+            work.digests.update((name, model_digest(one)) for name, one in models.folders.items())
+        work.not_assessed.extend(model_not_assessed(trains=work.part.trains))
         if evidence is not None:
             work.not_assessed.extend(program_not_assessed(evidence))
         return self.measured(
