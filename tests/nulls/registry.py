@@ -2358,9 +2358,7 @@ NULLS = (
             "numbers in any order": partial(column_tells, what="number"),
             "texts with a word that tells a known column": partial(column_tells, what="text"),
             "times whose hour tells a known column": partial(column_tells, what="time"),
-            "numbers whose digits tell a known column": partial(
-                column_tells, what="sum of digits"
-            ),
+            "numbers whose digits tell a known column": partial(column_tells, what="sum of digits"),
         },
         Power(
             "share of 300 people whose code tells the secret",

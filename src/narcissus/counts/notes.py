@@ -7,16 +7,27 @@ a line that says another rule than the one that is declared.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
 
 from narcissus._visible import visible
 from narcissus.counts.codes import find_count_signs
-from narcissus.counts.marks import Rules
+from narcissus.counts.marks import Meaning, Rules
 from narcissus.rows import Unaccounted
 
-if TYPE_CHECKING:
-    from narcissus.counts.reading import Cell
+
+class LabelledCell(Protocol):
+    """What is read of a cell here: whom it is about, and what it prints."""
+
+    @property
+    def printed(self) -> str: ...
+
+    @property
+    def labels(self) -> Mapping[str, str]: ...
+
+    @property
+    def count(self) -> Meaning: ...
+
 
 Note = tuple[int, str]
 """A line beside a table, and its text."""
@@ -98,7 +109,7 @@ def without_thresholds(text: str) -> str:
 
 
 def ask_for_notes(
-    file: str, cells: Sequence[Cell], notes: Sequence[Note], rules: Rules
+    file: str, cells: Sequence[LabelledCell], notes: Sequence[Note], rules: Rules
 ) -> Iterator[Unaccounted]:
     """Yield a question for each line that may tell a hidden count, or says another rule.
 
@@ -154,7 +165,7 @@ def _people_of(note: str, declared: set[str]) -> str:
 
 
 def ask_for_labels(
-    file: str, name: str, texts: Sequence[str], cells: Sequence[Cell]
+    file: str, name: str, texts: Sequence[str], cells: Sequence[LabelledCell]
 ) -> Iterator[Unaccounted]:
     """Yield a question if labels carry the counts of their rows, as in `Alba (3)`.
 

@@ -35,7 +35,7 @@ from narcissus.extraction.tokenizer_files import checked_tokenizer
 TOKENIZER, SETTINGS = "tokenizer.json", "tokenizer_config.json"
 
 
-class Outcome(BaseModel):
+class LaidOut(BaseModel):
     """What the program in the sandbox prints."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
@@ -50,7 +50,7 @@ LIMITS = Limits(seconds=1800.0, processor=120.0, memory=4 * 2**30, output=2 * LA
 LEAST_BUFFERS = 2**30
 """Bytes that a model may always compute for itself, such as masks."""
 _PROGRAM = Path(__file__).with_name("_model_trial.py")
-_TRIED: dict[str, Outcome] = {}
+_TRIED: dict[str, LaidOut] = {}
 
 
 def laid_out(parts: Mapping[str, ModelFiles], path: Path) -> dict[str, ModelFiles]:
@@ -98,7 +98,7 @@ def _tokenizer(files: Mapping[str, Any], path: Path) -> dict[str, dict[str, Any]
     return {TOKENIZER: checked_tokenizer(files[TOKENIZER], str(path)), SETTINGS: settings}
 
 
-def _tried(parts: Mapping[str, ModelFiles], path: Path) -> Outcome:
+def _tried(parts: Mapping[str, ModelFiles], path: Path) -> LaidOut:
     key = _digest(parts)
     if key not in _TRIED:
         bare = {name: replace(files, weights=()) for name, files in parts.items()}
@@ -111,11 +111,11 @@ def _tried(parts: Mapping[str, ModelFiles], path: Path) -> Outcome:
     return _TRIED[key]
 
 
-def _outcome(output: bytes, path: Path) -> Outcome:
+def _outcome(output: bytes, path: Path) -> LaidOut:
     """Read what came out of the sandbox, where a stranger may have taken over the program."""
     with parsing(path, "a model that can be laid out", IndexError):
         found: Any = read_json(output.strip().splitlines()[-1])
-        return Outcome.model_validate(found)
+        return LaidOut.model_validate(found)
 
 
 def _digest(parts: Mapping[str, ModelFiles]) -> str:

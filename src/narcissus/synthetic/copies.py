@@ -73,7 +73,7 @@ class Standing:
     expected: float  # by coincidence
 
 
-class _Counted(Protocol):
+class _CountOfPeople(Protocol):
     """People who stand in the file, and how many would by coincidence."""
 
     @property
@@ -88,10 +88,10 @@ class _Counted(Protocol):
     def most_coincidences(self, error: float) -> float: ...
 
 
-class Limited:
+class LimitedCount:
     """People who stand in the file, of whom coincidences are limited in one way or another."""
 
-    def excess(self: _Counted, error: float) -> tuple[float, float, float]:
+    def excess(self: _CountOfPeople, error: float) -> tuple[float, float, float]:
         """Return the share of unique people who are copied: estimate, lower and upper limit."""
         if not self.unique:
             return 0.0, 0.0, 0.0
@@ -101,7 +101,7 @@ class Limited:
 
 
 @dataclass(frozen=True)
-class Copies(Limited):
+class Copies(LimitedCount):
     """People of one side, one row of each, of whom copies are counted.
 
     In a file of m fresh people of the same population, the unique people of n who stand in it are

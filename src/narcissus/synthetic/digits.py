@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.synthetic.copies import Limited, Views
+from narcissus.synthetic.copies import LimitedCount, Views
 from narcissus.synthetic.whole import WholeColumn, WholeFiles
 from narcissus.synthetic.written import CLOSED, digits
 
@@ -34,7 +34,7 @@ _FEW = 10  # people for each value of a column that tells nothing of last digits
 
 
 @dataclass(frozen=True)
-class Swapped(Limited):
+class Swapped(LimitedCount):
     """People who stand in the file with their own last digits, and with those of others."""
 
     unique: int

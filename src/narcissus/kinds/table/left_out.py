@@ -147,7 +147,7 @@ def _telling(
     Only what refutes the prior together is tried in parts, so that the error is spent once. Parts
     are tried by the guesser who got most; they tell if that is half of it at least.
     """
-    values = _Values(experiment, columns, secrets)
+    values = _ColumnValues(experiment, columns, secrets)
     best = _best([values.guess(name, columns) for name in GUESSERS])
     if not best.refutes:
         return (), None
@@ -180,7 +180,7 @@ def _reason(how: str, guess: HeldOutGuess) -> str:
     )
 
 
-class _Values:
+class _ColumnValues:
     """Rows of the table with the values of columns as they stand, and guesses of the last ones."""
 
     def __init__(
@@ -255,11 +255,11 @@ class _Values:
         return RowGuesses(by, asked, guessed(self.experiment, model, fitted, before, after, rng))
 
 
-GUESSERS: Mapping[str, Callable[[_Values, str, Sequence[RawColumn], Draws], RowGuesses]] = {
-    FOREST: _Values.by_forest,
-    "a lookup": _Values.by_lookup,
-    LINEAR: _Values.by_sums,
-    "the row most like it": _Values.by_likeness,
+GUESSERS: Mapping[str, Callable[[_ColumnValues, str, Sequence[RawColumn], Draws], RowGuesses]] = {
+    FOREST: _ColumnValues.by_forest,
+    "a lookup": _ColumnValues.by_lookup,
+    LINEAR: _ColumnValues.by_sums,
+    "the row most like it": _ColumnValues.by_likeness,
 }
 """Who guesses rows of the table from values as they stand."""
 
