@@ -10,7 +10,6 @@ from narcissus._outwards import lower, upper
 from narcissus.game.looks import rounded_trials
 from narcissus.kinds.table.estimates import criteria
 from narcissus.kinds.table.features import TRIED
-from narcissus.kinds.table.features import TRIED
 from narcissus.kinds.table.found import (
     EQUAL,
     Accepted,
