@@ -125,11 +125,11 @@ def compared_of_100(share: float, limit: float) -> tuple[str, str]:
     shown = of_100(share), of_100(limit, "up")
     if share <= limit or shown[0] != shown[1]:
         return shown
-    places = next((p for p in (1, 2, 3) if round(100 * share, p) > upper(100 * limit, places=p)), 4)
-    return (
-        f"{100 * share:.{places}f} of 100",
-        f"{upper(100 * limit, places=places):.{places}f} of 100",
-    )
+    for places in range(1, 5):
+        most = upper(100 * limit, places=places)
+        if round(100 * share, places) > float(most):
+            break
+    return f"{100 * share:.{places}f} of 100", f"{most} of 100"
 
 
 def hundredths(share: float, rounding: Rounding = "nearest") -> int:
