@@ -12,6 +12,8 @@ from narcissus.synthetic.traces import (
     BUT_ANY,
     BUT_ANY_SHARE,
     NEAREST,
+    PARTLY,
+    PARTLY_SHARE,
     WHOLE,
     Numbered,
     traces_of,
@@ -86,7 +88,10 @@ def test_the_sets_divide_the_error(files):
     assert sum(one.share for one in each) == pytest.approx(1)
     assert each[1].how == BUT_ANY
     assert each[1].share == pytest.approx(BUT_ANY_SHARE)
-    assert len({one.columns for one in each[2:] if one.how != NEAREST}) == len(each) - 3
+    chosen = [one for one in each if one.how == PARTLY]
+    assert [one.share for one in chosen] == [PARTLY_SHARE]
+    others = [one for one in each[2:] if one.how not in (NEAREST, PARTLY)]
+    assert len({one.columns for one in others}) == len(others) == len(each) - 4
 
 
 def test_with_a_control_coincidence_is_a_claim_of_its_own(files):
