@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 from scipy import optimize, special
 
 from narcissus._arrays import Floats, pack
-from narcissus._files import put
+from narcissus._files import put_result
 from narcissus._random import RandomSource, child, entropy_of, generator
 from narcissus._validation import integer, positive
 from narcissus.errors import InputError, StoreError
@@ -355,7 +355,7 @@ def _entropy(rng: RandomSource, store: Path | None) -> int:
         return kept
     entropy = entropy_of(rng)
     if kept is None:
-        put(note, str(entropy), folders=True)
+        put_result(note, str(entropy))
     elif kept != entropy:
         raise StoreError(f"{store} holds a run with another seed; choose another folder")
     return entropy
@@ -369,7 +369,7 @@ def _fingerprint(net: DenseNet) -> Floats:
 def _save(store: Path, number: int, net: DenseNet, kept: tuple[Floats, Floats, float]) -> None:
     arrays = {"points": kept[0], "multipliers": kept[1], "loss": np.array(kept[2])}
     packed = pack(arrays | {"net": _fingerprint(net)})
-    put(store / f"start-{number}.npz", packed, folders=True)
+    put_result(store / f"start-{number}.npz", packed)
 
 
 def _load(store: Path, number: int, search: KktSearch) -> tuple[Floats, Floats, float] | None:

@@ -125,11 +125,12 @@ def compared_of_100(share: float, limit: float) -> tuple[str, str]:
     shown = of_100(share), of_100(limit, "up")
     if share <= limit or shown[0] != shown[1]:
         return shown
-    for places in range(1, 5):
-        most = upper(100 * limit, places=places)
-        if round(100 * share, places) > float(most):
-            break
-    return f"{100 * share:.{places}f} of 100", f"{most} of 100"
+    def written(places: int) -> tuple[str, str]:
+        return f"{100 * share:.{places}f}", str(upper(100 * limit, places=places))
+
+    pairs = map(written, range(1, 5))
+    own, most = next((pair for pair in pairs if float(pair[0]) > float(pair[1])), written(4))
+    return f"{own} of 100", f"{most} of 100"
 
 
 def hundredths(share: float, rounding: Rounding = "nearest") -> int:

@@ -22,7 +22,7 @@ from narcissus.evidence.intervals import TwoSamples
 from narcissus.synthetic.copies import (
     Copies,
     FileFacts,
-    Limited,
+    LimitedCount,
     Views,
     beside_control,
     copies_but_one,
@@ -89,7 +89,7 @@ ALIKE_ROWS = 0.002
 
 
 @dataclass(frozen=True)
-class Numbered(Limited):
+class Numbered(LimitedCount):
     """Numbers of people that the data and the file have, beside those next to them.
 
     Where numbers lie close together, a file of other numbers meets as many of the data's as it

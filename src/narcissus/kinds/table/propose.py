@@ -382,7 +382,7 @@ def propose(
                  for name, u in told.items()}  # fmt: skip
     kept = [column for column in kept if column.name not in told]
     k, tables, cells = _size(kept, chosen)
-    known = [column for column in kept if column.name not in chosen]
+    rest = [column for column in kept if column.name not in chosen]
     rows = sketch.all_rows or sketch.rows
     return Proposal(
         sketch=sketch,
@@ -390,10 +390,10 @@ def propose(
         drop=left_out,
         unknown=chosen,
         unknown_reason=reason,
-        secret=tuple(c.name for c in known if said.says(c.name, said.SECRET)),
-        public=tuple(c.name for c in known if said.says(c.name, said.PUBLIC)),
+        secret=tuple(c.name for c in rest if said.says(c.name, said.SECRET)),
+        public=tuple(c.name for c in rest if said.says(c.name, said.PUBLIC)),
         groups=tuple(
-            c.name for c in known if said.says(c.name, said.GROUPS) and c.labels <= MOST_IN_A_GROUP
+            c.name for c in rest if said.says(c.name, said.GROUPS) and c.labels <= MOST_IN_A_GROUP
         )[:2],
         k=k,
         tables=tables,
