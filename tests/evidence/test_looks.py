@@ -20,6 +20,7 @@ from narcissus.evidence import (
     refute_runs,
     refute_scores,
 )
+from narcissus.evidence.looks import _SURER, _classes
 from narcissus.evidence.twins import fair, require_no_twins
 
 
@@ -344,3 +345,10 @@ def test_looks_and_sweeps_refuse_pairs_alike():
                 refuse(given, members, pairs=pairs)
             said.append(str(raised.value))
         assert said[0] == said[1]
+
+
+def test_the_surest_guess_so_far_is_one_of_every_class():
+    found = _classes(np.array([0.1, 0.2, 0.0, 0.15]))
+    assert found[:, 1].all()
+    assert not found[:, 2].any()
+    assert found[:, 3].tolist() == [share >= 1 / 3 for share in _SURER]

@@ -18,7 +18,7 @@ from narcissus.bounds import (
     threat,
 )
 from narcissus.errors import InputError
-from narcissus.evidence import refute
+from narcissus.evidence import refute, refute_runs
 from narcissus.evidence.refutation import _tests, closed_p_value, largest_refuted, refuted_by_runs
 from narcissus.guarantees import ApproximateDP, GaussianDP
 
@@ -313,3 +313,9 @@ def test_the_prior_itself_refutes_nothing():
     assert refuted_by_runs(PRIOR, 1000, 0)[0] == 0
     # an even secret that is named as often refutes much
     assert refuted_by_runs(np.full(4, 0.25), 1000, 400)[0] > 0.5
+
+
+def test_a_single_run_with_the_canary_counts():
+    """One of one is called in, of 2,000 without it none: no small epsilon explains that."""
+    scores, members = np.append(np.zeros(2000), 5.0), np.append(np.zeros(2000), 1)
+    assert refute_runs(scores, members, threshold=1.0).epsilon > 1.0

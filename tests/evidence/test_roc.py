@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from narcissus.errors import InputError
-from narcissus.evidence.roc import exceedance_limits, roc_band
+from narcissus.evidence.roc import crossing, exceedance_limits, ranks_of, roc_band
 from narcissus.results import Approximate, Estimate
 
 
@@ -111,3 +111,9 @@ def test_curve_and_area_hold_at_once(values, shift):
         missed[level] += bool(wrong.any() or not held)
     assert missed[0.8] <= stats.binom.isf(1e-6, 200, 0.2)
     assert missed[0.02] > 0  # the limits can fail
+
+
+@pytest.mark.parametrize("n", [31, 32, 40, 200])
+def test_limits_that_are_never_crossed_have_no_chance(n):
+    """The chance of so many values in all is exact for few and a series for many."""
+    assert crossing(n, ranks_of(n), 1e-30) < 1e-9

@@ -125,6 +125,7 @@ def compared_of_100(share: float, limit: float) -> tuple[str, str]:
     shown = of_100(share), of_100(limit, "up")
     if share <= limit or shown[0] != shown[1]:
         return shown
+
     def written(places: int) -> tuple[str, str]:
         return f"{100 * share:.{places}f}", str(upper(100 * limit, places=places))
 
