@@ -111,8 +111,11 @@ def _contradicted(record: Record) -> str:
 
 LARGEST = 2**25
 """Most bytes of a record that are read (32 MiB); those of the examples have at most 0.1 MiB."""
-BYTES_A_VALUE = 16
-"""What a value of a record takes at least on average, its name and its place in a line included."""
+BYTES_A_VALUE = 64
+"""How many of the bytes that are allowed stand for one value that is: half a million in all.
+
+A value takes up to 1.5 KiB of memory while a record is checked, whatever it takes in the file.
+"""
 
 
 def read_record(path: Path | str, *, largest: int = LARGEST) -> Record:
