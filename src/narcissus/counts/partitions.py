@@ -23,7 +23,7 @@ _SECONDS = 10.0
 _milp: Any = milp
 
 
-class _Program:
+class _PartitionProgram:
     """A mixed integer program that is written row by row."""
 
     def __init__(self) -> None:
@@ -81,7 +81,7 @@ def find_partition(
     anyhow = {at: 0 if at <= many // 2 else many - 1 for at in range(1, many - 1)}
     if len(numbers) * many * many > LARGEST:
         return anyhow
-    program = _Program()
+    program = _PartitionProgram()
     holds = [program.variable(0, float(may), whole=True) for may in may_hold]
     inside = {
         (part, whole): program.variable(0, float(part != whole), whole=True)
@@ -104,7 +104,7 @@ def find_partition(
 
 
 def _add_sums(
-    program: _Program,
+    program: _PartitionProgram,
     ends: Sequence[Ends],
     total: Ends,
     holds: Sequence[int],
