@@ -13,8 +13,8 @@ import pytest
 from narcissus.counts import Publication, SizeRule, audit_tables, small_groups
 from narcissus.errors import InputError
 
-from .layouts import draw_layout, narrowest
-from .test_layouts import PROTECTED, WIDTH, write, write_tree
+from .layouts import TOTALS, draw_layout, narrowest
+from .test_layouts import PROTECTED, WIDTH, write
 
 MOST = 2
 FOOTNOTES = [
@@ -41,18 +41,31 @@ def judge(path, width, below=None, **given):
     return "open" if is_open else "met", ()
 
 
-def answer(folder, layout, question):
+def trees_of(layout):
+    """Return the declarations of all groups."""
+    return [
+        f"{one.name}:{whole}={','.join(parts)}"
+        for one in layout.dimensions
+        for whole, parts in one.groups.items()
+    ]
+
+
+def answer(layout, question):
     """Return the option and the value that answer a question by the truth."""
     options = dict(re.findall(r"`--(\w+) \"?(.+?)\"?`", question.declaration))
     grouped = next((one.name for one in layout.dimensions if one.groups), "")
-    truths = layout.truths | {one.name: "flat" for one in layout.dimensions}
+    truths = layout.truths | {one.name: "flat" for one in layout.dimensions if not one.shows_total}
+    truths |= {one.name: "flat" for one in layout.dimensions if one.total in TOTALS}
     truths.pop(grouped, None)
+    asked = next((one for one in layout.dimensions if f"`{one.name}`" in question.subject), None)
+    if "total" in options and asked is not None and asked.shows_total:
+        return "total", asked.total
     if "percent" in options and truths.get(options["percent"].partition("=")[0]) == "percent":
         return "percent", f"{options['percent'].partition('=')[0]}={layout.whole}"
     option = next((k for k, v in options.items() if truths.get(v) == k), "hierarchy")
     if option != "hierarchy":
         return option, options[option]
-    return option, write_tree(folder, layout) if grouped else ""
+    return option, "groups" if grouped else ""
 
 
 def conclude(folder, layout, text, width):
@@ -63,15 +76,15 @@ def conclude(folder, layout, text, width):
             verdict, left = judge(path, width, **given)
         except InputError:
             if any(one.groups for one in layout.dimensions) and "hierarchy" not in given:
-                given["hierarchy"] = [write_tree(folder, layout)]
+                given["hierarchy"] = trees_of(layout)
                 continue
             return "refused", declarations
         if verdict != "undeclared" or declarations == MOST:
             return verdict, declarations
-        option, value = answer(folder, layout, left[0])
-        if not value or value in given.get(option, ()):
+        option, value = answer(layout, left[0])
+        if not value or value in given.get(option, ()) or (value == "groups" and option in given):
             return verdict, declarations
-        given.setdefault(option, []).append(value)
+        given.setdefault(option, []).extend(trees_of(layout) if value == "groups" else [value])
     return "undeclared", MOST
 
 

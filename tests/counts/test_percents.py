@@ -33,7 +33,7 @@ def test_limits_by_hidden_wholes_are_those_of_all_data_sets(tmp_path, seeds):
     every = np.array(list(itertools.product(range(26), repeat=3)))
     for seed in range(seeds):
         rng = np.random.default_rng([3, seed])
-        counts = rng.integers(1, 12, 3)
+        counts = rng.integers(1, 9, 3)
         places = int(rng.integers(0, 2))
         shares = [rounded(n, counts.sum(), places) for n in counts]
         hidden = rng.random(3) < 0.6
