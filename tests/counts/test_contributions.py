@@ -329,7 +329,7 @@ def test_contributions_in_the_manner_of_a_country(tmp_path, texts, amounts):
 )
 def test_bad_contributions(tmp_path, parts, said):
     rows = [({"area": a}, v) for a, v in {"North": "6", "South": "8"}.items()]
-    given, cells = publication(tmp_path, rows)
+    given, cells = publication(tmp_path, rows, part=["North", "South"])
     (tmp_path / "parts.csv").write_text(parts)
     audit = audit_tables(cells, given.structure)
     with pytest.raises(InputError, match=said):

@@ -260,7 +260,7 @@ def crowd(*counts):
     (LONG.replace("p,yes,x", "p,yes,3"), {}, (3, 6, 0, 4),
      [(3, 3), (6, 6), (0, 0), (0, 4), (13, 13)]),
     (LONG, {"no_zeros": True}, (3, 6, 0, 4), [(1, 4), (6, 6), (0, 0), (1, 4), (13, 13)]),
-    (LONG, {"below": None, "mark": ["x=any"]}, (3, 6, 0, 4),
+    (LONG, {"below": None, "mark": ["x=any"], "part": ["p", "q"]}, (3, 6, 0, 4),
      [(3, 3), (0, None), (0, 0), (0, None), (13, 13)]),
     (LONG.replace("x", "5").replace(",6", ",5").replace("12", "10").replace("24", "25"),
      {"below": None, "rounded": "5"}, (12, 3, 6, 4), [(8, 12), (3, 7), (3, 7), (3, 7), (23, 27)]),

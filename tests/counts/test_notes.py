@@ -39,9 +39,9 @@ def test_footnotes_directly_below_the_rows_are_notes(tmp_path, table, gap, many)
 @pytest.mark.parametrize("row", ["S,X", "S,5", "S,F,1,204", "5", "S,X,F!", "S,X,7,", ",5"])
 def test_a_row_with_a_slip_is_never_taken_for_a_note(tmp_path, row):
     path = write(tmp_path, LONG + row + "\n")
-    if row in ("S,X", "5"):  # text alone, which is shown
+    if row == "5":  # text alone, which is shown
         tables = Publication(below=4).understand([path])
-        assert [note.replace(", ", ",") for note in tables.layouts[0].notes] == [row]
+        assert list(tables.layouts[0].notes) == [row]
     elif row == "S,X,7,":  # a row with a blank behind it
         assert len(Publication(below=4).understand([path]).cells) == 9
     else:

@@ -139,7 +139,8 @@ def test_nobody_is_determined_and_a_secret_follows(folder, most, steps, status, 
     (folder / "age.csv").write_text("area,age,count\nN,young,c\nN,old,c\nS,young,c\nS,old,c\n")
     record = played(
         folder, data={"tables": ["ill.csv", "age.csv"], "people": "all_ill.csv"},
-        made={"mark": ["c=any"]}, threat={"secret": "ill", "known": ["area"]},
+        made={"mark": ["c=any"], "flat": ["area", "age"]},
+        threat={"secret": "ill", "known": ["area"]},
         threshold={"people": most}, run={"trials": 2, "seed": 1, "steps": steps},
     ).record  # fmt: skip
     assert record.status == status
