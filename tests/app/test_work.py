@@ -12,4 +12,4 @@ def test_the_form_of_a_table_shows_what_its_audit_would_leave_open(tmp_path, mon
     (tmp_path / "people.csv").write_text("\n".join(lines))
     assert not [one for one in work.look("people.csv")["cautions"] if "case_id" in one]
     [found] = [one for one in work.examine("people.csv")["cautions"] if "case_id" in one]
-    assert "is not accounted for" in found
+    assert "is open, and an audit will not say" in found

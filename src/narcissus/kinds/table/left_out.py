@@ -274,11 +274,17 @@ def _linear(of: Floats, classes: Any, asked: Floats, size: int, rng: Draws) -> F
 def _paired(
     each: Sequence[Features], of_known: Features, classes: Codes, rng: np.random.Generator
 ) -> Features:
-    """Return those features of each column that tell most together, alone or with known ones."""
+    """Return features of which pairs are looked up.
+
+    Those of each column that tell most together, alone or with known ones, come first; then those
+    of fewest values, of which any two, of different columns too, may tell what neither does.
+    """
     chosen: Features = []
     for features in each:
         x = np.column_stack([*features, *of_known])[: len(classes)]
         sizes = [int(column.max()) + 1 for column in x.T]
         best = best_set(x, classes, sizes, size=int(classes.max()) + 1, rng=rng)
         chosen += [features[place] for place in best if place < len(features)]
-    return chosen[: PAIRED - len(of_known)] if len(of_known) < PAIRED else chosen
+    few = sorted((one for features in each for one in features), key=lambda one: int(one.max()))
+    room = max(0, PAIRED - len(of_known) - len(chosen))
+    return [*chosen, *few[:room]]
