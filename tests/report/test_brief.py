@@ -112,7 +112,7 @@ def test_numbers_of_a_sweep_are_those_where_its_status_is_from(table_record):
     assert one.status == "exceeded" != case.settings[0].status
     assert grid.caption.endswith(f": {one.label}")
     assert grid.rows[1][1] == percent(one.best_attack.share)
-    assert "without noise" == f"without {one.label.removeprefix('no ')}"
+    assert f"without {one.label.removeprefix('no ')}" == "without noise"
     assert "release without noise" in brief_of(record).first.sentences[1][0]
     (grid,) = parts(table_record(5))["What an attacker gets"]
     assert grid.caption.endswith(": ε = 1")

@@ -305,7 +305,7 @@ def test_of_a_sweep_the_answer_names_where_and_the_figures_are_from_there(table_
     one = KIND.judged(record).decisive
     first = first_of(record)
     assert one.label in first.answer
-    assert "without noise" == f"without {one.label.removeprefix('no ')}"
+    assert f"without {one.label.removeprefix('no ')}" == "without noise"
     assert "release without noise" in first.sentences[1][0]
     assert first.with_it == hundredths(one.best_attack.share)
     assert "at ε = 1" in first_of(table_record(5)).sentences[1][0]
