@@ -58,7 +58,8 @@ def answer(layout, question):
     truths |= {one.name: "flat" for one in layout.dimensions if one.total in TOTALS}
     truths.pop(grouped, None)
     asked = next((one for one in layout.dimensions if f"`{one.name}`" in question.subject), None)
-    if "total" in options and asked is not None and asked.shows_total:
+    is_unknown = asked is not None and asked.shows_total and asked.total not in TOTALS
+    if "total" in options and is_unknown:
         return "total", asked.total
     if "percent" in options and truths.get(options["percent"].partition("=")[0]) == "percent":
         return "percent", f"{options['percent'].partition('=')[0]}={layout.whole}"

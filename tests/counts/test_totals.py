@@ -93,3 +93,17 @@ def test_a_slip_that_no_groups_explain_is_refused(tmp_path):
 def test_a_hierarchy_that_is_not_understood(tmp_path, text):
     with pytest.raises(InputError, match="hierarchy"):
         Publication(hierarchy=[text]).understand([write(tmp_path, PARTLY)])
+
+
+def test_a_group_that_sums_show_settles_no_other(tmp_path):
+    """Xanti is Istrel and Berol; whether these hold the hidden labels is open, and decides."""
+    rows = [
+        *("K,Q,x", "K,P,17", "K,H,x", "K,E,30", "K,Xanti,70", "K,Berol,29", "K,Istrel,41"),
+        *("Y,Q,20", "Y,P,2", "Y,H,16", "Y,E,30", "Y,Xanti,68", "Y,Berol,18", "Y,Istrel,50"),
+        *("N,Q,x", "N,P,33", "N,H,36", "N,E,x", "N,Xanti,116", "N,Berol,69", "N,Istrel,47"),
+    ]
+    path = write(tmp_path, "\n".join(["u,v,count", *rows]) + "\n")
+    verdict, tables = conclude(path, 1)
+    assert verdict == "undeclared"
+    assert "`v`" in tables.unaccounted[0].subject
+    assert conclude(path, 1, total=["Xanti"])[0] == "exceeded"

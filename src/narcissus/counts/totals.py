@@ -598,12 +598,17 @@ class _LabelSums:
         are_in_row = len(places) == len(reads) and max(places) - min(places) < 2 * len(places)
         return read[1][0] < read[1][1] or are_in_row
 
-    def _may_be_sum(self, label: str) -> bool:
+    def _may_be_sum(self, label: str, labels: Sequence[str] | None = None) -> bool:
         """Return whether no row contradicts that a label is the sum of some others.
 
         The labels that are left must reach a printed total, which a group makes harder.
+
+        Parameters
+        ----------
+        label: the sum.
+        labels: among which its parts are; None: all that a printed total does not need.
         """
-        others = [other for other in self._loose if other != label]
+        others = [other for other in labels or self._loose if other != label]
         if label in self._parts or len(others) < 2 or self._is_category(label):
             return False
         more: list[LinearConstraint] = []
@@ -695,8 +700,8 @@ class _LabelSums:
     def questions(self, groups: Mapping[str, str]) -> Iterator[Unaccounted]:
         """Yield labels that hidden numbers leave open: a total or a part, a group or a part."""
         settled = {*groups, *groups.values()}
-        is_open = not settled and not self._has_margin() and self._has_hidden()
-        if is_open and any(map(self._may_be_sum, self.labels)):
+        is_open = not self._has_margin() and self._has_hidden()
+        if is_open and self._may_hold_more(groups):
             yield self._ask_for_total()
             return
         if self._weigh_margin(self.labels) >= log(ODDS):
@@ -715,6 +720,19 @@ class _LabelSums:
                 label = self._loose[0]  # too many to be tried
             if label is not None:
                 yield self._ask_for_sum(label)
+
+    def _may_hold_more(self, groups: Mapping[str, str]) -> bool:
+        """Return whether a label without known parts may be the sum of labels in no group.
+
+        Where a single label is in no group, it is the sum of all.
+        """
+        tops = [label for label in self.labels if label not in groups]
+        wholes = set(groups.values())
+        return len(tops) > 1 and any(
+            self._may_be_sum(label, [top for top in tops if top not in _wholes(label, groups)])
+            for label in self.labels
+            if label not in wholes
+        )
 
     def _partition(self) -> dict[str, str]:
         """Return a group for each label that is a part, if all labels may be groups and parts."""
