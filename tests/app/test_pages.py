@@ -180,7 +180,8 @@ def test_scores_of_models_go_from_a_file_to_the_record_of_the_command_line(
     assert ours.digest in page
     assert "Exceeded" in page
     (scored.root / "by-hand").mkdir()
-    shutil.copy(place / "digest.key", scored.root / "by-hand")
+    for name in ("digest.key", "narcissus.marks"):  # a key without its mark is a stranger's
+        shutil.copy(place / name, scored.root / "by-hand")
     monkeypatch.chdir(scored.root)
     assert narcissus("audit", "shadows.toml", "--out", "by-hand", "--quiet")[0] == 1
     assert load_audit(scored.root / "by-hand").record.digest == ours.digest
