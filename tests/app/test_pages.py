@@ -686,7 +686,7 @@ def test_no_file_of_a_run_stops_the_page(people, change):
         ("{}", "is not a record"),
         ("[" + "{}," * 2**19 + "{}]", "more than 65,536 values"),
         ('"' + "a" * 2**22 + '"', "bytes; at most"),
-        ("[" * 2**17, "nested too deeply"),
+        ("[" * 2**15, "nested too deeply"),
     ],
 )
 def test_a_record_that_cannot_be_read_is_shown_as_that(people, content, why):

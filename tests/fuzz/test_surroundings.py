@@ -91,7 +91,6 @@ WRITES = [
     "channel channel.csv --plot r.svg",
     "refine channel.csv channel.csv --out w.csv",
     "examples counting-query --out g.toml",
-    "plan --out p.html",
     "estimate --program echo --secrets a,b --yes",
     "reproduce 001 --figure 1 --out p",
 ]
@@ -130,7 +129,6 @@ ON_A_FULL_DISK = {
     "channel channel.csv --report r.html": "r.html",
     "channel channel.csv --plot r.svg": "r.svg",
     "examples counting-query --out g.toml": "g.toml",
-    "plan --out p.html": "p.html",
 }
 
 
