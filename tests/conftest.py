@@ -104,13 +104,13 @@ OLD_RECORDS = sorted(path.relative_to(RECORDS).as_posix() for path in RECORDS.gl
 
 @pytest.fixture
 def old_record():
-    """Give the path of a record of format 1: of the "first" code that wrote any, or the "last"."""
+    """Give the path of a record by its folder and name."""
     return lambda when, name: RECORDS / when / f"{name}.json"
 
 
 @pytest.fixture(params=OLD_RECORDS)
 def any_old_record(request):
-    """Give the path of each record of format 1 in turn."""
+    """Give the path of each record in turn."""
     return RECORDS / request.param
 
 
@@ -201,7 +201,7 @@ class Slow:
 def slow(study):
     """Give the function that writes a study of so many slow trials; each adds a dot to a file."""
     Path("slow.py").write_text(SLOW)
-    attacks = {"slow": {"kind": "slow:Slow"}, "ceiling": {}}
+    attacks = {"slow": {"name": "slow:Slow"}, "ceiling": {}}
     return lambda trials: study(attacks=attacks, run={"trials": trials})
 
 

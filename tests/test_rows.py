@@ -73,7 +73,9 @@ def test_where_nothing_can_be_proved_a_failure_is_not_shown():
 
 
 def test_nothing_is_concluded_where_nothing_can_be():
-    found = Findings((StudyCriterion(of="success", at_most=0.1),), (ATTACK,), None, void=True)
+    found = Findings(
+        (StudyCriterion(of="success", at_most=0.1),), (ATTACK,), None, undecided="not assessed"
+    )
     case = judge(found)
     assert (case.status, case.grade, case.assumptions) == ("not assessed", "not assessed", ())
 

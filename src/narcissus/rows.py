@@ -236,7 +236,6 @@ class Findings:
     confidence: float | None = None  # Of all limits together
     premises: tuple[str, ...] = ()  # What every sampled row assumes
     refuted: tuple[str, ...] = ()  # Contradictions that the kind found beside those of rows
-    void: bool = False  # Whether nothing can be concluded from the rows
     # Status of a kind that weighs for itself and leaves it open, whatever is accepted
     undecided: Status | None = None
     decided: tuple[str, ...] = ()  # Measures whose criteria are judged nevertheless
@@ -274,7 +273,6 @@ class JudgedCriterion:
     rows: tuple[StudyRow, ...]
     contradictions: tuple[str, ...]
     fails: Status  # Status where nothing is shown
-    void: bool = False
     undecided: Status | None = None
 
     @property
@@ -337,8 +335,6 @@ class JudgedCriterion:
             return self.undecided
         if most is None and least is None:
             return "contradicted" if self.contradictions else "no threshold"
-        if self.void:
-            return "not assessed"
         if most is not None and any(_low(row) > most for row in self.attacks):
             return "exceeded"
         if self.contradictions:
@@ -376,7 +372,7 @@ class JudgedCriterion:
         Exceeded or refuted by an attack, its surest one; met by the least bound. What is open is
         open most where an attack may gain most.
         """
-        if self.void or self.undecided == "not assessed":
+        if self.undecided == "not assessed":
             return None
         if self.measures:
             return self._deciding_measure()
@@ -557,7 +553,7 @@ def judge(
         clashes = _contradictions(findings, one, rows, quantity)
         refuted = (*findings.refuted, *clashes)
         left = None if one.of in findings.decided else findings.undecided
-        each.append(JudgedCriterion(one, rows, refuted, fails, findings.void, left))
+        each.append(JudgedCriterion(one, rows, refuted, fails, left))
     return StudyJudgement(findings, tuple(each))
 
 

@@ -143,7 +143,7 @@ class Mine:
 
 
 def test_own_attacks_and_priors_are_given_as_objects(frame, quick, tmp_path):
-    given = {"prior": {}, "mine": Mine(), "first": {"kind": Mine(best=False)}}
+    given = {"prior": {}, "mine": Mine(), "first": {"name": Mine(best=False)}}
     own = quick(attacks=given, folder=tmp_path)
     [one] = KIND.judged(own.record).settings
     shares = {name: attack.share for name, attack in one.attacks.items()}
@@ -178,7 +178,7 @@ def test_own_objects_are_played_by_worker_processes(quick):
         ({"groups": "jo"}, "no column `jo`"),
         ({"groups": object()}, "`groups` must be a list of names"),
         ({"attacks": ["posterio"]}, "posterio.*did you mean `posterior`"),
-        ({"prior": {"kind": "empirical", "parents": 3}}, "`(prior.)?parents`.*empirical"),
+        ({"prior": {"name": "empirical", "parents": 3}}, "`(prior.)?parents`.*empirical"),
         ({"k": None, "epsilon": None, "mechanism": [{"name": "rounding", "base": 5}]},
          "`mechanism` is one mechanism, got a list"),
         ({"mechanism": {"epsilon": 1.0}}, "give `mechanism` or `k`, not both"),
@@ -213,7 +213,7 @@ def test_code_by_name_needs_a_permission(quick, tmp_path, monkeypatch):
         "    def guess(self, view, *, rng):\n        return view.targets.prior.argmax(axis=1)\n"
     )
     Path("mine.py").write_text(text)
-    attacks = {"prior": {}, "mine": {"kind": "mine:Mine"}}
+    attacks = {"prior": {}, "mine": {"name": "mine:Mine"}}
     with pytest.raises(InputError, match="runs code of its own: mine:Mine"):
         quick(attacks=attacks)
     found = KIND.judged(quick(attacks=attacks, allow_code=True).record).settings[0].attacks

@@ -30,7 +30,10 @@ def test_repr_tells_the_verdict_and_the_figures_of_the_first_screen(sweep, quick
 
 def test_every_kind_tells_its_verdict_on_a_line_or_two(sweep, game):
     channel = narcissus.load_study(
-        {"kind": "channel", "channel": {"mechanism": "randomized-response:values=4,epsilon=1"}}
+        {
+            "kind": "channel",
+            "channel": {"mechanism": {"name": "randomized-response", "values": 4, "epsilon": 1}},
+        }
     )
     for audit in (sweep, game, narcissus.run(channel)):
         said = repr(audit)

@@ -52,7 +52,7 @@ def test_what_is_not_played_by_trials_has_no_engine(frame):
     channel = narcissus.load_study(
         {
             "kind": "channel",
-            "channel": {"mechanism": "randomized-response:values=3,epsilon=1"},
+            "channel": {"mechanism": {"name": "randomized-response", "values": 3, "epsilon": 1}},
         }
     )
     with pytest.raises(InputError, match="of the kind 'channel' are played on this machine"):

@@ -22,7 +22,12 @@ def closed():
 def channel():
     return narcissus.run(
         narcissus.load_study(
-            {"kind": "channel", "channel": {"mechanism": "randomized-response:values=4,epsilon=1"}}
+            {
+                "kind": "channel",
+                "channel": {
+                    "mechanism": {"name": "randomized-response", "values": 4, "epsilon": 1}
+                },
+            }
         )
     )
 

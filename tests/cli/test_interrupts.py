@@ -26,7 +26,7 @@ targets = 15
 k = 2
 epsilon = 2.0
 [attacks]
-mine = { kind = "mine:Mine" }
+mine = { name = "mine:Mine" }
 [run]
 trials = 8
 seed = 1

@@ -47,7 +47,7 @@ TABLE = {
     "title": "T",
     "data": {"path": "people.csv", "drop": ["income"], "bins": {"age": {"width": 2}}},
     "threat": {"unknown": ["ill"], "targets": 5, "at_least": 1},
-    "prior": {"kind": "bayesian-network", "parents": 1, "smoothing": 1.0},
+    "prior": {"name": "bayesian-network", "parents": 1, "smoothing": 1.0},
     "mechanism": {"k": 2, "epsilon": [1.0, float("inf")], "delta": 1e-5, "noise": "gaussian"},
     "attacks": {
         "prior": {}, "posterior": {"sweeps": 2}, "ceiling": {},
@@ -67,7 +67,10 @@ SEVERAL = {
 CHANNELS = [
     {"kind": "channel", "channel": {"file": "c.csv", "prior": "p.csv", "uses": 2},
      "threshold": {"beta_star": 0.5}},
-    {"kind": "channel", "channel": {"mechanism": "randomized-response:values=3,epsilon=1"}},
+    {
+        "kind": "channel",
+        "channel": {"mechanism": {"name": "randomized-response", "values": 3, "epsilon": 1}},
+    },
     {"kind": "channel", "channel": {"samples": "s.csv", "secret": "secret"}},
 ]  # fmt: skip
 EXTRACTION = {

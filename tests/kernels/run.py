@@ -38,7 +38,6 @@ TESTS = (
     "tests/papers",
     "tests/cli/test_records.py",
     "tests/study/test_record.py",
-    "tests/study/test_upgrade.py",
     "packages/narcissus-papers/tests/test_kept.py",
     "tests/channels/test_programs.py",
     "tests/bounds/test_threat.py",

@@ -88,7 +88,7 @@ def test_a_table(tmp_path):
 
 
 def test_noise_on_numbers_takes_a_prior(tmp_path):
-    text = '[channel]\nmechanism = "laplace:span=1,scale=1"\nprior = "p.csv"\n'
+    text = '[channel]\nmechanism = { name = "laplace", span = 1, scale = 1 }\nprior = "p.csv"\n'
     audit = play(tmp_path, text, p="1,0.4\n2,0.6\n")
     assert found(audit)["guessing_error"].value == pytest.approx(0.4)
     # the numbers change hands at 1/2 + ln(2/3)/2
@@ -107,15 +107,16 @@ def test_a_mechanism_and_its_threshold(tmp_path, limit, status):
     # Two outputs of randomized response over ten values.
     audit = play(
         tmp_path,
-        '[channel]\nmechanism = "randomized-response:values=10,epsilon=1"\nuses = 2\n'
-        f"[threshold]\nbeta_star = {limit}\n",
+        '[channel]\nmechanism = { name = "randomized-response", values = 10, epsilon = 1 }\n'
+        f"uses = 2\n[threshold]\nbeta_star = {limit}\n",
     )
     assert audit.status == status
 
 
 def test_a_mechanism_too_large_for_a_matrix(tmp_path):
     audit = play(
-        tmp_path, '[channel]\nmechanism = "randomized-response:values=1000000,epsilon=10"\n'
+        tmp_path,
+        '[channel]\nmechanism = { name = "randomized-response", values = 1000000, epsilon = 10 }\n',
     )
     assert found(audit)["beta_star"].value == pytest.approx(0.9784492, abs=5e-8)
     assert "pair" not in {row.of for row in audit.record.rows}
@@ -167,8 +168,8 @@ def test_a_secret_with_few_samples_is_refused_where_a_verdict_is_about_all(tmp_p
     [
         ('[channel]\nfile = "gone.csv"\n', "no such file"),
         ('[channel]\nfile = "c.csv"\nprior = "c.csv"\n', "prob|column"),
-        ('[channel]\nmechanism = "laplase:scale=1"\n', "did you mean `laplace`"),
-        ('[channel]\nmechanism = "laplace:scale=1"\nuses = 2\n', "continuous"),
+        ('[channel]\nmechanism = { name = "laplase", scale = 1 }\n', "did you mean `laplace`"),
+        ('[channel]\nmechanism = { name = "laplace", scale = 1 }\nuses = 2\n', "continuous"),
     ],
 )
 def test_files_and_mechanisms_that_do_not_fit_are_refused_before_any_work(tmp_path, text, words):
@@ -248,12 +249,18 @@ def test_rows_that_are_off_as_the_file_may_be_contradict_nothing(tmp_path, prior
     ("text", "words"),
     [
         ("[channel]\n", "exactly one of"),
-        ('[channel]\nfile = "c.csv"\nmechanism = "laplace:scale=1"\n', "exactly one of"),
+        (
+            '[channel]\nfile = "c.csv"\nmechanism = { name = "laplace", scale = 1 }\n',
+            "exactly one of",
+        ),
         ('[channel]\nfile = "c.csv"\nsecret = "x"\n', "only with samples"),
         ('[channel]\nsamples = "c.csv"\nuses = 2\n', "`uses` is not used with 'samples'"),
         ('[channel]\nsamples = "c.csv"\nprior = "c.csv"\n', "`prior` is not used"),
         ('[channel]\nsamples = "c.csv"\ntolerance = 1e-6\n', "only with file: leave"),
-        ('[channel]\nmechanism = "laplace:scale=1"\ntolerance = 1e-6\n', "only with file"),
+        (
+            '[channel]\nmechanism = { name = "laplace", scale = 1 }\ntolerance = 1e-6\n',
+            "only with file",
+        ),
         ('[channel]\nfile = "c.csv"\n[run]\nconfidence = 0.9\n', "is for samples"),
         ('[channel]\nfiel = "c.csv"\n', "did you mean `file`"),
         ('[channel]\nfile = "c.csv"\n[threshold]\nreason = "x"\n', "`bayes_risk` or both"),
@@ -487,7 +494,7 @@ def play_channel(folder, **channel):
 
 
 def test_an_exact_channel_has_measures_pairs_and_a_profile():
-    audit = play_channel(None, mechanism="randomized-response:values=4,epsilon=1")
+    audit = play_channel(None, mechanism={"name": "randomized-response", "values": 4, "epsilon": 1})
     frame = audit.to_frame()
     assert set(frame["grade"]) == {"proved"}
     measures = frame[frame["quantity"] == "measure"].set_index("name")["value"]

@@ -15,18 +15,13 @@ from narcissus.report import render_html
 from narcissus.report.envelope import page_of
 from narcissus.results import GRADES, Status
 from narcissus.rows import StudyCriterion, StudyRow
-from narcissus.study.earlier import FORMAT_1, FORMAT_2
-from narcissus.study.keyed import WITHHELD
 from narcissus.study.kinds import study_kind
 from narcissus.study.reading import read_record
 from narcissus.study.record import SCHEMA, digest_of
-from narcissus.study.shareable import shareable
 
 STUDY = Path(__file__).parents[1] / "study"
 KEPT = [
-    path
-    for folder in ("kept", "records/first", "records/last", "few_copies")
-    for path in sorted((STUDY / folder).glob("*.json"))
+    path for folder in ("kept", "records/last") for path in sorted((STUDY / folder).glob("*.json"))
 ]
 
 
@@ -58,11 +53,9 @@ def said(record, tmp_path):
     return read
 
 
-def test_an_earlier_record_becomes_one_of_rows(kept, record, tmp_path):
-    digests = record.provenance.digests
+def test_a_record_is_read_as_it_was_written(kept, record, tmp_path):
     assert record.schema_ == SCHEMA
-    earlier = (digests.get(FORMAT_1), digests.get(FORMAT_2), record.digest)
-    assert json.loads(kept.read_text())["digest"] in earlier
+    assert json.loads(kept.read_text()) == record.to_dict()
     (tmp_path / "record.json").write_text(record.to_json())
     assert read_record(tmp_path).to_dict() == record.to_dict()
 
@@ -72,8 +65,6 @@ def test_another_status_or_grade_is_refused(record, said):
     for status in set(get_args(Status)) - {record.status}:
         assert "status" in said(status=status)
     own = {record.grade, study_kind(record.kind).judged(record).grade}
-    if FORMAT_1 in record.provenance.digests:
-        own.add("not assessed")  # as some of format 1, which did not say it
     for grade in set(GRADES) - own:
         assert f"the grade is {grade!r}" in said(grade=grade)
 
@@ -93,7 +84,7 @@ def test_a_key_that_is_unknown_or_missing_is_refused(record, said):
     assert "detail.more" in said(detail={**found["detail"], "more": 1})
     assert "no criterion decides" in said(criteria=[])
     assert "results: Extra" in said(results=None)
-    assert "is no" in said(schema="narcissus/record/2")
+    assert "reads narcissus/record/1 alone" in said(schema="narcissus/record/2")
 
 
 def parts(value, path=()):
@@ -114,6 +105,7 @@ NAMES = {
     "estimators",
     "complexity",
     "endings",
+    "measures",
 }  # their keys are no keys of ours
 
 
@@ -157,16 +149,6 @@ def test_the_schema_of_its_kind_accepts_it_and_nothing_misspelt(record):
             jsonschema.validate(wrong, schema)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({**whole, "detail": {**whole["detail"], "more": 1}}, schema)
-
-
-def test_what_is_shown_keeps_no_earlier_digest(record):
-    try:
-        shown = shareable(record)
-    except InputError:  # groups of few real people
-        return
-    if study_kind(record.kind).is_of_people(record.study):
-        digests = shown.provenance.digests
-        assert {digests.get(FORMAT_1, WITHHELD), digests.get(FORMAT_2, WITHHELD)} == {WITHHELD}
 
 
 def test_without_one_of_its_rows_it_is_refused_or_has_a_page(record, said, tmp_path):

@@ -1,4 +1,4 @@
-"""Records of formats 1 and 2 beside what was drawn from them before records were rows."""
+"""Kept records beside the frames and pages that were drawn of them before."""
 
 import os
 import re
@@ -14,9 +14,7 @@ SHADOW = Path(__file__).parent / "shadow"
 STUDY = Path(__file__).parents[1] / "study"
 FOLDERS = {
     "records": STUDY / "kept",
-    "first": STUDY / "records" / "first",
     "last": STUDY / "records" / "last",
-    "few": STUDY / "few_copies",
 }
 TEXT = r"<StringDtype\(na_value=nan\)>|dtype\('O'\)"
 NAMES = sorted(path.stem for path in SHADOW.glob("*.csv"))

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from narcissus.kinds.table.kind import KIND
 from narcissus.study.reading import read_record
-from narcissus.study.record import Record, digest_of
+from narcissus.study.record import SCHEMA, Record, digest_of
+
+from .table_findings import findings_of
 
 SETTINGS = [(0.5, 0.545, 0.56), (1.0, 0.56, 0.585), (3.0, 0.615, 0.66), (10.0, 0.70, 0.80)]
 PRIOR = 0.53
@@ -84,6 +85,7 @@ def group(by, name, people, without, with_it, most):
             "baseline": without,
             "over_guess": share - without,
             "over_guess_low": share - without - 0.03,
+            "over_guess_high": min(share + 0.03, 1.0) - (without - 0.03),
             "people": 100,
         }
 
@@ -204,8 +206,6 @@ def setting(epsilon, posterior, ceiling, threshold=0.7):
             "reason": "Made up for a test.",
             "origin": "Nobody",
         },
-        "excesses": [],
-        "findings": [],
     }
 
 
@@ -217,7 +217,7 @@ def made_up(settings=5, *, status="met", threshold=0.7, edit=lambda rs: rs, **ch
         results = [setting(*SETTINGS[1], threshold=threshold)]
     results = edit(results) or results
     values = {
-        "schema": "narcissus/record/3",
+        "schema": SCHEMA,
         "kind": "table",
         "title": "Fair's survey of affairs: 3-way marginals",
         "status": status,
@@ -245,9 +245,9 @@ def made_up(settings=5, *, status="met", threshold=0.7, edit=lambda rs: rs, **ch
                 "within": {"religious": 1},
                 "at_least": None,
             },
-            "prior": {"kind": "bayesian-network", "parents": 2, "smoothing": 1.0, "score": "bic"},
+            "prior": {"name": "bayesian-network", "parents": 2, "smoothing": 1.0, "score": "bic"},
             "mechanism": {
-                "kind": "marginals",
+                "name": "marginals",
                 "k": 3,
                 "noise": "gaussian",
                 "epsilon": [0.5, 1.0, 3.0, 10.0, None],
@@ -255,7 +255,7 @@ def made_up(settings=5, *, status="met", threshold=0.7, edit=lambda rs: rs, **ch
                 "mu": None,
                 "scale": None,
             },
-            "attacks": {name: {"kind": None, "trials": None} for name in TITLES},
+            "attacks": {name: {"trials": None} for name in TITLES},
             "bounds": {"confidence": 0.95},
             "threshold": threshold
             and {"share": threshold, "reason": "Made up for a test.", "origin": "Nobody"},
@@ -290,7 +290,7 @@ def made_up(settings=5, *, status="met", threshold=0.7, edit=lambda rs: rs, **ch
         "digest": "",
         **changes,
     }
-    found = KIND.upgraded(results if len(results) > 1 else results[0], values["study"])
+    found = findings_of(results)
     rows = {"criteria": found.criteria, "rows": found.rows, "detail": found.detail}
     record = Record.model_validate({**values, **rows})
     return record.model_copy(update={"digest": digest_of(record.to_dict())})

@@ -36,9 +36,7 @@ from narcissus.study.registry import loaded
 
 STUDY = Path(__file__).parents[1] / "study"
 FILES = [
-    path
-    for folder in ("kept", "records/first", "records/last", "few_copies")
-    for path in sorted((STUDY / folder).glob("*.json"))
+    path for folder in ("kept", "records/last") for path in sorted((STUDY / folder).glob("*.json"))
 ]
 REFUTED = ("Refuted: that it rains (a says 1, b says 2).",)
 
@@ -100,6 +98,9 @@ def variants(record):
         yield "no threshold", found(held_to(own.criteria, None, None))
         yield "undeclared", found(rows=moved(own.rows, -1.0), detail=with_more(own.detail))
         return
+    if record.kind == "game":
+        alone = [r for r in own.rows if r.role in ("attack", "fresh") or r.of == "gap"]
+        yield "attacks alone", found(held_to(own.criteria, 1.0, None), rows=tuple(alone))
     for at_most, at_least in ((0.0, 1.0), (0.01, 0.99), (0.3, 0.7), (0.6, 0.45), (1.0, 0.0),
                               (None, None)):  # fmt: skip
         yield f"at most {at_most}", found(held_to(own.criteria, at_most, at_least))
@@ -110,7 +111,7 @@ def variants(record):
         yield "rates alone, undeclared", found(decide, detail=with_more(own.detail))
     yield "contradicted", replace(found(held_to(own.criteria, 1.0, 0.0)), refuted=REFUTED)
     yield "undeclared", found(held_to(own.criteria, 1.0, 0.0), detail=with_more(own.detail))
-    yield "void", replace(found(held_to(own.criteria, 0.3, 0.7)), void=True)
+    yield "void", replace(found(held_to(own.criteria, 0.3, 0.7)), undecided="not assessed")
     yield "left open", replace(own, undecided="too few trials")
     for compared in (MEMBERS, OUTSIDERS):
         if (detail := void_of(own.detail, compared)) is not None:

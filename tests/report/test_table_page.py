@@ -3,7 +3,6 @@
 import random
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -26,7 +25,6 @@ from narcissus.report.format import NO_BREAK, percent
 from narcissus.report.mapping import mapping_of
 from narcissus.report.page import Figure, Grid, Text
 from narcissus.report.text import page_text
-from narcissus.study.reading import read_record
 
 
 def settings_of(record):
@@ -385,9 +383,9 @@ def facts(record):
         ("threat", {"people": "rows"}, "Where they come from", "real rows of the table"),
         ("threat", {"within": None, "at_least": 2}, "A target counts as recovered when",
          "at least 2 of the unknown columns are right"),
-        ("prior", {"kind": None, "name": "empirical"}, "What the attacker knows beforehand",
+        ("prior", {"name": "empirical"}, "What the attacker knows beforehand",
          "the table's own rows"),
-        ("prior", {"kind": None, "name": "mine:Prior"}, "What the attacker knows beforehand",
+        ("prior", {"name": "mine:Prior"}, "What the attacker knows beforehand",
          "mine:Prior (the user's own)"),
         ("mechanism", {"epsilon": None, "mu": 0.5}, "Privacy level (mu)", "0.5"),
         ("mechanism", {"epsilon": None, "scale": [0, 12.5]}, "Noise scale", "no noise, 12.5"),
@@ -518,8 +516,7 @@ def texts(record):
 
 def table_records(every_record, single):
     found = [r for r in every_record.values() if r.kind == "table"]
-    folder = Path(__file__).parents[1] / "study" / "records" / "first"
-    return [*found, single(), read_record(folder / "table.json")]
+    return [*found, single()]
 
 
 def test_what_is_called_best_is_the_row_that_is_quoted(every_record, single):

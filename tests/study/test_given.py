@@ -100,7 +100,7 @@ def test_a_frame_that_is_changed_afterwards_changes_no_study():
 def test_a_name_without_its_object_says_so():
     with pytest.raises(InputError, match=r"`python:frame` stands for an object.*give it again"):
         narcissus.load_study({**PLAIN, "data": {"table": FRAME}})
-    attacks = {"mine": {"kind": "python:attacks.mine"}}
+    attacks = {"mine": {"name": "python:attacks.mine"}}
     with pytest.raises(InputError, match=r"`python:attacks\.mine` stands for an object"):
         narcissus.load_study({**PLAIN, "data": FOLK, "attacks": attacks})
 

@@ -60,7 +60,7 @@ PARTS = {
     "attack": '"released-row"\nrow = "all"',
     "extra": "",
 }
-SHELL = '"subprocess:getoutput"\noptions = { cmd = "touch ran" }'
+SHELL = '"subprocess:getoutput"\ncmd = "touch ran"'
 NESTED = {
     "parallel": {"mechanism": '"parallel"\nparts = [{ name = "subprocess:getoutput" }]'},
     "same image": {
@@ -90,11 +90,11 @@ def refused(narcissus, folder, path, *options, names=("subprocess:getoutput",)):
 
 @pytest.mark.parametrize("by_name", [False, True])
 def test_a_table_study_runs_nothing_unless_allowed(study, narcissus, tmp_path, by_name):
-    spec = {"options": {"cmd": "touch ran"}}
+    spec = {"cmd": "touch ran"}
     attacks = (
         {"subprocess:getoutput": spec}
         if by_name
-        else {"x": {**spec, "kind": "subprocess:getoutput"}}
+        else {"x": {**spec, "name": "subprocess:getoutput"}}
     )
     err = refused(narcissus, tmp_path, study(attacks=attacks))
     assert "--allow-code" in err
@@ -104,7 +104,7 @@ def test_a_table_study_runs_nothing_unless_allowed(study, narcissus, tmp_path, b
 
 def test_everything_that_would_run_is_named_at_once(study, narcissus, tmp_path):
     (tmp_path / "mine.py").write_text(TOUCH + ATTACK)
-    path = study(prior={"kind": "mine:prior"}, attacks={"a": {"kind": "mine:Mine"}})
+    path = study(prior={"name": "mine:prior"}, attacks={"a": {"name": "mine:Mine"}})
     refused(narcissus, tmp_path, path, names=("mine:Mine", "mine:prior"))
 
 
@@ -167,7 +167,7 @@ def test_own_code_does_not_decide_the_exit_code(narcissus, inside, study, code, 
         "in a trial": ATTACK.replace("return", f"{ends}\n        return", 1),
     }
     (inside / "mine.py").write_text(texts[when])
-    path = study(attacks={"a": {"kind": "mine:Mine"}})
+    path = study(attacks={"a": {"name": "mine:Mine"}})
     left, out, err = narcissus("audit", path, "--allow-code", "--workers", 1)
     assert (left, out) == (2, ""), err
     assert "exit" in err.lower()
@@ -201,7 +201,7 @@ def test_a_module_beside_the_study_replaces_no_installed_one(study, tmp_path):
         (tmp_path / f"{name}.py").write_text(TOUCH)
     (tmp_path / "mine.py").write_text("import numpy, json\nassert numpy.ones(1)\n" + ATTACK)
     before = list(sys.path)
-    path = study(attacks={"a": {"kind": "mine:Mine"}})
+    path = study(attacks={"a": {"name": "mine:Mine"}})
     narcissus.run(narcissus.load_study(path, allow_code=True))
     assert sys.path == before
     assert not (tmp_path / "ran").exists()
@@ -213,7 +213,7 @@ def test_the_record_lists_each_module_with_its_digest(study, tmp_path):
     (tmp_path / "unused.py").write_text(TOUCH)
     (tmp_path / "pack").mkdir()
     (tmp_path / "pack" / "deep.py").write_text("VALUE = 2\n")
-    path = study(attacks={"a": {"kind": "mine:Mine"}})
+    path = study(attacks={"a": {"name": "mine:Mine"}})
     for workers in (1, 2):
         audit = narcissus.run(narcissus.load_study(path, allow_code=True), workers=workers)
         listed = {
@@ -241,7 +241,7 @@ def test_what_runs_is_the_source_and_no_forged_bytecode(study, tmp_path):
     os.utime(evil, (10**9, 10**9))
     os.utime(good, (10**9, 10**9))
     py_compile.compile(str(evil), cfile=importlib.util.cache_from_source(str(good)))
-    narcissus.load_study(study(attacks={"a": {"kind": "mine:Mine"}}), allow_code=True)
+    narcissus.load_study(study(attacks={"a": {"name": "mine:Mine"}}), allow_code=True)
     assert not (tmp_path / "ran").exists()
 
 
@@ -249,7 +249,7 @@ def test_a_changed_module_is_read_again(study, tmp_path):
     found = []
     for number in range(2):
         (tmp_path / "mine.py").write_text(f"# {number}\n" + ATTACK)
-        loaded = narcissus.load_study(study(attacks={"a": {"kind": "mine:Mine"}}), allow_code=True)
+        loaded = narcissus.load_study(study(attacks={"a": {"name": "mine:Mine"}}), allow_code=True)
         found.append(loaded.code.digests["mine"])
     assert len(set(found)) == 2
 
@@ -258,7 +258,7 @@ def test_a_helper_is_named_with_the_way_to_import_it(study, tmp_path):
     (tmp_path / "mine.py").write_text("import helper\n" + ATTACK)
     (tmp_path / "helper.py").write_text(TOUCH)
     with pytest.raises(InputError, match=r"from \. import helper"):
-        narcissus.load_study(study(attacks={"a": {"kind": "mine:Mine"}}), allow_code=True)
+        narcissus.load_study(study(attacks={"a": {"name": "mine:Mine"}}), allow_code=True)
     assert not (tmp_path / "ran").exists()
 
 
@@ -301,7 +301,7 @@ def test_an_installed_part_of_a_game_is_played_in_worker_processes_too(inside, s
 
 def test_an_installed_part_is_run_only_where_its_package_declares_it(study, site):
     assert "parts-of-others" in {d.name for d in metadata.distributions()}
-    path = study(attacks={"a": {"kind": "parts_of_others:Mine"}})
+    path = study(attacks={"a": {"name": "parts_of_others:Mine"}})
     with pytest.raises(InputError, match="--allow-code"):
         narcissus.load_study(path)
     audit = narcissus.run(narcissus.load_study(path, allow_code=True))
@@ -310,13 +310,13 @@ def test_an_installed_part_is_run_only_where_its_package_declares_it(study, site
     assert digests["module parts_of_others"] == "sha256:" + hashlib.sha256(source).hexdigest()
     for name in ("parts_of_others:Hidden", "subprocess:getoutput"):
         with pytest.raises(InputError, match="declared by an installed package"):
-            narcissus.load_study(study(attacks={"a": {"kind": name}}), allow_code=True)
+            narcissus.load_study(study(attacks={"a": {"name": name}}), allow_code=True)
 
 
 def test_a_module_that_exits_when_it_is_imported_is_an_error(study, tmp_path):
     (tmp_path / "mine.py").write_text("raise SystemExit(0)\n")
     with pytest.raises(InputError, match="SystemExit"):
-        narcissus.load_study(study(attacks={"a": {"kind": "mine:Mine"}}), allow_code=True)
+        narcissus.load_study(study(attacks={"a": {"name": "mine:Mine"}}), allow_code=True)
 
 
 def program(*command):

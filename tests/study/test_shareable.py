@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from narcissus.errors import InputError
 from narcissus.study.keyed import WITHHELD
 from narcissus.study.reading import read_record
 from narcissus.study.record import digest_of, portable_digest_of
@@ -74,38 +73,6 @@ def test_a_column_that_is_called_like_a_folder_keeps_its_name(tmp_path, name):
     shown = shareable(changed(tmp_path, edit)).study
     assert shown["threat"]["unknown"] == shown["data"]["columns"] == [name]
     assert shown["data"]["read_as"] == {name: "text"}
-
-
-def test_an_early_record_with_groups_of_few_real_people_is_not_shown():
-    record = read_record(FOLDER / "records" / "first" / "table.json")
-    assert record.study["threat"]["people"] == "rows"
-    with pytest.raises(InputError, match=r"earlier version.*fewer than 10 real people"):
-        shareable(record)
-
-
-@pytest.mark.parametrize("kind", ["language-model", "image-model"])
-def test_an_early_record_with_groups_of_few_documents_is_not_shown(kind):
-    record = read_record(FOLDER / "few_copies" / f"{kind}.json")
-    assert record.detail.how_merged is None
-    with pytest.raises(
-        InputError, match=r"earlier version.*fewer than 10 real people or documents"
-    ):
-        shareable(record)
-
-
-def test_an_early_file_with_groups_of_few_people_is_not_shown():
-    record = read_record(FOLDER / "kept" / "synthetic.json")
-    [place] = [i for i, row in enumerate(record.rows) if row.at["group"] and row.of == "risk"][:1]
-    row = record.rows[place]
-    few = row.model_copy(update={"facts": {**row.facts, "control_people": 4}})
-    early = record.model_copy(
-        update={
-            "rows": (*record.rows[:place], few, *record.rows[place + 1 :]),
-            "detail": record.detail.model_copy(update={"merged": None}),
-        }
-    )
-    with pytest.raises(InputError, match=r"earlier version.*fewer than 10 real people"):
-        shareable(early)
 
 
 def test_drawn_people_may_be_in_small_groups():

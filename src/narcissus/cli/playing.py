@@ -219,7 +219,7 @@ def _show(audit: audits.Audit, folder: Path, run: Run) -> int:
         observer.start("writing the report", 0)
         audit.save(folder, restart=run.restart)
     with opened_folder(folder) as place:
-        was_signed = place.remove(SIGNATURE)  # of an earlier record
+        was_signed = place.remove(SIGNATURE)  # of the record before
     if was_signed and not run.quiet:
         click.echo(f"removed {folder / SIGNATURE}: it signed the record of before", err=True)
     if run.as_json:

@@ -303,13 +303,6 @@ def _figures_of(audit: audits.Audit) -> Callable[[str], bool]:
 
 def _require_of(written: Record, path: Path, study: studies.Study, file: Path) -> None:
     """Refuse a record that is not of the study, or that lacks how it was played."""
-    from narcissus.study.earlier import FORMAT_1, FORMAT_2
-
-    if {FORMAT_1, FORMAT_2} & written.provenance.digests.keys():
-        raise InputError(
-            f"{path} is a record of an earlier format, which does not hold all that is compared: "
-            "run the study again"
-        )
     if not written.provenance.entropy:
         raise InputError(
             f"{path} is a record as it may be shown: its seed is withheld, so that it cannot be "

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from copy import deepcopy
 from dataclasses import dataclass, field
-from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from narcissus.game.block import Arrays
 from narcissus.game.executor import Executor
@@ -36,19 +34,6 @@ WorkT = TypeVar("WorkT", bound="PreparedWork[Any]")
 
 Done = Mapping[str, Arrays]
 """What each task came to, by its key."""
-
-
-def read_earlier(model: type[ModelT], found: dict[str, Any]) -> ModelT:
-    """Read what a record of format 2 holds, without the keys that its kind no longer has."""
-    found = deepcopy(found)
-    try:
-        return model.model_validate(found, strict=False)
-    except ValidationError as error:
-        for one in error.errors(include_url=False):
-            if one["type"] == "extra_forbidden":
-                *path, key = one["loc"]
-                del reduce(lambda part, step: part[step], path, cast("Any", found))[key]
-        return model.model_validate(found, strict=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,10 +82,6 @@ class Kind(Generic[StudyT, WorkT]):
         """Turn what tasks came to into numbers: no status and no words."""
         raise NotImplementedError
 
-    def upgraded(self, results: Any, study: dict[str, Any]) -> Findings:
-        """Read results of format 2."""
-        raise NotImplementedError
-
     def cost(self, work: WorkT, options: RunOptions) -> tuple[float, str] | None:
         """Seconds of work, and what it is in words; None where it is asked while it is done."""
         return None
@@ -115,10 +96,6 @@ class Kind(Generic[StudyT, WorkT]):
     def premises(self, detail: Any) -> tuple[str, ...]:
         """Return what every sampled number assumes."""
         return ()
-
-    def void(self, detail: Any) -> bool:
-        """Whether nothing can be concluded, whatever was counted."""
-        return False
 
     def undecided(self, detail: Any) -> Status | None:
         """Status of what the kind weighs for itself, where that leaves it open."""
@@ -135,10 +112,6 @@ class Kind(Generic[StudyT, WorkT]):
     def to_show(self, detail: Any) -> Any:
         """Leave out what shows single records."""
         return detail
-
-    def sizes(self, case: StudyJudgement) -> Sequence[float]:
-        """Sizes of groups of real people that nobody merged, of records of earlier versions."""
-        return ()
 
     def check(self, study: StudyT, folder: Path, observer: Observer) -> None:
         self.prepare(study, folder, RunOptions(0, observer))
@@ -226,7 +199,6 @@ class Kind(Generic[StudyT, WorkT]):
             self.confidence(detail),
             self.premises(detail),
             self.refuted(detail),
-            self.void(detail),
             self.undecided(detail),
         )
 

@@ -460,7 +460,7 @@ def _answer(status: Status, unaccounted: Sequence[Unaccounted], glance: Glance) 
     asked = f"{glance.asked[0].lower()}{glance.asked[1:]}"
     asked = f"{asked}, {glance.accepted}" if glance.accepted else asked
     at = f",{where}" if where and glance.accepted else where
-    open_ = f"No attack is shown to exceed {asked}{at}, but one may exist."
+    open_ = f"No attack is shown to exceed {asked}{at}, but one may exist{why}."
     if glance.undecided and STATUS[status][1].startswith("Not"):
         return glance.undecided
     return {

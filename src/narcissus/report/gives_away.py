@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 
 from narcissus.report.about import RealFigure, shown
 from narcissus.report.page import Facts, Section, Text
-from narcissus.study.earlier import FORMAT_2
 from narcissus.study.keyed import WITHHELD, is_of_nobody, is_secret
 from narcissus.study.merging import SMALLER, MergedGroups
 from narcissus.study.record import Record
@@ -35,7 +34,7 @@ def figures_of(record: Record) -> list[RealFigure]:
     if not own:
         return []
     digests = record.provenance.digests
-    held = {n: one for n, one in digests.items() if not is_of_nobody(n) and n != FORMAT_2}
+    held = {n: one for n, one in digests.items() if not is_of_nobody(n)}
     if set(held.values()) <= {WITHHELD}:
         how = "Withheld: with them guesses could be tested."
     elif all(is_secret(digest) for digest in held.values()):
@@ -44,10 +43,10 @@ def figures_of(record: Record) -> list[RealFigure]:
             "are left out of what is made to be shown."
         )
     else:
-        how = "Plain, as in earlier versions: a reader who knows nearly all can test guesses."
+        how = "Plain: a reader who knows nearly all can test guesses."
     if held:
         own.append(RealFigure("Digests of " + ", ".join(held), how, ("provenance.digests.*",)))
-    seals = ("digest", "portable_digest", f"provenance.digests.{FORMAT_2}")
+    seals = ("digest", "portable_digest")
     if record.provenance.entropy:
         seeded = "With it, and all but a few records, guesses can be tried by playing again."
         own.append(RealFigure("The seed, and digests of the record", seeded, seals))
@@ -93,6 +92,4 @@ def merged_words(merged: MergedGroups, people: str = "people") -> str:
 
 
 def groups_of_people(merged: MergedGroups | None) -> str:
-    if merged is None:
-        return "No least size: the record is of an earlier version."
-    return merged_words(merged)
+    return "Groups are as small as they are." if merged is None else merged_words(merged)

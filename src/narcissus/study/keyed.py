@@ -79,8 +79,7 @@ def keyed(digest: str, key: bytes | None) -> str:
     """HMAC-SHA-256 of a digest (RFC 2104), or `WITHHELD` without a key.
 
     digest: as text, with or without the name of its function.
-    key: 32 bytes; None withholds the digest, an empty one leaves it plain, as the records of
-        earlier versions have it.
+    key: 32 bytes; None withholds the digest, an empty one leaves it plain.
     """
     if key is None:
         return WITHHELD

@@ -7,7 +7,7 @@ file ("table" where there is none).
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -120,13 +120,9 @@ class StudyKind(Protocol):
 
     def judge(self, findings: Findings) -> StudyJudgement: ...
 
-    def upgraded(self, results: Any, study: dict[str, Any]) -> Findings: ...
-
     def is_of_people(self, study: Mapping[str, Any]) -> bool: ...
 
     def to_show(self, detail: Any) -> Any: ...
-
-    def sizes(self, case: StudyJudgement) -> Sequence[float]: ...
 
 
 def study_kind(name: str) -> StudyKind:

@@ -12,11 +12,9 @@ from pydantic import ValidationError
 from narcissus._files import BadContentError, parsing, read_bytes
 from narcissus._json import read_json
 from narcissus.errors import InputError, NotDrawnError, raised_where
-from narcissus.results import Grade
-from narcissus.rows import StudyJudgement, StudyRow
-from narcissus.study.earlier import FORMAT_1, upgraded, with_rows
+from narcissus.rows import StudyJudgement
 from narcissus.study.kinds import KINDS, StudyKind, study_kind
-from narcissus.study.record import SCHEMA, VERSION, Record, digest_of, study_digest
+from narcissus.study.record import SCHEMA, Record, digest_of, study_digest
 from narcissus.study.registry import loaded
 
 _NOT_OF_A_KIND = (
@@ -51,35 +49,19 @@ def _of_rows(record: Record, kind: StudyKind) -> str:
         case = kind.judged(record)
     except _NOT_OF_A_KIND:
         return _OTHER_ROWS
-    own = case.findings.rows
-    is_alike = len(own) == len(record.rows) and all(map(_is_row, record.rows, own))
-    if case.findings.criteria != record.criteria or not is_alike:
+    if (case.findings.criteria, case.findings.rows) != (record.criteria, record.rows):
         return "some of its rows do not follow from the others"
     found = {
         "status": (record.status, case.status),
-        "grade": (_grade_now(record.grade, case.grade), case.grade),
+        "grade": (record.grade, case.grade),
         "assumptions": (tuple(record.assumptions), case.assumptions),
         "number of contradictions": (len(record.contradictions), len(case.contradictions)),
     }
-    if record.grade == "not assessed" and FORMAT_1 in record.provenance.digests:
-        del found["grade"], found["assumptions"]  # format 1 did not always say them
     for name, (said, own) in found.items():
         if said != own:
             return f"the {name} is {said!r}, and that of the rows {own!r}"
     _show(record, kind, case)
     return ""
-
-
-def _is_row(kept: StudyRow, own: StudyRow) -> bool:
-    """Return whether a row of a record is the one that follows from it."""
-    grade = _grade_now(kept.quantity.grade, own.quantity.grade)
-    quantity = kept.quantity.model_copy(update={"grade": grade})
-    return kept.model_copy(update={"quantity": quantity}) == own
-
-
-def _grade_now(kept: Grade, own: Grade) -> Grade:
-    """Return the grade of a record as it is now: counts were once called proved."""
-    return own if (kept, own) == ("proved", "counted") else kept
 
 
 def _show(record: Record, kind: StudyKind, case: StudyJudgement) -> None:
@@ -88,7 +70,6 @@ def _show(record: Record, kind: StudyKind, case: StudyJudgement) -> None:
     try:
         loaded("narcissus.report.text:page_text")(layout.page(record, case))
         loaded("narcissus.report.first_screen:first_screen")(record, case, layout.glance(case))
-        kind.sizes(case)
         layout.subject(record, case)
         layout.figures(record, case)
     except _NOT_OF_A_KIND as error:
@@ -122,12 +103,11 @@ def read_record(path: Path | str, *, largest: int = LARGEST) -> Record:
     """Read a record, the file or the folder it is in; check its schema, results and digest.
 
     The digest finds accidents. It is no signature: whoever can write a record can write another
-    one with a digest that fits. A record of format 1 is read as far as it goes: what it does not
-    hold is null, and named among what was not assessed.
+    one with a digest that fits. A record of another format is refused.
 
     largest: Most bytes; with `BYTES_A_VALUE`, it limits the memory that reading takes.
 
-    InputError: The file is missing or too large, is no record, is one of a later version or of an
+    InputError: The file is missing or too large, is no record, is one of another format or of an
         unknown kind, holds results that its kind does not have, or was changed after it was
         written.
     """
@@ -148,17 +128,13 @@ def read_record(path: Path | str, *, largest: int = LARGEST) -> Record:
                 f"{path} is not a record: it is no JSON ({error}); "
                 "`narcissus audit STUDY` writes one, as record.json in the results folder"
             ) from error
-        version = _version(path, data)
-        if version is not None and data.get("digest") != digest_of(data):
+        _require_format(path, data)
+        if data.get("digest") != digest_of(data):
             raise InputError(
                 f"{path} was changed after it was written (its digest does not match); "
                 "run the study again"
             )
         _require_kind(path, data)
-        if version in (1, 2):
-            # These dictionaries have no schema: whatever they lack is a fault of the file.
-            with parsing(path, "a record", LookupError, TypeError, AttributeError, ValueError):
-                data = with_rows(upgraded(data) if version == 1 else data)
         return _agreeing(path, _validated(path, data))
 
 
@@ -177,19 +153,17 @@ def _no_number(name: str) -> float:
     raise BadContentError(f"{name} is no number in JSON")
 
 
-def _version(path: Path, data: Any) -> int | None:
-    """Return the version of the format, None where none is said; refuse a later one."""
-    said = cast("dict[str, Any]", data).get("schema") if isinstance(data, dict) else None
-    found = re.fullmatch(r"narcissus/record/([1-9]\d{0,8})", said if isinstance(said, str) else "")
-    if found is None:
-        return None
-    version = int(found[1])
-    if version > VERSION:
+def _require_format(path: Path, data: Any) -> None:
+    """Refuse what is no JSON object of this format, the only one there is."""
+    found = cast("dict[str, Any]", data).get("schema") if isinstance(data, dict) else None
+    if found == SCHEMA:
+        return
+    if isinstance(found, str) and re.fullmatch(r"narcissus/record/[0-9]{1,9}", found):
         raise InputError(
-            f"{path} is a record of format {version}, written by a later version of Narcissus; "
-            f"this one reads up to {VERSION}: update it"
+            f"{path} is a record of the format {found}, and this version reads {SCHEMA} alone: "
+            "run the study again"
         )
-    return version
+    raise InputError(f"{path} is not a record ({SCHEMA}): .schema: {SCHEMA!r} is needed")
 
 
 def _validated(path: Path, data: Any) -> Record:

@@ -2,7 +2,7 @@
 
 A record is a JSON object with the same envelope for every kind of study. What was found is under
 ``rows``, what was accepted under ``criteria``, and what is no number under ``detail``, typed by the
-kind; kinds that have no rows yet have all under ``results``. It holds aggregates only, unless a
+kind. It holds aggregates only, unless a
 study asks for pictures. The digest covers everything else in it, to the last digit of every number;
 the portable digest what is the same on every machine. The last digits are not: libraries choose
 their routines by the processor and by how many threads there are, and those add in another order.
@@ -31,8 +31,7 @@ from narcissus.study.keyed import is_secret
 if TYPE_CHECKING:
     from narcissus.study.kinds import Outcome
 
-VERSION = 3
-SCHEMA = "narcissus/record/3"
+SCHEMA = "narcissus/record/1"
 
 
 class Remark(BaseModel):
@@ -66,7 +65,7 @@ class Record(BaseModel):
     """The envelope of every record."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    schema_: Literal["narcissus/record/3"] = Field(alias="schema")
+    schema_: Literal["narcissus/record/1"] = Field(alias="schema")
     kind: str
     title: str
     status: Status
@@ -89,7 +88,7 @@ class Record(BaseModel):
     portable_digest: str = Field(
         "",
         pattern=r"^(sha256:[0-9a-f]{64})?$",
-        description="Of what no processor changes, see `portable_digest_of`; left out if none.",
+        description="Of what no processor changes, see `portable_digest_of`.",
     )
     digest: str = Field("", pattern=r"^(sha256:[0-9a-f]{64})?$")
 
@@ -100,9 +99,7 @@ class Record(BaseModel):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain values that JSON can hold."""
-        # the first records have none
-        without = set[str]() if self.portable_digest else {"portable_digest"}
-        return self.model_dump(mode="json", by_alias=True, exclude=without)
+        return self.model_dump(mode="json", by_alias=True)
 
 
 def finite(value: Any) -> Any:

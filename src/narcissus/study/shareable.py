@@ -6,13 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any, cast
 
-from narcissus.errors import InputError
 from narcissus.study.keyed import WITHHELD, is_of_nobody
 from narcissus.study.kinds import study_kind
 from narcissus.study.record import Record, digest_of, portable_digest_of, study_digest
-
-FEW = 10
-"""Fewest people of a group that may be shown, of a record that does not say how many."""
 
 _NAMES = {"columns", "drop", "known", "linked", "read_as", "secret", "bins", "unknown", "within"}
 """Keys of a study that hold names of columns, which may begin like a folder."""
@@ -25,12 +21,9 @@ def shareable(record: Record) -> Record:
     Digests of data, the seed (with which a guess could be tried by playing the study again),
     pictures of training data, folders of the steward's machine. Numbers stay as they are. A record
     of which no number depends on real records stays whole.
-
-    InputError: It is of an earlier version and has groups of few real people.
     """
     if not depends_on_records(record):
         return record
-    _refuse_small_groups(record)
     kind = study_kind(record.kind)
     made = record.provenance
     study = cast("dict[str, Any]", without_folders(record.study))
@@ -72,15 +65,3 @@ def without_folders(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [without_folders(inner) for inner in cast("list[Any]", value)]
     return _FOLDERS.sub("", value) if isinstance(value, str) else value
-
-
-def _refuse_small_groups(record: Record) -> None:
-    """Refuse groups of real people that nobody merged, where they are certainly few."""
-    kind = study_kind(record.kind)
-    sizes = kind.sizes(kind.judged(record))
-    if any(0 < round(size, 6) < FEW for size in sizes):
-        raise InputError(
-            f"the record is of an earlier version and has groups of fewer than {FEW} real people "
-            "or documents, whose numbers would be about each of them: run the study again, which "
-            "merges them, or draw it for internal use (`narcissus report --internal`)"
-        )

@@ -245,12 +245,15 @@ def test_a_program_is_timed_where_its_limit_would_be_too_long(checked, monkeypat
 
 @pytest.fixture
 def record_of():
-    """Give the function that reads the kept record, with changes to what its file holds."""
+    """Give the function that reads the kept record, with changes to its detail."""
 
-    def read(edit=lambda results: None):
-        data = json.loads(KEPT.read_text())
-        edit(data["results"])
-        found = KIND.upgraded(data["results"], data["study"])
+    def read(edit=lambda detail: None, *, without=""):
+        record = read_record(KEPT)
+        said = record.detail.model_dump(mode="json")
+        edit(said)
+        detail = ProgramDetail.model_validate_json(json.dumps(said))
+        rows = [row for row in record.rows if row.name != without]
+        found = KIND.found(record.criteria, rows, detail)
         parts = {"criteria": found.criteria, "rows": found.rows, "detail": found.detail}
         return read_record(KEPT).model_copy(update=parts)
 
@@ -299,7 +302,7 @@ def test_a_quality_is_an_upper_estimate_and_is_rounded_up(record_of):
 
 
 def test_without_shadow_data_nothing_is_said_of_it(record_of, blocks):
-    page = page_of(record_of(lambda r: r.update(success_on_shadow=None)))
+    page = page_of(record_of(without="on shadow data"))
     assert page.verdict.numbers[2][1:] == (
         "\N{EM DASH}",
         "no shadow data was given",

@@ -123,17 +123,6 @@ def test_a_gain_is_seldom_seen_beyond_what_there_is(of, others, share, gain):
     assert alone > 0.05
 
 
-def test_a_record_of_before_is_read_by_its_own_rule():
-    """Its gains have a fact, the limit over fresh ones alone; 3 of 4 may come back by chance."""
-    [count, fresh, gain] = case_of(([], 3, 4, FRESH)).findings.rows
-    for ours, shown in ((3, 0.0), (30, 0.75 - 0.50012)):
-        row = count.model_copy(update={"facts": {"of": 4 * ours // 3, "recovered": ours}})
-        old = gain.model_copy(update={"facts": {"low": -9.0}})
-        found = list(with_gains([row, fresh, old], "recovered"))[2]
-        assert found.facts["low"] == 0.75 - 0.50012
-        assert (found.quantity.low, found.quantity.high) == (shown, 0.75 - 0.12345)
-
-
 def test_no_record_makes_reading_it_sum_without_end():
     """A forged number of documents: both sides are limited apart."""
     low, high = limits_of(10**14, 10**14, 0, 100, 0.95)

@@ -304,7 +304,7 @@ def test_a_decoy_stands_for_fresh_people_where_the_prior_may_be_wrong(ready):
 
 
 ATTACKS = {"prior": {}, "posterior": {}}
-ALL = {"threat": {"people": "all", "targets": None}, "prior": {"kind": "independent"}}
+ALL = {"threat": {"people": "all", "targets": None}, "prior": {"name": "independent"}}
 
 
 def audited(narcissus, path):

@@ -218,7 +218,7 @@ def test_a_decoy_tells_nothing_and_a_right_prior_passes(study):
     path = study(
         threat={"people": "rows"},
         mechanism={"epsilon": "=inf"},
-        attacks={"prior": {}, "posterior": {}, "copy": {"kind": "own:Copy"}},
+        attacks={"prior": {}, "posterior": {}, "copy": {"name": "own:Copy"}},
         run={"trials": 60},
     )
     experiment, trials = played(path, 60)
@@ -268,7 +268,7 @@ def test_who_ignores_the_release_gets_as_much_of_strangers_in_every_group(study,
     path = study(
         threat={"people": people},
         mechanism={"epsilon": "=inf"},
-        attacks={"prior": {}, "posterior": {}, "rare": {"kind": "own:Rare"}},
+        attacks={"prior": {}, "posterior": {}, "rare": {"name": "own:Rare"}},
         groups={"columns": ["ill"]},
         run={"trials": 300},
     )

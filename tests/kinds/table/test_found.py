@@ -80,9 +80,3 @@ def test_of_the_file_that_was_released_neither_digest_nor_folder_is_shown():
 
 def test_settings_with_one_label_are_told_apart():
     assert distinct_labels(["a", "b", "a"]) == ["a (1)", "b", "a (2)"]
-    old = json.loads(KEPT.read_text())
-    for one in old["results"]:
-        one["label"] = "same"
-    found = KIND.judge(KIND.upgraded(old["results"], old["study"]))
-    assert [one.label for one in found.settings] == ["same (1)", "same (2)"]
-    assert [one.best for one in found.settings] == [one["best"] for one in old["results"]]

@@ -29,7 +29,7 @@ from narcissus.study.reading import read_record
 from narcissus.tables import Table
 
 PLAY = {
-    "prior": {"kind": "independent"},
+    "prior": {"name": "independent"},
     "mechanism": {"k": 2, "epsilon": 0.05},
     "run": {"trials": 5, "seed": 2},
 }
@@ -110,7 +110,7 @@ def test_a_refuted_prior_voids_every_mode(study, narcissus, people):
     parity()
     targets = None if people == "all" else 60
     threat = {"unknown": ["secret"], "people": people, "targets": targets}
-    prior = {"kind": "bayesian-network", "parents": 2}
+    prior = {"name": "bayesian-network", "parents": 2}
     path = study(**{**PLAY, "prior": prior}, threat=threat, threshold={"share": 0.65})
     code, record, one = audited(narcissus, path)
     assert (code, record["status"]) == (3, "contradicted")
@@ -138,7 +138,7 @@ def test_the_prior_that_is_named_decides(study, narcissus):
 @pytest.fixture
 def drawn(ready):
     """Give a function that gives an experiment about people who are drawn from its prior."""
-    experiment = ready(threat={"people": "rows", "targets": 10}, prior={"kind": "independent"})
+    experiment = ready(threat={"people": "rows", "targets": 10}, prior={"name": "independent"})
 
     def make(seed, rows=60, **changes):
         old = experiment.table

@@ -48,7 +48,7 @@ def correlated(rows=1500):
 ROWS = {
     "data": {"path": "people.csv"},
     "threat": {"unknown": ["secret"], "people": "rows", "targets": 50},
-    "prior": {"kind": "independent"},
+    "prior": {"name": "independent"},
     "mechanism": {"k": 2, "epsilon": 0.1},
     "run": {"trials": 30, "seed": 2},
 }
@@ -62,7 +62,7 @@ def test_a_wrong_prior_is_the_verdict(study, narcissus, threshold, own):
     Path("mine.py").write_text(COPY)
     attacks = {"prior": {}, "posterior": {}, "ceiling": {}}
     if own:
-        attacks["own"] = {"kind": "mine:Correlation"}
+        attacks["own"] = {"name": "mine:Correlation"}
     path = study(**ROWS, attacks=attacks, **({} if threshold is None else {"threshold": threshold}))
     code, out, _ = narcissus("audit", path, "--json", "--quiet", "--allow-code")
     record = json.loads(out)
@@ -480,7 +480,7 @@ def test_an_attack_that_ignores_the_release_gains_nothing_in_any_group(study, na
     Path("people.csv").write_text("\n".join(lines) + "\n")
     path = study(
         threat={"unknown": ["secret"], "people": "rows", "targets": 40},
-        prior={"kind": "independent"},
+        prior={"name": "independent"},
         mechanism={"epsilon": 0.1},
         attacks={"prior": {}},
         groups={"columns": ["k"]},

@@ -80,13 +80,13 @@ VARIANTS = {
     },
     "gibbs, rap, groups": {
         "attacks": {
-            "g": {"kind": "posterior", "method": "gibbs", "sweeps": 16},
+            "g": {"name": "gibbs", "sweeps": 16},
             "rap": {"steps": 10, "trials": 2}, "ceiling": {},
         },
         "groups": {"columns": ["sex"]},
     },
-    "independent": {"prior": {"kind": "independent"}},
-    "empirical": {"prior": {"kind": "empirical"}},
+    "independent": {"prior": {"name": "independent"}},
+    "empirical": {"prior": {"name": "empirical"}},
     "k is all columns": {"mechanism": {"k": 6}},
     "k is one": {"mechanism": {"k": 1}},
     "huge epsilon, tiny delta": {"mechanism": {"epsilon": [1e-3, 500], "delta": 1e-12}},
@@ -177,7 +177,7 @@ def test_a_bad_attack_limits_nobody_else(study):
     Path("mine.py").write_text(BAD_ATTACK)
     [alone], [with_all] = (
         settings_of(play(path).record)
-        for path in (study(attacks={"rarest": {"kind": "mine:Rarest"}}), study())
+        for path in (study(attacks={"rarest": {"name": "mine:Rarest"}}), study())
     )
     assert [b.row for b in alone.bounds] == [b.row for b in with_all.bounds]
     best = max(bound.at_most for bound in alone.bounds if not bound.is_share)
@@ -231,7 +231,7 @@ class Prior:
 
 def own(study, answer, **changes):
     Path("own.py").write_text(OWN)
-    spec = {"kind": "own:Own", "options": {"answer": answer}}
+    spec = {"name": "own:Own", "answer": answer}
     return study(attacks={"posterior": {}, "own": spec, "ceiling": {}}, **changes)
 
 
@@ -280,7 +280,7 @@ def test_a_prior_of_ones_own(study):
     Path("own.py").write_text(PRIOR)
     mine, ours = (
         [one.distribution for one in play(path).record.detail.settings[0].attacks]
-        for path in (study(prior={"kind": "own:Prior"}), study(prior={"kind": "independent"}))
+        for path in (study(prior={"name": "own:Prior"}), study(prior={"name": "independent"}))
     )
     assert mine == ours
 

@@ -62,21 +62,21 @@ NUMBER = 3
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"attacks": {"a": {"kind": "own:Told"}}}, ["`a`", "informed"]),
+        ({"attacks": {"a": {"name": "own:Told"}}}, ["`a`", "informed"]),
         (
             {"attacks": {"nearest": {}}},
             ["such as prior, posterior, stack (`narcissus schema parts table-attack`"],
         ),
-        ({"attacks": {"a": {"kind": "own:NoGuess"}}}, ["`a`", "`guess`"]),
-        ({"attacks": {"a": {"kind": "own:Owm"}}}, ["`Own`"]),
+        ({"attacks": {"a": {"name": "own:NoGuess"}}}, ["`a`", "`guess`"]),
+        ({"attacks": {"a": {"name": "own:Owm"}}}, ["`Own`"]),
         (
-            {"attacks": {"a": {"kind": "own:Own", "options": {"x": 1}}}},
+            {"attacks": {"a": {"name": "own:Own", "x": 1}}},
             ["`attacks.a.x`", "the options answer"],
         ),
-        ({"prior": {"kind": "own:Unnormalised"}}, ["sum to 1", "2"]),
-        ({"prior": {"kind": "own:OtherSizes"}}, ["own:OtherSizes", "values"]),
-        ({"prior": {"kind": "own:failing"}}, ["own:failing", "no such thing", "own.py, line"]),
-        ({"prior": {"kind": "own:NUMBER"}}, ["own", "NUMBER"]),
+        ({"prior": {"name": "own:Unnormalised"}}, ["sum to 1", "2"]),
+        ({"prior": {"name": "own:OtherSizes"}}, ["own:OtherSizes", "values"]),
+        ({"prior": {"name": "own:failing"}}, ["own:failing", "no such thing", "own.py, line"]),
+        ({"prior": {"name": "own:NUMBER"}}, ["own", "NUMBER"]),
     ],
 )
 def test_ones_own_classes_are_checked_before_the_work(study, narcissus, changes, says):

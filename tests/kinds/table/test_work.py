@@ -122,7 +122,7 @@ class Mine:
 def test_a_trial_that_does_not_end_is_not_waited_for(study, narcissus, monkeypatch):
     monkeypatch.setattr("narcissus.study.work.PATIENCE", 12.0)
     Path("mine.py").write_text(SLEEPS)
-    path = study(attacks={"mine": {"kind": "mine:Mine"}})
+    path = study(attacks={"mine": {"name": "mine:Mine"}})
     begun = time.monotonic()
     code, out, err = narcissus("audit", path, "--quiet", "--allow-code")
     assert time.monotonic() - begun < 60
@@ -139,7 +139,7 @@ def test_own_code_is_timed_where_it_can_be_ended(study, narcissus, monkeypatch):
         SLEEPS.replace("time.sleep(3600)", "return rng.integers(0, 2, view.targets.people)")
     )
     monkeypatch.setattr("narcissus.cli.playing.HOURS", 1e-9)
-    path = study(attacks={"mine": {"kind": "mine:Mine"}})
+    path = study(attacks={"mine": {"name": "mine:Mine"}})
     code, _, err = narcissus("audit", path, "--quiet", "--allow-code")
     assert code == 2
     found = re.search(r"6 trials of (\S+) s each, in 1 processes", err)

@@ -26,7 +26,7 @@ SWEEP = {"epsilon": [1, "=inf"]}
 def test_workers_do_not_change_a_digit(two, study, play):
     path = study(mechanism=SWEEP, attacks={
         "prior": {}, "posterior": {}, "ceiling": {}, "rap": {"steps": 20, "trials": 2},
-        "gibbs": {"kind": "posterior", "method": "gibbs", "sweeps": 8},
+        "gibbs": {"name": "gibbs", "sweeps": 8},
     })  # fmt: skip
     one, hears = play(path, workers=1)
     both, _ = play(path, engine=two)

@@ -24,7 +24,6 @@ from narcissus.findings import Finding, contradictions
 from narcissus.kinds.engine import Done, Kind, PreparedWork
 from narcissus.results import Estimate, Grade, NotAssessed
 from narcissus.rows import Fact, Findings, Level, Quantity, Share, StudyCriterion, StudyRow
-from narcissus.study import earlier
 from narcissus.study.kinds import RunOptions
 from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part
@@ -126,8 +125,6 @@ class ChannelStudy(FileSection):
     channel: ChannelSpec
     threshold: ChannelThreshold | None = None
     run: ChannelRun = ChannelRun()
-
-    _earlier = model_validator(mode="before")(earlier.translated(earlier.channel))
 
     @model_validator(mode="after")
     def _run_of_samples(self) -> ChannelStudy:
@@ -267,28 +264,6 @@ class ChannelKind(Kind[ChannelStudy, ChannelWork]):
     def is_of_people(self, study: Mapping[str, Any]) -> bool:
         return study["channel"].get("samples") is not None
 
-    def upgraded(self, results: Any, study: dict[str, Any]) -> Findings:
-        kept = {k: v for k, v in results.items() if k in ChannelDetail.model_fields}
-        if results["source"] == "samples":
-            found = results["estimated"]
-            rows = list(_looks(found["history"], found["guessing_error"], found))
-            kept |= {k: v for k, v in found.items() if k in ChannelDetail.model_fields}
-        else:
-            pairs, profile = results["pairwise"], results["profile"]
-            exact = {k: v for k, v in results["exact"].items() if k not in ("pair", "secrets")}
-            rows = list(_measures(exact))
-            if pairs is not None:
-                kept["shown"] = pairs["secrets"]
-                rows += _pairs(pairs["secrets"], pairs["values"])
-            if profile is not None:
-                rows += _profile_rows(profile["epsilon"], profile["delta"])
-        threshold = study.get("threshold") or {}
-        detail = ChannelDetail.model_validate(
-            {**kept, "pair": tuple(kept["pair"]), "shown": tuple(kept.get("shown", ()))}
-        )
-        criteria = _criteria(rows, {key: threshold.get(key) for key in LIMITED})
-        return self.found(criteria, tuple(rows), detail)
-
 
 KIND = ChannelKind()
 
@@ -402,7 +377,7 @@ def _row(
 
 def _measures(found: Mapping[str, Any]) -> Iterator[StudyRow]:
     """Yield all measures of a channel that is known exactly, for one prior."""
-    if found["epsilon_ldp"] is None:  # nor does a record of format 2 hold infinity
+    if found["epsilon_ldp"] is None:  # no dictionary for JSON holds infinity
         found = {**found, "epsilon_ldp": math.inf}
     by = {"implied_bayes_risk": {"by": found["implied_by"]}}
     for name, value in found.items():

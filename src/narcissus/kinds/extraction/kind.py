@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator
 
 from narcissus._files import file_digest, read_bytes, write_atomically
 from narcissus._random import child
@@ -16,10 +16,9 @@ from narcissus.extraction.assess import assess_extraction
 from narcissus.extraction.evidence import MARGIN
 from narcissus.extraction.files import DataSet, check_release
 from narcissus.extraction.sandbox import Limits, check_source, readable_paths
-from narcissus.kinds.engine import Done, Kind, PreparedWork, read_earlier
+from narcissus.kinds.engine import Done, Kind, PreparedWork
 from narcissus.kinds.extraction.program import (
     ProgramDetail,
-    earlier_program,
     program_not_assessed,
     require_room,
     success_rows,
@@ -28,7 +27,6 @@ from narcissus.kinds.extraction.program import (
 from narcissus.observer import Observer
 from narcissus.results import Status
 from narcissus.rows import Findings, StudyCriterion
-from narcissus.study import earlier
 from narcissus.study.kinds import RunOptions
 from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part
@@ -94,7 +92,11 @@ class ExtractionStudy(FileSection):
     threshold: ExtractionThreshold | None = None
     run: ExtractionRun = ExtractionRun()  # pyright: ignore[reportCallIssue] (has defaults)
 
-    _earlier = model_validator(mode="before")(earlier.translated(earlier.extraction))
+    @field_validator("relation", mode="before")
+    @classmethod
+    def _by_name(cls, relation: Any) -> Any:
+        """Take the name alone of a relation without options."""
+        return {"name": relation} if isinstance(relation, str) else relation
 
 
 STAND_INS = 2  # an empty release, and the release with its bytes shuffled
@@ -185,11 +187,6 @@ class ExtractionKind(Kind[ExtractionStudy, ExtractionWork]):
 
     def is_of_people(self, study: Any) -> bool:
         return True
-
-    def upgraded(self, results: Any, study: dict[str, Any]) -> Findings:
-        detail = read_earlier(ProgramDetail, earlier_program(results))
-        most = (study.get("threshold") or {}).get("quality")
-        return self.found(_criteria(most), success_rows(results), detail)
 
 
 KIND = ExtractionKind()

@@ -18,7 +18,6 @@ from narcissus.errors import TooLargeError
 from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.relations import OutputRelation
 from narcissus.extraction.sandbox import Limits, run_program
-from narcissus.kinds.engine import read_earlier
 from narcissus.results import Estimate, Grade, NotAssessed
 from narcissus.rows import Count, Fact, Positive, Quantity, Share, StudyRow
 from narcissus.study.kinds import RunOptions
@@ -120,17 +119,10 @@ class ProgramDetail(Fact):
 
 
 def success_rows(found: Mapping[str, Any]) -> list[StudyRow]:
-    """Return the shares of runs that count: with the release, with stand-ins, on shadow data.
-
-    found: what evidence holds, or results of format 2.
-    """
+    """Return the shares of runs that count: with the release, with stand-ins, on shadow data."""
     shares = {WITH: found["success"], **found["stand_ins"], ON_SHADOW: found["success_on_shadow"]}
     quantities = {
-        name: Quantity.of(one)
-        if isinstance(one, Estimate)
-        else read_earlier(Quantity, {"grade": "sampled", **one})
-        for name, one in shares.items()
-        if one is not None and not isinstance(one, NotAssessed)
+        name: Quantity.of(one) for name, one in shares.items() if isinstance(one, Estimate)
     }
     without = max(quantities[name].value or 0.0 for name in found["stand_ins"])
     return [
@@ -139,14 +131,6 @@ def success_rows(found: Mapping[str, Any]) -> list[StudyRow]:
         else StudyRow(role="fresh", of="success", name=name, quantity=one)
         for name, one in quantities.items()
     ]
-
-
-def earlier_program(results: dict[str, Any]) -> dict[str, Any]:
-    """Return what records of formats 1 and 2 hold of a program, as the detail holds it."""
-    walls = results["isolation"]
-    checks = [(one["attempt"], one["outcome"]) for one in walls["checks"]]
-    isolation = {**walls, "checks": checks}
-    return {"verdict_grade": "not assessed", **results, "isolation": isolation}
 
 
 def with_derived(rows: Sequence[StudyRow], detail: ProgramDetail) -> Iterator[StudyRow]:

@@ -42,7 +42,6 @@ from narcissus.kinds.game.numbers import (
     of_class,
     others,
     proof_row,
-    upgraded,
 )
 from narcissus.kinds.game.schema import (
     Assume,
@@ -332,10 +331,6 @@ class GameKind(Kind[GameStudy, GameWork]):
             remedy = "add an [[attack]] that works, or make the world smaller"
             left.append(NotAssessed("the statement", why, remedy))
         return found
-
-    def upgraded(self, results: Any, study: dict[str, Any]) -> Findings:
-        criterion, rows, detail = upgraded(results, study)
-        return self.found((criterion,), rows, detail)
 
     def judge(self, findings: Findings) -> GameJudgement:
         return GameJudgement(findings, ())

@@ -1,8 +1,7 @@
-"""The rows of a game: what is exact, what is proved, what was played; and those of format 2."""
+"""The rows of a game: what is exact, what is proved, and what was played."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,9 +13,6 @@ from narcissus.game import Attacked
 from narcissus.kinds.game.judgement import (
     EVERYBODY,
     GAP,
-    CoverDetail,
-    GameDetail,
-    GameStatement,
     grade_of,
 )
 from narcissus.kinds.game.schema import Assume
@@ -25,7 +21,6 @@ from narcissus.profiles.nearby import NearPriors
 from narcissus.profiles.write_out import ROUNDING
 from narcissus.results import Bound, Grade
 from narcissus.rows import Quantity, Role, StudyCriterion, StudyRow
-from narcissus.study.registry import STATEMENT, loaded
 from narcissus.success.statements import (
     SAME,
     FixedBaseline,
@@ -256,76 +251,3 @@ def curve_of(statement: Any, attackers: Sequence[Attacked]) -> list[tuple[float,
         ]
         points.append((float(w), max(shares), float(statement.baseline(float(w)))))
     return points
-
-
-def upgraded(results: Any, study: Any) -> tuple[StudyCriterion, list[StudyRow], GameDetail]:
-    """Read results of formats 1 and 2; what the first did not hold is left out."""
-    said, exact, played = results["statement"], results["exact"], results["attackers"]
-    epsilon, delta = said.get("epsilon"), said.get("delta")
-    rows: list[StudyRow] = []
-    for one in played:
-        won, lost, gap = [
-            one.get(key) and Quantity(**{k: one[key][k] for k in _QUANTITY})
-            for key in ("success", "baseline", "gap")
-        ]
-        counts = {key: one.get(key) for key in ("failed", "attempts")}
-        rows += attacked(one["name"], won, lost, gap, epsilon, **counts)
-    rows += [] if exact is None else _exact_of(exact, study)
-    for one in results["proofs"]:
-        value, what = one["value"], one["quantity"]
-        limits = one.get("limits", "success" if what.startswith("success") else "delta")
-        id = one.get("id", "")  # before there were any, the record alone knows what was rounded
-        rounded = 1 if not id and one.get("sufficient") and value > delta else None
-        rows.append(proved(one["theorem"], value, one["assumptions"], id,
-            what=what, limits=limits, rounded=rounded))  # fmt: skip
-    rows += others(
-        study["statement"].get("best"), results["largest_epsilon_refuted"], results["confidence"],
-        [(one["w"], one["success"], one["baseline"]) for one in results["curve"]],
-        results["memorized_bits"],
-    )  # fmt: skip
-    cover = None if exact is None else exact.get("cover")
-    detail = {
-        "statement": {key: said.get(key) for key in GameStatement.model_fields},
-        **{key: results[key] for key in ("confidence", "trials", "decided", "remarks")},
-        **{key: results.get(key) or "" for key in ("decides", "member")},
-        "members": results.get("members", 1),
-        "attackers": [
-            {key: one[key] for key in ("name", "baseline_exact_per_attempt", "failures")}
-            | {
-                "transcripts": [
-                    talk | {"exchanges": [[x["question"], x["answer"]] for x in talk["exchanges"]]}
-                    for talk in one.get("transcripts") or ()
-                ]
-            }
-            for one in played
-        ],
-        "cover": cover and {key: cover[key] for key in CoverDetail.model_fields},
-    }
-    of = GAP if issubclass(loaded(STATEMENT[said["name"]]), Resilience) else "success"
-    limit = exact["limit"] if exact else epsilon if said["name"] == "threshold" else delta
-    criterion = StudyCriterion(of=of, at_most=limit)
-    return criterion, rows, GameDetail.model_validate_json(json.dumps(detail))
-
-
-_QUANTITY = ("value", "low", "high", "grade", "confidence", "trials", "why")
-
-
-def _exact_of(old: Any, study: Any) -> Iterator[StudyRow]:
-    best, given = old["best_attacker"], old.get("assumptions", ())
-    least = math.inf if old["least"] is None else old["least"]
-    enough = None if (study.get("family") or {}).get("kind") == "rates" else least
-    if old.get("cover") is not None:
-        enough = old["cover"]["at_most"]
-    return written(
-        (old.get("words", "").partition(": ")[0], least, enough),
-        (best["success"], best["baseline"]), best["at_epsilon"],
-        dict(zip(old["epsilon"], old["delta"], strict=True)),
-        old.get("grade", grade_of(given)) if "assumptions" in old else "not assessed",
-        given, old.get("rounding"),
-        facts={"member": old.get("member"), "fixed": old.get("best_fixed_guess")},
-        top={
-            **{key: old[key] for key in ("data_sets", "releases", "guesses")},
-            "largest": old.get("best_success"), "members": old.get("members", 1),
-            "member": best.get("member"),
-        },
-    )  # fmt: skip

@@ -15,7 +15,6 @@ from narcissus._validation import did_you_mean
 from narcissus.bounds.threat import Nearby
 from narcissus.errors import InputError
 from narcissus.game import Game
-from narcissus.study import earlier
 from narcissus.study.part_section import PartSection, refused
 from narcissus.study.parts import Part
 from narcissus.study.ranges import spread
@@ -457,8 +456,6 @@ class GameStudy(FileSection):
         default=None, alias="side-information"
     )
     statement: Annotated[Part, PartSection("statement")]
-
-    _earlier = model_validator(mode="before")(earlier.translated(earlier.game))
 
     @model_validator(mode="after")
     def _has_a_world(self) -> Self:

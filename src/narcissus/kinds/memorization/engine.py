@@ -13,14 +13,13 @@ from functools import cache, partial
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-import scipy
 from pydantic import BaseModel, Field
 
 from narcissus._version import __version__
 from narcissus.evidence import clopper_pearson, each_confidence
 from narcissus.evidence.intervals import TwoSamples
 from narcissus.extraction.sandbox import check_isolation
-from narcissus.kinds.engine import Kind, PreparedWork, read_earlier
+from narcissus.kinds.engine import Kind, PreparedWork
 from narcissus.membership.blind import FEWEST, BlindBaseline, blind_baseline
 from narcissus.membership.reported import PRECISION, is_void, without_claims
 from narcissus.results import Estimate, NotAssessed, Status
@@ -74,7 +73,7 @@ class MemorizedDetail(Fact):
 
     @property
     def how_merged(self) -> MergedGroups | None:
-        """Which groups of few were merged; None without groups, and in older records."""
+        """Which groups of few were merged; None without groups."""
         return None
 
 
@@ -173,7 +172,7 @@ def count_rows(
     what: str,
     name: str,
     counts: tuple[int, int],
-    beside: Mapping[str, Estimate | dict[str, Any] | None],
+    beside: Mapping[str, Estimate | None],
     at: Said | None = None,
     facts: Said | None = None,
 ) -> list[StudyRow]:
@@ -185,16 +184,11 @@ def count_rows(
     own: dict[str, Any] = {"name": name, "at": at or {}}
     facts = {"of": counts[1], "recovered": counts[0], **(facts or {})}
     share = Quantity(value=counts[0] / counts[1], grade="counted")
-    found = {about: as_quantity(one) for about, one in beside.items() if one is not None}
+    found = {about: Quantity.of(one) for about, one in beside.items() if one is not None}
     return [
         StudyRow(role="attack", of=what, quantity=share, facts=facts, **own),
         *(StudyRow(role="fresh", of=about, quantity=one, **own) for about, one in found.items()),
     ]
-
-
-def as_quantity(found: Estimate | dict[str, Any]) -> Quantity:
-    """Take what was estimated, or the same of a record of format 2."""
-    return Quantity.of(found) if isinstance(found, Estimate) else read_earlier(Quantity, found)
 
 
 def groups_of(case: StudyJudgement, counted: str) -> dict[str, list[Counted]]:
@@ -222,30 +216,17 @@ def asks_points(trained: Sized, fresh: Sized, *, by_chance: bool) -> bool:
     return not by_chance and len(fresh) > 0 and len(trained) + len(fresh) >= FEWEST
 
 
-EARLIER = StudyRow(
-    role="excess", of="gain", quantity=Quantity(value=0.0, grade="sampled"), facts={"low": 0.0}
-)
-"""Marks rows of a record that was made before the limits of gains let both sides vary."""
-
-
-def is_earlier(rows: Sequence[StudyRow]) -> bool:
-    return any(row.of == "gain" and "low" in row.facts for row in rows)
-
-
 def with_gains(
     rows: Sequence[StudyRow],
     counted: str,
     *,
     alone_may_be_gain: bool = False,
-    earlier: bool | None = None,
 ) -> Iterator[StudyRow]:
     """Yield rows, each group with the share, the baseline and the gain of its counts.
 
     alone_may_be_gain: whether a share without fresh ones beside it may be gain, to more trials.
-    earlier: whether gains are those of an earlier record; None: as `is_earlier` says.
     """
-    as_then = is_earlier(rows) if earlier is None else earlier
-    whole = partial(_whole, alone_may_be_gain=alone_may_be_gain, earlier=as_then)
+    whole = partial(_whole, alone_may_be_gain=alone_may_be_gain)
     group: list[StudyRow] = []
     for row in rows:
         if row.of == "gain":
@@ -260,37 +241,17 @@ def with_gains(
     yield from whole(group)
 
 
-def _earlier(ours: int, of: int, fresh: Quantity) -> tuple[Quantity, Said]:
-    """Return a gain over fresh ones alone; none is shown where Fisher's test accepts that."""
-    trials, share = fresh.trials or 1, ours / of
-    low, high = share - (fresh.high or 0.0), share - (fresh.low or 0.0)
-    found = Quantity(value=share - (fresh.value or 0.0), low=low, high=high, grade="sampled")
-    if low <= 0:
-        return found, {"low": low}
-    if of + trials > LARGE * 50:
-        raise ValueError("too many are compared")
-    together = ours + round((fresh.value or 0.0) * trials)
-    chance = scipy.stats.hypergeom.sf(ours - 1, of + trials, together, of)
-    shown = 0.0 if chance > 1 - (fresh.confidence or 0.0) else low
-    return found.model_copy(update={"low": shown}), {"low": low}
-
-
-def _whole(
-    group: Sequence[StudyRow], *, alone_may_be_gain: bool, earlier: bool
-) -> Iterator[StudyRow]:
+def _whole(group: Sequence[StudyRow], *, alone_may_be_gain: bool) -> Iterator[StudyRow]:
     if not group:
         return
     count, *beside = group
     ours, of = int(count.facts["recovered"]), int(count.facts["of"])
     fresh = next((row.quantity for row in beside if row.of == "fresh"), None)
     share = Quantity(value=ours / of, grade="counted")
-    facts: Said = {}
     if fresh is None and alone_may_be_gain:
         gain = Quantity(value=ours / of, low=-1.0, grade="sampled")
     elif fresh is None:
         gain = Quantity(value=None, grade="not assessed", why="no fresh one is like them")
-    elif earlier:
-        gain, facts = _earlier(ours, of, fresh)
     else:
         value, trials, level = fresh.value or 0.0, fresh.trials or 1, fresh.confidence or 0.95
         low, high = limits_of(ours, of, round(value * trials), trials, level)
@@ -298,9 +259,7 @@ def _whole(
     baseline = None if fresh is None else fresh.value
     yield count.model_copy(update={"quantity": share, "baseline": baseline})
     yield from beside
-    yield StudyRow(
-        role="excess", of="gain", name=count.name, at=count.at, quantity=gain, facts=facts
-    )
+    yield StudyRow(role="excess", of="gain", name=count.name, at=count.at, quantity=gain)
 
 
 def model_not_assessed(*, trains: bool) -> list[NotAssessed]:
@@ -327,8 +286,6 @@ class MemorizationKind(Kind[StudyT, WorkT]):
     trained: ClassVar[str] = "model"
     alone_may_be_gain: ClassVar[bool] = False
     """Whether a share without fresh ones beside it may be gain, to more trials."""
-    kept: ClassVar[Sequence[str]] = ()
-    """More facts of groups, of records of format 2."""
 
     def kept_batches(self, options: RunOptions) -> AbstractContextManager[TrialStore | None]:
         """Return the store of batches, whose keys say all that they depend on."""
@@ -377,28 +334,3 @@ class MemorizationKind(Kind[StudyT, WorkT]):
     def deciding(self, criteria: Criteria, rows: Sequence[StudyRow], detail: Any) -> Criteria:
         """Choose the criteria that decide."""
         return criteria
-
-    def upgraded(self, results: Any, study: dict[str, Any]) -> Findings:
-        rows: list[StudyRow] = [EARLIER]
-        attacks: list[dict[str, Any]] = results.get("attacks") or [{"name": "attempts", **results}]
-        for attack in attacks:
-            groups: list[dict[str, Any]] = attack.get("groups") or [attack]
-            for one in groups:
-                counts = one[self.counted], one.get("documents") or one["images"]
-                copies = [one["copies"], *(one.get("and_copies") or ())] if "copies" in one else []
-                at = of_copies(copies) if copies else {}
-                beside = {of: one[of] for of in BESIDE if "value" in (one.get(of) or ())}
-                facts = {k: one[k] for k in self.kept if one[k] is not None}
-                rows += count_rows(self.counted, attack["name"], counts, beside, at, facts)
-        rows += self.upgraded_rows(results)
-        criteria = self.criteria(results["most_gain"], results.get("most_quality"))
-        return self.found(criteria, rows, read_earlier(self.detail, results))
-
-    def upgraded_rows(self, results: Any) -> Iterator[StudyRow]:
-        """Yield what a record of format 2 holds beside groups."""
-        yield from ()
-
-    def sizes(self, case: StudyJudgement) -> Sequence[float]:
-        if case.detail.how_merged is not None:
-            return ()
-        return [one.total for own in groups_of(case, self.counted).values() for one in own[1:]]

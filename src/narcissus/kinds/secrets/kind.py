@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Self, cast
+from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
@@ -364,40 +364,6 @@ class SecretsKind(Kind[SecretsStudy, SecretsWork]):
             models=study.run.models, confidence=study.run.confidence, settings=settings
         )
         return self.found(criteria, tuple(rows), detail)
-
-    def upgraded(self, results: Any, study: dict[str, Any]) -> Findings:
-        criteria: list[StudyCriterion] = []
-        rows: list[StudyRow] = []
-        settings: list[SecretSettings] = []
-        for one in cast("list[dict[str, Any]]", results["settings"]):
-            epsilon = one["training"]["epsilon"]
-            at = {"prior": one["prior"], "epsilon": math.inf if epsilon is None else epsilon}
-            most = one["at_most"]
-            criteria.append(StudyCriterion(
-                of="success", label=one["label"], at=at, at_most=most, decides=one["decides"]
-            ))  # fmt: skip
-            rows.append(_guess(one["likeliest"], one["guess"], at))
-            for attack in one["attacks"]:
-                success = {k: v for k, v in attack["success"].items() if k in Quantity.model_fields}
-                rows += _attacked(
-                    attack["name"], Quantity(**success), attack["baseline"], attack["failed"],
-                    (attack["refuted_epsilon"], attack["refuted_mu"]), at,
-                )  # fmt: skip
-            if (bound := one["bound"]) is not None:
-                limit = Quantity(
-                    value=bound["value"], high=bound["value"], grade="proved",
-                    id=bound.get("id", ""), assumptions=tuple(bound["assumptions"]),
-                )  # fmt: skip
-                rows.append(StudyRow(
-                    role="bound", of="bound", name=bound["theorem"], quantity=limit, at=at
-                ))  # fmt: skip
-            settings.append(
-                SecretSettings(values=one["values"], training=Training(**one["training"]))
-            )
-        detail = SecretsDetail(
-            models=results["models"], confidence=results["confidence"], settings=tuple(settings)
-        )
-        return self.found(tuple(criteria), tuple(rows), detail)
 
 
 KIND = SecretsKind()

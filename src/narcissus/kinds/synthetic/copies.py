@@ -56,9 +56,8 @@ class CopiedDetail(Fact):
     standing: Count
     expected: Number
     most: Number = Field(description="Coincidences are no more, at the level of the claim.")
-    most_of_any_law: Number | None = Field(
-        default=None,
-        description="The same, whatever kinds of people the file prefers; null in older records.",
+    most_of_any_law: Number = Field(
+        description="The same, whatever kinds of people the file prefers."
     )
     decoys: Count = Field(description="Plausible people whom half of the data lacks.")
     decoys_standing: Count
@@ -75,8 +74,7 @@ class CopiedDetail(Fact):
 
     def is_beyond_any_law(self, at_most: float = 0.0) -> bool:
         """Whether no law of the file explains who stands in it, beyond an accepted share."""
-        any_law = self.unique if self.most_of_any_law is None else self.most_of_any_law
-        return self.standing - max(self.most, any_law) > at_most * max(1, self.unique)
+        return self.standing - max(self.most, self.most_of_any_law) > at_most * max(1, self.unique)
 
 
 class LinkedDetail(Fact):
@@ -99,8 +97,7 @@ class CopiesDetail(Fact):
     control: CopiedDetail | None = Field(description="Limits at level .999.")
     shared: CopiedDetail | None = Field(
         default=None,
-        description="People of the data who stand in the control, at level .999; null without a "
-        "control and in older records.",
+        description="People of the data who stand in the control, at level .999; null without one.",
     )
     sets: Count = Field(
         default=0, description="Sets of columns by which people were sought; 0: what is used."

@@ -38,7 +38,6 @@ from narcissus.rows import (
     Quantity,
     Share,
     StudyCriterion,
-    StudyJudgement,
     StudyRow,
     Unaccounted,
 )
@@ -47,7 +46,7 @@ from narcissus.study.merging import SMALLER, MergedGroups, merge_sides, numbered
 from narcissus.study.plugins import GIVEN, load_attribute
 from narcissus.study.toml import read_policy
 from narcissus.synthetic import Assessment, FileThreat, GivenFiles, Risk, assess_file, read_files
-from narcissus.synthetic.assess import ALIKE, BY_VALUE, RISKS, RiskName, Unlike
+from narcissus.synthetic.assess import ALIKE, RISKS, RiskName, Unlike
 from narcissus.synthetic.copies import COPIES
 from narcissus.synthetic.files import Source
 from narcissus.synthetic.traces import Traces, trace_of_all
@@ -97,7 +96,7 @@ class UnlikeControl(Fact):
     p_value: Share = Field(description="Two-sided, corrected for all values looked at.")
     is_shown: bool = Field(description="Whether that refutes that both are of one population.")
     together: ComparedTogether | None = Field(
-        default=None, description="All columns together; null in older records."
+        default=None, description="All columns together; null where they cannot be compared."
     )
 
     @classmethod
@@ -148,13 +147,11 @@ class SyntheticDetail(Fact):
     unlike: UnlikeControl | None = Field(description="Null without a control.")
     risks: tuple[RiskDetail, ...]
     merged: MergedGroups | None = Field(
-        default=None, description="Null where no groups are asked for, and in older records."
+        default=None, description="Null where no groups are asked for."
     )
-    copies: CopiesDetail | None = Field(
-        default=None, description="What stands in the file; null in older records."
-    )
+    copies: CopiesDetail = Field(description="What stands in the file.")
     measures: Mapping[str, FileMeasures] = Field(
-        default={}, description="Of the real and of the synthetic file; empty in older records."
+        description="Of the real and of the synthetic file."
     )
     unaccounted: tuple[Unaccounted, ...] = Field(
         default=(), description="Columns that could not be compared."
@@ -166,13 +163,12 @@ class SyntheticDetail(Fact):
     @property
     def can_tell(self) -> bool:
         """Whether there is a control of the same population, as far as is known."""
-        is_refuted = self.copies is not None and self.copies.refutes_control
-        return self.unlike is not None and not self.unlike.is_shown and not is_refuted
+        is_alike = self.unlike is not None and not self.unlike.is_shown
+        return is_alike and not self.copies.refutes_control
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
-        # earlier records do not tell a value alone apart
-        if {risk.risk for risk in self.risks} | {BY_VALUE} != set(RISKS):
+        if {risk.risk for risk in self.risks} != set(RISKS):
             raise ValueError(f"each risk must be there: {', '.join(RISKS)}")
         if (self.unlike is None) != (self.files.control == 0):
             raise ValueError("there is a control, and it was not compared with the real data")
@@ -378,13 +374,9 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
     def premises(self, detail: SyntheticDetail) -> tuple[str, ...]:
         return ASSUMPTIONS if detail.can_tell else ()
 
-    def void(self, detail: SyntheticDetail) -> bool:
-        """Without a control, copies decide; earlier records do not count them."""
-        return detail.copies is None and not detail.can_tell
-
     def refuted(self, detail: SyntheticDetail) -> tuple[str, ...]:
         """Return why the control is none, where that is shown."""
-        if detail.copies is not None and detail.copies.is_shared:
+        if detail.copies.is_shared:
             return (
                 f"The control is of people who are not in the data ({in_both(detail.copies)}).",
             )
@@ -406,45 +398,8 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
     def is_of_people(self, study: Mapping[str, Any]) -> bool:
         return True
 
-    def sizes(self, case: StudyJudgement) -> Sequence[float]:
-        if case.detail.merged is not None:
-            return ()
-        rows = [row for row in case.findings.select(of="risk") if row.at["group"]]
-        keys = ("people", "control_people")
-        return [float(row.facts[key]) for row in rows for key in keys if key in row.facts]
-
-    def upgraded(self, results: Any, study: dict[str, Any]) -> Findings:
-        kept = {k: v for k, v in results.items() if k in SyntheticDetail.model_fields}
-        risks = [
-            RiskDetail.model_validate({k: one[k] for k in RiskDetail.model_fields})
-            for one in results["risks"]
-        ]
-        detail = SyntheticDetail.model_validate({**kept, "risks": tuple(risks), "merged": _merged(
-            results.get("merged"))})  # fmt: skip
-        rows: list[StudyRow] = []
-        for own, one in zip(risks, results["risks"], strict=True):
-            at: Said = {"group": "", "attack": own.attack}
-            shares = detail.confidence, detail.claim_confidence
-            rows += _both(own.name, at, one["real"], one["control"], one["excess"], shares)
-            if (guess := one["guess"]) is not None:
-                rows += _guess(own.name, own.attack, guess, detail.confidence)
-            for group in one["groups"]:
-                label = f"{group['by']} {group['group']}"
-                shares = detail.confidence, detail.group_confidence
-                found = group["real"], group["control"], group["excess"]
-                rows += _both(own.name, {**at, "group": label}, *found, shares)
-        accepted = {one["risk"]: one["at_most"] for one in results["risks"]}
-        worst = results["risks"][0]["worst_group"]
-        return self.found(_criteria(rows, detail, accepted, worst), tuple(rows), detail)
-
 
 KIND = SyntheticKind()
-
-
-def _merged(found: dict[str, Any] | None) -> MergedGroups | None:
-    if found is None:
-        return None
-    return MergedGroups.model_validate({**found, "left_out": tuple(found["left_out"])})
 
 
 def _criteria(

@@ -133,7 +133,7 @@ class SyntheticLayout(Layout):
         """Describe the verdict in a short paragraph; it never says that a risk is met."""
         risks, unlike = about(case), case.detail.unlike
         detail: SyntheticDetail = case.detail
-        if detail.copies is not None and not detail.can_tell:
+        if not detail.can_tell:
             return _by_copies(case, detail.copies)
         if unlike is None:
             first = risks[0]
@@ -168,18 +168,18 @@ class SyntheticLayout(Layout):
 
     def assessed(self, case: StudyJudgement) -> list[str]:
         found = [f"{risk.name}, by {len(risk.detail.tried)} attacks" for risk in about(case)]
-        return [*(["what stands in the file, row by row"] if case.detail.copies else []), *found]
+        return ["what stands in the file, row by row", *found]
 
     def not_assessed(self, case: StudyJudgement) -> Iterator[NotAssessed]:
         detail: SyntheticDetail = case.detail
-        is_shared = detail.copies is not None and detail.copies.is_shared
+        is_shared = detail.copies.is_shared
         if detail.unlike is None:
             yield NotAssessed(
-                "what is due to the release" + (" beyond copies" if detail.copies else ""),
+                "what is due to the release beyond copies",
                 "there is no control, and the file was made from the people of the real data",
                 "set people aside at random before the file is made, and give them as the control",
             )
-        elif detail.copies is not None and detail.copies.refutes_control:
+        elif detail.copies.refutes_control:
             yield NotAssessed(
                 "what is due to the release beyond copies",
                 f"people of the control stand in the {'data' if is_shared else 'file'}, so the "
@@ -211,13 +211,12 @@ class SyntheticLayout(Layout):
             )
 
     def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any]:
-        """Return the verdict on each risk; an excess from which nothing follows is not assessed."""
+        """Return the verdict on each risk."""
         verdicts = {risk.name: risk.verdict for risk in about(case)}
         if (copied := _of_copies(case)) is not None:
             verdicts[COPIES] = copied.status
         verdict = "" if row.at["group"] else verdicts.get(row.name, "")
-        void = row.of == "excess" and case.findings.void
-        return {"verdict": verdict, **({"grade": "not assessed"} if void else {})}
+        return {"verdict": verdict}
 
     def glance(self, case: StudyJudgement) -> Glance:
         return _glance(case)
@@ -240,11 +239,7 @@ class SyntheticLayout(Layout):
             groups.append(_groups(case))
         return [
             Section("Who was asked about", [_people(record, detail)]),
-            *(
-                []
-                if detail.copies is None
-                else [Section("What stands in the file", list(_facts(case)))]
-            ),
+            Section("What stands in the file", list(_facts(case))),
             *(
                 Section(name[0].upper() + name[1:], list(_risk(case, name, record.grade)))
                 for name in RISKS
@@ -289,11 +284,7 @@ class SyntheticLayout(Layout):
                 (*VERDICT, *counted),
             ),
             RealFigure("Numbers of rows", "Of all files, exact.", ("detail.files*",)),
-            *(
-                []
-                if detail.copies is None
-                else [RealFigure("What stands in the file", "Exact counts.", ("detail.copies*",))]
-            ),
+            RealFigure("What stands in the file", "Exact counts.", ("detail.copies*",)),
             RealFigure(
                 "Names of columns and values", "As the files have them.", ("assessed*", "title")
             ),
@@ -346,11 +337,6 @@ STANDING = (
 SIMILAR = (
     "Rows that are near a person are a fact and no verdict: similarity says little about risk "
     "(The DCR Delusion, arXiv 2505.01524)."
-)
-_EARLIER = (  # of records that do not tell a value alone apart
-    "A predicate is read off the file: some columns have the values that exactly one of its rows "
-    "has. It singles a person out if it holds for them and for nobody in a crowd of other people. "
-    "The same predicates are tried on people of the control."
 )
 _BY_ONE_VALUE = (
     "No link between columns is shown: drop that column, or write it in groups, and audit again."
@@ -457,7 +443,7 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
     if is_beside := _is_beside(row):
         without = "Of the people of the control, {} stand in the file."
     none = ""
-    if detail.copies is not None and detail.copies.refutes_control:
+    if detail.copies.refutes_control:
         where = "data" if detail.copies.is_shared else "file"
         none = f"the control is none, since its people stand in the {where}"
     if copied.status == "exceeded" and _law_is_assumed(copied):
@@ -525,7 +511,7 @@ TOLD = 0.001
 
 def _no_control(detail: SyntheticDetail) -> str:
     """Say why the control is none."""
-    if detail.copies is not None and detail.copies.is_shared:
+    if detail.copies.is_shared:
         return f"The control decides nothing: {in_both(detail.copies)}."
     return "The control is of other people than the data, so it decides nothing."
 
@@ -573,8 +559,7 @@ def _is_beside(row: StudyRow) -> bool:
 
 
 def _is_data(case: StudyJudgement) -> bool:
-    copies = case.detail.copies
-    return copies is not None and copies.is_data is not None
+    return case.detail.copies.is_data is not None
 
 
 def _rows_reached(case: StudyJudgement, expected: Quantity) -> tuple[Reach, Reach]:
@@ -596,7 +581,7 @@ def _rows_reached(case: StudyJudgement, expected: Quantity) -> tuple[Reach, Reac
 
 def _data_itself(detail: SyntheticDetail) -> str:
     """Say that the file is the data, and how it is written."""
-    coarse = () if detail.copies is None else detail.copies.coarse
+    coarse = detail.copies.coarse
     digits = ("rounded", "cut")
     if any(word in line for line in coarse for word in digits):
         return "is the data itself, rounded"
@@ -620,7 +605,6 @@ def _no_more(row: StudyRow, detail: SyntheticDetail, against: Sequence[str] = ()
     That is where no more do than are expected and two standard errors, of the count and of what is
     expected: the more rows the file has for each person, the less is known of that.
     """
-    assert detail.copies is not None
     if against:
         said = "; ".join(against)
         remedy = "" if detail.can_tell else ": a control would decide"
@@ -679,7 +663,7 @@ def _hardest(case: StudyJudgement) -> str:
         return NO_GROUPS
     partitions: dict[tuple[str, str], list[AboutRisk]] = {}
     for group in groups:
-        by = str(group.real.facts.get("by", ""))  # older records have groups of all columns as one
+        by = str(group.real.facts["by"])
         partitions.setdefault((group.name, by), []).append(group)
     candidates: list[AboutRisk] = []
     for parts in partitions.values():
@@ -699,7 +683,7 @@ def _hardest(case: StudyJudgement) -> str:
 def _headline(risk: AboutRisk, case: StudyJudgement) -> Headline:
     value = percent(risk.real.value)
     if risk.excess is None:
-        if risk.guess is not None and case.detail.copies is not None:
+        if risk.guess is not None:
             guess = percent(risk.guess.value)
             return risk.title, value, f"{guess} by a model that never saw the file", "approximate"
         return risk.title, value, "no control to compare it with", "not assessed"
@@ -810,16 +794,15 @@ def _facts(case: StudyJudgement) -> Iterator[Block]:
         ("What", "Of", "In the file", "By coincidence, about"),
         rows,
     )
-    if people.most_of_any_law is not None:
-        yield Facts(
-            [
-                ("Coincidences at most", number(math.ceil(people.most))),
-                (
-                    "Coincidences at most, whatever people the file favours",
-                    number(math.ceil(max(people.most, people.most_of_any_law))),
-                ),
-            ]
-        )
+    yield Facts(
+        [
+            ("Coincidences at most", number(math.ceil(people.most))),
+            (
+                "Coincidences at most, whatever people the file favours",
+                number(math.ceil(max(people.most, people.most_of_any_law))),
+            ),
+        ]
+    )
     lines = [*_compared(case.detail), *map(_linked_words, copies.linked)]
     if copies.sets:
         lines.append(
@@ -908,8 +891,7 @@ def _people(record: Record, detail: SyntheticDetail) -> Facts:
 
 def _risk(case: StudyJudgement, name: RiskName, grade: Grade) -> Iterator[Block]:
     risks = [risk for risk in about(case) if risk.detail.risk == name]
-    is_earlier = all(risk.risk != BY_VALUE for risk in case.detail.risks)
-    yield Text([_EARLIER if is_earlier and name == "singling out" else ASKED[name]])
+    yield Text([ASKED[name]])
     yield _picture(name, risks, grade)
     if name == "inference":
         yield _beside_the_guess(risks)

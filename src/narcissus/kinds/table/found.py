@@ -41,7 +41,7 @@ INDEPENDENT = "the secrets of the people are independent given their known colum
 LIMITS = ("share", "advantage", "gain", "targets")
 
 Found = Mapping[str, Any]
-"""Numbers by their names, as records of format 2 hold them."""
+"""Numbers by their names."""
 ExcessRole = Literal["attack", "ceiling", "bound"]
 
 
@@ -520,10 +520,10 @@ class GroupAttack(Limited):
         low, chance = self.number("over_guess_low"), self.fact("chance_gain_low")
         return low if chance is None else min(low, chance)
 
-    def most_gain(self, guess: Limited) -> float:
-        """Return what the release adds at most; older records give the ends of both shares."""
-        high = self.fact("over_guess_high")
-        return (self.high or 1.0) - (guess.low or 0.0) if high is None else float(high)
+    @property
+    def most_gain(self) -> float:
+        """What the release adds at most."""
+        return self.number("over_guess_high")
 
 
 @dataclass(frozen=True)

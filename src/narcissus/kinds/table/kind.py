@@ -55,7 +55,6 @@ from narcissus.kinds.table.schema import Attack as AttackSection
 from narcissus.kinds.table.summary import summarise
 from narcissus.kinds.table.tested import PriorTest, source_of, tested_at, untested
 from narcissus.kinds.table.twins import cautions
-from narcissus.kinds.table.upgrade import criteria_at, upgraded
 from narcissus.kinds.table.work import (
     ReleasesSentBack,
     is_costly,
@@ -72,7 +71,6 @@ from narcissus.rows import (
     Findings,
     HoldsRows,
     StudyCriterion,
-    StudyJudgement,
     StudyRow,
 )
 from narcissus.study.engines import executor_of
@@ -676,19 +674,12 @@ class TableKind(Kind[TableStudy, TableWork]):
         shown = {"digest": WITHHELD, "path": without_folders(own.path)}
         return detail.model_copy(update={"own_release": own.model_copy(update=shown)})
 
-    def sizes(self, case: StudyJudgement) -> Sequence[float]:
-        detail: TableDetail = case.detail
-        by_label = {one.label: one for one in detail.settings if one.are_real and not one.merged}
-        found: list[float] = []
-        for row in case.findings.select(role="guess"):
-            one = by_label.get(str(row.at["setting"]))
-            if one is not None and "share_of_people" in row.facts:
-                played = one.people * (1 if one.everybody else one.trials)
-                found.append(float(row.facts["share_of_people"]) * played)
-        return found
 
-    def upgraded(self, results: Any, study: dict[str, Any]) -> Findings:
-        return self.found(*upgraded(results, study))
+def criteria_at(label: str, accepted: Accepted | None) -> list[StudyCriterion]:
+    """Return what a setting is held to; without a threshold it is only looked at."""
+    if accepted is None:
+        return [StudyCriterion(of="share", label=label, at={"setting": label})]
+    return list(accepted.criteria(label))
 
 
 def measured(

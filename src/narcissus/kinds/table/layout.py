@@ -166,11 +166,9 @@ class TableLayout(Layout):
             how = "Scored on rows that the prior was not fitted to."
             found.append(RealFigure("Guesses by other priors", how, ()))
         if any(setting.groups or setting.detail.merged for setting in settings):
-            how = (
-                f"Names and shares over real people. {groups_of_people(one.detail.merged)}"
-                if real
-                else "Names and shares over people drawn from the prior."
-            )
+            how = "Names and shares over people drawn from the prior."
+            if real:
+                how = f"Names and shares over real people. {groups_of_people(one.detail.merged)}"
             found.append(RealFigure("Groups", how, ()))
         if detail.own_release is not None:
             how = (

@@ -19,7 +19,6 @@ from pydantic import (
 
 from narcissus.bounds.threat import Nearby
 from narcissus.results import NotAssessed
-from narcissus.study import earlier
 from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part
 from narcissus.study.sections import (
@@ -402,8 +401,6 @@ class TableStudy(Strictly):
     )
     groups: GroupsSpec = GroupsSpec()
     run: RunSpec = RunSpec()
-
-    _earlier = model_validator(mode="before")(earlier.translated(earlier.table))
 
     _by_key = field_validator("attacks", mode="before")(named_by_key)
 

@@ -228,7 +228,7 @@ def _gains(group: GroupFound) -> tuple[float, float] | None:
     if not attacks:
         return None
     low = max(attack.sure_gain for attack in attacks)
-    return low, max(low, *(attack.most_gain(group.guess) for attack in attacks))
+    return low, max(low, *(attack.most_gain for attack in attacks))
 
 
 def without(group: GroupFound, attack: GroupAttack) -> tuple[str, str]:

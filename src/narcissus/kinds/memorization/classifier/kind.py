@@ -38,7 +38,6 @@ from narcissus.kinds.memorization.engine import (
     MemorizedDetail,
     asks_points,
     count_rows,
-    is_earlier,
     with_gains,
 )
 from narcissus.rows import Count, Fact, Findings, Quantity, Share, StudyRow
@@ -240,7 +239,7 @@ class ClassifierKind(MemorizationKind[ClassifierStudy, ClassifierWork]):
         for attack in detail.attacks:
             own = [row for row in rows if row.name == attack.name and row.role != "excess"]
             own = [row for row in own if row.of in (self.counted, "fresh")]
-            yield from with_gains(own, self.counted, earlier=is_earlier(rows))
+            yield from with_gains(own, self.counted)
             yield from attack.rows(own[0], detail.fresh)
 
     def premises(self, detail: ClassifierDetail) -> tuple[str, ...]:

@@ -33,7 +33,6 @@ from narcissus.extraction.sandbox import check_source
 from narcissus.kinds.engine import Done, PreparedWork
 from narcissus.kinds.extraction.program import (
     ProgramDetail,
-    earlier_program,
     program_not_assessed,
     require_room,
     success_rows,
@@ -45,10 +44,8 @@ from narcissus.kinds.memorization.engine import (
     Criteria,
     MemorizationKind,
     MemorizedDetail,
-    as_quantity,
     asks_points,
     count_rows,
-    is_earlier,
     model_not_assessed,
     of_copies,
     with_gains,
@@ -286,7 +283,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
     def derived(self, rows: Sequence[StudyRow], detail: LanguageDetail) -> Iterator[StudyRow]:
         own = [row for row in rows if row.of != "success"]
         own = [row for row in own if detail.program is None or row.role != "measure"]
-        for row in with_gains(own, self.counted, earlier=is_earlier(rows)):
+        for row in with_gains(own, self.counted):
             yield canary_row(row.at["copies"], row.facts) if row.of == CANARIES else row
         if detail.program is not None:
             yield from with_derived(rows, detail.program)
@@ -312,25 +309,6 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
             )
             found = (*found, text)
         return (*found, *(() if detail.program is None else detail.program.assumptions))
-
-    def upgraded(self, results: Any, study: dict[str, Any]) -> Findings:
-        attacks = [
-            {**attack, "shadows": [
-                one["shadows"]["recovered"] for one in attack["groups"] if one.get("shadows")
-            ]}
-            for attack in results["attacks"]
-        ]  # fmt: skip
-        program = results["program"] and earlier_program(results["program"])
-        return super().upgraded({**results, "attacks": attacks, "program": program}, study)
-
-    def upgraded_rows(self, results: Any) -> Iterator[StudyRow]:
-        for one in results["membership"]:
-            yield _above(one["score"], one["above"])
-            yield from (_told(one["score"], **rate) for rate in one["rates"])
-        for one in results["canaries"]:
-            yield canary_row(one["copies"], {key: one[key] for key in CANARY})
-        if results["program"] is not None:
-            yield from success_rows(results["program"])
 
 
 KIND = LanguageKind()
@@ -374,20 +352,9 @@ def _group(one: AttackedDocuments, copies: tuple[int, ...], each: float) -> list
     return count_rows("recovered", one.name, counts, beside, of_copies(copies), facts)
 
 
-def _above(score: str, found: Estimate | dict[str, Any]) -> StudyRow:
+def _above(score: str, found: Estimate) -> StudyRow:
     """Return the chance that a document trained on scores above a fresh one (area under ROC)."""
-    quantity = as_quantity(found)
-    return StudyRow(role="attack", of=ABOVE, name=score, quantity=quantity)
-
-
-def _told(score: str, rate: float, told: float | None, needed: int) -> StudyRow:
-    """Return the share of documents told from fresh ones at a rate of false alarms, at most.
-
-    told: None: there are too few fresh documents, and ``needed`` it takes.
-    """
-    quantity = Quantity(value=told, grade="not assessed" if told is None else "sampled")
-    return StudyRow(role="attack", of=TOLD, name=score, quantity=quantity, baseline=rate,
-                    at={"rate": rate}, facts={"needed": needed})  # fmt: skip
+    return StudyRow(role="attack", of=ABOVE, name=score, quantity=Quantity.of(found))
 
 
 def _canaries(one: NamedCanaries, each: float) -> StudyRow:

@@ -11,7 +11,7 @@ from narcissus._outwards import upper
 from narcissus.kinds.extraction.layout import evidence_sections, quality_glance
 from narcissus.kinds.extraction.program import ProgramFound
 from narcissus.kinds.layout import Headline, table
-from narcissus.kinds.memorization.engine import ABOVE, TOLD, Counted, copies_text, is_earlier
+from narcissus.kinds.memorization.engine import ABOVE, TOLD, Counted, copies_text
 from narcissus.kinds.memorization.language.kind import (
     CANARIES,
     DocumentAttack,
@@ -248,24 +248,19 @@ class LanguageLayout(MemorizationLayout):
         )  # fmt: skip
 
     def _method(self, case: StudyJudgement) -> Text:
-        both, area = (
-            "; its limits hold for other documents trained on, too, as independent of each other "
-            "as fresh ones",
-            "a mean over pairs, whose limits let both sides vary",
-        )
-        if is_earlier(case.findings.rows):
-            both, area = "", "a mean over them, limited by betting"
         return Text(
             [
                 "How many documents are recovered is a count for this model and what the attack "
                 "printed. What it would recover anyway is sampled: fresh documents are independent "
                 "of the model, so that limits of their share hold (Clopper and Pearson), however "
                 "documents trained on depend on each other through the model. The gain is the "
-                f"first less the second{both}. A stretch counts by how many documents of all "
-                "sides hold it, so that the rule is the same for all of them; copies of a document "
-                "count as one.",
+                "first less the second; its limits hold for other documents trained on, too, as "
+                "independent of each other as fresh ones. A stretch counts by how many documents "
+                "of all sides hold it, so that the rule is the same for all of them; copies of a "
+                "document count as one.",
                 "Limits of a ROC curve hold at all thresholds at once, by exact chances that order "
-                f"statistics cross them, and the area under it is {area}.",
+                "statistics cross them, and the area under it is a mean over pairs, whose "
+                "limits let both sides vary.",
                 f"{self.limits_together(case)} Chances (p-values) are given one by one, as they "
                 "are.",
             ]
