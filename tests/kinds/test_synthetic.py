@@ -527,7 +527,7 @@ def test_rows_are_the_numbers_of_the_frame():
         assert (row["value"], row["baseline"]) == (risk.real.value, risk.real.baseline)
         row = everybody.loc["excess", risk.name]
         assert (row["low"], row["high"]) == (risk.low, risk.high)
-        assert row["confidence"] == pytest.approx(1 - 0.05 / 3)
+        assert row["confidence"] == pytest.approx(1 - 0.05 / audit.record.detail.claims)
     first = risks_of(audit)[0]
     assert everybody.loc["guess", "inference of ESR"]["value"] == first.guess.value
     assert everybody.loc["taught", "inference of ESR"]["value"] == first.taught.value

@@ -644,7 +644,8 @@ def _few_copies(case: StudyJudgement) -> tuple[str, ...]:
 
 def _compared(detail: SyntheticDetail) -> tuple[str, ...]:
     """Say on which columns people were sought, and how coarsely."""
-    if (copies := detail.copies) is None or not copies.columns:
+    copies = detail.copies
+    if not copies.columns:
         return ()
     many = "the only column" if copies.columns == 1 else f"all {copies.columns} columns"
     if not copies.coarse:
