@@ -533,7 +533,7 @@ def test_rows_are_the_numbers_of_the_frame():
     assert everybody.loc["taught", "inference of ESR"]["value"] == first.taught.value
     groups = frame[(frame["group"] != "") & (frame["quantity"] == "excess")]
     assert len(groups) == len(risks_of(audit, groups=True))
-    assert set(frame["grade"]) == {"sampled"}
+    assert set(frame["grade"]) == {"counted", "sampled"}
     last = risks_of(audit)[-1]
     assert "synthetic: exceeded, sampled" in repr(audit)
     assert f"of 100 people without {round(100 * last.real.baseline)}, with " in repr(audit)
