@@ -13,10 +13,10 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is 
 
 def test_a_folder_in_use_is_left_alone(place):
     """Also one of another container, whose processes nobody here can see."""
-    used, stale = place / "narcissus-run-used", place / "narcissus-run-stale"
-    other, link = place / "narcissus-else", place / "narcissus-run-link"
+    used, stale = place / "narcissus-run-used0000", place / "narcissus-run-stale000"
+    other, link = place / "narcissus-run-else", place / "narcissus-run-link0000"
     for folder in (used, stale, other):
-        folder.mkdir()
+        folder.mkdir(mode=0o700)
         (folder / "release").write_text("x")
     link.symlink_to(other)
     held = os.open(used, os.O_RDONLY)

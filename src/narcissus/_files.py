@@ -356,6 +356,65 @@ class _Begun:
                 return text.encode("utf-8")
 
 
+LARGEST_DIRECTORY = 2**24
+"""Most bytes of the list of an archive's members, which is read whole before any member is."""
+
+
+@contextmanager
+def opened_archive(path: Path) -> Generator[zipfile.ZipFile]:
+    """Yield a zip archive whose list of members is at most `LARGEST_DIRECTORY` bytes.
+
+    zipfile.BadZipFile: It is none. InputError: The list is larger.
+    """
+    with path.open("rb") as file:
+        if (size := _directory_size(file)) > LARGEST_DIRECTORY:
+            raise InputError(f"{path}: the list of its members has {size:,} bytes")
+        with zipfile.ZipFile(file) as archive:
+            yield archive
+
+
+def _directory_size(file: IO[bytes]) -> int:
+    """Return how long an archive says that its list of members is; 0 where it is no archive."""
+    size = file.seek(0, os.SEEK_END)
+    tail_start = file.seek(max(0, size - 2**16 - 42))  # a comment, and the records before it
+    tail = file.read()
+    end = tail.rfind(b"PK\5\6")
+    if end < 0 or len(tail) < end + 22:
+        return 0
+    found = int.from_bytes(tail[end + 12 : end + 16], "little")
+    locator = tail[max(0, end - 20) : end]
+    if not locator.startswith(b"PK\6\7"):
+        return found
+    # the record of 64 bits stands where the locator says, or directly before it
+    for place in (int.from_bytes(locator[8:16], "little"), tail_start + end - 76):
+        if 0 <= place < size:
+            file.seek(place)
+            record = file.read(56)
+            if record.startswith(b"PK\6\6"):
+                return int.from_bytes(record[40:48], "little")
+    return found
+
+
+DEEPEST_FOLDER = 32
+"""Most folders within each other that are looked through."""
+
+
+def files_below(folder: Path) -> list[Path]:
+    """Return all that is below a folder, sorted: files, folders, links, which are not followed.
+
+    InputError: Folders are nested more than `DEEPEST_FOLDER` deep.
+    """
+    found: list[Path] = []
+    level = [folder]
+    for _ in range(DEEPEST_FOLDER + 1):
+        entries = [entry for place in level for entry in os.scandir(place)]
+        found += [Path(entry.path) for entry in entries]
+        level = [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
+        if not level:
+            return sorted(found)
+    raise InputError(f"{folder} has folders that are nested more than {DEEPEST_FOLDER} deep")
+
+
 PACKED = (".gz", ".xz", ".zst", ".zip")
 """How the name of a packed text ends; a zip archive must hold one file only."""
 
@@ -367,7 +426,7 @@ def is_packed(path: Path) -> bool:
 def unpacked_name(path: Path) -> str:
     """Return the name of what is in a packed file, in lower case; else the file's own."""
     if path.suffix.lower() == ".zip":
-        with unpacking(path), zipfile.ZipFile(path) as archive:
+        with unpacking(path), opened_archive(path) as archive:
             return Path(_only_member(path, archive).filename).name.lower()
     return (path.with_suffix("") if is_packed(path) else path).name.lower()
 
@@ -408,6 +467,8 @@ def _unpacked(path: Path) -> Any:
                 arrow: Any = optional("pyarrow", extra="formats", purpose="Reading zstd")
                 return arrow.input_stream(str(path), compression="zstd")
             case ".zip":
+                with opened_archive(path):
+                    pass
                 with zipfile.ZipFile(path) as archive:  # open until its member is closed
                     return archive.open(_only_member(path, archive))
             case _:

@@ -8,6 +8,8 @@ from typing import Any
 
 from narcissus._files import BadContentError
 
+DEEPEST = 100
+"""Most lists and objects within each other: who walks through them calls itself for each."""
 MOST_VALUES = 2**22
 """Values of a text, at most: each may take a hundred times its three characters in memory."""
 
@@ -21,13 +23,26 @@ def read_json(
     """Parse JSON, in which no object may have a key twice: two readers would see two values.
 
     most: values that it may hold; counted before anything is parsed, by the marks between them.
-    Raises ValueError: the text is no JSON. BadContentError: an object has a key twice, or there are
-        too many values.
+    Raises ValueError: the text is no JSON. BadContentError: an object has a key twice, there are
+        too many values, or they are nested more than `DEEPEST` deep.
     """
     marks = ",[{" if isinstance(text, str) else (b",", b"[", b"{")
     if sum(map(text.count, marks)) > most:  # pyright: ignore[reportArgumentType]
         raise BadContentError(f"it holds more than {most:,} values")
-    return json.loads(text, object_pairs_hook=_unique, parse_constant=parse_constant)
+    parsed = json.loads(text, object_pairs_hook=_unique, parse_constant=parse_constant)
+    if sum(map(text.count, marks[1:])) > DEEPEST:  # pyright: ignore[reportArgumentType]
+        _refuse_depth(parsed)
+    return parsed
+
+
+def _refuse_depth(parsed: Any) -> None:
+    level = [parsed]
+    for _ in range(DEEPEST + 1):
+        inner = [one.values() if isinstance(one, dict) else one for one in level]
+        level = [value for one in inner for value in one if isinstance(value, dict | list)]
+        if not level:
+            return
+    raise BadContentError("it is nested too deeply")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ works without seeing the process (another container may share the temporary fold
 from __future__ import annotations
 
 import os
+import re
 import stat
 import tempfile
 import time
@@ -24,6 +25,8 @@ except ImportError:  # not on Windows: there the run that makes a folder removes
     fcntl = None
 
 PREFIX = "narcissus-run-"
+_OURS = re.compile(re.escape(PREFIX) + "[a-z0-9_]{8}")
+"""What `tempfile.mkdtemp` makes of the name; a folder that somebody named so stays."""
 _UNLOCKED = ".narcissus-new-"  # for the moment between its making and its lock; empty
 
 
@@ -56,7 +59,7 @@ def sweep(place: str) -> None:
             if entry.name.startswith(_UNLOCKED) and found.st_mtime < time.time() - 3600:
                 with suppress(OSError):
                     os.rmdir(entry.path)
-            if not entry.name.startswith(PREFIX):
+            if not _OURS.fullmatch(entry.name) or stat.S_IMODE(found.st_mode) != 0o700:
                 continue
             held = _lock(Path(entry.path))
             if held is not None:

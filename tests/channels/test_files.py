@@ -81,6 +81,17 @@ def test_other_shapes_are_refused(tmp_path, arrays, says):
     refused(says, ch.read_channel, tmp_path / "a.npz")
 
 
+def test_members_that_are_no_arrays_and_texts_that_are_none_are_one_error(tmp_path):
+    no_text = np.full(2, 0x7FFFFFFF, np.uint32).view("<U1")
+    np.savez(tmp_path / "a.npz", matrix=ROWS, secrets=no_text)
+    refused("`secrets` holds what is no text", ch.read_channel, tmp_path / "a.npz")
+    for name in ("matrix", "secrets"):
+        np.savez(tmp_path / "b.npz", **({} if name == "matrix" else {"matrix": ROWS}))
+        with zipfile.ZipFile(tmp_path / "b.npz", "a") as archive:
+            archive.writestr(f"{name}.npy", "hello")
+        refused(f"`{name}` is no array", ch.read_channel, tmp_path / "b.npz")
+
+
 def test_broken_files_end_in_one_error(tmp_path, monkeypatch):
     for name, content in (("a.npy", b""), ("b.npy", b"nonsense"), ("c.npz", b"PK nonsense")):
         (tmp_path / name).write_bytes(content)

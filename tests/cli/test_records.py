@@ -384,6 +384,25 @@ def test_numbers_are_the_same_within_a_billionth_and_counts_exactly(old, new, sa
     assert tally.same + tally.numbers == 1
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("0.0999", "0.1000", True),
+        ("9.99 of 10", "10.0 of 10", True),
+        ("9.99e-05", "0.0001", True),
+        ("10", "9.99", True),
+        ("1", "2", False),
+        ("1", "2e0", False),
+        ("1", "2.", False),
+        ("100 of 100", "101e0 of 100", False),
+        ("1000", "1.001e+03", False),
+        ("0.5", "1e0", False),
+    ],
+)
+def test_a_whole_number_in_a_text_is_the_same_however_it_is_written(old, new, same):
+    assert (list(differences(f"at most {old} so", f"at most {new} so")) == []) is same
+
+
 def test_differences_are_exact_and_have_a_place():
     old = {"a": [1, 2.0, {"b": None}], "c": True, "d": "x"}
     assert list(differences(old, json.loads(json.dumps(old)))) == []

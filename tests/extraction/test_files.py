@@ -12,6 +12,7 @@ import zipfile
 import numpy as np
 import pytest
 
+from narcissus import read_table
 from narcissus.errors import InputError, TooLargeError
 from narcissus.extraction.files import (
     DataSet,
@@ -20,6 +21,7 @@ from narcissus.extraction.files import (
     check_release,
     headers_of,
     parse_rows,
+    refuse_pickle,
     trained_once,
 )
 
@@ -199,6 +201,27 @@ TENSORS = {
 }
 ARCHIVES = {"no archive": (b"PK\x05\x06", "not a readable")}
 KINDS = {".npy": ARRAYS, ".safetensors": TENSORS, ".npz": ARCHIVES}
+
+
+def hollow_archive(path, size):
+    """Write an archive of nothing whose list of members is said to have ``size`` bytes."""
+    record = b"PK\6\6" + struct.pack("<QHHIIQQQQ", 44, 45, 45, 0, 0, 1, 1, size, 0)
+    locator = b"PK\6\7" + struct.pack("<IQI", 0, size, 1)
+    end = b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, 1, 1, 0xFFFFFFFF, 0xFFFFFFFF, 0)
+    with path.open("wb") as file:
+        file.truncate(size)  # a hole, which takes no room on the disk
+        file.seek(size)
+        file.write(record + locator + end)
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".bin", ".zip", ".xlsx"])
+def test_an_archive_with_a_giant_list_of_members_is_refused(tmp_path, memory, suffix):
+    path = tmp_path / f"a{suffix}"
+    hollow_archive(path, 2**29)
+    read = {".npz": arrays_of, ".bin": refuse_pickle}.get(suffix, read_table)
+    with pytest.raises(InputError, match=r"a\.\w+: the list of its members has 536,870,912 bytes"):
+        read(path)
+    assert memory() < 2**24
 
 
 @pytest.mark.parametrize(("suffix", "case"), [(s, c) for s, cases in KINDS.items() for c in cases])

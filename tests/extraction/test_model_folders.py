@@ -9,6 +9,7 @@ import pytest
 
 from narcissus.errors import InputError
 from narcissus.extraction.language_models import HuggingFaceGenerator, check_model_folder
+from narcissus.extraction.model_digest import model_digest
 from narcissus.extraction.model_folders import (
     CONFIGURATIONS,
     SINGLE,
@@ -88,6 +89,8 @@ def test_where_a_model_once_was_is_not_handed_on(folder, key):
         ("_attn_implementation", "owner/kernel@main", "asks for a kernel"),
         ("attn_implementation", {"text_config": "owner/kernel"}, "asks for a kernel"),
         ("experts_implementation", "owner/kernel", "asks for a kernel"),
+        ("experts_implementation", "sonicmoe", "asks for a kernel"),
+        ("attn_implementation", "flash_attention_2", "asks for a kernel"),
         ("kernel_config", {"MLP": "owner/kernel:MLP"}, "asks for a kernel"),
         ("quantization_config", {"quant_method": "mine"}, "packed by another library"),
         ("n_layer", 10**6, "asks for 1,000,000 layers"),
@@ -139,6 +142,34 @@ def test_shards_that_an_index_names_are_the_weights(folder):
         "model-00001-of-00001.safetensors",
         "model.safetensors.index.json",
     }
+
+
+def test_of_two_indices_one_is_read(folder):
+    name = "model-00001-of-00001.safetensors"
+    weights(folder / name)
+    put(folder, "model.safetensors.index.json", weight_map={"a": name})
+    put(folder, "diffusion_pytorch_model.safetensors.index.json", other=1)
+    found = read_model_files(folder)
+    assert [path.name for path in found.weights] == [name]
+    assert "diffusion_pytorch_model.safetensors.index.json" not in found.settings
+
+
+@pytest.mark.parametrize("content", ["[" * 500 + "]" * 500, '{"a":' * 700 + "1" + "}" * 700])
+def test_a_deep_configuration_is_one_error(folder, content):
+    (folder / "config.json").write_text(f'{{"model_type": "gpt2", "x": {content}}}')
+    with pytest.raises(InputError, match="nested too deeply"):
+        check_model_folder(folder)
+
+
+def test_folders_within_folders_without_end_are_one_error(folder):
+    place = folder
+    for _ in range(40):
+        place = place / "d"
+    place.mkdir(parents=True)
+    with pytest.raises(InputError, match="nested more than 32 deep"):
+        check_model_folder(folder)
+    with pytest.raises(InputError, match="nested more than 32 deep"):
+        model_digest(folder)
 
 
 def test_an_adapter_of_another_model_is_refused(folder):

@@ -22,7 +22,14 @@ TITLE_CASE = (
 )
 PUBLISHED = [
     *(GPT_2, GPT_4, PUNCTUATION, TITLE_CASE, "[0-9][0-9][0-9]", "[一-龥぀-ゟ゠-ヿ]+", "▁"),
-    *(r"\p{N}{1,3}", r"(?=(\d{3})+(?!\d))", " {2,}", r"(?<=[^ ])▁", r"\p{Han}|[^\p{Han}]+"),
+    *(
+        r"\p{N}{1,3}",
+        r"(?=(\d{3})+(?!\d))",
+        r"\d{1,3}(?=(?:\d{3})*\b)",
+        " {2,}",
+        r"(?<=[^ ])▁",
+        r"\p{Han}|[^\p{Han}]+",
+    ),
 ]
 TOKENIZER = {
     "version": "1.0",
@@ -68,6 +75,8 @@ def test_patterns_of_published_tokenizers_are_read(pattern):
 @pytest.mark.parametrize(
     "pattern",
     [r"(a)\1", r"\g<0>", r"\k<name>", "(?R)", "(?<name>a)", "(?{code})", "(*FAIL)a", "(?(1)a|b)",
+     *(r"(\w+\s?)+~", "(?:a|a)*b", "(?:a?a?)*b", "(?:(?:a{1000}){1000}){1000}", "((a|b)c)+"),
+     *("a{5000}", r"(?<!\w)(\w+)+(?= )", "(?:a{1,99}){1,99}", "(?:a{99}){99}"),
      "(?~a)", r"\K", r"\Ra", "(?>a" + r"\y)", "a" * 20_000, "", None, ["a"], "[a[b]]", "\\"],
 )  # fmt: skip
 def test_a_pattern_that_refers_calls_or_never_ends_is_refused(pattern):

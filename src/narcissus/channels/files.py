@@ -17,6 +17,7 @@ from scipy import sparse
 
 from narcissus._files import (
     LARGEST,
+    BadContentError,
     csv_rows,
     no_such_file,
     open_text,
@@ -80,7 +81,7 @@ def read_matrix(path: Path) -> NamedMatrix:
             if not set(arrays.files) >= SPARSE:
                 name = _only_matrix(path, [one for one in arrays.files if one not in NAMES])
                 columns = "answers" if "answers" in arrays.files else "outputs"
-                values = _checked(path, name, arrays[name])
+                values = _checked(path, name, _array(arrays, name))
                 secrets, outputs = (_names(path, arrays, one) for one in ("secrets", columns))
                 return NamedMatrix(values, secrets, outputs)
         found: Any = sparse.load_npz(io.BytesIO(content))
@@ -115,15 +116,25 @@ def _only_matrix(path: Path, names: list[str]) -> str:
     )
 
 
+def _array(arrays: Any, name: str) -> Any:
+    """Return a member of an archive; NumPy gives the bytes of one that is no array."""
+    if not isinstance(values := arrays[name], np.ndarray):
+        raise BadContentError(f"`{name}` is no array")
+    return cast("Any", values)
+
+
 def _names(path: Path, arrays: Any, name: str) -> list[str] | None:
     if name not in arrays.files:
         return None
-    values = arrays[name]
+    values = _array(arrays, name)
     if values.ndim != 1 or values.dtype.kind not in "Uiu":
         raise InputError(
             f"{path}: `{name}` must be a list of texts, got {values.dtype} of shape {values.shape}"
         )
-    return [str(one) for one in values.tolist()]
+    try:
+        return [str(one) for one in values.tolist()]
+    except SystemError as error:  # NumPy, of a number that no character has
+        raise BadContentError(f"`{name}` holds what is no text") from error
 
 
 @contextmanager

@@ -424,14 +424,17 @@ class Likeness:
 
 
 def _next_to(one: str, other: str) -> bool:
-    """Whether two numerals, not both integers, differ by at most a unit of the last digit."""
-    if not {".", "e"} & {*one, *other}:
-        return False
+    """Whether two numerals, not both integers, differ by at most a unit of the last digit.
+
+    An integer is next to what rounds to it alone, however that is written.
+    """
+    are_whole = [not {".", "e"} & {*numeral} for numeral in (one, other)]
     left, right = _decimal(one), _decimal(other)
-    if left is None or right is None:
+    if left is None or right is None or all(are_whole):
         return False
     finest = min(int(value.as_tuple().exponent) for value in (left, right))
-    return abs(left - right) <= Decimal(1).scaleb(finest)
+    gap = abs(left - right)
+    return gap <= Decimal(1).scaleb(finest) and (gap < 1 or not any(are_whole))
 
 
 def _decimal(numeral: str) -> Decimal | None:

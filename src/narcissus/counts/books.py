@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from narcissus._files import parsing
+from narcissus._files import opened_archive, parsing
 from narcissus._optional import optional
 from narcissus._visible import visible
 from narcissus.counts.notes import without_thresholds
@@ -48,7 +47,7 @@ def _list_contents(path: Path) -> Iterator[str]:
     """Yield what holds numbers beside the values of the first sheet."""
     library: Any = optional("openpyxl", extra="formats", purpose="Reading Excel files")
     with parsing(path, "a readable Excel file"), path.open("rb") as stream:
-        with zipfile.ZipFile(stream) as archive:
+        with opened_archive(path) as archive:
             names = [member.filename for member in archive.infolist()]
         parts = [name.removeprefix("xl/").lstrip("_") for name in names if name.startswith("xl/")]
         book = library.load_workbook(stream, read_only=True, data_only=False, keep_links=False)

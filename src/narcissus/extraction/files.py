@@ -25,6 +25,8 @@ from narcissus._files import (
     LARGEST,
     BadContentError,
     file_size,
+    files_below,
+    opened_archive,
     parsing,
     read_bytes,
     write_atomically,
@@ -76,7 +78,7 @@ def headers_of(path: Path) -> list[Header]:
         if path.suffix == ".npy":
             with path.open("rb") as file:
                 return [_npy(file, "", file_size(path, largest=2**63))]
-        with zipfile.ZipFile(path) as archive:
+        with opened_archive(path) as archive:
             found: list[Header] = []
             for member in archive.infolist():
                 with archive.open(member) as file:
@@ -236,7 +238,7 @@ def refuse_pickle(path: Path) -> None:
              or (head[1:2] in b"\x02\x03" and head[2:3] in b"}](cXKNG\x8a"))
     )  # fmt: skip
     if not pickled and zipfile.is_zipfile(path):
-        with parsing(path, "a readable archive"), zipfile.ZipFile(path) as archive:
+        with parsing(path, "a readable archive"), opened_archive(path) as archive:
             names = archive.namelist()
         pickled = any(Path(name).suffix in _PICKLES for name in names)
     if pickled:
@@ -254,7 +256,7 @@ def check_release(path: Path, *, largest: int = LARGEST_RELEASE) -> int:
     """
     if not path.exists():
         raise InputError(f"no such release: {path}")
-    files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+    files = [p for p in files_below(path) if p.is_file()] if path.is_dir() else [path]
     if path.is_dir() and not any(p.match(w) for p in files for w in WEIGHTS):
         broken = [p.name for p in files if p.suffix in _PICKLES or p.suffix == ".bin"]
         hint = f"; {broken[0]} is not read, since it may hold a pickle" if broken else ""
@@ -284,7 +286,7 @@ def refuse_links(folder: Path) -> None:
     """
     inside = folder.resolve()
     blobs = inside.parent.parent / "blobs"
-    for link in sorted(folder.rglob("*")):
+    for link in files_below(folder):
         if not link.is_symlink():
             continue
         try:

@@ -35,7 +35,7 @@ from scipy import special
 from scipy.spatial import distance
 
 from narcissus._arrays import BoolArray, Floats
-from narcissus._files import is_ours, parsing
+from narcissus._files import files_below, is_ours, parsing
 from narcissus._optional import optional
 from narcissus._options import BesideStudy, FilledIn
 from narcissus._random import RandomSource, child, generator
@@ -330,7 +330,9 @@ def _pipeline_files(path: Path) -> dict[str, ModelFiles]:
             "with `save_pretrained(folder)`)"
         )
     refuse_links(path)
-    for file in path.rglob("*.py"):
+    for file in files_below(path):
+        if file.suffix != ".py":
+            continue
         raise InputError(
             f"the model in {path} brings code of its own ({file.relative_to(path)}), which is "
             "never run here: use a pipeline of classes that diffusers knows"

@@ -93,6 +93,22 @@ LEAST_CONTEXT = 128
 """Tokens that a model without a table of positions is asked for, whatever its folder says."""
 
 
+@contextmanager
+def blaming(what: str) -> collections.abc.Generator[None]:
+    """Turn whatever a library meets in a stranger's files into an `InputError` that begins so.
+
+    Its parts in Rust panic with a class that is no Exception, which nobody else catches.
+    """
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError):
+        raise
+    except BaseException as error:
+        if is_ours(error, OSError):
+            raise
+        raise InputError(f"{what}: {' '.join(str(error).split())[:300]}") from error
+
+
 class HuggingFaceGenerator:
     """A causal language model and its tokenizer (extra ``language``).
 
@@ -120,22 +136,17 @@ class HuggingFaceGenerator:
         self._torch, self._transformers = libraries("A Hugging Face model")
         if not is_own:
             parts = laid_out(parts, path)
-        transformers, what = self._transformers, "tokenizer"
+        transformers = self._transformers
         local: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
         told = {"use_safetensors": True, "ignore_mismatched_sizes": True} | local
-        try:
-            with silent(transformers), staged(parts) as place:
+        with silent(transformers), staged(parts) as place:
+            with blaming(f"cannot read the tokenizer in {path}"):
                 self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(place, **local)
+            with blaming(f"cannot read the model in {path}"):
                 self._model: Any
-                what, models = "model", transformers.AutoModelForCausalLM
-                self._model, loaded = models.from_pretrained(
+                self._model, loaded = transformers.AutoModelForCausalLM.from_pretrained(
                     place, output_loading_info=True, **told
                 )
-        except Exception as error:  # whatever the library meets in a broken folder
-            if is_ours(error, OSError):
-                raise
-            said = " ".join(str(error).split())
-            raise InputError(f"cannot read the {what} in {path}: {said}") from error
         sizes = [name for name, *_ in loaded["mismatched_keys"]]  # other than config.json says
         if missing := sorted({*loaded["missing_keys"], *sizes}):  # which would be drawn at random
             raise InputError(
@@ -314,7 +325,8 @@ class HuggingFaceGenerator:
 
     def encode(self, text: str) -> list[int]:
         """Return the tokens of a text, without a start token."""
-        found = self._tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+        with blaming(f"the tokenizer in {self._path} fails on a text"):
+            found = self._tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
         if max(found, default=0) >= self._vocabulary:
             raise InputError(
                 f"a text holds a special token that the model in {self._path} does not have"
@@ -323,9 +335,10 @@ class HuggingFaceGenerator:
 
     def decode(self, tokens: Sequence[int]) -> str:
         """Return the text of tokens, special ones included: a folder may call any token special."""
-        return self._tokenizer.decode(
-            list(tokens), skip_special_tokens=False, clean_up_tokenization_spaces=False
-        )
+        with blaming(f"the tokenizer in {self._path} fails on a text"):
+            return self._tokenizer.decode(
+                list(tokens), skip_special_tokens=False, clean_up_tokenization_spaces=False
+            )
 
     @cached_property
     def context(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from narcissus._files import file_digest
+from narcissus._files import file_digest, files_below
 
 READ = frozenset({".safetensors", ".json", ".txt", ".model"})
 """How weights, configurations and the tables of tokenizers end."""
@@ -18,7 +18,7 @@ def model_digest(folder: Path) -> str:
     noise of them. Hidden files, and others such as a description, are not read.
     """
     found = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
+    for path in files_below(folder):
         name = path.relative_to(folder).as_posix()
         if path.suffix in READ and "/." not in f"/{name}" and path.is_file():
             found.update(f"{name}\0{file_digest(path)}\0".encode(errors="surrogateescape"))

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from narcissus._files import file_size, parsing, read_bytes
+from narcissus._files import file_size, files_below, parsing, read_bytes
 from narcissus._json import read_json
 from narcissus._scratch import scratch_folder
 from narcissus.errors import InputError
@@ -54,6 +54,8 @@ _LEFT_OUT = frozenset(
     }
 )
 """Not handed on: where a model once was, and what is not asked of it here."""
+_KERNELS = frozenset({"eager", "sdpa", "flex_attention", "batched_mm", "grouped_mm"})
+"""What computes attention and experts by PyTorch alone; a library may fetch any other."""
 _FREE_TEXT = frozenset(
     {
         *("added_tokens_decoder", "additional_special_tokens", "extra_special_tokens"),
@@ -130,7 +132,7 @@ def _refuse_key(path: Path, key: str, value: Any) -> None:
     if "attn_implementation" in key or "experts_implementation" in key or "kernel_config" in key:
         names = cast("dict[str, Any]", value).values() if isinstance(value, dict) else [value]
         for name in names:
-            if name is not None and not (isinstance(name, str) and name.isidentifier()):
+            if name is not None and name not in _KERNELS:
                 raise InputError(
                     f"{path}: `{key}` asks for a kernel, {str(name)[:80]!r}, which would be "
                     "fetched and run: remove the key"
@@ -146,14 +148,18 @@ def weights_of(folder: Path) -> list[Path]:
 
     Raises InputError: the index names anything but safetensors in this folder, or there are none.
     """
-    for single in SINGLE:
-        index = folder / f"{single}.index.json"
-        if index.exists():
-            return _shards(index)
+    if (index := _index_of(folder)) is not None:
+        return _shards(index)
     singles = [folder / single for single in SINGLE if (folder / single).exists()]
     for path in singles:
         file_size(path, largest=2**63)
     return singles[:1]
+
+
+def _index_of(folder: Path) -> Path | None:
+    """Return the index that names a folder's weights; a second one is not read."""
+    indices = [folder / f"{single}.index.json" for single in SINGLE]
+    return next((index for index in indices if index.exists()), None)
 
 
 def _shards(index: Path) -> list[Path]:
@@ -247,13 +253,8 @@ def read_model_files(folder: Path) -> ModelFiles:
     headers = [header for path in weights for header in headers_of(path)]
     if weights:
         require_sizes(folder / "config.json", settings.get("config.json", {}), headers)
-    for single in SINGLE:
-        index = folder / f"{single}.index.json"
-        if index.exists():
-            settings[index.name] = {
-                "metadata": {},
-                "weight_map": settings_of(index)["weight_map"],
-            }
+    if (index := _index_of(folder)) is not None:
+        settings[index.name] = {"metadata": {}, "weight_map": settings_of(index)["weight_map"]}
     values = sum(header.count for header in headers)
     return ModelFiles(settings, tables, tuple(weights), values)
 
@@ -281,7 +282,7 @@ def language_model_files(path: Path) -> ModelFiles:
             "(a .bin file is a pickle and is not read; save the model with "
             "`save_pretrained(folder, safe_serialization=True)`)"
         )
-    for file in path.rglob("*"):  # whoever gets the folder would get them as well
+    for file in files_below(path):  # whoever gets the folder would get them as well
         if file.is_file():
             refuse_pickle(file)
     return files

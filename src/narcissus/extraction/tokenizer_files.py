@@ -18,6 +18,9 @@ LONGEST_PATTERN = 2**14
 """Most characters of a pattern."""
 MOST_GROWTH = 64
 """Times by which all replacements of a tokenizer together may lengthen a text."""
+LONGEST_REPEAT = 1000
+"""Most times that a pattern asks for something by a number."""
+FEW_REPEATS = 10
 LARGEST_ID = 2**24
 """Every number of a token is below."""
 _PARTS = {
@@ -54,6 +57,7 @@ _ATOM = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 """A piece of a pattern: no reference to a group, no recursion, no call of anything."""
+_COUNTS = re.compile(r"\{(\d*)(?:,(\d*))?\}")
 
 
 def checked_tokenizer(content: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -119,10 +123,51 @@ def _growth(part: Any) -> int:
 
 def _check_pattern(pattern: Any, where: str) -> None:
     place, text = 0, pattern if isinstance(pattern, str) else ""
+    atoms: list[str] = []
     while place < len(text) <= LONGEST_PATTERN and (found := _ATOM.match(text, place)):
+        atoms.append(found[0])
         place = found.end()
     if not text or place < len(text):
         raise _refused(where, f"has the pattern {str(pattern)[:80]!r}")
+    if _repeats_choices(atoms):
+        raise _refused(
+            where, f"has the pattern {str(pattern)[:80]!r}, which some texts make run for ever"
+        )
+
+
+def _repeats_choices(atoms: list[str]) -> bool:
+    """Say whether a group is repeated that repeats or chooses itself, or something very often.
+
+    A text may then be read in more ways than can be tried.
+    """
+    choosing, choosing_inside, after_group, before = [False], False, False, ""
+    for place, atom in enumerate(atoms):
+        times = 0.0
+        if atom in ("*", "+") and before not in ("*", "+", "?", "}"):
+            times = math.inf
+        elif atom == "{" and (counts := _COUNTS.match("".join(atoms[place : place + 16]))):
+            last = counts[2] if counts[2] is not None else counts[1]
+            times = float(last or math.inf)
+        if times > 1:
+            if (after_group and choosing_inside) or LONGEST_REPEAT < times < math.inf:
+                return True
+            choosing[-1] = choosing[-1] or not _is_fixed(atoms, place)
+        if atom == "|" or (atom == "?" and before not in ("*", "+", "?", "}")):
+            choosing[-1] = True
+        after_group = atom == ")"
+        if atom.startswith("("):
+            choosing.append(False)
+        elif after_group and len(choosing) > 1:
+            choosing_inside = choosing.pop()
+            choosing[-1] = choosing[-1] or choosing_inside
+        before = atom
+    return False
+
+
+def _is_fixed(atoms: list[str], place: int) -> bool:
+    """Say whether something is repeated a few times by one number, so that nothing is chosen."""
+    counts = _COUNTS.match("".join(atoms[place : place + 16]))
+    return counts is not None and counts[2] is None and float(counts[1] or math.inf) <= FEW_REPEATS
 
 
 def _refused(where: str, why: str) -> InputError:

@@ -7,14 +7,22 @@ import faulthandler
 import io
 import os
 import warnings
-import zipfile
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from narcissus._files import LARGEST, SMALL, WORTH, file_size, open_text, parsing, unpacked_name
+from narcissus._files import (
+    LARGEST,
+    SMALL,
+    WORTH,
+    file_size,
+    open_text,
+    opened_archive,
+    parsing,
+    unpacked_name,
+)
 from narcissus._json import read_json
 from narcissus._optional import optional
 from narcissus._pandas import pd
@@ -212,7 +220,7 @@ def sheet_as_text(path: Path, remarks: list[str], largest: int) -> io.BytesIO:
     library: Any = optional("openpyxl", extra="formats", purpose="Reading Excel files")
     # Opened here: the library leaves a damaged file open for as long as somebody has the error.
     with parsing(path, "a readable Excel file"), path.open("rb") as stream:
-        with zipfile.ZipFile(stream) as archive:
+        with opened_archive(path) as archive:
             unpacked = sum(member.file_size for member in archive.infolist())
         if unpacked > min(LARGEST, max(16 * SMALL, WORTH * size)):
             raise TooLargeError(f"{path} unpacks to {unpacked:,} bytes: write it as CSV or Parquet")

@@ -14,6 +14,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from narcissus._files import files_below
 from narcissus.errors import TooLargeError
 from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.relations import OutputRelation
@@ -218,7 +219,7 @@ def require_room(
         machine_memory(),
         "fewer workers or runs, or a smaller `limits.memory`, `limits.disk` or `limits.output`",
     )
-    files = release.rglob("*") if release.is_dir() else [release]
+    files = files_below(release) if release.is_dir() else [release]
     size = sum(file.stat().st_size for file in files if file.is_file())
     _fits(
         "space in the temporary folder",
