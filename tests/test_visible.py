@@ -33,7 +33,7 @@ from narcissus.membership import read_shadow_scores
 from narcissus.priors import read_priors
 from narcissus.priors.secrets import read_values
 from narcissus.study.record import digest_of
-from narcissus.tables import read_table
+from narcissus.tables import Bins, read_table
 from narcissus.tables.spelling import respellings
 
 FORGED = "\x1b[2J\x1b]0;t\x07\u202eevil\u2066\u200b\ufeff\r\x85\u2028\x9b1m\nFORGED line"
@@ -208,6 +208,15 @@ def test_messages_quote_no_cell_of_people_unless_told(tmp_path, monkeypatch):
         with pytest.raises(InputError, match="SECRET"):
             read_table("people.csv")
         monkeypatch.delenv("NARCISSUS_SHOW_VALUES")
+
+
+@pytest.mark.parametrize("bins", [{"width": 10}, {"edges": [1, 2]}, {"quantiles": 3}])
+def test_a_column_that_is_no_number_for_one_cell_does_not_quote_it(tmp_path, monkeypatch, bins):
+    (tmp_path / "people.csv").write_text("age,b\n31,x\n32,y\nSECRET,y\n33,x\n")
+    monkeypatch.delenv("NARCISSUS_SHOW_VALUES", raising=False)
+    with pytest.raises(InputError, match="`age`, which is not numbers") as hidden:
+        read_table(tmp_path / "people.csv", bins={"age": Bins(**bins)})
+    assert "SECRET" not in str(hidden.value)
 
 
 FORMULAS = [

@@ -91,6 +91,7 @@ def test_where_a_model_once_was_is_not_handed_on(folder, key):
         ("experts_implementation", "owner/kernel", "asks for a kernel"),
         ("experts_implementation", "sonicmoe", "asks for a kernel"),
         ("attn_implementation", "flash_attention_2", "asks for a kernel"),
+        ("_attn_implementation", "flex_attention", "asks for a kernel"),
         ("kernel_config", {"MLP": "owner/kernel:MLP"}, "asks for a kernel"),
         ("quantization_config", {"quant_method": "mine"}, "packed by another library"),
         ("n_layer", 10**6, "asks for 1,000,000 layers"),

@@ -107,6 +107,15 @@ def long():
     return pd.DataFrame(rows)
 
 
+@pytest.mark.parametrize("column", ["score", "member", "prior"])
+def test_a_number_of_too_many_digits_is_one_error(tmp_path, column):
+    table = long().astype({column: object})
+    table.loc[0, column] = "1" * 400
+    table.to_csv(tmp_path / "a.csv", index=False)
+    with pytest.raises(InputError, match=column):
+        read_shadow_scores(tmp_path / "a.csv")
+
+
 @pytest.mark.parametrize("kind", ["npz", "npy", "csv", "csv.gz", "semicolons.csv", "parquet"])
 def test_every_layout_gives_the_same(tmp_path, kind):
     path, members = tmp_path / f"scores.{kind}", None

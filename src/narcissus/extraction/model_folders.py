@@ -54,8 +54,8 @@ _LEFT_OUT = frozenset(
     }
 )
 """Not handed on: where a model once was, and what is not asked of it here."""
-_KERNELS = frozenset({"eager", "sdpa", "flex_attention", "batched_mm", "grouped_mm"})
-"""What computes attention and experts by PyTorch alone; a library may fetch any other."""
+_KERNELS = frozenset({"eager", "sdpa", "batched_mm", "grouped_mm"})
+"""What computes attention and experts by PyTorch as it is: others are compiled or fetched."""
 _FREE_TEXT = frozenset(
     {
         *("added_tokens_decoder", "additional_special_tokens", "extra_special_tokens"),

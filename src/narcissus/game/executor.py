@@ -11,8 +11,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from typing import Any, Protocol, runtime_checkable
 
-from threadpoolctl import threadpool_limits
-
+from narcissus._threads import one_thread
 from narcissus.errors import NarcissusError
 from narcissus.observer import SILENT, Observer
 
@@ -102,7 +101,7 @@ class Serial:
     is_here = True
 
     def play(self, job: Job, keys: Sequence[str], observer: Observer = SILENT) -> Ended:
-        with threadpool_limits(1):  # as in every worker: the last digits depend on it
+        with one_thread():  # as in every worker: the last digits depend on it
             for key in keys:
                 try:
                     found = job(key)

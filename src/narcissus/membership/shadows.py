@@ -274,7 +274,10 @@ def _places(path: Path, table: pd.DataFrame) -> tuple[NDArray[np.intp], tuple[in
 
 
 def _numbers(path: Path, table: pd.DataFrame, column: str) -> Floats:
-    numbers = pd.to_numeric(table[column], errors="coerce").to_numpy(dtype=np.float64)
+    try:
+        numbers = pd.to_numeric(table[column], errors="coerce").to_numpy(dtype=np.float64)
+    except OverflowError as error:  # a whole number that no float holds
+        raise InputError(f"{path}: column `{column}` has a number of too many digits") from error
     if np.isnan(numbers).any():
         row = int(np.isnan(numbers).argmax())
         raise InputError(f"{path}: row {row + 1:,}, column `{column}`, must be a number")

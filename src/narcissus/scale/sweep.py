@@ -16,8 +16,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from threadpoolctl import threadpool_limits
-
+from narcissus._threads import one_thread
 from narcissus._validation import fraction, integer
 from narcissus._version import __version__
 from narcissus.audits import Audit, run
@@ -355,7 +354,7 @@ def seconds_of(study: Study) -> float:
         return time.perf_counter() - begin
 
     most = _number_of_trials(settings)
-    with study.code.in_use(), threadpool_limits(1):
+    with study.code.in_use(), one_thread():
         try:
             setup = settings.build()
             first = seconds(setup, 1)

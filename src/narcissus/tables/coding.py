@@ -214,7 +214,7 @@ def _as_numbers(tally: ValueTally) -> list[int | float] | None:
 def _culprits(tally: ValueTally) -> str:
     """Name the values that keep a column from being numeric, or return ""."""
     strange = [
-        (first, repr(value))
+        (first, cell(value))
         for value, first in zip(tally.values, tally.first, strict=True)
         if isinstance(value, str)
     ]

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
-from threadpoolctl import threadpool_limits
 
 from narcissus._random import child
+from narcissus._threads import one_thread
 from narcissus._version import __version__
 from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Attacked, Game, Play, play
@@ -109,7 +109,7 @@ def time_of_trial(player: Player, key: str) -> float:
     """
     batch, number, size, *scenario = key.split("/")
     count = 1
-    with threadpool_limits(1):  # as where it counts
+    with one_thread():  # as where it counts
         while True:
             begin = time.perf_counter()
             player("/".join([batch, number, str(count), *scenario]))

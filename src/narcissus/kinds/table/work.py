@@ -16,9 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from threadpoolctl import threadpool_limits
-
 from narcissus._random import child
+from narcissus._threads import one_thread
 from narcissus.attacks.table import Ceiling, MeanField, TableAttack
 from narcissus.attacks.table.posterior import PAIRWISE_LIMIT
 from narcissus.errors import StoreError, TooLargeError
@@ -66,7 +65,7 @@ def estimate(experiment: Experiment, keys: Sequence[str]) -> Work:
     attempts = [int(key.split("/")[0]) for key in keys]
     if not attempts:
         return Work(0, 0.0, 0)
-    with threadpool_limits(1):  # as in the workers
+    with one_thread():  # as in the workers
         ready, total = _slightly_trained(experiment)
         key = keys[-1]
         bare = replace(ready, attacks=())

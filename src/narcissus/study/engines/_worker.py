@@ -131,6 +131,7 @@ def main(parent: int) -> None:
             send(answers, answer(lambda body=body: job.append(pickle.loads(body))))
             if not job:
                 return
-            threadpool_limits(1)  # of the libraries that came with it, too
+            with suppress(OSError):  # where they can be found
+                threadpool_limits(1)  # of the libraries that came with it, too
         else:
             send(answers, answer(lambda body=body: job[0](bytes(body).decode())))

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from narcissus._threads import one_thread
 from narcissus._version import __version__
 from narcissus.errors import NarcissusError
 from narcissus.study.engines._worker import answer
@@ -98,5 +98,5 @@ class Carried:
 
 def play_key(carried: Carried, key: str) -> tuple[bytes, str]:
     """Play a key in a worker; return its packed answer and the processor."""
-    with _one_at_a_time, threadpool_limits(1):
+    with _one_at_a_time, one_thread():
         return answer(lambda: carried.play(key)), processor()
