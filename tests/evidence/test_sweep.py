@@ -235,7 +235,10 @@ def exact_lambda(sizes, least, odds: Fraction) -> tuple[Fraction, Fraction]:
 
 @pytest.mark.parametrize(
     ("sizes", "least"),
-    [([6], [5]), ([3, 5], [3, 6]), ([4, 4, 8], [4, 7, 11]), ([2, 3], [3, 3]), ([5, 5], [2, 9])],
+    [
+        *(([6], [5]), ([3, 5], [3, 6]), ([4, 4, 8], [4, 7, 11]), ([2, 3], [3, 3])),
+        *(([5, 5], [2, 9]), ([5, 5, 4], [4, 9, 10])),
+    ],
 )
 @pytest.mark.parametrize("odds", [Fraction(1), Fraction(2), Fraction(1, 3)])
 def test_lambda_is_at_least_the_recursions_and_near_it(sizes, least, odds):
