@@ -126,6 +126,16 @@ def test_columns_that_name_people_need_nothing_in_common():
     assert read_whole(people(), made).unread == {}
 
 
+@pytest.mark.parametrize("column", ["height", "sex", "at"])
+def test_a_column_without_any_value_in_the_data_agrees_with_none_in_the_file(column):
+    found = read_whole(groups(1, **{column: None}), groups(2))
+    assert found.unread == {}
+    codes = found.column(column).codes
+    assert len(set(codes[:100])) == 1
+    assert len(set(codes[100:])) == groups(2)[column].nunique()
+    assert not set(codes[:100]) & set(codes[100:])
+
+
 def test_one_value_alone_needs_nothing_in_common():
     real, made = groups(1, year=2020), groups(2, year=2021)
     assert read_whole(real, made).unread == {}
