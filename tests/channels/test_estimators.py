@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from narcissus import channels as ch
-from narcissus.channels.estimators import MOST_PRODUCTS, NaiveBayes, Products, Templates, _telling
+from narcissus.channels.estimators import (
+    MOST_PRODUCTS,
+    NaiveBayes,
+    Products,
+    Templates,
+    _telling,
+    portfolio,
+)
 from narcissus.channels.samples import samples
 from narcissus.errors import MissingExtraError
 
@@ -41,6 +48,21 @@ def test_no_more_are_learned_from_than_is_said(monkeypatch):
 def test_without_the_extra_it_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)
     refused("scikit-learn", ch.forest, error=MissingExtraError)
+
+
+def test_what_is_tried_follows_from_the_size_of_the_samples_alone():
+    """10^10 multiplications at most for one pass: size, secrets, columns, and those squared."""
+
+    def tried(size, columns):
+        data = samples(np.arange(size) % 2, np.zeros((size, columns)))
+        return {one.name for one in portfolio(None, data)} - {"forest"}
+
+    always = {"frequentist", "nearest-one", "nearest-log", "nearest-root", "templates", "guess"}
+    assert tried(60, 1) == always | {"naive-bayes", "templates-each"}
+    own = {"naive-bayes", "templates-each", "templates-shrunk", "products"}
+    assert tried(60, 3) == always | own
+    assert tried(1_250, 2_000) == always | own  # 10^10 for the squares
+    assert tried(1_252, 2_000) == always | {"naive-bayes", "products"}
 
 
 def test_templates_reach_the_optimum_for_gaussian_noise():

@@ -170,6 +170,8 @@ def test_the_modulus_above_the_line_is_bounded(rate, monkeypatch):
     found = np.abs(pieces).T @ (weight[:, None] * np.abs(pieces))
     assert (found <= seen["modulus"]).all()
     assert (found > 0.3 * seen["modulus"]).any()
+    # what begins with a cell is as near as the cell
+    assert np.array_equal(seen["modulus"][n : 2 * n], seen["modulus"][:n])
 
 
 def test_what_floats_do_not_hold_is_refused():

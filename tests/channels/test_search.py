@@ -178,12 +178,18 @@ def test_subsets_by_enumeration_however_they_are_split(first, compiled):
 
 def test_no_overlap_is_not_the_least_where_pairs_are_known_within_limits():
     """With limits a pair without overlap may stand above one that is hardly known."""
-    rows = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.5, 0.5], [0.0, 0.4, 0.6]])
-    spread = np.array([1e-9, 1e-9, 4.0, 4.0])
-    value, pair = search.least_overlap(rows, spread=spread)
-    each = {
-        (i, j): np.minimum(rows[i], rows[j]).sum() - np.sqrt(spread[i] + spread[j])
-        for i in range(4) for j in range(i)
-    }  # fmt: skip
-    assert value == pytest.approx(min(each.values()))
-    assert each[max(pair), min(pair)] == pytest.approx(value)
+    one = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.5, 0.5], [0.0, 0.4, 0.6]]
+    # the first two are farthest out, known exactly, and have nothing in common
+    other = [[5, 5, 0, 0, 0, 0], [0, 0, 5, 5, 0, 0], [2, 0, 2, 0, 6, 0], [0, 2, 0, 2, 0, 6]]
+    other += 5 * [[0, 0, 0, 0, 10, 0], [0, 0, 0, 0, 0, 10]]
+    for rows, spread in (
+        (np.array(one), np.array([1e-9, 1e-9, 4.0, 4.0])),
+        (np.array(other) / 10, np.array([0.0, 0.0, 0.15**2, 0.15**2, *[0.0] * 10])),
+    ):
+        value, pair = search.least_overlap(rows, spread=spread)
+        each = {
+            (i, j): np.minimum(rows[i], rows[j]).sum() - np.sqrt(spread[i] + spread[j])
+            for i in range(len(rows)) for j in range(i)
+        }  # fmt: skip
+        assert value == pytest.approx(min(each.values()))
+        assert each[max(pair), min(pair)] == pytest.approx(value)

@@ -91,6 +91,16 @@ def test_a_note_that_says_the_declared_rule_is_not_asked_for(tmp_path, note, giv
     assert not Publication(**given).understand([write(tmp_path, LONG + note + "\n")]).unaccounted
 
 
+def test_of_totals_the_declared_rounding_is_not_asked_for(tmp_path):
+    note = "Numbers are rounded to the nearest 5"
+    path = write(tmp_path, f"area,turnover\nN,35\nS,x\n*,85\n{note}\n")
+    for decimals in (0, 1):
+        said = Publication(magnitude="turnover", rounded="5", decimals=decimals)
+        tables = said.understand([path])
+        assert tables.layouts[0].notes == (note,)
+        assert not tables.unaccounted
+
+
 BESIDE = "area,count\nAlba,x\nBrod,12\nCern,8\nDova,x\nTotal,25\n"
 TELLING = [
     "Note: three of the cases were in Alba.",

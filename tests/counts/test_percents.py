@@ -96,6 +96,19 @@ def test_shares_in_a_wide_table_limit_counts(tmp_path):
         )
 
 
+@pytest.mark.parametrize("places", [0, 2, 3, 4, 5, 6])
+def test_rates_of_other_people_limit_counts_whatever_they_are_per(tmp_path, places):
+    """Per person, 100, 1,000, ..., a million: with as many figures of each."""
+    rows = [("A", 90_000, 1_000_000, 0.09), ("B", 72_000, 900_000, 0.08), ("C", "x", 800_000, 1e-5)]
+    text = "area,count,population,rate\n" + "".join(
+        f"{area},{count},{people},{share * 10**places:.{7 - places}f}\n"
+        for area, count, people, share in rows
+    )
+    found, tables = limits(write(tmp_path, text), flat=["area"], below=10)
+    assert not tables.unaccounted
+    assert found == [(8, 8)]
+
+
 COUNTS = [12, 40, None, 77, 105, 33, None, 51, 64]
 
 

@@ -97,8 +97,15 @@ def groups(seed, **more):
     }).assign(**more)  # fmt: skip
 
 
-@pytest.mark.parametrize("column", ["height", "sex", "at"])
-def test_a_column_written_so_that_nothing_agrees_is_told(column):
+@pytest.mark.parametrize(
+    ("column", "reason"),
+    [
+        ("height", "few numbers of the file lie among the data's"),
+        ("sex", "none of the data's values: it may write other words"),
+        ("at", "the data have dates, and the file has others or none"),
+    ],
+)
+def test_a_column_written_so_that_nothing_agrees_is_told(column, reason):
     """Copies would not be found with it, and are by all other columns."""
     changes = {
         "height": lambda f: np.round(f["height"] / 2.54),
@@ -108,6 +115,7 @@ def test_a_column_written_so_that_nothing_agrees_is_told(column):
     made = groups(2, **{column: changes[column]})
     found = read_whole(groups(1), made)
     assert list(found.unread) == [column]
+    assert reason in found.unread[column]
     assert column not in found.names
     assert read_whole(groups(1), groups(2)).unread == {}
 
@@ -116,6 +124,16 @@ def test_columns_that_name_people_need_nothing_in_common():
     made = people(seed=2).assign(number=np.arange(1001, 1061))
     made["note"] = "not " + made["note"]
     assert read_whole(people(), made).unread == {}
+
+
+@pytest.mark.parametrize("column", ["height", "sex", "at"])
+def test_a_column_without_any_value_in_the_data_agrees_with_none_in_the_file(column):
+    found = read_whole(groups(1, **{column: None}), groups(2))
+    assert found.unread == {}
+    codes = found.column(column).codes
+    assert len(set(codes[:100])) == 1
+    assert len(set(codes[100:])) == groups(2)[column].nunique()
+    assert not set(codes[:100]) & set(codes[100:])
 
 
 def test_one_value_alone_needs_nothing_in_common():

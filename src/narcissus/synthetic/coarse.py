@@ -171,7 +171,7 @@ def _meant(  # noqa: C901 (a line for each way to write it)
 
 def _are_codes(strange: Sequence[str], order: Sequence[str]) -> bool:
     """Check whether all these texts begin texts with digits, which are never as short."""
-    if {len(text) for text in strange} & {len(text) for text in order}:
+    if not order or {len(text) for text in strange} & {len(text) for text in order}:
         return False
     longer = [order[min(bisect_left(order, text), len(order) - 1)] for text in strange]
     return all(

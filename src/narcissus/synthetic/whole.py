@@ -377,7 +377,7 @@ def _as_dates(name: str, each: Mapping[str, RawColumn]) -> Mapping[str, RawColum
     dates = set[str]().union(*known.values())
     found = dict(each)
     for file, raw in each.items():
-        if dates and not known[file]:
+        if dates and not known[file] and any(value is not None for value in raw.distinct):
             texts = dates_of(raw.distinct, dates)
             found[file] = raw if texts is None else replace(raw, distinct=texts)
             if texts is None and file == "real" and known["synthetic"]:

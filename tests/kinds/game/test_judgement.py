@@ -10,6 +10,7 @@ import pytest
 from narcissus import load_study, run
 from narcissus.errors import InputError
 from narcissus.guarantees.base import DECLARED
+from narcissus.kinds.game.judgement import GAP
 from narcissus.kinds.game.layout import LAYOUT
 from narcissus.profiles.write_out import ROUNDING
 from narcissus.report import page_of, render_html, render_text
@@ -562,6 +563,15 @@ def test_what_was_only_played_is_sampled():
     rows = judged((), (), played("violates", decided=9, statement=NotMemorizing(3, 4, 0.1)))
     assert "at least 3 of 4 rows" in LAYOUT.verdict(rows)
     assert "at most 0.1" in LAYOUT.verdict(rows)
+
+
+def test_the_gap_decides_what_was_played_and_where_there_is_none_the_success():
+    alone = judged((), (), played()).decision
+    assert (alone.row.of, alone.row.name, alone.row.value) == ("success", "a", 0.9)
+    assert alone.limit is None  # of a success nothing is accepted
+    compared = judged((), (), played(), gaps={"a": estimate(0.05, -0.1, 0.15)}).decision
+    assert (compared.row.of, compared.row.name, compared.row.value) == (GAP, "a", 0.05)
+    assert compared.limit == 0.2
 
 
 def test_a_bound_is_written_no_smaller_than_it_is():
