@@ -5,6 +5,7 @@ import importlib
 import os
 import pickle
 import pkgutil
+import re
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from narcissus._optional import is_short_of_memory, optional
+from narcissus.cli.main import COMMANDS, GROUPS
 from narcissus.errors import InputError
 
 
@@ -27,9 +29,6 @@ def test_help_loads_nothing_heavy():
     code = """
 import sys
 
-import pytest
-
-from narcissus.errors import InputError
 from narcissus.cli.main import cli
 cli.main(["--help"], standalone_mode=False)
 heavy = {"numpy", "scipy", "matplotlib", "pandas", "pydantic", "rich"} & set(sys.modules)
@@ -267,3 +266,13 @@ def test_a_disk_without_room_is_told_and_the_old_file_stays(
     assert "make room on this disk" in err
     assert [path.name for path in Path("disk").iterdir()] == [target]
     assert Path("disk", target).read_text() == "of before"
+
+
+def test_the_help_has_every_command_once_in_its_group(narcissus):
+    code, out, _ = narcissus("--help")
+    assert code == 0
+    sections = re.findall(r"^(\w[\w ]+):\n((?:  .*\n?)+)", out, re.MULTILINE)
+    told = {title: re.findall(r"^  (\w+) ", text, re.MULTILINE) for title, text in sections}
+    told.pop("Options", None)
+    assert told == {title: list(names) for title, names in GROUPS.items()}
+    assert sorted(sum(GROUPS.values(), ())) == sorted(COMMANDS)

@@ -64,6 +64,15 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "schema": ("studies", "Print the JSON Schema of studies or records."),
 }  # a module without a point is one of this room
 
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Data to publish": ("audit", "app", "init", "synth", "measure", "tables", "rules"),
+    "A guarantee to choose": ("risk", "bound", "protect"),
+    "A model to examine": ("membership", "refute", "canaries", "extract", "complexity"),
+    "A channel to measure": ("channel", "compose", "refine", "design", "estimate"),
+    "A game to play": ("examples", "privacy", "profile", "scale", "reproduce"),
+    "A result to read": ("report", "compare", "verify", "schema"),
+}
+"""Commands by what somebody has in hand, in the order of the help."""
 _HERE = "narcissus.cli"
 OK, EXCEEDED, USAGE, NOT_ASSESSED, INTERNAL = 0, 1, 2, 3, 4
 PIPE_CLOSED = 141
@@ -146,11 +155,11 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands with their one-line texts, without importing them."""
-        rows = [(name, text) for name, (_, text) in COMMANDS.items()]
-        if rows:
-            with formatter.section("Commands"):
-                formatter.write_dl(rows)
+        """Write the commands by groups with their one-line texts, without importing them."""
+        width = max(map(len, COMMANDS))
+        for title, names in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), COMMANDS[name][1]) for name in names])
 
 
 @click.group(
