@@ -91,7 +91,7 @@ def _contradicted(record: Record) -> str:
 
 
 LARGEST = 2**25
-"""Most bytes of a record that are read (32 MiB); those of the examples have at most 0.1 MiB."""
+"""Most bytes of a record that are read (32 MiB)."""
 BYTES_A_VALUE = 64
 """How many of the bytes that are allowed stand for one value that is: half a million in all.
 
