@@ -11,6 +11,7 @@ from narcissus.counts.data_sets import Steps, points
 from narcissus.counts.intervals import (
     InfeasibleError,
     Polytope,
+    Printable,
     Solver,
     parts_of,
     proved_most,
@@ -67,6 +68,38 @@ def test_limits_and_points_as_by_enumeration(worlds):
         assert (limits.reached_low == limits.low).all()
         assert (limits.reached_high == limits.high).all()
     assert 0 < empty < worlds / 2
+
+
+@pytest.mark.repeats(20, 400, "worlds")
+def test_limits_beside_gaps_as_by_enumeration(worlds):
+    """Sums that nothing would be printed as are left out: each limit is that of other points."""
+    moved = 0
+    for seed in range(worlds):
+        part, rng = polytope(seed, unknowns=4, rows=3, most=3), np.random.default_rng([2, seed])
+        sums = rng.integers(0, 2, (3, 4))
+        gaps = rng.random((2, 20)) < 0.4  # of each of two sums, which numbers are none
+        gapped = rng.integers(0, 2, (2, 4))
+        every = all_points(part)
+        truth = every[~gaps[[0, 1], every @ gapped.T].any(axis=1)]
+        solver = Solver(
+            part, csr_array(sums.astype(np.int64)), np.full(3, -(2**40)), np.full(3, 2**40),
+            printable=Printable(
+                csr_array(gapped.astype(np.int64)), np.zeros(2, np.int64),
+                tuple(lambda n, own=own: float(not own[n]) for own in gaps),
+            ),
+        )  # fmt: skip
+        if not len(truth):
+            with pytest.raises(InfeasibleError):
+                solver.best(np.zeros(4, np.int64))
+            continue
+        found = solver.settle()
+        for limit, reached, ends in (
+            (found.low, found.reached_low, (truth @ sums.T).min(axis=0)),
+            (found.high, found.reached_high, (truth @ sums.T).max(axis=0)),
+        ):
+            assert limit.tolist() == reached.tolist() == ends.tolist()
+        moved += (every @ sums.T).max() > (truth @ sums.T).max()
+    assert moved
 
 
 @pytest.mark.repeats(10, 60, "worlds")

@@ -125,6 +125,22 @@ def test_a_number_beside_the_table_is_asked_for_in_digits_and_words(tmp_path, li
     assert tables.layouts[0].notes == (line,)
 
 
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("Note: three of the cases were in Alba.", "It names `Alba`, whose count is hidden"),
+        ("ALBA: III", "It names `Alba`, whose count is hidden"),
+        ("Of those of Brod some 3 went to Dova.", "It names `Dova`"),
+        ("Source: office. Some 3 in Brod are new.", "It has the number `3`"),
+    ],
+)
+def test_a_hidden_label_that_a_line_names_beside_a_number_is_the_reason(tmp_path, line, reason):
+    path = write(tmp_path, f"{BESIDE}\n{line}\n")
+    [asked] = Publication(below=5, flat=["area"]).understand([path]).unaccounted
+    assert asked.reason.startswith(reason)
+    assert asked.subject == "note in line 8 of t.csv"
+
+
 QUIET = [
     "Table 4. Cases by area and sex, 2024",
     "Last updated: 01/02/2024, 31 March 2024",

@@ -112,6 +112,7 @@ def test_names_of_two_lines(write, head, names):
         ("x,y,\n" + "1,2,\n" * 99 + "1,2,3\n", "column 3 has no name, and has values below"),
         ("a,b,c\n1,2,3,4\n", "line 2 has 4 cells where the header has 3"),
         ("Title\n\n\n", "a header and no rows"),
+        ("a note\nTitle,,\nx,y,z\n", "a header and no rows"),
     ],
 )
 def test_what_is_no_title_and_no_note_is_refused(write, content, says):
