@@ -186,7 +186,7 @@ def test_no_record_contradicts_its_verdict(study, seed):
         limit["worst_group"] = chance.random()
     path = study(
         threat={"people": people, "targets": chance.choice([5, 20])},
-        prior={"kind": chance.choice(["independent", "bayesian-network"])},
+        prior={"name": chance.choice(["independent", "bayesian-network"])},
         mechanism={"epsilon": chance.choice([0.1, 1.0, 5.0, [0.5, 20.0], [1.0, "=inf"]])},
         threshold=limit,
         groups={"columns": ["sex"]},
