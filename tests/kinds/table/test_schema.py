@@ -311,7 +311,7 @@ def test_worlds_too_large_say_how_large(study, narcissus, monkeypatch):
         (wide, {"unknown": ["a"], "targets": 10_000}, 6, [*people, "smaller k"]),
     ]
     for text, threat, k, says in cases:
-        path = study(threat=threat, mechanism={"k": k}, attacks={"posterior": {"method": "gibbs"}})
+        path = study(threat=threat, mechanism={"k": k}, attacks={"gibbs": {}})
         write(text)
         refused(narcissus, path, says=says)
 
