@@ -31,6 +31,7 @@ PUBLISHED = [
         r"\p{Han}|[^\p{Han}]+",
     ),
 ]
+BYTES = {"add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 TOKENIZER = {
     "version": "1.0",
     "truncation": None,
@@ -41,11 +42,11 @@ TOKENIZER = {
         "type": "Sequence",
         "pretokenizers": [
             {"type": "Split", "pattern": {"Regex": GPT_4}, "behavior": "Isolated", "invert": False},
-            {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False},
+            {"type": "ByteLevel", **BYTES},
         ],
     },
     "post_processor": None,
-    "decoder": {"type": "ByteLevel"},
+    "decoder": {"type": "ByteLevel", **BYTES},
     "model": {"type": "BPE", "vocab": {"type": 1, "Regex": 2}, "merges": ["a b", ["a", "b"]]},
 }
 
