@@ -257,7 +257,8 @@ def test_a_total_of_any_name_is_none_of_the_parts(tmp_path, word, order):
     verdict, tables = conclude(path, 1)
     assert verdict != "met"
     if tables.unaccounted:
-        assert f"--total {word}" in tables.unaccounted[0].declaration
+        quoted = f'"{word}"' if " " in word else word
+        assert f"--total {quoted}" in tables.unaccounted[0].declaration
         assert conclude(path, 1, flat=["sex"])[0] == "met"
     assert conclude(path, 1, total=[word])[0] == "exceeded"
 

@@ -137,9 +137,22 @@ class Publication:
             [[*table.header, *(use.column for use in table.uses)] for table in tables.values()],
             declared,
         )
+        self._require_marks(cell for table in tables.values() for cell in table.cells)
         return understand(
             list(tables.values()), self.structure, self.rules, self.flat, declared.margins
         )
+
+    def _require_marks(self, cells: Iterable[Cell]) -> None:
+        """Refuse a declared mark that no cell prints, where one prints it in another case."""
+        printed = {cell.printed.strip() for cell in cells}
+        folded = {text.casefold(): text for text in printed}
+        for mark in self.rules.marks:
+            other = folded.get(mark.casefold())
+            if mark not in printed and other is not None:
+                raise InputError(
+                    f"`--mark`: no cell prints {mark!r}, and marks that differ in case are others; "
+                    f"did you mean `{other}`?"
+                )
 
 
 def read_published(

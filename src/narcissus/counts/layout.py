@@ -19,6 +19,7 @@ from narcissus.counts.columns import (
     ask_for_numbers,
     is_percent_name,
     is_rate_name,
+    option_of,
 )
 from narcissus.counts.marks import Rules, read_number
 from narcissus.counts.percents import PercentRead, read_shares, use_percents, use_rates
@@ -309,13 +310,15 @@ class _Columns:
             self.found.uses.append(ColumnUse(name, "percent", read.of))
             return
         self.found.uses.append(ColumnUse(name, "not understood", read.of))
-        ways = [f"percent {name}={','.join(margin)}" for margin in read.margins[:3]]
-        ways += read.ways if isinstance(read, _AskForOthers) else ()
-        options = [f"`--{way}`" for way in ways]
+        ways = [("percent", f"{name}={','.join(margin)}") for margin in read.margins[:3]]
+        ways += [("others", one) for one in read.ways] if isinstance(read, _AskForOthers) else []
+        options = [option_of(*way) for way in ways]
         # whoever declares percentages of these counts irrelevant declares something false
         is_of_counts = bool(read.of) or isinstance(read, _AskForOthers)
         options += (
-            [] if is_of_counts else [f"`--irrelevant {name}` if they are not of these counts"]
+            []
+            if is_of_counts
+            else [f"{option_of('irrelevant', name)} if they are not of these counts"]
         )
         self.found.questions.append(
             Unaccounted(
@@ -364,7 +367,7 @@ class _Columns:
             )
             if read.is_used and read.of:
                 why = f"They are percentages {read.of}, and of people with none of these labels."
-                ways = (f"others {dimension}",)
+                ways = (dimension,)
                 return _AskForOthers(list(cells), list(cells), why=why, ways=ways)
         return None
 

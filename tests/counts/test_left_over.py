@@ -1,0 +1,119 @@
+"""Nothing that a publication prints is left out in silence: it is used, or it is asked for."""
+
+import pytest
+
+from narcissus.counts import Publication
+from narcissus.errors import InputError
+
+from .test_layouts import conclude, write
+
+WIDE = "area,F,M,Total\nAlba,x,12,15\nBrin,14,20,34\nCero,11,12,23\n"
+LONG = "area,sex,count\nAlba,F,x\nAlba,M,12\nAlba,Total,15\nBrin,F,14\nBrin,M,20\nBrin,Total,34\n"
+MORE = "ill,F,M,Total\nyes,10,20,30\nno,18,22,40\n"
+ACROSS = {"across": ["t.csv=sex"]}
+
+
+def ask(path, **given):
+    """Return what a table is asked about."""
+    return Publication(**given).understand([path]).unaccounted
+
+
+# A second block of rows in one file
+
+
+@pytest.mark.parametrize(
+    ("text", "given"),
+    [
+        (f"{WIDE}\n{WIDE.replace('x,12,15', '21,12,33')}", ACROSS),
+        (f"Table 1: 2023\n{WIDE}\nTable 2: 2024\n{WIDE.replace('x', '3')}", ACROSS),
+        (f"{WIDE}\n{MORE}", ACROSS),
+        (f"{WIDE}\narea,F,M,Total\nAlba (%),20,80,100\n", ACROSS),
+        (f"{LONG}\nill,sex,count\nyes,F,10\nyes,M,20\nyes,Total,30\n", {}),
+        ("branch,turnover\nA,x\nB,700\n\nbranch,turnover\nC,500\nD,600\n",
+         {"magnitude": "turnover"}),
+        (f"{WIDE}1) Dorf,10,20,30\n", ACROSS),
+    ],
+)  # fmt: skip
+def test_rows_of_a_second_table_are_no_notes(tmp_path, text, given):
+    try:
+        asked = ask(write(tmp_path, text), **given)
+    except InputError as error:
+        assert "line" in str(error)
+    else:
+        assert any("of numbers" in one.reason and "line" in one.subject for one in asked)
+
+
+@pytest.mark.parametrize(
+    "note",
+    ["Source: Statistical Office, 2025", "1) Provisional.", "x: suppressed, 2024", "Alba, 2024"],
+)
+def test_notes_with_a_year_behind_a_comma_stay_notes(tmp_path, note):
+    assert ask(write(tmp_path, f"{WIDE}{note}\n"), **ACROSS, flat=["area"]) == ()
+
+
+# Notes: quantities in words, zeros, and units
+
+HIDDEN = "area,F,M,Total\nAlba,x,x,13\nBrin,14,20,34\nCero,x,x,23\nTotal,29,41,70\n"
+
+
+@pytest.mark.parametrize(
+    ("note", "said"),
+    [
+        ("No men live in Alba.", "a quantity"),
+        ("Half of the people of Alba are women.", "a quantity"),
+        ("Alba: Frauen und M\u00e4nner je zur H\u00e4lfte.", "a quantity"),
+        ("Alba: F > M.", "a quantity"),
+        ("x = 1-2", "--no-zeros"),
+        ("Cells with 1 to 4 people are shown as x.", "--no-zeros"),
+        ("Zeros are not suppressed.", "--no-zeros"),
+        ("Nullen werden nicht unterdr\u00fcckt.", "--no-zeros"),
+        ("x: fewer than 5 but not zero", "--no-zeros"),
+        ("x: 3-4", "3-4 in the cells"),
+        ("Persons, in thousands", "--round 1000"),
+        ("x: fewer than 5 people", ""),
+        ("x = value between 0 and 4", ""),
+        ("All figures are final.", ""),
+        ("No data were imputed.", ""),
+        ("Half-year figures are published in August.", ""),
+    ],
+)
+def test_a_note_with_a_quantity_or_about_zeros_is_asked_about(tmp_path, note, said):
+    given = {"below": 5, "flat": ["area"], **ACROSS}
+    asked = ask(write(tmp_path, f'{HIDDEN}"{note}"\n'), **given)
+    assert [said in f"{one.reason} {one.declaration}" for one in asked] == [True] * bool(said)
+    if said == "--no-zeros":
+        assert ask(tmp_path / "t.csv", **given | {"below": 3 if "2" in note else 5},
+                   no_zeros=True) == ()  # fmt: skip
+
+
+# Flags and marks
+
+
+@pytest.mark.parametrize(
+    ("flags", "role"),
+    [
+        ("p,s,,s,s", "not understood"),
+        ("N,D,F,D,D", "not understood"),
+        ("p,,r,p,", "flags"),
+        ("c,c,,c,c", "flags"),
+    ],
+)
+def test_flags_that_tell_hidden_cells_apart_are_asked_about(tmp_path, flags, role):
+    rows = ["Alba,F,x", "Alba,M,x", "Alba,Total,6", "Brin,F,x", "Brin,M,x"]
+    rows = [f"{row},{flag}" for row, flag in zip(rows, flags.split(","), strict=True)]
+    path = write(tmp_path, "\n".join(["area,sex,count,CONF_STATUS", *rows]) + "\n")
+    tables = Publication().understand([path])
+    assert {use.column: use.role for use in tables.layouts[0].columns}["CONF_STATUS"] == role
+
+
+def test_marks_that_differ_in_case_are_two_marks(tmp_path):
+    path = write(tmp_path, "area,count\nAlba,c\nBrin,C\nCero,40\nTotal,56\n")
+    given = {"mark": ["c=below:2", "C=any"], "no_zeros": True, "below": 5}
+    assert conclude(path, 1, **given)[0] == "exceeded"
+    with pytest.raises(InputError, match="did you mean `c`"):
+        ask(write(tmp_path, "area,count\nAlba,c\nBrin,9\nCero,40\nTotal,56\n"), mark=["C=any"])
+
+
+def test_a_column_with_decimals_is_no_reason_to_refuse(tmp_path):
+    path = write(tmp_path, "area,count,mean_age\nAlba,x,41.5\nBrin,12,39.9\nCero,30,1.2\n")
+    assert "`mean_age`" in " ".join(one.subject for one in ask(path, below=5, flat=["area"]))
