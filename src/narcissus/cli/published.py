@@ -62,6 +62,8 @@ class TablesOptions:
     irrelevant: tuple[str, ...] = ()
     part: tuple[str, ...] = ()
     flat: tuple[str, ...] = ()
+    same: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
     contributions: Existing = None
     contributor: str | None = None
     p_percent: Annotated[float | None, Opt(PERCENT)] = None

@@ -11,7 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from narcissus._validation import did_you_mean
 from narcissus._visible import visible
+from narcissus.counts.alike import SameNames, fold_name, rename_alike
 from narcissus.counts.codes import find_count_signs
 from narcissus.counts.columns import (
     ColumnUse,
@@ -28,6 +30,7 @@ from narcissus.counts.reading import Cell, TableRead, require_single
 from narcissus.counts.system import Structure
 from narcissus.counts.totals import FoundLabels, find_labels
 from narcissus.counts.unmarked import unmarked
+from narcissus.counts.wording import ask_for_wording
 from narcissus.errors import InputError
 from narcissus.rows import Unaccounted
 
@@ -143,6 +146,7 @@ def understand(
     rules: Rules,
     flat: Sequence[str] = (),
     margins: Mapping[str, tuple[str, ...]] | None = None,
+    same: SameNames | None = None,
 ) -> PublishedTables:
     """Put tables together, and list what none of their numbers explains.
 
@@ -152,11 +156,15 @@ def understand(
     structure, rules: how they were made.
     flat: dimensions of which no label is the sum of others.
     margins: of columns of percentages, the dimensions of whose labels together they are.
+    same: names in several tables that are one, or are not.
 
     Raises `InputError` for declarations that numbers refute, percentages that contradict the
     counts, and cells that appear twice.
     """
     questions = [q for table in tables for q in (*table.columns.unaccounted, *table.unaccounted)]
+    tables, structure, flat, open_names = rename_alike(tables, structure, flat, same or SameNames())
+    questions += [*open_names, *ask_for_wording(tables, rules)]
+    flat = _require_flat(tables, flat)
     seconds = [second for table in tables for second in table.columns.second_names]
     parents = _group_parents(seconds)
     known = {
@@ -190,6 +198,20 @@ def understand(
     )
     left = tuple(dict.fromkeys(questions))
     return PublishedTables(cells, structure, layouts, left, bool(labels.questions))
+
+
+def _require_flat(tables: Sequence[TableRead], flat: Sequence[str]) -> tuple[str, ...]:
+    """Return flat dimensions as tables name them. Raises `InputError` for one that none has."""
+    known = dict.fromkeys(name for table in tables for cell in table.cells for name in cell.labels)
+    known |= dict.fromkeys(table.across for table in tables if table.across)
+    known |= dict.fromkeys(name for table in tables for name in table.columns.dimensions.values())
+    folded = {fold_name(name): name for name in known}
+    found = [name if name in known else folded.get(fold_name(name), name) for name in flat]
+    if wrong := next((name for name in found if name not in known), None):
+        raise InputError(
+            f"`--flat`: no table has a dimension {visible(wrong)!r}{did_you_mean(wrong, known)}"
+        )
+    return tuple(found)
 
 
 def _group_parents(seconds: Sequence[SecondName]) -> dict[str, dict[str, str]]:

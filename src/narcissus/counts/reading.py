@@ -193,6 +193,7 @@ class TableRead:
     percents_across: of a wide table, percentages among these columns, by name: their texts.
     unread: columns that are declared not to tell counts, by name: the option, and their texts.
     indented: labels of the first column that are indented, and the label that each is below.
+    printed_header: names of columns as they are printed, with marks of footnotes.
     """
 
     file: str
@@ -212,6 +213,7 @@ class TableRead:
         default_factory=dict[str, "tuple[str, list[str]]"]
     )
     indented: Mapping[str, str] = field(default_factory=dict[str, str])
+    printed_header: tuple[str, ...] = ()
 
 
 def read_table(
@@ -238,7 +240,7 @@ def read_table(
     """
     name = Path(path).name
     declared = declared or DeclaredColumns()
-    header, rows, above, notes, indented, left = read_rows(Path(path))
+    header, rows, above, notes, indented, left, printed = read_rows(Path(path))
     dropped = find_declared(header, declared.irrelevant)
     kept = [at for at in range(len(header)) if at not in dropped]
     if not kept:
@@ -282,6 +284,7 @@ def read_table(
         notes=tuple(note for _, note in notes),
         unread=unread,
         indented=indented,
+        printed_header=tuple(printed[at] for at in kept),
     )
 
 
@@ -321,11 +324,18 @@ def _roles_of(
 def read_rows(
     path: Path,
 ) -> tuple[
-    list[str], list[tuple[int, list[str]]], str | None, list[Note], dict[str, str], list[int]
+    list[str],
+    list[tuple[int, list[str]]],
+    str | None,
+    list[Note],
+    dict[str, str],
+    list[int],
+    list[str],
 ]:
     """Read a text or a sheet: names of columns, rows, a dimension above, notes, and indentation.
 
-    Last come the lines among titles and notes that have numbers as rows do.
+    Last come the lines among titles and notes that have numbers as rows do, and names of columns
+    as they are printed.
 
     Raises `InputError` with file and line, and `TooLargeError`.
     """
@@ -349,7 +359,7 @@ def read_rows(
         raise TooLargeError(f"{path} has more than {MOST_CELLS:,} cells")
     notes += waiting
     left = find_rows([(line, lines[line - 1]) for line, _ in notes], head.delimiter, len(header))
-    return header, rows, above, notes, _nest(firsts), left
+    return header, rows, above, notes, _nest(firsts), left, list(head.names)
 
 
 def _nest(texts: Sequence[str]) -> dict[str, str]:
