@@ -162,3 +162,138 @@ def test_a_flat_dimension_is_one_of_a_table(tmp_path):
     assert ask(path, flat=["Area"]) == ()
     with pytest.raises(InputError, match="did you mean `area`"):
         ask(path, flat=["areal"])
+
+
+# Measures among labels, and numbers in them
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["Percent", "Alba (in %)", "Men per 100 women", "Index 2015=100", "Difference", "Average age",
+     "Frauenanteil in %", "rate", "Households"],
+)  # fmt: skip
+@pytest.mark.parametrize("is_column", [False, True])
+def test_labels_of_measures_are_asked_about(tmp_path, label, is_column):
+    text = f"sex,count\nF,x\nM,17\n{label},85\nTotal,102\n"
+    if is_column:
+        text = f"area,F,M,{label}\nAlba,x,17,85\nBrin,20,26,130\n"
+        if "%" in label or label in ("Percent", "rate"):
+            return  # a column of percentages, which is no label
+    given = {"flat": ["sex", "area"] if is_column else ["sex"], "below": 5}
+    given |= ACROSS if is_column else {}
+    path = write(tmp_path, text)
+    asked = [one for one in ask(path, **given) if "no people" in one.reason]
+    assert len(asked) == 1
+    assert not [one for one in ask(path, **given, part=[label]) if "may be a measure" in one.reason]
+
+
+@pytest.mark.parametrize("units", [("NR", "PC"), ("Number", "Percent"), ("cases", "rate")])
+def test_labels_of_units_are_asked_about(tmp_path, units):
+    rows = [f"{unit},{sex},{n}" for unit in units for sex, n in (("F", "x"), ("M", 17))]
+    path = write(tmp_path, "\n".join(["unit,sex,value", *rows]) + "\n")
+    assert any("labels of `unit`" in one.subject for one in ask(path, count="value", below=5))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HIDDEN.replace("Alba", "Alba (N=13)"),
+        HIDDEN.replace("Alba", "Alba (13)"),
+        HIDDEN.replace("Alba", "Alba - 3 women"),
+        HIDDEN.replace("Alba", '"Alba\n3 women"'),
+        HIDDEN.replace(",F,", ",F (n=28),"),
+        HIDDEN.replace(",F,", ",F [28],"),
+        HIDDEN.replace(",F,", ",28 F,"),
+        HIDDEN.replace(",F,", ",F N28,"),
+        HIDDEN.replace("area", "area (N=70)"),
+    ],
+)
+def test_numbers_in_labels_and_headers_are_asked_about(tmp_path, text):
+    asked = ask(write(tmp_path, text), **ACROSS, below=5, flat=["area"] * ("N=70" not in text))
+    assert any("may tell" in one.reason for one in asked)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ("0-17", "18-64", "65+"),
+        ("Under 5", "5 to 64", "65 and over (pensioners)"),
+        ("Alba (07131)", "Brin (07132)", "Cero (07231)"),
+        ("(1) Farming", "(2) Mining", "(3) Trade"),
+        ("1 person", "2 persons", "3 persons or more"),
+        ("EU27 (from 2020)", "Ward 12", "C00-C97"),
+        ("Alba [1]", "Brin", "Cero"),
+        ("[0,18)", "[18,65)", "[65,120]"),
+        ("Alba (Land)", "2019/20", "Q1"),
+    ],
+)
+def test_numbers_that_name_a_label_are_not_asked_about(tmp_path, labels):
+    rows = [f'"{label}",{n}' for label, n in zip(labels, ("x", "x", 40), strict=True)]
+    text = "\n".join(["Sex (3),count", *rows, "Total,90"]) + "\n1) Without the harbour.\n"
+    assert ask(write(tmp_path, text), below=5, flat=["Sex (3)"]) == ()
+
+
+# Declarations that arithmetic refutes
+
+
+@pytest.mark.parametrize(
+    ("columns", "values"),
+    [
+        (["cum"], ["3", "23", "57", "79", "120"]),
+        (["cum %"], ["2.5", "19.2", "47.5", "65.8", "100.0"]),
+        (["change"], ["", "17", "14", "-12", "19"]),
+        (["change"], ["", "566.7", "70.0", "-35.3", "86.4"]),
+        (["se"], ["1.73", "4.47", "5.83", "4.69", "6.40"]),
+        (["weight"], ["33.333", "5.000", "2.941", "4.545", "2.439"]),
+        (["births", "balance"], ["15 -12", "12 8", "30 4", "41 -19", "8 33"]),
+        (["total", "mean"], ["93000 31000", "700000 35000", "1326000 39000", "990000 45000",
+                             "1640000 40000"]),
+    ],
+)  # fmt: skip
+def test_a_declaration_is_refused_where_numbers_tell_the_counts(tmp_path, columns, values):
+    counts = ["x", "20", "34", "22", "41"]
+    rows = [
+        ",".join([f"a{at}", count, *value.split(" ")])
+        for at, (count, value) in enumerate(zip(counts, values, strict=True))
+    ]
+    names = [f"{name}_" for name in columns]  # no name of statistics
+    path = write(tmp_path, "\n".join([",".join(["area", "count", *names]), *rows]) + "\n")
+    with pytest.raises(InputError, match="tells hidden counts"):
+        ask(path, below=5, flat=["area"], irrelevant=names)
+
+
+def test_numbers_of_other_things_may_be_irrelevant(tmp_path):
+    rows = ["a0,x,31,7.1", "a1,20,18,2.2", "a2,34,44,9.0", "a3,22,60,5.1", "a4,41,23,3.3"]
+    path = write(tmp_path, "\n".join(["area,count,km2,height", *rows]) + "\n")
+    assert ask(path, below=5, flat=["area"], irrelevant=["km2", "height"]) == ()
+
+
+@pytest.mark.parametrize("parts", ["Alba,brin", "ALBA,Brin", "Alba,Brinn"])
+def test_a_misspelt_label_of_a_hierarchy_is_refused(tmp_path, parts):
+    path = write(tmp_path, "area,count\nAlba,x\nBrin,12\nCero,9\nNord,15\n")
+    with pytest.raises(InputError, match="did you mean"):
+        ask(path, below=5, hierarchy=[f"area:Nord={parts}"])
+
+
+@pytest.mark.parametrize("place", ["footer", "property", "tip", "prompt", "none"])
+def test_texts_beside_a_sheet_are_asked_about(tmp_path, place):
+    books = pytest.importorskip("openpyxl")
+    book = books.Workbook()
+    sheet = book.active
+    for row in ("area,count", "Alba,x", "Brin,x", "Cero,40", "Total,50"):
+        sheet.append([int(cell) if cell.isdigit() else cell for cell in row.split(",")])
+    if place == "footer":
+        sheet.oddFooter.center.text = "Alba: 3 women"
+    if place == "property":
+        book.properties.description = "Alba: 3 women"
+    if place == "tip":
+        sheet["B2"].hyperlink = "https://example.org"
+        sheet["B2"].hyperlink.tooltip = "3 women"
+    if place == "prompt":
+        rule = books.worksheet.datavalidation.DataValidation(type="whole", prompt="3 women")
+        rule.add("B2")
+        sheet.add_data_validation(rule)
+    sheet.oddHeader.center.text = "Page &P"
+    book.save(tmp_path / "t.xlsx")
+    asked = ask(tmp_path / "t.xlsx", below=9, flat=["area"])
+    assert [len(one.subject) > 0 for one in asked] == [True] * (place != "none")

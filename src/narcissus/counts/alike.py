@@ -1,7 +1,8 @@
 """Dimensions and labels of several tables that are one, and are spelled otherwise.
 
 Case, blanks, punctuation and plural of a header make no other dimension, and case, composed letters
-and leading zeros no other label. Two headers over the same labels may be one dimension: it is asked.
+and leading zeros no other label. Two headers over the same labels may be one dimension: that is
+asked.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 
 from narcissus._validation import did_you_mean
 from narcissus._visible import visible
@@ -90,6 +92,7 @@ def rename_alike(
     labels = _same_labels(names, structure, given)
     tables = [replace(table, cells=_with_labels(table.cells, labels)) for table in tables]
     names = _find_names(tables)
+    _require_tree(names, structure)
     questions = [*_ask_for_names(names, given), *_ask_for_labels(names, given)]
     return tables, structure, flat, questions
 
@@ -219,6 +222,24 @@ def _with_labels(cells: Sequence[Cell], labels: Mapping[tuple[str, str], str]) -
     return made
 
 
+def _require_tree(names: _Names, structure: Structure) -> None:
+    """Refuse a label of a hierarchy that no table has, if it is nearly one that no part names."""
+    for name, tree in structure.parents.items():
+        shown = set(names.labels.get(name, {}))
+        named = {*tree, *tree.values()}
+        left = sorted(shown - named)
+        alike = {fold_label(label): label for label in left}
+        for label in sorted(named - shown) if shown else ():
+            near = alike.get(fold_label(label)) or next(
+                iter(get_close_matches(label, left, n=1, cutoff=0.8)), None
+            )
+            if near is not None and not re.search(r"\d", label):
+                raise InputError(
+                    f"`--hierarchy`: no table has {visible(name)} = {visible(label)}; did you mean "
+                    f"`{visible(near)}`?"
+                )
+
+
 def _ask_for_names(names: _Names, given: SameNames) -> Iterator[Unaccounted]:
     """Yield a question for two dimensions, never in one table, whose labels are nearly the same."""
     each = [
@@ -249,7 +270,8 @@ def _ask_for_labels(names: _Names, given: SameNames) -> Iterator[Unaccounted]:
             is_apart = not labels[known] & labels[label] and _bare(label) != ""
             if known != label and is_apart and frozenset((known, label)) not in given.settled:
                 yield Unaccounted(
-                    subject=f"labels `{visible(known)}` and `{visible(label)}` of `{visible(name)}`",
+                    subject=f"labels `{visible(known)}` and `{visible(label)}` of "
+                    f"`{visible(name)}`",
                     reason="They stand in different tables, and may be one.",
                     declaration=visible(_both(known, label)),
                 )

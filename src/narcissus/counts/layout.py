@@ -27,6 +27,7 @@ from narcissus.counts.marks import Rules, read_number
 from narcissus.counts.percents import PercentRead, read_shares, use_percents, use_rates
 from narcissus.counts.ranges import cut_ranges
 from narcissus.counts.reading import Cell, TableRead, require_single
+from narcissus.counts.relations import find_pair, find_relation
 from narcissus.counts.system import Structure
 from narcissus.counts.totals import FoundLabels, find_labels
 from narcissus.counts.unmarked import unmarked
@@ -420,8 +421,14 @@ class _Columns:
         for at in range(many):
             some = cells[at::many]
             counts = [cell.count.low if cell.count.kind == "exact" else None for cell in some]
-            if len(some) == len(texts) and (sign := find_count_signs(texts, counts)):
+            if len(some) != len(texts):
+                continue
+            if sign := find_count_signs(texts, counts) or find_relation(texts, counts):
                 raise _refuted(self.table.file, name, option, sign)
+            for other, (_, more) in self.table.unread.items():
+                if other > name and (sign := find_pair(texts, more, counts)):
+                    both = f"with `{visible(other)}`, {sign}"
+                    raise _refuted(self.table.file, name, option, both)
         if option == "code" or not any(read_number(text.rstrip("% ")) for text in texts):
             return
         known, self.found.cells = self.found.cells, cells

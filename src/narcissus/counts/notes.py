@@ -110,27 +110,31 @@ _QUANTITY = re.compile(
 """Words and signs of quantities that are no numbers."""
 _HIDDEN_WORD = r"(?:suppress|hidden|hide|mask|withh|confiden|secret|unterdr|geheim|ersetz)"
 _NOT_ZERO = re.compile(
-    r"\b(?:never|not|nicht|nie|isn't|ungleich)\s+(?:be\s+|equal to\s+)?(?:zero|empty|null|0\b)|non-?zero"
-    r"|\bno zeros?|\bexclud\w+ (?:zeros?|0\b)|\bzeros? excluded|\b(?:other|greater|more|larger|higher"
-    r"|above) than (?:zero|none|0\b)|\babove (?:zero|0\b)|> ?0\b|\bexcept (?:for )?zeros?|\bohne null"
-    r"|(?:gr\u00f6\u00dfer|mehr) als (?:null|0\b)|\bat least (?:one|1)\b|\bmindestens (?:ein\w*|1)\b"
+    r"\b(?:never|not|nicht|nie|isn't|ungleich)\s+(?:be\s+|equal to\s+)?(?:zero|empty|null|0\b)"
+    r"|non-?zero|\bno zeros?|\bexclud\w+ (?:zeros?|0\b)|\bzeros? excluded"
+    r"|\b(?:other|greater|more|larger|higher|above) than (?:zero|none|0\b)|\babove (?:zero|0\b)"
+    r"|> ?0\b|\bexcept (?:for )?zeros?|\bohne null|(?:gr\u00f6\u00dfer|mehr) als (?:null|0\b)"
+    r"|\bat least (?:one|1)\b|\bmindestens (?:ein\w*|1)\b"
     rf"|\b(?:zeros?|nulls?|nullen|nullwerte)\b[^.;]*\b(?:not|never|nicht|nie)\b[^.;]*{_HIDDEN_WORD}"
-    r"|\bzeros? (?:counts? |values? |cells? )?(?:are|is|were) (?:always )?(?:shown|published|printed"
-    r"|displayed)|\bnullen (?:werden|sind) (?:gezeigt|ausgewiesen|ver\u00f6ffentlicht)"
+    r"|\bzeros? (?:counts? |values? |cells? )?(?:are|is|were) (?:always )?"
+    r"(?:shown|published|printed|displayed)"
+    r"|\bnullen (?:werden|sind) (?:gezeigt|ausgewiesen|ver\u00f6ffentlicht)"
     r"|\bpositive (?:counts?|numbers?|values?)",
     re.I,
 )
 """What says that a hidden count is not zero."""
 _SPAN = re.compile(
-    rf"(?<![\d.,])(?P<low>{_NUMBER})\s*(?:-|\u2013|\u2014|to|and|or|bis|und|oder|\u00e0)\s*(?P<high>{_NUMBER})"
+    rf"(?<![\d.,])(?P<low>{_NUMBER})\s*(?:-|\u2013|\u2014|to|and|or|bis|und|oder|\u00e0)\s*"
+    rf"(?P<high>{_NUMBER})"
     r"(?!\s*(?:%|percent|prozent|years?|jahren?))",
     re.I,
 )
 _UNIT = re.compile(
-    r"\bin (?:thousands?|millions?|hundreds?|tausend|millionen|hundert|milliers|miles|thsd\.?|tsd\.?"
-    r"|mio\.?|mill\.?|1[ ,.]?000s?)\b|\(\s*'?0{3}s?\s*\)|'000s?\b|\bunits? ?[:=] ?(?:thousand|million)"
-    r"|\((?:thousands?|millions?|tausend|tsd\.?|mio\.?|1[ ,.]?000)\)|\bx ?1[ ,.]?000\b"
-    r"|\b(?:thousands?|millions?) (?:of )?(?:persons|people|inhabitants)",
+    r"\bin (?:thousands?|millions?|hundreds?|tausend|millionen|hundert|milliers|miles|thsd\.?"
+    r"|tsd\.?|mio\.?|mill\.?|1[ ,.]?000s?)\b|\(\s*'?0{3}s?\s*\)|'000s?\b"
+    r"|\bunits? ?[:=] ?(?:thousand|million)"
+    r"|\((?:thousands?|millions?|tausend|tsd\.?|mio\.?|1[ ,.]?000)\)"
+    r"|\bx ?1[ ,.]?000\b|\b(?:thousands?|millions?) (?:of )?(?:persons|people|inhabitants)",
     re.I,
 )
 """Words by which numbers are of hundreds, thousands or millions."""
@@ -182,6 +186,11 @@ def ask_for_notes(
             yield _question(file, line, reason, "", "unless the note tells a count")
 
 
+def tells_quantity(text: str) -> bool:
+    """Return whether a text has a number that may be of people, or a quantity in words."""
+    return bool(_people_of(text, set())) or _QUANTITY.search(text) is not None
+
+
 def find_unit(text: str) -> str:
     """Return words that say that numbers are of thousands or the like; empty: there are none."""
     found = _UNIT.search(text)
@@ -193,7 +202,7 @@ def ask_for_unit(subject: str, unit: str) -> Unaccounted:
     return Unaccounted(
         subject=subject,
         reason=f"By `{visible(unit)}`, numbers may not be those of single people.",
-        declaration="`--round 1000` and numbers in full, or a copy of the table without these words",
+        declaration="`--round 1000` and numbers in full, or a copy of the table without them",
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from narcissus._visible import visible
 from narcissus.counts.columns import is_percent_name, option_of
@@ -39,11 +39,14 @@ _NO_PEOPLE = re.compile(
 )
 """Labels of counts that are of no people."""
 _NAMED = re.compile(
-    r"[\[(\]]\s*-?\d+\s*[,;]\s*(?:\d+|inf\w*)?\s*[)\]\[]|\b(?:19|20)\d\d(?:\s*[-/\u2013]\s*\d{2,4})?\b|\d+\s*(?:-|\u2013|\u2014|to|bis|and|und|a|\u00e0)\s*(?:<|under )?\d+"
-    r"|(?:<=?|>=?|\u2264|\u2265|\bunder|\bbelow|\bover|\bfrom|\bab|\bunter|\b\u00fcber|\bup to|\bbis|\baged?|\bage"
-    r"|\bmore than|\bless than|\bfewer than|\bat least|\bat most|\blevel|\bno\.|\bnr\.|\bnote)\s*\d+"
-    r"|\d+\s*(?:\+|and (?:over|more|older|under)|or (?:over|more|older)|und (?:mehr|\u00e4lter)|years?\b"
-    r"|yrs?\b|jahren?\b|ans\b|u\. ?m\.)",
+    r"[\[(\]]\s*-?\d+\s*[,;]\s*(?:\d+|inf\w*)?\s*[)\]\[]"
+    r"|\b(?:19|20)\d\d(?:\s*[-/\u2013]\s*\d{2,4})?\b"
+    r"|\d+\s*(?:-|\u2013|\u2014|to|bis|and|und|a|\u00e0)\s*(?:<|under )?\d+"
+    r"|(?:<=?|>=?|\u2264|\u2265|\bunder|\bbelow|\bover|\bfrom|\bab|\bunter|\b\u00fcber|\bup to"
+    r"|\bbis|\baged?|\bage|\bmore than|\bless than|\bfewer than|\bat least|\bat most|\blevel|\bno\."
+    r"|\bnr\.|\bnote)\s*\d+"
+    r"|\d+\s*(?:\+|and (?:over|more|older|under)|or (?:over|more|older)|und (?:mehr|\u00e4lter)"
+    r"|years?\b|yrs?\b|jahren?\b|ans\b|u\. ?m\.)",
     re.I,
 )
 """Numbers that name a range, a year or an age."""
