@@ -7,7 +7,7 @@ import pytest
 from narcissus.counts import Publication, audit_tables
 from narcissus.errors import InputError
 
-from .layouts import draw_layout, narrowest
+from .layouts import SPOILED, draw_layout, narrowest, spoil
 
 WIDTH = 2
 
@@ -334,6 +334,22 @@ def test_no_verdict_in_favour_is_false(tmp_path, seeds):
         assert verdict != "met" or truth >= width, f"seed {seed}: {truth} apart\n{layout.text}"
     assert tally["exceeded"] > seeds / 5
     assert tally["refused"] < seeds / 8
+
+
+@pytest.mark.parametrize("way", SPOILED)
+def test_nothing_beside_the_rows_is_left_out_in_silence(tmp_path, way):
+    """The same layouts, with a second table, a second header, a number in a label, a measure."""
+    for seed in range(5000, 5008):
+        layout = draw_layout(seed, ordinary=True, hidden=0.5)
+        files = [write(tmp_path, text, f"{at}.csv") for at, text in enumerate(spoil(layout, way))]
+        try:
+            asked = Publication(flat=["u"]).understand(files).unaccounted
+        except InputError:
+            continue  # the spoiled rows contradict the others
+        told = " ".join(one.reason for one in asked)
+        said = {"block": "rows of numbers", "header": "under two names", "number": "may tell",
+                "measure": "may be a measure"}[way]  # fmt: skip
+        assert said in told, f"seed {seed}: {told}\n{layout.text}"
 
 
 PROTECTED = [
