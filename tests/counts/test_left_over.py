@@ -219,7 +219,7 @@ def test_numbers_in_labels_and_headers_are_asked_about(tmp_path, text):
         ("0-17", "18-64", "65+"),
         ("Under 5", "5 to 64", "65 and over (pensioners)"),
         ("Alba (07131)", "Brin (07132)", "Cero (07231)"),
-        ("(1) Farming", "(2) Mining", "(3) Trade"),
+        ("Farming (1)", "Mining (2)", "Trade (3)"),
         ("1 person", "2 persons", "3 persons or more"),
         ("EU27 (from 2020)", "Ward 12", "C00-C97"),
         ("Alba [1]", "Brin", "Cero"),
@@ -260,6 +260,14 @@ def test_a_declaration_is_refused_where_numbers_tell_the_counts(tmp_path, column
     path = write(tmp_path, "\n".join([",".join(["area", "count", *names]), *rows]) + "\n")
     with pytest.raises(InputError, match="tells hidden counts"):
         ask(path, below=5, flat=["area"], irrelevant=names)
+
+
+def test_means_of_a_sum_and_its_parts_are_refused_as_irrelevant(tmp_path):
+    rows = ["Alba,F,x,31000", "Alba,M,x,40000", "Alba,Total,15,38200"]
+    rows += ["Brin,F,20,35000", "Brin,M,22,45000", "Brin,Total,42,40238.1"]
+    path = write(tmp_path, "\n".join(["area,sex,count,mean_income", *rows]) + "\n")
+    with pytest.raises(InputError, match="weighted by the counts"):
+        ask(path, below=5, mark=["x=any"], irrelevant=["mean_income"])
 
 
 def test_numbers_of_other_things_may_be_irrelevant(tmp_path):

@@ -27,7 +27,7 @@ from narcissus.counts.marks import Rules, read_number
 from narcissus.counts.percents import PercentRead, read_shares, use_percents, use_rates
 from narcissus.counts.ranges import cut_ranges
 from narcissus.counts.reading import Cell, TableRead, require_single
-from narcissus.counts.relations import find_pair, find_relation
+from narcissus.counts.relations import are_means, find_pair, find_relation
 from narcissus.counts.system import Structure
 from narcissus.counts.totals import FoundLabels, find_labels
 from narcissus.counts.unmarked import unmarked
@@ -412,6 +412,23 @@ class _Columns:
             return replace(used[0], why=why)
         return next((read for read in reads if read.of or read.margins), reads[0])
 
+    def _find_sign(
+        self,
+        name: str,
+        texts: Sequence[str],
+        counts: Sequence[int | None],
+        cells: Sequence[Cell],
+    ) -> str:
+        """Return how a column that is left out tells counts, alone or with another; or empty."""
+        if sign := find_count_signs(texts, counts) or find_relation(texts, counts):
+            return sign
+        if are_means(texts, counts, [cell.labels for cell in cells]):
+            return "those of sums are means of their parts, weighted by the counts"
+        for other, (_, more) in self.table.unread.items():
+            if other > name and (sign := find_pair(texts, more, counts)):
+                return f"with `{visible(other)}`, {sign}"
+        return ""
+
     def _require_unread(self, name: str, option: str, texts: Sequence[str]) -> None:
         """Refuse to leave out a column from which hidden counts can be computed."""
         cells = [_without(cell, name) for cell in self.found.cells]
@@ -423,12 +440,8 @@ class _Columns:
             counts = [cell.count.low if cell.count.kind == "exact" else None for cell in some]
             if len(some) != len(texts):
                 continue
-            if sign := find_count_signs(texts, counts) or find_relation(texts, counts):
+            if sign := self._find_sign(name, texts, counts, some):
                 raise _refuted(self.table.file, name, option, sign)
-            for other, (_, more) in self.table.unread.items():
-                if other > name and (sign := find_pair(texts, more, counts)):
-                    both = f"with `{visible(other)}`, {sign}"
-                    raise _refuted(self.table.file, name, option, both)
         if option == "code" or not any(read_number(text.rstrip("% ")) for text in texts):
             return
         known, self.found.cells = self.found.cells, cells

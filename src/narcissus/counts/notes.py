@@ -119,7 +119,8 @@ _NOT_ZERO = re.compile(
     r"|\bzeros? (?:counts? |values? |cells? )?(?:are|is|were) (?:always )?"
     r"(?:shown|published|printed|displayed)"
     r"|\bnullen (?:werden|sind) (?:gezeigt|ausgewiesen|ver\u00f6ffentlicht)"
-    r"|\bpositive (?:counts?|numbers?|values?)",
+    r"|\b(?:empty|blank) (?:cells? )?(?:is|are|means?|stands? for) (?:zeros?|0\b)"
+    r"|\bzeros? (?:is|are) (?:left )?(?:empty|blank)|\bpositive (?:counts?|numbers?|values?)",
     re.I,
 )
 """What says that a hidden count is not zero."""

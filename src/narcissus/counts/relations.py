@@ -6,7 +6,7 @@ A column that keeps such a relation in all rows whose count is printed tells the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf, log, sqrt
@@ -161,5 +161,48 @@ def _keeps_sums(
             return False
         last = value.value
         grown.append((value.value - before.value, 2 * value.half, float(count)))
-    exact = _keeps((step, min(half, 0.1), count) for step, half, count in grown)
-    return exact or (len({count for *_, count in grown}) > 1 and _is_one_factor(grown))
+    (first, count), begin = rows[0], list[tuple[float, float, float]]()
+    if first is not None and count is not None:
+        begin = [(first.value, first.half, float(count))]
+    for some in (grown, [*begin, *grown]):
+        is_uneven = len({count for *_, count in some}) > 1
+        if _keeps((step, min(half, 0.1), count) for step, half, count in some):
+            return True
+        if is_uneven and _is_one_factor(some):
+            return True
+    return False
+
+
+def are_means(
+    texts: Sequence[str],
+    counts: Sequence[int | None],
+    labels: Sequence[Mapping[str, str]],
+) -> bool:
+    """Return whether a value of a sum is the mean of its parts, weighted by their counts.
+
+    Parameters
+    ----------
+    labels: of each row's people; a margin has none.
+    """
+    numbers = _read(texts)
+    at = {frozenset(one.items()): k for k, one in enumerate(labels)}
+    parts: dict[tuple[frozenset[tuple[str, str]], str], list[int]] = {}
+    for k, one in enumerate(labels):
+        for pair in one.items():
+            parts.setdefault((frozenset(one.items()) - {pair}, pair[0]), []).append(k)
+    weight = 0.0
+    for (whole, _), places in parts.items():
+        if whole not in at or len(places) < 2:
+            continue
+        total = numbers[at[whole]]
+        each = [(numbers[k], counts[k]) for k in places]
+        known = [(value, n) for value, n in each if value is not None and n is not None]
+        people = sum(n for _, n in known)
+        if total is None or len(known) < len(each) or not people:
+            continue
+        mean = sum(value.value * n for value, n in known) / people
+        if abs(mean - total.value) > 2 * total.half + SLACK:
+            return False
+        spread = max(value.value for value, _ in known) - min(value.value for value, _ in known)
+        weight += log(max(1.0, spread / (4 * total.half)))
+    return weight >= log(ODDS)

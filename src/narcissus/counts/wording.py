@@ -34,7 +34,8 @@ _UNIT_CODES = re.compile(r"pc\w*|pct|rt|ix|avg|i\d\d|p_\w+|rate|ths\w*|mio\w*|in
 _NO_PEOPLE = re.compile(
     r"(?:private )?households?|families|dwellings?|homes|(?:privat)?haushalte?|familien|wohnungen"
     r"|jobs|posts|enterprises?|companies|firms|unternehmen|betriebe|establishments?|vehicles|cars"
-    r"|visits|events|m\u00e9nages|logements|familles|buildings?|geb\u00e4ude",
+    r"|visits|events|m\u00e9nages|logements|familles|buildings?"
+    r"|(?:un|not )?(?:weighted )?base|geb\u00e4ude",
     re.I,
 )
 """Labels of counts that are of no people."""
