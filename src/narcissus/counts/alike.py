@@ -22,6 +22,8 @@ from narcissus.errors import InputError
 from narcissus.rows import Unaccounted
 
 Pair = frozenset[str]
+MOST_COMPARED = 200
+"""Labels of a hierarchy, and of tables, that are compared letter by letter."""
 
 
 @dataclass(frozen=True)
@@ -229,11 +231,13 @@ def _require_tree(names: _Names, structure: Structure) -> None:
         named = {*tree, *tree.values()}
         left = sorted(shown - named)
         alike = {fold_label(label): label for label in left}
-        for label in sorted(named - shown) if shown else ():
-            near = alike.get(fold_label(label)) or next(
-                iter(get_close_matches(label, left, n=1, cutoff=0.8)), None
-            )
-            if near is not None and not re.search(r"\d", label):
+        unknown = sorted(named - shown)
+        is_few = len(left) <= MOST_COMPARED and len(unknown) <= MOST_COMPARED
+        for label in unknown if shown else ():
+            near = alike.get(fold_label(label))
+            if near is None and is_few and not re.search(r"\d", label):
+                near = next(iter(get_close_matches(label, left, n=1, cutoff=0.8)), None)
+            if near is not None:
                 raise InputError(
                     f"`--hierarchy`: no table has {visible(name)} = {visible(label)}; did you mean "
                     f"`{visible(near)}`?"
