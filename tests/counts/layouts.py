@@ -178,6 +178,7 @@ def _written(
         truths[f"{dimensions[0].name}_code"] = "irrelevant"
     if rng.random() < 0.2:
         columns["flag"] = [rng.choice(["", "", "p", "r"]) for _ in rows]
+        truths["flag"] = "irrelevant"
     if rng.random() < (0.2 if ordinary else 0.3):
         columns["remarks"] = [rng.choice(NOTES) for _ in rows]
         truths["remarks"] = "irrelevant"
