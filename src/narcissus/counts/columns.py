@@ -450,7 +450,9 @@ def _flags_tell(table: _ColumnTexts, at: int) -> bool:
     texts = [text.casefold().strip("[]()") for text in table.texts(at)]
     hidden = {text for text, is_in in zip(texts, table.hides(), strict=True) if is_in}
     printed = {text for text, is_in in zip(texts, table.hides(), strict=True) if not is_in}
-    return len(hidden) > 1 and bool(hidden - printed - {""}) and not printed & _REVISIONS
+    return (
+        len(hidden) > 1 and bool(hidden - printed - _REVISIONS - {""}) and not printed & _REVISIONS
+    )
 
 
 def _ask(table: _ColumnTexts, at: int, needed: Sequence[int]) -> Unaccounted:

@@ -109,20 +109,27 @@ _QUANTITY = re.compile(
 )
 """Words and signs of quantities that are no numbers."""
 _HIDDEN_WORD = r"(?:suppress|hidden|hide|mask|withh|confiden|secret|unterdr|geheim|ersetz)"
+_NEVER = "|".join(("never", "not", "nicht", "nie", "isn't", "ungleich"))
 _NOT_ZERO = re.compile(
-    r"\b(?:never|not|nicht|nie|isn't|ungleich)\s+(?:be\s+|equal to\s+)?(?:zero|empty|null|0\b)"
-    r"|non-?zero|\bno zeros?|\bexclud\w+ (?:zeros?|0\b)|\bzeros? excluded"
-    r"|\b(?:other|greater|more|larger|higher|above) than (?:zero|none|0\b)|\babove (?:zero|0\b)"
-    r"|> ?0\b|\bexcept (?:for )?zeros?|\bohne null|(?:gr\u00f6\u00dfer|mehr) als (?:null|0\b)"
-    r"|\bat least (?:one|1)\b|\bmindestens (?:ein\w*|1)\b"
-    rf"|\b(?:zeros?|nulls?|nullen|nullwerte)\b[^.;]*\b(?:not|never|nicht|nie)\b[^.;]*{_HIDDEN_WORD}"
-    r"|\bzeros? (?:counts? |values? |cells? )?(?:are|is|were) (?:always )?"
-    r"(?:shown|published|printed|displayed)"
-    r"|\bnullen (?:werden|sind) (?:gezeigt|ausgewiesen|ver\u00f6ffentlicht)"
-    r"|\b(?:empty|blank) (?:cells? )?(?:is|are|means?|stands? for) (?:zeros?|0\b)"
-    r"|\bzeros? (?:is|are) (?:left )?(?:empty|blank)|\bpositive (?:counts?|numbers?|values?)",
+    "|".join((
+        rf"\b(?:{_NEVER})\s+(?:be\s+|equal to\s+)?(?:zero|empty|null|0\b)",
+        r"non-?zero",
+        r"\bno zeros?",
+        r"\bexclud\w+ (?:zeros?|0\b)|\bzeros? excluded",
+        r"\b(?:other|greater|more|larger|higher|above) than (?:zero|none|0\b)",
+        r"\babove (?:zero|0\b)|> ?0\b|\bexcept (?:for )?zeros?|\bohne null",
+        r"(?:gr\u00f6\u00dfer|mehr) als (?:null|0\b)",
+        r"\bat least (?:one|1)\b|\bmindestens (?:ein\w*|1)\b",
+        rf"\b(?:zeros?|nulls?|nullen|nullwerte)\b[^.;]*\b(?:{_NEVER})\b[^.;]*{_HIDDEN_WORD}",
+        r"\bzeros? (?:counts? |values? |cells? )?(?:are|is|were) (?:always )?"
+        r"(?:shown|published|printed|displayed)",
+        r"\bnullen (?:werden|sind) (?:gezeigt|ausgewiesen|ver\u00f6ffentlicht)",
+        r"\b(?:empty|blank) (?:cells? )?(?:is|are|means?|stands? for) (?:zeros?|0\b)",
+        r"\bzeros? (?:is|are) (?:left )?(?:empty|blank)",
+        r"\bpositive (?:counts?|numbers?|values?)",
+    )),
     re.I,
-)
+)  # fmt: skip
 """What says that a hidden count is not zero."""
 _SPAN = re.compile(
     rf"(?<![\d.,])(?P<low>{_NUMBER})\s*(?:-|\u2013|\u2014|to|and|or|bis|und|oder|\u00e0)\s*"
@@ -296,7 +303,10 @@ def _other_rules(note: str, marks: set[str], rules: Rules) -> Iterator[tuple[str
         reason = f"It says that `{is_printed[0]}` is from {span['low']} to {span['high']}."
         yield reason, f"{span['low']}-{span['high']} in the cells themselves"
     if is_open:
-        yield "It says that hidden counts are not zero, which is not declared.", "--no-zeros"
+        yield (
+            "It says that hidden counts are one or more, which waits for a declaration.",
+            "--no-zeros",
+        )
     if named and rules.below is not None and limits != {None}:
         mark = named[0]
         if _UNKNOWN.search(note) or (_OTHERS.search(note) and below is None):
