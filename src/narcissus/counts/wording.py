@@ -140,10 +140,11 @@ def _ask_for_numbers(table: TableRead, rules: Rules) -> Iterator[Unaccounted]:
     for name, texts in each.items():
         shown = [text for text in texts if not rules.is_total(label_of(text))]
         found = {text: _carried(text, explained) for text in texts}
+        codes = [_carried(text, set()) for text in shown]
         subject = f"labels of `{visible(name)}` in {visible(table.file)}"
         if subject in asked:
             continue
-        if any(found.values()) and not _are_codes([found[text] for text in shown]):
+        if any(found.values()) and not _are_codes(codes):
             example = next(text for text, number in found.items() if number)
             yield Unaccounted(
                 subject=subject,
