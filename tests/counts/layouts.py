@@ -178,6 +178,7 @@ def _written(
         truths[f"{dimensions[0].name}_code"] = "irrelevant"
     if rng.random() < 0.2:
         columns["flag"] = [rng.choice(["", "", "p", "r"]) for _ in rows]
+        truths["flag"] = "irrelevant"
     if rng.random() < (0.2 if ordinary else 0.3):
         columns["remarks"] = [rng.choice(NOTES) for _ in rows]
         truths["remarks"] = "irrelevant"
@@ -192,6 +193,40 @@ def _written(
     mark = rng.choice([";", "\t"])
     lines = [names, *([columns[name][at] for name in names] for at in order)]
     return "\n".join(mark.join(line) for line in lines) + "\n"
+
+
+SPOILED = ("block", "header", "number", "measure")
+"""Ways in which a publication tells more than the rows that are read."""
+
+
+def spoil(layout: DrawnTable, way: str) -> list[str]:
+    """Return the texts of files that tell true counts beside the rows, or numbers of no people."""
+    first, *others = layout.dimensions
+    lines = layout.text.splitlines()
+    mark = next(mark for mark in ";\t" if mark in lines[0])
+    wholes = {one.name: one.total for one in others}
+    true = {
+        row.labels[first.name]: row.count
+        for row in layout.rows
+        if all(row.labels[name] == total for name, total in wholes.items())
+    }
+    leaves = {leaf: true[leaf] for leaf in first.leaves}
+    if way == "block":
+        rows = [mark.join((leaf, str(count))) for leaf, count in leaves.items()]
+        return ["\n".join([*lines, "", mark.join((first.name, "count")), *rows]) + "\n"]
+    if way == "header":
+        rows = [f"{leaf};{count}" for leaf, count in leaves.items()]
+        return [layout.text, "\n".join([f"{first.name} of residence;count", *rows]) + "\n"]
+    header = lines[0].split(mark)
+    at = header.index(first.name)
+    if way == "number":
+        leaf = first.leaves[0]
+        cells = [line.split(mark) for line in lines]
+        for row in cells:
+            row[at] = f"{leaf} ({true[leaf]})" if row[at] == leaf else row[at]
+        return ["\n".join(map(mark.join, cells)) + "\n"]
+    values = {first.name: "Percent of all", "count": "50", **wholes}
+    return ["\n".join([*lines, mark.join(values.get(name, "") for name in header)]) + "\n"]
 
 
 def _number(row: DrawnRow, rng: random.Random) -> str:

@@ -7,7 +7,7 @@ import pytest
 from narcissus.counts import Publication, audit_tables
 from narcissus.errors import InputError
 
-from .layouts import draw_layout, narrowest
+from .layouts import SPOILED, draw_layout, narrowest, spoil
 
 WIDTH = 2
 
@@ -257,7 +257,8 @@ def test_a_total_of_any_name_is_none_of_the_parts(tmp_path, word, order):
     verdict, tables = conclude(path, 1)
     assert verdict != "met"
     if tables.unaccounted:
-        assert f"--total {word}" in tables.unaccounted[0].declaration
+        quoted = f'"{word}"' if " " in word else word
+        assert f"--total {quoted}" in tables.unaccounted[0].declaration
         assert conclude(path, 1, flat=["sex"])[0] == "met"
     assert conclude(path, 1, total=[word])[0] == "exceeded"
 
@@ -333,6 +334,22 @@ def test_no_verdict_in_favour_is_false(tmp_path, seeds):
         assert verdict != "met" or truth >= width, f"seed {seed}: {truth} apart\n{layout.text}"
     assert tally["exceeded"] > seeds / 5
     assert tally["refused"] < seeds / 8
+
+
+@pytest.mark.parametrize("way", SPOILED)
+def test_nothing_beside_the_rows_is_left_out_in_silence(tmp_path, way):
+    """The same layouts, with a second table, a second header, a number in a label, a measure."""
+    for seed in range(5000, 5008):
+        layout = draw_layout(seed, ordinary=True, hidden=0.5)
+        files = [write(tmp_path, text, f"{at}.csv") for at, text in enumerate(spoil(layout, way))]
+        try:
+            asked = Publication(flat=["u"]).understand(files).unaccounted
+        except InputError:
+            continue  # the spoiled rows contradict the others
+        told = " ".join(one.reason for one in asked)
+        said = {"block": "rows of numbers", "header": "under two names", "number": "may tell",
+                "measure": "may be a measure"}[way]  # fmt: skip
+        assert said in told, f"seed {seed}: {told}\n{layout.text}"
 
 
 PROTECTED = [

@@ -62,7 +62,7 @@ def test_rounding_holds_every_true_count(base, is_random):
         ("4-1", {}, "ends below its begin"),
         ("9" * 12, {}, "too large"),
         ("9" * 5000, {}, "not read as a number"),
-        *((text, {}, "write it plainly") for text in ("12%", "(12)", "1,20", "under 5", "~5")),
+        *((text, {}, "write it plainly") for text in ("12%", "(12)", "1,20", "around 5", "~5")),
         ("-", {}, "a dash for none"),
     ],
 )

@@ -78,7 +78,8 @@ def test_a_note_that_says_another_rule_is_asked_for(tmp_path, note, given, optio
     [
         ("x cells below 5 are hidden", {"below": 5}),
         ("x: fewer than five people", {"below": 5}),
-        ("Counts of 1 to 4 are suppressed", {"mark": ["x=below:5"]}),
+        ("Counts of 1 to 4 are suppressed", {"mark": ["x=below:5"], "no_zeros": True}),
+        ("x: fewer than 5. y: hidden so that x cannot be computed", {"below": 5}),
         ("x: not available", {}),
         ("x: hidden, also to protect other cells", {}),
         ("Percentages are rounded to 1 decimal", {}),

@@ -62,6 +62,8 @@ class TablesOptions:
     irrelevant: tuple[str, ...] = ()
     part: tuple[str, ...] = ()
     flat: tuple[str, ...] = ()
+    same: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
     contributions: Existing = None
     contributor: str | None = None
     p_percent: Annotated[float | None, Opt(PERCENT)] = None
@@ -146,7 +148,7 @@ class _Audited:
     narrowed: Sequence[tuple[counts.CellLimits, counts.CellLimits]] | None  # with --against
     sensitive: tuple[tuple[counts.SensitiveCell, ...], str] | None  # with --contributions
     size: _Size
-    width: int | None
+    width: float | None
     asked: int | None  # --width
 
     @property
@@ -212,10 +214,12 @@ def _audited(
     structure = read.structure
     below = of.below or counts.threshold([*cells, *earlier])
     width = of.width
-    if width is None and cells[0].unit is None:
-        width = 1  # no hidden cell is to be recomputed, and no small group to be known
-    rule = counts.SizeRule(below or counts.LARGEST_SMALL, width or 1)
-    is_asked = cells[0].unit is None and width is not None
+    unit = cells[0].unit
+    if width is None and of.contributions is None:
+        # no hidden cell is to be recomputed, and no small group to be known
+        width = 1 if unit is None else float(2 * unit)
+    rule = counts.SizeRule(below or counts.LARGEST_SMALL, int(width or 1) or 1)
+    is_asked = unit is None and width is not None
     with progress(quiet=of.run.quiet or of.run.as_json) as observer:
         how: dict[str, Any] = {
             "limit": of.limit,
@@ -464,7 +468,7 @@ def _against(
         yield f"  and {len(narrowed) - SHOWN:,} more (--json has all)"
 
 
-def _open(found: counts.TablesAudit, width: int) -> int:
+def _open(found: counts.TablesAudit, width: float) -> int:
     """Count hidden cells whose true limits may be narrower than ``width``, and are not shown so."""
     return sum(one.may_be_within(width) for one in found.hidden)
 
@@ -487,7 +491,7 @@ def _layout_json(read: counts.PublishedTables) -> dict[str, Any]:
 
 
 def _verdict(
-    width: int | None,
+    width: float | None,
     narrow: Sequence[counts.CellLimits],
     found: counts.TablesAudit,
     size: _Size,
@@ -503,17 +507,17 @@ def _verdict(
     below = size.rule.below
     if narrow:
         cells = _many(len(narrow), "hidden cell has", "hidden cells have")
-        yield f"\nThreshold exceeded: {cells} limits less than {width} apart."
+        yield f"\nThreshold exceeded: {cells} limits less than {width:g} apart."
     if size.broken:
         groups = _many(size.broken, "group", "groups")
         verb = "is" if size.broken == 1 else "are"
-        near = "exactly" if width == 1 else f"to fewer than {width}"
+        near = "exactly" if width == 1 else f"to fewer than {width:g}"
         yield f"\nThreshold exceeded: {groups} of fewer than {below} people {verb} known {near}."
     if narrow or size.broken:
         return
     if many := _open(found, width):
         cells = _many(many, "hidden cell")
-        yield f"\nNot decided: {cells} may have limits less than {width} apart."
+        yield f"\nNot decided: {cells} may have limits less than {width:g} apart."
     elif size.is_open:
         few = f"of fewer than {below} people"
         groups = _many(len(size.known), f"group {few} is", f"groups {few} are")
@@ -523,7 +527,7 @@ def _verdict(
     else:
         groups = f", and groups of fewer than {below} people that no cell prints are unknown"
         yield (
-            f"\nThreshold met: the limits of hidden cells are at least {width} apart"
+            f"\nThreshold met: the limits of hidden cells are at least {width:g} apart"
             f"{groups if size.is_sought else ''}."
         )
 

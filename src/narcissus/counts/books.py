@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Iterator, Sequence
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 from narcissus._files import opened_archive, parsing
 from narcissus._optional import optional
 from narcissus._visible import visible
-from narcissus.counts.notes import without_thresholds
+from narcissus.counts.notes import tells_quantity, without_thresholds
 from narcissus.rows import Unaccounted
 
 _PARTS = {
@@ -24,6 +26,12 @@ _PARTS = {
 }
 """Folders and files of an archive, and what they hold."""
 _REFERENCE = re.compile(r"('[^']*'|\w+)!|\$?[A-Z]{1,3}\$?\d+|\"[^\"\d]*\"")
+_PROPERTIES = {
+    "docProps/core.xml": "dc:title|dc:subject|dc:description|cp:keywords|cp:category",
+    "docProps/custom.xml": "vt:lpwstr|vt:i4|vt:r8",
+}
+"""Files of properties, and elements that somebody wrote."""
+MOST_BYTES = 2**24
 MOST_ROWS = 10_000
 """Rows of another sheet that are searched for numbers."""
 
@@ -49,6 +57,7 @@ def _list_contents(path: Path) -> Iterator[str]:
     with parsing(path, "a readable Excel file"), path.open("rb") as stream:
         with opened_archive(path) as archive:
             names = [member.filename for member in archive.infolist()]
+            beside = list(_texts_beside(archive, names))
         parts = [name.removeprefix("xl/").lstrip("_") for name in names if name.startswith("xl/")]
         book = library.load_workbook(stream, read_only=True, data_only=False, keep_links=False)
         try:
@@ -67,9 +76,36 @@ def _list_contents(path: Path) -> Iterator[str]:
                     yield f"the name `{visible(name)}`"
         finally:
             book.close()
+    yield from (what for what, text in beside if tells_quantity(text))
     for part, what in _PARTS.items():
         if any(name.startswith(part) and not name.endswith(".vml") for name in parts):
             yield what
+
+
+def _texts_beside(archive: zipfile.ZipFile, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield texts of headers and footers of pages, prompts, tips of links, and properties."""
+    for name in names:
+        is_sheet = name.startswith("xl/worksheets/") and name.endswith(".xml")
+        if not is_sheet and name not in _PROPERTIES:
+            continue
+        with archive.open(name) as stream:
+            text = stream.read(MOST_BYTES).decode("utf-8", "replace")
+        if not is_sheet:
+            yield from (
+                ("properties of the document", unescape(found))
+                for found in re.findall(rf"<(?:{_PROPERTIES[name]})\b[^>]*>([^<]+)<", text)
+            )
+            continue
+        for found in re.findall(r"<(?:odd|even|first)(?:Header|Footer)>([^<]*)<", text):
+            plain = re.sub(r'&"[^"]*"|&K[0-9A-F]{6}|&\d+|&[A-Z]', " ", unescape(found))
+            yield "headers or footers of pages", plain
+        for found in re.findall(
+            r"\b(?:prompt|promptTitle|error|errorTitle|tooltip)=\"([^\"]*)\"", text
+        ):
+            yield "prompts of cells or tips of links", unescape(found)
+        for found in re.findall(r"<dataValidation\b.*?</dataValidation>", text, re.S):
+            for formula in re.findall(r"<formula\d>([^<]*)<", found):
+                yield "rules for the values of cells", _REFERENCE.sub("", unescape(formula))
 
 
 def _rows(sheet: Any) -> list[tuple[Any, ...]]:

@@ -74,6 +74,8 @@ _FLAG_VALUES = {
     *(".", "..", ":", "break", "not available", "available", "actual", "official", "-"),
 }
 """Flags that tell nothing of a count: its source, or that it is hidden."""
+_REVISIONS = {"r", "e", "b", "revised", "estimated"}
+"""Flags of a list in which p stands for provisional, and not for primary."""
 
 
 @dataclass(frozen=True)
@@ -210,9 +212,15 @@ def require_declared(headers: Sequence[Sequence[str]], declared: DeclaredColumns
                 )
 
 
+def option_of(way: str, value: str) -> str:
+    """Return an option as it is typed, in marks of code; a value with blanks is quoted."""
+    is_plain = re.fullmatch(r"[\w.,:=%+\-/@]+", value) is not None
+    return f"`--{way} {value}`" if is_plain else f'`--{way} "{value}"`'
+
+
 def ask_for_column(file: str, name: str, reason: str, *ways: str) -> Unaccounted:
     """Return the question what a column is, with the options that answer it."""
-    options = [f"`--{way} {name}`" for way in ways]
+    options = [option_of(way, name) for way in ways]
     return Unaccounted(
         subject=f"column `{visible(name)}` of {visible(file)}",
         reason=reason,
@@ -264,6 +272,13 @@ class _ColumnTexts:
             totals[0] if totals else "",
             not self.are_apart([of]),
         )
+
+    def hides(self) -> list[bool]:
+        """Return for each row whether it hides a count."""
+        return [
+            any(self.rules.suppressed(cells[at]) is not None for at in self._counts)
+            for _, cells in self.rows
+        ]
 
     def texts(self, at: int) -> list[str]:
         """Return the cells of a column."""
@@ -376,6 +391,12 @@ def read_columns(
     for at in spare:
         if _is_percent(table, at):
             percents.add(at)
+        elif _holds_flags(table, at) and _flags_tell(table, at):
+            uses.append(ColumnUse(header[at], "not understood"))
+            reason = (
+                "Its flags tell hidden cells apart: some may be small, and others protect them."
+            )
+            unaccounted.append(ask_for_column(file, header[at], reason, "irrelevant"))
         elif _holds_flags(table, at):
             uses.append(ColumnUse(header[at], "flags"))
         elif table.holds_numbers(at):
@@ -418,7 +439,20 @@ def _is_percent(table: _ColumnTexts, at: int) -> bool:
 def _holds_flags(table: _ColumnTexts, at: int) -> bool:
     values = {text.casefold().strip("[]()") for text in table.texts(at)}
     named = _FLAGS.fullmatch(table.header[at]) is not None
-    return values <= _FLAG_VALUES and (named or "" in values)
+    return values <= _FLAG_VALUES and (named or ("" in values and len(values) < 4))
+
+
+def _flags_tell(table: _ColumnTexts, at: int) -> bool:
+    """Return whether flags tell hidden cells apart: small ones, and those that protect them.
+
+    Flags of other things, as revised, stand beside printed numbers too.
+    """
+    texts = [text.casefold().strip("[]()") for text in table.texts(at)]
+    hidden = {text for text, is_in in zip(texts, table.hides(), strict=True) if is_in}
+    printed = {text for text, is_in in zip(texts, table.hides(), strict=True) if not is_in}
+    return (
+        len(hidden) > 1 and bool(hidden - printed - _REVISIONS - {""}) and not printed & _REVISIONS
+    )
 
 
 def _ask(table: _ColumnTexts, at: int, needed: Sequence[int]) -> Unaccounted:

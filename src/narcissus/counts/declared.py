@@ -11,6 +11,7 @@ from pathlib import Path
 
 from narcissus._files import csv_rows
 from narcissus._validation import did_you_mean
+from narcissus.counts.alike import SameNames
 from narcissus.counts.columns import DeclaredColumns, require_declared
 from narcissus.counts.layout import PublishedTables, understand
 from narcissus.counts.marks import Rules, read_cell_key
@@ -47,6 +48,8 @@ class Publication:
     irrelevant: Sequence[str] = ()
     part: Sequence[str] = ()
     flat: Sequence[str] = ()
+    same: Sequence[str] = ()
+    apart: Sequence[str] = ()
 
     @cached_property
     def rules(self) -> Rules:
@@ -137,9 +140,32 @@ class Publication:
             [[*table.header, *(use.column for use in table.uses)] for table in tables.values()],
             declared,
         )
+        self._require_marks(cell for table in tables.values() for cell in table.cells)
         return understand(
-            list(tables.values()), self.structure, self.rules, self.flat, declared.margins
+            list(tables.values()),
+            self.structure,
+            self.rules,
+            self.flat,
+            declared.margins,
+            SameNames(
+                *(
+                    tuple(_pair(text, f"--{option}", "NAME=NAME") for text in texts)
+                    for option, texts in (("same", self.same), ("apart", self.apart))
+                )
+            ),
         )
+
+    def _require_marks(self, cells: Iterable[Cell]) -> None:
+        """Refuse a declared mark that no cell prints, where one prints it in another case."""
+        printed = {cell.printed.strip() for cell in cells}
+        folded = {text.casefold(): text for text in printed}
+        for mark in self.rules.marks:
+            other = folded.get(mark.casefold())
+            if mark not in printed and other is not None:
+                raise InputError(
+                    f"`--mark`: no cell prints {mark!r}, and marks that differ in case are others; "
+                    f"did you mean `{other}`?"
+                )
 
 
 def read_published(

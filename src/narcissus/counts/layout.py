@@ -11,7 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from narcissus._validation import did_you_mean
 from narcissus._visible import visible
+from narcissus.counts.alike import SameNames, fold_name, rename_alike
 from narcissus.counts.codes import find_count_signs
 from narcissus.counts.columns import (
     ColumnUse,
@@ -19,14 +21,17 @@ from narcissus.counts.columns import (
     ask_for_numbers,
     is_percent_name,
     is_rate_name,
+    option_of,
 )
 from narcissus.counts.marks import Rules, read_number
 from narcissus.counts.percents import PercentRead, read_shares, use_percents, use_rates
 from narcissus.counts.ranges import cut_ranges
 from narcissus.counts.reading import Cell, TableRead, require_single
+from narcissus.counts.relations import are_means, find_pair, find_relation
 from narcissus.counts.system import Structure
 from narcissus.counts.totals import FoundLabels, find_labels
 from narcissus.counts.unmarked import unmarked
+from narcissus.counts.wording import ask_for_wording
 from narcissus.errors import InputError
 from narcissus.rows import Unaccounted
 
@@ -142,6 +147,7 @@ def understand(
     rules: Rules,
     flat: Sequence[str] = (),
     margins: Mapping[str, tuple[str, ...]] | None = None,
+    same: SameNames | None = None,
 ) -> PublishedTables:
     """Put tables together, and list what none of their numbers explains.
 
@@ -151,11 +157,15 @@ def understand(
     structure, rules: how they were made.
     flat: dimensions of which no label is the sum of others.
     margins: of columns of percentages, the dimensions of whose labels together they are.
+    same: names in several tables that are one, or are not.
 
     Raises `InputError` for declarations that numbers refute, percentages that contradict the
     counts, and cells that appear twice.
     """
     questions = [q for table in tables for q in (*table.columns.unaccounted, *table.unaccounted)]
+    tables, structure, flat, open_names = rename_alike(tables, structure, flat, same or SameNames())
+    questions += [*open_names, *ask_for_wording(tables, rules)]
+    flat = _require_flat(tables, flat)
     seconds = [second for table in tables for second in table.columns.second_names]
     parents = _group_parents(seconds)
     known = {
@@ -189,6 +199,20 @@ def understand(
     )
     left = tuple(dict.fromkeys(questions))
     return PublishedTables(cells, structure, layouts, left, bool(labels.questions))
+
+
+def _require_flat(tables: Sequence[TableRead], flat: Sequence[str]) -> tuple[str, ...]:
+    """Return flat dimensions as tables name them. Raises `InputError` for one that none has."""
+    known = dict.fromkeys(name for table in tables for cell in table.cells for name in cell.labels)
+    known |= dict.fromkeys(table.across for table in tables if table.across)
+    known |= dict.fromkeys(name for table in tables for name in table.columns.dimensions.values())
+    folded = {fold_name(name): name for name in known}
+    found = [name if name in known else folded.get(fold_name(name), name) for name in flat]
+    if wrong := next((name for name in found if name not in known), None):
+        raise InputError(
+            f"`--flat`: no table has a dimension {visible(wrong)!r}{did_you_mean(wrong, known)}"
+        )
+    return tuple(found)
 
 
 def _group_parents(seconds: Sequence[SecondName]) -> dict[str, dict[str, str]]:
@@ -309,13 +333,15 @@ class _Columns:
             self.found.uses.append(ColumnUse(name, "percent", read.of))
             return
         self.found.uses.append(ColumnUse(name, "not understood", read.of))
-        ways = [f"percent {name}={','.join(margin)}" for margin in read.margins[:3]]
-        ways += read.ways if isinstance(read, _AskForOthers) else ()
-        options = [f"`--{way}`" for way in ways]
+        ways = [("percent", f"{name}={','.join(margin)}") for margin in read.margins[:3]]
+        ways += [("others", one) for one in read.ways] if isinstance(read, _AskForOthers) else []
+        options = [option_of(*way) for way in ways]
         # whoever declares percentages of these counts irrelevant declares something false
         is_of_counts = bool(read.of) or isinstance(read, _AskForOthers)
         options += (
-            [] if is_of_counts else [f"`--irrelevant {name}` if they are not of these counts"]
+            []
+            if is_of_counts
+            else [f"{option_of('irrelevant', name)} if they are not of these counts"]
         )
         self.found.questions.append(
             Unaccounted(
@@ -364,7 +390,7 @@ class _Columns:
             )
             if read.is_used and read.of:
                 why = f"They are percentages {read.of}, and of people with none of these labels."
-                ways = (f"others {dimension}",)
+                ways = (dimension,)
                 return _AskForOthers(list(cells), list(cells), why=why, ways=ways)
         return None
 
@@ -386,6 +412,23 @@ class _Columns:
             return replace(used[0], why=why)
         return next((read for read in reads if read.of or read.margins), reads[0])
 
+    def _find_sign(
+        self,
+        name: str,
+        texts: Sequence[str],
+        counts: Sequence[int | None],
+        cells: Sequence[Cell],
+    ) -> str:
+        """Return how a column that is left out tells counts, alone or with another; or empty."""
+        if sign := find_count_signs(texts, counts) or find_relation(texts, counts):
+            return sign
+        if are_means(texts, counts, [cell.labels for cell in cells]):
+            return "those of sums are means of their parts, weighted by the counts"
+        for other, (_, more) in self.table.unread.items():
+            if other > name and (sign := find_pair(texts, more, counts)):
+                return f"with `{visible(other)}`, {sign}"
+        return ""
+
     def _require_unread(self, name: str, option: str, texts: Sequence[str]) -> None:
         """Refuse to leave out a column from which hidden counts can be computed."""
         cells = [_without(cell, name) for cell in self.found.cells]
@@ -395,7 +438,9 @@ class _Columns:
         for at in range(many):
             some = cells[at::many]
             counts = [cell.count.low if cell.count.kind == "exact" else None for cell in some]
-            if len(some) == len(texts) and (sign := find_count_signs(texts, counts)):
+            if len(some) != len(texts):
+                continue
+            if sign := self._find_sign(name, texts, counts, some):
                 raise _refuted(self.table.file, name, option, sign)
         if option == "code" or not any(read_number(text.rstrip("% ")) for text in texts):
             return

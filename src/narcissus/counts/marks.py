@@ -48,6 +48,9 @@ _SPACES = re.compile(r"(?<=\d)[\s\u00a0\u2009\u202f'\u2019](?=\d{3}(\D|$))")
 _COMMAS = re.compile(r"-?\d{1,3}(,\d{3})+(\.\d+)?")
 _POINTS = re.compile(r"-?\d{1,3}(\.\d{3})+")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
+_FEWER = re.compile(
+    r"(?:unter|below|under|less than|fewer than|weniger als|moins de|menos de)\s+(?=\d)", re.I
+)
 
 
 @dataclass(frozen=True)
@@ -153,7 +156,8 @@ class Rules:
     -------
     below: a cell with a mark of suppression holds fewer than so many people; None says nothing.
     no_zeros: zeros are printed, so a suppressed cell is not empty.
-    marks: further marks, each with the number that its cells are below, or None.
+    marks: further marks, as they are printed, each with the number that its cells are below, or
+        None.
     base: published counts are rounded to multiples of it; of totals in units, 0 for none.
     random: rounding goes to one of the two multiples nearest, by chance, not to the nearest.
     key: the table of the cell-key method.
@@ -206,10 +210,10 @@ class Rules:
 
     def suppressed(self, text: str) -> Meaning | None:
         """Return what a mark means; None: the text is no mark."""
-        low = text.strip().casefold()
-        given = {mark.casefold(): below for mark, below in self.marks.items()}
-        if low in given:
-            below = given[low]
+        plain = text.strip()
+        low = plain.casefold()
+        if plain in self.marks:
+            below = self.marks[plain]
         elif low in SUPPRESSED or _FLAGGED.fullmatch(low):
             below = self.below
         else:
@@ -218,10 +222,12 @@ class Rules:
 
     def is_value(self, text: str) -> bool:
         """Check whether a text looks like a printed count or total, or a mark of suppression."""
+        text = _FEWER.sub("<", text.strip())
         is_number = self.suppressed(text) is not None or read_number(text) is not None
         return (
             is_number
-            or re.match(r"(<=?|\u2264)\s*\d|\d+\s*[-\u2013]|[\d. ]+,\d+$", text) is not None
+            or re.match(r"(<=?|\u2264)\s*\d|\d+\s*(?:[-\u2013]|(?:to|bis)\s+\d)|[\d. ]+,\d+$", text)
+            is not None
         )
 
     def count(self, text: str, place: str) -> Meaning:
@@ -231,15 +237,16 @@ class Rules:
         if self.unit is not None:
             return self._sum(text, place, self.unit)
         least = int(self.no_zeros)
-        below = re.fullmatch(r"<(=?)\s*(\d{1,9})", text.strip().replace("\u2264", "<="))
+        plain = _FEWER.sub("<", text.strip()).replace("\u2264", "<=")
+        below = re.fullmatch(r"<(=?)\s*(\d{1,9})", plain)
         if below and (most := int(below[2]) - (not below[1])) >= least:
             return Meaning(least, most, "suppressed")
-        if span := re.fullmatch(r"(\d+)\s*(?:-|\u2013|to)\s*(\d+)", text.strip()):
+        if span := re.fullmatch(r"(\d+)\s*(?:-|\u2013|to|bis)\s*(\d+)", text.strip()):
             low, high = int(span[1]), int(span[2])
             if low > high:
                 raise InputError(f"{place}: the range {text!r} ends below its begin")
             return Meaning(low, high, "range")
-        number = read_number(text, thousands_point=True)
+        number = read_number(re.sub(r"(?<=\d),0{1,2}$", "", plain), thousands_point=True)
         if number is None:
             raise _no_number(text, place, "below:5 (fewer than 5), or =any")
         if number < 0 or number.denominator != 1:

@@ -98,6 +98,54 @@ _ROUNDED = re.compile(
     r"(?:\bto|\bauf|\bbase|\bof|\b\u00e0)\s[^\d.;]*?(?P<base>\d{1,6})",
     re.I,
 )
+_QUANTITY = re.compile(
+    r"\b(?:no|none|nobody|neither|all|every\w*|only|solely|exclusively|mostly|half|halves|thirds?"
+    r"|quarters?|dozens?|couple|several|a few|few|equal\w*|(?:the )?same|as many|more|fewer|less"
+    r"|most|majority|minority|double|twice|triple|kein\w*|alle\w*|nur|ausschlie\u00dflich|h\u00e4lfte\w*"
+    r"|drittel\w*|viertel\w*|gleich\w*|mehr|weniger|mehrheit|dutzend|doppelt\w*|tou(?:s|te|tes|t)"
+    r"|aucune?s?|moiti\u00e9|tiers|quart|douzaine|plus de|moins de|seule?s?|uniquement|ningun\w*"
+    r"|mitad|tercio|todos|todas|geen|helft|nessun\w*|met\u00e0)\b|[<>\u2264\u2265=]",
+    re.I,
+)
+"""Words and signs of quantities that are no numbers."""
+_HIDDEN_WORD = r"(?:suppress|hidden|hide|mask|withh|confiden|secret|unterdr|geheim|ersetz)"
+_NEVER = "|".join(("never", "not", "nicht", "nie", "isn't", "ungleich"))
+_NOT_ZERO = re.compile(
+    "|".join((
+        rf"\b(?:{_NEVER})\s+(?:be\s+|equal to\s+)?(?:zero|empty|null|0\b)",
+        r"non-?zero",
+        r"\bno zeros?",
+        r"\bexclud\w+ (?:zeros?|0\b)|\bzeros? excluded",
+        r"\b(?:other|greater|more|larger|higher|above) than (?:zero|none|0\b)",
+        r"\babove (?:zero|0\b)|> ?0\b|\bexcept (?:for )?zeros?|\bohne null",
+        r"(?:gr\u00f6\u00dfer|mehr) als (?:null|0\b)",
+        r"\bat least (?:one|1)\b|\bmindestens (?:ein\w*|1)\b",
+        rf"\b(?:zeros?|nulls?|nullen|nullwerte)\b[^.;]*\b(?:{_NEVER})\b[^.;]*{_HIDDEN_WORD}",
+        r"\bzeros? (?:counts? |values? |cells? )?(?:are|is|were) (?:always )?"
+        r"(?:shown|published|printed|displayed)",
+        r"\bnullen (?:werden|sind) (?:gezeigt|ausgewiesen|ver\u00f6ffentlicht)",
+        r"\b(?:empty|blank) (?:cells? )?(?:is|are|means?|stands? for) (?:zeros?|0\b)",
+        r"\bzeros? (?:is|are) (?:left )?(?:empty|blank)",
+        r"\bpositive (?:counts?|numbers?|values?)",
+    )),
+    re.I,
+)  # fmt: skip
+"""What says that a hidden count is not zero."""
+_SPAN = re.compile(
+    rf"(?<![\d.,])(?P<low>{_NUMBER})\s*(?:-|\u2013|\u2014|to|and|or|bis|und|oder|\u00e0)\s*"
+    rf"(?P<high>{_NUMBER})"
+    r"(?!\s*(?:%|percent|prozent|years?|jahren?))",
+    re.I,
+)
+_UNIT = re.compile(
+    r"\bin (?:thousands?|millions?|hundreds?|tausend|millionen|hundert|milliers|miles|thsd\.?"
+    r"|tsd\.?|mio\.?|mill\.?|1[ ,.]?000s?)\b|\(\s*'?0{3}s?\s*\)|'000s?\b"
+    r"|\bunits? ?[:=] ?(?:thousand|million)"
+    r"|\((?:thousands?|millions?|tausend|tsd\.?|mio\.?|1[ ,.]?000)\)"
+    r"|\bx ?1[ ,.]?000\b|\b(?:thousands?|millions?) (?:of )?(?:persons|people|inhabitants)",
+    re.I,
+)
+"""Words by which numbers are of hundreds, thousands or millions."""
 _PERTURBED = re.compile(
     r"perturb|cell.?key|\bnoise\b|random(ly)? (adjust|change|alter)|record.?swap|verrausch", re.I
 )
@@ -130,6 +178,14 @@ def ask_for_notes(
             reason = f"It names `{visible(label)}`, whose count is hidden, and a number."
             yield _question(file, line, reason, "", "unless the note tells a count")
             continue
+        label = next(filter(lambda label: _compares(note, label), sorted(labels)), None)
+        if label is not None:
+            reason = f"It names `{visible(label)}`, whose count is hidden, and a quantity."
+            yield _question(file, line, reason, "", "unless the note tells a count")
+            continue
+        if rules.unit is None and (unit := find_unit(note)):
+            yield ask_for_unit(f"note in line {line} of {visible(file)}", unit)
+            continue
         other = next(_other_rules(note, marks, rules), None)
         if other is not None:
             yield _question(file, line, *other, "if the note is about something else")
@@ -138,8 +194,28 @@ def ask_for_notes(
             yield _question(file, line, reason, "", "unless the note tells a count")
 
 
+def tells_quantity(text: str) -> bool:
+    """Return whether a text has a number that may be of people, or a quantity in words."""
+    return bool(_people_of(text, set())) or _QUANTITY.search(text) is not None
+
+
+def find_unit(text: str) -> str:
+    """Return words that say that numbers are of thousands or the like; empty: there are none."""
+    found = _UNIT.search(text)
+    return "" if found is None else found[0]
+
+
+def ask_for_unit(subject: str, unit: str) -> Unaccounted:
+    """Return the question of numbers that are printed in thousands or the like."""
+    return Unaccounted(
+        subject=subject,
+        reason=f"By `{visible(unit)}`, numbers may not be those of single people.",
+        declaration="`--round 1000` and numbers in full, or a copy of the table without them",
+    )
+
+
 def _question(file: str, line: int, reason: str, option: str, condition: str) -> Unaccounted:
-    ways = [f"`{option}`"] if option else []
+    ways = [f"`{option}`" if option.startswith("--") else option] if option else []
     ways.append(f"a copy of the table without line {line}, {condition}")
     return Unaccounted(
         subject=f"note in line {line} of {visible(file)}",
@@ -154,6 +230,13 @@ def _tells(note: str, label: str) -> bool:
     parts = re.split(rf"(?<!\w){re.escape(label)}(?!\w)", text, flags=re.I * (len(label) > 1))
     rest = " ".join(parts)
     return len(parts) > 1 and bool(re.search(r"\d", rest) or _WORD.search(rest))
+
+
+def _compares(note: str, label: str) -> bool:
+    """Return whether a note names a label, and a quantity in words beside it."""
+    text = without_thresholds(note)
+    parts = re.split(rf"(?<!\w){re.escape(label)}(?!\w)", text, flags=re.I * (len(label) > 1))
+    return len(parts) > 1 and _QUANTITY.search(" ".join(parts)) is not None
 
 
 def _people_of(note: str, declared: set[str]) -> str:
@@ -196,8 +279,7 @@ def _threshold(note: str) -> int | None:
     if found is None:
         return None
     text = found["number"].casefold()
-    number = _NUMBERS[text] if text in _NUMBERS else int(text)
-    return number + (found["below"] is None)
+    return _as_number(text) + (found["below"] is None)
 
 
 def _other_rules(note: str, marks: set[str], rules: Rules) -> Iterator[tuple[str, str]]:
@@ -206,16 +288,63 @@ def _other_rules(note: str, marks: set[str], rules: Rules) -> Iterator[tuple[str
     named = [mark for mark in sorted(marks) if mark and _explains(note, mark)]
     is_hiding = bool(_HIDING.search(note)) or bool(named)
     below = _threshold(note) if is_hiding and marks else None
-    limits = {_limit(mark, rules) for mark in named or sorted(marks)}
-    if below is not None and limits != {below} and (named or below not in limits):
+    about = _beside_threshold(note, named) or named
+    limits = {_limit(mark, rules) for mark in about or sorted(marks)}
+    is_printed = [mark for mark in sorted(marks) if mark and _names(note, mark)]
+    about_zero = is_hiding or bool(is_printed) or bool(re.search(r"\bzeros?|\bnull", note, re.I))
+    excludes = about_zero and _excludes_zero(note)
+    is_open = excludes and any(_least(mark, rules) == 0 for mark in about or sorted(marks))
+    more = " --no-zeros" * is_open
+    if below is not None and limits != {below} and (about or below not in limits):
         reason = f"It says that counts below {below} are hidden, which is not declared."
-        yield reason, f"--below {below}"
+        yield reason, f"--below {below}{more}"
+    span = _SPAN.search(note) if is_printed and not _is_of_ages(note) else None
+    if span is not None and 1 < _as_number(span["low"]) < _as_number(span["high"]):
+        reason = f"It says that `{is_printed[0]}` is from {span['low']} to {span['high']}."
+        yield reason, f"{span['low']}-{span['high']} in the cells themselves"
+    if is_open:
+        yield (
+            "It says that hidden counts are one or more, which waits for a declaration.",
+            "--no-zeros",
+        )
     if named and rules.below is not None and limits != {None}:
         mark = named[0]
         if _UNKNOWN.search(note) or (_OTHERS.search(note) and below is None):
             yield f"It says that `{mark}` hides other counts than small ones.", f"--mark {mark}=any"
-    if named and _NONE.search(note) and not _HIDING.search(note) and limits != {1}:
+    is_none = _NONE.search(note) and not _HIDING.search(note) and not excludes
+    if named and is_none and limits != {1}:
         yield f"It says that `{named[0]}` stands for nobody.", f"--mark {named[0]}=below:1"
+
+
+def _beside_threshold(note: str, named: Sequence[str]) -> list[str]:
+    """Return marks that are explained in the clause of a note's threshold."""
+    clauses = re.split(r"[.;](?:\s|$)", note)
+    clause = next(filter(_THRESHOLD.search, clauses), "")
+    return [mark for mark in named if _explains(clause.strip(), mark)]
+
+
+def _names(note: str, mark: str) -> bool:
+    """Return whether a note has a mark as a word."""
+    return re.search(rf"(?<!\w){re.escape(mark)}(?!\w)", note) is not None
+
+
+def _is_of_ages(note: str) -> bool:
+    return re.search(r"\b(aged?|ages|years?|alter|jahren?|ans)\b", note, re.I) is not None
+
+
+def _as_number(text: str) -> int:
+    return _NUMBERS[text.casefold()] if text.casefold() in _NUMBERS else int(text)
+
+
+def _excludes_zero(note: str) -> bool:
+    """Return whether a note says that hidden counts are one or more."""
+    spans = [] if _is_of_ages(note) else list(_SPAN.finditer(note))
+    return _NOT_ZERO.search(note) is not None or any(_as_number(s["low"]) == 1 for s in spans)
+
+
+def _least(mark: str, rules: Rules) -> int:
+    """Return how many people a mark stands for at least."""
+    return rules.count(mark, "a note").low
 
 
 def _limit(mark: str, rules: Rules) -> int | None:

@@ -175,7 +175,7 @@ def use_rates(
                     if not least <= cell.count.low <= largest:
                         break
                     checks += cell.count.low > 0
-                elif cell.count.low <= largest and least <= (cell.count.high or largest):
+                elif _may_be(cell.count, least, largest):
                     narrowed[-1] = _narrow(cell, least, largest)
                 else:
                     break
@@ -207,6 +207,11 @@ def _narrow(cell: Cell, low: int, high: int | None) -> Cell:
     if (least, largest) == (count.low, count.high):
         return cell
     return replace(cell, count=replace(count, low=least, high=largest))
+
+
+def _may_be(count: Meaning, low: int, high: int) -> bool:
+    """Return whether a count may be from ``low`` to ``high``."""
+    return max(count.low, low) <= (high if count.high is None else min(count.high, high))
 
 
 class _PercentWay:

@@ -20,6 +20,7 @@ from typing import Literal
 
 from narcissus._files import WESTERN, open_text, parsing
 from narcissus._visible import visible
+from narcissus.counts.blocks import ask_for_rows, find_rows
 from narcissus.counts.books import ask_for_book
 from narcissus.counts.columns import (
     ColumnUse,
@@ -192,6 +193,7 @@ class TableRead:
     percents_across: of a wide table, percentages among these columns, by name: their texts.
     unread: columns that are declared not to tell counts, by name: the option, and their texts.
     indented: labels of the first column that are indented, and the label that each is below.
+    printed_header: names of columns as they are printed, with marks of footnotes.
     """
 
     file: str
@@ -211,6 +213,7 @@ class TableRead:
         default_factory=dict[str, "tuple[str, list[str]]"]
     )
     indented: Mapping[str, str] = field(default_factory=dict[str, str])
+    printed_header: tuple[str, ...] = ()
 
 
 def read_table(
@@ -237,7 +240,7 @@ def read_table(
     """
     name = Path(path).name
     declared = declared or DeclaredColumns()
-    header, rows, above, notes, indented = read_rows(Path(path))
+    header, rows, above, notes, indented, left, printed = read_rows(Path(path))
     dropped = find_declared(header, declared.irrelevant)
     kept = [at for at in range(len(header)) if at not in dropped]
     if not kept:
@@ -270,7 +273,8 @@ def read_table(
         columns = read_columns(name, header, rows, roles, rules, declared, of)
         read = _long(name, header, roles, rows, rules, columns)
     require_single(read.cells)
-    told = [*ask_for_notes(name, read.cells, notes, rules), *read.unaccounted]
+    told = [*ask_for_rows(name, left), *ask_for_notes(name, read.cells, notes, rules)]
+    told += read.unaccounted
     told += _ask_for_labels(read, rules)
     told += ask_for_book(Path(path)) if is_sheet(Path(path)) else ()
     return replace(
@@ -280,6 +284,7 @@ def read_table(
         notes=tuple(note for _, note in notes),
         unread=unread,
         indented=indented,
+        printed_header=tuple(printed[at] for at in kept),
     )
 
 
@@ -318,8 +323,19 @@ def _roles_of(
 
 def read_rows(
     path: Path,
-) -> tuple[list[str], list[tuple[int, list[str]]], str | None, list[Note], dict[str, str]]:
+) -> tuple[
+    list[str],
+    list[tuple[int, list[str]]],
+    str | None,
+    list[Note],
+    dict[str, str],
+    list[int],
+    list[str],
+]:
     """Read a text or a sheet: names of columns, rows, a dimension above, notes, and indentation.
+
+    Last come the lines among titles and notes that have numbers as rows do, and names of columns
+    as they are printed.
 
     Raises `InputError` with file and line, and `TooLargeError`.
     """
@@ -341,7 +357,9 @@ def read_rows(
         raise InputError(f"{path} has no rows below its header")
     if len(rows) * len(header) > MOST_CELLS:
         raise TooLargeError(f"{path} has more than {MOST_CELLS:,} cells")
-    return header, rows, above, [*notes, *waiting], _nest(firsts)
+    notes += waiting
+    left = find_rows([(line, lines[line - 1]) for line, _ in notes], head.delimiter, len(header))
+    return header, rows, above, notes, _nest(firsts), left, list(head.names)
 
 
 def _nest(texts: Sequence[str]) -> dict[str, str]:

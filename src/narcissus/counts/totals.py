@@ -19,6 +19,7 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from narcissus._visible import visible
+from narcissus.counts.columns import option_of
 from narcissus.counts.marks import Meaning, Rules
 from narcissus.counts.partitions import Ends, find_partition
 from narcissus.counts.ranges import cut_ranges, overlapping_ranges, read_range
@@ -374,8 +375,7 @@ class _LabelSums:
         """Return the option that declares the parts of a label, and others where they are fewer."""
         if set(parts) <= set(self.labels) and self._weigh(whole, parts) == -inf:
             parts = [*parts, f"other {whole}"]
-        value = f"{self.name}:{whole}={','.join(parts)}"
-        return f'`--hierarchy "{value}"`' if " " in value else f"`--hierarchy {value}`"
+        return option_of("hierarchy", f"{self.name}:{whole}={','.join(parts)}")
 
     def agrees_with(self, pieces: Mapping[str, Sequence[str]]) -> bool:
         """Return whether some people in pieces of ranges have the numbers of all labels."""
@@ -659,8 +659,8 @@ class _LabelSums:
                     subject=f"{_subject(label, self.name)} in {visible(self.file)}",
                     reason="Its numbers are near the sums of all others, so it may be the total.",
                     declaration=visible(
-                        f"`--total {label}`, with `--others {self.name}` if there are people with "
-                        f"none of the labels, or `--part {label}`"
+                        f"{option_of('total', label)}, with {option_of('others', self.name)} if "
+                        f"there are people with none of the labels, or {option_of('part', label)}"
                     ),
                 )
                 return
@@ -831,7 +831,7 @@ class _LabelSums:
             subject=f"dimension `{visible(self.name)}` of {visible(self.file)}",
             reason="Hidden numbers leave open whether some of its labels are groups of the others.",
             declaration=visible(
-                f"`--flat {self.name}`, or what holds what, such as {' and '.join(ways)}"
+                f"{option_of('flat', self.name)}, or what holds what, such as {' and '.join(ways)}"
             ),
         )
 
@@ -846,7 +846,8 @@ class _LabelSums:
             subject=f"dimension `{visible(self.name)}` of {visible(self.file)}",
             reason=f"No total is printed, unless one label is the sum of others{example}.",
             declaration=visible(
-                f"`--total {label}`, {self._tree_option(whole, parts)} or `--flat {self.name}`"
+                f"{option_of('total', label)}, {self._tree_option(whole, parts)} or "
+                f"{option_of('flat', self.name)}"
             ),
         )
 
@@ -854,5 +855,5 @@ class _LabelSums:
         return Unaccounted(
             subject=f"{_subject(label, self.name)} in {visible(self.file)}",
             reason=f"Its numbers may be {what}.",
-            declaration=visible(f"{self._tree_option(label, parts)} or `--part {label}`"),
+            declaration=visible(f"{self._tree_option(label, parts)} or {option_of('part', label)}"),
         )

@@ -1,0 +1,68 @@
+"""Rows of numbers among titles and notes: a second table in one file, which nobody reads."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+
+from narcissus._visible import visible
+from narcissus.counts.marks import SUPPRESSED, read_number
+from narcissus.rows import Unaccounted
+
+_YEAR = re.compile(r"(19|20)\d\d")
+
+
+def find_rows(lines: Sequence[tuple[int, str]], delimiter: str, width: int) -> list[int]:
+    """Return which lines have numbers in cells of their own, as rows of a table do.
+
+    A year alone is that of a title or of a source, unless the line beside it is a row.
+
+    Parameters
+    ----------
+    lines: titles and notes, each with its number.
+    width: how many columns the table has that is read.
+    """
+    found: list[int] = []
+    maybe: dict[int, tuple[int, ...]] = {}  # how many cells, and which of them are numbers
+    for number, line in lines:
+        cells = next(csv.reader([line], delimiter=delimiter), [])
+        behind = [cell.strip() for cell in cells[1:] if cell.strip()]
+        numbers = [at for at, cell in enumerate(cells) if at and _is_number(cell)]
+        all_values = bool(behind) and all(map(_is_value, behind))
+        if not numbers and not (all_values and len(behind) > 1):
+            continue
+        is_year = len(numbers) == 1 and _YEAR.fullmatch(cells[numbers[0]].strip()) is not None
+        if not is_year and (all_values or len(cells) == width):
+            found.append(number)
+        else:
+            maybe[number] = (len(cells), *numbers)
+    for number, shape in maybe.items():
+        beside = {number - 1, number + 1}
+        if beside & {*found} or any(maybe.get(other) == shape for other in beside):
+            found.append(number)
+    return sorted(found)
+
+
+def _is_number(cell: str) -> bool:
+    return read_number(_plain(cell)) is not None
+
+
+def _plain(cell: str) -> str:
+    return cell.strip().removesuffix("%").strip().replace(",", ".").lstrip("<>\u2264\u2265~ ")
+
+
+def _is_value(cell: str) -> bool:
+    """Return whether a cell is a number or a mark of suppression."""
+    return _is_number(cell) or cell.casefold() in SUPPRESSED - {""}
+
+
+def ask_for_rows(file: str, lines: Sequence[int]) -> Iterator[Unaccounted]:
+    """Yield the question what rows of numbers are that stand among titles and notes."""
+    if lines:
+        shown = ", ".join(map(str, lines[:4])) + ", ..." * (len(lines) > 4)
+        yield Unaccounted(
+            subject=f"{'lines' if len(lines) > 1 else 'line'} {shown} of {visible(file)}",
+            reason="They are rows of numbers outside of the table that was read.",
+            declaration="each table in a file of its own",
+        )
