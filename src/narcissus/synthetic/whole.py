@@ -81,6 +81,11 @@ class WholeColumn:
     is_dense: bool  # everybody has another, and these lie close together
     counts: bool  # the same, one after the other
 
+    @property
+    def may_number(self) -> bool:
+        """Whether it is dense, and measures people as likely as it numbers them."""
+        return self.is_dense and not self.names_people
+
 
 @dataclass(frozen=True)
 class WholeFiles(Sides):
@@ -121,6 +126,17 @@ class WholeFiles(Sides):
         codes[rows] = rng.permutation(codes[rows])
         columns = list(self.columns)
         columns[column] = replace(columns[column], codes=codes)
+        return replace(self, columns=tuple(columns))
+
+    def moved(self, column: int, by: int) -> WholeFiles:
+        """Return the files with each number of the file in the row of one so many places on."""
+        rows, one = self.rows("synthetic"), self.columns[column]
+        codes = one.codes.copy()
+        order = rows[np.argsort(codes[rows] if one.numbers is None else one.numbers[codes[rows]],
+                                kind="stable")]  # fmt: skip
+        codes[order] = codes[np.roll(order, by)]
+        columns = list(self.columns)
+        columns[column] = replace(one, codes=codes)
         return replace(self, columns=tuple(columns))
 
     def of_control(self) -> WholeFiles:
@@ -366,6 +382,7 @@ def _column(name: str, each: Mapping[str, RawColumn], read_as: ReadAs | None) ->
     named = _names_people(values, whole, each["real"])
     if numbers is None:  # a running number is one in all files
         named = named[0], False, False
+    step = 1.0 if named[1] else step  # of dense numbers, whatever the file makes of them
     if not (written or any(named)):
         _require_common(like.kind, sides)
     return WholeColumn(name, like.kind, whole, numbers, step, cover, written, *named)
