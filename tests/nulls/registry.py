@@ -338,6 +338,36 @@ def traced(
     return best.excess(ALPHA / 2, beside=beside)[1] > 0
 
 
+def earned(
+    g: Draws, *, beside: bool = False, kind: str = "incomes", share: float = 0.0, by: int = 0
+) -> bool:
+    """Return whether people are said to stand in a file with numbers that lie close together.
+
+    kind: "incomes" that rise with age; "taxed": a tax follows from them; "given": numbers that one
+        person has each, in the order of another column.
+    by: How far the incomes of people who are put into the file are moved, at most, with their age.
+    """
+
+    def drawn(n: int = 150) -> pd.DataFrame:
+        age = g.integers(18, 90, n)
+        pay = 1_000 + 10 * age + g.integers(0, 1_800, n)
+        if kind == "given":
+            pay = 1_000 + g.choice(500, n, replace=False)
+            age = pay // 10 + g.integers(0, 5, n)
+        frame = pd.DataFrame({"age": age, "pay": pay, "sex": g.choice(["f", "m"], n)})
+        return frame.assign(tax=pay // 5) if kind == "taxed" else frame
+
+    real, made, control = drawn(), drawn(), drawn()
+    many = round(share * len(made))
+    made[:many] = real[:many]
+    made.loc[: many - 1, "pay"] += g.integers(-by, by + 1, many)
+    made.loc[: many - 1, "age"] += g.integers(-1, 2, many) * min(1, by)
+    sides = [real, made, control] if beside else [real, made]
+    found = traces_of(read_whole(*sides), list(real), [], entropy=int(g.integers(2**31)))
+    best = found.deciding(ALPHA / 2, beside=beside)
+    return best.excess(ALPHA / 2, beside=beside)[1] > 0
+
+
 def in_units(g: Draws, unit: str, share: float = 0.0) -> bool:
     """Return whether a file of other people in other units is said to move the data's numbers."""
     draw, change = {
@@ -1761,6 +1791,9 @@ NULLS = (
         {
             "independent people": traced,
             "columns of others, shuffled": partial(traced, made_by="margins"),
+            "incomes that nearly all differ": earned,
+            "a tax on these": partial(earned, kind="taxed"),
+            "numbers given to one person each": partial(earned, kind="given"),
             "rounded to hundreds": partial(traced, places=-2),
             "rounded to tenths": partial(traced, places=1),
         },
@@ -1781,12 +1814,33 @@ NULLS = (
         {
             "independent people": partial(traced, beside=True),
             "columns of others, shuffled": partial(traced, beside=True, made_by="margins"),
+            "incomes that nearly all differ": partial(earned, beside=True),
+            "a tax on these": partial(earned, beside=True, kind="taxed"),
+            "numbers given to one person each": partial(earned, beside=True, kind="given"),
             "rounded to hundreds": partial(traced, beside=True, places=-2),
         },
         Power(
             "share of the file nearly a person, 150 people",
             (0.1, 0.2, 0.3, 0.5),
             lambda s, g: traced(g, share=s, beside=True, nearly=True),
+        ),
+        repeats=0.03,
+    ),
+    Null(
+        "synth: incomes that nobody else has, moved a little",
+        ("synthetic/copies Limited.excess",),
+        "Garwood 1936; numbers exchanged among neighbouring rows",
+        "numbers that lie close together are as likely in rows that have about the same",
+        "as of copies without a control",
+        "two columns that follow from one another, of numbers that one person has each",
+        {
+            "incomes that nearly all differ": earned,
+            "a tax on these": partial(earned, kind="taxed"),
+        },
+        Power(
+            "share of the file that is a person but for a few francs, 150 people",
+            (0.1, 0.2, 0.3, 0.5),
+            lambda s, g: earned(g, share=s, by=9),
         ),
         repeats=0.03,
     ),

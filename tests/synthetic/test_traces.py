@@ -12,6 +12,7 @@ from narcissus.synthetic.traces import (
     BUT_ANY,
     BUT_ANY_SHARE,
     NEAREST,
+    NEARLY,
     PARTLY,
     PARTLY_SHARE,
     WHOLE,
@@ -90,8 +91,8 @@ def test_the_sets_divide_the_error(files):
     assert each[1].share == pytest.approx(BUT_ANY_SHARE)
     chosen = [one for one in each if one.how == PARTLY]
     assert [one.share for one in chosen] == [PARTLY_SHARE]
-    others = [one for one in each[2:] if one.how not in (NEAREST, PARTLY)]
-    assert len({one.columns for one in others}) == len(others) == len(each) - 4
+    others = [one for one in each[2:] if one.how not in (NEAREST, PARTLY, NEARLY)]
+    assert len({one.columns for one in others}) == len(others) == len(each) - 7
 
 
 def test_with_a_control_coincidence_is_a_claim_of_its_own(files):
@@ -364,6 +365,20 @@ def test_numbers_given_to_one_person_each_leave_no_trace(seed, beside):
     found, _, low = sought(real, made, control if beside else None, ["sex", "kind"])
     assert low <= 0
     assert not any(one.is_alike for one in found.linked)
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_part_of_the_rows_that_is_nearly_a_person_is_found(beside):
+    """A year more or less and a few francs: no row equals a person, and most are of nobody."""
+    real, made, control = (earners(200, seed).drop(columns="rent") for seed in (1, 2, 3))
+    rng = np.random.default_rng(4)
+    made.loc[:69] = real.loc[:69]
+    made.loc[:69, "age"] += rng.choice([-1, 1], 70)
+    made.loc[:69, "income"] += rng.choice([-1, 1], 70) * rng.integers(1, 4, 70)
+    used = ["age", "town", "income", "ill"]
+    _, best, low = sought(real, made, control if beside else None, used)
+    assert low > 0
+    assert best.copies.standing >= 40
 
 
 def test_numbers_of_finer_rows_raise_no_warning(recwarn):

@@ -33,6 +33,7 @@ from narcissus.synthetic.copies import (
     file_facts,
 )
 from narcissus.synthetic.digits import Swapped, swapped_digits
+from narcissus.synthetic.nearly import EXPECTED, nearly_copied
 from narcissus.synthetic.partly import partly_copied
 from narcissus.synthetic.whole import WholeColumn, WholeFiles
 
@@ -40,13 +41,14 @@ Positions = NDArray[np.int64]
 How = Literal["all columns", "columns that number nobody", "columns that are used", "but one column", "columns left out",
               "one column", "values of one column", "two columns", "numbers of people",
               "nearest records", "all columns but any one", "last digits",
-              "columns chosen by half of the people"]  # fmt: skip
+              "columns chosen by half of the people", "nearly all columns"]  # fmt: skip
 WHOLE: How = "all columns"
 BUT_ANY: How = "all columns but any one"
 NEAREST: How = "nearest records"
 BY_VALUES: How = "values of one column"
 DIGITS: How = "last digits"
 PARTLY: How = "columns chosen by half of the people"
+NEARLY: How = "nearly all columns"
 PRIMARY = 0.5
 """Share of the error for all columns; the other sets divide the rest.
 
@@ -59,6 +61,8 @@ DIGITS_SHARE = 0.1
 """Share of the error for people who stand in the file beyond those with swapped digits."""
 PARTLY_SHARE = 0.1
 """Share of the error for people of whom several columns stand in the file, whichever these are."""
+NEARLY_SHARE = 0.05
+"""Share of the error for people of whom a row has nearly the numbers."""
 MOST_PAIRED = 12
 """Most columns of which any two are looked at together."""
 MOST_BUT_ONE = 40
@@ -298,6 +302,9 @@ def _of_large_share(
         partly = partly_copied(whole, ours, others, halving)
         if partly is not None:
             yield Trace(PARTLY, partly[0], PARTLY_SHARE, *partly[1:])
+        for copies, beside in nearly_copied(whole, views, sides, like):
+            share = NEARLY_SHARE / len(EXPECTED)
+            yield Trace(NEARLY, whole.names, share, copies, beside)
 
 
 def _beside_moves(
@@ -352,8 +359,7 @@ def _is_beyond(many: Copies | Numbered, error: float) -> bool:
 
 def _primary(files: WholeFiles) -> list[str]:
     """Return all columns but those that only number or name people."""
-    some = [column.name for column in files.columns if not column.names_people]
-    return some or list(files.names)
+    return [name for name in files.names if name not in files.aside]
 
 
 def _sets(files: WholeFiles, used: Sequence[str]) -> Iterator[tuple[How, tuple[str, ...]]]:

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
@@ -30,6 +31,7 @@ from narcissus.synthetic.files import (
     raw_columns,
 )
 from narcissus.synthetic.written import Written, day_of, ways_of
+from narcissus.tables.formats import LINES, is_sheet, parts_beside
 from narcissus.tables.sources import has_index
 from narcissus.tables.spelling import ReadAs, Spelled, Value, number_in, spelled
 from narcissus.tables.tally import RawColumn, ValueTally
@@ -51,6 +53,9 @@ COUNTED = 0.5
 LONG = 8
 """Digits from which on numbers that are all as long name people."""
 _CODE = re.compile(r"(\D*)(\d{1,15})(\D*)")
+MOST_LINES = 10
+"""Most lines above and below a table that are taken for titles and notes."""
+_LINES = re.compile(r"Lines? (\d+)(?: to (\d+))? (?:above the header|below the last row) left out")
 _DATED = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -98,6 +103,9 @@ class WholeFiles(Sides):
     units: Codes | None = None
     strange: tuple[str, ...] = ()  # columns of the file alone that nothing is known of
     unread: Mapping[str, str] = field(default_factory=dict[str, str])  # with the reason
+    # what the files hold beside their tables, with the reason why it may matter
+    beside: Mapping[str, str] = field(default_factory=dict[str, str])
+    left_out: tuple[str, ...] = ()  # lines above and below the tables, a phrase for each
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -107,6 +115,12 @@ class WholeFiles(Sides):
     def covers(self) -> dict[int, ColumnLevels | Covers]:
         each = enumerate(self.columns)
         return {j: column.cover for j, column in each if column.cover is not None}
+
+    @property
+    def aside(self) -> list[str]:
+        """Columns that only name or number people, where there are others."""
+        some = [column.name for column in self.columns if column.names_people]
+        return some if len(some) < len(self.columns) else []
 
     def column(self, name: str) -> WholeColumn:
         """Return a column by its name."""
@@ -167,12 +181,21 @@ def read_whole(
     given = {"real": real, "synthetic": synthetic, "control": control}
     sources = {name: source for name, source in given.items() if source is not None}
     raws: dict[str, Raw] = {}
+    beside: dict[str, str] = {}
+    left_out: list[str] = []
     for name, source in sources.items():
         there = column_names_of(name, source)
         drop = [c for c in there if c in irrelevant or not c]
         drop += [there[0]] if has_index(there) and there[0] not in drop else []
-        columns, _ = raw_columns(name, source, None, drop)
+        columns, remarks = raw_columns(name, source, None, drop)
         raws[name] = {column.name: column for column in columns}
+        lines, many = _left_out(name, remarks)
+        left_out += lines
+        parts = {LINES: f"{many:,} of the {name} file"} if many > MOST_LINES else {}
+        if isinstance(source, str | Path) and is_sheet(Path(source)):
+            parts |= parts_beside(Path(source))
+        for part, why in parts.items():
+            beside.setdefault(part, f"{why} (the {name} file)" if part != LINES else why)
     for column, other in (same or {}).items():
         if other in raws["synthetic"]:
             raws["synthetic"][column] = raws["synthetic"].pop(other)
@@ -199,8 +222,19 @@ def read_whole(
         _units(units, sizes, unit),
         tuple(strange),
         unread,
+        {part: why for part, why in beside.items() if part not in irrelevant},
+        tuple(left_out),
     )
     return _in_order(found)
+
+
+def _left_out(name: str, remarks: Sequence[str]) -> tuple[list[str], int]:
+    """Return a phrase on the lines beside a table that were left out, and how many these are."""
+    found = [_LINES.fullmatch(text) for text in remarks]
+    phrases = [
+        f"l{one[0][1:].removesuffix(' left out')} of the {name} file" for one in found if one
+    ]
+    return phrases, sum(int(one[2] or one[1]) - int(one[1]) + 1 for one in found if one)
 
 
 def _units(
@@ -377,7 +411,7 @@ def _column(name: str, each: Mapping[str, RawColumn], read_as: ReadAs | None) ->
         some = [value for value in known if value is not None]
         ways = ways_of(like.kind, some, sides["synthetic"], sides["real"])
         cover = _levels(values, known, list(sides["synthetic"]), ways) if ways else None
-        written = tuple(dict.fromkeys(way.words for way in ways))
+        written = tuple(dict.fromkeys(_words(way, sides["synthetic"], like.kind) for way in ways))
     numbers, step = _placed(values)
     named = _names_people(values, whole, each["real"])
     if numbers is None:  # a running number is one in all files
@@ -386,6 +420,19 @@ def _column(name: str, each: Mapping[str, RawColumn], read_as: ReadAs | None) ->
     if not (written or any(named)):
         _require_common(like.kind, sides)
     return WholeColumn(name, like.kind, whole, numbers, step, cover, written, *named)
+
+
+def _words(way: Written, there: Mapping[Value | None, int], kind: str) -> str:
+    """Say how cells are written, and of how many rows it is seen where these are not most."""
+    own = [v for v in there if v is not None and (kind == "dates" or not isinstance(v, str))]
+    if not way.words.startswith(("moved", "in other units")) or len(own) != len(way.own):
+        return way.words
+    known = set(way.known.tolist())
+    seen = sum(
+        there[value] for value, key in zip(own, way.own.tolist(), strict=True) if key in known
+    )
+    total = sum(there.values())
+    return way.words if seen >= DISTINCT * total else f"{way.words}, in {seen:,} of {total:,} rows"
 
 
 def _as_dates(name: str, each: Mapping[str, RawColumn]) -> Mapping[str, RawColumn]:

@@ -6,6 +6,7 @@ import csv
 import faulthandler
 import io
 import os
+import re
 import warnings
 import zipfile
 from collections.abc import Iterable, Mapping
@@ -33,6 +34,10 @@ STATISTICS = {
 ARROW = (".feather", ".arrow")
 JSON_LINES = (".jsonl", ".ndjson")
 SHEETS = (".xlsx", ".xlsm")
+SHEET = "sheet "
+"""What begins the name of a sheet beside the one that is read."""
+LINES = "lines left out"
+"""Name of the lines above and below a table."""
 MOST_CELLS = 2**26
 """Most cells of a table that is held as its program's reader gives it."""
 _MOST_ROWS = 2**20  # of a sheet
@@ -231,6 +236,54 @@ def sheet_as_text(path: Path, remarks: list[str], largest: int) -> io.BytesIO:
             finally:
                 book.close()
     raise InputError(f"{path} is empty: a header and rows are needed")
+
+
+_PARTS = {
+    "comments": re.compile(r"xl/(comments|threadedComments)", re.IGNORECASE),
+    "pivot data": re.compile(r"xl/pivotCache/", re.IGNORECASE),
+    "embedded files": re.compile(r"xl/(embeddings|media)/", re.IGNORECASE),
+}
+"""What an Excel file may hold beside its sheets, by the names of its members."""
+
+
+def parts_beside(path: Path) -> dict[str, str]:
+    """Return what an Excel file holds beside the sheet that is read, each with a clause on it.
+
+    Sheets that hold a cell, hidden or not, and comments, pivot data and embedded files.
+    """
+    library: Any = optional("openpyxl", extra="formats", purpose="Reading Excel files")
+    found: dict[str, str] = {}
+    with parsing(path, "a readable Excel file"), path.open("rb") as stream:
+        with zipfile.ZipFile(stream) as archive:
+            names = archive.namelist()
+        found |= {
+            part: "an Excel file may hold people in these as well"
+            for part, form in _PARTS.items()
+            if any(form.match(name) for name in names)
+        }
+        book = library.load_workbook(stream, read_only=True, data_only=True, keep_links=False)
+        try:
+            is_read = False
+            for sheet in book.worksheets:
+                sheet.reset_dimensions()
+                rows = sum(
+                    any(cell is not None for cell in cells)
+                    for cells in sheet.iter_rows(values_only=True)
+                )
+                is_visible = sheet.sheet_state == "visible"
+                if rows and (is_read or not is_visible):
+                    hidden = "" if is_visible else "is hidden, "
+                    many = f"{rows:,} row{'s' * (rows > 1)}"
+                    found[f"{SHEET}{sheet.title}"] = f"it {hidden}has {many}, and was not read"
+                is_read |= rows > 0 and is_visible
+        finally:
+            book.close()
+    return found
+
+
+def is_part_beside(name: str) -> bool:
+    """Check whether a name may be that of something beside a table, and of no column."""
+    return name.startswith(SHEET) or name in (*_PARTS, LINES)
 
 
 def _sheet_text(path: Path, sheet: Any, largest: int, remarks: list[str]) -> bytes:
