@@ -38,10 +38,11 @@ from narcissus.synthetic.partly import partly_copied
 from narcissus.synthetic.whole import WholeColumn, WholeFiles
 
 Positions = NDArray[np.int64]
-How = Literal["all columns", "columns that number nobody", "columns that are used", "but one column", "columns left out",
-              "one column", "values of one column", "two columns", "numbers of people",
-              "nearest records", "all columns but any one", "last digits",
-              "columns chosen by half of the people", "nearly all columns"]  # fmt: skip
+How = Literal["all columns", "columns that number nobody", "columns that are used",
+              "but one column", "columns left out", "one column", "values of one column",
+              "two columns", "numbers of people", "nearest records", "all columns but any one",
+              "last digits", "columns chosen by half of the people",
+              "nearly all columns"]  # fmt: skip
 WHOLE: How = "all columns"
 BUT_ANY: How = "all columns but any one"
 NEAREST: How = "nearest records"

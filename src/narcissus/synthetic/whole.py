@@ -31,7 +31,7 @@ from narcissus.synthetic.files import (
     raw_columns,
 )
 from narcissus.synthetic.written import Written, day_of, ways_of
-from narcissus.tables.formats import LINES, is_sheet, parts_beside
+from narcissus.tables.formats import LINES, PartBeside, is_sheet, parts_beside
 from narcissus.tables.sources import has_index
 from narcissus.tables.spelling import ReadAs, Spelled, Value, number_in, spelled
 from narcissus.tables.tally import RawColumn, ValueTally
@@ -53,6 +53,7 @@ COUNTED = 0.5
 LONG = 8
 """Digits from which on numbers that are all as long name people."""
 _CODE = re.compile(r"(\D*)(\d{1,15})(\D*)")
+_CALLED = {"real": "data", "synthetic": "file"}
 MOST_LINES = 10
 """Most lines above and below a table that are taken for titles and notes."""
 _LINES = re.compile(r"Lines? (\d+)(?: to (\d+))? (?:above the header|below the last row) left out")
@@ -182,6 +183,7 @@ def read_whole(
     sources = {name: source for name, source in given.items() if source is not None}
     raws: dict[str, Raw] = {}
     beside: dict[str, str] = {}
+    sheets: dict[str, list[PartBeside]] = {}
     left_out: list[str] = []
     for name, source in sources.items():
         there = column_names_of(name, source)
@@ -191,11 +193,17 @@ def read_whole(
         raws[name] = {column.name: column for column in columns}
         lines, many = _left_out(name, remarks)
         left_out += lines
-        parts = {LINES: f"{many:,} of the {name} file"} if many > MOST_LINES else {}
+        if many > MOST_LINES:
+            beside[LINES] = f"there are {many:,} in the {name} file"
         if isinstance(source, str | Path) and is_sheet(Path(source)):
-            parts |= parts_beside(Path(source))
-        for part, why in parts.items():
-            beside.setdefault(part, f"{why} (the {name} file)" if part != LINES else why)
+            sheets[name] = parts_beside(Path(source))
+    for name, parts in sheets.items():
+        other = "real" if name == "synthetic" else "synthetic"
+        for part in parts:
+            many = _rows_in_both(part.rows, raws[other])
+            rows = f"{many:,} of its rows are rows of the {_CALLED[other]}"
+            said = f"{part.what} (the {name} file){f'; {rows}' if many else ''}"
+            beside.setdefault(part.name, said)
     for column, other in (same or {}).items():
         if other in raws["synthetic"]:
             raws["synthetic"][column] = raws["synthetic"].pop(other)
@@ -235,6 +243,29 @@ def _left_out(name: str, remarks: Sequence[str]) -> tuple[list[str], int]:
         f"l{one[0][1:].removesuffix(' left out')} of the {name} file" for one in found if one
     ]
     return phrases, sum(int(one[2] or one[1]) - int(one[1]) + 1 for one in found if one)
+
+
+def _rows_in_both(rows: Sequence[Sequence[str]], raw: Raw) -> int:
+    """Count the rows of a sheet that equal a row of a file, in the columns that both have."""
+    header, *below = rows or [()]
+    places = [(at, raw[name]) for at, name in enumerate(header) if name in raw]
+    if len(places) < 2:
+        return 0
+    columns = [[_plain(value) for value in column.distinct] for _, column in places]
+    codes = np.column_stack([column.codes for _, column in places]).tolist()
+    known = {
+        tuple(values[code] for values, code in zip(columns, row, strict=True)) for row in codes
+    }
+    width = 1 + max(at for at, _ in places)
+    whole = (row for row in below if len(row) >= width)
+    return sum(tuple(_plain(row[at]) for at, _ in places) in known for row in whole)
+
+
+def _plain(value: Value | None) -> Value:
+    if value is None:
+        return ""
+    number = number_in(value)
+    return folded(str(value)) if number is None else float(number)
 
 
 def _units(

@@ -11,7 +11,9 @@ import warnings
 import zipfile
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -41,6 +43,7 @@ LINES = "lines left out"
 MOST_CELLS = 2**26
 """Most cells of a table that is held as its program's reader gives it."""
 _MOST_ROWS = 2**20  # of a sheet
+_MOST_BESIDE = 100_000  # rows that are looked at of a sheet that is not read
 _LARGEST_PART = 2**28  # bytes of a sheet or of JSON lines
 _OLD_OFFICE = bytes.fromhex("d0cf11e0a1b11ae1")
 
@@ -225,12 +228,17 @@ def sheet_as_text(path: Path, remarks: list[str], largest: int) -> io.BytesIO:
             book = library.load_workbook(stream, read_only=True, data_only=True, keep_links=False)
             try:
                 found = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
+                hidden = len(book.worksheets) - len(found)
                 for sheet in found:
                     if text := _sheet_text(path, sheet, min(largest, _LARGEST_PART), remarks):
                         if len(found) > 1:
                             remarks.append(
                                 f"Sheet `{sheet.title}` read, of {len(found)}: save another one "
                                 "as a file of its own to read it"
+                            )
+                        if hidden:
+                            remarks.append(
+                                f"{hidden} hidden sheet{'s' * (hidden > 1)} of the file not read"
                             )
                         return io.BytesIO(text)
             finally:
@@ -246,36 +254,43 @@ _PARTS = {
 """What an Excel file may hold beside its sheets, by the names of its members."""
 
 
-def parts_beside(path: Path) -> dict[str, str]:
-    """Return what an Excel file holds beside the sheet that is read, each with a clause on it.
+@dataclass(frozen=True)
+class PartBeside:
+    """Something that an Excel file holds beside the sheet that is read."""
 
-    Sheets that hold a cell, hidden or not, and comments, pivot data and embedded files.
-    """
+    name: str  # "sheet NAME", "comments"
+    what: str  # a clause
+    rows: tuple[tuple[str, ...], ...] = ()  # of a sheet, the first of which may be a header
+
+
+def parts_beside(path: Path) -> list[PartBeside]:
+    """Return sheets that hold a cell, hidden or not, and comments, pivot data, embedded files."""
     library: Any = optional("openpyxl", extra="formats", purpose="Reading Excel files")
-    found: dict[str, str] = {}
+    found: list[PartBeside] = []
     with parsing(path, "a readable Excel file"), path.open("rb") as stream:
         with zipfile.ZipFile(stream) as archive:
             names = archive.namelist()
-        found |= {
-            part: "an Excel file may hold people in these as well"
-            for part, form in _PARTS.items()
-            if any(form.match(name) for name in names)
-        }
+        for part, form in _PARTS.items():
+            if any(form.match(name) for name in names):
+                found.append(PartBeside(part, "an Excel file may hold people in these as well"))
         book = library.load_workbook(stream, read_only=True, data_only=True, keep_links=False)
         try:
             is_read = False
             for sheet in book.worksheets:
-                sheet.reset_dimensions()
-                rows = sum(
-                    any(cell is not None for cell in cells)
-                    for cells in sheet.iter_rows(values_only=True)
-                )
                 is_visible = sheet.sheet_state == "visible"
-                if rows and (is_read or not is_visible):
+                sheet.reset_dimensions()
+                each = sheet.iter_rows(values_only=True)
+                if is_visible and not is_read:
+                    is_read = any(any(_cell_text(cell) for cell in cells) for cells in each)
+                    continue
+                texts = (tuple(map(_cell_text, cells)) for cells in each)
+                rows = tuple(islice((row for row in texts if any(row)), _MOST_BESIDE))
+                if rows:
                     hidden = "" if is_visible else "is hidden, "
-                    many = f"{rows:,} row{'s' * (rows > 1)}"
-                    found[f"{SHEET}{sheet.title}"] = f"it {hidden}has {many}, and was not read"
-                is_read |= rows > 0 and is_visible
+                    more = " or more" if len(rows) == _MOST_BESIDE else ""
+                    many = f"{len(rows):,}{more} row{'s' * (len(rows) > 1)}"
+                    what = f"it {hidden}has {many}, and was not read"
+                    found.append(PartBeside(f"{SHEET}{sheet.title}", what, rows))
         finally:
             book.close()
     return found

@@ -444,8 +444,9 @@ def require_overlap(
     files of different spelling have in common. Texts, codes and up to `FEW` different numbers are
     compared one by one, texts with allowance for values that are new in any sample (Good 1953: as
     many people as have a value alone in the first file), then by their form. Other numbers,
-    ``binned`` ones, and those with fractions that most people have alone are compared by range. A column is refused only where so little overlap
-    has a chance of at most ``error`` between two samples of these sizes from one population.
+    ``binned`` ones, and those with fractions that most people have alone are compared by range. A
+    column is refused only where so little overlap has a chance of at most ``error`` between two
+    samples of these sizes from one population.
     ``names`` are what the message calls the files; ``first`` and ``other`` count people by value.
 
     Raises InputError: the values hardly overlap.
