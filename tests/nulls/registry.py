@@ -1555,7 +1555,7 @@ NULLS = (
     ),
     Null(
         "more of those trained on came back",
-        ("extraction/recovered recovered_documents", "kinds/memorization/engine _earlier"),
+        ("extraction/recovered recovered_documents",),
         "Fisher 1935 (hypergeometric)",
         "which documents were trained on was drawn at random",
         "the division is random, or told",
@@ -1735,7 +1735,7 @@ NULLS = (
     ),
     Null(
         "synth: copies, without a control",
-        ("synthetic/copies Limited.excess", "kinds/synthetic/copies CopiedDetail.of"),
+        ("synthetic/copies LimitedCount.excess", "kinds/synthetic/copies CopiedDetail.of"),
         "Good 1953; Przyborowski and Wilenski 1940",
         "the file's law is the population's, or its decoys show how it is not",
         "decoys are looked for in the file and in half of the data",
@@ -1780,7 +1780,7 @@ NULLS = (
     Null(
         "synth: any columns of the published file, without a control",
         (
-            "synthetic/copies Limited.excess",
+            "synthetic/copies LimitedCount.excess",
             "synthetic/traces Trace.is_striking",
             "kinds/synthetic/copies copied_rows",
         ),
@@ -1828,7 +1828,11 @@ NULLS = (
     ),
     Null(
         "synth: incomes that nobody else has, moved a little",
-        ("synthetic/copies Limited.excess",),
+        (
+            "synthetic/copies BesideMoves.most_coincidences",
+            "synthetic/nearly _beside",
+            "synthetic/traces _beside_moves",
+        ),
         "Garwood 1936; numbers exchanged among neighbouring rows",
         "numbers that lie close together are as likely in rows that have about the same",
         "as of copies without a control",
@@ -1846,7 +1850,7 @@ NULLS = (
     ),
     Null(
         "synth: some columns of people, without a control",
-        (),
+        ("synthetic/partly PartlyCopied.most_coincidences",),
         "Cauchy and Schwarz on what nobody, one and two people have; half of the people choose",
         "people of the data are independent of one another and of the file",
         "one row of each unit is taken",
@@ -1906,7 +1910,7 @@ NULLS = (
     ),
     Null(
         "synth: copies by last digits",
-        ("synthetic/copies Limited.excess",),
+        ("synthetic/copies LimitedCount.excess",),
         "permutations (Phipson and Smyth 2010)",
         "last digits of people with like numbers are exchangeable, given columns of few values",
         "digits are swapped among numbers that are as round; lists of prices are left out",
@@ -1997,7 +2001,7 @@ NULLS = (
     ),
     Null(
         "synth: the control is none",
-        ("synthetic/copies Limited.excess",),
+        ("synthetic/copies LimitedCount.excess",),
         "Good 1953; Przyborowski and Wilenski 1940",
         "as of copies without a control",
         "as of copies without a control",
