@@ -135,7 +135,8 @@ class Unaccounted(Fact):
     @property
     def is_plural(self) -> bool:
         """Whether the subject is several things, for the verb after it."""
-        return self.subject.startswith(("columns ", "the exact values "))
+        many = ("columns ", "the exact values ", "the comments", "the lines ", "the embedded files")
+        return self.subject.startswith(many)
 
 
 Role = Literal["guess", "attack", "fresh", "gain", "excess", "bound", "refuted", "measure"]

@@ -447,3 +447,88 @@ def test_a_genuine_control_shares_nobody_beyond_coincidence(seed, tmp_path):
     audit, _ = audited(people(), people(seed=seed), tmp_path, people(seed=10 + seed))
     assert not audit.record.detail.copies.is_shared
     assert audit.record.status == "not shown"
+
+
+def earners(n=200, seed=1):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame({
+        "age": rng.integers(18, 90, n),
+        "town": rng.choice(["Bern", "Basel", "Chur", "Genf"], n),
+        "income": 1_000 + rng.integers(0, 3_000, n),
+        "ill": rng.choice(["no", "flu", "hiv"], n),
+    })  # fmt: skip
+
+
+def of_files(real, made, tmp_path, control=None, irrelevant=None):
+    """Audit files as they lie there; return audit and first screen."""
+    earners(seed=1).to_csv(tmp_path / "real.csv", index=False) if real is None else None
+    names = dict.fromkeys(("columns", "drop", "bins", "missing", "read_as", "unit"))
+    real = real or tmp_path / "real.csv"
+    data = {"real": str(real), "synthetic": str(made), "control": control, **names}
+    settings, _ = completed({
+        "kind": "synthetic",
+        "data": data | {"irrelevant": irrelevant},
+        "threat": {"unknown": ["ill"]},
+        "groups": {"columns": None},
+        "threshold": None,
+    })  # fmt: skip
+    audit = run(load_study(settings), rng=1)
+    return audit, page_of(audit.record, internal=True).first
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory):
+    """A harmless file, and a sheet that nobody sees with the people it was made from."""
+    openpyxl = pytest.importorskip("openpyxl")
+    path = tmp_path_factory.mktemp("book") / "made.xlsx"
+    found = openpyxl.Workbook()
+    for sheet, frame in (
+        (found.active, earners(seed=2)),
+        (found.create_sheet("source"), earners()),
+    ):
+        for row in [list(frame), *frame.astype(object).to_numpy().tolist()]:
+            sheet.append(row)
+    found["source"].sheet_state = "hidden"
+    found.save(path)
+    return path
+
+
+def test_a_hidden_sheet_is_not_judged_in_favour(book, tmp_path):
+    """It holds every person of the data, and no cell of it was read as a row of the file."""
+    audit, screen = of_files(None, book, tmp_path)
+    (left,) = audit.record.detail.unaccounted
+    assert left.subject == "sheet `source`"
+    assert "is hidden" in left.reason
+    assert "200 of its rows are rows of the data" in left.reason
+    assert left.declaration.endswith('`--irrelevant "sheet source"`')
+    assert "not accounted for" in screen.answer
+    assert "no more people" not in screen.answer
+
+
+def test_a_sheet_that_is_declared_is_accounted_for(book, tmp_path):
+    audit, screen = of_files(None, book, tmp_path, irrelevant=["sheet source"])
+    assert audit.record.detail.unaccounted == ()
+    assert "no more people of the data than coincidence" in screen.answer
+
+
+def test_notes_below_a_file_are_said_and_hide_no_verdict(tmp_path):
+    made = tmp_path / "made.csv"
+    made.write_text(earners(seed=2).to_csv(index=False) + "\nSource: drawn from a model of 2020\n")
+    audit, screen = of_files(None, made, tmp_path)
+    assert audit.record.detail.unaccounted == ()
+    assert audit.record.detail.copies.left_out == (
+        "line 203 below the last row of the synthetic file",
+    )
+    assert "no more people of the data than coincidence" in screen.answer
+    assert any("line 203 below the last row" in line for line in screen.rests_on)
+
+
+def test_many_lines_that_are_left_out_wait_for_a_declaration(tmp_path):
+    """Prose may name people, too."""
+    made = tmp_path / "made.csv"
+    prose = "".join(f"Note: {name} of Bern is ill\n" for name in "ABCDEFGHIJKL")
+    made.write_text(earners(seed=2).to_csv(index=False) + "\n" + prose)
+    audit, _ = of_files(None, made, tmp_path)
+    (left,) = audit.record.detail.unaccounted
+    assert left.subject == "the lines left out"
+    assert left.is_plural

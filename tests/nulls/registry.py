@@ -338,6 +338,36 @@ def traced(
     return best.excess(ALPHA / 2, beside=beside)[1] > 0
 
 
+def earned(
+    g: Draws, *, beside: bool = False, kind: str = "incomes", share: float = 0.0, by: int = 0
+) -> bool:
+    """Return whether people are said to stand in a file with numbers that lie close together.
+
+    kind: "incomes" that rise with age; "taxed": a tax follows from them; "given": numbers that one
+        person has each, in the order of another column.
+    by: How far the incomes of people who are put into the file are moved, at most, with their age.
+    """
+
+    def drawn(n: int = 150) -> pd.DataFrame:
+        age = g.integers(18, 90, n)
+        pay = 1_000 + 10 * age + g.integers(0, 1_800, n)
+        if kind == "given":
+            pay = 1_000 + g.choice(500, n, replace=False)
+            age = pay // 10 + g.integers(0, 5, n)
+        frame = pd.DataFrame({"age": age, "pay": pay, "sex": g.choice(["f", "m"], n)})
+        return frame.assign(tax=pay // 5) if kind == "taxed" else frame
+
+    real, made, control = drawn(), drawn(), drawn()
+    many = round(share * len(made))
+    made[:many] = real[:many]
+    made.loc[: many - 1, "pay"] += g.integers(-by, by + 1, many)
+    made.loc[: many - 1, "age"] += g.integers(-1, 2, many) * min(1, by)
+    sides = [real, made, control] if beside else [real, made]
+    found = traces_of(read_whole(*sides), list(real), [], entropy=int(g.integers(2**31)))
+    best = found.deciding(ALPHA / 2, beside=beside)
+    return best.excess(ALPHA / 2, beside=beside)[1] > 0
+
+
 def in_units(g: Draws, unit: str, share: float = 0.0) -> bool:
     """Return whether a file of other people in other units is said to move the data's numbers."""
     draw, change = {
@@ -1525,7 +1555,7 @@ NULLS = (
     ),
     Null(
         "more of those trained on came back",
-        ("extraction/recovered recovered_documents", "kinds/memorization/engine _earlier"),
+        ("extraction/recovered recovered_documents",),
         "Fisher 1935 (hypergeometric)",
         "which documents were trained on was drawn at random",
         "the division is random, or told",
@@ -1705,7 +1735,7 @@ NULLS = (
     ),
     Null(
         "synth: copies, without a control",
-        ("synthetic/copies Limited.excess", "kinds/synthetic/copies CopiedDetail.of"),
+        ("synthetic/copies LimitedCount.excess", "kinds/synthetic/copies CopiedDetail.of"),
         "Good 1953; Przyborowski and Wilenski 1940",
         "the file's law is the population's, or its decoys show how it is not",
         "decoys are looked for in the file and in half of the data",
@@ -1750,7 +1780,7 @@ NULLS = (
     Null(
         "synth: any columns of the published file, without a control",
         (
-            "synthetic/copies Limited.excess",
+            "synthetic/copies LimitedCount.excess",
             "synthetic/traces Trace.is_striking",
             "kinds/synthetic/copies copied_rows",
         ),
@@ -1761,6 +1791,9 @@ NULLS = (
         {
             "independent people": traced,
             "columns of others, shuffled": partial(traced, made_by="margins"),
+            "incomes that nearly all differ": earned,
+            "a tax on these": partial(earned, kind="taxed"),
+            "numbers given to one person each": partial(earned, kind="given"),
             "rounded to hundreds": partial(traced, places=-2),
             "rounded to tenths": partial(traced, places=1),
         },
@@ -1781,6 +1814,9 @@ NULLS = (
         {
             "independent people": partial(traced, beside=True),
             "columns of others, shuffled": partial(traced, beside=True, made_by="margins"),
+            "incomes that nearly all differ": partial(earned, beside=True),
+            "a tax on these": partial(earned, beside=True, kind="taxed"),
+            "numbers given to one person each": partial(earned, beside=True, kind="given"),
             "rounded to hundreds": partial(traced, beside=True, places=-2),
         },
         Power(
@@ -1791,8 +1827,30 @@ NULLS = (
         repeats=0.03,
     ),
     Null(
+        "synth: incomes that nobody else has, moved a little",
+        (
+            "synthetic/copies BesideMoves.most_coincidences",
+            "synthetic/nearly _beside",
+            "synthetic/traces _beside_moves",
+        ),
+        "Garwood 1936; numbers exchanged among neighbouring rows",
+        "numbers that lie close together are as likely in rows that have about the same",
+        "as of copies without a control",
+        "two columns that follow from one another, of numbers that one person has each",
+        {
+            "incomes that nearly all differ": earned,
+            "a tax on these": partial(earned, kind="taxed"),
+        },
+        Power(
+            "share of the file that is a person but for a few francs, 150 people",
+            (0.1, 0.2, 0.3, 0.5),
+            lambda s, g: earned(g, share=s, by=9),
+        ),
+        repeats=0.03,
+    ),
+    Null(
         "synth: some columns of people, without a control",
-        (),
+        ("synthetic/partly PartlyCopied.most_coincidences",),
         "Cauchy and Schwarz on what nobody, one and two people have; half of the people choose",
         "people of the data are independent of one another and of the file",
         "one row of each unit is taken",
@@ -1852,7 +1910,7 @@ NULLS = (
     ),
     Null(
         "synth: copies by last digits",
-        ("synthetic/copies Limited.excess",),
+        ("synthetic/copies LimitedCount.excess",),
         "permutations (Phipson and Smyth 2010)",
         "last digits of people with like numbers are exchangeable, given columns of few values",
         "digits are swapped among numbers that are as round; lists of prices are left out",
@@ -1943,7 +2001,7 @@ NULLS = (
     ),
     Null(
         "synth: the control is none",
-        ("synthetic/copies Limited.excess",),
+        ("synthetic/copies LimitedCount.excess",),
         "Good 1953; Przyborowski and Wilenski 1940",
         "as of copies without a control",
         "as of copies without a control",

@@ -12,6 +12,7 @@ from narcissus.synthetic.traces import (
     BUT_ANY,
     BUT_ANY_SHARE,
     NEAREST,
+    NEARLY,
     PARTLY,
     PARTLY_SHARE,
     WHOLE,
@@ -90,8 +91,8 @@ def test_the_sets_divide_the_error(files):
     assert each[1].share == pytest.approx(BUT_ANY_SHARE)
     chosen = [one for one in each if one.how == PARTLY]
     assert [one.share for one in chosen] == [PARTLY_SHARE]
-    others = [one for one in each[2:] if one.how not in (NEAREST, PARTLY)]
-    assert len({one.columns for one in others}) == len(others) == len(each) - 4
+    others = [one for one in each[2:] if one.how not in (NEAREST, PARTLY, NEARLY)]
+    assert len({one.columns for one in others}) == len(others) == len(each) - 7
 
 
 def test_with_a_control_coincidence_is_a_claim_of_its_own(files):
@@ -315,3 +316,74 @@ def test_each_change_of_a_table_of_every_kind_is_seen_through(change):
     _found, best, low = sought(real, made, used=list(real))
     assert low > 0.5
     assert best.copies.standing == len(made)
+
+
+def earners(n, seed, most=2_500):
+    """Draw people whose whole incomes and rents nearly all differ, and lie close together."""
+    rng = np.random.default_rng(seed)
+    age = rng.integers(18, 90, n)
+    return pd.DataFrame({
+        "age": age,
+        "town": rng.choice(["Bern", "Basel", "Chur", "Genf"], n),
+        "income": 1_000 + rng.integers(0, most, n),
+        "rent": 300 + rng.integers(0, most, n),
+        "ill": np.where(rng.random(n) < 0.1 + (age > 60) * 0.2, "yes", "no"),
+    })  # fmt: skip
+
+
+EARNED = ["age", "town", "income", "rent", "ill"]
+
+
+@pytest.mark.parametrize("beside", [False, True])
+@pytest.mark.parametrize("columns", [EARNED, ["income", "rent"]], ids=["all", "two"])
+def test_an_income_that_nobody_else_has_is_evidence(columns, beside):
+    """A column of different numbers that lie close measures people; it need not number them."""
+    real, made, control = (earners(200, seed) for seed in (1, 2, 3))
+    made.loc[:19, columns] = real.loc[:19, columns]
+    files = read_whole(real, made)
+    assert [c.name for c in files.columns if c.may_number] == ["income", "rent"]
+    found, best, low = sought(real, made, control if beside else None, EARNED)
+    assert low > 0
+    assert {"income", "rent"} <= set(best.columns)
+    assert found.facts.sets[0].columns == tuple(sorted(EARNED))
+    assert found.facts.sets[0].standing == (20 if columns == EARNED else 0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("beside", [False, True])
+def test_numbers_given_to_one_person_each_leave_no_trace(seed, beside):
+    """Two people with one number are alike in any other column as often as neighbours are."""
+    drawn = []
+    for number in range(3):
+        rng = np.random.default_rng((seed, number))
+        case = np.sort(rng.choice(900, 300, replace=False)) + 100
+        kind = np.where(case + rng.normal(0, 100, 300) > 500, "late", "early")
+        frame = {"case": case, "sex": rng.choice(["f", "m"], 300), "kind": kind}
+        drawn.append(pd.DataFrame(frame))
+    real, made, control = drawn
+    assert read_whole(real, made).column("case").may_number
+    found, _, low = sought(real, made, control if beside else None, ["sex", "kind"])
+    assert low <= 0
+    assert not any(one.is_alike for one in found.linked)
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_part_of_the_rows_that_is_nearly_a_person_is_found(beside):
+    """A year more or less and a few francs: no row equals a person, and most are of nobody."""
+    real, made, control = (earners(200, seed).drop(columns="rent") for seed in (1, 2, 3))
+    rng = np.random.default_rng(4)
+    made.loc[:69] = real.loc[:69]
+    made.loc[:69, "age"] += rng.choice([-1, 1], 70)
+    made.loc[:69, "income"] += rng.choice([-1, 1], 70) * rng.integers(1, 4, 70)
+    used = ["age", "town", "income", "ill"]
+    _, best, low = sought(real, made, control if beside else None, used)
+    assert low > 0
+    assert best.copies.standing >= 40
+
+
+def test_numbers_of_finer_rows_raise_no_warning(recwarn):
+    real = earners(200, 1)
+    made = earners(200, 2)
+    found = read_whole(real, made.assign(income=made["income"] + 0.5))
+    traces_of(found, EARNED, [], entropy=1)
+    assert not [one for one in recwarn if one.category is RuntimeWarning]

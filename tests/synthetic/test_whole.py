@@ -169,3 +169,12 @@ def test_dates_that_a_file_writes_coarsely_are_no_running_numbers(form):
 def test_names_of_columns_are_one_with_letters_of_one_character_or_of_two():
     real, made = (people(seed=seed).rename(columns={"region": "Größe"}) for seed in (1, 2))
     assert "Größe" in read_whole(real, made.rename(columns=lambda n: normalize("NFD", n))).names
+
+
+def test_other_units_of_a_part_of_the_rows_are_not_said_of_all():
+    real, made = people(300), people(300, seed=2)
+    part = made.assign(income=made["income"].round(2))
+    part.loc[:99, "income"] = (real.loc[:99, "income"] / 1_000).round(5)
+    (line,) = plain_words(read_whole(real.round(2), part).columns)
+    assert line.endswith("in 100 of 300 rows")
+    assert "other units" in line

@@ -396,3 +396,13 @@ def test_two_units_or_other_texts_are_no_unit(found):
 
 def test_a_first_file_with_units_is_of_texts():
     assert spelled("weight", ["66.5 kg", "70 kg"]).kind == "texts"
+
+
+def test_a_few_measurements_are_compared_by_their_range():
+    """Nobody else has the same number, and a file that was drawn twice from others has fewer."""
+    ours = {0.0: 100} | {0.55 + 1.13 * place: 1 for place in range(29)}
+    drawn = {0.0: 100} | {1.72 + 0.97 * place: 2 for place in range(21)}
+    assert require_overlap("pay", ("real", "synthetic"), ours, drawn) == ""
+    thousands = {value * 1_000: times for value, times in drawn.items()}
+    with pytest.raises(InputError, match="hardly overlap"):
+        require_overlap("pay", ("real", "synthetic"), ours, thousands)

@@ -267,3 +267,30 @@ def test_standard_input(monkeypatch):
     assert decoded(read_table("-"))[0] == ("31", "f", "2.5")
     assert read_table("-").rows == 4  # again
     sources._standard_input.cache_clear()
+
+
+PEOPLE = [f"{town},{age},{1000 + 7 * age},no" for town in ("Bern", "Chur") for age in range(20, 30)]
+NAMED = "town,age,income,ill\n"
+BESIDE = [
+    NAMED + "\n".join(PEOPLE) + "\n\nMiller of Bern;34;5000;no\n",
+    NAMED + "\n".join(PEOPLE) + "\n\n" + "".join(f"of Bern {n} {n + 70} no,,,\n" for n in range(3)),
+    "Miller of Bern;34;5000;no\n\n" + NAMED + "\n".join(PEOPLE),
+]
+
+
+@pytest.mark.parametrize("text", BESIDE)
+def test_lines_beside_a_table_that_look_like_its_rows_are_refused(text, tmp_path):
+    """What is left out as a title or a note holds nobody."""
+    (tmp_path / "people.csv").write_text(text)
+    with pytest.raises(InputError, match="look like rows of people"):
+        read_table(tmp_path / "people.csv")
+
+
+def test_rows_that_begin_as_a_note_are_rows(tmp_path):
+    """Each cell is as those above; a note below them has other cells, or fewer."""
+    rows = "".join(f"Source: web,{town}\n" for town in PEOPLE)
+    text = f"remark,{NAMED}{rows}Source: a census of 2019 and 2020\n"
+    (tmp_path / "people.csv").write_text(text)
+    found = read_table(tmp_path / "people.csv", drop=["remark", "ill"])
+    assert found.rows == len(PEOPLE)
+    assert found.remarks == ("Line 22 below the last row left out",)

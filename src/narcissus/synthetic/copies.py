@@ -174,6 +174,33 @@ class Copies(LimitedCount):
 
 
 @dataclass(frozen=True)
+class BesideMoves(Copies):
+    """People who stand in the file, where a column may number them and may measure them.
+
+    Numbers that are given to one person each have no pairs, so these say nothing of coincidences.
+    Then as many people stand in a file of others as in one whose rows exchange the numbers with
+    their neighbours. The larger of both is expected.
+    """
+
+    moved: int = 0  # people who stand in the file after all moves together
+    moves: int = 1
+
+    @property
+    def expected(self) -> float:
+        """Coincidences: unique people who would stand in a file of other people."""
+        return max(super().expected, self.moved / self.moves)
+
+    def most_coincidences(self, error: float) -> float:
+        """Return the coincidences that are exceeded by chance in at most ``error`` of files."""
+        mean = self.moved / self.moves
+        # half of the error for what is expected, and two standard errors, as moves may depend
+        high = float(scipy.stats.gamma.isf(error / 2, self.moved + 1)) / self.moves
+        high = max(high, mean + 2 * math.sqrt(mean))
+        most = float(scipy.stats.poisson.isf(error / 2, high))
+        return min(float(self.unique), max(super().most_coincidences(error), most))
+
+
+@dataclass(frozen=True)
 class FileFacts:
     """What stands in the file. All counts are exact."""
 

@@ -20,6 +20,7 @@ from narcissus.synthetic.written import as_known, ways_of
 from narcissus.tables import Bins, Table
 from narcissus.tables.coding import MISSING_LABEL, reading_of
 from narcissus.tables.counted import Reading, complete
+from narcissus.tables.formats import is_part_beside
 from narcissus.tables.parts import column_names, open_source
 from narcissus.tables.read import MissingPolicy, checked_bins, held
 from narcissus.tables.sources import has_index
@@ -240,7 +241,8 @@ def _opened(
     named_in_data = {other: name for name, other in same.items()}
     names["synthetic"] = [named_in_data.get(name, name) for name in names["synthetic"]]
     for column in drop:
-        if not any(column in there for there in names.values()):
+        is_there = any(column in there for there in names.values())
+        if not is_there and not is_part_beside(column):
             raise InputError(f"the real file: {unknown_column(column, names['real'])}")
     found: dict[str, Raw] = {}
     left_out: list[str] = []

@@ -8,8 +8,8 @@ of columns is a claim of its own. Half of the error is for all columns, the rest
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from narcissus._random import child
 from narcissus.evidence.intervals import TwoSamples
 from narcissus.synthetic.copies import (
+    BesideMoves,
     Copies,
     FileFacts,
     LimitedCount,
@@ -28,23 +29,27 @@ from narcissus.synthetic.copies import (
     copies_but_one,
     copies_by,
     copies_of,
+    copies_on,
     file_facts,
 )
 from narcissus.synthetic.digits import Swapped, swapped_digits
+from narcissus.synthetic.nearly import EXPECTED, nearly_copied
 from narcissus.synthetic.partly import partly_copied
 from narcissus.synthetic.whole import WholeColumn, WholeFiles
 
 Positions = NDArray[np.int64]
-How = Literal["all columns", "columns that are used", "but one column", "columns left out",
-              "one column", "values of one column", "two columns", "numbers of people",
-              "nearest records", "all columns but any one", "last digits",
-              "columns chosen by half of the people"]  # fmt: skip
+How = Literal["all columns", "columns that number nobody", "columns that are used",
+              "but one column", "columns left out", "one column", "values of one column",
+              "two columns", "numbers of people", "nearest records", "all columns but any one",
+              "last digits", "columns chosen by half of the people",
+              "nearly all columns"]  # fmt: skip
 WHOLE: How = "all columns"
 BUT_ANY: How = "all columns but any one"
 NEAREST: How = "nearest records"
 BY_VALUES: How = "values of one column"
 DIGITS: How = "last digits"
 PARTLY: How = "columns chosen by half of the people"
+NEARLY: How = "nearly all columns"
 PRIMARY = 0.5
 """Share of the error for all columns; the other sets divide the rest.
 
@@ -57,6 +62,8 @@ DIGITS_SHARE = 0.1
 """Share of the error for people who stand in the file beyond those with swapped digits."""
 PARTLY_SHARE = 0.1
 """Share of the error for people of whom several columns stand in the file, whichever these are."""
+NEARLY_SHARE = 0.05
+"""Share of the error for people of whom a row has nearly the numbers."""
 MOST_PAIRED = 12
 """Most columns of which any two are looked at together."""
 MOST_BUT_ONE = 40
@@ -73,6 +80,9 @@ _LOOKED_AT = 2_000  # people whose nearest neighbour is sought
 NEARER = 0.01
 """Share of the people who are nearer to another than what counts as near."""
 _SHIFTS = (-3, -2, -1, 1, 2, 3)
+_MOVES = tuple(by for by in range(-5, 6) if by)
+_LIKELY = 0.05  # error at which coincidence explains who stands in the file, with no move
+_NEIGHBOURS = 10  # numbers that lie close together, and are as likely in any of these rows
 _LINKED = 20  # fewest rows with one number in both files
 _MOST_LINKED = 2_000
 _SHUFFLES = 999
@@ -218,22 +228,30 @@ def traces_of(
     facts = file_facts(
         whole, [whole.names.index(name) for name in unknown if name in whole.names], entropy=entropy
     )
-    if files.control:
+    ours = files.one_of_each(files.rows("real"), rng)
+    others = files.one_of_each(files.rows("control"), rng)
+    facts = replace(facts, copies=_beside_moves(whole, ours, facts.copies, rng))
+    if files.control and facts.control is not None:
         shared = whole.of_control()
         people = shared.one_of_each(shared.rows("real"), child(entropy, 7))
         views = Views(shared, child(entropy, 7))
-        facts = replace(facts, shared=copies_of(views, people, child(entropy, 8)))
-    ours = files.one_of_each(files.rows("real"), rng)
-    others = files.one_of_each(files.rows("control"), rng)
+        both = copies_of(views, people, child(entropy, 8))
+        facts = replace(
+            facts,
+            control=_beside_moves(whole, others, facts.control, rng),
+            shared=_beside_moves(shared, people, both, rng),
+        )
     sets: dict[tuple[str, ...], How] = {}
     for how, names in _sets(files, used):
         if names != whole.names:
             sets.setdefault(names, how)
     found: list[_Found] = []
     for names, how in sets.items():
-        views = Views(files.select(names), rng)
+        some = files.select(names)
+        views = Views(some, rng)
         beside = beside_control(views, ours, others) if len(others) else None
-        found.append((how, names, copies_by(views, ours, facts.copies), beside))
+        many = _beside_moves(some, ours, copies_by(views, ours, facts.copies), rng)
+        found.append((how, names, many, beside))
     for column in files.columns:
         if column.is_dense and not column.counts:
             views = Views(files.select([column.name]), rng)
@@ -272,6 +290,12 @@ def _of_large_share(
     """Yield the traces that have a share of the error of their own."""
     ours, others = sides
     if (but_any := copies_but_one(views, ours, like)) is not None:
+
+        def again(moved: Views) -> int:
+            found = copies_but_one(moved, ours, like)
+            return 0 if found is None else found.standing
+
+        but_any = _beside_moves(whole, ours, but_any, rng, again)
         yield Trace(BUT_ANY, whole.names, BUT_ANY_SHARE, but_any, None)
     if len(ours) <= MOST_SOUGHT and (digits := swapped_digits(whole, views, ours, rng)) is not None:
         yield Trace(DIGITS, whole.names, DIGITS_SHARE, digits, None)
@@ -279,6 +303,30 @@ def _of_large_share(
         partly = partly_copied(whole, ours, others, halving)
         if partly is not None:
             yield Trace(PARTLY, partly[0], PARTLY_SHARE, *partly[1:])
+        for copies, beside in nearly_copied(whole, views, sides, like):
+            share = NEARLY_SHARE / len(EXPECTED)
+            yield Trace(NEARLY, whole.names, share, copies, beside)
+
+
+def _beside_moves(
+    files: WholeFiles,
+    ours: Positions,
+    many: Copies,
+    rng: np.random.Generator,
+    count: Callable[[Views], int] | None = None,
+) -> Copies:
+    """Count again with numbers of neighbouring rows, where pairs of people do not explain a count.
+
+    That is of columns that may number people: their pairs say nothing. Of several such columns that
+    one is moved which leaves most people in the file.
+    """
+    some = [j for j, column in enumerate(files.columns) if column.may_number]
+    if not some or many.standing <= many.most_coincidences(_LIKELY):
+        return many
+    again = count or (lambda views: copies_on(views, ours, range(len(views.fine))).standing)
+    moved = max(sum(again(Views(files.moved(j, by), rng)) for by in _MOVES) for j in some)
+    own = {one.name: getattr(many, one.name) for one in fields(Copies)}
+    return BesideMoves(**own, moved=moved, moves=len(_MOVES))
 
 
 def _own_values(
@@ -312,23 +360,23 @@ def _is_beyond(many: Copies | Numbered, error: float) -> bool:
 
 def _primary(files: WholeFiles) -> list[str]:
     """Return all columns but those that only number or name people."""
-    some = [column.name for column in files.columns if not column.names_people]
-    some = [name for name in some if not files.column(name).is_dense]
-    return some or list(files.names)
+    return [name for name in files.names if name not in files.aside]
 
 
 def _sets(files: WholeFiles, used: Sequence[str]) -> Iterator[tuple[How, tuple[str, ...]]]:
     """Yield the sets of columns by which people are sought."""
-    plain = [column for column in files.columns if not column.is_dense]
+    plain = [column for column in files.columns if column.may_number or not column.is_dense]
     names = [column.name for column in plain]
     primary = _primary(files)
+    if some := tuple(name for name in primary if not files.column(name).is_dense):
+        yield "columns that number nobody", some
     left = [name for name in names if name not in used]
     if some := tuple(name for name in names if name in used):
         yield "columns that are used", some
     if len(left) > 1:
         yield "columns left out", tuple(left)
     for column in plain:
-        if column.name in left or column.names_people:
+        if (column.name in left or column.names_people) and not column.is_dense:
             yield "one column", (column.name,)
     if files.real + files.synthetic + files.control > LARGE:
         return
@@ -368,18 +416,21 @@ def _linked(files: WholeFiles, column: WholeColumn, rng: np.random.Generator) ->
     if len(first) < _LINKED:
         return Linked(column.name, len(first), None)
     kept = rng.permutation(len(first))[:_MOST_LINKED]
+    if column.may_number:  # whoever earns as much may be alike: only neighbours change places
+        kept = np.sort(kept)
     here, there = real[first[kept]], made[second[kept]]
+    apart = np.arange(len(kept)) // _NEIGHBOURS if column.may_number else np.zeros(len(kept))
     scores: list[NDArray[np.float64]] = []
     for other in files.columns:
         if other.is_dense or other.names_people:
             continue
         if other.numbers is None:
             ours, theirs = other.codes[here], other.codes[there]
-            scores.append(_matches(ours, theirs, rng))
+            scores.append(_matches(ours, theirs, apart, rng))
         else:
             ranks = [scipy.stats.rankdata(other.numbers[other.codes[s]]) for s in (here, there)]
             ours, theirs = (rank - rank.mean() for rank in ranks)
-            scores.append(_products(ours, theirs, rng))
+            scores.append(_products(ours, theirs, apart, rng))
     if not scores:
         return Linked(column.name, len(first), None)
     best = np.max(scores, axis=0)
@@ -387,17 +438,23 @@ def _linked(files: WholeFiles, column: WholeColumn, rng: np.random.Generator) ->
     return Linked(column.name, len(first), p_value)
 
 
-def _products(ours: NDArray[np.float64], theirs: NDArray[np.float64],
+def _orders(apart: NDArray[Any], rng: np.random.Generator) -> Iterator[Positions]:
+    """Yield random orders of rows, in which those of one part change places among themselves."""
+    for _ in range(_SHUFFLES):
+        yield np.argsort(apart + rng.random(len(apart)))
+
+
+def _products(ours: NDArray[np.float64], theirs: NDArray[np.float64], apart: NDArray[Any],
               rng: np.random.Generator) -> NDArray[np.float64]:  # fmt: skip
     """Return the standardised sum of products, of the rows as they are and shuffled."""
-    shuffled = [ours @ theirs[rng.permutation(len(theirs))] for _ in range(_SHUFFLES)]
+    shuffled = [ours @ theirs[order] for order in _orders(apart, rng)]
     return _standardised(np.array([ours @ theirs, *shuffled]))
 
 
-def _matches(ours: Positions, theirs: Positions, rng: np.random.Generator) -> NDArray[np.float64]:
+def _matches(ours: Positions, theirs: Positions, apart: NDArray[Any],
+             rng: np.random.Generator) -> NDArray[np.float64]:  # fmt: skip
     """Return the standardised number of equal values, as they are and shuffled."""
-    orders = (rng.permutation(len(theirs)) for _ in range(_SHUFFLES))
-    shuffled = [int(np.count_nonzero(ours == theirs[order])) for order in orders]
+    shuffled = [int(np.count_nonzero(ours == theirs[order])) for order in _orders(apart, rng)]
     here = int(np.count_nonzero(ours == theirs))
     return _standardised(np.array([here, *shuffled], np.float64))
 
@@ -457,7 +514,7 @@ def _with_distances(files: WholeFiles) -> list[WholeColumn]:
     """Return the columns of most different numbers that measure something."""
     found: list[tuple[int, WholeColumn]] = []
     for column in files.columns:
-        if column.numbers is not None and not column.is_dense and not column.names_people:
+        if column.numbers is not None and not column.names_people:
             many = len(np.unique(column.codes[files.rows("real")]))
             if many >= max(_SPREAD, FINE * files.real):
                 found.append((many, column))

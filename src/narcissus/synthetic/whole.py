@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
@@ -30,6 +31,7 @@ from narcissus.synthetic.files import (
     raw_columns,
 )
 from narcissus.synthetic.written import Written, day_of, ways_of
+from narcissus.tables.formats import LINES, PartBeside, is_sheet, parts_beside
 from narcissus.tables.sources import has_index
 from narcissus.tables.spelling import ReadAs, Spelled, Value, number_in, spelled
 from narcissus.tables.tally import RawColumn, ValueTally
@@ -51,6 +53,10 @@ COUNTED = 0.5
 LONG = 8
 """Digits from which on numbers that are all as long name people."""
 _CODE = re.compile(r"(\D*)(\d{1,15})(\D*)")
+_CALLED = {"real": "data", "synthetic": "file"}
+MOST_LINES = 10
+"""Most lines above and below a table that are taken for titles and notes."""
+_LINES = re.compile(r"Lines? (\d+)(?: to (\d+))? (?:above the header|below the last row) left out")
 _DATED = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -81,6 +87,11 @@ class WholeColumn:
     is_dense: bool  # everybody has another, and these lie close together
     counts: bool  # the same, one after the other
 
+    @property
+    def may_number(self) -> bool:
+        """Whether it is dense, and measures people as likely as it numbers them."""
+        return self.is_dense and not self.names_people
+
 
 @dataclass(frozen=True)
 class WholeFiles(Sides):
@@ -93,6 +104,9 @@ class WholeFiles(Sides):
     units: Codes | None = None
     strange: tuple[str, ...] = ()  # columns of the file alone that nothing is known of
     unread: Mapping[str, str] = field(default_factory=dict[str, str])  # with the reason
+    # what the files hold beside their tables, with the reason why it may matter
+    beside: Mapping[str, str] = field(default_factory=dict[str, str])
+    left_out: tuple[str, ...] = ()  # lines above and below the tables, a phrase for each
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -102,6 +116,12 @@ class WholeFiles(Sides):
     def covers(self) -> dict[int, ColumnLevels | Covers]:
         each = enumerate(self.columns)
         return {j: column.cover for j, column in each if column.cover is not None}
+
+    @property
+    def aside(self) -> list[str]:
+        """Columns that only name or number people, where there are others."""
+        some = [column.name for column in self.columns if column.names_people]
+        return some if len(some) < len(self.columns) else []
 
     def column(self, name: str) -> WholeColumn:
         """Return a column by its name."""
@@ -121,6 +141,17 @@ class WholeFiles(Sides):
         codes[rows] = rng.permutation(codes[rows])
         columns = list(self.columns)
         columns[column] = replace(columns[column], codes=codes)
+        return replace(self, columns=tuple(columns))
+
+    def moved(self, column: int, by: int) -> WholeFiles:
+        """Return the files with each number of the file in the row of one so many places on."""
+        rows, one = self.rows("synthetic"), self.columns[column]
+        codes = one.codes.copy()
+        order = rows[np.argsort(codes[rows] if one.numbers is None else one.numbers[codes[rows]],
+                                kind="stable")]  # fmt: skip
+        codes[order] = codes[np.roll(order, by)]
+        columns = list(self.columns)
+        columns[column] = replace(one, codes=codes)
         return replace(self, columns=tuple(columns))
 
     def of_control(self) -> WholeFiles:
@@ -151,12 +182,28 @@ def read_whole(
     given = {"real": real, "synthetic": synthetic, "control": control}
     sources = {name: source for name, source in given.items() if source is not None}
     raws: dict[str, Raw] = {}
+    beside: dict[str, str] = {}
+    sheets: dict[str, list[PartBeside]] = {}
+    left_out: list[str] = []
     for name, source in sources.items():
         there = column_names_of(name, source)
         drop = [c for c in there if c in irrelevant or not c]
         drop += [there[0]] if has_index(there) and there[0] not in drop else []
-        columns, _ = raw_columns(name, source, None, drop)
+        columns, remarks = raw_columns(name, source, None, drop)
         raws[name] = {column.name: column for column in columns}
+        lines, many = _left_out(name, remarks)
+        left_out += lines
+        if many > MOST_LINES:
+            beside[LINES] = f"there are {many:,} in the {name} file"
+        if isinstance(source, str | Path) and is_sheet(Path(source)):
+            sheets[name] = parts_beside(Path(source))
+    for name, parts in sheets.items():
+        other = "real" if name == "synthetic" else "synthetic"
+        for part in parts:
+            many = _rows_in_both(part.rows, raws[other])
+            rows = f"{many:,} of its rows are rows of the {_CALLED[other]}"
+            said = f"{part.what} (the {name} file){f'; {rows}' if many else ''}"
+            beside.setdefault(part.name, said)
     for column, other in (same or {}).items():
         if other in raws["synthetic"]:
             raws["synthetic"][column] = raws["synthetic"].pop(other)
@@ -183,8 +230,42 @@ def read_whole(
         _units(units, sizes, unit),
         tuple(strange),
         unread,
+        {part: why for part, why in beside.items() if part not in irrelevant},
+        tuple(left_out),
     )
     return _in_order(found)
+
+
+def _left_out(name: str, remarks: Sequence[str]) -> tuple[list[str], int]:
+    """Return a phrase on the lines beside a table that were left out, and how many these are."""
+    found = [_LINES.fullmatch(text) for text in remarks]
+    phrases = [
+        f"l{one[0][1:].removesuffix(' left out')} of the {name} file" for one in found if one
+    ]
+    return phrases, sum(int(one[2] or one[1]) - int(one[1]) + 1 for one in found if one)
+
+
+def _rows_in_both(rows: Sequence[Sequence[str]], raw: Raw) -> int:
+    """Count the rows of a sheet that equal a row of a file, in the columns that both have."""
+    header, *below = rows or [()]
+    places = [(at, raw[name]) for at, name in enumerate(header) if name in raw]
+    if len(places) < 2:
+        return 0
+    columns = [[_plain(value) for value in column.distinct] for _, column in places]
+    codes = np.column_stack([column.codes for _, column in places]).tolist()
+    known = {
+        tuple(values[code] for values, code in zip(columns, row, strict=True)) for row in codes
+    }
+    width = 1 + max(at for at, _ in places)
+    whole = (row for row in below if len(row) >= width)
+    return sum(tuple(_plain(row[at]) for at, _ in places) in known for row in whole)
+
+
+def _plain(value: Value | None) -> Value:
+    if value is None:
+        return ""
+    number = number_in(value)
+    return folded(str(value)) if number is None else float(number)
 
 
 def _units(
@@ -361,14 +442,28 @@ def _column(name: str, each: Mapping[str, RawColumn], read_as: ReadAs | None) ->
         some = [value for value in known if value is not None]
         ways = ways_of(like.kind, some, sides["synthetic"], sides["real"])
         cover = _levels(values, known, list(sides["synthetic"]), ways) if ways else None
-        written = tuple(dict.fromkeys(way.words for way in ways))
+        written = tuple(dict.fromkeys(_words(way, sides["synthetic"], like.kind) for way in ways))
     numbers, step = _placed(values)
     named = _names_people(values, whole, each["real"])
     if numbers is None:  # a running number is one in all files
         named = named[0], False, False
+    step = 1.0 if named[1] else step  # of dense numbers, whatever the file makes of them
     if not (written or any(named)):
         _require_common(like.kind, sides)
     return WholeColumn(name, like.kind, whole, numbers, step, cover, written, *named)
+
+
+def _words(way: Written, there: Mapping[Value | None, int], kind: str) -> str:
+    """Say how cells are written, and of how many rows it is seen where these are not most."""
+    own = [v for v in there if v is not None and (kind == "dates" or not isinstance(v, str))]
+    if not way.words.startswith(("moved", "in other units")) or len(own) != len(way.own):
+        return way.words
+    known = set(way.known.tolist())
+    seen = sum(
+        there[value] for value, key in zip(own, way.own.tolist(), strict=True) if key in known
+    )
+    total = sum(there.values())
+    return way.words if seen >= DISTINCT * total else f"{way.words}, in {seen:,} of {total:,} rows"
 
 
 def _as_dates(name: str, each: Mapping[str, RawColumn]) -> Mapping[str, RawColumn]:

@@ -6,10 +6,13 @@ import csv
 import faulthandler
 import io
 import os
+import re
 import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -41,9 +44,14 @@ STATISTICS = {
 ARROW = (".feather", ".arrow")
 JSON_LINES = (".jsonl", ".ndjson")
 SHEETS = (".xlsx", ".xlsm")
+SHEET = "sheet "
+"""What begins the name of a sheet beside the one that is read."""
+LINES = "lines left out"
+"""Name of the lines above and below a table."""
 MOST_CELLS = 2**26
 """Most cells of a table that is held as its program's reader gives it."""
 _MOST_ROWS = 2**20  # of a sheet
+_MOST_BESIDE = 100_000  # rows that are looked at of a sheet that is not read
 _LARGEST_PART = 2**28  # bytes of a sheet or of JSON lines
 _OLD_OFFICE = bytes.fromhex("d0cf11e0a1b11ae1")
 
@@ -228,6 +236,7 @@ def sheet_as_text(path: Path, remarks: list[str], largest: int) -> io.BytesIO:
             book = library.load_workbook(stream, read_only=True, data_only=True, keep_links=False)
             try:
                 found = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
+                hidden = len(book.worksheets) - len(found)
                 for sheet in found:
                     if text := _sheet_text(path, sheet, min(largest, _LARGEST_PART), remarks):
                         if len(found) > 1:
@@ -235,10 +244,69 @@ def sheet_as_text(path: Path, remarks: list[str], largest: int) -> io.BytesIO:
                                 f"Sheet `{sheet.title}` read, of {len(found)}: save another one "
                                 "as a file of its own to read it"
                             )
+                        if hidden:
+                            remarks.append(
+                                f"{hidden} hidden sheet{'s' * (hidden > 1)} of the file not read"
+                            )
                         return io.BytesIO(text)
             finally:
                 book.close()
     raise InputError(f"{path} is empty: a header and rows are needed")
+
+
+_PARTS = {
+    "comments": re.compile(r"xl/(comments|threadedComments)", re.IGNORECASE),
+    "pivot data": re.compile(r"xl/pivotCache/", re.IGNORECASE),
+    "embedded files": re.compile(r"xl/(embeddings|media)/", re.IGNORECASE),
+}
+"""What an Excel file may hold beside its sheets, by the names of its members."""
+
+
+@dataclass(frozen=True)
+class PartBeside:
+    """Something that an Excel file holds beside the sheet that is read."""
+
+    name: str  # "sheet NAME", "comments"
+    what: str  # a clause
+    rows: tuple[tuple[str, ...], ...] = ()  # of a sheet, the first of which may be a header
+
+
+def parts_beside(path: Path) -> list[PartBeside]:
+    """Return sheets that hold a cell, hidden or not, and comments, pivot data, embedded files."""
+    library: Any = optional("openpyxl", extra="formats", purpose="Reading Excel files")
+    found: list[PartBeside] = []
+    with parsing(path, "a readable Excel file"), path.open("rb") as stream:
+        with zipfile.ZipFile(stream) as archive:
+            names = archive.namelist()
+        for part, form in _PARTS.items():
+            if any(form.match(name) for name in names):
+                found.append(PartBeside(part, "an Excel file may hold people in these as well"))
+        book = library.load_workbook(stream, read_only=True, data_only=True, keep_links=False)
+        try:
+            is_read = False
+            for sheet in book.worksheets:
+                is_visible = sheet.sheet_state == "visible"
+                sheet.reset_dimensions()
+                each = sheet.iter_rows(values_only=True)
+                if is_visible and not is_read:
+                    is_read = any(any(_cell_text(cell) for cell in cells) for cells in each)
+                    continue
+                texts = (tuple(map(_cell_text, cells)) for cells in each)
+                rows = tuple(islice((row for row in texts if any(row)), _MOST_BESIDE))
+                if rows:
+                    hidden = "" if is_visible else "is hidden, "
+                    more = " or more" if len(rows) == _MOST_BESIDE else ""
+                    many = f"{len(rows):,}{more} row{'s' * (len(rows) > 1)}"
+                    what = f"it {hidden}has {many}, and was not read"
+                    found.append(PartBeside(f"{SHEET}{sheet.title}", what, rows))
+        finally:
+            book.close()
+    return found
+
+
+def is_part_beside(name: str) -> bool:
+    """Check whether a name may be that of something beside a table, and of no column."""
+    return name.startswith(SHEET) or name in (*_PARTS, LINES)
 
 
 def _sheet_text(path: Path, sheet: Any, largest: int, remarks: list[str]) -> bytes:

@@ -25,6 +25,9 @@ from narcissus.tables.spelling import number_in
 SAMPLE = 64
 """Lines at the beginning of a file that are looked at."""
 _HINT = re.compile(r'"?sep=(.)"?\s*')
+_MARKS = ",;\t|"
+_A_NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d.,]*(?!\w)")
+_ALIKE = 3  # lines with as many numbers that look like rows
 _YEAR = re.compile(r"(19|20)\d\d")
 
 Rows = list[tuple[list[str], int]]
@@ -66,6 +69,8 @@ def find_head(name: str, lines: Sequence[str], marks: str) -> Head:
         delimiter, rows, at = max([(0, usual, rows, 0), *each], key=lambda found: found[0])[1:]
     start = rows[at - 1][1] if at else skipped
     remarks = [f"{_lines(1, start)} above the header left out"] if at else []
+    if at:
+        refuse_records(name, lines[skipped:start], (skipped + 1, start), len(rows[at][0]))
     header, end = rows[at]
     width = _usual(rows[at + 1 :])
     below = [cells for cells, _ in rows[at + 1 :] if len(cells) == width]
@@ -97,6 +102,36 @@ def _lines(first: int, last: int) -> str:
 
 def left_out_below(first: int, last: int) -> str:
     return f"{_lines(first, last)} below the last row left out"
+
+
+def refuse_records(name: str, texts: Sequence[str], where: tuple[int, int], width: int) -> None:
+    """Refuse lines beside a table, to be left out, that look like rows of people.
+
+    That is a line that another mark divides in as many cells as the table has, or in three of which
+    two are numbers; and three lines that have as many numbers, two or more.
+
+    where: The first and the last of the lines.
+    width: Columns of the table.
+
+    InputError: They look like such rows.
+    """
+    times = Counter(len(_A_NUMBER.findall(text)) for text in texts)
+    if any(_is_record(text, width) for text in texts) or any(
+        numbers > 1 and many >= _ALIKE for numbers, many in times.items()
+    ):
+        raise InputError(
+            f"{name}: {_lines(*where).lower()} beside the table look like rows of people: write "
+            "them as its rows, or delete them"
+        )
+
+
+def _is_record(text: str, width: int) -> bool:
+    for mark in _MARKS:
+        cells = [cell.strip(' ",;') for cell in text.split(mark)]
+        numbers = sum(is_number(cell) and not _YEAR.fullmatch(cell) for cell in cells)
+        if len(cells) > 2 and numbers and (numbers > 1 or len(cells) == width):
+            return True
+    return False
 
 
 def _rows(lines: Sequence[str], mark: str, skipped: int) -> Rows:
@@ -150,7 +185,7 @@ def _body(rows: Rows, mark: str) -> tuple[int, str, Rows, int]:
         return times, mark, rows, at - 1
     while at + 1 < len(rows) and _is_title(rows, at):
         at += 1
-    if at and any(_is_number(cell) and not _YEAR.fullmatch(cell) for cell in rows[at][0]):
+    if at and any(is_number(cell) and not _YEAR.fullmatch(cell) for cell in rows[at][0]):
         return 0, mark, rows, -1  # no names: a row that has more cells than the header
     return times, mark, rows, at
 
@@ -160,26 +195,26 @@ def _names_rows(header: list[str], below: list[list[str]]) -> bool:
 
     A comma as decimal mark in a file of commas makes rows longer, too: such numbers are no names.
     """
-    is_data = any(map(_is_number, below[0]))  # else it may be the header, below a title
+    is_data = any(map(is_number, below[0]))  # else it may be the header, below a title
     if len(header) != len(below[0]) - 1 or not all(header) or not is_data:
         return False
     first = [cells[0] for cells in below]
     if not any(cells[-1] for cells in below):
         return True
-    if any(map(_is_number, first)):
+    if any(map(is_number, first)):
         return first == [str(number) for number in range(1, len(first) + 1)]
     return len(set(first)) == len(first)
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
     return len(text) < 40 and any(number_in(text, mark) is not None for mark in ".,")
 
 
 def _are_names(cells: list[str], below: list[list[str]]) -> bool:
     """Check that a row has texts only, and a name above a column of numbers."""
     columns = [[row[j] for row in below if row[j]] for j in range(len(cells))]
-    return not any(map(_is_number, cells)) and any(
-        name and column and all(map(_is_number, column))
+    return not any(map(is_number, cells)) and any(
+        name and column and all(map(is_number, column))
         for name, column in zip(cells, columns, strict=True)
     )
 

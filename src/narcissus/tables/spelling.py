@@ -443,9 +443,10 @@ def require_overlap(
     The commonest shared value is left out of both files: a code such as "N" may be all that two
     files of different spelling have in common. Texts, codes and up to `FEW` different numbers are
     compared one by one, texts with allowance for values that are new in any sample (Good 1953: as
-    many people as have a value alone in the first file), then by their form. Other numbers, and
-    ``binned`` ones, are compared by their range. A column is refused only where so little overlap
-    has a chance of at most ``error`` between two samples of these sizes from one population.
+    many people as have a value alone in the first file), then by their form. Other numbers,
+    ``binned`` ones, and those with fractions that most people have alone are compared by range. A
+    column is refused only where so little overlap has a chance of at most ``error`` between two
+    samples of these sizes from one population.
     ``names`` are what the message calls the files; ``first`` and ``other`` count people by value.
 
     Raises InputError: the values hardly overlap.
@@ -458,7 +459,7 @@ def require_overlap(
     if total < FEWEST:
         return ""
     numbers = [value for value in ours if not isinstance(value, str)]
-    by_place = len(numbers) > FEW or (binned and len(numbers) > 0)
+    by_place = len(numbers) > FEW or (binned and len(numbers) > 0) or _are_measured(ours)
     low, high = (min(numbers), max(numbers)) if by_place else (math.inf, -math.inf)
     strange = [
         value
@@ -487,6 +488,13 @@ def require_overlap(
         f"`{column}`: of the people of the {there} file with another value than its commonest, "
         f"{missed:.0%} have one that is missing in the {here} file, such as {examples(strange)}"
     )
+
+
+def _are_measured(people: Mapping[Value, int]) -> bool:
+    """Check whether numbers are measurements, most of them one person's: no other has the same."""
+    numbers = _numbers_of(people)
+    is_whole = all(float(value).is_integer() for value in numbers)
+    return not is_whole and 2 * len(numbers) > sum(numbers.values())
 
 
 def _numbers_of(people: Mapping[Value, int]) -> dict[float, int]:

@@ -23,7 +23,13 @@ from narcissus._pandas import pd
 from narcissus._visible import cell
 from narcissus.errors import InputError
 from narcissus.tables.formats import is_sheet, sheet_as_text
-from narcissus.tables.heads import SAMPLE, find_head, left_out_below
+from narcissus.tables.heads import (
+    SAMPLE,
+    find_head,
+    is_number,
+    left_out_below,
+    refuse_records,
+)
 from narcissus.tables.tally import RawColumn, first_rows
 
 MISSING = frozenset({"", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "NULL", "null"})
@@ -200,11 +206,17 @@ class _Text:
     def _without_notes(self, rows: list[Row]) -> list[Row]:
         """Leave out the notes below the last row; refuse rows that are no notes and too short."""
         width = self._head.width
-        last = max((i for i, (c, _, _) in enumerate(rows) if _is_data(c, width)), default=-1)
+        whole = [cells for cells, _, _ in rows if len(cells) == width]
+        numbers = [j for j in range(1, width) if _is_of_numbers([cells[j] for cells in whole])]
+        last = max(
+            (i for i, (c, _, _) in enumerate(rows) if _is_data(c, width, numbers)), default=-1
+        )
         notes = (i for i in range(last + 1, len(rows)) if _is_note(*rows[i], width))
         if (start := next(notes, None)) is not None:
             while start > last + 1 and not any(map(str.strip, rows[start - 1][0])):
                 start -= 1  # the blank row between
+            texts = [self._head.delimiter.join(cells) for cells, _, _ in rows[start:]]
+            refuse_records(self._name, texts, (rows[start][1], rows[-1][1]), width)
             _remark(self._remarks, left_out_below(rows[start][1], rows[-1][1]))
             rows = rows[:start]
         for place, (cells, _, _) in enumerate(rows):
@@ -220,9 +232,23 @@ class _Text:
         )
 
 
-def _is_data(cells: list[str], width: int) -> bool:
+def _is_of_numbers(cells: list[str]) -> bool:
+    """Check whether most cells of a column that hold something hold numbers."""
+    filled = [cell for cell in cells if cell.strip()]
+    return 2 * sum(map(is_number, filled)) > len(filled)
+
+
+def _is_data(cells: list[str], width: int, numbers: list[int]) -> bool:
+    """Check whether a row is none of the notes; one that begins as a note has the others' numbers.
+
+    numbers: Columns of numbers, but for the first.
+    """
     if _HEADING.match(cells[0]):
-        return False
+        filled = sum(1 for cell in cells[1:] if cell.strip())
+        if len(cells) != width or filled < 2:
+            return False
+        there = [is_number(cells[j]) for j in numbers if cells[j].strip()]
+        return (all(there) and bool(there)) if numbers else filled == width - 1
     return len(cells) == width and (width < 3 or sum(1 for c in cells if c.strip()) > 1)
 
 

@@ -19,11 +19,13 @@ from narcissus.synthetic.traces import (
     LARGE,
     MOST_SOUGHT,
     NEAREST,
+    NEARLY,
     WHOLE,
     Trace,
     Traces,
 )
 from narcissus.synthetic.whole import WholeFiles
+from narcissus.tables.formats import SHEET
 
 LAW = (
     "a file made without these people holds plausible people no more often, beyond what its decoys "
@@ -44,7 +46,7 @@ NEARER = "rows nearer to a person than 99 of 100 other people"
 VALUES = "people whose own value stands in the file"
 MOST_SETS = 12
 """Most sets of columns that are told beside all columns."""
-_OTHERWISE = (WHOLE, BUT_ANY, DIGITS, NEAREST, BY_VALUES)  # told in rows of their own
+_OTHERWISE = (WHOLE, BUT_ANY, DIGITS, NEAREST, NEARLY, BY_VALUES)  # told in rows of their own
 Number = Annotated[float, Field(ge=0)]
 
 
@@ -107,6 +109,14 @@ class CopiesDetail(Fact):
         default=(), description="How the file writes columns that are finer in the data."
     )
     linked: tuple[LinkedDetail, ...] = Field(default=(), description="Columns that number rows.")
+    aside: tuple[str, ...] = Field(
+        default=(),
+        description="Columns that name or number people: rows are compared without them, and they "
+        "are sought by themselves.",
+    )
+    left_out: tuple[str, ...] = Field(
+        default=(), description="Lines above and below the tables, taken for titles and notes."
+    )
 
     @property
     def refutes_control(self) -> bool:
@@ -142,6 +152,14 @@ def unaccounted(
     """
     if whole is None:
         return
+    for part, why in whole.beside.items():
+        is_sheet = part.startswith(SHEET)
+        subject = f"{SHEET}`{part.removeprefix(SHEET)}`" if is_sheet else f"the {part}"
+        yield Unaccounted(
+            subject=subject,
+            reason=f"{why[0].upper()}{why[1:]}.",
+            declaration=f'`irrelevant = ["{part}"]` in `[data]`, or `--irrelevant "{part}"`',
+        )
     if names := [*whole.strange, *whole.unread]:
         alone = "the data have no such column, so it may be one of them under another name"
         reason = next(iter(whole.unread.values()), alone)

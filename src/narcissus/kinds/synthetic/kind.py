@@ -346,6 +346,8 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
                 found.traces,
                 coarse=coarse,
                 columns=0 if whole is None else len(whole.columns),
+                aside=() if whole is None else tuple(whole.aside),
+                left_out=() if whole is None else whole.left_out,
             ),
             measures=measures or {},
             not_sought=() if whole is None else tuple(not_sought(whole, facts.unread)),

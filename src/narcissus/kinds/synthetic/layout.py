@@ -10,6 +10,7 @@ from typing import Any
 import scipy
 
 from narcissus._outwards import lower, upper
+from narcissus._validation import some_of
 from narcissus.kinds.layout import Headline, Layout, dots
 from narcissus.kinds.synthetic.copies import (
     LAW,
@@ -32,7 +33,7 @@ from narcissus.rows import WORST, JudgedCriterion, Quantity, StudyJudgement, Stu
 from narcissus.study.record import Record
 from narcissus.synthetic.assess import BY_FILE, BY_OTHERS, BY_VALUE, RISKS, RiskName
 from narcissus.synthetic.copies import COPIES
-from narcissus.synthetic.traces import BY_VALUES
+from narcissus.synthetic.traces import BY_VALUES, NEARLY
 
 ASKED: dict[RiskName, str] = {
     "inference": "An attacker who knows a person's other columns guesses the unknown ones from "
@@ -458,7 +459,7 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
         asked, broken, accepted = "Your threshold", "is exceeded", f"{{}} {beyond}"
     reached = (
         Reach(without, expected, row),
-        Reach.of(f"{{}} {unit} stand in the file.", row),
+        Reach.of(f"{{}} {unit}{' nearly' * (_how(row) == NEARLY)} stand in the file.", row),
     )
     if _is_data(case):
         unit = "rows of the file"
@@ -630,15 +631,17 @@ def _no_more(row: StudyRow, detail: SyntheticDetail, against: Sequence[str] = ()
 def _few_copies(case: StudyJudgement) -> tuple[str, ...]:
     """Say how many people stand in the file where a control does not show these to be too many."""
     copied = _of_copies(case)
+    left = _lines_left(case.detail)
     if copied is None or copied.status == "exceeded" or not case.detail.can_tell:
-        return ()
+        return left
     people: CopiedDetail = case.detail.copies.people
     ratio = 2 * case.detail.files.synthetic / people.people
     if people.standing <= people.expected + 2 * math.sqrt(people.expected * (1 + ratio)):
-        return ()
+        return left
     return (
         f"{number(people.standing)} people of the data stand in the file, where coincidence "
         f"explains about {number(round(people.expected))}.",
+        *left,
     )
 
 
@@ -648,11 +651,25 @@ def _compared(detail: SyntheticDetail) -> tuple[str, ...]:
     if not copies.columns:
         return ()
     many = "the only column" if copies.columns == 1 else f"all {copies.columns} columns"
+    left = _lines_left(detail)
+    if copies.aside:
+        few = len(copies.aside) == 1
+        named = some_of([f"`{name}`" for name in copies.aside])
+        numbering = "names or numbers people and is" if few else "name or number people and are"
+        many += f" but {named}, which {numbering} sought by {'itself' if few else 'themselves'}"
     if not copies.coarse:
-        return (f"Counted to the last digit of {many}.",)
+        return (f"Counted to the last digit of {many}.", *left)
     shown = "; ".join(copies.coarse[:3])
     more = f"; and {len(copies.coarse) - 3} more" if len(copies.coarse) > 3 else ""
-    return (f"Counted on {many}, as coarsely as the file is written: {shown}{more}.",)
+    return (f"Counted on {many}, as coarsely as the file is written: {shown}{more}.", *left)
+
+
+def _lines_left(detail: SyntheticDetail) -> tuple[str, ...]:
+    """Say which lines beside the tables are in no count."""
+    left = detail.copies.left_out
+    if not left:
+        return ()
+    return (f"In no count: {some_of(left)}, taken for titles and notes.",)
 
 
 def _hardest(case: StudyJudgement) -> str:

@@ -46,7 +46,8 @@ class FilesSpec(Strictly):
     irrelevant: list[str] = Field(
         default=[],
         description="Columns that say nothing about a person, as you declare: nothing of them is "
-        "looked at. All others are examined for copies, those that are left out as well.",
+        "looked at. All others are examined for copies, those that are left out as well. Also "
+        "what a file holds beside its table: 'sheet NAME', 'comments', 'lines left out'.",
     )
     bins: dict[str, BinsSpec] = Field(
         default={}, description="How to bin numeric columns, in all files alike."
