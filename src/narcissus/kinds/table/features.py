@@ -31,7 +31,7 @@ PLACES = 12  # letters and digits that are looked at, from the left and from the
 RUNS = 2  # numbers inside a code that are looked at
 DIVISORS = (*range(2, 32), 36, 37, 64, 97, 100, 128, 199)
 CHECKS = (2, 9, 10, 11)  # remainders of sums of digits
-TRIED = "letters, digits and their sums, parts, remainders, sizes, words, dates and times"
+TRIED = "letters, digits, remainders, sums, ratios, words and their order, dates and times"
 """What of a value is examined, as a report names it."""
 WORDS = 40  # of texts, the most common ones, that are looked for
 PAIRS_OF_WORDS = 40  # that follow each other, the most common ones

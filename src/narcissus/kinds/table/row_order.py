@@ -137,9 +137,9 @@ def order_attempts(ordered: OrderedRows, experiment: Experiment) -> Iterator[Ord
             for secret in secrets.T[:MOST_SECRET_COLUMNS]
             for feature in far_features(secret, start)
         ]
-        since = max(0, start - FITTED)
+        since = max(start - FITTED, 2 * start // 3)  # half a file before them are others
         x, known, rows = (part[since:] for part in (np.column_stack([*told, known]), known, far))
-        yield _attempt(experiment, FAR, _by_lookup, rows, (x, known), start - since)
+        yield _attempt(experiment, FAR, _by_pairs, rows, (x, known), start - since)
 
 
 def _parts(experiment: Experiment, rows: Rows) -> tuple[Codes, Codes]:
@@ -152,6 +152,13 @@ def _parts(experiment: Experiment, rows: Rows) -> tuple[Codes, Codes]:
 def _by_lookup(of: Any, classes: Any, asked: Any, size: int, random: Any) -> Any:
     sizes = np.maximum(of.max(axis=0), asked.max(axis=0)) + 1
     return lookup_chances(of, classes, asked, sizes.tolist(), size=size, rng=random)
+
+
+def _by_pairs(of: Any, classes: Any, asked: Any, size: int, random: Any) -> Any:
+    """Look up one or two columns: more of them fit few rows by chance."""
+    sizes, many = np.maximum(of.max(axis=0), asked.max(axis=0)) + 1, of.shape[1]
+    sets = many * (many + 1) // 2
+    return lookup_chances(of, classes, asked, sizes.tolist(), size=size, rng=random, sets=sets)
 
 
 def _attempt(
