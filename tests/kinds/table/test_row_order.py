@@ -4,11 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from narcissus.kinds.table import trees
+from narcissus.kinds.table import tested, trees
 from narcissus.kinds.table.kind import prepare
 from narcissus.kinds.table.nearest import nearest_rows
 from narcissus.kinds.table.row_order import sorted_columns
-from narcissus.kinds.table.tested import tested_at
 from narcissus.observer import SILENT
 from narcissus.study import load_study
 from narcissus.study.reading import read_record
@@ -54,7 +53,7 @@ def examined(frame, unknown, **threat):
     })  # fmt: skip
     with study.code.in_use():
         experiment = prepare(study.settings, study.folder, 2, SILENT)
-        return tested_at(study.settings, study.folder, experiment, SILENT)
+        return tested.tested_at(study.settings, study.folder, experiment, SILENT)
 
 
 def subjects(found):
