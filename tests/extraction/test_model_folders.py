@@ -476,7 +476,7 @@ def test_the_usual_families_are_read_and_open_nothing_else(tmp_path, name):
         tokens = direct(text, add_special_tokens=False)["input_ids"]
         assert found.encode(text) == tokens
         assert found.decode(tokens) == direct.decode(
-            tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False
+            tokens, skip_special_tokens=False, clean_up_tokenization_spaces=False
         )
     (parts,) = laid_out({"": language_model_files(model)}, model).values()
     assert parts.tables == ()  # none of the stranger's own files

@@ -1141,6 +1141,23 @@ def total_tells(g: Draws, share: float = 0.0) -> bool:
     return bool(of_values(ready, [], columns))
 
 
+def relation_tells(g: Draws, share: float = 0.0) -> bool:
+    """Return whether two exact numbers behind bins are said to tell of the secret.
+
+    share: Of the rows where the secret is the parity of their sum; else it is a known column's.
+    """
+    table = of_network(g, 240)
+    told = np.where(g.random(len(table)) < share, table.secret, table.a % 2)
+    height, weight = g.integers(150, 200, len(table)), 2 * g.integers(20, 60, len(table))
+    weight += (height + told) % 2
+    more = {"height": height, "weight": weight}
+    ready, _ = examined(
+        table.assign(**more), NETWORK, g, bins={name: {"quantiles": 2} for name in more}
+    )
+    columns = [RawColumn(name, v.tolist(), np.arange(len(table))) for name, v in more.items()]
+    return bool(of_values(ready, [], columns))
+
+
 def blocks_tell(g: Draws, share: float = 0.0) -> bool:
     """Return whether the order of the rows is said to tell of a secret drawn in blocks of four.
 
@@ -1200,6 +1217,14 @@ def of_independent(g: Draws, rows: int = 600) -> pd.DataFrame:
     """Draw people whose columns are all independent."""
     columns = {name: g.integers(0, size, rows) for name, size in (("a", 3), ("b", 6), ("c", 12))}
     return pd.DataFrame({**columns, "secret": (g.random(rows) < 0.3).astype(int)})
+
+
+def of_answers(g: Draws) -> pd.DataFrame:
+    """Draw people of nine answers, of which one tells the secret now and then."""
+    answers = g.integers(0, 2, (400, 9))
+    told = np.where(g.random(400) < 0.4, answers[:, 4], g.integers(0, 2, 400))
+    names = {f"q{place}": answer for place, answer in enumerate(answers.T)}
+    return pd.DataFrame({**names, "secret": told})
 
 
 def of_parity(g: Draws, told: float, columns: int = 3, rows: int = 1200) -> pd.DataFrame:
@@ -2395,6 +2420,7 @@ NULLS = (
             "independent columns, as such": lambda g: prior_refuted(
                 of_independent(g), INDEPENDENT, g
             ),
+            "nine answers, the usual prior": lambda g: prior_refuted(of_answers(g), NETWORK, g),
         },
         Power(
             "share beyond half that three columns tell together, 1,200 people",
@@ -2407,9 +2433,9 @@ NULLS = (
     Null(
         "a column that is left out tells of the secret",
         (),
-        "a sum of independent Bernoullis, exactly; Bonferroni over four guessers",
+        "a sum of independent Bernoullis, exactly; Bonferroni over five guessers",
         "people are independent given their known columns and what is left out",
-        "rows are guessed from rows before them alone; parts are tried where all together tell",
+        "relations are chosen on rows before those guessed; parts are tried where all tell",
         "copies of people tell of each other",
         {
             "codes whose letter tells a known column": column_tells,
@@ -2423,13 +2449,13 @@ NULLS = (
             (0.2, 0.4, 0.6, 0.8, 1.0),
             lambda s, g: column_tells(g, s),
         ),
-        declared=4 * (1 - SURE),
+        declared=5 * (1 - SURE),
         repeats=0.05,
     ),
     Null(
         "the exact value of a column in bins tells of the secret",
         (),
-        "a sum of independent Bernoullis, exactly; Bonferroni over four guessers",
+        "a sum of independent Bernoullis, exactly; Bonferroni over five guessers",
         "people are independent given their known columns and the exact value",
         "as of columns that are left out",
         "members of a household tell of each other",
@@ -2437,19 +2463,20 @@ NULLS = (
             "values that tell a known column": partial(column_tells, is_binned=True),
             "values that tell another known column": partial(column_tells, is_binned=True, of="c"),
             "a total of four items and more": total_tells,
+            "two numbers whose parity tells a known column": relation_tells,
         },
         Power(
             "share of 300 people whose secret is what a total has beyond its items",
             (0.2, 0.4, 0.6, 0.8, 1.0),
             lambda s, g: total_tells(g, s),
         ),
-        declared=4 * (1 - SURE),
+        declared=5 * (1 - SURE),
         repeats=0.05,
     ),
     Null(
         "the order of the rows tells of the secret",
-        (),
-        "a sum of independent Bernoullis, exactly; Bonferroni over two guessers",
+        (T + "held_out is_better",),
+        "a sum of independent Bernoullis, exactly; Bonferroni over three guessers; a sign test",
         "rows are independent; a file may have been sorted by its columns",
         "of a file that is sorted by a secret, the others are examined given it",
         "an order in which the file was sorted by what it does not hold",
@@ -2465,7 +2492,7 @@ NULLS = (
             (0.4, 0.6, 0.8, 1.0),
             lambda s, g: blocks_tell(g, s),
         ),
-        declared=2 * (1 - SURE),
+        declared=3 * (1 - SURE),
         repeats=0.05,
     ),
     Null(

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from narcissus.kinds.table import experiment as experiments
+from narcissus.kinds.table import trees
 from narcissus.kinds.table.additive import additive_chances
 from narcissus.kinds.table.found import EQUAL
 from narcissus.kinds.table.held_out import (
@@ -33,6 +34,12 @@ PLAY = {
     "mechanism": {"k": 2, "epsilon": 0.05},
     "run": {"trials": 5, "seed": 2},
 }
+
+
+@pytest.fixture(autouse=True)
+def few_trees(monkeypatch):
+    """Grow fewer trees: all that is said here is said as well by them."""
+    monkeypatch.setattr(trees, "TREES", 10)
 
 
 def held_out_guesses(experiment):
@@ -94,7 +101,7 @@ def test_people_who_are_copies_are_not_independent(study, narcissus):
     assert (equal.people, equal.share) == (40, 1.0)
 
 
-def parity(columns=3, rows=3000, noise=0.05, seed=1):
+def parity(columns=3, rows=1500, noise=0.05, seed=1):
     """A secret that some columns tell together for nearly everybody, and none of them alone."""
     rng = np.random.default_rng(seed)
     x = rng.integers(0, 2, size=(rows, columns))

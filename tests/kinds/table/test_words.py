@@ -78,7 +78,13 @@ def test_numbers_in_words():
 def said_of(setting):
     """Return the verdict of one setting in words."""
     case = TableJudgement(
-        Findings((), (), SimpleNamespace(other_priors=(), examined=())), (), (setting,)
+        Findings(
+            (),
+            (),
+            SimpleNamespace(other_priors=(), examined=(), behind_bins=(), order_examined=False),
+        ),
+        (),
+        (setting,),
     )
     return paragraph(case, glance(case))
 
@@ -87,7 +93,7 @@ def test_the_verdict_names_the_limit_of_all_people_rounded_up(numbers, share):
     said = said_of(numbers())
     assert "the best guess gets 50 of 100 people right" in said
     assert "the best attack gets 60 of 100 right. No attacker gets" in said
-    assert "75 of 100 right on average: a theorem, estimated from a sample of people." in said
+    assert "75 of 100 right on average: a theorem, if people are as the prior says" in said
     assert "more than 76 of" in said_of(numbers(bounds=(share(0.7, 0.7500001),)))
     assert "more than 75 of" in said_of(numbers(bounds=(share(0.7, 0.75 + 1e-13),)))
     assert "No attack was run." in said_of(numbers(attacks={}))
@@ -264,7 +270,13 @@ def test_who_names_rare_values_anyway_hits_nobody_hard(numbers):
     hit = numbers(groups=(*groups[:2], common, rare(0.3, 0.1)))
     assert most_vulnerable(hit)[0].group == "rare"
     case = TableJudgement(
-        Findings((), (), SimpleNamespace(other_priors=(), examined=())), (), (hit,)
+        Findings(
+            (),
+            (),
+            SimpleNamespace(other_priors=(), examined=(), behind_bins=(), order_examined=False),
+        ),
+        (),
+        (hit,),
     )
     hardest = glance(case).hardest
     assert "“illness: rare”" in hardest

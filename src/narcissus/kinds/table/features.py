@@ -8,7 +8,9 @@ then look for the secret. No list of such functions is ever complete.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,8 @@ from narcissus.kinds.table.moments import clock_features, clocks_of_numbers, mom
 from narcissus.tables.spelling import number_in
 from narcissus.tables.tally import RawColumn
 
-Features = list[NDArray[np.int64]]
+Codes = NDArray[np.int64]
+Features = list[Codes]
 
 MOST_VALUES = 200  # of a feature, the most common ones, that are told apart
 GROUPS = 20  # of equal size, of a column of numbers
@@ -28,10 +31,13 @@ PLACES = 12  # letters and digits that are looked at, from the left and from the
 RUNS = 2  # numbers inside a code that are looked at
 DIVISORS = (*range(2, 32), 36, 37, 64, 97, 100, 128, 199)
 CHECKS = (2, 9, 10, 11)  # remainders of sums of digits
-TRIED = "letters, digits and their sums, parts, remainders, sizes, words, dates and times"
+TRIED = "letters, digits, remainders, sums, ratios, words and their order, dates and times"
 """What of a value is examined, as a report names it."""
 WORDS = 40  # of texts, the most common ones, that are looked for
+PAIRS_OF_WORDS = 40  # that follow each other, the most common ones
+IN_ORDER = 10  # common words, of which any two may stand in this or that order
 SHORTEST_WORD = 3
+MOST_WORDS = 1_000_000  # of a text: the place of a word that it does not hold
 LONGEST_NUMBER = 18  # digits
 
 
@@ -59,6 +65,20 @@ def features_of(column: RawColumn, rows: NDArray[np.intp]) -> Features:
     words = [] if is_numeric or is_dated else _words(texts, codes)
     features += words or _of_codes(texts, codes, days, is_numeric=is_numeric)
     return _different(features)
+
+
+def last_digits(column: RawColumn, rows: NDArray[np.intp]) -> Features:
+    """Return the digit or letter at each place from the right in some rows, as its code.
+
+    Of numbers, places are counted from the point to the left.
+    """
+    values, codes = _present(column, rows)
+    texts, numbers = _texts(values), _numbers(values)
+    if np.isfinite(numbers).mean() > 0.5:
+        texts = ["" if np.isnan(n) else f"{abs(n):.0f}" for n in np.floor(numbers)]
+    places = range(min(PLACES, max(map(len, texts))))
+    of_place = ([_letter(text, -1 - place) for text in texts] for place in places)
+    return [np.array([ord(one) if one else 0 for one in each])[codes] for each in of_place]
 
 
 def numbers_of(column: RawColumn, rows: NDArray[np.intp]) -> Floats:
@@ -188,4 +208,26 @@ def _words(texts: Sequence[str], codes: NDArray[np.integer]) -> Features:
         has = np.zeros(len(texts), dtype=np.int64)
         has[held[word]] = 1
         features.append(has[codes])
-    return features
+    return [*features, *_orders_of_words(texts, codes)]
+
+
+def _orders_of_words(texts: Sequence[str], codes: NDArray[np.integer]) -> Iterator[Codes]:
+    """Yield first and last words, words that follow each other, and which of two comes first."""
+    split = [re.findall(r"\w+", text.casefold()) for text in texts]
+    for end in (0, -1):
+        yield _grouped([words[end] if words else "" for words in split], codes)
+    follow = [set(pairwise(words)) for words in split]
+    for pair in _commonest(follow, PAIRS_OF_WORDS):
+        yield np.array([pair in pairs for pairs in follow], dtype=np.int64)[codes]
+    first = [{word: place for place, word in reversed(list(enumerate(words)))} for words in split]
+    for one, other in combinations(_commonest(first, IN_ORDER), 2):
+        yield np.array(
+            [words.get(one, MOST_WORDS) < words.get(other, MOST_WORDS) for words in first],
+            dtype=np.int64,
+        )[codes]
+
+
+def _commonest(held: Sequence[Iterable[Any]], most: int) -> list[Any]:
+    """Return the things that most texts hold."""
+    counts = Counter(thing for things in held for thing in things)
+    return sorted(counts, key=lambda thing: (-counts[thing], thing))[:most]

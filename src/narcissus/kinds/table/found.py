@@ -191,6 +191,10 @@ class TableDetail(Fact):
     unaccounted: tuple[Unaccounted, ...] = ()
     examined: tuple[str, ...] = ()
     """Columns that are left out, were examined and tell nothing more of the secret."""
+    behind_bins: tuple[str, ...] = ()
+    """Known columns in bins whose exact values were examined and tell nothing more of it."""
+    order_examined: bool = False
+    """Whether the order of the rows was examined and tells nothing more of it."""
     decided_at: str | None = None
     """Label of the setting that the threshold is about; null: all."""
     reason: str = ""

@@ -7,7 +7,7 @@ is at most a sum of independent Bernoullis with these chances, and its tail is k
 also holds for guesses that rest on rows guessed before: each row's secret is independent of them.
 
 Five guessers try. A forest of trees (`trees`) finds relations between many columns, a lookup
-(`lookup`) those between up to four columns that show in none alone, naive Bayes (`additive`) what
+(`lookup`) those between up to five columns that show in none alone, naive Bayes (`additive`) what
 many columns tell a little of each, and a linear model (`linear`) sums and products of numbers. A
 row with equal known columns tests the prior for copies of people. All are the package's own, so
 that no result depends on what else is installed.
@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binom
 
 from narcissus._arrays import Floats, first_largest
 from narcissus._random import child
@@ -53,9 +54,10 @@ CLASSES = 100  # secrets that a model tells apart, the most frequent ones
 ENTRIES = 10_000_000  # chances of joint values that are held at once
 ERROR = 0.008  # chance that a right prior is refuted at all: that is a headline
 GUESSERS = 16  # that may try, at most, and that share the error
+BEYOND = 0.05  # chance that equal guesses differ so much, below which one is better
 SURE = 1 - ERROR / GUESSERS  # level of each limit
 
-FOREST, LOOKUP = "a random forest", "a lookup of up to four columns"
+FOREST, LOOKUP = "a random forest", "a lookup of up to five columns"
 ADDITIVE, LINEAR = "naive Bayes", "a linear model"
 
 
@@ -149,7 +151,7 @@ def _lookup(experiment: Experiment) -> Model:
     sizes = [experiment.queries.sizes[c] for c in known]
 
     def chances(fitted: Any, classes: Codes, asked: Any, size: int, rng: Any) -> Floats:
-        return lookup_chances(fitted, classes, asked, sizes, size=size, rng=rng)
+        return lookup_chances(fitted, classes, asked, sizes, size=size, rng=rng, wide=True)
 
     return chances
 
@@ -244,6 +246,17 @@ def most_right(chances: Floats, *, by_column: bool) -> float:
     if by_column:  # parts of a person: Hoeffding 1963, Theorem 1
         return min(1.0, float(chances.mean()) + math.sqrt(-math.log(1 - SURE) / (2 * people)))
     return not_exceeded(PoissonBinomial(chances).tails(), SURE) / people
+
+
+def is_better(experiment: Experiment, one: RowGuesses, other: RowGuesses) -> bool:
+    """Return whether one guess of the same rows is right clearly more often (a sign test)."""
+    side: Any = experiment.side
+    rows = one.rows
+    [targets] = side.reveal(None, Draw(rows[None]), child(experiment.entropy, HELD_OUT, 1))
+    secrets = targets.secrets(rows)
+    right, without = (targets.success.score(secrets, each.guesses) for each in (one, other))
+    more, less = int((right > without).sum()), int((right < without).sum())
+    return bool(binom.sf(more - 1, more + less, 0.5) <= BEYOND)
 
 
 def _scored(experiment: Experiment, attempts: RowGuesses) -> HeldOutGuess:

@@ -650,6 +650,8 @@ class TableKind(Kind[TableStudy, TableWork]):
             other_priors=tested.others,
             unaccounted=tested.unaccounted,
             examined=tested.examined,
+            behind_bins=tested.behind_bins,
+            order_examined=tested.order_examined,
             decided_at=decided_at,
             reason="" if threshold is None else threshold.reason,
             origin="" if threshold is None else threshold.origin,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from narcissus._arrays import Floats
 from narcissus._random import child
 from narcissus.kinds.table.experiment import Experiment
-from narcissus.kinds.table.features import Features, features_of, numbers_of
+from narcissus.kinds.table.features import Features, features_of, last_digits, numbers_of
 from narcissus.kinds.table.found import HeldOutGuess
 from narcissus.kinds.table.held_out import (
     FEWEST,
@@ -29,13 +30,16 @@ from narcissus.kinds.table.held_out import (
     Model,
     RowGuesses,
     guessed,
+    is_better,
     known_numbers,
     scored,
 )
 from narcissus.kinds.table.linear import linear_chances
 from narcissus.kinds.table.lookup import agreement, best_set, lookup_chances
 from narcissus.kinds.table.nearest import nearest_rows
+from narcissus.kinds.table.parities import best_parities, different_bits, parity_of
 from narcissus.kinds.table.population import HELD_OUT
+from narcissus.kinds.table.relations import related_features
 from narcissus.kinds.table.row_order import OrderedRows, classes_of, order_attempts
 from narcissus.kinds.table.trees import tree_chances
 from narcissus.report.reach import compared_of_100
@@ -43,8 +47,10 @@ from narcissus.rows import Unaccounted
 from narcissus.tables.tally import RawColumn
 
 MOST_FEATURES = 60  # that a forest sees: those that tell most by themselves
+LIKENESS = "the row most like it"
 PAIRED = 200  # features of which every pair is looked up
 SETS = 20_000  # sets of features that are compared
+FEW = 12  # values of a known column, of which odd and even codes are told apart
 MOST_TRIED = 10  # columns that are left out in turn, where none tells alone
 
 Codes = NDArray[np.integer]
@@ -126,9 +132,16 @@ def of_order(ordered: OrderedRows) -> tuple[Unaccounted, ...]:
     experiment = ordered.experiment
     if experiment is None:
         return ()
-    guess = _best(scored(experiment, order_attempts(experiment, ordered.rows)))
-    if not guess.refutes:
+    attempts = tuple(order_attempts(ordered, experiment))
+    guesses = scored(experiment, tuple(one.guesses for one in attempts))
+    telling = [
+        guess
+        for guess, one in zip(guesses, attempts, strict=True)
+        if guess.refutes and is_better(experiment, one.guesses, one.without())
+    ]
+    if not telling:
         return ()
+    guess = _best(telling)
     return (
         Unaccounted(
             subject="the order of the rows",
@@ -148,9 +161,11 @@ def _telling(
     are tried by the guesser who got most; they tell if that is half of it at least.
     """
     values = _ColumnValues(experiment, columns, secrets)
-    best = _best([values.guess(name, columns) for name in GUESSERS])
-    if not best.refutes:
+    found = [guess for name in GUESSERS if (guess := values.guess(name, columns)).refutes]
+    found = [guess for guess in found if values.adds(guess.by, columns)]
+    if not found:
         return (), None
+    best = _best(found)
 
     def tells(some: Sequence[RawColumn]) -> HeldOutGuess | None:
         guess = values.guess(best.by, some)
@@ -197,13 +212,26 @@ class _ColumnValues:
         self.of_known: Features = [self.rows[:, c].astype(np.int64) for c in self.known]
         self.features = {c.name: features_of(c, self.order) for c in columns}
         self.numbers = {c.name: numbers_of(c, self.order) for c in columns}
+        self.digits = {c.name: last_digits(c, self.order) for c in columns}
         self.hidden = [numbers_of(c, self.order)[: self.start] for c in secrets]
 
     def guess(self, by: str, columns: Sequence[RawColumn]) -> HeldOutGuess:
         """Guess from known columns and these, by the guesser of a name, and compare."""
-        rng = child(self.experiment.entropy, HELD_OUT, 2, 1 + list(GUESSERS).index(by))
-        [guess] = scored(self.experiment, (GUESSERS[by](self, by, columns, rng),))
+        [guess] = scored(self.experiment, (self._guesses(by, columns),))
         return guess
+
+    def adds(self, by: str, columns: Sequence[RawColumn]) -> bool:
+        """Return whether a guesser is right more often than by the known columns alone.
+
+        Whoever guesses chosen rows, chosen by these columns, is compared with the prior alone.
+        """
+        if by == LIKENESS or not self.known:
+            return True
+        return is_better(self.experiment, self._guesses(by, columns), self._guesses(by, ()))
+
+    def _guesses(self, by: str, columns: Sequence[RawColumn]) -> RowGuesses:
+        rng = child(self.experiment.entropy, HELD_OUT, 2, 1 + list(GUESSERS).index(by))
+        return GUESSERS[by](self, by, columns, rng)
 
     def by_forest(self, by: str, columns: Sequence[RawColumn], rng: Draws) -> RowGuesses:
         table = self.experiment.table
@@ -235,6 +263,26 @@ class _ColumnValues:
         x = np.column_stack([*(self.numbers[column.name] for column in columns), of_known])
         return self._fitted(by, _linear, x, rng, self.hidden)
 
+    def by_relations(self, by: str, columns: Sequence[RawColumn], rng: Draws) -> RowGuesses:
+        """Look up what tells most of parities of digits, and of relations between numbers."""
+        held = known_numbers(self.experiment, self.rows[:, self.known])
+        numbers = np.column_stack([*(self.numbers[column.name] for column in columns), held])
+        digits = [self.digits[column.name] for column in columns]
+        by_place = [one for place in zip_longest(*digits) for one in place if one is not None]
+        two = [one for c in columns for one in self.features[c.name] if one.max() - one.min() == 1]
+        few = [one for one in self.of_known if one.max() < FEW]
+        bits = different_bits([*by_place, *few, *two])
+        parities = best_parities(bits[: self.start], self.classes)
+        told = [parity_of(bits, places) for places in parities]
+        told += related_features(numbers, self.classes)
+        x = np.column_stack([*told, *self.of_known, np.zeros(len(numbers), dtype=np.int64)])
+        sizes = [int(column.max()) + 1 for column in x.T]
+
+        def by_cells(of: Any, classes: Any, asked: Any, size: int, random: Draws) -> Floats:
+            return lookup_chances(of, classes, asked, sizes, size=size, rng=random)
+
+        return self._fitted(by, by_cells, x, rng)
+
     def by_likeness(self, by: str, columns: Sequence[RawColumn], rng: Draws) -> RowGuesses:
         del rng
         values = [np.asarray(column.codes)[self.order] for column in columns]
@@ -259,7 +307,8 @@ GUESSERS: Mapping[str, Callable[[_ColumnValues, str, Sequence[RawColumn], Draws]
     FOREST: _ColumnValues.by_forest,
     "a lookup": _ColumnValues.by_lookup,
     LINEAR: _ColumnValues.by_sums,
-    "the row most like it": _ColumnValues.by_likeness,
+    LIKENESS: _ColumnValues.by_likeness,
+    "a lookup of relations between values": _ColumnValues.by_relations,
 }
 """Who guesses rows of the table from values as they stand."""
 

@@ -1,9 +1,10 @@
 """Guess each row by those before it in the file: whether rows are independent of one another.
 
 Rows in the order of time, or of household after household, tell of their neighbours. A row is
-guessed by a forest from its known columns and the secrets just before it, and by a lookup from what
-`earlier` reads of all rows before it. Both are fitted to earlier rows, so the theorem of `held_out`
-holds.
+guessed by a forest from its known columns and the secrets just before it, by a lookup from what
+`earlier` reads of all rows before it, and by one from rows far before (`far_rows`). All are fitted
+to earlier rows, so the theorem of `held_out` holds. What a guesser gets without earlier rows as
+well is no matter of the order: it is compared with the same model of the known columns alone.
 
 A file may have been sorted by its secrets: then the order that the rows once had is lost, and what
 neighbours share was made by the sorting. Other secrets are then examined given those by which the
@@ -12,7 +13,7 @@ file is sorted; these themselves are not, and a report says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
@@ -26,6 +27,7 @@ from scipy.special import gammaln
 from narcissus._random import child
 from narcissus.kinds.table.earlier import earlier_features
 from narcissus.kinds.table.experiment import Experiment
+from narcissus.kinds.table.far_rows import far_features
 from narcissus.kinds.table.held_out import FEWEST, FITTED, TESTED, Model, RowGuesses, Rows, guessed
 from narcissus.kinds.table.lookup import agreement, lookup_chances
 from narcissus.kinds.table.population import HELD_OUT, settings_of
@@ -34,9 +36,10 @@ from narcissus.mechanisms import Columns, Marginals
 from narcissus.success import ColumnsRight
 
 NEIGHBOURS = "a random forest of the rows just before"
-EARLIER = "a lookup of earlier rows"
+EARLIER, FAR = "a lookup of earlier rows", "a lookup of rows far before"
 MOST_SECRET_COLUMNS = 4  # whose earlier values are read
 MOST_TELLING = 40  # features of earlier rows that a lookup sees
+MOST_ROWS = 1_000_000  # of a table whose rows are compared with those far before
 BACK = (1, 2)  # rows before, each by itself
 WINDOWS = (10, 30)  # rows before, by the commonest secret among them
 MOST_SECRETS = 20  # that are counted in windows
@@ -51,11 +54,13 @@ class OrderedRows:
 
     experiment: With the secrets by which the file is sorted among the known columns; None where no
         other secret is left, or none can be examined given those.
+    far: More rows, whose secrets may be told by rows far before.
     sorted_by: Names of the secrets by which the file is sorted.
     """
 
     experiment: Experiment | None
     rows: Rows
+    far: Rows
     sorted_by: tuple[str, ...] = ()
 
 
@@ -66,14 +71,27 @@ def ordered_rows(experiment: Experiment) -> OrderedRows | None:
     if first is None or len(first) < FEWEST:
         return None
     rows = np.ascontiguousarray(first, dtype=np.int32)
-    by = [column for column in unknown if column in sorted_columns(rows)]
+    is_sorted = sorted_columns(rows)
+    by = [column for column in unknown if column in is_sorted]
+    far = rows if table.rows <= len(rows) else _far(experiment, by)
     names = tuple(table.names[column] for column in by)
     rest = tuple(column for column in unknown if column not in by)
     if not by:
-        return OrderedRows(experiment, rows)
+        return OrderedRows(experiment, rows, far)
     if not rest or experiment.nearby is not None:  # a prior near another says little given a secret
-        return OrderedRows(None, rows, names)
-    return OrderedRows(_about(experiment, rest), rows, names)
+        return OrderedRows(None, rows, rows[:0], names)
+    return OrderedRows(_about(experiment, rest), rows, far, names)
+
+
+def _far(experiment: Experiment, by: list[int]) -> Rows:
+    """Return all rows of a table; none where they are too many, or sorted by another secret."""
+    table = experiment.table
+    rows = table.first_rows(MOST_ROWS + 1)
+    if rows is None or not FITTED + TESTED < len(rows) <= MOST_ROWS:
+        return np.zeros((0, len(table.names)), dtype=np.int32)
+    rows = np.ascontiguousarray(rows, dtype=np.int32)
+    more = {*sorted_columns(rows)} & {*experiment.queries.unknown} - {*by}
+    return rows[:0] if more else rows
 
 
 def _about(experiment: Experiment, unknown: tuple[int, ...]) -> Experiment:
@@ -88,31 +106,77 @@ def _about(experiment: Experiment, unknown: tuple[int, ...]) -> Experiment:
     )
 
 
-def order_attempts(experiment: Experiment, rows: Rows) -> tuple[RowGuesses, ...]:
-    """Guess the last of some rows by those before them."""
-    queries = experiment.queries
+@dataclass(frozen=True)
+class OrderAttempt:
+    """Guesses from earlier rows and known columns, and those of the known columns alone."""
+
+    guesses: RowGuesses
+    without: Callable[[], RowGuesses]
+
+
+def order_attempts(ordered: OrderedRows, experiment: Experiment) -> Iterator[OrderAttempt]:
+    """Yield guesses of the last of some rows by those before them."""
+    rows = ordered.rows
     start = len(rows) - min(TESTED, len(rows) // 2)
-    known = rows[:, list(queries.known)]
-    secrets = rows[:, list(queries.unknown)] if experiment.factored else queries.joint(rows)
-    secrets = secrets.reshape(len(rows), -1)
-    seen, ordered = _seen(secrets, known)
-    ordered = [*ordered, *(experiment.table.ordered[c] for c in queries.known)]
+    known, secrets = _parts(experiment, rows)
+    seen, has_order = _seen(secrets, known)
     telling = _telling(secrets, known, classes_of(experiment, rows[:start]))
-    sizes = [int(column.max()) + 1 for column in telling.T]
+    of_known = [experiment.table.ordered[c] for c in experiment.queries.known]
 
     def by_trees(of: Any, classes: Any, asked: Any, size: int, random: Any) -> Any:
-        return tree_chances(of, classes, asked, ordered, size=size, rng=random)
+        is_ordered = [*has_order, *of_known][-of.shape[1] :]
+        return tree_chances(of, classes, asked, is_ordered, size=size, rng=random)
 
-    def by_lookup(of: Any, classes: Any, asked: Any, size: int, random: Any) -> Any:
-        return lookup_chances(of, classes, asked, sizes, size=size, rng=random)
+    yield _attempt(experiment, NEIGHBOURS, by_trees, rows, (seen, known), start)
+    yield _attempt(experiment, EARLIER, _by_lookup, rows, (telling, known), start)
+    if len(far := ordered.far):
+        start = len(far) - min(TESTED, len(far) // 4)  # fitted rows have others far before, too
+        known, secrets = _parts(experiment, far)
+        told = [
+            feature
+            for secret in secrets.T[:MOST_SECRET_COLUMNS]
+            for feature in far_features(secret, start)
+        ]
+        since = max(start - FITTED, 2 * start // 3)  # half a file before them are others
+        x, known, rows = (part[since:] for part in (np.column_stack([*told, known]), known, far))
+        yield _attempt(experiment, FAR, _by_pairs, rows, (x, known), start - since)
 
-    def attempt(name: str, model: Model, features: Codes) -> RowGuesses:
+
+def _parts(experiment: Experiment, rows: Rows) -> tuple[Codes, Codes]:
+    """Return the known columns of rows, and their secrets, shape (rows, columns)."""
+    queries = experiment.queries
+    secrets = rows[:, list(queries.unknown)] if experiment.factored else queries.joint(rows)
+    return rows[:, list(queries.known)], secrets.reshape(len(rows), -1)
+
+
+def _by_lookup(of: Any, classes: Any, asked: Any, size: int, random: Any) -> Any:
+    sizes = np.maximum(of.max(axis=0), asked.max(axis=0)) + 1
+    return lookup_chances(of, classes, asked, sizes.tolist(), size=size, rng=random)
+
+
+def _by_pairs(of: Any, classes: Any, asked: Any, size: int, random: Any) -> Any:
+    """Look up one or two columns: more of them fit few rows by chance."""
+    sizes, many = np.maximum(of.max(axis=0), asked.max(axis=0)) + 1, of.shape[1]
+    sets = many * (many + 1) // 2
+    return lookup_chances(of, classes, asked, sizes.tolist(), size=size, rng=random, sets=sets)
+
+
+def _attempt(
+    experiment: Experiment,
+    name: str,
+    model: Model,
+    rows: Rows,
+    features: tuple[Codes, Codes],
+    start: int,
+) -> OrderAttempt:
+    def guess(some: Codes) -> RowGuesses:
         rng = child(experiment.entropy, HELD_OUT, 3)
-        before, after = features[:start], features[start:]
+        before, after = some[:start], some[start:]
         guesses = guessed(experiment, model, rows[:start], before, after, rng)
         return RowGuesses(name, rows[start:], guesses)
 
-    return attempt(NEIGHBOURS, by_trees, seen), attempt(EARLIER, by_lookup, telling)
+    with_order, alone = features
+    return OrderAttempt(guess(with_order), lambda: guess(alone))
 
 
 def classes_of(experiment: Experiment, rows: Codes) -> Codes:

@@ -37,6 +37,10 @@ class PriorTest:
     unaccounted: tuple[Unaccounted, ...] = ()
     examined: tuple[str, ...] = ()
     """Columns left out that tell nothing more of the secret."""
+    behind_bins: tuple[str, ...] = ()
+    """Known columns in bins whose exact values tell nothing more of it."""
+    order_examined: bool = False
+    """Whether the order of the rows was examined and tells nothing more of it."""
     scope: tuple[str, ...] = ()
     """What was examined on some rows alone, and on how many, a sentence each."""
     unexamined: tuple[NotAssessed, ...] = ()
@@ -95,9 +99,11 @@ def _with_order(tested: PriorTest, experiment: Experiment) -> PriorTest:
         )
         for why in unexamined(ordered)
     )
+    found = of_order(ordered)
     return replace(
         tested,
-        unaccounted=(*tested.unaccounted, *of_order(ordered)),
+        unaccounted=(*tested.unaccounted, *found),
+        order_examined=ordered.experiment is not None and not found,
         scope=(*tested.scope, *(() if ordered.experiment is None else scope)),
         unexamined=(*tested.unexamined, *left),
     )
@@ -126,6 +132,7 @@ def _with_values(
         tested,
         unaccounted=(*found, *tested.unaccounted),
         examined=tuple(n for n in data.undeclared if f"`{n}`" not in open_),
+        behind_bins=tuple(n for n in binned if f"`{n}`" not in open_),
         scope=(
             *tested.scope,
             *_on_some(what, min(len(table.examined), FITTED + TESTED), experiment),

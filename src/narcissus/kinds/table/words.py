@@ -20,6 +20,7 @@ from narcissus.kinds.table.found import (
     PlayedAttack,
     PrecisionDetail,
     SettingFound,
+    TableDetail,
 )
 from narcissus.kinds.table.judgement import JudgedSetting, TableJudgement
 from narcissus.report.first_screen import (
@@ -501,7 +502,7 @@ def glance(case: TableJudgement) -> Glance:
         most=most,
         unlimited=f"Any attacker might get all 100 {unit} right: no lower limit is proved.",
         hardest=_hardest(one),
-        unseen=_unseen(case.detail.examined),
+        unseen=_unseen(case.detail),
         accepted=_accepted(one, excess),
         view=view,
         interval=_interval(excess),
@@ -522,13 +523,17 @@ UNSEEN = (
 )
 
 
-def _unseen(examined: Sequence[str]) -> str:
-    """Say what no number is about, and which columns left out were examined and tell nothing."""
-    if not examined:
+def _unseen(detail: TableDetail) -> str:
+    """Say what no number is about, and what was examined, tells nothing and was left out."""
+    named = ", ".join(detail.examined[:3]) + " and others" * (len(detail.examined) > 3)
+    left = [named] if named else []
+    left += ["exact values behind bins"] if detail.behind_bins else []
+    left += ["the order of rows"] if detail.order_examined else []
+    if not left:
         return UNSEEN
-    named = ", ".join(examined[:3]) + " and others" * (len(examined) > 3)
+    tried = f" We tried {TRIED}." if named else ""
     return (
-        f"{UNSEEN}. Examined and left out: {named}. We tried {TRIED}. Another function of these "
+        f"{UNSEEN}. Examined and left out: {', '.join(left)}.{tried} Another function of these "
         "values could tell more"
     )
 
@@ -647,10 +652,16 @@ def _limited(one: JudgedSetting, excess: Excess | None, view: RowView) -> Reach 
     who = f"{if_so}{told}{'nobody' if told else 'no attacker'} gets"
     of = " of this group" if excess.group else ""
     if excess.of in ("share", "advantage"):
-        theorem = ": a theorem, estimated from a sample of people"
-        how = theorem * (excess.role == "bound" and not one.detail.everybody)
+        how = f": {_theorem(one)}" * (excess.role == "bound" and not one.detail.everybody)
         return decided(f"{who} more than {{}}{of} right on average{how}.", view, is_limit=True)
     return decided(f"{who} more than {{}}{of} from the release.", view, is_limit=True)
+
+
+def _theorem(one: JudgedSetting) -> str:
+    """Say of whom a limit on everybody holds: of people whom the prior describes."""
+    if one.detail.prior_is_exact:  # else "if the prior is right" stands before it
+        return "a theorem, if people are as the prior says; estimated from a sample"
+    return "a theorem, estimated from a sample of people"
 
 
 def _added(
@@ -672,8 +683,8 @@ def _most(one: JudgedSetting) -> Reach | None:
     if_so = f"if {one.proved_if}, " if one.proved_if else ""
     if share is not None and not one.detail.everybody and share.of_population is not None:
         limit = Quantity(value=share.of_population, grade="sampled")
-        text = f"{if_so}no attacker gets more than {{}} right on average: a theorem, "
-        return Reach(f"{text}estimated from a sample of people.", limit, share.row)
+        text = f"{if_so}no attacker gets more than {{}} right on average: {_theorem(one)}."
+        return Reach(text, limit, share.row)
     if share is not None:
         limit = Quantity(value=share.at_most, grade=one.grade_of(share))
         return Reach(f"{if_so}no attacker gets more than {{}} right on average.", limit, share.row)
