@@ -276,7 +276,7 @@ def parts_beside(path: Path) -> list[PartBeside]:
     library: Any = optional("openpyxl", extra="formats", purpose="Reading Excel files")
     found: list[PartBeside] = []
     with parsing(path, "a readable Excel file"), path.open("rb") as stream:
-        with zipfile.ZipFile(stream) as archive:
+        with opened_archive(path) as archive:
             names = archive.namelist()
         for part, form in _PARTS.items():
             if any(form.match(name) for name in names):

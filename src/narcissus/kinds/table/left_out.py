@@ -62,18 +62,22 @@ def of_values(
     left: Sequence[RawColumn],
     binned: Sequence[RawColumn],
     secrets: Sequence[RawColumn] = (),
+    *,
+    is_refuted: bool = False,
 ) -> tuple[Unaccounted, ...]:
     """Return the columns whose values tell of the secret, or could not be examined.
 
     left, binned, secrets: Columns that are left out, and known and unknown columns in bins, as they
         stand in the file, of the rows that the table holds to examine.
+    is_refuted: Whether known columns refute the prior already: only then is what they tell by
+        themselves no matter of these.
     """
     if experiment.table.rows < FEWEST:
         why = (
             f"It was left out, and {experiment.table.rows} rows are too few to show what it tells."
         )
         return _undeclared([column.name for column in left], why)
-    telling, guess = _telling(experiment, [*left, *binned], secrets)
+    telling, guess = _telling(experiment, [*left, *binned], secrets, is_refuted=is_refuted)
     if guess is None:
         return ()
     names = {column.name for column in telling}
@@ -127,8 +131,12 @@ def unread(left: Sequence[str], binned: Sequence[str]) -> tuple[Unaccounted, ...
     return (*_undeclared(left, why), *_in_bins(binned, why))
 
 
-def of_order(ordered: OrderedRows) -> tuple[Unaccounted, ...]:
-    """Return the order of the rows, where it tells of the secret."""
+def of_order(ordered: OrderedRows, *, is_refuted: bool = False) -> tuple[Unaccounted, ...]:
+    """Return the order of the rows, where it tells of the secret.
+
+    is_refuted: Whether known columns refute the prior already: only then is what they tell by
+        themselves no matter of the order.
+    """
     experiment = ordered.experiment
     if experiment is None:
         return ()
@@ -137,7 +145,7 @@ def of_order(ordered: OrderedRows) -> tuple[Unaccounted, ...]:
     telling = [
         guess
         for guess, one in zip(guesses, attempts, strict=True)
-        if guess.refutes and is_better(experiment, one.guesses, one.without())
+        if guess.refutes and (not is_refuted or is_better(experiment, one.guesses, one.without()))
     ]
     if not telling:
         return ()
@@ -153,7 +161,11 @@ def of_order(ordered: OrderedRows) -> tuple[Unaccounted, ...]:
 
 
 def _telling(
-    experiment: Experiment, columns: Sequence[RawColumn], secrets: Sequence[RawColumn]
+    experiment: Experiment,
+    columns: Sequence[RawColumn],
+    secrets: Sequence[RawColumn],
+    *,
+    is_refuted: bool,
 ) -> tuple[Sequence[RawColumn], HeldOutGuess | None]:
     """Return the columns that tell of the secret, each alone or all together, and the best guess.
 
@@ -162,7 +174,7 @@ def _telling(
     """
     values = _ColumnValues(experiment, columns, secrets)
     found = [guess for name in GUESSERS if (guess := values.guess(name, columns)).refutes]
-    found = [guess for guess in found if values.adds(guess.by, columns)]
+    found = [guess for guess in found if not is_refuted or values.adds(guess.by, columns)]
     if not found:
         return (), None
     best = _best(found)

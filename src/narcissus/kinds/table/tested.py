@@ -99,7 +99,7 @@ def _with_order(tested: PriorTest, experiment: Experiment) -> PriorTest:
         )
         for why in unexamined(ordered)
     )
-    found = of_order(ordered)
+    found = of_order(ordered, is_refuted=tested.is_refuted)
     return replace(
         tested,
         unaccounted=(*tested.unaccounted, *found),
@@ -125,7 +125,7 @@ def _with_values(
     observer.start("examining columns that are left out or in bins", 0)
     columns = {one.name: one for one in _raw_columns(study, folder, names, table.places)}
     parts = ([columns[n] for n in some] for some in (data.undeclared, binned, hidden))
-    found = of_values(experiment, *parts)
+    found = of_values(experiment, *parts, is_refuted=tested.is_refuted)
     open_ = "".join(one.subject for one in found)
     what = "What is left out or in bins"
     return replace(
