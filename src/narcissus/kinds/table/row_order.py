@@ -3,8 +3,9 @@
 Rows in the order of time, or of household after household, tell of their neighbours. A row is
 guessed by a forest from its known columns and the secrets just before it, by a lookup from what
 `earlier` reads of all rows before it, and by one from rows far before (`far_rows`). All are fitted
-to earlier rows, so the theorem of `held_out` holds. What a guesser gets without earlier rows as
-well is no matter of the order: it is compared with the same model of the known columns alone.
+to earlier rows, so the theorem of `held_out` holds. Where known columns refute the prior already,
+what a guesser gets without earlier rows as well is no matter of the order: it is compared with the
+same model of the known columns alone.
 
 A file may have been sorted by its secrets: then the order that the rows once had is lost, and what
 neighbours share was made by the sorting. Other secrets are then examined given those by which the
