@@ -163,6 +163,7 @@ def test_a_sheet_with_a_title_notes_and_formats(tmp_path):
     assert decoded(table)[2] == ("2020-04-01", "(missing)", "2")
     assert table.remarks == (
         "1 blank row of the sheet left out",
+        "1 hidden sheet of the file not read",
         "Line 1 above the header left out",
         "Line 10 below the last row left out",
     )

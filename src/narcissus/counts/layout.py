@@ -206,6 +206,8 @@ def _require_flat(tables: Sequence[TableRead], flat: Sequence[str]) -> tuple[str
     known = dict.fromkeys(name for table in tables for cell in table.cells for name in cell.labels)
     known |= dict.fromkeys(table.across for table in tables if table.across)
     known |= dict.fromkeys(name for table in tables for name in table.columns.dimensions.values())
+    known |= dict.fromkeys(use.column for table in tables for use in table.columns.uses)
+    known |= dict.fromkeys(one.column for table in tables for one in table.columns.second_names)
     folded = {fold_name(name): name for name in known}
     found = [name if name in known else folded.get(fold_name(name), name) for name in flat]
     if wrong := next((name for name in found if name not in known), None):

@@ -345,7 +345,7 @@ def read_rows(
     titles = len(list(takewhile(_TITLE.fullmatch, lines[:SAMPLE])))
     wide = [line if any(mark in line for mark in MARKS) else "" for line in lines[titles:SAMPLE]]
     wide = [""] * titles + wide
-    head = find_head(str(path), wide if any(wide) else lines[:SAMPLE], MARKS)
+    head = find_head(str(path), wide if any(wide) else lines[:SAMPLE], MARKS, is_of_people=False)
     header = [label_of(cell) for cell in head.names]
     above = _above(lines[: head.first], head.delimiter)
     begin = max(head.first, titles if titles < head.lines else 0)

@@ -48,8 +48,11 @@ class Head:
         return len(self.names) + self.empty
 
 
-def find_head(name: str, lines: Sequence[str], marks: str) -> Head:
+def find_head(name: str, lines: Sequence[str], marks: str, *, is_of_people: bool = True) -> Head:
     """Find the head in the first lines of a text, whose cells one of the ``marks`` sets apart.
+
+    is_of_people: whether lines above the head that look like rows are refused; who reads tables of
+        counts asks about them.
 
     InputError: there is no text.
     """
@@ -69,7 +72,7 @@ def find_head(name: str, lines: Sequence[str], marks: str) -> Head:
         delimiter, rows, at = max([(0, usual, rows, 0), *each], key=lambda found: found[0])[1:]
     start = rows[at - 1][1] if at else skipped
     remarks = [f"{_lines(1, start)} above the header left out"] if at else []
-    if at:
+    if at and is_of_people:
         refuse_records(name, lines[skipped:start], (skipped + 1, start), len(rows[at][0]))
     header, end = rows[at]
     width = _usual(rows[at + 1 :])
