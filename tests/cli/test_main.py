@@ -232,12 +232,14 @@ def no_room(size):
     """Let no file grow above so many bytes: what is written ends in the middle."""
     import resource
 
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before, compiled = resource.getrlimit(resource.RLIMIT_FSIZE), sys.dont_write_bytecode
+    sys.dont_write_bytecode = True  # what is imported meanwhile would be kept cut off
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        sys.dont_write_bytecode = compiled
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of files")

@@ -118,6 +118,7 @@ def test_a_folder_that_cannot_be_written_is_named_in_a_line(people, line):
 
 FULL = """
 import resource, sys
+sys.dont_write_bytecode = True  # it would be kept cut off
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 from narcissus.cli import main
 main(sys.argv[1:])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy
@@ -59,9 +60,7 @@ def nearly_copied(
         by = int(np.sign(share)) * max(2, round(abs(share) * len(rows)))
         rows[order, places.finest] = rows[np.roll(order, by), places.finest]
         moved.append(_nearest(people, rows))
-    found: tuple[Numbers, Positions] = people.query(
-        places.people, k=2, p=np.inf, distance_upper_bound=1.0
-    )
+    found: Any = people.query(places.people, k=2, p=np.inf, distance_upper_bound=1.0)
     between = np.asarray(found[0], np.float64)[:, 1]
     chance = np.sort(np.concatenate([one for one, _ in moved]))
     own = np.sort(between)
@@ -85,7 +84,7 @@ def nearly_copied(
 
 def _nearest(people: scipy.spatial.cKDTree, rows: Numbers) -> tuple[Numbers, Positions]:
     """Return how far the nearest person is from each row, and who that is; none is at infinity."""
-    found: tuple[Numbers, Positions] = people.query(rows, p=np.inf, distance_upper_bound=1.0)
+    found: Any = people.query(rows, p=np.inf, distance_upper_bound=1.0)
     return np.asarray(found[0], np.float64), np.asarray(found[1], np.int64)
 
 
@@ -103,7 +102,7 @@ def _placed(files: WholeFiles, views: Views, sides: tuple[Positions, Positions])
         return None
     rows = views.rows[views.members[0]]
     values = np.column_stack(numbers)
-    complete = np.isfinite(values).all(axis=1)
+    complete = np.asarray(np.isfinite(values).all(axis=1))
     each = [some[complete[some]] for some in (ours, others, rows)]
     if min(len(each[0]), len(each[2])) < _FEWEST:
         return None
@@ -113,7 +112,10 @@ def _placed(files: WholeFiles, views: Views, sides: tuple[Positions, Positions])
     keys = [views.keys(some, 0, few) for some in each]
     place = np.unique(np.concatenate(keys), return_inverse=True)[1].ravel() * _FAR
     parts = np.split(place, np.cumsum([len(key) for key in keys])[:-1])
-    placed = [np.column_stack([values[some], part]) for some, part in zip(each, parts, strict=True)]
+    placed: list[Numbers] = [
+        np.column_stack([values[some], part]).astype(np.float64)
+        for some, part in zip(each, parts, strict=True)
+    ]
     finest = max(range(values.shape[1]), key=lambda j: len(np.unique(values[each[2], j])))
     return _Places(placed[0], placed[1], placed[2], finest)
 
