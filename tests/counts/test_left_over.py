@@ -47,6 +47,13 @@ def test_notes_with_a_year_behind_a_comma_stay_notes(tmp_path, note):
     assert ask(write(tmp_path, f"{WIDE}{note}\n"), **ACROSS, flat=["area"]) == ()
 
 
+def test_every_question_has_an_answer_that_may_be_written(tmp_path):
+    text = "area,F,M,Porcentaje\nAlba,x,12,20\nBrin,14,20,41\nCero,11,11,50\n"
+    asked = ask(write(tmp_path, text), across=["t.csv=sex"], below=5)
+    assert [one.subject for one in asked] == ["column `Porcentaje` of t.csv"]
+    assert all(one.declaration for one in asked)
+
+
 # Notes: quantities in words, zeros, and units
 
 HIDDEN = "area,F,M,Total\nAlba,x,x,13\nBrin,14,20,34\nCero,x,x,23\nTotal,29,41,70\n"

@@ -284,6 +284,9 @@ class _WithShares:
         self.narrowed += read.narrowed[many:]
 
 
+_NO_OPTION = "the labels that its percentages are of, as `--percent COLUMN=LABEL,...`"
+
+
 class _Columns:
     """The columns of one table that are neither labels nor counts."""
 
@@ -349,7 +352,7 @@ class _Columns:
             Unaccounted(
                 subject=f"column `{visible(name)}` of {visible(self.table.file)}",
                 reason=read.why,
-                declaration=visible(" or ".join(options)),
+                declaration=visible(" or ".join(options or [_NO_OPTION])),
             )
         )
 
