@@ -13,12 +13,13 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is 
 
 def test_a_folder_in_use_is_left_alone(place):
     """Also one of another container, whose processes nobody here can see."""
-    used, stale = place / "narcissus-run-used0000", place / "narcissus-run-stale000"
-    other, link = place / "narcissus-run-else", place / "narcissus-run-link0000"
+    used, stale = place / _scratch.own_name("used"), place / _scratch.own_name("stale")
+    other, link = place / "narcissus-run-analysis", place / _scratch.own_name("link")
     for folder in (used, stale, other):
         folder.mkdir(mode=0o700)
         (folder / "release").write_text("x")
     link.symlink_to(other)
+    other.chmod(0o700)
     held = os.open(used, os.O_RDONLY)
     fcntl.flock(held, fcntl.LOCK_EX)
     with _scratch.scratch_folder() as mine:

@@ -374,25 +374,33 @@ def opened_archive(path: Path) -> Generator[zipfile.ZipFile]:
 
 
 def _directory_size(file: IO[bytes]) -> int:
-    """Return how long an archive says that its list of members is; 0 where it is no archive."""
+    """Return the longest list of members that an archive may be said to have; 0: it is none.
+
+    Readers differ in which of several records they believe, so that all count.
+    """
     size = file.seek(0, os.SEEK_END)
-    tail_start = file.seek(max(0, size - 2**16 - 42))  # a comment, and the records before it
+    tail_start = file.seek(max(0, size - 2**16 - 98))  # a comment, and the records before it
     tail = file.read()
-    end = tail.rfind(b"PK\5\6")
-    if end < 0 or len(tail) < end + 22:
-        return 0
-    found = int.from_bytes(tail[end + 12 : end + 16], "little")
-    locator = tail[max(0, end - 20) : end]
-    if not locator.startswith(b"PK\6\7"):
-        return found
-    # the record of 64 bits stands where the locator says, or directly before it
-    for place in (int.from_bytes(locator[8:16], "little"), tail_start + end - 76):
-        if 0 <= place < size:
-            file.seek(place)
-            record = file.read(56)
-            if record.startswith(b"PK\6\6"):
-                return int.from_bytes(record[40:48], "little")
+    found = 0
+    for end in (match.start() for match in re.finditer(b"PK\x05\x06", tail)):
+        said = int.from_bytes(tail[end + 12 : end + 16], "little")
+        locator = tail[max(0, end - 20) : end]
+        if not locator.startswith(b"PK\x06\x07"):
+            found = max(found, said)
+            continue
+        # the record of 64 bits stands where the locator says, or directly before it
+        records = [int.from_bytes(locator[8:16], "little"), tail_start + end - 76]
+        sizes = [_size_in_record(file, place) for place in records if 0 <= place < size]
+        found = max(found, *(one for one in sizes if one is not None), 0)
+        if all(one is None for one in sizes):
+            found = max(found, said)
     return found
+
+
+def _size_in_record(file: IO[bytes], place: int) -> int | None:
+    file.seek(place)
+    record = file.read(56)
+    return int.from_bytes(record[40:48], "little") if record.startswith(b"PK\x06\x06") else None
 
 
 DEEPEST_FOLDER = 32

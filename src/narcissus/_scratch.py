@@ -7,8 +7,8 @@ works without seeing the process (another container may share the temporary fold
 
 from __future__ import annotations
 
+import hashlib
 import os
-import re
 import stat
 import tempfile
 import time
@@ -25,9 +25,12 @@ except ImportError:  # not on Windows: there the run that makes a folder removes
     fcntl = None
 
 PREFIX = "narcissus-run-"
-_OURS = re.compile(re.escape(PREFIX) + "[a-z0-9_]{8}")
-"""What `tempfile.mkdtemp` makes of the name; a folder that somebody named so stays."""
 _UNLOCKED = ".narcissus-new-"  # for the moment between its making and its lock; empty
+
+
+def own_name(drawn: str) -> str:
+    """Return the name of a folder of ours, which nobody gives to another by accident."""
+    return f"{PREFIX}{drawn}-{hashlib.sha256(drawn.encode()).hexdigest()[:12]}"
 
 
 @contextmanager
@@ -37,7 +40,7 @@ def scratch_folder() -> Generator[Path, None, None]:
     sweep(place)
     new = Path(tempfile.mkdtemp(prefix=_UNLOCKED, dir=place))
     held = _lock(new)
-    folder = new.rename(new.with_name(PREFIX + new.name.removeprefix(_UNLOCKED)))
+    folder = new.rename(new.with_name(own_name(new.name.removeprefix(_UNLOCKED))))
     try:
         yield folder
     finally:
@@ -59,7 +62,8 @@ def sweep(place: str) -> None:
             if entry.name.startswith(_UNLOCKED) and found.st_mtime < time.time() - 3600:
                 with suppress(OSError):
                     os.rmdir(entry.path)
-            if not _OURS.fullmatch(entry.name) or stat.S_IMODE(found.st_mode) != 0o700:
+            drawn = entry.name.removeprefix(PREFIX).partition("-")[0]
+            if entry.name != own_name(drawn) or stat.S_IMODE(found.st_mode) != 0o700:
                 continue
             held = _lock(Path(entry.path))
             if held is not None:

@@ -95,6 +95,8 @@ def test_a_pattern_that_refers_calls_or_never_ends_is_refused(pattern):
         (("model",), None, "has no model"),
         (("model", "vocab", "a"), LARGEST_ID, "has the number 16,777,216"),
         (("added_tokens", 0, "id"), -LARGEST_ID, "has the number -16,777,216"),
+        (("model", "dropout"), 0.1, "by chance"),
+        (("normalizer", "normalizers"), [{"type": "ByteLevel"}] * 4, "grow at each step"),
         (("padding",), {"strategy": {"Fixed": 2**40}}, "has the number"),
     ],
 )

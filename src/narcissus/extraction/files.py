@@ -70,6 +70,10 @@ class Header:
         return math.prod(self.shape)
 
 
+MOST_DIMENSIONS = 32
+"""Of an array; sizes of more are not multiplied."""
+
+
 def headers_of(path: Path) -> list[Header]:
     """Read the headers of a file's arrays and check them against the file's size."""
     with _reading(path):
@@ -143,7 +147,9 @@ def _npy(file: IO[bytes], name: str, available: int) -> Header:
     shape, _, kind = read(counted)
     if kind.hasobject:
         raise BadContentError("an array of objects is a pickle")
-    if any(n < 0 for n in shape) or kind.itemsize == 0:
+    if len(shape) > MOST_DIMENSIONS or not all(0 <= n < 2**63 for n in shape):
+        raise BadContentError(f"{name or 'the array'} has a shape that no array has")
+    if kind.itemsize == 0:
         raise BadContentError(f"{name or 'the array'} has the shape {shape} and the type {kind}")
     header = Header(name, str(kind), shape, math.prod(shape) * kind.itemsize, counted.count)
     if header.start + header.size != available:
@@ -207,6 +213,8 @@ def _entry(name: str, entry: Any, begin: int, body: int) -> Header:
     offsets: Any = said.get("data_offsets")
     if not isinstance(kind, str) or kind not in _WIDTHS:
         raise BadContentError(f"{name} has the type {kind!r}, which is not known")
+    if isinstance(shape, list) and len(cast("list[Any]", shape)) > MOST_DIMENSIONS:
+        raise BadContentError(f"{name} has more than {MOST_DIMENSIONS} dimensions")
     if not (_wholes(shape) and _wholes(offsets) and len(offsets) == 2):
         raise BadContentError(f"{name} has the shape {shape!r} and the offsets {offsets!r}")
     start, end = offsets
@@ -221,7 +229,8 @@ def _entry(name: str, entry: Any, begin: int, body: int) -> Header:
 
 def _wholes(value: Any) -> bool:
     return isinstance(value, list) and all(
-        isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in cast("list[Any]", value)
+        isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**63
+        for n in cast("list[Any]", value)
     )
 
 

@@ -241,7 +241,9 @@ class HuggingFaceGenerator:
             ) from error
         except NarcissusError:
             raise
-        except (RuntimeError, ValueError, TypeError, LookupError, AttributeError) as error:
+        except Exception as error:
+            if is_ours(error):
+                raise
             said = f"{type(error).__name__}: {error}".splitlines()[0]
             raise InputError(f"the model in {self._path} cannot be run: {said}") from error
 

@@ -79,6 +79,8 @@ def checked_tokenizer(content: Mapping[str, Any], where: str) -> dict[str, Any]:
         _check(token, set(), where)
     for name in ("truncation", "padding"):
         _check(content.get(name), set(), where)
+    if content["model"].get("dropout"):
+        raise _refused(where, "leaves out merges by chance (`dropout`)")
     for name in ("normalizer", "pre_tokenizer", "decoder"):
         if _growth(content.get(name)) > MOST_GROWTH:
             raise _refused(where, "replaces characters by texts that grow at each step")
@@ -111,6 +113,8 @@ def _growth(part: Any) -> int:
         return 1
     entries = cast("dict[str, Any]", part)
     kind = entries.get("type")
+    if kind == "ByteLevel":  # a character for each byte
+        return 4
     if kind == "Replace":
         written, pattern = len(str(entries.get("content", ""))), entries.get("pattern")
         text = cast("dict[str, Any]", pattern).get("String") if isinstance(pattern, dict) else None

@@ -49,14 +49,17 @@ def _of_rows(record: Record, kind: StudyKind) -> str:
         case = kind.judged(record)
     except _NOT_OF_A_KIND:
         return _OTHER_ROWS
+    try:
+        found = {
+            "status": (record.status, case.status),
+            "grade": (record.grade, case.grade),
+            "assumptions": (tuple(record.assumptions), case.assumptions),
+            "number of contradictions": (len(record.contradictions), len(case.contradictions)),
+        }
+    except (LookupError, TypeError, AttributeError):
+        return _OTHER_ROWS
     if (case.findings.criteria, case.findings.rows) != (record.criteria, record.rows):
         return "some of its rows do not follow from the others"
-    found = {
-        "status": (record.status, case.status),
-        "grade": (record.grade, case.grade),
-        "assumptions": (tuple(record.assumptions), case.assumptions),
-        "number of contradictions": (len(record.contradictions), len(case.contradictions)),
-    }
     for name, (said, own) in found.items():
         if said != own:
             return f"the {name} is {said!r}, and that of the rows {own!r}"

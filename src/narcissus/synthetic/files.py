@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from narcissus._pandas import pd
 from narcissus._validation import did_you_mean
+from narcissus._visible import cell
 from narcissus.errors import InputError, for_each
 from narcissus.synthetic.coarse import Coarse, coarse_of
 from narcissus.synthetic.written import as_known, ways_of
@@ -285,7 +286,7 @@ def numbered_units(unit: str, named: Mapping[str, RawColumn]) -> dict[str, NDArr
     if others and (both := real & others[0]):
         raise InputError(
             f"{len(both):,} values of `{unit}` stand in the real and in the control file, such as "
-            f"{min(both)!r}: leave the rows of these units out of both, so that no person or "
+            f"{cell(min(both))}: leave the rows of these units out of both, so that no person or "
             "household is on two sides"
         )
     place = {key: at for at, key in enumerate(sorted(real.union(*others)))}

@@ -50,7 +50,10 @@ def test_counts_are_read_into_the_cells_of_the_mechanism(published):
         (lambda c: c.drop(columns="count"), "column `count`"),
         (lambda c: c.replace({"job": {"cook": "baker"}}), "`job` .* not in the data: .*baker"),
         (lambda c: c[c["age"].isna()], "has no table of"),
-        (lambda c: c.assign(count=["many", *c["count"].astype(str)[1:]]), "no number: 'many'"),
+        (
+            lambda c: c.assign(count=["many", *c["count"].astype(str)[1:]]),
+            "no number: a value that",
+        ),
         (lambda c: c.assign(count=["", *c["count"].astype(str)[1:]]), "withholds"),
         (lambda c: c.assign(count=c["count"] + 0.5), "cells that cannot come from"),
         (lambda c: pd.concat([c, c.iloc[:1]]), "has a cell twice"),

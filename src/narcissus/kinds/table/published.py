@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from narcissus._arrays import Floats
 from narcissus._files import file_size
 from narcissus._random import child
+from narcissus._visible import cell
 from narcissus.attacks.base import Answers
 from narcissus.attacks.table import Targets
 from narcissus.errors import InputError
@@ -218,7 +219,7 @@ def _numbers(column: RawColumn, path: Path) -> Floats:
         try:
             found[place] = np.nan if value is None else float(value)
         except ValueError:
-            raise InputError(f"{path.name} has a count that is no number: {value!r}") from None
+            raise InputError(f"{path.name} has a count that is no number: {cell(value)}") from None
     if np.isinf(found).any():
         raise InputError(f"{path.name} has a count that is infinite")
     return found[column.codes]
