@@ -77,6 +77,7 @@ def test_patterns_of_published_tokenizers_are_read(pattern):
     "pattern",
     [r"(a)\1", r"\g<0>", r"\k<name>", "(?R)", "(?<name>a)", "(?{code})", "(*FAIL)a", "(?(1)a|b)",
      *(r"(\w+\s?)+~", "(?:a|a)*b", "(?:a?a?)*b", "(?:(?:a{1000}){1000}){1000}", "((a|b)c)+"),
+     *(".?" * 16 + "~", "(?:.|[^~])" * 16 + "~"),
      *("a{5000}", r"(?<!\w)(\w+)+(?= )", "(?:a{1,99}){1,99}", "(?:a{99}){99}"),
      "(?~a)", r"\K", r"\Ra", "(?>a" + r"\y)", "a" * 20_000, "", None, ["a"], "[a[b]]", "\\"],
 )  # fmt: skip
@@ -96,6 +97,7 @@ def test_a_pattern_that_refers_calls_or_never_ends_is_refused(pattern):
         (("model", "vocab", "a"), LARGEST_ID, "has the number 16,777,216"),
         (("added_tokens", 0, "id"), -LARGEST_ID, "has the number -16,777,216"),
         (("model", "dropout"), 0.1, "by chance"),
+        (("model", "max_input_chars_per_word"), 16_000_000, "words of more than 1,000"),
         (("normalizer", "normalizers"), [{"type": "ByteLevel"}] * 4, "grow at each step"),
         (("padding",), {"strategy": {"Fixed": 2**40}}, "has the number"),
     ],

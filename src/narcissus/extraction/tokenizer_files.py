@@ -21,6 +21,10 @@ MOST_GROWTH = 64
 LONGEST_REPEAT = 1000
 """Most times that a pattern asks for something by a number."""
 FEW_REPEATS = 10
+MOST_CHOICES = 8
+"""Choices of a pattern that may follow each other."""
+LONGEST_WORD = 1000
+"""Characters of a word that is cut into pieces: the time grows with their square."""
 LARGEST_ID = 2**24
 """Every number of a token is below."""
 _PARTS = {
@@ -79,6 +83,9 @@ def checked_tokenizer(content: Mapping[str, Any], where: str) -> dict[str, Any]:
         _check(token, set(), where)
     for name in ("truncation", "padding"):
         _check(content.get(name), set(), where)
+    word = content["model"].get("max_input_chars_per_word")
+    if isinstance(word, int) and word > LONGEST_WORD:
+        raise _refused(where, f"cuts words of more than {LONGEST_WORD:,} characters")
     if content["model"].get("dropout"):
         raise _refused(where, "leaves out merges by chance (`dropout`)")
     for name in ("normalizer", "pre_tokenizer", "decoder"):
@@ -140,10 +147,13 @@ def _check_pattern(pattern: Any, where: str) -> None:
 
 
 def _repeats_choices(atoms: list[str]) -> bool:
-    """Say whether a group is repeated that repeats or chooses itself, or something very often.
+    """Say whether a group is repeated that repeats or chooses itself, or something very often, or
+    whether more than `MOST_CHOICES` choices stand in a row.
 
     A text may then be read in more ways than can be tried.
     """
+    if _most_choices(atoms) > MOST_CHOICES:
+        return True
     choosing, choosing_inside, after_group, before = [False], False, False, ""
     for place, atom in enumerate(atoms):
         times = 0.0
@@ -166,6 +176,25 @@ def _repeats_choices(atoms: list[str]) -> bool:
             choosing[-1] = choosing[-1] or choosing_inside
         before = atom
     return False
+
+
+def _most_choices(atoms: list[str]) -> int:
+    """Return the largest number of choices within one alternative: repetitions, options, groups."""
+    rows, most, before = [[0]], 0, ""
+    for place, atom in enumerate(atoms):
+        if atom.startswith("("):
+            rows.append([0])
+        elif atom == ")" and len(rows) > 1:
+            inside = rows.pop()
+            rows[-1][-1] += max(inside) + (len(inside) > 1)
+        elif atom == "|":
+            rows[-1].append(0)
+        elif atom in ("*", "+", "?") and before not in ("*", "+", "?", "}"):
+            rows[-1][-1] += 1
+        elif atom == "{" and not _is_fixed(atoms, place):
+            rows[-1][-1] += 1
+        most, before = max(most, rows[-1][-1]), atom
+    return most
 
 
 def _is_fixed(atoms: list[str], place: int) -> bool:
