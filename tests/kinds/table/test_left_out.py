@@ -17,6 +17,7 @@ from narcissus.study.reading import read_record
 from narcissus.tables import read_table
 
 ROWS = 800
+ALL_TREES = trees.TREES
 WORDS = ["seen", "today", "again", "later", "with", "family", "alone", "walking", "slowly", "well"]
 
 
@@ -261,6 +262,31 @@ def test_exact_values_behind_bins_are_examined(tmp_path, monkeypatch):
     hidden = ["rent", "built"]
     found = examined(left_out=(), unknown="religion", bins=BINS, bins_only=hidden)
     assert found.unaccounted == ()
+
+
+def in_bins(narcissus, study, **threat):
+    path = study(
+        data={"path": "people.csv", "bins": BINS},
+        threat={"unknown": ["religion"], "targets": 100, **threat},
+        mechanism={"k": 2, "epsilon": 0.05},
+        run={"trials": 5, "seed": 2},
+        threshold={"share": 0.95},
+    )
+    code, _, err = narcissus("audit", path, "--quiet", "--restart")
+    assert code in (0, 1, 3), err
+    return code, read_record("results/s/record.json")
+
+
+@pytest.mark.nightly
+def test_exact_values_behind_bins_decide_the_verdict(study, narcissus, tmp_path, monkeypatch):
+    monkeypatch.setattr(trees, "TREES", ALL_TREES)
+    monkeypatch.chdir(tmp_path)
+    households("people.csv")
+    code, record = in_bins(narcissus, study)
+    assert (code, record.status) == (3, "undeclared")
+    assert "`rent`" in record.detail.unaccounted[0].subject
+    code, record = in_bins(narcissus, study, bins_only=["rent", "built"])
+    assert (code, record.status) == (0, "met")
 
 
 def test_bins_that_hide_nothing_stay(tmp_path, monkeypatch):
