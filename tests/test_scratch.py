@@ -13,8 +13,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is 
 
 def test_a_folder_in_use_is_left_alone(place):
     """Also one of another container, whose processes nobody here can see."""
-    used, stale = place / _scratch.own_name("used"), place / _scratch.own_name("stale")
-    other, link = place / "narcissus-run-analysis", place / _scratch.own_name("link")
+    used, stale = place / _scratch.name_folder("used"), place / _scratch.name_folder("stale")
+    other, link = place / "narcissus-run-analysis", place / _scratch.name_folder("link")
     for folder in (used, stale, other):
         folder.mkdir(mode=0o700)
         (folder / "release").write_text("x")

@@ -28,7 +28,7 @@ PREFIX = "narcissus-run-"
 _UNLOCKED = ".narcissus-new-"  # for the moment between its making and its lock; empty
 
 
-def own_name(drawn: str) -> str:
+def name_folder(drawn: str) -> str:
     """Return the name of a folder of ours, which nobody gives to another by accident."""
     return f"{PREFIX}{drawn}-{hashlib.sha256(drawn.encode()).hexdigest()[:12]}"
 
@@ -40,7 +40,7 @@ def scratch_folder() -> Generator[Path, None, None]:
     sweep(place)
     new = Path(tempfile.mkdtemp(prefix=_UNLOCKED, dir=place))
     held = _lock(new)
-    folder = new.rename(new.with_name(own_name(new.name.removeprefix(_UNLOCKED))))
+    folder = new.rename(new.with_name(name_folder(new.name.removeprefix(_UNLOCKED))))
     try:
         yield folder
     finally:
@@ -63,7 +63,7 @@ def sweep(place: str) -> None:
                 with suppress(OSError):
                     os.rmdir(entry.path)
             drawn = entry.name.removeprefix(PREFIX).partition("-")[0]
-            if entry.name != own_name(drawn) or stat.S_IMODE(found.st_mode) != 0o700:
+            if entry.name != name_folder(drawn) or stat.S_IMODE(found.st_mode) != 0o700:
                 continue
             held = _lock(Path(entry.path))
             if held is not None:

@@ -62,29 +62,29 @@ def find_pair(one: Sequence[str], other: Sequence[str], counts: Sequence[int | N
     ]
     if len({n for *_, n in rows}) < 2:
         return ""
-    ways = {
-        "their sum": [(a.value + b.value, a.half + b.half, n) for a, b, n in rows],
-        "their difference": [(a.value - b.value, a.half + b.half, n) for a, b, n in rows],
-        "their difference, too": [(b.value - a.value, a.half + b.half, n) for a, b, n in rows],
-    }
-    for name, some in ways.items():
+    ways = (
+        ("their sum", [(a.value + b.value, a.half + b.half, n) for a, b, n in rows]),
+        ("their difference", [(a.value - b.value, a.half + b.half, n) for a, b, n in rows]),
+        ("their difference", [(b.value - a.value, a.half + b.half, n) for a, b, n in rows]),
+    )
+    for name, some in ways:
         exact = all(abs(value - n) <= half + SLACK and half <= 1 for value, half, n in some)
         if exact and sum(log(n + 1) for *_, n in some) >= log(ODDS):
-            return f"the counts are {name.partition(',')[0]}"
+            return f"the counts are {name}"
     some = [row for row in rows if min(row[0].value, row[1].value, row[2]) > 0]
     if len(some) == len(rows) >= FEWEST:
         widths = [a.half / a.value + b.half / b.value for a, b, _ in some]
-        forms = {
-            "quotient": [a.value / b.value for a, b, _ in some],
-            "quotient, too": [b.value / a.value for a, b, _ in some],
-            "product": [a.value * b.value for a, b, _ in some],
-        }
-        for name, values in forms.items():
+        forms = (
+            ("quotient", [a.value / b.value for a, b, _ in some]),
+            ("quotient", [b.value / a.value for a, b, _ in some]),
+            ("product", [a.value * b.value for a, b, _ in some]),
+        )
+        for name, values in forms:
             each = [
                 (v, v * w, float(n)) for v, w, (*_, n) in zip(values, widths, some, strict=True)
             ]
             if _is_one_factor(each) and len({round(v, 6) for v in values}) > 1:
-                return f"the counts are proportional to their {name.partition(',')[0]}"
+                return f"the counts are proportional to their {name}"
     return ""
 
 

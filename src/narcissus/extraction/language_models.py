@@ -94,7 +94,7 @@ LEAST_CONTEXT = 128
 
 
 @contextmanager
-def blaming(what: str) -> collections.abc.Generator[None]:
+def blame_files(what: str) -> collections.abc.Generator[None]:
     """Turn whatever a library meets in a stranger's files into an `InputError` that begins so.
 
     Its parts in Rust panic with a class that is no Exception, which nobody else catches.
@@ -140,9 +140,9 @@ class HuggingFaceGenerator:
         local: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
         told = {"use_safetensors": True, "ignore_mismatched_sizes": True} | local
         with silent(transformers), staged(parts) as place:
-            with blaming(f"cannot read the tokenizer in {path}"):
+            with blame_files(f"cannot read the tokenizer in {path}"):
                 self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(place, **local)
-            with blaming(f"cannot read the model in {path}"):
+            with blame_files(f"cannot read the model in {path}"):
                 self._model: Any
                 self._model, loaded = transformers.AutoModelForCausalLM.from_pretrained(
                     place, output_loading_info=True, **told
@@ -327,7 +327,7 @@ class HuggingFaceGenerator:
 
     def encode(self, text: str) -> list[int]:
         """Return the tokens of a text, without a start token."""
-        with blaming(f"the tokenizer in {self._path} fails on a text"):
+        with blame_files(f"the tokenizer in {self._path} fails on a text"):
             found = self._tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
         if max(found, default=0) >= self._vocabulary:
             raise InputError(
@@ -337,7 +337,7 @@ class HuggingFaceGenerator:
 
     def decode(self, tokens: Sequence[int]) -> str:
         """Return the text of tokens, special ones included: a folder may call any token special."""
-        with blaming(f"the tokenizer in {self._path} fails on a text"):
+        with blame_files(f"the tokenizer in {self._path} fails on a text"):
             return self._tokenizer.decode(
                 list(tokens), skip_special_tokens=False, clean_up_tokenization_spaces=False
             )
