@@ -114,6 +114,15 @@ def test_what_tells_of_the_secret_is_open(people, make):
     assert examined(left_out=["plain_id"], drop=["case_id"]).unaccounted == ()
 
 
+def test_what_refutes_the_prior_is_open_however_little_it_adds(people, monkeypatch):
+    """Only where known columns refute it already is it no matter of what was left out."""
+    monkeypatch.setattr("narcissus.kinds.table.left_out.is_better", lambda *_: False)
+    people(plain_id=plain_number, case_id=notes)
+    found = examined(left_out=["plain_id", "case_id"])
+    assert not found.is_refuted
+    assert [one.subject for one in found.unaccounted] == ["column `case_id`"]
+
+
 def test_what_tells_of_the_secret_waits_for_one_declaration(people, narcissus):
     """Issue 45: what was left out in silence never counts in favour."""
     people(plain_id=plain_number, case_id=clinic_in_the_number)
