@@ -99,7 +99,7 @@ def audit(tmp_path, limit=1000, given=None, **tables):
     """Audit tables that are written as files."""
     for name, text in tables.items():
         (tmp_path / f"{name}.csv").write_text(text)
-    said = Publication(**(given or {}))
+    said = Publication(texts_tell_nothing=True, **(given or {}))
     cells = said.read([tmp_path / f"{name}.csv" for name in tables])
     return audit_tables(cells, said.structure, limit=limit)
 
@@ -245,7 +245,7 @@ def test_hierarchies_and_parts_join_tables(tmp_path):
 
 def test_what_is_about_all_but_one_area_is_subtracted(tmp_path):
     texts = {"all": "sex,count\nF,20\nM,31\n", "rest": "sex,count\nF,19\nM,31\n"}
-    said = Publication(within=["rest.csv:area!=North"])
+    said = Publication(texts_tell_nothing=True, within=["rest.csv:area!=North"])
     for name, text in texts.items():
         (tmp_path / f"{name}.csv").write_text(text)
     cells = said.read([tmp_path / f"{name}.csv" for name in texts])
@@ -256,7 +256,7 @@ def test_what_is_about_all_but_one_area_is_subtracted(tmp_path):
 
 
 def test_a_second_release_is_held_to_the_first(tmp_path):
-    said = Publication(below=5)
+    said = Publication(texts_tell_nothing=True, below=5)
     (tmp_path / "one.csv").write_text("d,ill,count\nA,yes,x\nA,no,20\nB,yes,x\nB,no,18\n*,yes,6\n")
     (tmp_path / "two.csv").write_text("d,count\nA,22\nB,22\n")
     one, two = ([*said.read([tmp_path / name])] for name in ("one.csv", "two.csv"))
@@ -294,7 +294,7 @@ def test_what_ends_early_holds_and_is_marked():
 def test_a_search_has_no_step_after_its_time(tmp_path):
     """Data sets of people with a variable are searched within the same limit of time."""
     (tmp_path / "t.csv").write_text("sex,count,mean\n*,9,40.1\nF,5,38.2\nM,4,42.5\n")
-    said = Publication(variable="age=0:125")
+    said = Publication(texts_tell_nothing=True, variable="age=0:125")
     late = audit_tables(said.read([tmp_path / "t.csv"]), said.structure, seconds=0)
     assert "or --seconds" in late.notes[-1]
     assert (late.data_sets, late.all_counted) == (0, False)
@@ -305,7 +305,7 @@ def test_a_search_has_no_step_after_its_time(tmp_path):
 def test_tables_that_contradict_each_other_are_refused_without_time(tmp_path):
     (tmp_path / "t.csv").write_text("sex,count\n*,9\nF,5\nM,5\n")
     with pytest.raises(InputError, match="contradict each other"):
-        audit_tables(Publication().read([tmp_path / "t.csv"]), seconds=0)
+        audit_tables(Publication(texts_tell_nothing=True).read([tmp_path / "t.csv"]), seconds=0)
 
 
 @pytest.mark.parametrize(
@@ -352,7 +352,7 @@ def test_what_is_declared_of_nothing(tmp_path, given, said):
 
 
 def test_labels_that_do_not_meet(tmp_path):
-    with pytest.raises(InputError, match=r"share no label of `a`: p, q and r, s"):
+    with pytest.raises(InputError, match=r"`p`, `q` stand in one table alone, and `r`, `s`"):
         audit(tmp_path, t="a,count\np,1\nq,40\n", u="a,count\nr,1\ns,40\n")
     with pytest.raises(InputError, match="0-17 and 15-20 of `age` overlap"):
         audit(tmp_path, given={"variable": "age=0:99"}, t="age,count\n0-17,1\n15-20,4\n")

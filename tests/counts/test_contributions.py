@@ -25,7 +25,7 @@ def publication(tmp_path, rows, name="t.csv", **given):
     names = [*rows[0][0], "turnover"]
     lines = [",".join(names)] + [",".join([*labels.values(), printed]) for labels, printed in rows]
     (tmp_path / name).write_text("\n".join(lines) + "\n")
-    said = Publication(magnitude="turnover", **given)
+    said = Publication(texts_tell_nothing=True, magnitude="turnover", **given)
     return said, said.read([tmp_path / name])
 
 
@@ -288,9 +288,9 @@ def test_printed_totals(tmp_path, text, given, low, high):
     file.write_text(f'area;turnover\nN;"{text}"\n')
     if isinstance(low, str):
         with pytest.raises(InputError, match=low):
-            Publication(magnitude="turnover", **given).read([file])
+            Publication(texts_tell_nothing=True, magnitude="turnover", **given).read([file])
         return
-    (cell,) = Publication(magnitude="turnover", **given).read([file])
+    (cell,) = Publication(texts_tell_nothing=True, magnitude="turnover", **given).read([file])
     audit = audit_tables([cell])
     assert audit.cells[0].ends == (low, high)
     assert json.loads(json.dumps(audit.to_dict()))["cells"][0]["of"] == "total"
@@ -381,7 +381,7 @@ def test_what_time_cuts_off_is_not_called_met(tmp_path):
 def sensitive_of(tmp_path, parts, rules, table):
     (tmp_path / "parts.csv").write_text(f"area,firm,turnover\n{parts}\n")
     (tmp_path / "t.csv").write_text(f"area,turnover\n{table}\n")
-    said = Publication(magnitude="turnover")
+    said = Publication(texts_tell_nothing=True, magnitude="turnover")
     cells = said.read([tmp_path / "t.csv"])
     read = read_contributions(tmp_path / "parts.csv", "turnover", cells, said.structure, "firm")
     found, left = audit_contributions(
@@ -424,7 +424,7 @@ def test_spellings_of_a_contributor_are_one(tmp_path):
     parts = "A,Acme,600\nA,Beta,250\nA,Gam,150\nB,Delta,450\nB,DELTA ,450\nB,De  lta,0\nB,Eps,100\n"
     (tmp_path / "t.csv").write_text("area,turnover\nA,1000\nB,1000\nTotal,2000\n")
     (tmp_path / "firms.csv").write_text("area,firm,turnover\n" + parts)
-    declared = Publication(magnitude="turnover")
+    declared = Publication(texts_tell_nothing=True, magnitude="turnover")
     cells = declared.read([tmp_path / "t.csv"])
     read = read_contributions(tmp_path / "firms.csv", "turnover", cells, Structure(), "firm")
     assert [part.by for part in read[3:5]] == ["delta", "delta"]

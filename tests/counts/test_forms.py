@@ -27,7 +27,7 @@ FOOTNOTES = [
 
 def judge(path, width, below=None, **given):
     """Return the answer of `narcissus tables`, and the questions that are open."""
-    tables = Publication(below=below, **given).understand([path])
+    tables = Publication(texts_tell_nothing=True, below=below, **given).understand([path])
     rule = SizeRule(below or 10, width)
     audit = audit_tables(tables.cells, tables.structure, sizes=rule if below else None)
     known = small_groups(audit, tables.structure, rule) if below else []

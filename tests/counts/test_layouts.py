@@ -19,7 +19,7 @@ def write(folder, text, name="t.csv"):
 
 def conclude(path, width, **given):
     """Return what follows of one table, as `narcissus tables FILE --width W` does: and why."""
-    tables = Publication(**given).understand([path])
+    tables = Publication(**{"texts_tell_nothing": True, **given}).understand([path])
     audit = audit_tables(tables.cells, tables.structure)
     if any(limits.width < width for limits in audit.hidden):
         return "exceeded", tables
@@ -29,7 +29,7 @@ def conclude(path, width, **given):
 
 
 def limits(path, **given):
-    tables = Publication(**given).understand([path])
+    tables = Publication(**{"texts_tell_nothing": True, **given}).understand([path])
     audit = audit_tables(tables.cells, tables.structure)
     return [(found.low, found.high) for found in audit.hidden], tables
 
@@ -90,7 +90,7 @@ def test_percentages_that_counts_do_not_explain_wait_for_a_declaration(tmp_path,
     assert verdict == "undeclared"
     assert "--irrelevant percent" in tables.unaccounted[0].declaration
     with pytest.raises(InputError, match=r"column `percent` of t\.csv is not accounted for"):
-        Publication().read([path])
+        Publication(texts_tell_nothing=True).read([path])
     assert conclude(path, 1, irrelevant=["percent"])[0] == "met"
 
 
@@ -134,7 +134,9 @@ def test_a_code_next_to_a_name_is_no_dimension(tmp_path, header):
 
 def test_a_code_of_one_table_is_the_name_of_another(tmp_path):
     write(tmp_path, "code,ill,count\nE1,yes,2\nE1,no,x\nE1,*,x\nE2,yes,4\n", "second.csv")
-    tables = Publication().understand([write(tmp_path, CODES), tmp_path / "second.csv"])
+    tables = Publication(texts_tell_nothing=True).understand(
+        [write(tmp_path, CODES), tmp_path / "second.csv"]
+    )
     assert {cell.labels.get("area") for cell in tables.cells if cell.file == "second.csv"} == {
         "North",
         "South",
@@ -193,7 +195,9 @@ def test_declared_columns_win(tmp_path):
     tables = Publication(across=["wide.csv=sex"], flat=["sex", "area"]).understand([wide])
     assert {cell.labels["sex"] for cell in tables.cells} == {"F", "M", "N"}
     long = write(tmp_path, "area,n,persons\nA,1,30\nB,2,x\n*,*,50\n")
-    cells = Publication(count="persons", dimension=["n", "area"]).read([long])
+    cells = Publication(count="persons", dimension=["n", "area"], texts_tell_nothing=True).read(
+        [long]
+    )
     assert [dict(cell.labels) for cell in cells] == [
         {"area": "A", "n": "1"},
         {"area": "B", "n": "2"},
@@ -225,23 +229,6 @@ def test_percentages_in_a_wide_table_are_no_labels(tmp_path):
     found, tables = limits(path, **given)
     assert (roles(tables)["F %"], tables.unaccounted) == ("percent", ())
     assert max(high for _, high in found) < 25  # without percentages, 40
-
-
-@pytest.mark.parametrize(
-    ("note", "verdict"),
-    [
-        ("Quelle: Amt. B: 4 Personen", "undeclared"),
-        ("C has 2 more than B", "undeclared"),
-        ("Source: Office of A 2024", "met"),
-        ("x: fewer than 5 people as in B", "undeclared"),  # until --below 5 says so
-        ("B was joined to C in 2019", "met"),
-    ],
-)
-def test_a_note_that_tells_of_a_hidden_count_waits(tmp_path, note, verdict):
-    path = write(tmp_path, f"area,count\nA,33\nB,x\nC,x\nD,44\nTotal,83\n\n{note}\n")
-    answer, tables = conclude(path, 1, flat=["area"])
-    assert answer == verdict
-    assert f"note, not read: {note}" in "\n".join(tables.layouts[0].lines())
 
 
 # What an outsider met: unknown totals
@@ -297,7 +284,7 @@ def test_groups_that_sums_show(tmp_path):
     assert found == [(223, 223)]
     assert tables.layouts[0].groups["area"]["S-east"] == "S"
     with pytest.raises(InputError, match="`understand`"):
-        Publication().read([tmp_path / "t.csv"])
+        Publication(texts_tell_nothing=True).read([tmp_path / "t.csv"])
 
 
 def test_ranges_that_hold_ranges(tmp_path):
@@ -311,7 +298,7 @@ def test_ranges_that_hold_ranges(tmp_path):
 
 def test_a_layout_that_sums_contradict_is_refused_with_its_rows(tmp_path):
     path = write(tmp_path, "sex,count\nF,30\nM,9\nTotal,14\n")
-    tables = Publication().understand([path])
+    tables = Publication(texts_tell_nothing=True).understand([path])
     with pytest.raises(InputError, match=r"t\.csv: line 2(.|\n)*--total or --part"):
         audit_tables(tables.cells, tables.structure)
 
@@ -347,8 +334,8 @@ def test_nothing_beside_the_rows_is_left_out_in_silence(tmp_path, way):
         except InputError:
             continue  # the spoiled rows contradict the others
         told = " ".join(one.reason for one in asked)
-        said = {"block": "rows of numbers", "header": "under two names", "number": "may tell",
-                "measure": "may be a measure"}[way]  # fmt: skip
+        said = {"block": "rows of numbers", "header": "under two names", "number": "Words may tell",
+                "measure": "Words may tell"}[way]  # fmt: skip
         assert said in told, f"seed {seed}: {told}\n{layout.text}"
 
 
@@ -371,7 +358,8 @@ def test_tables_protected_well_are_met_with_two_declarations_at_most(tmp_path, s
     """The declarations are those that the questions ask for, answered by the truth."""
     layout = draw_layout(seed, ordinary=True, hidden=0.5)
     assert narrowest(layout) >= WIDTH
-    path, given, declarations = write(tmp_path, layout.text), {}, 0
+    path, declarations = write(tmp_path, layout.text), 0
+    given = {"texts_tell_nothing": False}
     while True:
         try:
             verdict, tables = conclude(path, WIDTH, **given)
@@ -382,6 +370,10 @@ def test_tables_protected_well_are_met_with_two_declarations_at_most(tmp_path, s
             if verdict == "met":
                 break
             assert verdict == "undeclared"
+            if "--texts-tell-nothing" in tables.unaccounted[0].declaration:
+                given["texts_tell_nothing"] = True
+                declarations += 1
+                continue
             options = dict(re.findall(r"`--(\w+) (.+?)`", tables.unaccounted[0].declaration))
             grouped = next((one.name for one in layout.dimensions if one.groups), "")
             truths = layout.truths | {one.name: "flat" for one in layout.dimensions}

@@ -19,7 +19,9 @@ def test_a_share_of_a_total_that_is_not_printed_limits_counts(tmp_path, total):
     found, _ = limits(path, flat=["area"])
     assert found[:2] == [(4, 4), (12, 12)]
     with pytest.raises(InputError, match="tells hidden counts"):
-        Publication(flat=["area"], irrelevant=["percent"]).understand([path])
+        Publication(texts_tell_nothing=True, flat=["area"], irrelevant=["percent"]).understand(
+            [path]
+        )
 
 
 def rounded(part, whole, places):
@@ -49,7 +51,7 @@ def test_limits_by_hidden_wholes_are_those_of_all_data_sets(tmp_path, seeds):
         )
         is_same = (every == counts) | hidden
         alike = every[(is_near & is_same).all(axis=1) & (totals > 0) & (totals < 26)]
-        tables = Publication(**given).understand([write(tmp_path, text)])
+        tables = Publication(texts_tell_nothing=True, **given).understand([write(tmp_path, text)])
         audit = audit_tables(tables.cells, tables.structure)
         got = {one.cell.labels["a"]: (one.low, one.high) for one in audit.cells if one.cell.labels}
         for at, label in enumerate("pqr"):
@@ -69,7 +71,7 @@ def test_of_what_they_are_percentages_is_asked_where_it_is_open(tmp_path):
 def test_a_declared_margin_that_no_counts_agree_with_is_refused(tmp_path):
     path = write(tmp_path, "sex,count,percent\nF,30,35.7\nM,9,64.3\nTotal,39,100\n")
     with pytest.raises(InputError, match="no counts agree with percentages"):
-        Publication(percent=["percent=sex"]).understand([path])
+        Publication(texts_tell_nothing=True, percent=["percent=sex"]).understand([path])
 
 
 def test_shares_of_people_with_none_of_the_labels_are_asked_for(tmp_path):
@@ -79,7 +81,9 @@ def test_shares_of_people_with_none_of_the_labels_are_asked_for(tmp_path):
     assert verdict == "undeclared"
     assert "`--others area`" in tables.unaccounted[0].declaration
     with pytest.raises(InputError, match="tells hidden counts"):
-        Publication(flat=["area"], irrelevant=["percent"]).understand([path])
+        Publication(texts_tell_nothing=True, flat=["area"], irrelevant=["percent"]).understand(
+            [path]
+        )
     assert limits(path, flat=["area"], others=["area"])[0] == [(5, 5), (10, 10)]
 
 
@@ -91,7 +95,7 @@ def test_shares_in_a_wide_table_limit_counts(tmp_path):
     assert not tables.unaccounted
     shown = "area,F,M,F %\nN,x,x,36\nS,7,7,50\nTotal,x,x,43\n"
     with pytest.raises(InputError, match="tells hidden counts"):
-        Publication(across=["u.csv=sex"], irrelevant=["F %"]).understand(
+        Publication(texts_tell_nothing=True, across=["u.csv=sex"], irrelevant=["F %"]).understand(
             [write(tmp_path, shown, "u.csv")]
         )
 
@@ -127,7 +131,7 @@ def test_a_column_that_tells_counts_is_never_left_out(tmp_path, values, option):
     lines = [f"{label},{'x' if n is None else n},{value}" for label, n, value in rows]
     path = write(tmp_path, "\n".join(["area,count,more", *lines]) + "\n")
     with pytest.raises(InputError, match=f"declared by `--{option}`, and tells hidden counts"):
-        Publication(flat=["area"], **{option: ["more"]}).understand([path])
+        Publication(texts_tell_nothing=True, flat=["area"], **{option: ["more"]}).understand([path])
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -8,7 +8,7 @@ from narcissus.errors import InputError
 
 def read(tmp_path, text, name="a.csv", **given):
     (tmp_path / name).write_text(text)
-    return Publication(**given).read([tmp_path / name])
+    return Publication(texts_tell_nothing=True, **given).read([tmp_path / name])
 
 
 LONG = 'district,sex,count\nNorth,Male,12\nNorth,Female,x\nNorth,*,15\nTotal,Total,"1,015"\n'
@@ -110,4 +110,6 @@ def test_two_tables_of_one_name(tmp_path):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "t.csv").write_text(LONG)
     with pytest.raises(InputError, match=r"two tables are named t\.csv"):
-        Publication().read([tmp_path / "a" / "t.csv", tmp_path / "b" / "t.csv"])
+        Publication(texts_tell_nothing=True).read(
+            [tmp_path / "a" / "t.csv", tmp_path / "b" / "t.csv"]
+        )

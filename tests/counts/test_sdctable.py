@@ -127,7 +127,7 @@ def test_limits_as_sdctable_and_programs_of_whole_numbers_find_them(name, tmp_pa
     (tmp_path / "table.csv").write_text(table)
     (tmp_path / "parts.csv").write_text(parts)
     tree = [f"{dimensions[-1]}={tmp_path / 'parts.csv'}"] if "eco" in name else []
-    declared = Publication(hierarchy=tree)
+    declared = Publication(texts_tell_nothing=True, hierarchy=tree)
     cells = declared.read([tmp_path / "table.csv"])
     limits = [one for one in limits_of(cells, declared.structure) if one.is_hidden]
     programs = plain(rows, hidden)

@@ -118,6 +118,7 @@ def test_limits_of_both_together_as_by_an_integer_program(seeds, tmp_path):
         written(tmp_path, rows)
         rounded = f"random:{base}" if "random" in rule else str(base) if "nearest" in rule else None
         declared = Publication(
+            texts_tell_nothing=True,
             below=below if rule.startswith("marks") else None,
             mark=["c=any"] if rule == "holes" else [],
             rounded=rounded,

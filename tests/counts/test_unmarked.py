@@ -29,7 +29,7 @@ def audited(folder, shown, below, base):
         out = csv.writer(file)
         out.writerow(["area", "state", "count"])
         out.writerows([*about, "x" if n < 0 else n] for about, n in zip(labels, shown, strict=True))
-    declared = Publication(below=below, rounded=str(base), no_zeros=True)
+    declared = Publication(texts_tell_nothing=True, below=below, rounded=str(base), no_zeros=True)
     return audit_tables(declared.read([folder / "t.csv"]), declared.structure).cells
 
 

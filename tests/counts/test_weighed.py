@@ -130,7 +130,9 @@ def test_numbers_that_a_key_leaves_out_are_no_data_sets(tmp_path, printed, mean)
     rows = [f"{label},{one}" for label, one in zip("*pq", printed, strict=True)]
     text = f"a,count{mean}\n" + "\n".join(row + ",0" * bool(mean) for row in rows)
     (tmp_path / "t.csv").write_text(text + "\n")
-    declared = Publication(cell_key=tmp_path / "key.csv", variable="age=0:0" if mean else None)
+    declared = Publication(
+        texts_tell_nothing=True, cell_key=tmp_path / "key.csv", variable="age=0:0" if mean else None
+    )
     possible = [
         (p + q, p, q) for p, q in itertools.product(range(9), repeat=2)
         if all(KEY.chance(j, n) for j, n in zip(printed, (p + q, p, q), strict=True))
@@ -175,7 +177,7 @@ def test_cells_of_the_same_people_have_one_key_by_whatever_names(tmp_path):
 
     def read(*names):
         within = ["part.csv:a=p"] if "part" in names else []
-        declared = Publication(cell_key=tmp_path / "key.csv", within=within,
+        declared = Publication(texts_tell_nothing=True, cell_key=tmp_path / "key.csv", within=within,
                                hierarchy=[f"a={tmp_path / 'tree.csv'}"])  # fmt: skip
         cells = declared.read([tmp_path / f"{name}.csv" for name in names])
         return PosteriorReader(cells, declared.structure, WantedSecret("s", ("a",)), 10,
@@ -327,7 +329,7 @@ def test_who_rounds_by_chance_tells_more_than_limits():
 
 def seven(tmp_path, text=SEVEN):
     (tmp_path / "seven.csv").write_text(text)
-    declared = Publication(below=3, variable="age=0:125")
+    declared = Publication(texts_tell_nothing=True, below=3, variable="age=0:125")
     people = pd.DataFrame([(*one[-3:], one[:-3]) for one in FOUND.split()],
                           columns=["sex", "race", "marital", "age"])  # fmt: skip
     cells = declared.read([tmp_path / "seven.csv"])
@@ -354,7 +356,7 @@ def test_all_seven_are_named_by_statistics_and_not_without(tmp_path, secret, kno
 
 def remade(tmp_path, text, people, some, **how):
     (tmp_path / "t.csv").write_text(text)
-    declared = Publication(**how)
+    declared = Publication(texts_tell_nothing=True, **how)
     cells = declared.read([tmp_path / "t.csv"])
     publish = AsPublished(cells, declared.structure, declared.rules)
     publish.check(people)

@@ -77,7 +77,7 @@ def test_nothing_is_proved_of_sums_while_a_label_may_be_the_total(tmp_path):
 
 
 def test_its_rows_are_those_of_the_game(folder, record):
-    declared = Publication(below=4)
+    declared = Publication(texts_tell_nothing=True, below=4)
     cells = declared.read([folder / "area.csv", folder / "sex.csv"])
     people = pd.read_csv(folder / "people.csv")
     game = TablesGame(people, AsPublished(cells, declared.structure, declared.rules),

@@ -64,6 +64,7 @@ class TablesOptions:
     flat: tuple[str, ...] = ()
     same: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
+    texts_tell_nothing: bool = False
     contributions: Existing = None
     contributor: str | None = None
     p_percent: Annotated[float | None, Opt(PERCENT)] = None

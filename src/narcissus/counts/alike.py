@@ -1,8 +1,8 @@
 """Dimensions and labels of several tables that are one, and are spelled otherwise.
 
 Case, blanks, punctuation and plural of a header make no other dimension, and case, composed letters
-and leading zeros no other label. Two headers over the same labels may be one dimension: that is
-asked.
+and leading zeros no other label. Whatever else two tables name otherwise is asked: two dimensions
+whose numbers fit, and labels that one table has and another one has not, where each has some.
 """
 
 from __future__ import annotations
@@ -12,10 +12,14 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from itertools import combinations
+from math import inf
 
 from narcissus._validation import did_you_mean
 from narcissus._visible import visible
 from narcissus.counts.columns import ColumnUse, option_of
+from narcissus.counts.marks import Meaning
+from narcissus.counts.ranges import read_range
 from narcissus.counts.reading import Cell, TableRead
 from narcissus.counts.system import Structure
 from narcissus.errors import InputError
@@ -24,6 +28,35 @@ from narcissus.rows import Unaccounted
 Pair = frozenset[str]
 MOST_COMPARED = 200
 """Labels of a hierarchy, and of tables, that are compared letter by letter."""
+MOST_SUMMED = 12
+"""Labels of a dimension of which any sums are compared with another one's numbers."""
+MOST_TRIES = 20_000
+_SEX = re.compile(
+    r"[fmwhd]|females?|males?|m[ae]n|wom[ae]n|boys?|girls?|m\u00e4nn(?:er|lich)|frauen|weiblich|divers"
+    r"|hommes?|femmes?|hombres?|mujeres?|uomini|donne|maschi|femmine",
+    re.I,
+)
+_SHORT = re.compile(r"\w{1,2}|\d+")
+_CONCEPTS = [
+    re.compile(rf"(?:{words})(?:[ _-]?(?:groups?|class(?:es)?|codes?|names?|gruppen?))?", re.I)
+    for words in (
+        "sex|gender|geschlecht|sexe|sexo|sesso",
+        r"ages?|alter|\u00e2ge|edad|et\u00e0",
+        r"areas?|regions?|districts?|count(?:y|ies)|municipalit(?:y|ies)|wards?|states?|provinces?|geo"
+        r"|countr(?:y|ies)|cit(?:y|ies)|gemeinden?|kreise?|land|l\u00e4nder|communes?|d\u00e9partements?",
+        "years?|jahre?|ann\u00e9es?|periods?|quarters?|months?|time|time_period",
+        "nationalit(?:y|ies)|citizenship|country of birth",
+        "occupations?|industr(?:y|ies)|sectors?|branch(?:es)?|professions?",
+        "education|qualifications?|degrees?",
+        "marital(?: status)?|familienstand",
+        "diagnos(?:is|es)|disease|illness|ill|cause of death|icd",
+        "income|earnings|wages?",
+        "religion|ethnicity|race",
+        "size|household size",
+    )
+]
+"""Headers of classifications that are different ones."""
+_YES_NO = re.compile(r"y|n|yes|no|ja|nein|nee|nej|oui|non|s\u00ed|si|true|false", re.I)
 
 
 @dataclass(frozen=True)
@@ -34,10 +67,12 @@ class SameNames:
     -------
     same: pairs of dimensions, or of labels of one, that are one; it has the first name.
     apart: pairs that are not.
+    alone: dimensions that are no others, and whose labels are each of their own.
     """
 
     same: tuple[tuple[str, str], ...] = ()
     apart: tuple[tuple[str, str], ...] = ()
+    alone: tuple[str, ...] = ()
 
     @property
     def settled(self) -> set[Pair]:
@@ -72,18 +107,12 @@ def fold_label(label: str) -> str:
     return re.sub(r"(?<![\d.,])0+(?=\d)", "", plain)
 
 
-def _bare(label: str) -> str:
-    """Return a label without what stands in parentheses, and without punctuation."""
-    plain = re.sub(r"\([^()]*\)|\[[^\[\]]*\]", " ", fold_label(label))
-    return re.sub(r"[\s.,;:'\"/_*]+", "", plain)
-
-
 def rename_alike(
     tables: Sequence[TableRead], structure: Structure, flat: Sequence[str], given: SameNames
-) -> tuple[list[TableRead], Structure, tuple[str, ...], list[Unaccounted]]:
-    """Give dimensions and labels of all tables one spelling, and ask where it is open.
+) -> tuple[list[TableRead], Structure, tuple[str, ...]]:
+    """Give dimensions and labels of all tables one spelling, where they differ in form alone.
 
-    Returns the tables, the structure and the flat dimensions with these names, and questions.
+    Returns the tables, the structure and the flat dimensions with these names.
     """
     names = _find_names(tables)
     _require_names(names, given)
@@ -95,8 +124,7 @@ def rename_alike(
     tables = [replace(table, cells=_with_labels(table.cells, labels)) for table in tables]
     names = _find_names(tables)
     _require_tree(names, structure)
-    questions = [*_ask_for_names(names, given), *_ask_for_labels(names, given)]
-    return tables, structure, flat, questions
+    return tables, structure, flat
 
 
 def _find_names(tables: Iterable[TableRead]) -> _Names:
@@ -114,7 +142,8 @@ def _find_names(tables: Iterable[TableRead]) -> _Names:
 def _require_names(names: _Names, given: SameNames) -> None:
     """Refuse a declared pair of which no table has a name, and one that one table has apart."""
     known = {*names.labels, *(label for some in names.labels.values() for label in some)}
-    for option, pairs in (("same", given.same), ("apart", given.apart)):
+    alone = tuple((name, name) for name in given.alone)
+    for option, pairs in (("same", given.same), ("apart", (*given.apart, *alone))):
         for name in (name for pair in pairs for name in pair):
             if name not in known:
                 raise InputError(
@@ -244,41 +273,147 @@ def _require_tree(names: _Names, structure: Structure) -> None:
                 )
 
 
-def _ask_for_names(names: _Names, given: SameNames) -> Iterator[Unaccounted]:
-    """Yield a question for two dimensions, never in one table, whose labels are nearly the same."""
-    each = [
-        (name, {fold_label(label) for label in labels}) for name, labels in names.labels.items()
+def ask_for_names(
+    cells: Sequence[Cell], structure: Structure, given: SameNames
+) -> Iterator[Unaccounted]:
+    """Yield a question for dimensions, and for labels, that may be one under two names.
+
+    cells: of all tables, without totals.
+    structure: which labels are parts of others, and ranges.
+    """
+    each: dict[str, dict[str, set[str]]] = {}
+    for cell in cells:
+        for name, label in cell.labels.items():
+            each.setdefault(name, {}).setdefault(cell.file, set()).add(label)
+    for name, files in each.items():
+        if name not in given.alone:
+            yield from _ask_for_labels(name, files, structure, given)
+    margins = _find_margins(cells)
+    for one, other in combinations(each, 2):
+        is_settled = frozenset((one, other)) in given.settled or {one, other} & {*given.alone}
+        if is_settled or each[one].keys() & each[other].keys():
+            continue
+        labels, more = (set[str]().union(*each[name].values()) for name in (one, other))
+        is_shared = 2 * len(labels & more) >= min(len(labels), len(more)) > 1
+        may_be_one = _are_one_kind(labels, more) and _may_be_one(one, other)
+        if is_shared or (may_be_one and _may_agree(margins.get(one, {}), margins.get(other, {}))):
+            yield Unaccounted(
+                subject=f"dimensions `{visible(one)}` and `{visible(other)}`",
+                reason="They never stand in one table, and may be one dimension under two names.",
+                declaration=visible(_both(one, other)),
+            )
+
+
+def _ask_for_labels(
+    name: str, files: Mapping[str, set[str]], structure: Structure, given: SameNames
+) -> Iterator[Unaccounted]:
+    """Yield a question where each of two tables has labels that the other one does not explain."""
+    variable = structure.variable
+    if variable is not None and variable.is_named(name):
+        return
+    parents = structure.parents.get(name, {})
+    for (file, labels), (other, more) in combinations(files.items(), 2):
+        if any(
+            name == part.dimension for f in (file, other) for part in structure.within.get(f, ())
+        ):
+            continue
+        left = [_unexplained(labels, more, parents), _unexplained(more, labels, parents)]
+        pairs = [
+            (one, two)
+            for one in left[0]
+            for two in left[1]
+            if frozenset((one, two)) not in given.settled
+        ]
+        if pairs:
+            example = option_of("same", "=".join(pairs[0]))
+            yield Unaccounted(
+                subject=f"labels of `{visible(name)}` in {visible(file)} and {visible(other)}",
+                reason=f"{_few(left[0])} stand in one table alone, and {_few(left[1])} in the "
+                "other: they may be one group under two names.",
+                declaration=visible(f"{example}, or {option_of('apart', name)} if each is another"),
+            )
+            return
+
+
+def _few(labels: Sequence[str]) -> str:
+    return ", ".join(f"`{visible(label)}`" for label in labels[:3]) + ", ..." * (len(labels) > 3)
+
+
+def _unexplained(labels: set[str], more: set[str], parents: Mapping[str, str]) -> list[str]:
+    """Return labels that another table neither has, nor has a part or a whole of; ranges aside."""
+
+    def wholes(label: str) -> set[str]:
+        found: set[str] = set()
+        while label in parents and label not in found:
+            found.add(label)
+            label = parents[label]
+        return {label, *found}
+
+    held = set[str]().union(*map(wholes, more))
+    return sorted(
+        label
+        for label in labels - more
+        if not wholes(label) & more and label not in held and read_range(label) is None
+    )
+
+
+def _may_be_one(one: str, other: str) -> bool:
+    """Return whether two headers are not known to name different things."""
+    named = [
+        {at for at, words in enumerate(_CONCEPTS) if words.fullmatch(name)} for name in (one, other)
     ]
-    for at, (one, labels) in enumerate(each):
-        for other, more in each[at + 1 :]:
-            shared = labels & more
-            is_single = len(labels) == len(more) == 1
-            if names.are_in_one_file(one, other) or frozenset((one, other)) in given.settled:
-                continue
-            if shared and not is_single and 2 * len(shared) >= min(len(labels), len(more)):
-                words = ", ".join(map(visible, sorted(shared)[:3]))
-                yield Unaccounted(
-                    subject=f"dimensions `{visible(one)}` and `{visible(other)}`",
-                    reason=f"Both have labels such as {words}, in different tables: they may be "
-                    "one dimension under two names.",
-                    declaration=visible(_both(one, other)),
-                )
+    return not all(named) or bool(named[0] & named[1])
 
 
-def _ask_for_labels(names: _Names, given: SameNames) -> Iterator[Unaccounted]:
-    """Yield a question for two labels, never in one table, that differ by an addition."""
-    for name, labels in names.labels.items():
-        first: dict[str, str] = {}
-        for label in labels:
-            known = first.setdefault(_bare(label), label)
-            is_apart = not labels[known] & labels[label] and _bare(label) != ""
-            if known != label and is_apart and frozenset((known, label)) not in given.settled:
-                yield Unaccounted(
-                    subject=f"labels `{visible(known)}` and `{visible(label)}` of "
-                    f"`{visible(name)}`",
-                    reason="They stand in different tables, and may be one.",
-                    declaration=visible(_both(known, label)),
-                )
+def _are_one_kind(labels: set[str], more: set[str]) -> bool:
+    """Return whether labels of two dimensions may name the same; short codes may name anything."""
+    kinds = [_kind_of(labels), _kind_of(more)]
+    return "code" in kinds or kinds[0] == kinds[1]
+
+
+def _kind_of(labels: set[str]) -> str:
+    for kind, is_of in (("sex", _SEX), ("answer", _YES_NO), ("code", _SHORT)):
+        if all(is_of.fullmatch(label) for label in labels):
+            return kind
+    spans = [found and found[1] for found in map(read_range, labels)]
+    return "range" if all(span and span[0] < span[1] for span in spans) else "name"
+
+
+def _find_margins(cells: Sequence[Cell]) -> dict[str, dict[str, Meaning]]:
+    """Return what is printed of the labels of each dimension, of all people."""
+    found: dict[str, dict[str, Meaning]] = {}
+    for cell in cells:
+        if len(cell.labels) == 1:
+            ((name, label),) = cell.labels.items()
+            found.setdefault(name, {}).setdefault(label, cell.count)
+    return found
+
+
+def _may_agree(margins: Mapping[str, Meaning], more: Mapping[str, Meaning]) -> bool:
+    """Return whether the numbers of one dimension may be sums of those of the other one."""
+    coarse, fine = sorted((list(margins.values()), list(more.values())), key=len)
+    if not coarse or len(fine) > MOST_SUMMED:
+        return True
+    tries = 0
+
+    def fits(at: int, lows: list[int], highs: list[float]) -> bool:
+        nonlocal tries
+        tries += 1
+        if tries > MOST_TRIES:
+            return True
+        if at == len(fine):
+            return all(high >= count.low for high, count in zip(highs, coarse, strict=True))
+        low, high = fine[at].low, inf if fine[at].high is None else fine[at].high
+        for k, count in enumerate(coarse):
+            if count.high is None or lows[k] + low <= count.high:
+                before = lows[k], highs[k]
+                lows[k], highs[k] = lows[k] + low, highs[k] + high
+                if fits(at + 1, lows, highs):
+                    return True
+                lows[k], highs[k] = before
+        return False
+
+    return fits(0, [0] * len(coarse), [0.0] * len(coarse))
 
 
 def _both(one: str, other: str) -> str:

@@ -50,6 +50,7 @@ class Publication:
     flat: Sequence[str] = ()
     same: Sequence[str] = ()
     apart: Sequence[str] = ()
+    texts_tell_nothing: bool = False
 
     @cached_property
     def rules(self) -> Rules:
@@ -148,11 +149,14 @@ class Publication:
             self.flat,
             declared.margins,
             SameNames(
-                *(
-                    tuple(_pair(text, f"--{option}", "NAME=NAME") for text in texts)
-                    for option, texts in (("same", self.same), ("apart", self.apart))
-                )
+                same=tuple(_pair(text, "--same", "NAME=NAME") for text in self.same),
+                apart=tuple(
+                    _pair(text, "--apart", "NAME=NAME") for text in self.apart if "=" in text
+                ),
+                alone=tuple(text.strip() for text in self.apart if "=" not in text),
             ),
+            self.count,
+            texts_tell_nothing=self.texts_tell_nothing,
         )
 
     def _require_marks(self, cells: Iterable[Cell]) -> None:
@@ -169,18 +173,26 @@ class Publication:
 
 
 def read_published(
-    path: Path | str, rules: Rules, *, variable: Variable | None = None, across: str | None = None,
+    path: Path | str,
+    rules: Rules,
+    *,
+    variable: Variable | None = None,
+    across: str | None = None,
     magnitude: str | None = None,
-) -> list[Cell]:  # fmt: skip
+    texts_tell_nothing: bool = False,
+) -> list[Cell]:
     """Read the cells of a published table from a CSV or Excel file.
 
     ``magnitude`` names the column of totals that takes the place of counts in a long table;
     ``across`` names the dimension whose labels are the columns of a wide table. Raises `InputError`
-    with file, line and column, and for a column or a label that waits for a declaration
+    with file, line and column, and for a column, a label or a text that waits for a declaration
     (`Publication`).
     """
     table = read_table(path, rules, variable=variable, across=across, magnitude=magnitude)
-    return understand([table], Structure(variable=variable), rules).require_understood().cells
+    tables = understand(
+        [table], Structure(variable=variable), rules, texts_tell_nothing=texts_tell_nothing
+    )
+    return tables.require_understood().cells
 
 
 def _pair(text: str, option: str, form: str) -> tuple[str, str]:

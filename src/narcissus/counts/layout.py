@@ -13,7 +13,7 @@ from typing import Any
 
 from narcissus._validation import did_you_mean
 from narcissus._visible import visible
-from narcissus.counts.alike import SameNames, fold_name, rename_alike
+from narcissus.counts.alike import SameNames, ask_for_names, fold_name, rename_alike
 from narcissus.counts.codes import find_count_signs
 from narcissus.counts.columns import (
     ColumnUse,
@@ -31,11 +31,12 @@ from narcissus.counts.relations import are_means, find_pair, find_relation
 from narcissus.counts.system import Structure
 from narcissus.counts.totals import FoundLabels, find_labels
 from narcissus.counts.unmarked import unmarked
-from narcissus.counts.wording import ask_for_wording
+from narcissus.counts.texts import ask_for_texts, list_texts
 from narcissus.errors import InputError
 from narcissus.rows import Unaccounted
 
 _SHOWN = 6
+_MOST_TEXTS = 30
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,8 @@ class PublishedLayout:
     groups: by dimension, the group of each label.
     ranges: by dimension, labels that are ranges of whole numbers and overlap.
     marks: marks of hidden cells.
-    notes: titles above the table and notes below it, which are not read.
+    notes: titles above the table and notes below it.
+    texts: labels, headers, lines and other texts that are not understood.
     """
 
     file: str
@@ -64,6 +66,7 @@ class PublishedLayout:
     ranges: Mapping[str, tuple[str, ...]]
     marks: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as ``narcissus tables --json`` prints it."""
@@ -77,6 +80,7 @@ class PublishedLayout:
             "ranges": {name: list(labels) for name, labels in self.ranges.items()},
             "marks": list(self.marks),
             "notes": list(self.notes),
+            "texts": list(self.texts),
         }
 
     def lines(self) -> list[str]:
@@ -108,7 +112,12 @@ class PublishedLayout:
             shown.append(f"  ranges of `{visible(name)}` that overlap, read by {', '.join(pieces)}")
         if self.marks:
             shown.append(f"  hidden: {_listed([mark or '(empty)' for mark in self.marks])}")
-        shown += [f"  note, not read: {visible(note)}" for note in _cut(self.notes)]
+        lines = [f"line `{visible(note)}`" for note in self.notes]
+        shown += [f"  note: {visible(n)}" for n, line in zip(self.notes, lines, strict=True)
+                  if line not in self.texts][:_SHOWN]  # fmt: skip
+        shown += [f"  not understood: {text}" for text in self.texts[:_MOST_TEXTS]]
+        if len(self.texts) > _MOST_TEXTS:
+            shown.append(f"  and {len(self.texts) - _MOST_TEXTS:,} texts more")
         return shown
 
 
@@ -148,6 +157,9 @@ def understand(
     flat: Sequence[str] = (),
     margins: Mapping[str, tuple[str, ...]] | None = None,
     same: SameNames | None = None,
+    count: str | None = None,
+    *,
+    texts_tell_nothing: bool = False,
 ) -> PublishedTables:
     """Put tables together, and list what none of their numbers explains.
 
@@ -158,13 +170,15 @@ def understand(
     flat: dimensions of which no label is the sum of others.
     margins: of columns of percentages, the dimensions of whose labels together they are.
     same: names in several tables that are one, or are not.
+    count: the header of counts, where it is declared.
+    texts_tell_nothing: the user has read all texts that are not understood.
 
     Raises `InputError` for declarations that numbers refute, percentages that contradict the
     counts, and cells that appear twice.
     """
     questions = [q for table in tables for q in (*table.columns.unaccounted, *table.unaccounted)]
-    tables, structure, flat, open_names = rename_alike(tables, structure, flat, same or SameNames())
-    questions += [*open_names, *ask_for_wording(tables, rules)]
+    same = same or SameNames()
+    tables, structure, flat = rename_alike(tables, structure, flat, same)
     flat = _require_flat(tables, flat)
     seconds = [second for table in tables for second in table.columns.second_names]
     parents = _group_parents(seconds)
@@ -194,8 +208,15 @@ def understand(
     groups = {**labels.parents, **structure.parents}
     structure = replace(structure, parents=groups, ranges=labels.ranges)
     require_single(cells)
+    questions += ask_for_names(cells, structure, same)
+    texts = list_texts(tables, cells, structure, rules, () if count is None else (count,))
+    questions += [] if texts_tell_nothing else ask_for_texts(texts)
     layouts = tuple(
-        _layout(table, uses[table.file], cells, labels, groups, rules) for table in tables
+        replace(
+            _layout(table, uses[table.file], cells, labels, groups, rules),
+            texts=texts[table.file],
+        )
+        for table in tables
     )
     left = tuple(dict.fromkeys(questions))
     return PublishedTables(cells, structure, layouts, left, bool(labels.questions))

@@ -1,8 +1,4 @@
-"""Titles above a table and notes below it: whether they tell a count, or how counts were hidden.
-
-They are listed, and not read. A line that names a hidden label and a number is asked for, and so is
-a line that says another rule than the one that is declared.
-"""
+"""Titles above a table and notes below it: which are neutral, and which say another rule."""
 
 from __future__ import annotations
 
@@ -12,7 +8,7 @@ from typing import Protocol
 
 from narcissus._visible import visible
 from narcissus.counts.codes import find_count_signs
-from narcissus.counts.marks import Meaning, Rules
+from narcissus.counts.marks import SUPPRESSED, Meaning, Rules
 from narcissus.rows import Unaccounted
 
 
@@ -36,29 +32,29 @@ _FEWER = (
     r"|\bmoins de|\bmenos de"
 )
 _AT_MOST = r"<=|\u2264|\bup to|\bat most|\bno more than|\bbis zu|\bh\u00f6chstens"
+_NUMBER_WORDS = """
+one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred dozen
+single both pair twins triplets
+ein eins eine zwei drei vier f\u00fcnf sechs sieben acht neun zehn elf zw\u00f6lf dreizehn vierzehn
+f\u00fcnfzehn sechzehn siebzehn achtzehn neunzehn zwanzig drei\u00dfig vierzig f\u00fcnfzig sechzig siebzig
+achtzig neunzig hundert dutzend einzige einziger einziges
+une deux trois quatre cinq sept huit neuf dix onze douze treize quatorze quinze seize vingt trente
+quarante cinquante soixante cent douzaine
+uno una dos tres cuatro cinco seis siete ocho nueve diez doce trece catorce diecis\u00e9is veinte treinta
+due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici
+venti trenta cento
+twee drie vier vijf zes zeven acht negen tien twaalf dertien veertien vijftien zestien twintig
+dois duas quatro sete oito dez doze treze quinze vinte
+tv\u00e5 fyra fem sju \u00e5tta nio tio elva tolv tjugo otte seks syv \u00e5tte kaksi kolme
+dwa trzy cztery pi\u0119\u0107 sze\u015b\u0107 siedem osiem dziewi\u0119\u0107 dziesi\u0119\u0107
+"""
 _WORD = re.compile(
-    r"(?<!\bno )(?<!more than )(?<!each )(?<!any )\bone\b(?! (?:or more|another|and the same))"
-    r"|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|single|both|pair"
-    r"|zwei|drei|vier|f\u00fcnf|sechs|sieben|acht|neun|zehn|elf|zw\u00f6lf|einzige\w*|ein fall"
-    r"|deux|trois|quatre|cinq|sept|huit|neuf|dix|un cas|dos|tres|cuatro|cinco|seis|siete|ocho"
-    r"|nueve|diez|un caso|due|tre|quattro|cinque|sei|sette|otto|nove|dieci|twee|drie|vijf|zes|zeven"
-    r"|negen|tien|tv\u00e5|fyra|fem|sju|\u00e5tta|nio|tio|dwa|trzy|cztery|pi\u0119\u0107)\b|(?-i:\b[IVX]{2,}\b)",
+    rf"\b(?:{'|'.join(_NUMBER_WORDS.split())}|\w+und(?:zwanzig|(?:drei|vier|f\u00fcnf|sech|sieb|acht|neun)"
+    r"(?:zig|\u00dfig))|\w+(?:teen|ty-\w+))\b|(?-i:\b[IVX]{2,}\b)",
     re.I,
 )
 """Numbers in words of several languages, and in Roman numerals."""
-_NO_PEOPLE = re.compile(
-    r"\b(?:\d+|one|two|three|four|five)\s+(?:tables?|(?:work)?sheets?|columns?|rows?|decimals?"
-    r"|digits?|pages?|notes?|parts?|places?|categories|groups?|regions?|times?)\b"
-    r"|\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b|\b\d{4}[/-]\d{2,4}\b|https?:\S+|www\.\S+"
-    r"|\b\d{1,2}\.? ?(?:jan|feb|m[a\u00e4]r|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])\w*"
-    r"|\b(?:aged?|ages|alter|article|art\.|section|law|act|no\.|nr\.|phone|tel\.?|level|nuts|iso"
-    r"|isco|icd|chapter|form|wave|round|quarter|week|month|step|method)[\s-]*\d[\d.\s/-]*"
-    r"|\b\d+\s*(?:%|percent|per cent|prozent|years?|jahren?|ans|months?|days?|hours?|km|euros?"
-    r"|eur|usd|\u20ac)|\bper [\d,. ]+|\b(?:base|basis|multiples? of|nearest|auf|to)\s+\d+"
-    r"|[\w.]*[^\W\d]\d[\w.]*|\d+(?:st|nd|rd|th)\b|\b\d{1,2}(?:-|\u2013| to | bis )\d{1,2}\b",
-    re.I,
-)
-"""Numbers that are no counts of people: dates, ages, sections, units, codes, rounding bases."""
 _NUMBER = r"(?:\d{1,9}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty)\b"
 _WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"]
 _NUMBERS = {word: at for at, word in enumerate(_WORDS, 1)} | {"twelve": 12, "twenty": 20}
@@ -99,15 +95,61 @@ _ROUNDED = re.compile(
     re.I,
 )
 _QUANTITY = re.compile(
-    r"\b(?:no|none|nobody|neither|all|every\w*|only|solely|exclusively|mostly|half|halves|thirds?"
-    r"|quarters?|dozens?|couple|several|a few|few|equal\w*|(?:the )?same|as many|more|fewer|less"
-    r"|most|majority|minority|double|twice|triple|kein\w*|alle\w*|nur|ausschlie\u00dflich|h\u00e4lfte\w*"
-    r"|drittel\w*|viertel\w*|gleich\w*|mehr|weniger|mehrheit|dutzend|doppelt\w*|tou(?:s|te|tes|t)"
-    r"|aucune?s?|moiti\u00e9|tiers|quart|douzaine|plus de|moins de|seule?s?|uniquement|ningun\w*"
-    r"|mitad|tercio|todos|todas|geen|helft|nessun\w*|met\u00e0)\b|[<>\u2264\u2265=]",
+    r"\b(?:nobody|neither|every\w*|only|solely|exclusively|mostly|half|halves|\w*thirds?|\w*quarters?"
+    r"|fifths?|sixths?|sevenths?|eighths?|ninths?|tenths?|couple|several|few|equal\w*|same|as many"
+    r"|fewer|less|most|majority|minority|double|twice|triple|twofold|kein\w*|nur|ausschlie\u00dflich"
+    r"|h\u00e4lfte\w*|\w*drittel\w*|viertel\w*|f\u00fcnftel\w*|zehntel\w*|gleich\w*|weniger|mehrheit"
+    r"|doppelt\w*|aucune?s?|moiti\u00e9|tiers|quart|seule?s?|uniquement|ningun\w*|mitad|tercio|solo"
+    r"|geen|helft|alleen|nessun\w*|met\u00e0)\b|[<>\u2264\u2265=\u00bc\u00bd\u00be%\u2030]",
     re.I,
 )
 """Words and signs of quantities that are no numbers."""
+_PHRASES = re.compile(
+    r"\b(?:not|nicht) (?:shown|published|displayed|available|applicable|included|released|gezeigt"
+    r"|ausgewiesen|ver\u00f6ffentlicht)\b|\b(?:19|20)\d\d(?:\s?[-/\u2013]\s?(?:(?:19|20)?\d\d))?\b"
+    r"|\b\d{1,2}[./-]\d{1,2}[./-](?:19|20)\d\d\b|\b(?:19|20)\d\d-\d\d(?:-\d\d)?\b"
+    r"|\b(?:\d{1,2}\.? )?(?:jan|feb|m[a\u00e4]r|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])[a-z]*\b"
+    r"|\b(?:table|tabelle|tab\.?|tableau|figure|sheet|page|seite|version|chapter|section|note|quarter)"
+    r" ?[a-z]?\d{1,3}(?:[.-]\d{1,3})*[a-z]?\b|\b(?:small |low )?(?:cells|counts|values|numbers)\b",
+    re.I,
+)
+"""Dates, numbers of tables and pages, and set phrases, which tell no count."""
+_NEUTRAL = frozenset(
+    """
+a about according also an and any are as at based been between by calculated can cannot case cases
+cell checked code codes compiled computed confidential confidentiality control copyright count
+counted counts data database dataset date deduced definition definitions derived detail details
+disclosive disclosure displayed do does due each estimate estimated estimates explanation
+explanations figure figures file final footnote footnotes for from further given has have he hidden
+hide how if imputed in include included includes including information is it its law license licence
+last legal made mark marked marks masked methodology method methods methodological more new no
+note notes number numbers of office official on or other others own per persons people person place
+population prepared preliminary primary privacy produced project protect protected protecting
+protection provisional provided public publication published reason reasons record recorded
+registered released remark remarks replaced report reported resident residents respondents result
+results revised revision rights reserved rounded rounding rule rules secondary see shown since small
+so source sources statistical status suppressed suppression survey system table tables taken that
+the their them then there these this those to total totals under unit updated usual value values
+version was website were when where which who whose with withheld year years
+age ages area areas by country county district districts education educational employment ethnic
+ethnicity gender group groups industry marital municipality municipalities nationality occupation
+province region regions regional religion sector sex state states territory type ward wards
+anmerkung anzahl auf aus bei beim daten den der des die durch ergebnisse ergebnis f\u00fcr geheim
+geheimhaltung gr\u00fcnden hinweis im jahr mit nach oder personen pro quelle region regionen stand
+statistische statistisches und unterdr\u00fcckt vom von vorl\u00e4ufig werden werte wert wird zahlen zu zum
+zur alter geschlecht kreis kreise land l\u00e4nder gemeinde gemeinden tabelle endg\u00fcltig
+ann\u00e9e au aux confidentialit\u00e9 dans de donn\u00e9es du et la le les lecture par pour r\u00e9gion r\u00e9gions
+secret statistique sexe \u00e2ge tableau champ personnes selon sur
+""".split()  # noqa: SIM905
+)
+"""Words of titles and notes by which no quantity can be told."""
+_SOURCE = re.compile(r"\W*(?:sources?|quellen?|fuente|fonte|kilde|bron|k\u00e4lla)\b\s*:", re.I)
+_WITH_ZERO = re.compile(
+    r"\b(?:zeros?|nulls?|0)\s+(?:is |are |being )?included|\bincluding (?:zeros?|0\b)"
+    r"|\binclud\w+ zeros?|\beinschlie\u00dflich null|\bzeros? (?:is|are|were) (?:also )?(?:suppressed|hidden)",
+    re.I,
+)
+"""What says that a hidden count may be zero."""
 _HIDDEN_WORD = r"(?:suppress|hidden|hide|mask|withh|confiden|secret|unterdr|geheim|ersetz)"
 _NEVER = "|".join(("never", "not", "nicht", "nie", "isn't", "ungleich"))
 _NOT_ZERO = re.compile(
@@ -139,7 +181,7 @@ _SPAN = re.compile(
 )
 _UNIT = re.compile(
     r"\bin (?:thousands?|millions?|hundreds?|tausend|millionen|hundert|milliers|miles|thsd\.?"
-    r"|tsd\.?|mio\.?|mill\.?|1[ ,.]?000s?)\b|\(\s*'?0{3}s?\s*\)|'000s?\b"
+    r"|tsd\.?|mio\.?|mill\.?|1[ ,.]?000s?)\b|\(\s*'?0{3}s?\s*\)|(?<!\d)'000s?\b"
     r"|\bunits? ?[:=] ?(?:thousand|million)"
     r"|\((?:thousands?|millions?|tausend|tsd\.?|mio\.?|1[ ,.]?000)\)"
     r"|\bx ?1[ ,.]?000\b|\b(?:thousands?|millions?) (?:of )?(?:persons|people|inhabitants)",
@@ -159,7 +201,7 @@ def without_thresholds(text: str) -> str:
 def ask_for_notes(
     file: str, cells: Sequence[LabelledCell], notes: Sequence[Note], rules: Rules
 ) -> Iterator[Unaccounted]:
-    """Yield a question for each line that may tell a hidden count, or says another rule.
+    """Yield a question for each line that says another rule than the one that is declared.
 
     Parameters
     ----------
@@ -169,34 +211,83 @@ def ask_for_notes(
     rules: how its counts are declared to be printed.
     """
     hidden = [cell for cell in cells if cell.count.kind not in ("exact", "derived")]
-    labels = {label for cell in hidden for label in cell.labels.values()}
-    declared = {str(number) for number in (rules.below, rules.base) if (number or 1) > 1}
     marks = {cell.printed for cell in hidden if cell.count.kind == "suppressed"}
     for line, note in notes:
-        label = next(filter(lambda label: _tells(note, label), sorted(labels)), None)
-        if label is not None:
-            reason = f"It names `{visible(label)}`, whose count is hidden, and a number."
-            yield _question(file, line, reason, "", "unless the note tells a count")
-            continue
-        label = next(filter(lambda label: _compares(note, label), sorted(labels)), None)
-        if label is not None:
-            reason = f"It names `{visible(label)}`, whose count is hidden, and a quantity."
-            yield _question(file, line, reason, "", "unless the note tells a count")
-            continue
         if rules.unit is None and (unit := find_unit(note)):
             yield ask_for_unit(f"note in line {line} of {visible(file)}", unit)
             continue
         other = next(_other_rules(note, marks, rules), None)
         if other is not None:
             yield _question(file, line, *other, "if the note is about something else")
-        elif hidden and (number := _people_of(note, declared)):
-            reason = f"It has the number `{visible(number)}`, which may tell of a hidden count."
-            yield _question(file, line, reason, "", "unless the note tells a count")
+
+
+def is_neutral(note: str, rules: Rules, names: set[str], labels: set[str]) -> bool:
+    """Return whether a line tells no count and no rule but the declared one.
+
+    It does where all its words are neutral, but for dates, marks and the declared threshold. Behind
+    a source stand names, if they are no labels and no quantities.
+
+    names: words of the table's headers.
+    labels: of the table.
+    """
+    if find_unit(note):
+        return False
+    text = re.sub(r"https?:\S+|www\.\S+", " ", note)
+    text = _without_declared(text, rules)
+    text = _PHRASES.sub(" ", text)
+    if re.search(r"\d", text) or _WORD.search(text) or not re.fullmatch(_SIGNS, text):
+        return False
+    words = re.findall(r"[^\W\d_]+", text.casefold())
+    if (found := _SOURCE.match(text)) is not None and _QUANTITY.search(text) is None:
+        said = text[found.end() :].casefold()
+        return not any(
+            re.search(rf"(?<!\w){re.escape(label.casefold())}(?!\w)", said) for label in labels
+        )
+    return all(word in _NEUTRAL or word in names for word in words)
+
+
+_SIGNS = r"[\w\s.,;:()\[\]'\u2019\"&/*\u2020\u2021\u00a9\u201c\u201d|!-]*"
+
+
+def _without_declared(note: str, rules: Rules) -> str:
+    """Return a line without the number of a footnote, marks, and what is declared of them."""
+    text = re.sub(
+        r"^\W*(?:\d{1,2}|[a-z])[).\]]\s|^\W*\(\d{1,2}\)|^[*\u2020\u2021]+", " ", note.strip()
+    )
+    limits = {rules.below, *rules.marks.values()} - {None}
+    for mark in sorted({*SUPPRESSED, *rules.marks} - {""}, key=len, reverse=True):
+        sign = re.escape(mark)
+        if re.search(r"[a-z]{2}", mark) is None:
+            text = re.sub(rf"(?:^|(?<=[\s\"'(]))[\"'(]?{sign}[\"')]?(?=\s*[=:\s])\s*=?", " ", text)
+    text = re.sub(r"(?<!\w)[a-z]\s*[:=]", " ", text)
+
+    def drop(found: re.Match[str]) -> str:
+        below = _as_number(found["number"].casefold()) + (found["below"] is None)
+        return " " if below in limits else found[0]
+
+    text = _THRESHOLD.sub(drop, text)
+    least = int(rules.no_zeros)
+
+    def drop_span(found: re.Match[str]) -> str:
+        low, high = _as_number(found["low"]), _as_number(found["high"])
+        return " " if low == least and high + 1 in limits else found[0]
+
+    text = _SPAN.sub(drop_span, text)
+    text = (_NOT_ZERO if rules.no_zeros else _WITH_ZERO).sub(" ", text)
+    if rules.base > 1:
+        text = _ROUNDED.sub(lambda one: " " if int(one["base"]) == rules.base else one[0], text)
+    return text
+
+
+def has_number_word(text: str) -> bool:
+    """Return whether a text has a number in words, or in Roman numerals."""
+    return _WORD.search(text) is not None
 
 
 def tells_quantity(text: str) -> bool:
-    """Return whether a text has a number that may be of people, or a quantity in words."""
-    return bool(_people_of(text, set())) or _QUANTITY.search(text) is not None
+    """Return whether a text has a number, in digits or words, or another quantity."""
+    plain = _PHRASES.sub(" ", text)
+    return bool(re.search(r"\d", plain) or _WORD.search(plain) or _QUANTITY.search(plain))
 
 
 def find_unit(text: str) -> str:
@@ -222,29 +313,6 @@ def _question(file: str, line: int, reason: str, option: str, condition: str) ->
         reason=reason,
         declaration=visible(", or ".join(ways)),
     )
-
-
-def _tells(note: str, label: str) -> bool:
-    """Return whether a note names a label and a number beside it."""
-    text = without_thresholds(note)
-    parts = re.split(rf"(?<!\w){re.escape(label)}(?!\w)", text, flags=re.I * (len(label) > 1))
-    rest = " ".join(parts)
-    return len(parts) > 1 and bool(re.search(r"\d", rest) or _WORD.search(rest))
-
-
-def _compares(note: str, label: str) -> bool:
-    """Return whether a note names a label, and a quantity in words beside it."""
-    text = without_thresholds(note)
-    parts = re.split(rf"(?<!\w){re.escape(label)}(?!\w)", text, flags=re.I * (len(label) > 1))
-    return len(parts) > 1 and _QUANTITY.search(" ".join(parts)) is not None
-
-
-def _people_of(note: str, declared: set[str]) -> str:
-    """Return a number of a note that may be of people, in digits or words; empty: there is none."""
-    text = _ROUNDED.sub(" ", _THRESHOLD.sub(" ", _NO_PEOPLE.sub(" ", note)))
-    text = without_thresholds(text)
-    found = [*re.findall(r"\d{1,9}", text), *(match[0] for match in _WORD.finditer(text))]
-    return next((number for number in found if number not in declared), "")
 
 
 def ask_for_labels(
@@ -312,6 +380,7 @@ def _other_rules(note: str, marks: set[str], rules: Rules) -> Iterator[tuple[str
         if _UNKNOWN.search(note) or (_OTHERS.search(note) and below is None):
             yield f"It says that `{mark}` hides other counts than small ones.", f"--mark {mark}=any"
     is_none = _NONE.search(note) and not _HIDING.search(note) and not excludes
+    is_none = is_none and below is None and _THRESHOLD.search(note) is None
     if named and is_none and limits != {1}:
         yield f"It says that `{named[0]}` stands for nobody.", f"--mark {named[0]}=below:1"
 

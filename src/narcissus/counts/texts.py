@@ -1,0 +1,337 @@
+"""Texts of published tables: labels, headers, lines beside the table, and names of files.
+
+A text is understood by its form alone: a range, a year, a code, a label that sums show to be a
+group of people, a line of neutral words. All others are listed together, and the user declares
+once that they tell nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from math import inf
+from pathlib import PurePath
+
+from narcissus._visible import visible
+from narcissus.counts.columns import is_code_name
+from narcissus.counts.marks import TOTALS, Meaning, Rules, label_of
+from narcissus.counts.notes import find_unit, has_number_word, is_neutral, tells_quantity
+from narcissus.counts.ranges import read_range
+from narcissus.counts.reading import COUNTS, Cell, TableRead
+from narcissus.counts.system import Structure
+from narcissus.rows import Unaccounted
+
+SHOWN = 4
+"""Texts that a question names; the layout of each table lists all."""
+Rows = Mapping[str | None, Meaning]
+"""What is printed of the labels of a dimension; None: of all together."""
+_PEOPLE = re.compile(
+    r"[fmwd]|females?|males?|m[ae]n|wom[ae]n|boys?|girls?|m\u00e4nn(?:er|lich)|frauen|weiblich|divers"
+    r"|hommes?|femmes?|hombres?|mujeres?|uomini|donne|maschi|femmine|yes|no|ja|nein|oui|non|s\u00ed"
+    r"|persons?|people|personen|personnes|adults?|children|unknown|other",
+    re.I,
+)
+"""Labels that name people, whatever the numbers are."""
+_COUNT = re.compile(
+    r"(?:number|no\.|count)(?: of)?(?: (?:people|persons|cases|residents|inhabitants|employees))?"
+    r"|people|persons|population|cases|residents|inhabitants|employees|respondents|patients"
+    r"|students|pupils|deaths|births|anzahl|personen|f\u00e4lle|einwohner|bev\u00f6lkerung|effectifs?"
+    r"|nombre|personnes|population totale|n\u00famero|numero|casos|personas|aantal|antal|obs_value"
+    r"|values?|wert|valeur|valor",
+    re.I,
+)
+"""Headers of columns of counts."""
+_HEADER = re.compile(r"[^\W\d_]+(?:[ _./&'\u2019\\-]+[^\W\d_]+){0,4}\d?")
+_YEAR = re.compile(
+    r"(?:19|20)\d\d(?:\s?[-/\u2013]\s?(?:(?:19|20)?\d\d))?|(?:19|20)\d\d[- ]?[QMHST]?[- ]?\d{1,2}"
+    r"|[QHST][1-4](?: ?(?:19|20)\d\d)?|(?:19|20)\d\d-\d\d-\d\d",
+    re.I,
+)
+_FEWER = re.compile(r"(?:<|under|below|unter|less than)\s*1$", re.I)
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_ROMAN = re.compile(r"\b(?:[IVXLC]{2,})\b")
+_ADDED = re.compile(r"[(\[{]([^()\[\]{}]*)[)\]}]|[:;=,/|](.*)|\s[-\u2013\u2014]\s(.*)", re.S)
+"""What stands beside a name: in brackets, or behind a mark."""
+_NOTED = re.compile(
+    r"(\D*?)\s*[(\[]?(\d{1,2}|[\u00b9\u00b2\u00b3\u2070-\u2079]+|[a-z])[)\]]?$", re.I
+)
+_MARKER = re.compile(
+    r"\W*(?:notes?|fn)?\s*(\d{1,2}|[a-z]|[\u00b9\u00b2\u00b3\u2070-\u2079]+)(?=[).\]:\s])", re.I
+)
+_SUPERSCRIPT = str.maketrans(
+    "\u00b9\u00b2\u00b3\u2070\u2074\u2075\u2076\u2077\u2078\u2079", "1230456789"
+)
+_FILE = re.compile(
+    r"[^\W\d_]+(?:[ _.-]+[^\W\d_]+)*"
+    r"(?:(?:^|[ _.-])(?:table|tab|t|sheet|part|file|release|version|v|q)[ _.-]?\d{1,2})?"
+    r"|(?:table|tab|t|sheet|part|file|release|version|v|q)?[ _.-]?\d{1,2}|[^\W\d_]?\d{1,3}",
+    re.I,
+)
+_DATES = re.compile(r"(?<!\d)(?:19|20)\d\d(?:[-_.]?\d\d){0,2}(?!\d)")
+
+
+def list_texts(
+    tables: Sequence[TableRead],
+    cells: Sequence[Cell],
+    structure: Structure,
+    rules: Rules,
+    declared: Sequence[str] = (),
+) -> dict[str, tuple[str, ...]]:
+    """Return the texts of each table that are not understood, with their places, by file.
+
+    tables: as they were read, with the names of dimensions that hold over all.
+    cells: of all tables, without totals.
+    structure: which labels are parts of others.
+    rules: how counts were made.
+    declared: headers that the user names as those of counts.
+    """
+    people = _find_people(cells, structure)
+    return {
+        table.file: tuple(dict.fromkeys(_list_of(table, people, structure, rules, declared)))
+        for table in tables
+    }
+
+
+def ask_for_texts(found: Mapping[str, Sequence[str]]) -> Iterator[Unaccounted]:
+    """Yield the one question of all texts that are not understood."""
+    each = [(file, text) for file, texts in found.items() for text in texts]
+    if not each:
+        return
+    shown = "; ".join(text for _, text in each[:SHOWN]) + "; and more" * (len(each) > SHOWN)
+    files = list(dict.fromkeys(file for file, _ in each))
+    where = visible(files[0]) + f" and {len(files) - 1} more" * (len(files) > 1)
+    yield Unaccounted(
+        subject=f"the wording of {where}",
+        reason=f"Not understood: {shown}. Words may tell hidden counts, a measure or another rule.",
+        declaration="`--texts-tell-nothing` once you have read them: labels name groups of people, "
+        "and none tells a count or another rule",
+    )
+
+
+def _list_of(
+    table: TableRead,
+    people: Mapping[str, set[str]],
+    structure: Structure,
+    rules: Rules,
+    declared: Sequence[str],
+) -> Iterator[str]:
+    markers = _find_markers(table.notes)
+    variable = structure.variable
+    for name, header, texts in _labels_of(table):
+        if variable is not None and variable.is_named(name):
+            continue
+        odd = set(_find_telling(list(texts), header, markers))
+        known = people.get(name, set())
+        is_named = name == "" or any(second.column == name for second in table.columns.second_names)
+        for text, label in texts.items():
+            is_known = is_named or rules.is_total(label) or label in known or _has_form(label)
+            if text in odd or not is_known:
+                yield f"label `{visible(text)}`" + f" of `{visible(name)}`" * bool(name)
+    yield from _list_headers(table, declared)
+    yield from (
+        f"cell `{visible(cell.printed)}` in line {cell.line}"
+        for cell in table.cells
+        if (mark := _find_mark(cell.printed)) and mark not in markers
+    )
+    names = {word for name in table.header for word in re.findall(r"[^\W\d_]+", name.casefold())}
+    labels = {label for cell in table.cells for label in cell.labels.values()}
+    yield from (
+        f"line `{visible(note)}`"
+        for note in table.notes
+        if not is_neutral(note, rules, names, labels)
+    )
+    if not _is_plain_file(table.file):
+        yield f"the name of {visible(table.file)}"
+
+
+def _labels_of(table: TableRead) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Yield dimension, header and printed labels of each column, and of the columns across."""
+    at_names = dict(table.columns.dimensions)
+    seconds = {second.column: second for second in table.columns.second_names}
+    for at, header in enumerate(table.header):
+        if at in at_names or header in seconds:
+            texts = dict.fromkeys(" ".join(cells[at].split()) for _, cells in table.rows)
+            yield at_names.get(at, header), header, {t: label_of(t) for t in texts if t}
+    if table.labels_across and table.across:
+        printed = dict(zip(table.header, table.printed_header, strict=True))
+        counts = [printed[use.column] for use in table.uses if use.column in printed]
+        yield table.across, table.across, dict(zip(counts, table.labels_across, strict=True))
+
+
+def _list_headers(table: TableRead, declared: Sequence[str]) -> Iterator[str]:
+    counts = {use.column for use in table.uses if use.role in ("count", "counts beside totals")}
+    dimensions = {table.header[at] for at in table.columns.dimensions}
+    for at, (name, printed) in enumerate(zip(table.header, table.printed_header, strict=True)):
+        text = " ".join(printed.split())
+        if name in counts and not table.labels_across:
+            is_known = text.casefold() in COUNTS or _COUNT.fullmatch(text) is not None
+            is_known |= name in declared
+        else:
+            many = len({cells[at] for _, cells in table.rows})
+            is_known = name not in dimensions or _is_plain_header(text, many)
+        if not is_known:
+            yield f"header `{visible(text)}`"
+    if table.across and not _is_plain_header(table.across):
+        yield f"header `{visible(table.across)}`"
+
+
+def _is_plain_header(text: str, many: int = 0) -> bool:
+    """Return whether a header is some words, and no quantity or unit.
+
+    Censuses print behind it how ``many`` labels it has, with the total or without.
+    """
+    text = re.sub(rf"\s*\((?:{many}|{many - 1})\)$", "", text)
+    if text == "":
+        return True
+    is_unit = find_unit(text) or has_number_word(text)
+    return _HEADER.fullmatch(text) is not None and not is_unit
+
+
+def _is_plain_file(file: str) -> bool:
+    stem = _DATES.sub("", PurePath(file).stem)
+    words = re.sub(r"[_.\d-]+", " ", stem)
+    return _FILE.fullmatch(stem) is not None and not tells_quantity(words)
+
+
+def _has_form(label: str) -> bool:
+    """Return whether a label names people by its form: a sex, a range, a year."""
+    return _PEOPLE.fullmatch(label) is not None or _is_span(label)
+
+
+def _is_span(label: str) -> bool:
+    plain = re.sub(r"\([^()\d]*\)", " ", label).strip()
+    if _YEAR.fullmatch(plain):
+        return True
+    found = read_range(plain)
+    return (found is not None and found[1][0] < found[1][1]) or _FEWER.match(plain) is not None
+
+
+def _find_telling(texts: Sequence[str], header: str, markers: set[str]) -> Iterator[str]:
+    """Yield labels with a number that is no range, year, code or mark of a footnote."""
+    counted: dict[str, str] = {}
+    many = 0
+    for text in texts:
+        rest = _without_marker(text, markers)
+        if rest.casefold() in TOTALS:
+            continue
+        many += 1
+        if _is_span(rest):
+            continue
+        added = " ".join(chain.from_iterable(filter(None, m) for m in _ADDED.findall(rest)))
+        is_word = has_number_word(_ROMAN.sub(" ", rest))
+        if is_word or (added and tells_quantity(_NUMBER.sub(" ", added))):
+            yield text
+        elif re.search(r"\d|[%\u2030]", rest) or _ROMAN.search(rest):
+            counted[text] = rest
+    if is_code_name(header) and all("%" not in rest for rest in counted.values()):
+        return
+    if not _are_codes(list(counted.values()), many):
+        yield from counted
+
+
+def _are_codes(texts: Sequence[str], many: int) -> bool:
+    """Return whether numbers tell labels apart, and no more: codes of one form, or serial ones."""
+    numbers = [[*_NUMBER.findall(text), *_ROMAN.findall(text)] for text in texts]
+    if len(texts) < 2 or any(len(found) != 1 for found in numbers):
+        return False
+    each = [found[0] for found in numbers]
+    if len(set(each)) < len(each) or any("%" in text for text in texts):
+        return False
+    rests = {_ROMAN.sub("#", _NUMBER.sub("#", text)).casefold() for text in texts}
+    if len(rests) == 1:
+        return True
+    digits = [number for number in each if number.isdigit()]
+    if len(digits) < len(each):
+        return False
+    is_even = len({len(number) for number in digits}) == 1
+    if is_even and (len(digits[0]) > 4 or any(number[0] == "0" for number in digits)):
+        return True
+    values = list(map(int, digits))
+    return len(texts) == many and values in (
+        list(range(len(values))), list(range(1, len(values) + 1))
+    )  # fmt: skip
+
+
+def _find_markers(notes: Sequence[str]) -> set[str]:
+    """Return the marks of footnotes that a line begins with."""
+    found = filter(None, map(_MARKER.match, notes))
+    return {match[1].translate(_SUPERSCRIPT).casefold() for match in found} | {
+        note.strip()[0] for note in notes if note.strip()[:1] in {*"*\u2020\u2021"}
+    }
+
+
+def _without_marker(text: str, markers: set[str]) -> str:
+    found = _NOTED.fullmatch(text)
+    if found is not None and found[2].translate(_SUPERSCRIPT).casefold() in markers:
+        return found[1].strip()
+    return text
+
+
+def _find_mark(printed: str) -> str:
+    """Return the mark of a footnote behind a printed number; empty: there is none."""
+    found = re.fullmatch(
+        r"[\d\s.,'\u2019\u00a0\u2009\u202f]*\d\s*[(\[](?:note )?(\d{1,2})[)\]]"
+        r"|[\d\s.,]*\d([\u00b9\u00b2\u00b3\u2070-\u2079]+)",
+        printed,
+        re.I,
+    )
+    return "" if found is None else (found[1] or found[2]).translate(_SUPERSCRIPT)
+
+
+def _find_people(cells: Sequence[Cell], structure: Structure) -> dict[str, set[str]]:
+    """Return the labels of each dimension that sums show to be groups of people."""
+    found: dict[str, set[str]] = {}
+    for name, rows in _sums(cells, structure):
+        parents = structure.parents.get(name, {})
+        wholes = {label: parents.get(label) for label in rows if label is not None}
+        parts: dict[str | None, list[str]] = {}
+        for label, whole in wholes.items():
+            parts.setdefault(whole if whole in wholes else None, []).append(label)
+        for whole, labels in parts.items():
+            if whole in rows:
+                known = found.setdefault(name, set())
+                known |= _confirmed(rows[whole], {label: rows[label] for label in labels})
+                if whole is not None and known >= set(labels):
+                    known.add(whole)
+    return found
+
+
+def _sums(
+    cells: Sequence[Cell], structure: Structure
+) -> Iterator[tuple[str, dict[str | None, Meaning]]]:
+    """Yield what is printed of the labels of a dimension beside the same other labels."""
+    everybody = {
+        frozenset(cell.labels.items()): cell.count
+        for cell in cells
+        if cell.file not in structure.within
+    }
+    rows: dict[tuple[str, str, frozenset[tuple[str, str]]], dict[str | None, Meaning]] = {}
+    for cell in cells:
+        for name, label in cell.labels.items():
+            context = frozenset(item for item in cell.labels.items() if item[0] != name)
+            rows.setdefault((cell.file, name, context), {})[label] = cell.count
+    margins = {(cell.file, frozenset(cell.labels.items())): cell.count for cell in cells}
+    for (file, name, context), printed in rows.items():
+        margin = margins.get((file, context))
+        if margin is None and file not in structure.within:
+            margin = everybody.get(context)
+        if margin is not None:
+            printed[None] = margin
+        yield name, printed
+
+
+def _confirmed(whole: Meaning, parts: Mapping[str, Meaning]) -> set[str]:
+    """Return labels with which all sum to the printed whole, and without which they do not."""
+    low = sum(count.low for count in parts.values())
+    high = sum(count.high or 0 for count in parts.values())
+    endless = sum(count.high is None for count in parts.values())
+    top = inf if whole.high is None else whole.high
+    if low > top or (high < whole.low and not endless):
+        return set()
+    return {
+        label
+        for label, count in parts.items()
+        if (high - (count.high or 0) < whole.low and endless == (count.high is None))
+        or low - count.low > top
+    }

@@ -1,0 +1,77 @@
+"""Names that several tables spell otherwise: mended by form, settled by numbers, or asked."""
+
+import pytest
+
+from narcissus.counts import Publication
+
+from .test_layouts import write
+
+ONE = "area,sex,count\nAlba,F,x\nAlba,M,x\nBrin,F,14\nBrin,M,20\nAlba,*,12\nBrin,*,34\n*,F,19\n*,M,27\n"
+
+
+def ask(folder, *texts, **given):
+    files = [write(folder, text, f"t{at}.csv") for at, text in enumerate(texts, 1)]
+    return (
+        Publication(texts_tell_nothing=True, flat=["area"], **given).understand(files).unaccounted
+    )
+
+
+@pytest.mark.parametrize(
+    ("header", "labels"),
+    [
+        ("gender", ("F", "M")),
+        ("geschlecht", ("Frauen", "M\u00e4nner")),
+        ("sex of person", ("Female", "Male")),
+        ("s", ("1", "2")),
+        ("kind", ("Women", "Men")),
+    ],
+)
+def test_a_dimension_whose_numbers_fit_another_one_is_asked_about(tmp_path, header, labels):
+    more = f"{header},count\n{labels[0]},19\n{labels[1]},27\n"
+    [asked] = ask(tmp_path, ONE, more)
+    assert (asked.subject, "--apart" in asked.declaration) == (
+        f"dimensions `sex` and `{header}`", True
+    )  # fmt: skip
+    assert ask(tmp_path, ONE, more, apart=[f"sex={header}"]) == ()
+    assert ask(tmp_path, ONE, more, apart=[header]) == ()
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "job,count\nclerk,18\nsmith,28\n",  # other numbers
+        "age,count\n0-17,19\n18+,27\n",  # ranges are no sexes
+        "ill,count\nyes,19\nno,27\n",
+        "area,count\nAlba,12\nBrin,34\n",
+    ],
+)
+def test_a_dimension_that_is_another_one_is_not_asked_about(tmp_path, more):
+    assert ask(tmp_path, ONE, more) == ()
+
+
+@pytest.mark.parametrize(
+    ("labels", "asked"),
+    [
+        (("Saint Alba", "Brin"), True),
+        (("Alba", "Brinn"), True),
+        (("Alba-Stadt", "Brin"), True),
+        (("ALBA", "brin"), False),
+        (("Alba",), False),
+        (("Alba", "Brin", "Cero"), False),
+    ],
+)
+@pytest.mark.parametrize("way", ["plain", "declared"])
+def test_labels_of_one_table_alone_are_asked_about(tmp_path, labels, asked, way):
+    more = "area,count\n" + "".join(f"{label},30\n" for label in labels)
+    if way == "declared":
+        assert ask(tmp_path, ONE, more, apart=["area"]) == ()
+        return
+    found = ask(tmp_path, ONE, more)
+    assert bool(found) == asked
+    assert all("labels of `area`" in one.subject for one in found)
+
+
+def test_parts_and_wholes_of_a_hierarchy_are_no_other_names(tmp_path):
+    more = "area,count\nNorth,46\n"
+    tree = ["area:North=Alba,Brin"]
+    assert not [q for q in ask(tmp_path, ONE, more, hierarchy=tree) if "labels of" in q.subject]
