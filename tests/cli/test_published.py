@@ -25,7 +25,9 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_keys_of_json(folder, call, answer):
-    code, out, _ = call("tables people.csv --below 5 --variable age=0:99 --limit 50 --json")
+    code, out, _ = call(
+        "tables --texts-tell-nothing people.csv --below 5 --variable age=0:99 --limit 50 --json"
+    )
     found = json.loads(out)
     assert code == 1  # by subtraction there are 2 men, and a mark hides them
     assert found["grade"] == "proved"
@@ -33,7 +35,7 @@ def test_keys_of_json(folder, call, answer):
     assert (women["sex"], women["printed"], women["determined"]) == ("F", "x", False)
     assert {"low", "high", "file", "line", "exact"} <= set(women)
     assert (found["data_sets"], found["all_counted"]) == (50, False)
-    few = answer("tables one.csv --below 5")
+    few = answer("tables --texts-tell-nothing one.csv --below 5")
     assert (few["data_sets"], few["all_counted"], few["narrowest"]) == (3, True, 2)
     assert (
         len(few["people"]) == few["determined_people"] == 38
@@ -42,10 +44,10 @@ def test_keys_of_json(folder, call, answer):
 
 
 def test_the_width_that_is_left_decides(folder, call):
-    code, out, _ = call("tables one.csv --below 5 --width 2")
+    code, out, _ = call("tables --texts-tell-nothing one.csv --below 5 --width 2")
     assert code == 0
     assert "Threshold met" in out
-    code, out, _ = call("tables one.csv --below 5 --width 3")
+    code, out, _ = call("tables --texts-tell-nothing one.csv --below 5 --width 3")
     assert code == 1
     assert "2 hidden cells have limits less than 3 apart" in out
     assert "one.csv:2 d = A, ill = yes: x is 2 to 4" in out
@@ -61,7 +63,7 @@ def test_the_width_that_is_left_decides(folder, call):
 )
 def test_a_threshold_decides_without_a_width(folder, call, rows, words):
     (folder / "t.csv").write_text(f"d,count\n{rows}\n")
-    code, out, _ = call(f"tables t.csv {words}")
+    code, out, _ = call(f"tables --texts-tell-nothing t.csv {words}")
     assert (code, "Threshold exceeded" in out) == (1, True)
 
 
@@ -74,30 +76,30 @@ def test_limits_that_may_be_narrower_decide_nothing(folder, call):
         labels = [str(k) if one else "*" for k, one in zip(at, shown, strict=True)]
         rows.append(",".join([*labels, "x" if all(shown) else str(people[own].sum())]))
     (folder / "hard.csv").write_text("\n".join(rows) + "\n")
-    code, out, _ = call("tables hard.csv --width 1 --seconds 1e-6")
+    code, out, _ = call("tables --texts-tell-nothing hard.csv --width 1 --seconds 1e-6")
     assert (code, "Not decided: " in out, "Threshold met" in out) == (3, True, False)
     assert "At least 0 people determined" in out
 
 
 def test_the_next_release_is_held_to_those_before(folder, call, answer):
-    code, out, _ = call("tables one.csv --against out --below 5")
+    code, out, _ = call("tables --texts-tell-nothing one.csv --against out --below 5")
     assert code == 1
     assert "x is 2  determined, before 2 to 4" in out
     assert "One data set is consistent" in out
-    code, out, _ = call("tables one.csv --against out --below 5 --json")
+    code, out, _ = call("tables --texts-tell-nothing one.csv --against out --below 5 --json")
     assert code == 1
     assert '"before"' in out
     (folder / "out" / "two.csv").write_text("d,count\nA,24\nB,x\n")
-    code, out, _ = call("tables one.csv --against out --mark x=any")
+    code, out, _ = call("tables --texts-tell-nothing one.csv --against out --mark x=any")
     assert code == 1  # A is 4, so B is 2
 
 
 def test_nothing_is_proved_of_sums_while_a_label_may_be_the_total(folder, call):
     (folder / "e.csv").write_text("area,count\nA,c\nB,c\nC,c\nEngland,82\n")
-    code, out, _ = call("tables e.csv --mark c=any --below 5")
+    code, out, _ = call("tables --texts-tell-nothing e.csv --mark c=any --below 5")
     assert (code, "Not decided" in out) == (3, True)
     assert "82 people determined" not in out
-    code, out, _ = call("tables e.csv --mark c=any --below 5 --total England")
+    code, out, _ = call("tables --texts-tell-nothing e.csv --mark c=any --below 5 --total England")
     assert (code, "At least 0 people determined" in out or "0 people determined" in out) == (
         0,
         True,
@@ -110,7 +112,7 @@ def test_what_a_new_table_gives_away_alone_counts_beside_earlier_ones(folder, ca
     (folder / "before" / "old.csv").write_text("e,count\nP,60\nQ,22\nTotal,82\n")
     (folder / "new.csv").write_text("d,count\nA,x\nB,79\nTotal,82\n")
     for words in ("--below 5", "--mark x=any", ""):
-        code, out, _ = call(f"tables new.csv --against before {words}")
+        code, out, _ = call(f"tables --texts-tell-nothing new.csv --against before {words}")
         assert code == 1
         assert "Threshold met" not in out
 
@@ -181,30 +183,30 @@ def test_rules_give_the_same_numbers_each_time_show_progress_and_refuse_in_their
 
 def test_the_layout_comes_first_and_what_is_left_over_decides_nothing(folder, call, answer):
     (folder / "p.csv").write_text("sex,count,percent\nF,x,35.7\nM,9,64.3\nTotal,14,100\n")
-    code, out, _ = call("tables p.csv --width 1")
+    code, out, _ = call("tables --texts-tell-nothing p.csv --width 1")
     assert code == 1
     assert out.startswith("p.csv, a long table:\n  dimension: `sex`\n  count: `count`\n")
     assert "percent: `percent` (of all `sex`)" in out
     (folder / "t.csv").write_text("sex,count\nF,x\nM,9\nEU27,14\n")
     for width in ("", " --width 1"):
-        code, out, _ = call("tables t.csv" + width)
+        code, out, _ = call("tables --texts-tell-nothing t.csv" + width)
         assert (code, "Threshold met" in out, "Not decided" in out) == (3, False, True)
         assert "--total EU27" in out
-    code, out, _ = call("tables t.csv --total EU27 --width 1")
+    code, out, _ = call("tables --texts-tell-nothing t.csv --total EU27 --width 1")
     assert code == 1
     assert "x is 5  determined" in out
-    code, out, _ = call("tables t.csv --flat sex --width 1")
+    code, out, _ = call("tables --texts-tell-nothing t.csv --flat sex --width 1")
     assert (code, "Threshold met" in out) == (0, True)
-    found = json.loads(call("tables p.csv --json")[1])
+    found = json.loads(call("tables --texts-tell-nothing p.csv --json")[1])
     assert found["layout"][0]["columns"][2] == {
         "column": "percent", "role": "percent", "detail": "of all `sex`",
     }  # fmt: skip
     assert (found["layout"][0]["totals"], found["unaccounted"]) == ({"sex": ["Total"]}, [])
-    code, out, _ = call("tables t.csv --json")
+    code, out, _ = call("tables --texts-tell-nothing t.csv --json")
     assert code == 3
     assert '"declaration": "`--total EU27`' in out
     (folder / "w.csv").write_text("area,F,M,N\nA,3,x,1\nB,4,5,x\n*,x,x,9\n")
-    code, out, _ = call("tables w.csv --across w.csv=sex --flat sex --width 1")
+    code, out, _ = call("tables --texts-tell-nothing w.csv --across w.csv=sex --flat sex --width 1")
     assert "dimension: `sex` (across)" in out
     assert "count: `F`, `M`, `N`" in out
 
@@ -212,20 +214,24 @@ def test_the_layout_comes_first_and_what_is_left_over_decides_nothing(folder, ca
 def test_a_group_that_no_cell_prints_is_judged(folder, call, answer):
     """A row that is left out, and the difference of two tables, break the threshold."""
     (folder / "left.csv").write_text("area,sex,count\nN,F,10\nN,M,12\nS,F,20\n*,*,45\n")
-    code, out, _ = call("tables left.csv --below 5 --width 1")
+    code, out, _ = call("tables --texts-tell-nothing left.csv --below 5 --width 1")
     assert code == 1
     assert "area = S, sex = M: 3" in out
     assert "Threshold exceeded: 1 group of fewer than 5 people is known exactly." in out
-    code, out, _ = call("tables left.csv --width 1")
+    code, out, _ = call("tables --texts-tell-nothing left.csv --width 1")
     assert code == 3
     assert "Declare the threshold: --below 5" in out
     text = "age,count\n0-15,40\n16-17,{}\n18+,50\n"
     (folder / "all.csv").write_text(text.format(12))
     (folder / "rest.csv").write_text(text.format(10))
-    code, out, _ = call("tables all.csv rest.csv --within rest.csv:area!=N --below 5 --width 2")
+    code, out, _ = call(
+        "tables --texts-tell-nothing all.csv rest.csv --within rest.csv:area!=N --below 5 --width 2"
+    )
     assert code == 1
     assert "age = 16-17, area = N: 2" in out
-    code, out, _ = call("tables all.csv rest.csv --within rest.csv:area!=N --below 2 --width 1")
+    code, out, _ = call(
+        "tables --texts-tell-nothing all.csv rest.csv --within rest.csv:area!=N --below 2 --width 1"
+    )
     assert code == 0
     assert "groups of fewer than 2 people that no cell prints are unknown" in out
 
@@ -243,10 +249,10 @@ def test_two_publications_are_judged_together(folder, call):
 
 def test_a_small_count_that_is_printed_decides_nothing_without_a_threshold(folder, call):
     (folder / "t.csv").write_text("area,sex,count\nA,F,3\nA,M,14\nA,Total,17\n")
-    code, out, _ = call("tables t.csv")
+    code, out, _ = call("tables --texts-tell-nothing t.csv")
     assert code == 3
     assert "Not decided: 1 group of fewer than 10 people is known" in out
-    assert call("tables t.csv --below 5")[0] == 1
-    assert call("tables t.csv --below 3")[0] == 0
+    assert call("tables --texts-tell-nothing t.csv --below 5")[0] == 1
+    assert call("tables --texts-tell-nothing t.csv --below 3")[0] == 0
     (folder / "t.csv").write_text("area,sex,count\nA,F,33\nA,M,74\nA,Total,107\n")
-    assert call("tables t.csv")[0] == 0
+    assert call("tables --texts-tell-nothing t.csv")[0] == 0

@@ -177,8 +177,12 @@ def test_cells_of_the_same_people_have_one_key_by_whatever_names(tmp_path):
 
     def read(*names):
         within = ["part.csv:a=p"] if "part" in names else []
-        declared = Publication(texts_tell_nothing=True, cell_key=tmp_path / "key.csv", within=within,
-                               hierarchy=[f"a={tmp_path / 'tree.csv'}"])  # fmt: skip
+        declared = Publication(
+            texts_tell_nothing=True,
+            cell_key=tmp_path / "key.csv",
+            within=within,
+            hierarchy=[f"a={tmp_path / 'tree.csv'}"],
+        )
         cells = declared.read([tmp_path / f"{name}.csv" for name in names])
         return PosteriorReader(cells, declared.structure, WantedSecret("s", ("a",)), 10,
                                steps=10**6, rng=np.random.default_rng(1))  # fmt: skip

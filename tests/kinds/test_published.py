@@ -68,7 +68,7 @@ def test_nothing_is_proved_of_sums_while_a_label_may_be_the_total(tmp_path):
     (tmp_path / "e.csv").write_text("area,count\nA,c\nB,c\nC,c\nEngland,82\n")
     sections = {"data": {"tables": ["e.csv"]}, "threshold": {"people": 0}}
     sections["threat"] = {"secret": "area", "known": []}
-    made = {"below": 5, "mark": ["c=any"]}
+    made = {"below": 5, "mark": ["c=any"], "texts_tell_nothing": True}
     record = played(tmp_path, made=made, **sections).record
     assert record.status == "inconclusive"
     assert not any(row.quantity.value for row in rows(record, of=DETERMINED))
@@ -139,7 +139,7 @@ def test_nobody_is_determined_and_a_secret_follows(folder, most, steps, status, 
     (folder / "age.csv").write_text("area,age,count\nN,young,c\nN,old,c\nS,young,c\nS,old,c\n")
     record = played(
         folder, data={"tables": ["ill.csv", "age.csv"], "people": "all_ill.csv"},
-        made={"mark": ["c=any"], "flat": ["area", "age"]},
+        made={"mark": ["c=any"], "flat": ["area", "age"], "texts_tell_nothing": True},
         threat={"secret": "ill", "known": ["area"]},
         threshold={"people": most}, run={"trials": 2, "seed": 1, "steps": steps},
     ).record  # fmt: skip
@@ -274,8 +274,14 @@ def exposed(folder, **sections):
         "area,ill,count\nN,yes,x\nN,no,12\nN,*,14\nS,yes,x\nS,no,20\nS,*,23\n"
     )
     data = {"tables": ["sums.csv"], "people": "exposed.csv"}
-    return played(folder, data=data, threat={"secret": "ill", "known": ["area"]},
-                  run={"trials": 30, "seed": 1}, **sections).record  # fmt: skip
+    return played(
+        folder,
+        data=data,
+        made=MADE | {"texts_tell_nothing": True},
+        threat={"secret": "ill", "known": ["area"]},
+        run={"trials": 30, "seed": 1},
+        **sections,
+    ).record
 
 
 @pytest.mark.parametrize(("threshold", "said"), [
@@ -307,10 +313,13 @@ def test_a_secret_that_is_certain_is_the_figure_of_the_screen(folder):
         "area,room,count\n" + "".join(f"{area},{room},c\n" for area, room in labels)
     )
     record = played(
-        folder, data={"tables": ["areas.csv", "room.csv"], "people": "rooms.csv"},
-        made={"mark": ["c=any"], "flat": ["room"]}, threat={"secret": "ill", "known": ["area"]},
-        threshold={"people": 3}, run={"trials": 2, "seed": 1},
-    ).record  # fmt: skip
+        folder,
+        data={"tables": ["areas.csv", "room.csv"], "people": "rooms.csv"},
+        made={"mark": ["c=any"], "flat": ["room"], "texts_tell_nothing": True},
+        threat={"secret": "ill", "known": ["area"]},
+        threshold={"people": 3},
+        run={"trials": 2, "seed": 1},
+    ).record
     assert record.status == "exceeded"
     assert KIND.judged(record).worst.criterion.of == CERTAIN
     screen = page_of(record).first

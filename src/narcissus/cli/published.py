@@ -151,6 +151,7 @@ class _Audited:
     size: _Size
     width: float | None
     asked: int | None  # --width
+    given: Sequence[str]  # what is declared and no number shows
 
     @property
     def narrow(self) -> list[counts.CellLimits]:
@@ -190,7 +191,8 @@ class _Audited:
                 {**after.to_dict(), "before": [before.low, before.high]}
                 for before, after in self.narrowed
             ]
-        return {**shown, "narrowest": self.audit.narrowest, **_layout_json(self.read)}
+        shown |= {"narrowest": self.audit.narrowest, "takes_as_given": list(self.given)}
+        return {**shown, **_layout_json(self.read)}
 
     def text(self) -> Iterator[str]:
         """Yield the lines that are printed."""
@@ -201,14 +203,16 @@ class _Audited:
         yield from _sensitive(self.sensitive, bool(left))
         is_open = bool(left) and not self.is_exceeded
         yield from _verdict(self.width, self.narrow, self.audit, self.size, left if is_open else ())
+        if self.given and not self.is_exceeded:
+            yield f"This holds if, as you declare, {'; '.join(self.given)}."
 
 
 def _audited(
-    of: TablesOptions, files: Sequence[Path], given: counts.Publication, deadline: float
+    of: TablesOptions, files: Sequence[Path], publication: counts.Publication, deadline: float
 ) -> _Audited:
     """Read the tables, and derive what they tell."""
     before: Sequence[Path] = () if of.against is None else _earlier(of.against, files)
-    read = given.understand([*files, *before])
+    read = publication.understand([*files, *before])
     names = {path.name for path in files}
     cells = [cell for cell in read.cells if cell.file in names]
     earlier = [cell for cell in read.cells if cell.file not in names]
@@ -242,7 +246,9 @@ def _audited(
         are_printed = below is not None or not _hides(cells)
         known = counts.small_groups(audit, structure, rule, printed=are_printed)
     size = _Size(rule, known, is_asked, below is not None)
-    return _Audited(read, audit, narrowed, sensitive, size, width, of.width)
+    return _Audited(
+        read, audit, narrowed, sensitive, size, width, of.width, publication.takes_as_given
+    )
 
 
 def _hides(cells: Sequence[counts.Cell]) -> bool:

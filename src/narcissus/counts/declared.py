@@ -11,6 +11,7 @@ from pathlib import Path
 
 from narcissus._files import csv_rows
 from narcissus._validation import did_you_mean
+from narcissus._visible import visible
 from narcissus.counts.alike import SameNames
 from narcissus.counts.columns import DeclaredColumns, require_declared
 from narcissus.counts.layout import PublishedTables, understand
@@ -91,6 +92,20 @@ class Publication:
             others=tuple(self.others), within=parts,
             variable=None if self.variable is None else Variable.read(self.variable),
         )  # fmt: skip
+
+    @property
+    def takes_as_given(self) -> tuple[str, ...]:
+        """What is declared that no number can show to be true, in words."""
+        given = [
+            f"the column `{visible(name)}` tells nothing of counts" for name in self.irrelevant
+        ]
+        for text in self.apart:
+            one, _, other = text.partition("=")
+            than = f"`{visible(other)}`" if other else "the others"
+            given.append(f"`{visible(one)}` names others than {than}")
+        if self.texts_tell_nothing:
+            given.append("labels name groups of people, and no text tells a count or another rule")
+        return tuple(given)
 
     def read(self, files: Iterable[Path | str]) -> list[Cell]:
         """Read tables of which everything is understood.

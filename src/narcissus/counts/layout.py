@@ -29,9 +29,9 @@ from narcissus.counts.ranges import cut_ranges
 from narcissus.counts.reading import Cell, TableRead, require_single
 from narcissus.counts.relations import are_means, find_pair, find_relation
 from narcissus.counts.system import Structure
+from narcissus.counts.texts import ask_for_texts, list_texts
 from narcissus.counts.totals import FoundLabels, find_labels
 from narcissus.counts.unmarked import unmarked
-from narcissus.counts.texts import ask_for_texts, list_texts
 from narcissus.errors import InputError
 from narcissus.rows import Unaccounted
 

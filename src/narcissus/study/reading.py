@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from narcissus._files import BadContentError, parsing, read_bytes
 from narcissus._json import read_json
@@ -58,13 +60,35 @@ def _of_rows(record: Record, kind: StudyKind) -> str:
         }
     except (LookupError, TypeError, AttributeError):
         return _OTHER_ROWS
-    if (case.findings.criteria, case.findings.rows) != (record.criteria, record.rows):
+    of_rows = (case.findings.criteria, case.findings.rows)
+    if not _is_close(*(_plain(rows) for rows in (of_rows, (record.criteria, record.rows)))):
         return "some of its rows do not follow from the others"
     for name, (said, own) in found.items():
         if said != own:
             return f"the {name} is {said!r}, and that of the rows {own!r}"
     _show(record, kind, case)
     return ""
+
+
+def _plain(rows: Sequence[Sequence[BaseModel]]) -> list[Any]:
+    return [[row.model_dump() for row in some] for some in rows]
+
+
+def _is_close(one: Any, other: Any) -> bool:
+    """Compare values of a record; the last digits of numbers depend on the processor."""
+    if isinstance(one, float) or isinstance(other, float):
+        if not all(isinstance(value, int | float) for value in (one, other)):
+            return False
+        return one == other or math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        first, second = cast(Mapping[str, Any], one), cast(Mapping[str, Any], other)
+        return first.keys() == second.keys() and all(
+            _is_close(value, second[key]) for key, value in first.items()
+        )
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        some, more = cast(Sequence[Any], one), cast(Sequence[Any], other)
+        return len(some) == len(more) and all(map(_is_close, some, more))
+    return type(one) is type(other) and one == other
 
 
 def _show(record: Record, kind: StudyKind, case: StudyJudgement) -> None:

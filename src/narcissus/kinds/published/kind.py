@@ -225,7 +225,10 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
         if not work.tables.are_labels_open:
             groups = small_groups(audit, work.structure, work.sizes, printed=work.below is not None)
         narrow = sorted(audit.hidden, key=lambda one: one.width)[:_LISTED]
-        rows, played = [_determined(audit), *map(_hidden, narrow)], None
+        rows, played = (
+            [_determined(audit, work.declared.takes_as_given), *map(_hidden, narrow)],
+            None,
+        )
         rows += [*_known_groups(work, audit, groups), *map(_group, groups[:_LISTED])]
         if work.game is not None and work.reader is not None:
             shares, how = (np.array([one[k] for one in done.values()]) for k in ("shares", "how"))
@@ -285,11 +288,12 @@ def _criteria(work: TablesWork, played: TablesPlayed | None) -> tuple[StudyCrite
     )  # fmt: skip
 
 
-def _determined(audit: TablesAudit) -> StudyRow:
+def _determined(audit: TablesAudit, given: tuple[str, ...]) -> StudyRow:
     many = audit.determined_people
-    grade: Grade = "not assessed" if many is None else "proved"
+    grade: Grade = "not assessed" if many is None else "proved if" if given else "proved"
     quantity = Quantity(
         value=many, low=many, high=many if audit.is_all_determined else None, grade=grade,
+        takes_as_given=given if many is not None else (),
         why="" if audit.is_all_determined else "whether there are others was not settled",
     )  # fmt: skip
     return StudyRow(role="measure", of=DETERMINED, name="", quantity=quantity, at=FOR_SURE)
@@ -307,7 +311,11 @@ def _known_groups(
     is_open |= work.tables.are_labels_open
     high = None if audit.groups_left or is_open else many
     why = audit.groups_left or "limits of hidden cells may be narrower than shown" * is_open
-    quantity = Quantity(value=many, low=many, high=high, grade="proved", why=why)
+    given = work.declared.takes_as_given
+    quantity = Quantity(
+        value=many, low=many, high=high, why=why, grade="proved if" if given else "proved",
+        takes_as_given=given,
+    )  # fmt: skip
     yield StudyRow(role="measure", of=GROUPS, name="", quantity=quantity, at=FOR_SURE)
 
 
@@ -414,6 +422,7 @@ def _detail(
 def _as_key(question: Unaccounted) -> Unaccounted:
     """Return a question whose answer is a key of the study file."""
     keys = re.sub(r"`--([\w-]+) (.+?)`", _key_of, question.declaration)
+    keys = re.sub(r"`--([\w-]+)`", lambda one: f"`{one[1].replace('-', '_')} = true`", keys)
     return question.model_copy(update={"declaration": f"{keys} in `[made]`"})
 
 
