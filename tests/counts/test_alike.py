@@ -6,7 +6,10 @@ from narcissus.counts import Publication
 
 from .test_layouts import write
 
-ONE = "area,sex,count\nAlba,F,x\nAlba,M,x\nBrin,F,14\nBrin,M,20\nAlba,*,12\nBrin,*,34\n*,F,19\n*,M,27\n"
+ONE = (
+    "area,sex,count\nAlba,F,x\nAlba,M,x\nBrin,F,14\nBrin,M,20\nAlba,*,12\nBrin,*,34\n"
+    "*,F,19\n*,M,27\n"
+)
 
 
 def ask(folder, *texts, **given):

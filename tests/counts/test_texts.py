@@ -173,6 +173,8 @@ TELLING = [
     "Fourteen persons",
     "x: fewer than 10 people",
     "x never stands for an empty cell",
+    "2 married persons",
+    "2021 persons",
     "weighted",
     "en milliers",
     "Albassa on kolme naista",
