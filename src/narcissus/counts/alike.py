@@ -403,7 +403,8 @@ def _may_agree(margins: Mapping[str, Meaning], more: Mapping[str, Meaning]) -> b
             return True
         if at == len(fine):
             return all(high >= count.low for high, count in zip(highs, coarse, strict=True))
-        low, high = fine[at].low, inf if fine[at].high is None else fine[at].high
+        low, top = fine[at].low, fine[at].high
+        high = inf if top is None else float(top)
         for k, count in enumerate(coarse):
             if count.high is None or lows[k] + low <= count.high:
                 before = lows[k], highs[k]

@@ -241,6 +241,7 @@ class _ColumnTexts:
     ) -> None:
         self.file, self.header, self.rows, self.rules = file, header, rows, rules
         self._counts = counts  # places of printed numbers
+        self._labels: dict[int, list[str]] = {}
 
     def largest(self, at: int) -> dict[str, int | None]:
         """Return the largest printed count behind each label of a column."""
@@ -286,8 +287,12 @@ class _ColumnTexts:
 
     def labels(self, at: int) -> list[str]:
         """Return the labels of a column; a margin, and an empty cell, is `MARGIN`."""
-        labels = map(label_of, self.texts(at))
-        return [MARGIN if not text or self.rules.is_total(text) else text for text in labels]
+        if at not in self._labels:
+            labels = map(label_of, self.texts(at))
+            self._labels[at] = [
+                MARGIN if not text or self.rules.is_total(text) else text for text in labels
+            ]
+        return self._labels[at]
 
     def is_empty(self, at: int) -> bool:
         return not any(self.texts(at))

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from math import ceil, floor
 from pathlib import Path
 from typing import Any
@@ -203,10 +203,16 @@ class Rules:
     def is_total(self, label: str) -> bool:
         """Check whether a label stands for a margin."""
         low = label.casefold()
-        if low in {word.casefold() for word in self.parts}:
+        parts, totals = self._folded
+        if low in parts:
             return False
-        more = {word.casefold() for word in self.totals}
-        return low in TOTALS or low in more or _TOTAL.fullmatch(low) is not None
+        return low in TOTALS or low in totals or _TOTAL.fullmatch(low) is not None
+
+    @cached_property
+    def _folded(self) -> tuple[set[str], set[str]]:
+        """Declared parts and totals, in lower case."""
+        parts, totals = ({word.casefold() for word in some} for some in (self.parts, self.totals))
+        return parts, totals
 
     def suppressed(self, text: str) -> Meaning | None:
         """Return what a mark means; None: the text is no mark."""
@@ -351,6 +357,7 @@ def _no_number(text: str, place: str, meaning: str) -> InputError:
     )
 
 
+@lru_cache(maxsize=2**16)
 def read_number(text: str, *, thousands_point: bool = False) -> Fraction | None:
     """Read a printed number exactly: thousands apart, footnote marks left out; None: it is none."""
     plain = _FOOTNOTE.sub("", text.strip()).strip().replace("\u2212", "-")
@@ -370,6 +377,7 @@ def decimals(text: str) -> int:
     return len(found[1]) if found else 0
 
 
+@lru_cache(maxsize=2**16)
 def label_of(text: str) -> str:
     """Return a label without footnote marks, blanks made one."""
     plain = " ".join(text.split())

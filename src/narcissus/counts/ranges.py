@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import pairwise
 
 Range = tuple[int, int]
@@ -37,6 +38,7 @@ _UP_TO = re.compile(rf"(?:<=|\u2264|_?le_?|up to|bis|jusqu'\u00e0|hasta)\s*{_NUM
 _POINT = re.compile(r"([a-z]{0,3})(0|[1-9]\d{0,8}|(?<=[a-z])\d{1,9})")
 
 
+@lru_cache(maxsize=2**16)
 def read_range(label: str) -> tuple[str, Range] | None:
     """Read a label as a range: the letters of its code, and its ends; None: it is none."""
     text = re.sub(r"[\u2010-\u2015\u2212]", "-", label.casefold())

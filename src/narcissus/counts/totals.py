@@ -593,10 +593,17 @@ class _LabelSums:
         read = read_range(label)
         if read is None:
             return _CATEGORY.fullmatch(label) is not None
-        reads = [read_range(other) for other in self.labels]
-        places = [other[1][0] for other in reads if other is not None and other[0] == read[0]]
-        are_in_row = len(places) == len(reads) and max(places) - min(places) < 2 * len(places)
-        return read[1][0] < read[1][1] or are_in_row
+        return read[1][0] < read[1][1] or self._are_in_row
+
+    @cached_property
+    def _are_in_row(self) -> bool:
+        """Whether all labels are numbers behind the same letters, and few are left out."""
+        reads = [read_range(label) for label in self.labels]
+        codes = {None if read is None else read[0] for read in reads}
+        if len(codes) != 1 or None in codes:
+            return False
+        places = [read[1][0] for read in reads if read is not None]
+        return max(places) - min(places) < 2 * len(places)
 
     def _may_be_sum(self, label: str, labels: Sequence[str] | None = None) -> bool:
         """Return whether no row contradicts that a label is the sum of some others.
