@@ -652,7 +652,7 @@ def _limited(one: JudgedSetting, excess: Excess | None, view: RowView) -> Reach 
     who = f"{if_so}{told}{'nobody' if told else 'no attacker'} gets"
     of = " of this group" if excess.group else ""
     if excess.of in ("share", "advantage"):
-        how = f": {_theorem(one)}" * (excess.role == "bound" and not one.detail.everybody)
+        how = f". {_theorem(one)}" * (excess.role == "bound" and not one.detail.everybody)
         return decided(f"{who} more than {{}}{of} right on average{how}.", view, is_limit=True)
     return decided(f"{who} more than {{}}{of} from the release.", view, is_limit=True)
 
@@ -660,8 +660,8 @@ def _limited(one: JudgedSetting, excess: Excess | None, view: RowView) -> Reach 
 def _theorem(one: JudgedSetting) -> str:
     """Say of whom a limit on everybody holds: of people whom the prior describes."""
     if one.detail.prior_is_exact:  # else "if the prior is right" stands before it
-        return "a theorem, if people are as the prior says; estimated from a sample"
-    return "a theorem, estimated from a sample of people"
+        return "This is a theorem, if people are as the prior says, and estimated from a sample"
+    return "This is a theorem, estimated from a sample of people"
 
 
 def _added(
