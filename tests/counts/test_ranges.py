@@ -9,7 +9,14 @@ import pytest
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from narcissus.counts import Publication, audit_tables
-from narcissus.counts.ranges import ENDLESS, cut_ranges, overlapping_ranges, read_range
+from narcissus.counts.ranges import (
+    ENDLESS,
+    cut_ranges,
+    overlapping_ranges,
+    read_range,
+    read_ranges,
+)
+from narcissus.errors import InputError
 
 from .test_forms import judge
 from .test_layouts import write
@@ -46,17 +53,54 @@ def test_what_is_no_range(label):
     assert read_range(label) is None
 
 
+def overlapping(*tables):
+    return overlapping_ranges(read_ranges(tables))
+
+
 def test_ranges_that_touch_do_not_overlap():
-    assert not overlapping_ranges(["0-10", "10-20", "20+"])
-    assert not overlapping_ranges(["1", "2", "3+", "Total"])
-    assert overlapping_ranges(["0-10", "10-20", "0-20", "A"]) == ("0-10", "10-20", "0-20")
-    pieces = cut_ranges(["C00-C97", "C18", "I00-I99"])
+    assert not overlapping(["0-10", "10-20", "20+"])
+    assert not overlapping(["1", "2", "3+", "Total"])
+    assert set(overlapping(["0-10", "10-20", "0-20", "A"])) == {"0-10", "10-20", "0-20"}
+    pieces = cut_ranges(read_ranges([["C00-C97", "C18", "I00-I99"]]))
     assert pieces == {
         "C0-C17": ["C00-C97"],
         "C18": ["C00-C97", "C18"],
         "C19-C97": ["C00-C97"],
         "I00-I99": ["I00-I99"],
     }
+
+
+def test_ranges_of_another_table_do_not_cut_the_last_number_off():
+    """A statistician's: 17 is in 0-17 beside 18-64, whatever another table begins at 17."""
+    closed, later = ["0-17", "18-64", "65+"], ["0-16", "17-64", "65+"]
+    for tables in ([closed, later], [later, closed]):
+        pieces = cut_ranges(read_ranges(tables))
+        assert pieces["17"] == ["0-17", "17-64"] or pieces["17"] == ["17-64", "0-17"]
+        assert set(pieces) == {"0-16", "17", "18-64", "65+"}
+    half = ["0-18", "18-65", "65+"]
+    assert read_ranges([half, closed])["0-18"] == ("", (0, 17))
+    assert not overlapping(half)
+    with pytest.raises(InputError, match="whether 17 is in `0-17` is open"):
+        read_ranges([["0-17", "Total"], later])
+
+
+@pytest.mark.parametrize("begin", [16, 17, 18, 30])
+def test_limits_beside_ranges_that_touch_hold_the_truth(tmp_path, begin):
+    """By subtraction: people from ``begin`` to 17 are in both tables' ranges."""
+    ages = dict.fromkeys(range(70), 5)
+
+    def people(low, high):
+        return sum(many for age, many in ages.items() if low <= age <= high)
+
+    first = write(tmp_path, f"age,count\n0-17,x\n18-64,{people(18, 64)}\n65+,x\nTotal,350\n")
+    second = write(
+        tmp_path, f"age,count\n0-{begin - 1},{people(0, begin - 1)}\n{begin}-64,"
+        f"{people(begin, 64)}\n65+,{people(65, 69)}\n", "u.csv",
+    )  # fmt: skip
+    tables = Publication(texts_tell_nothing=True).understand([first, second])
+    [young, old] = audit_tables(tables.cells, tables.structure).hidden
+    assert (young.low, young.high) == (90, 90)
+    assert (old.low, old.high) == (25, 25)
 
 
 @pytest.mark.parametrize(("inner", "outer"), SPELLINGS)

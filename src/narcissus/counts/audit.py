@@ -36,7 +36,7 @@ from narcissus.counts.key_search import KeyedDataSets
 from narcissus.counts.keys import added_up
 from narcissus.counts.marks import Meaning
 from narcissus.counts.people import FoundPeople, search_people
-from narcissus.counts.ranges import cut_ranges, overlapping_ranges
+from narcissus.counts.ranges import cut_ranges, overlapping_ranges, read_ranges
 from narcissus.counts.reading import Cell
 from narcissus.counts.system import BIG, Dimension, Structure, System, build, dimensions_of
 from narcissus.errors import InputError
@@ -383,7 +383,7 @@ def _overlaps(cells: Sequence[Cell], given: Structure) -> Iterator[str]:
     for (file, name), some in labels.items():
         if name in given.parents or name in given.ranges or given.variable is not None:
             continue
-        pieces = cut_ranges(overlapping_ranges(sorted(some)))
+        pieces = cut_ranges(overlapping_ranges(read_ranges([sorted(some)])))
         if pair := next((holders[:2] for holders in pieces.values() if len(holders) > 1), None):
             yield (
                 f"{file}: {' and '.join(pair)} of {name} seem to overlap, and are taken to hold "

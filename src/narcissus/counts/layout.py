@@ -25,7 +25,7 @@ from narcissus.counts.columns import (
 )
 from narcissus.counts.marks import Rules, read_number
 from narcissus.counts.percents import PercentRead, read_shares, use_percents, use_rates
-from narcissus.counts.ranges import cut_ranges
+from narcissus.counts.ranges import CodedRange, cut_ranges
 from narcissus.counts.reading import Cell, TableRead, require_single
 from narcissus.counts.relations import are_means, find_pair, find_relation
 from narcissus.counts.system import Structure
@@ -63,7 +63,7 @@ class PublishedLayout:
     totals: Mapping[str, tuple[str, ...]]
     summed: Mapping[str, tuple[str, ...]]
     groups: Mapping[str, Mapping[str, str]]
-    ranges: Mapping[str, tuple[str, ...]]
+    ranges: Mapping[str, Mapping[str, CodedRange]]
     marks: tuple[str, ...]
     notes: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()

@@ -6,12 +6,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import pairwise
 
+from narcissus._visible import visible
+from narcissus.errors import InputError
+
 Range = tuple[int, int]
 """The least and the largest number, both included."""
+CodedRange = tuple[str, Range]
+"""The letters of a range's code, and its ends."""
 ENDLESS = 10**9
 """Stands for the largest number of a range that has no end."""
 _UNITS = re.compile(
@@ -65,47 +70,87 @@ def read_range(label: str) -> tuple[str, Range] | None:
     return found if found is not None and found[1][0] <= found[1][1] else None
 
 
-def read_ranges(labels: Iterable[str]) -> dict[str, dict[str, Range]]:
-    """Return the ranges among labels, by the letters of their codes.
+def read_ranges(tables: Iterable[Iterable[str]]) -> dict[str, CodedRange]:
+    """Return the ranges among the labels of some tables, with the letters of their codes.
 
-    Where a range ends at the number at which another one begins, none holds its last number.
+    In a table in which a range ends where another one begins, and none one further, no range holds
+    its last number. Raises `InputError` for a label of which that is open: another table alone has
+    a range that begins at its end.
     """
-    found: dict[str, dict[str, Range]] = {}
-    for label in labels:
-        if (read := read_range(label)) is not None:
-            found.setdefault(read[0], {})[label] = read[1]
-    for code, ranges in found.items():
-        wide = [span for span in ranges.values() if span[0] < span[1] < ENDLESS]
-        begins = {low for low, high in ranges.values() if low < high}
-        if any(high in begins for _, high in wide):
-            found[code] = {
-                label: (low, high - (low < high < ENDLESS)) for label, (low, high) in ranges.items()
-            }
+    each = [_coded(labels) for labels in tables]
+    found: dict[str, CodedRange] = {}
+    for ranges in each:
+        halves = {
+            code for code in {code for code, _ in ranges.values()} if _are_half_open(ranges, code)
+        }
+        for label, (code, (low, high)) in ranges.items():
+            is_half = code in halves and low < high < ENDLESS
+            span = code, (low, high - is_half)
+            if found.setdefault(label, span) != span:
+                raise InputError(f"whether `{visible(label)}` holds {high} differs by the table")
+    for ranges in each:
+        for label, (code, (low, high)) in ranges.items():
+            own, others = _begins(ranges.values(), code), _begins(found.values(), code)
+            is_open = low < high < ENDLESS and not own & {high, high + 1} and high in others
+            if is_open and not _is_settled(ranges, code):
+                raise InputError(
+                    f"whether {high} is in `{visible(label)}` is open, since a range of another "
+                    f"table begins there: write the ends of ranges apart, such as {high - 1} and "
+                    f"{high}"
+                )
     return found
 
 
-def overlapping_ranges(labels: Iterable[str]) -> tuple[str, ...]:
-    """Return the ranges among labels of which some overlap, so that they count people twice."""
-    chosen: list[str] = []
-    for ranges in read_ranges(labels).values():
-        spans = sorted(ranges.values())
+def _coded(labels: Iterable[str]) -> dict[str, CodedRange]:
+    each = ((label, read_range(label)) for label in labels)
+    return {label: read for label, read in each if read is not None}
+
+
+def _begins(ranges: Iterable[CodedRange], code: str) -> set[int]:
+    return {low for letters, (low, high) in ranges if letters == code and low < high}
+
+
+def _ends(ranges: Mapping[str, CodedRange], code: str) -> set[int]:
+    spans = (span for letters, span in ranges.values() if letters == code)
+    return {high for low, high in spans if low < high < ENDLESS}
+
+
+def _are_half_open(ranges: Mapping[str, CodedRange], code: str) -> bool:
+    """Return whether ranges of a table end where others begin, and none where another ended."""
+    begins, ends = _begins(ranges.values(), code), _ends(ranges, code)
+    return bool(begins & ends) and not begins & {end + 1 for end in ends}
+
+
+def _is_settled(ranges: Mapping[str, CodedRange], code: str) -> bool:
+    """Return whether a table shows how its ranges end."""
+    begins, ends = _begins(ranges.values(), code), _ends(ranges, code)
+    return bool(begins & (ends | {end + 1 for end in ends}))
+
+
+def overlapping_ranges(ranges: Mapping[str, CodedRange]) -> dict[str, CodedRange]:
+    """Return the ranges of which some overlap, so that they count people twice."""
+    chosen: dict[str, CodedRange] = {}
+    for code in dict.fromkeys(code for code, _ in ranges.values()):
+        some = {label: span for label, (letters, span) in ranges.items() if letters == code}
+        spans = sorted(some.values())
         if any(low <= high for (_, high), (low, _) in pairwise(spans)):
-            chosen += ranges
-    return tuple(chosen)
+            chosen |= {label: (code, span) for label, span in some.items()}
+    return chosen
 
 
-def cut_ranges(labels: Iterable[str]) -> dict[str, list[str]]:
+def cut_ranges(ranges: Mapping[str, CodedRange]) -> dict[str, list[str]]:
     """Return the pieces into which the ends of ranges cut them, and the labels that hold each.
 
     A piece that is a label itself has its name; the others are named by their ends.
     """
     pieces: dict[str, list[str]] = {}
-    for code, ranges in read_ranges(labels).items():
-        ends = ranges.values()
+    for code in dict.fromkeys(code for code, _ in ranges.values()):
+        spans = {label: span for label, (letters, span) in ranges.items() if letters == code}
+        ends = spans.values()
         cuts = sorted({low for low, _ in ends} | {high + 1 for _, high in ends})
         for low, high in ((low, after - 1) for low, after in pairwise(cuts)):
-            holders = [label for label, (a, b) in ranges.items() if a <= low and high <= b]
-            name = next((label for label in holders if ranges[label] == (low, high)), None)
+            holders = [label for label, (a, b) in spans.items() if a <= low and high <= b]
+            name = next((label for label in holders if spans[label] == (low, high)), None)
             if holders:
                 pieces[name or _name_range(code.upper(), low, high)] = holders
     return pieces

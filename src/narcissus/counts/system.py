@@ -25,7 +25,7 @@ from scipy.sparse import csr_array
 from narcissus._validation import did_you_mean
 from narcissus._visible import visible
 from narcissus.counts.keys import differing
-from narcissus.counts.ranges import cut_ranges
+from narcissus.counts.ranges import CodedRange, cut_ranges
 from narcissus.counts.reading import Cell, Variable
 from narcissus.errors import InputError, TooLargeError
 
@@ -68,7 +68,9 @@ class Structure:
     others: tuple[str, ...] = ()
     within: Mapping[str, Sequence[Within]] = field(default_factory=dict[str, Sequence[Within]])
     variable: Variable | None = None
-    ranges: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    ranges: Mapping[str, Mapping[str, CodedRange]] = field(
+        default_factory=dict[str, Mapping[str, CodedRange]]
+    )
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,7 @@ def _dimension(name: str, by_file: Mapping[str, set[str]], given: Structure) -> 
         return _ranges(name, by_file, variable, is_open=name in given.others)
     parents = given.parents.get(name, {})
     groups = set(parents.values())
-    pieces = cut_ranges(given.ranges.get(name, ()))
+    pieces = cut_ranges(given.ranges.get(name, {}))
     spans = {label for holders in pieces.values() for label in holders}
     leaves = sorted((set(labels) | set(parents) | set(pieces)) - groups - (spans - set(pieces)))
     if name in given.others:

@@ -22,7 +22,13 @@ from narcissus._visible import visible
 from narcissus.counts.columns import option_of
 from narcissus.counts.marks import Meaning, Rules
 from narcissus.counts.partitions import Ends, find_partition
-from narcissus.counts.ranges import cut_ranges, overlapping_ranges, read_range
+from narcissus.counts.ranges import (
+    CodedRange,
+    cut_ranges,
+    overlapping_ranges,
+    read_range,
+    read_ranges,
+)
 from narcissus.counts.reading import Cell
 from narcissus.counts.system import Structure
 from narcissus.errors import InputError
@@ -87,7 +93,9 @@ class FoundLabels:
     parents: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     questions: tuple[Unaccounted, ...] = ()
     overlapping: frozenset[str] = frozenset()
-    ranges: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    ranges: Mapping[str, Mapping[str, CodedRange]] = field(
+        default_factory=dict[str, Mapping[str, CodedRange]]
+    )
 
     def joined(self, later: FoundLabels) -> FoundLabels:
         """Return these totals and groups with those that were found later, and its questions."""
@@ -141,7 +149,7 @@ def find_labels(
         within = {part.dimension for part in structure.within.get(file, ())}
         declared = structure.parents.get(name, {})
         is_open = name in {*structure.others, *within}
-        inner = _inner_ranges(ranges.get(name, ()))
+        inner = _inner_ranges(ranges.get(name, {}))
         search = _LabelSums(
             file, name, rows, rules, {**inner, **declared}, is_open=is_open,
             indented=(indented or {}).get(file, {}),
@@ -158,7 +166,7 @@ def find_labels(
             tree = {} if declared else search.groups()
         for part, whole in tree.items():
             parents.setdefault(name, {}).setdefault(part, whole)
-        if name in ranges and overlapping_ranges(search.labels):
+        if name in ranges and overlapping_ranges(read_ranges([search.labels])):
             continue  # none of them is a part, and their sets tell what holds what
         if search.exceeds_margin(tree) and (question := search.ask_for_groups(tree)):
             overlapping.add(name)
@@ -186,7 +194,7 @@ def _find_ranges(
     structure: Structure,
     rules: Rules,
     flat: Sequence[str],
-) -> dict[str, tuple[str, ...]]:
+) -> dict[str, Mapping[str, CodedRange]]:
     """Return the ranges of each dimension that overlap, if no number contradicts that they do."""
     each: dict[str, list[_LabelSums]] = {}
     for (file, name), rows in tables.items():
@@ -196,19 +204,21 @@ def _find_ranges(
             sums = _LabelSums(file, name, rows, rules, {}, is_open=is_open)
             each.setdefault(name, []).append(sums)
     parts = {label.casefold() for label in rules.parts}
-    found: dict[str, tuple[str, ...]] = {}
+    found: dict[str, Mapping[str, CodedRange]] = {}
     for name, searches in each.items():
-        labels = dict.fromkeys(label for sums in searches for label in sums.labels)
-        chosen = overlapping_ranges(label for label in labels if label.casefold() not in parts)
+        labels = [
+            [label for label in sums.labels if label.casefold() not in parts] for sums in searches
+        ]
+        chosen = overlapping_ranges(read_ranges(labels))
         if chosen and all(sums.agrees_with(cut_ranges(chosen)) for sums in searches):
             found[name] = chosen
     return found
 
 
-def _inner_ranges(labels: Sequence[str]) -> dict[str, str]:
+def _inner_ranges(ranges: Mapping[str, CodedRange]) -> dict[str, str]:
     """Return a range that holds each range that lies within another one."""
     held: dict[str, set[str]] = {}
-    for piece, holders in cut_ranges(labels).items():
+    for piece, holders in cut_ranges(ranges).items():
         for label in holders:
             held.setdefault(label, set()).add(piece)
     return {
@@ -811,7 +821,7 @@ class _LabelSums:
     def unread_overlaps(self) -> Iterator[Unaccounted]:
         """Yield a range that overlaps another one, though their numbers contradict it."""
         labels = [label for label in self.labels if label not in self._parts]
-        overlapping = overlapping_ranges(labels)
+        overlapping = overlapping_ranges(read_ranges([labels]))
         if not overlapping:
             return
         for holders in cut_ranges(overlapping).values():
