@@ -14,9 +14,8 @@ ONE = (
 
 def ask(folder, *texts, **given):
     files = [write(folder, text, f"t{at}.csv") for at, text in enumerate(texts, 1)]
-    return (
-        Publication(texts_tell_nothing=True, flat=["area"], **given).understand(files).unaccounted
-    )
+    declared = {"flat": ["area"], "texts_tell_nothing": True} | given
+    return Publication(**declared).understand(files).unaccounted
 
 
 @pytest.mark.parametrize(
@@ -27,16 +26,29 @@ def ask(folder, *texts, **given):
         ("sex of person", ("Female", "Male")),
         ("s", ("1", "2")),
         ("kind", ("Women", "Men")),
+        ("female", ("yes", "no")),
     ],
 )
 def test_a_dimension_whose_numbers_fit_another_one_is_asked_about(tmp_path, header, labels):
     more = f"{header},count\n{labels[0]},19\n{labels[1]},27\n"
     [asked] = ask(tmp_path, ONE, more)
     assert (asked.subject, "--apart" in asked.declaration) == (
-        f"dimensions `sex` and `{header}`", True
+        f"the pair of dimensions `sex` and `{header}`", True
     )  # fmt: skip
     assert ask(tmp_path, ONE, more, apart=[f"sex={header}"]) == ()
     assert ask(tmp_path, ONE, more, apart=[header]) == ()
+
+
+def test_a_label_of_one_dimension_that_is_another_one_is_asked_about(tmp_path):
+    """Months and quarters, ages and minors, and one file with both, crossed by no row."""
+    ages = "age,count\n0-17,x\n18-64,x\n65+,88\nTotal,490\n"
+    for more in ("minor,count\nyes,105\nno,385\n", "age,count\nyoung,105\nold,385\n"):
+        assert ask(tmp_path, ages, more.replace("old", "others"), flat=["age"])
+    months = "month,count\nJanuary,x\nFebruary,20\nMarch,30\nApril,x\nMay,41\nTotal,156\n"
+    asked = ask(tmp_path, months, "quarter,count\nQ1,75\nQ2,81\nTotal,156\n", flat=["month"])
+    assert "no label of one tells labels of the other" in asked[0].declaration
+    both = "sex,female,count\nFemale,*,x\nMale,*,x\n*,yes,20\n*,no,70\n*,*,90\n"
+    assert ask(tmp_path, both, flat=["sex"])
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from narcissus.counts import (
     system,
 )
 from narcissus.counts.marks import Meaning
+from narcissus.counts.ranges import read_ranges
 from narcissus.errors import InputError
 
 from .worlds import all_data_sets, world
@@ -325,7 +326,9 @@ def test_ranges_that_overlap_are_named(labels, is_named):
     ]
     notes = audit_tables(cells).notes
     assert any("seem to overlap" in note for note in notes) == is_named
-    notes = audit_tables(cells, Structure(ranges={"a": labels} if is_named else {})).notes
+    notes = audit_tables(
+        cells, Structure(ranges={"a": read_ranges([labels])} if is_named else {})
+    ).notes
     assert not any("seem to overlap" in note for note in notes)
 
 

@@ -86,7 +86,7 @@ def test_sums_confirm_labels_of_any_name(tmp_path):
         ("age", ("Under 5", "5 to 64", "65 and over (pensioners)")),
         ("area", ("Alba (07131)", "Brin (07132)", "Cero (07231)")),
         ("sector", ("Farming (1)", "Mining (2)", "Trade (3)")),
-        ("size", ("1 person", "2 persons", "3 persons or more")),
+        ("size", ("1 room", "2 rooms", "3 rooms")),
         ("ward", ("Ward 12", "Ward 7", "Ward 9")),
         ("region code", ("DE1", "FR22", "AT130")),
         ("diagnosis", ("C00-C97", "D00-D48", "I00-I99")),
@@ -121,6 +121,37 @@ def test_numbers_that_name_a_label_do_not_wait(tmp_path, header, labels):
 def test_numbers_beside_other_names_wait(tmp_path, labels):
     text = f"area,count\n{labels[0]},x\n{labels[1]},29\nCero,x\nTotal,43\n"
     assert wording(ask(tmp_path, text, across=[], flat=["area"]))
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["Alba women equal men", "Alba (no women)", "all men", "Alba dieci", "Alba without women",
+     "women none", "m=w", "Alba dix femmes", "as many women as men"],
+)  # fmt: skip
+def test_words_that_compare_people_wait_whatever_sums_confirm(tmp_path, label):
+    text = TABLE.format(**PLAIN | {"Alba": label})
+    assert f"label `{label}`" in wording(ask(tmp_path, text))[0].reason
+
+
+@pytest.mark.parametrize(
+    "header", ["no women in Alba", "Women in Alba zero", "area equals", "area (8)", "dix"]
+)
+def test_headers_of_several_unknown_words_wait(tmp_path, header):
+    assert wording(ask(tmp_path, TABLE.format(**PLAIN | {"area": header})))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["no-women-in-alba", "women-none", "dieci-donne", "dixsept", "xvii", "f17", "t_women_17",
+     "fortytwo", "\u5341\u4e03", "\u2460\u2466", "women table 17"],
+)  # fmt: skip
+def test_names_of_files_of_unknown_words_or_numbers_wait(tmp_path, name):
+    assert wording(ask(tmp_path, TABLE.format(**PLAIN), f"{name}.csv"))
+
+
+@pytest.mark.parametrize("name", ["t", "area", "areas", "table_2021", "sex by area 2021-03"])
+def test_names_of_files_of_words_of_the_table_do_not_wait(tmp_path, name):
+    assert not wording(ask(tmp_path, TABLE.format(**PLAIN), f"{name}.csv"))
 
 
 @pytest.mark.parametrize("header", ["Quota", "Persons (weighted)", "en milliers", "count (3)"])
@@ -166,6 +197,10 @@ TELLING = [
     "Note: three of the cases were in Alba.",
     "Source: office. One case in Cero was removed.",
     "Source: Alba has as many F as M",
+    "Source: Dieci Donne",
+    "Source: No Young Women",
+    "F: Table 17",
+    "(17) F",
     "trois cas \u00e0 Alba",
     "ALBA: III",
     "The hidden areas differ by 1.",

@@ -31,12 +31,6 @@ MOST_COMPARED = 200
 MOST_SUMMED = 12
 """Labels of a dimension of which any sums are compared with another one's numbers."""
 MOST_TRIES = 20_000
-_SEX = re.compile(
-    r"[fmwhd]|females?|males?|m[ae]n|wom[ae]n|boys?|girls?|m\u00e4nn(?:er|lich)|frauen|weiblich|divers"
-    r"|hommes?|femmes?|hombres?|mujeres?|uomini|donne|maschi|femmine",
-    re.I,
-)
-_SHORT = re.compile(r"\w{1,2}|\d+")
 _CONCEPTS = [
     re.compile(rf"(?:{words})(?:[ _-]?(?:groups?|class(?:es)?|codes?|names?|gruppen?))?", re.I)
     for words in (
@@ -289,18 +283,22 @@ def ask_for_names(
         if name not in given.alone:
             yield from _ask_for_labels(name, files, structure, given)
     margins = _find_margins(cells)
+    crossed = {frozenset(pair) for cell in cells for pair in combinations(sorted(cell.labels), 2)}
     for one, other in combinations(each, 2):
-        is_settled = frozenset((one, other)) in given.settled or {one, other} & {*given.alone}
-        if is_settled or each[one].keys() & each[other].keys():
+        pair = frozenset((one, other))
+        if pair in crossed | given.settled or pair & {*given.alone}:
             continue
         labels, more = (set[str]().union(*each[name].values()) for name in (one, other))
         is_shared = 2 * len(labels & more) >= min(len(labels), len(more)) > 1
-        may_be_one = _are_one_kind(labels, more) and _may_be_one(one, other)
-        if is_shared or (may_be_one and _may_agree(margins.get(one, {}), margins.get(other, {}))):
+        fits = _may_agree(margins.get(one, {}), margins.get(other, {}))
+        if _may_tell(one, other) and (is_shared or fits):
             yield Unaccounted(
-                subject=f"dimensions `{visible(one)}` and `{visible(other)}`",
-                reason="They never stand in one table, and may be one dimension under two names.",
-                declaration=visible(_both(one, other)),
+                subject=f"the pair of dimensions `{visible(one)}` and `{visible(other)}`",
+                reason="No table crosses them. They may be one dimension under two names, or a "
+                "label of one may hold labels of the other.",
+                declaration=visible(
+                    f"{_both(one, other)} if no label of one tells labels of the other"
+                ),
             )
 
 
@@ -318,6 +316,8 @@ def _ask_for_labels(
         ):
             continue
         left = [_unexplained(labels, more, parents), _unexplained(more, labels, parents)]
+        if all(read_range(label) is not None for label in (*left[0], *left[1])):
+            continue  # their numbers tell which is which
         pairs = [
             (one, two)
             for one in left[0]
@@ -340,7 +340,7 @@ def _few(labels: Sequence[str]) -> str:
 
 
 def _unexplained(labels: set[str], more: set[str], parents: Mapping[str, str]) -> list[str]:
-    """Return labels that another table neither has, nor has a part or a whole of; ranges aside."""
+    """Return labels that another table neither has, nor has a part or a whole of."""
 
     def wholes(label: str) -> set[str]:
         found: set[str] = set()
@@ -351,32 +351,20 @@ def _unexplained(labels: set[str], more: set[str], parents: Mapping[str, str]) -
 
     held = set[str]().union(*map(wholes, more))
     return sorted(
-        label
-        for label in labels - more
-        if not wholes(label) & more and label not in held and read_range(label) is None
+        label for label in labels - more if not wholes(label) & more and label not in held
     )
 
 
-def _may_be_one(one: str, other: str) -> bool:
+def is_concept(header: str) -> bool:
+    """Return whether a header is a known one of a classification."""
+    return any(words.fullmatch(header) for words in _CONCEPTS)
+
+
+def _may_tell(one: str, other: str) -> bool:
     """Return whether two headers are not known to name different things."""
-    named = [
-        {at for at, words in enumerate(_CONCEPTS) if words.fullmatch(name)} for name in (one, other)
-    ]
+    names = (one, other)
+    named = [{at for at, words in enumerate(_CONCEPTS) if words.fullmatch(name)} for name in names]
     return not all(named) or bool(named[0] & named[1])
-
-
-def _are_one_kind(labels: set[str], more: set[str]) -> bool:
-    """Return whether labels of two dimensions may name the same; short codes may name anything."""
-    kinds = [_kind_of(labels), _kind_of(more)]
-    return "code" in kinds or kinds[0] == kinds[1]
-
-
-def _kind_of(labels: set[str]) -> str:
-    for kind, is_of in (("sex", _SEX), ("answer", _YES_NO), ("code", _SHORT)):
-        if all(is_of.fullmatch(label) for label in labels):
-            return kind
-    spans = [found and found[1] for found in map(read_range, labels)]
-    return "range" if all(span and span[0] < span[1] for span in spans) else "name"
 
 
 def _find_margins(cells: Sequence[Cell]) -> dict[str, dict[str, Meaning]]:

@@ -101,8 +101,8 @@ class Publication:
         ]
         for text in self.apart:
             one, _, other = text.partition("=")
-            than = f"`{visible(other)}`" if other else "the others"
-            given.append(f"`{visible(one)}` names others than {than}")
+            than = f"`{visible(other)}`" if other else "any other"
+            given.append(f"`{visible(one)}` is not {than}, and tells no label of it")
         if self.texts_tell_nothing:
             given.append("labels name groups of people, and no text tells a count or another rule")
         return tuple(given)

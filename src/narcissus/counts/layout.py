@@ -30,7 +30,7 @@ from narcissus.counts.reading import Cell, TableRead, require_single
 from narcissus.counts.relations import are_means, find_pair, find_relation
 from narcissus.counts.system import Structure
 from narcissus.counts.texts import ask_for_texts, list_texts
-from narcissus.counts.totals import FoundLabels, find_labels
+from narcissus.counts.totals import FoundLabels, ask_for_gaps, find_labels
 from narcissus.counts.unmarked import unmarked
 from narcissus.errors import InputError
 from narcissus.rows import Unaccounted
@@ -208,7 +208,7 @@ def understand(
     groups = {**labels.parents, **structure.parents}
     structure = replace(structure, parents=groups, ranges=labels.ranges)
     require_single(cells)
-    questions += ask_for_names(cells, structure, same)
+    questions += [*ask_for_names(cells, structure, same), *ask_for_gaps(cells, structure)]
     texts = list_texts(tables, cells, structure, rules, () if count is None else (count,))
     questions += [] if texts_tell_nothing else ask_for_texts(texts)
     layouts = tuple(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Protocol
 
 from narcissus._visible import visible
@@ -149,6 +149,24 @@ selon sur
 """.split()  # noqa: SIM905
 )
 """Words of titles and notes by which no quantity can be told."""
+_ALL_OR_NONE = re.compile(
+    r"\b(?:no|none|nil|zero|null|all|any|both|neither|without|with|but|except|equals?|than|more"
+    r"|keine?r?|alle[rn]?|ohne|mit|mehr|sans|tou(?:s|tes?)|ni|sin|con|todos|todas|ninguno|senza|tutti"
+    r"|tutte|geen|zonder|alle|ingen|inga|alla|bez)\b",
+    re.I,
+)
+_OFFICE = re.compile(
+    r"offices?|statisti\w*|census|bureau|ministry|department|agency|institut\w*|survey|register"
+    r"|\w*amt|\w*ministerium|zensus|mikrozensus|insee|destatis|eurostat|ons|nso|recensement|istat"
+    r"|ine|cbs|university|universit\u00e4t|registry|authority|commission|council|office|service|data",
+    re.I,
+)
+"""A word of whoever publishes; behind a source without one may stand anything."""
+_PERSON = re.compile(
+    r"\b(?:women|wom[ae]n|m[ae]n|females?|males?|girls?|boys?|frauen|m\u00e4nner|personen|persons?|people"
+    r"|femmes?|hommes?|mujeres?|hombres?|donne|uomini|vrouwen|mannen|kvinnor|m\u00e4n|children|cases?)\b",
+    re.I,
+)
 _SOURCE = re.compile(r"\W*(?:sources?|quellen?|fuente|fonte|kilde|bron|k\u00e4lla)\b\s*:", re.I)
 _WITH_ZERO = re.compile(
     r"\b(?:zeros?|nulls?|0)\s+(?:is |are |being )?included|\bincluding (?:zeros?|0\b)"
@@ -244,13 +262,19 @@ def is_neutral(note: str, rules: Rules, names: set[str], labels: set[str]) -> bo
     text = _PHRASES.sub(" ", text)
     if re.search(r"\d", text) or _WORD.search(text) or not re.fullmatch(_SIGNS, text):
         return False
-    words = re.findall(r"[^\W\d_]+", text.casefold())
-    if (found := _SOURCE.match(text)) is not None and _QUANTITY.search(text) is None:
-        said = text[found.end() :].casefold()
-        return not any(
-            re.search(rf"(?<!\w){re.escape(label.casefold())}(?!\w)", said) for label in labels
+    if (found := _SOURCE.match(text)) is not None and not compares(text):
+        said = text[found.end() :]
+        is_of_office = any(map(_OFFICE.fullmatch, re.findall(r"[^\W\d_]+", said)))
+        has_label = any(
+            re.search(rf"(?<!\w){re.escape(label)}(?!\w)", said, re.I) for label in labels
         )
-    return all(word in _NEUTRAL or word in names for word in words)
+        return is_of_office and not has_label and _PERSON.search(said) is None
+    return are_neutral_words(text, names)
+
+
+def names_people(text: str) -> bool:
+    """Return whether a text has a word for people, such as women or cases."""
+    return _PERSON.search(text) is not None
 
 
 _SIGNS = r"[\w\s.,;:()\[\]'\u2019\"&/*\u2020\u2021\u00a9\u201c\u201d|!-]*"
@@ -284,6 +308,17 @@ def _without_declared(note: str, rules: Rules) -> str:
     if rules.base > 1:
         text = _ROUNDED.sub(lambda one: " " if int(one["base"]) == rules.base else one[0], text)
     return text
+
+
+def are_neutral_words(text: str, known: Set[str] = frozenset()) -> bool:
+    """Return whether a text has neutral or known words alone, in any case."""
+    words = re.findall(r"[^\W\d_]+", text.casefold())
+    return all(word in _NEUTRAL or word in known for word in words)
+
+
+def compares(text: str) -> bool:
+    """Return whether a text has a word or a sign that compares people: half, no, all, equals."""
+    return _QUANTITY.search(text) is not None or _ALL_OR_NONE.search(text) is not None
 
 
 def has_number_word(text: str) -> bool:

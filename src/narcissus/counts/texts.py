@@ -8,15 +8,24 @@ once that they tell nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import chain
 from math import inf
 from pathlib import PurePath
 
 from narcissus._visible import visible
+from narcissus.counts.alike import is_concept
 from narcissus.counts.columns import is_code_name
 from narcissus.counts.marks import TOTALS, Meaning, Rules, label_of
-from narcissus.counts.notes import find_unit, has_number_word, is_neutral, tells_quantity
+from narcissus.counts.notes import (
+    are_neutral_words,
+    compares,
+    find_unit,
+    has_number_word,
+    is_neutral,
+    names_people,
+    tells_quantity,
+)
 from narcissus.counts.ranges import read_range
 from narcissus.counts.reading import COUNTS, Cell, TableRead
 from narcissus.counts.system import Structure
@@ -42,7 +51,11 @@ _COUNT = re.compile(
     re.I,
 )
 """Headers of columns of counts."""
-_HEADER = re.compile(r"[^\W\d_]+(?:[ _./&'\u2019\\-]+[^\W\d_]+){0,4}\d?")
+_HEADER = re.compile(r"[^\W\d_]+\d?(?:\\[^\W\d_]+)?")
+_CONNECTING = re.compile(
+    r"and|of|the|de|la|le|les|des|du|und|der|die|das|am|an|im|in|bei|upon|on|or|to|y|e|i|del|di|da|do"
+    r"|van|von|zu|zur|sur|sous|au|aux|et|ou|with|nec|n\.e\.c|s"
+)
 _YEAR = re.compile(
     r"(?:19|20)\d\d(?:\s?[-/\u2013]\s?(?:(?:19|20)?\d\d))?|(?:19|20)\d\d[- ]?[QMHST]?[- ]?\d{1,2}"
     r"|[QHST][1-4](?: ?(?:19|20)\d\d)?|(?:19|20)\d\d-\d\d-\d\d",
@@ -63,11 +76,11 @@ _SUPERSCRIPT = str.maketrans(
     "\u00b9\u00b2\u00b3\u2070\u2074\u2075\u2076\u2077\u2078\u2079", "1230456789"
 )
 _FILE = re.compile(
-    r"[^\W\d_]+(?:[ _.-]+[^\W\d_]+)*"
-    r"(?:(?:^|[ _.-])(?:table|tab|t|sheet|part|file|release|version|v|q)[ _.-]?\d{1,2})?"
-    r"|(?:table|tab|t|sheet|part|file|release|version|v|q)?[ _.-]?\d{1,2}|[^\W\d_]?\d{1,3}",
+    r"(?:(?<![^\W\d_])(?:table|tab|t|sheet|part|file|release|version|v|q)[ _.-]?\d{1,2}(?!\d))"
+    r"|^[a-z]$|^\d$",
     re.I,
 )
+"""Numbers of tables in names of files."""
 _DATES = re.compile(r"(?<!\d)(?:19|20)\d\d(?:[-_.]?\d\d){0,2}(?!\d)")
 
 
@@ -125,7 +138,9 @@ def _list_of(
         known = people.get(name, set())
         is_named = name == "" or any(second.column == name for second in table.columns.second_names)
         for text, label in texts.items():
-            is_known = is_named or rules.is_total(label) or label in known or _has_form(label)
+            is_total = rules.is_total(label)
+            is_sure = is_total or (_is_name(label) and (is_named or label in known))
+            is_known = is_sure or _has_form(label)
             if text in odd or not is_known:
                 yield f"label `{visible(text)}`" + f" of `{visible(name)}`" * bool(name)
     yield from _list_headers(table, declared)
@@ -134,14 +149,15 @@ def _list_of(
         for cell in table.cells
         if (mark := _find_mark(cell.printed)) and mark not in markers
     )
-    names = {word for name in table.header for word in re.findall(r"[^\W\d_]+", name.casefold())}
+    headers = [table.header[at] for at in table.columns.dimensions] + [table.across]
+    names = {word for name in headers for word in re.findall(r"[^\W\d_]+", name.casefold())}
     labels = {label for cell in table.cells for label in cell.labels.values()}
     yield from (
         f"line `{visible(note)}`"
         for note in table.notes
         if not is_neutral(note, rules, names, labels)
     )
-    if not _is_plain_file(table.file):
+    if not _is_plain_file(table.file, names | {label.casefold() for label in labels}):
         yield f"the name of {visible(table.file)}"
 
 
@@ -177,21 +193,42 @@ def _list_headers(table: TableRead, declared: Sequence[str]) -> Iterator[str]:
 
 
 def _is_plain_header(text: str, many: int = 0) -> bool:
-    """Return whether a header is some words, and no quantity or unit.
+    """Return whether a header is one word, known, or of neutral words.
 
     Censuses print behind it how ``many`` labels it has, with the total or without.
     """
     text = re.sub(rf"\s*\((?:{many}|{many - 1})\)$", "", text)
-    if text == "":
+    if text == "" or is_concept(text):
         return True
-    is_unit = find_unit(text) or has_number_word(text)
-    return _HEADER.fullmatch(text) is not None and not is_unit
+    if find_unit(text) or has_number_word(text) or compares(text):
+        return False
+    is_neutral_text = are_neutral_words(text) and re.search(r"[\d=<>%()]", text) is None
+    return _HEADER.fullmatch(text) is not None or is_neutral_text
 
 
-def _is_plain_file(file: str) -> bool:
-    stem = _DATES.sub("", PurePath(file).stem)
-    words = re.sub(r"[_.\d-]+", " ", stem)
-    return _FILE.fullmatch(stem) is not None and not tells_quantity(words)
+def _is_plain_file(file: str, known: Set[str]) -> bool:
+    """Return whether the name of a file has words of the table, dates and numbers of tables."""
+    stem = _FILE.sub(" ", _DATES.sub(" ", PurePath(file).stem))
+    folded = {word.rstrip("s") for word in known}
+    words = re.findall(r"[^\W\d_]+", stem.casefold())
+    is_known = all(are_neutral_words(word) or word.rstrip("s") in folded for word in words)
+    return (
+        is_known
+        and re.search(r"[^\W_a-z\u00df-\u024f.-]", "".join(stem.casefold().split())) is None
+    )
+
+
+def _is_name(label: str) -> bool:
+    """Return whether a label is one word, or capitalised words and neutral ones between them."""
+    words = re.findall(r"[^\W\d_]+", label)
+    if len(words) < 2:
+        return "=" not in label and not compares(label)
+    if compares(label) or names_people(label):
+        return False
+    return all(
+        word[0].isupper() or _CONNECTING.fullmatch(word) or are_neutral_words(word)
+        for word in words
+    )
 
 
 def _has_form(label: str) -> bool:

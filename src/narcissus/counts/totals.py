@@ -215,6 +215,33 @@ def _find_ranges(
     return found
 
 
+def ask_for_gaps(cells: Sequence[Cell], structure: Structure) -> Iterator[Unaccounted]:
+    """Yield a question for each table whose ranges leave out numbers that another table's hold."""
+    shown: dict[tuple[str, str], list[str]] = {}
+    for cell in cells:
+        for name in cell.labels.keys() & structure.ranges.keys():
+            labels = shown.setdefault((cell.file, name), [])
+            if cell.labels[name] not in labels:
+                labels.append(cell.labels[name])
+    for (file, name), labels in shown.items():
+        within = {part.dimension for part in structure.within.get(file, ())}
+        if name in {*structure.others, *within}:
+            continue
+        pieces = cut_ranges(structure.ranges[name])
+        left = [piece for piece, holders in pieces.items() if not {*holders} & {*labels}]
+        if left:
+            option = option_of("within", f"{file}:{name}={','.join(labels)}")
+            yield Unaccounted(
+                subject=f"ranges of `{visible(name)}` in {visible(file)}",
+                reason=f"They leave out {', '.join(map(visible, left[:3]))}, which another table "
+                "shows.",
+                declaration=visible(
+                    f"{option_of('others', name)} if such people are among its total, or {option} "
+                    "if it is not about them"
+                ),
+            )
+
+
 def _inner_ranges(ranges: Mapping[str, CodedRange]) -> dict[str, str]:
     """Return a range that holds each range that lies within another one."""
     held: dict[str, set[str]] = {}
