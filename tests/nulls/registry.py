@@ -2543,7 +2543,7 @@ NULLS = (
     ),
     Null(
         "the order of the rows tells of the secret",
-        (T + "held_out is_better",),
+        (),
         "a sum of independent Bernoullis, exactly; Bonferroni over three guessers; a sign test",
         "rows are independent; a file may have been sorted by its columns",
         "of a file that is sorted by a secret, the others are examined given it",
