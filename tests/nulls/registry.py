@@ -59,7 +59,7 @@ from narcissus.kinds.table.held_out import SURE, held_out_attempts
 from narcissus.kinds.table.kind import prepare
 from narcissus.kinds.table.left_out import of_order, of_values
 from narcissus.kinds.table.other_priors import is_allowed
-from narcissus.kinds.table.row_order import ordered_rows
+from narcissus.kinds.table.row_order import BY_CHANCE, ordered_rows, sorted_columns
 from narcissus.kinds.table.schema import TableStudy
 from narcissus.kinds.table.tested import prior_test
 from narcissus.mechanisms import RandomizedResponse
@@ -1195,6 +1195,23 @@ def order_tells(
     return ordered is not None and bool(of_order(ordered))
 
 
+def looks_sorted(
+    g: Draws, *, rows: int = 200, ill: float = 0.3, a_day: int = 0, by: float = 0.0
+) -> bool:
+    """Return whether rows in any order are said to be sorted by their secret.
+
+    ill: Share with the rarer secret.
+    a_day: Rows of a day in a file that is sorted by days; 0: no days, a file in any order.
+    by: Part of the rows, the first ones, that are sorted by the secret.
+    """
+    secret = (g.random(rows) < ill).astype(int)
+    first = round(by * rows)
+    secret[:first].sort()
+    days = np.arange(rows) // a_day if a_day else g.integers(0, 4, rows)
+    columns = np.column_stack([days, g.integers(0, 3, rows), secret])
+    return 2 in sorted_columns(columns)
+
+
 def other_refused(g: Draws, copies: int = 1) -> bool:
     """Return whether a network of three parents is refused of people of such a network."""
     people = of_parity(g, 0.3, rows=600)
@@ -1217,6 +1234,17 @@ def of_independent(g: Draws, rows: int = 600) -> pd.DataFrame:
     """Draw people whose columns are all independent."""
     columns = {name: g.integers(0, size, rows) for name, size in (("a", 3), ("b", 6), ("c", 12))}
     return pd.DataFrame({**columns, "secret": (g.random(rows) < 0.3).astype(int)})
+
+
+def of_numbers(g: Draws, told: float = 0.0, rows: int = 300) -> pd.DataFrame:
+    """Draw people with a height and a weight, of whom some are ill in a band of their ratio."""
+    height, weight = g.integers(150, 200, rows), g.integers(45, 120, rows)
+    index = weight / height**2
+    low, high = np.quantile(index, (0.3, 0.7))
+    by_index = (low < index) & (index < high)
+    ill = np.where(g.random(rows) < told, by_index, g.random(rows) < 0.4).astype(int)
+    town = g.integers(0, 4, rows)
+    return pd.DataFrame({"town": town, "height": height, "weight": weight, "secret": ill})
 
 
 def of_answers(g: Draws) -> pd.DataFrame:
@@ -2406,7 +2434,7 @@ NULLS = (
     Null(
         "the prior of a table is refuted by rows of it",
         (T + "held_out _scored",),
-        "a sum of independent Bernoullis, exactly; Bonferroni over five guessers",
+        "a sum of independent Bernoullis, exactly; Bonferroni over six guessers",
         "people are independent given their known columns",
         "rows are guessed from rows before them alone",
         "copies of people refute the prior, or their independence",
@@ -2427,8 +2455,48 @@ NULLS = (
             (0.05, 0.1, 0.2, 0.45),
             lambda s, g: prior_refuted(of_parity(g, s), NETWORK, g),
         ),
-        declared=5 * (1 - SURE),
+        declared=6 * (1 - SURE),
         repeats=0.05,
+    ),
+    Null(
+        "a relation of two known numbers refutes the prior",
+        (),
+        "as of any guess of rows",
+        "as of any guess of rows",
+        "relations are chosen on rows before those guessed",
+        "as of any guess of rows",
+        {
+            "a secret that no number tells": lambda g: prior_refuted(of_numbers(g), NETWORK, g),
+        },
+        Power(
+            "share of 300 people who are ill in a band of weight by squared height",
+            (0.4, 0.6, 0.8, 1.0),
+            lambda s, g: prior_refuted(of_numbers(g, s), NETWORK, g),
+        ),
+        declared=6 * (1 - SURE),
+        repeats=0.05,
+    ),
+    Null(
+        "a file is sorted by its secret",
+        (),
+        "permutations without a gap among all, exactly; Bonferroni over three columns",
+        "rows are in any order, within what they are sorted by",
+        "a column is called sorted only where so few permutations are, 1e-6",
+        "rows of a person that stand together",
+        {
+            "200 rows in any order": looks_sorted,
+            "20 rows in any order": partial(looks_sorted, rows=20),
+            "one of 100 has the secret": partial(looks_sorted, rows=100, ill=0.01),
+            "sorted by days of three rows": partial(looks_sorted, a_day=3),
+            "sorted by days of one row or two": partial(looks_sorted, rows=39, a_day=2),
+            "sorted by two days": partial(looks_sorted, rows=60, a_day=30),
+        },
+        Power(
+            "rows that are sorted by the secret",
+            (20, 25, 30, 60),
+            lambda s, g: looks_sorted(g, rows=int(s), by=1.0),
+        ),
+        declared=3 * BY_CHANCE,
     ),
     Null(
         "a column that is left out tells of the secret",
@@ -2475,7 +2543,7 @@ NULLS = (
     ),
     Null(
         "the order of the rows tells of the secret",
-        (T + "held_out is_better",),
+        (),
         "a sum of independent Bernoullis, exactly; Bonferroni over three guessers; a sign test",
         "rows are independent; a file may have been sorted by its columns",
         "of a file that is sorted by a secret, the others are examined given it",
@@ -2498,7 +2566,7 @@ NULLS = (
     Null(
         "another prior than the usual one is refused",
         (),
-        "a sum of independent Bernoullis, exactly; Bonferroni over four guessers and its own guess",
+        "a sum of independent Bernoullis, exactly; Bonferroni over six guessers and its own guess",
         "people are independent given their known columns",
         "its own guess is of rows to which it was not fitted",
         "copies of people refute every prior",
@@ -2508,7 +2576,7 @@ NULLS = (
             (2, 3),
             lambda s, g: other_refused(g, int(s)),
         ),
-        declared=5 * (1 - SURE),
+        declared=7 * (1 - SURE),
         repeats=0.05,
     ),
 )

@@ -6,11 +6,12 @@ row made without its secret has a larger chance than the best guess. So the numb
 is at most a sum of independent Bernoullis with these chances, and its tail is known exactly. That
 also holds for guesses that rest on rows guessed before: each row's secret is independent of them.
 
-Five guessers try. A forest of trees (`trees`) finds relations between many columns, a lookup
-(`lookup`) those between up to five columns that show in none alone, naive Bayes (`additive`) what
-many columns tell a little of each, and a linear model (`linear`) sums and products of numbers. A
-row with equal known columns tests the prior for copies of people. All are the package's own, so
-that no result depends on what else is installed.
+Six guessers try. A forest of trees (`trees`) finds what many columns tell together, a lookup
+(`lookup`) what up to five columns tell that show in none alone, naive Bayes (`additive`) what many
+columns tell a little of each, and a linear model (`linear`) sums and products of numbers. Another
+lookup sees relations of up to four numbers (`relations`): a band of a ratio or of a distance is no
+sum, and a forest needs many rows for it. A row with equal known columns tests the prior for copies
+of people. All are the package's own, so that no result depends on what else is installed.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from narcissus.kinds.table.linear import linear_chances, one_of_each
 from narcissus.kinds.table.lookup import lookup_chances
 from narcissus.kinds.table.population import HELD_OUT
 from narcissus.kinds.table.proofs import not_exceeded
+from narcissus.kinds.table.relations import related_features
 from narcissus.kinds.table.trees import tree_chances
 from narcissus.knowledge import FactoredTargets
 from narcissus.priors.base import row_keys
@@ -59,6 +61,7 @@ SURE = 1 - ERROR / GUESSERS  # level of each limit
 
 FOREST, LOOKUP = "a random forest", "a lookup of up to five columns"
 ADDITIVE, LINEAR = "naive Bayes", "a linear model"
+RELATED = "a lookup of relations between numbers"
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,7 @@ def held_out_attempts(experiment: Experiment) -> tuple[RowGuesses, ...]:
         LOOKUP: _lookup(experiment),
         ADDITIVE: _additive(experiment),
         LINEAR: _linear(experiment),
+        **({RELATED: _related(experiment)} if len(_ordered(experiment)) > 1 else {}),
     }
     attempts: list[RowGuesses] = []
     for number, (name, model) in enumerate(models.items()):
@@ -172,6 +176,27 @@ def _linear(experiment: Experiment) -> Model:
         return linear_chances(numbers, classes, size=size, rng=rng)
 
     return chances
+
+
+def _related(experiment: Experiment) -> Model:
+    table, known = experiment.table, experiment.queries.known
+    ordered = [(known.index(column), table.values[column]) for column in _ordered(experiment)]
+    sizes = [experiment.queries.sizes[c] for c in known]
+
+    def chances(fitted: Any, classes: Codes, asked: Any, size: int, rng: Any) -> Floats:
+        seen = np.concatenate([fitted, asked])
+        numbers = np.column_stack([values[seen[:, place]] for place, values in ordered])
+        features = related_features(numbers, classes)
+        x = np.column_stack([*features, seen])
+        most = [*(int(one.max()) + 1 for one in features), *sizes]
+        return lookup_chances(x[: len(fitted)], classes, x[len(fitted) :], most, size=size, rng=rng)
+
+    return chances
+
+
+def _ordered(experiment: Experiment) -> list[int]:
+    """List the known columns with a number behind each label."""
+    return [c for c in experiment.queries.known if experiment.table.values[c] is not None]
 
 
 def known_numbers(experiment: Experiment, seen: NDArray[np.integer]) -> Floats:

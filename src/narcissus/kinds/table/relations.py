@@ -1,15 +1,16 @@
-"""Relations between numbers: sums, differences, products of powers, remainders, quadratic forms.
+"""Relations between numbers: sums, products of powers, ratios, distances, remainders, and more.
 
-A body-mass index is a weight by a squared height, an age gap a difference, a check digit a
-remainder of a sum. Bins hide them, trees meet them in small steps, and a band of one (neither high
-nor low) is no sum of anything. So each relation of two numbers is cut into cells, as is the sum of
-squares and products that fits the secrets of some rows best.
+A body-mass index is a weight by a squared height, an age gap a difference, a distance a root of a
+sum of squares, a check digit a remainder of a sum. Bins hide them, trees meet them in small steps,
+and a band of one (neither high nor low) is no sum of anything. So each relation of two, three or
+four numbers is cut into cells, as is the sum of squares and products that fits the secrets of some
+rows best.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations, product
+from itertools import chain, combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,9 @@ from narcissus._arrays import Floats
 from narcissus.kinds.table.features import Features
 from narcissus.kinds.table.lookup import agreement
 
-MOST_NUMBERS = 8  # columns of numbers that are related, the first ones
+MOST_NUMBERS = 16  # columns of numbers of which any two are related, the first ones
+MOST_TOGETHER = 8  # of these, of which three or more are related: those that tell most with another
+SEARCHED = 2_000  # rows on which relations are compared, at most
 POWERS = (-3, -2, -1, 1, 2, 3)  # of the second number in a product with the first
 MODULI = (2, 3, 4, 5, 7, 10)  # of sums of whole numbers
 LARGEST = 2**40  # whole number that is added
@@ -29,6 +32,8 @@ CLASSES = 4  # secrets, the most common ones, each of which has a quadratic form
 RANK = 1e-8  # singular values below this part of the largest are 0, in least squares
 DIGITS = 9  # of a number, so that it does not depend on the order of additions
 FOUND = 30  # features, those that tell most by themselves
+
+Codes = NDArray[np.int64]
 
 
 def related_features(numbers: Floats, classes: NDArray[np.integer]) -> Features:
@@ -42,13 +47,46 @@ def related_features(numbers: Floats, classes: NDArray[np.integer]) -> Features:
     used = [one for one in columns if one is not None][:MOST_NUMBERS]
     if len(used) < 2:
         return []
-    held: list[tuple[float, int, NDArray[np.int64]]] = []
-    scores = _in_cells([*_of_two(used), *_quadratic(used, classes)], fitted)
-    for feature in (*scores, *_remainders(used)):
-        held.append((-agreement(feature[:fitted], classes), len(held), feature))
-        if len(held) > 4 * FOUND:
-            held = sorted(held, key=lambda one: one[:2])[:FOUND]
-    return [feature for *_, feature in sorted(held, key=lambda one: one[:2])[:FOUND]]
+    best = _Best(classes)
+    told = [0.0] * len(used)
+    for one, other in combinations(range(len(used)), 2):
+        score = max(best.try_each(_of_two(used[one], used[other])))
+        told[one], told[other] = max(told[one], score), max(told[other], score)
+    most = sorted(range(len(used)), key=lambda place: (-told[place], place))[:MOST_TOGETHER]
+    some = [used[place] for place in sorted(most)]
+    best.try_each(chain(_of_three(some), _of_four(some), _quadratic(some, classes)))
+    return [*best.features(_remainders(some))]
+
+
+class _Best:
+    """The relations that tell most of the classes of some rows, as codes of all rows."""
+
+    def __init__(self, classes: NDArray[np.integer]) -> None:
+        self.fitted = len(classes)
+        self.classes = classes[:SEARCHED]
+        self.held: list[tuple[float, int, Floats, int]] = []
+        self.tried = 0
+
+    def try_each(self, scores: Iterator[Floats]) -> list[float]:
+        """Compare relations, cut into few and many cells, and return how much each tells."""
+        return [max(self._try(score, cells) for cells in CELLS) for score in scores]
+
+    def _try(self, score: Floats, cells: int) -> float:
+        rows = len(self.classes)
+        told = agreement(_in_cells(score[:rows], rows, cells), self.classes)
+        self.tried += 1
+        self.held.append((-told, self.tried, score, cells))
+        if len(self.held) > 4 * FOUND:
+            self.held = sorted(self.held, key=lambda one: one[:2])[:FOUND]
+        return told
+
+    def features(self, more: Iterator[Codes]) -> Iterator[Codes]:
+        """Yield the best relations in cells, and the best of more features, best first."""
+        cut = ((_in_cells(score, self.fitted, cells), -told) for told, _, score, cells in self.held)
+        rows = len(self.classes)
+        whole = ((one, agreement(one[:rows], self.classes)) for one in more)
+        held = [(-told, place, one) for place, (one, told) in enumerate(chain(cut, whole))]
+        yield from (one for *_, one in sorted(held, key=lambda each: each[:2])[:FOUND])
 
 
 def _filled(column: Floats, fitted: int) -> Floats | None:
@@ -59,16 +97,57 @@ def _filled(column: Floats, fitted: int) -> Floats | None:
     return np.where(np.isfinite(column), column, np.quantile(known, 0.5, method="lower"))
 
 
-def _of_two(columns: Sequence[Floats]) -> Iterator[Floats]:
-    """Yield sums, differences and products of powers of any two columns."""
-    for one, other in combinations(columns, 2):
-        yield one + other
-        yield one - other
-        if min(one.min(), other.min()) > 0:
-            for power in POWERS:
-                yield np.log(one) + power * np.log(other)
-                if abs(power) > 1:
-                    yield power * np.log(one) + np.log(other)
+def _of_two(one: Floats, other: Floats) -> Iterator[Floats]:
+    """Yield sums, differences, products of powers and distances from a middle of two columns."""
+    yield one + other
+    yield one - other
+    yield from _squared(one, other)
+    if min(one.min(), other.min()) > 0:
+        for power in POWERS:
+            yield np.log(one) + power * np.log(other)
+            if abs(power) > 1:
+                yield power * np.log(one) + np.log(other)
+
+
+def _of_three(columns: Sequence[Floats]) -> Iterator[Floats]:
+    """Yield sums, products, ratios and distances of any three columns."""
+    for some in combinations(columns, 3):
+        yield from _signed(*some)
+        yield from _squared(*some)
+        if min(column.min() for column in some) > 0:
+            yield from _signed(*map(np.log, some))
+        for last, (one, other) in _each_and_others(some):
+            yield np.abs(one - other) - last
+            yield from _ratio(one - other, last)
+            yield from _ratio(last, one + other)
+
+
+def _of_four(columns: Sequence[Floats]) -> Iterator[Floats]:
+    """Yield distances between two points, each of two columns."""
+    for first, *more in combinations(columns, 4):
+        for second, (third, fourth) in _each_and_others(more):
+            yield (first - second) ** 2 + (third - fourth) ** 2
+
+
+def _each_and_others(columns: Sequence[Floats]) -> Iterator[tuple[Floats, Sequence[Floats]]]:
+    for place, column in enumerate(columns):
+        yield column, [*columns[:place], *columns[place + 1 :]]
+
+
+def _signed(one: Floats, other: Floats, last: Floats) -> Iterator[Floats]:
+    for sign, more in product((1, -1), repeat=2):
+        yield one + sign * other + more * last
+
+
+def _squared(*columns: Floats) -> Iterator[Floats]:
+    """Yield squared distances from zero and from the mean."""
+    yield sum((column**2 for column in columns), np.zeros(len(columns[0])))
+    yield sum(((column - column.mean()) ** 2 for column in columns), np.zeros(len(columns[0])))
+
+
+def _ratio(one: Floats, other: Floats) -> Iterator[Floats]:
+    if (other != 0).all():
+        yield one / other
 
 
 def _quadratic(columns: Sequence[Floats], classes: NDArray[np.integer]) -> Iterator[Floats]:
@@ -86,17 +165,16 @@ def _quadratic(columns: Sequence[Floats], classes: NDArray[np.integer]) -> Itera
             yield from (x @ np.linalg.lstsq(x[: len(y)], y, rcond=RANK)[0]).T
 
 
-def _in_cells(scores: Sequence[Floats], fitted: int) -> Iterator[NDArray[np.int64]]:
-    for column in scores:
-        size = float(np.abs(column[:fitted]).max())
-        score = np.round(column / (size or 1.0), DIGITS)
-        for cells in CELLS:
-            many = max(2, min(cells, fitted // ROWS_A_CELL))
-            cuts = np.unique(np.quantile(score[:fitted], np.linspace(0, 1, many + 1)[1:-1]))
-            yield np.searchsorted(cuts, score, side="right").astype(np.int64)
+def _in_cells(score: Floats, fitted: int, cells: int) -> Codes:
+    """Cut a number of each row into cells of about equal size in the fitted rows."""
+    size = float(np.abs(score[:fitted]).max())
+    score = np.round(score / (size or 1.0), DIGITS)
+    many = max(2, min(cells, fitted // ROWS_A_CELL))
+    cuts = np.unique(np.quantile(score[:fitted], np.linspace(0, 1, many + 1)[1:-1]))
+    return np.searchsorted(cuts, score, side="right").astype(np.int64)
 
 
-def _remainders(columns: Sequence[Floats]) -> Iterator[NDArray[np.int64]]:
+def _remainders(columns: Sequence[Floats]) -> Iterator[Codes]:
     """Yield remainders of sums of whole numbers, and of two or three with any signs."""
     whole = [
         column.astype(np.int64)
