@@ -75,7 +75,7 @@ CHANNELS = [
 ]  # fmt: skip
 EXTRACTION = {
     "kind": "extraction", "data": "people.csv", "release": "people.csv", "program": "p.py",
-    "relation": {"kind": "strings", "at_least": 1}, "runs": 2, "shadows": ["c.csv"],
+    "relation": {"name": "strings", "at_least": 1}, "runs": 2, "shadows": ["c.csv"],
     "limits": {"seconds": 1.0, "memory": 64}, "threshold": {"quality": 0.5}, "run": {"seed": 1},
 }  # fmt: skip
 SMALL_GAMES = ("counting-query", "two-candidates", "pinned-bits", "xor-halves-together")
@@ -163,6 +163,13 @@ def play(study):
         assert answered(lambda: render_text(audit.record))
         Path("r.json").write_text(audit.record.to_json())
         assert read_record("r.json") == audit.record
+
+
+@pytest.mark.parametrize("study", [TABLE, SEVERAL, *CHANNELS, EXTRACTION, *GAMES])
+def test_what_is_changed_is_a_study_before(study):
+    """One that is refused at its first mistake is never tried beyond it."""
+    Path("s.toml").write_text(document(study))
+    narcissus.load_study("s.toml")
 
 
 @fuzzed(60, 25_000, study=changed([TABLE, SEVERAL]))
