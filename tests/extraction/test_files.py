@@ -237,9 +237,7 @@ def test_an_archive_with_a_giant_list_of_members_is_refused(tmp_path, memory, su
     assert memory() < 2**24
 
 
-@pytest.mark.parametrize(
-    "read", [arrays_of, read_channel, lambda path: unpack(path.read_bytes())]
-)
+@pytest.mark.parametrize("read", [arrays_of, read_channel, lambda path: unpack(path.read_bytes())])
 def test_no_reader_of_arrays_reads_a_giant_list_of_members(tmp_path, memory, read):
     """Each of its members takes several times its bytes."""
     path = tmp_path / "a.npz"

@@ -174,9 +174,13 @@ def run_in_box(
     ``told`` overrides entries of the jail's configuration. ``seconds`` and ``output`` limit all
     runs together; None takes them from ``limits``.
     """
-    with _box(program, release, limits, method, beside=beside) as (config, fill, environment):
+    with _box(program, release, limits, method, beside=beside, told=told) as (
+        config,
+        fill,
+        environment,
+    ):
         return run_guarded(
-            {**config, **told},
+            config,
             fill,
             seconds=limits.seconds if seconds is None else seconds,
             output=limits.output if output is None else output,
@@ -201,8 +205,12 @@ def converse(
     readable: files and folders beside its own that it may read.
     told: more entries of the jail's configuration.
     """
-    with _box(program, release, limits, method, readable=readable) as (config, fill, environment):
-        found = Conversation({**config, **told}, fill, environment=environment)
+    with _box(program, release, limits, method, readable=readable, told=told) as (
+        config,
+        fill,
+        environment,
+    ):
+        found = Conversation(config, fill, environment=environment)
         try:
             yield found
         finally:
@@ -221,6 +229,7 @@ def _box(
     *,
     beside: Mapping[str, bytes] = MappingProxyType({}),
     readable: Sequence[Path] = (),
+    told: Mapping[str, Any] = MappingProxyType({}),
 ) -> Generator[Box]:
     """Yield the configuration of a run, what fills its folder, and its environment."""
     if os.name != "posix":
@@ -229,7 +238,8 @@ def _box(
         )
     with scratch_folder() as folder:
         has_input = isinstance(release, bytes) or (isinstance(release, Path) and release.is_file())
-        config = _config(folder, limits, method, has_input=has_input, readable=readable)
+        told = {**told, "readable": [*readable_paths(), *map(str, readable)]}
+        config = _config(folder, limits, method, has_input=has_input, told=told)
 
         def fill() -> None:
             try:
@@ -250,7 +260,7 @@ def _box(
 
 
 def _config(
-    folder: Path, limits: Limits, method: str, *, has_input: bool, readable: Sequence[Path]
+    folder: Path, limits: Limits, method: str, *, has_input: bool, told: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the configuration of the guard and the jail."""
     box = str(folder / "box")
@@ -261,7 +271,6 @@ def _config(
         "box": box,
         "tmp": str(folder / "tmp"),
         "root": str(folder / "root"),
-        "readable": [*readable_paths(), *map(str, readable)],
         "stdin": str(folder / "box" / "release") if has_input else os.devnull,
         "memory": limits.memory,
         "processor": limits.processor,
@@ -270,6 +279,7 @@ def _config(
         "landlock": NEWEST_LANDLOCK,
         # Where the private folder cannot be given a size of its own, somebody must look at it.
         "watch_folder": method in {"Landlock", "bubblewrap"},
+        **told,
     }
     config["uid"], config["user"] = _user(config["readable"], method)
     config["readable"].append(box)

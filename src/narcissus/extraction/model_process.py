@@ -101,7 +101,15 @@ class ModelProcess:
         )
         self._closing = weakref.finalize(self, self._stack.close)
         told = {"what": what, "path": str(path), "threads": threads}
-        self.told, _ = self.ask("read", told, most=_HEAD)
+        try:
+            self.told, _ = self.ask("read", told, most=_HEAD)
+        except BaseException:
+            self.end()
+            raise
+
+    def end(self) -> None:
+        """End the process; may be called again."""
+        self._closing()
 
     def ask(
         self,
@@ -172,6 +180,7 @@ class LanguageProcess:
         try:
             self.facts = ModelFacts.model_validate(self._process.told)
         except ValidationError as error:
+            self._process.end()
             raise self._refused() from error
         self._spent, self._allowed = 0.0, _SLACK
 
@@ -258,6 +267,7 @@ class ImageProcess:
         self._process = ModelProcess(parts, path, memory, "images")
         parameters = self._process.told.get("parameters")
         if type(parameters) is not int or parameters < 0:
+            self._process.end()
             raise self._refused()
         self.parameters = parameters
 

@@ -50,7 +50,7 @@ class PlayedRun(SeededRun):
 
 
 Seconds = Annotated[float, Field(gt=0, le=MOST_SECONDS)]
-Mebibytes = Annotated[int, Field(ge=1, le=2**40)]
+Mebibytes = Annotated[int, Field(le=2**40)]
 
 
 def seconds(text: str) -> float:

@@ -40,9 +40,9 @@ class LimitSettings(FileSection):
 
     seconds: Seconds = Field(60.0, description="Wall clock of a run.")
     memory: Mebibytes = Field(2048, ge=64, description="Address space in MiB.")
-    output: Mebibytes = Field(16, description="What it may print, in MiB.")
-    disk: Mebibytes = Field(256, description="What it may keep in its temporary folder, in MiB.")
-    release: Mebibytes = Field(2048, description="Largest release that is accepted, in MiB.")
+    output: Mebibytes = Field(16, ge=1, description="What it may print, in MiB.")
+    disk: Mebibytes = Field(256, ge=1, description="What it may keep in `TMPDIR`, in MiB.")
+    release: Mebibytes = Field(2048, ge=1, description="Largest release that is accepted, in MiB.")
 
     def of_a_run(self) -> Limits:
         return Limits(self.seconds, self.memory * _MIB, self.output * _MIB, disk=self.disk * _MIB)
