@@ -181,7 +181,7 @@ class EndedError(Exception):
         """The end of its standard error."""
 
 
-class Conversation:
+class AnsweringProgram:
     """A guarded program that is asked again and again: a request in, an answer out.
 
     Each is bytes after their number, in eight bytes. What the program writes on standard error is

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 
-def read_bytes(size: int) -> bytes:
+def receive(size: int) -> bytes:
     """Read exactly so many bytes of the requests; end the process where they end."""
     parts: list[bytes] = []
     while size:
@@ -24,7 +24,7 @@ def read_bytes(size: int) -> bytes:
     return b"".join(parts)
 
 
-def write_bytes(handle: int, message: bytes) -> None:
+def send(handle: int, message: bytes) -> None:
     left = memoryview(len(message).to_bytes(8, "big") + message)
     while left:
         left = left[os.write(handle, left) :]
@@ -76,7 +76,7 @@ def main() -> None:
     engines: Any = importlib.import_module("narcissus.extraction.model_engine")
     engine: Any = None
     while True:
-        request = read_bytes(int.from_bytes(read_bytes(8), "big"))
+        request = receive(int.from_bytes(receive(8), "big"))
         asked, arrays = messages.unpack(request)
         try:
             if engine is None:
@@ -90,7 +90,7 @@ def main() -> None:
             if engines.ran_out(error):
                 kind = "memory"
             found, made = {"error": kind, "message": text[:2000]}, {}
-        write_bytes(answers, messages.pack(found, made))
+        send(answers, messages.pack(found, made))
 
 
 if __name__ == "__main__":

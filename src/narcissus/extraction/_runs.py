@@ -19,7 +19,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-from narcissus._guarded import Conversation, GuardedRun, Stop, isolated_python, run_guarded
+from narcissus._guarded import AnsweringProgram, GuardedRun, Stop, isolated_python, run_guarded
 from narcissus._scratch import scratch_folder
 from narcissus._validation import duration, integer
 from narcissus.errors import NarcissusError
@@ -198,7 +198,7 @@ def converse(
     *,
     readable: Sequence[Path],
     told: Mapping[str, Any],
-) -> Generator[Conversation]:
+) -> Generator[AnsweringProgram]:
     """Start a program in the box that is asked again and again on its standard input.
 
     release: puts what the program reads into a folder of that name.
@@ -210,7 +210,7 @@ def converse(
         fill,
         environment,
     ):
-        found = Conversation(config, fill, environment=environment)
+        found = AnsweringProgram(config, fill, environment=environment)
         try:
             yield found
         finally:

@@ -216,11 +216,12 @@ class LanguageEngine:
     def _require_causal(self) -> None:
         """Refuse a model whose chances of a token know what follows it, as BERT's do."""
         torch, facts = self._torch, self.facts
-        begun = [facts.start, *(token % facts.vocabulary for token in (1, 2))]
+        size = min(3, facts.context)
+        begun = [facts.start, 1 % facts.vocabulary, 2 % facts.vocabulary][:size]
         rows = [[*begun, last % facts.vocabulary] for last in (1, 2)]
         with self._running(1):
             one, other = (
-                self.model(torch.tensor([row], device=self._device)).logits[0, :3].double()
+                self.model(torch.tensor([row], device=self._device)).logits[0, :size].double()
                 for row in rows
             )
         apart = (one - other).abs().max()
