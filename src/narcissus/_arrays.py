@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
-import zipfile
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from narcissus._archives import opened_archive
 
 MOST_UNPACKED = 2**28  # bytes of a trial; one of a million people has some 10 million
 
@@ -42,7 +43,7 @@ def pack(arrays: Arrays) -> bytes:
 
 def unpack(blob: bytes) -> dict[str, NDArray[np.generic]]:
     """Deserialise arrays of `pack`; other bytes, or too many, raise any kind of exception."""
-    with zipfile.ZipFile(io.BytesIO(blob)) as archive:
+    with opened_archive("arrays", blob) as archive:
         size = sum(member.file_size for member in archive.infolist())
     if size > MOST_UNPACKED:
         raise ValueError(f"{size:,} bytes of arrays")

@@ -88,6 +88,17 @@ class OpenedFolder:
         more = stat.S_IMODE(there.st_mode) & ~stat.S_IMODE(made.st_mode)
         return there.st_uid == made.st_uid and not more & (stat.S_IWGRP | stat.S_IWOTH)
 
+    def is_of_another_mount(self, opened: int) -> bool:
+        """Return whether an opened file was mounted into the folder from elsewhere.
+
+        Where the system does not number its mounts, another file system tells.
+        """
+        if self.handle is None:
+            return False
+        if os.fstat(opened).st_dev != os.fstat(self.handle).st_dev:
+            return True
+        return _mount_of(opened) != _mount_of(self.handle)
+
     def link(self, old: str, new: str) -> None:
         """Give a file a second name; FileExistsError where that is taken."""
         (source, handle), (target, _) = self._at(old), self._at(new)
@@ -123,6 +134,13 @@ class OpenedFolder:
     def _named(self, error: OSError, name: str) -> OSError:
         """Return the error with the file's path: what is written to a descriptor has none."""
         return type(error)(error.errno, error.strerror or str(error), str(self.path / name))
+
+
+def _mount_of(opened: int) -> str:
+    """Return the number of the mount that a descriptor is of; '' where the system says none."""
+    with suppress(OSError), open(f"/proc/self/fdinfo/{opened}", encoding="ascii") as file:
+        return next((line for line in file if line.startswith("mnt_id:")), "")
+    return ""
 
 
 @contextmanager

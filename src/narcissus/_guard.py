@@ -109,7 +109,8 @@ def _start(config: dict[str, Any]) -> tuple[int, Callable[[], None] | None]:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.close(alive)
     os.close(config["lifeline"])
-    handle = os.open(config["stdin"], os.O_RDONLY)
+    requests: int | None = config.get("requests")
+    handle = os.open(config["stdin"], os.O_RDONLY) if requests is None else requests
     os.dup2(handle, 0)
     os.close(handle)
     return 0, jail["enter"](config)
@@ -175,6 +176,8 @@ def _see_through(config: dict[str, Any], child: int) -> None:
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):  # the end of the program is to be the end of its output
         os.dup2(null, stream)
+    if config.get("requests") is not None:
+        os.close(config["requests"])
     code = _attend(config, child)
     end_all(child)
     os.write(config["report"], b"\n%d" % (1 if code is None else code))

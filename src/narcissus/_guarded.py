@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import selectors
 import signal
@@ -15,11 +16,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
 
+from narcissus._validation import MOST_SECONDS
 from narcissus.errors import InputError
 
 PATIENCE = 2.0  # seconds for the guard to clean up
@@ -92,6 +94,40 @@ def run_guarded(
     collect: Inspects what the program has left behind, before the folder is removed.
     stop: Switch that ends the run from another thread.
     """
+    with _started(config, fill, seconds=seconds, environment=environment, stop=stop) as run:
+        printed, error, stopped = _read(run.guard, seconds, output, run.began)
+        # A program may close its output and go on: it still has no more than its time.
+        text = b"" if stopped else run.report.read()
+        took = time.monotonic() - run.began
+        if collect is not None:
+            collect()
+        run.end()
+        return GuardedRun(printed, error, stopped, text + run.report.read(), took)
+
+
+@dataclass(frozen=True)
+class _Started:
+    guard: subprocess.Popen[bytes]
+    report: IO[bytes]
+    began: float
+    end: Callable[[], None]
+    """End the guard, and all that it started; may be called again."""
+
+
+@contextlib.contextmanager
+def _started(
+    config: Mapping[str, Any],
+    fill: Callable[[], None],
+    *,
+    seconds: float,
+    environment: Mapping[str, str],
+    stop: Stop | None = None,
+    requests: int | None = None,
+) -> Generator[_Started]:
+    """Start a program; `run_guarded` has the arguments.
+
+    requests: the reading end of a pipe, the program's standard input in place of a file.
+    """
     if not hasattr(os, "fork"):
         raise InputError(
             "programs are run in a process group of their own, which this system does not have: "
@@ -105,8 +141,9 @@ def run_guarded(
         "lifeline": held,
         "parent": os.getpid(),
         "seconds": seconds,
+        "requests": requests,
     }
-    with os.fdopen(reads, "rb") as reported:
+    with os.fdopen(reads, "rb") as reported, contextlib.ExitStack() as ending:
         guard = subprocess.Popen(
             [*isolated_python(), str(Path(__file__).with_name("_guard.py")), json.dumps(told)],
             stdin=subprocess.DEVNULL,
@@ -114,31 +151,133 @@ def run_guarded(
             stderr=subprocess.PIPE,
             env=dict(environment),
             cwd="/",
-            pass_fds=(report, held),
+            pass_fds=(report, held, *([] if requests is None else [requests])),
             start_new_session=True,
         )
         os.close(report)
         os.close(held)
+        if stop is not None:
+            ending.callback(stop.remove, guard)
+        ending.callback(_await, guard)
+        ending.callback(os.close, lifeline)
+        if stop is not None:
+            stop.add(guard)
+        # The guard was there first: from here on nothing stays behind, come what may.
+        fill()
+        began = time.monotonic()
+        with contextlib.suppress(BrokenPipeError):
+            os.write(lifeline, b"!")
+        yield _Started(guard, reported, began, ending.close)
+
+
+class EndedError(Exception):
+    """A program ended that was asked something, or its time for the answer did."""
+
+    def __init__(self, code: int | None, error: bytes) -> None:
+        super().__init__(code)
+        self.code = code
+        """Its exit code, minus a signal's number; None: there was no answer in time."""
+        self.error = error
+        """The end of its standard error."""
+
+
+class AnsweringProgram:
+    """A guarded program that is asked again and again: a request in, an answer out.
+
+    Each is bytes after their number, in eight bytes. What the program writes on standard error is
+    kept to its end, and shown to nobody.
+    """
+
+    def __init__(
+        self,
+        config: Mapping[str, Any],
+        fill: Callable[[], None],
+        *,
+        environment: Mapping[str, str],
+        seconds: float = MOST_SECONDS,
+    ) -> None:
+        reads, self._requests = os.pipe()
+        self._stack = contextlib.ExitStack()
+        self._error = bytearray()
         try:
-            if stop is not None:
-                stop.add(guard)
-            # The guard was there first: from here on nothing stays behind, come what may.
-            fill()
-            started = time.monotonic()
-            with contextlib.suppress(BrokenPipeError):
-                os.write(lifeline, b"!")
-            printed, error, stopped = _read(guard, seconds, output, started)
-            # A program may close its output and go on: it still has no more than its time.
-            text = b"" if stopped else reported.read()
-            took = time.monotonic() - started
-            if collect is not None:
-                collect()
-        finally:
-            os.close(lifeline)
-            _await(guard)
-            if stop is not None:
-                stop.remove(guard)
-        return GuardedRun(printed, error, stopped, text + reported.read(), took)
+            self._stack.callback(os.close, self._requests)
+            with contextlib.ExitStack() as mine:
+                mine.callback(os.close, reads)
+                self._run = self._stack.enter_context(
+                    _started(config, fill, seconds=seconds, environment=environment, requests=reads)
+                )
+            os.set_blocking(self._requests, False)
+        except BaseException:
+            self._stack.close()
+            raise
+
+    def end(self) -> None:
+        """End the program; may be called again."""
+        self._stack.close()
+
+    def ask(self, request: bytes, *, most: int, seconds: float | None = None) -> bytes:
+        """Return the answer to a request.
+
+        most: bytes of an answer, at most.
+        seconds: the time for it; None: as long as it takes.
+        Raises EndedError: the program ended, answered more, or had no answer in time.
+        """
+        try:
+            return self._ask(request, most, seconds)
+        except BaseException:  # what comes afterwards would be the answer to something else
+            self.end()
+            raise
+
+    def _ask(self, request: bytes, most: int, seconds: float | None) -> bytes:
+        guard = self._run.guard
+        assert guard.stdout is not None
+        assert guard.stderr is not None
+        left = memoryview(len(request).to_bytes(8, "big") + request)
+        answer = bytearray()
+        deadline = math.inf if seconds is None else time.monotonic() + seconds
+        with selectors.DefaultSelector() as selector:
+            selector.register(guard.stdout, selectors.EVENT_READ, answer)
+            selector.register(guard.stderr, selectors.EVENT_READ, self._error)
+            selector.register(self._requests, selectors.EVENT_WRITE)
+            while (size := _size(answer, most)) is None or len(answer) < size:
+                rest = deadline - time.monotonic()
+                if rest <= 0:
+                    raise EndedError(None, bytes(self._error))
+                for key, _ in selector.select(min(rest, 3600.0)):
+                    if key.fd == self._requests:
+                        left = self._send(left)
+                        if not left:
+                            selector.unregister(self._requests)
+                    elif chunk := os.read(key.fd, 2**20):
+                        key.data.extend(chunk)
+                    elif key.data is answer:
+                        raise self._ended(guard)
+                    else:
+                        selector.unregister(key.fileobj)
+                del self._error[:-_KEPT]
+        return bytes(answer[8:size])
+
+    def _send(self, left: memoryview) -> memoryview:
+        with contextlib.suppress(BlockingIOError, BrokenPipeError):
+            return left[os.write(self._requests, left[:65536]) :]
+        return left
+
+    def _ended(self, guard: subprocess.Popen[bytes]) -> EndedError:
+        """Describe the end of a program that closed its output."""
+        assert guard.stderr is not None
+        while chunk := os.read(guard.stderr.fileno(), 65536):
+            self._error += chunk
+        code = self._run.report.read().rpartition(b"\n")[2]
+        is_number = code.lstrip(b"-").isdigit()
+        return EndedError(int(code) if is_number else 1, bytes(self._error[-_KEPT:]))
+
+
+def _size(answer: bytearray, most: int) -> int | None:
+    """Return the bytes of an answer with its head; None: the head is not there yet."""
+    size = 8 + int.from_bytes(answer[:8], "big") if len(answer) >= 8 else None
+    if max(size or 0, len(answer)) > 8 + most:
+        raise EndedError(1, b"it answered at too great length")
+    return size
 
 
 def _read(

@@ -67,6 +67,18 @@ def positive(name: str, value: Any, *, allow_infinite: bool = False) -> float:
     return number
 
 
+MOST_SECONDS = 10**8
+"""Longest time that may be asked for, some three years: systems wait for no longer one."""
+
+
+def duration(name: str, value: Any) -> float:
+    """Return ``value`` as a time in seconds, above 0 and at most `MOST_SECONDS`."""
+    seconds = positive(name, value)
+    if seconds > MOST_SECONDS:
+        raise InputError(f"`{name}` must be at most {MOST_SECONDS:,} seconds, got {value!r}")
+    return seconds
+
+
 def non_negative(name: str, value: Any, *, allow_infinite: bool = False) -> float:
     """Return ``value`` as a float of at least 0, finite by default."""
     number = real(name, value)

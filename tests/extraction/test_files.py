@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 
 from narcissus import read_table
+from narcissus._arrays import unpack
+from narcissus.channels import read_channel
 from narcissus.errors import InputError, TooLargeError
 from narcissus.extraction.files import (
     DataSet,
@@ -233,6 +235,16 @@ def test_an_archive_with_a_giant_list_of_members_is_refused(tmp_path, memory, su
     ):
         read(path)
     assert memory() < 2**24
+
+
+@pytest.mark.parametrize("read", [arrays_of, read_channel, lambda path: unpack(path.read_bytes())])
+def test_no_reader_of_arrays_reads_a_giant_list_of_members(tmp_path, memory, read):
+    """Each of its members takes several times its bytes."""
+    path = tmp_path / "a.npz"
+    hollow_archive(path, 2**24 + 1)
+    with pytest.raises(InputError, match="the list of its members has 16,777,217 bytes"):
+        read(path)
+    assert memory() < 2**26
 
 
 @pytest.mark.parametrize(("suffix", "case"), [(s, c) for s, cases in KINDS.items() for c in cases])

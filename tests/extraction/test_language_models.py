@@ -13,7 +13,7 @@ from scipy import stats
 
 import narcissus
 from narcissus.errors import InputError, MissingExtraError, TooLargeError
-from narcissus.extraction import language_models
+from narcissus.extraction import language_models, model_engine
 from narcissus.extraction.kept import in_batches
 from narcissus.extraction.language_models import (
     TOKENS,
@@ -390,8 +390,8 @@ def test_no_setting_of_a_folder_decides_what_an_attack_gets(byte_pairs):
     model = HuggingFaceGenerator(byte_pairs, device="cpu", is_own=True)
     true = heard(model)
     for name in transformers.GenerationConfig().to_dict().keys() | BINDS.keys():
-        model._model.generation_config = transformers.GenerationConfig()
-        setattr(model._model.generation_config, name, BINDS.get(name, 3))
+        model._engine.model.generation_config = transformers.GenerationConfig()
+        setattr(model._engine.model.generation_config, name, BINDS.get(name, 3))
         assert heard(model) == true, name
 
 
@@ -426,7 +426,7 @@ def test_a_context_is_what_the_weights_allow_and_not_what_a_folder_says(byte_pai
     for name in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copy(byte_pairs / name, tmp_path / name)
     model = HuggingFaceGenerator(tmp_path, device="cpu", is_own=True)
-    assert model.context == language_models.LEAST_CONTEXT - 1
+    assert model.context == model_engine.LEAST_CONTEXT - 1
     assert len(model.following([model.encode(KNOWN[0])[:9]], 60)[0]) == 60
     assert HuggingFaceGenerator(byte_pairs, device="cpu", is_own=True).context == 95
 
@@ -686,7 +686,7 @@ def test_the_chance_of_what_follows_is_that_of_sampling_it(byte_pairs):
     """Exact beside 4,000 samples of one token (at 1e-6), and greedy as the case of one token."""
     import torch
 
-    model = HuggingFaceGenerator(byte_pairs, device="cpu")
+    model = HuggingFaceGenerator(byte_pairs, device="cpu", is_own=True)
     texts = [*KNOWN, *FRESH]
     greedy = chances_of(model, texts, 6, 8, top_k=1)
     tokens = [model.encode(text) for text in texts]
@@ -709,7 +709,7 @@ def test_the_chance_of_what_follows_is_that_of_sampling_it(byte_pairs):
     assert warm == pytest.approx(np.sqrt(plain) / np.sqrt(plain).sum(), rel=1e-3)
     with torch.random.fork_rng():
         torch.manual_seed(1)
-        drawn = model._model.generate(
+        drawn = model._engine.model.generate(
             torch.tensor([[0, *tokens[4][:6]]] * 4000), do_sample=True, top_k=0, max_new_tokens=1,
             pad_token_id=0, attention_mask=torch.ones(4000, 7, dtype=torch.long),
         )[:, -1]  # fmt: skip

@@ -466,7 +466,10 @@ def test_the_usual_families_are_read_and_open_nothing_else(tmp_path, name):
     assert all(any(part in path for part in ours) for path in strange), strange
     assert ASKED == []
     kept = load_file(model / "model.safetensors")
-    state = found._model.state_dict()
+    here = HuggingFaceGenerator(model, device="cpu", is_own=True)
+    state = here._engine.model.state_dict()
+    scores = [one.negative_log_likelihood(["the house", "x"])[0].tolist() for one in (found, here)]
+    assert scores[0] == scores[1]
     assert all(torch.equal(state[key], value) for key, value in kept.items() if key in state)
     assert sum(key in state for key in kept) >= 0.9 * len(kept)
     import transformers

@@ -5,6 +5,7 @@ A few thousand cases on every run of the tests; 100,000 with ``make nightly``.
 
 from __future__ import annotations
 
+import copy
 import gzip
 import io
 import json
@@ -75,7 +76,7 @@ CHANNELS = [
 ]  # fmt: skip
 EXTRACTION = {
     "kind": "extraction", "data": "people.csv", "release": "people.csv", "program": "p.py",
-    "relation": {"kind": "strings", "at_least": 1}, "runs": 2, "shadows": ["c.csv"],
+    "relation": {"name": "strings", "at_least": 1}, "runs": 2, "shadows": ["c.csv"],
     "limits": {"seconds": 1.0, "memory": 64}, "threshold": {"quality": 0.5}, "run": {"seed": 1},
 }  # fmt: skip
 SMALL_GAMES = ("counting-query", "two-candidates", "pinned-bits", "xor-halves-together")
@@ -165,6 +166,50 @@ def play(study):
         assert read_record("r.json") == audit.record
 
 
+@pytest.mark.parametrize("study", [TABLE, SEVERAL, *CHANNELS, EXTRACTION, *GAMES])
+def test_what_is_changed_is_a_study_before(study):
+    """One that is refused at its first mistake is never tried beyond it."""
+    Path("s.toml").write_text(document(study))
+    narcissus.load_study("s.toml")
+
+
+EXTREMES = [1e308, -1e308, 5e-324, 1e10, math.nan, math.inf, 10**400, 2**63, -0.0]
+
+
+def numbers_in(value, path=()):
+    """Yield the path of every number within a value."""
+    if isinstance(value, dict | list):
+        inner = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, part in inner:
+            yield from numbers_in(part, (*path, key))
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield path
+
+
+@pytest.mark.parametrize("study", [TABLE, SEVERAL, *CHANNELS, EXTRACTION, *GAMES])
+def test_every_number_of_a_study_at_its_extremes(study):
+    for path in numbers_in(study):
+        for number in EXTREMES:
+            changed_study = copy.deepcopy(study)
+            section = changed_study
+            for key in path[:-1]:
+                section = section[key]
+            section[path[-1]] = number
+            Path("s.toml").write_text(document(changed_study))
+            answered(lambda: narcissus.load_study("s.toml"))
+
+
+@pytest.mark.parametrize("key", ["seconds", "memory", "output", "disk", "release"])
+@pytest.mark.parametrize("number", [1e308, 2e12, 10**15, -1, 0])
+def test_a_limit_beyond_what_a_system_takes_is_refused_with_its_key(key, number):
+    """Systems wait for no longer time, and count in 63 bits."""
+    limits = {**EXTRACTION["limits"], key: number}
+    Path("s.toml").write_text(document({**EXTRACTION, "limits": limits}))
+    with pytest.raises(NarcissusError, match=rf"`limits\.{key}`: must be") as failure:
+        narcissus.load_study("s.toml")
+    assert "\n" not in str(failure.value)
+
+
 @fuzzed(60, 25_000, study=changed([TABLE, SEVERAL]))
 def test_studies_of_tables(study):
     play(study)
@@ -230,6 +275,23 @@ def records():
         Path("s.toml").write_text(document(study))
         found.append(narcissus.run(narcissus.load_study("s.toml"), rng=1).to_dict())
     return found
+
+
+@pytest.mark.parametrize("what", ["at", "facts"])
+def test_rows_without_their_place_are_refused_or_drawn(what):
+    """Figures are drawn when a page is, and what they need is looked at when a record is read."""
+    for record in records():
+        kinds = {(row["role"], row["of"]) for row in record["rows"]}
+        for kind in sorted(kinds):
+            other = copy.deepcopy(record)
+            for row in other["rows"]:
+                if (row["role"], row["of"]) == kind:
+                    row[what] = {}
+            other["digest"] = digest_of(other)
+            Path("record.json").write_text(json.dumps(other))
+            found = answered(lambda: read_record(Path("record.json")))
+            if found is not None:
+                assert render_html(found)
 
 
 @fuzzed(40, 8_000, data=st.data(), seal=st.integers(0, 9))

@@ -382,6 +382,42 @@ def test_a_store_that_is_no_file_is_refused(victim, narcissus, make):
         assert "is a link, a folder or a pipe" in err
 
 
+@pytest.fixture
+def mounted():
+    """Give a function that mounts a file over another, as root may; each is unmounted at last."""
+    places = []
+
+    def mount(source, target):
+        words = ["mount", "--bind", str(source), str(target)]
+        if (
+            shutil.which("mount") is None
+            or subprocess.run(words, capture_output=True, check=False).returncode
+        ):
+            pytest.skip("nothing can be mounted here")
+        places.append(str(target))
+
+    yield mount
+    for place in places:
+        subprocess.run(["umount", place], check=True)
+
+
+@posix
+@pytest.mark.parametrize("name", [FILE, "entropy.txt", "record.json", "report.html"])
+def test_what_is_mounted_in_the_folder_is_one_clear_line_and_stays(
+    victim, narcissus, mounted, name
+):
+    """It could be emptied, and not replaced."""
+    Path("out", name).touch(mode=0o600)
+    mounted("victim", Path("out", name))
+    for more in ([], ["--restart"]):
+        code, out, err = narcissus("audit", victim, "--out", "out", "--quiet", *more)
+        if name != "entropy.txt":  # which a study with a seed does not need
+            assert (code, out) == (2, ""), err
+            assert f"out/{name}" in err or "--restart" in err, err
+        assert err.count("\n") == (code == 2), err
+        assert Path("victim").read_text() == "precious"
+
+
 @posix
 @pytest.mark.parametrize("how", ["of another user", "open to others"])
 def test_trials_that_another_user_can_write_are_refused(victim, narcissus, how):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import zipfile
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from narcissus._archives import opened_archive
 from narcissus._files import (
     LARGEST,
     BadContentError,
@@ -71,7 +71,7 @@ def read_matrix(path: Path) -> NamedMatrix:
         if path.suffix.lower() == ".npy":
             with _loaded(path, content) as values:
                 return NamedMatrix(_checked(path, path.name, values))
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        with opened_archive(path, content) as archive:
             size = sum(member.file_size for member in archive.infolist())
         if size > LARGEST:
             raise TooLargeError(

@@ -32,7 +32,7 @@ from narcissus._files import parsing, put, read_bytes
 from narcissus._json import read_json
 from narcissus._pandas import pd
 from narcissus._random import child
-from narcissus._validation import between, distribution, integer, one_of, positive
+from narcissus._validation import between, distribution, duration, integer, one_of
 from narcissus._visible import csv_text, unmarked
 from narcissus.channels.estimate import LeakageEstimate, estimate
 from narcissus.channels.no_leakage import LeakageEvidence, evidence_of_leakage
@@ -69,7 +69,7 @@ class Program:
     def __post_init__(self) -> None:
         one_of("given", self.given, ("argument", "stdin", "lines"))
         one_of("observe", self.observe, ("output", "time", "cpu"))
-        positive("seconds", self.seconds)
+        duration("seconds", self.seconds)
         if isinstance(self.command, str) or not self.command:
             raise InputError("`command` must be the program and its arguments, a list of texts")
         if shutil.which(self.command[0]) is None:

@@ -36,6 +36,7 @@ SHOWN = 40
 """Most cells and people that the terminal shows."""
 OF_TOTALS = ("contributions", "contributor", "p_percent", "dominance", "minimum", "protect")
 PERCENT = click.FloatRange(min=0, min_open=True)
+SECONDS = click.FloatRange(0, 10**8, min_open=True)  # as `narcissus._validation.MOST_SECONDS`
 FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 
 
@@ -72,7 +73,7 @@ class TablesOptions:
     minimum: Annotated[int | None, Opt(COUNT)] = None
     protect: Annotated[float | None, Opt(PERCENT)] = None
     limit: Annotated[int, Opt(click.IntRange(1, 1_000_000))] = 1000
-    seconds: Annotated[float, Opt(click.FloatRange(min=0, min_open=True))] = 600.0
+    seconds: Annotated[float, Opt(SECONDS)] = 600.0
     against: Annotated[Path | None, Opt(FOLDER)] = None
     width: Annotated[int | None, Opt(COUNT)] = None
     people: Existing = None
@@ -326,7 +327,7 @@ class RulesOptions:
     cell_key: Existing = None
     epsilon: Annotated[tuple[float, ...], Opt(PERCENT)] = ()
     trials: Annotated[int, Opt(click.IntRange(0, 100_000))] = 5
-    seconds: Annotated[float, Opt(PERCENT)] = 120.0
+    seconds: Annotated[float, Opt(SECONDS)] = 120.0
     seed: Annotated[int, Opt(SEED)] = 0
     out: Path | None = None
     as_json: AsJson = False

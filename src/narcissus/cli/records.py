@@ -28,6 +28,13 @@ if TYPE_CHECKING:
 MOST_SHOWN = 10
 RELATIVE, ABSOLUTE = 1e-9, 1e-12
 """How far apart two numbers may be and count as the same: so much of them, or so much."""
+_SHARES: tuple[Callable[[float], float], ...] = (
+    lambda x: x,
+    lambda x: 100 * x,
+    lambda x: 100 - 100 * x,
+    lambda x: 100 - 50 * x,
+)
+"""What a sentence makes of a number before it is rounded."""
 _NUMERAL = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?")
 
 
@@ -181,7 +188,7 @@ def verify(record: Path, study: Path, *, of: VerifyOptions) -> int:
     is_keyed = any(map(is_secret, digests.values()))
     audit = _again(loaded, written, digests=kept if is_keyed else b"", policy=of.policy, run=of.run)
     again = audit.to_dict()
-    tally = Likeness()
+    tally = Likeness(numbers_of=again)
     ours = written.provenance.narcissus == again["provenance"]["narcissus"]
     worded = [] if ours else list(_reworded(written, again, audit))
     blind = is_keyed and (kept is None or WITHHELD in digests.values())
@@ -211,6 +218,8 @@ _SAYS = {
 }
 """How the first sentence of a verdict begins, or what it holds, by the status that it states."""
 _PROSE = ("verdict", "assessed", "not_covered", "reasons", "caveat", "would_change")
+_SENTENCES = {*_PROSE, "reason", "remedy", "why", "remarks", "assumptions", "contradictions"}
+"""Where a record has sentences with numbers that were rounded; every other text is exact."""
 
 
 def _reworded(written: Record, again: dict[str, Any], audit: audits.Audit) -> Iterator[str]:
@@ -270,35 +279,37 @@ def _figures_of(audit: audits.Audit) -> Callable[[str], bool]:
     """Return whether a figure is a rounded number of a record, or of the page drawn from it."""
     from narcissus.report import page_of
 
-    def numbers(value: Any) -> Iterator[float]:
-        if isinstance(value, dict):
-            yield from numbers(list(cast("dict[str, Any]", value).items()))
-        elif isinstance(value, list | tuple):
-            for one in cast("list[Any]", value):
-                yield from numbers(one)
-        elif isinstance(value, str):
-            yield from (float(one.replace(",", "")) for one in _NUMERAL.findall(value))
-        elif isinstance(value, int | float):
-            yield float(value)
-
     page, again = page_of(audit.record, internal=True), audit.to_dict()
     first, top = page.first, page.verdict
     assert first is not None
     said = [page.title, page.subtitle, first.answer, first.hardest, *first.rests_on]
     said += [text for text, _ in first.sentences]
     said += [*top.evidence_for, *top.evidence_against, *(t for row in top.numbers for t in row[:3])]
-    shown = {*numbers([said, again["study"], again["verdict"]]), 50.0, 100.0}
-    held = {*numbers([again[name] for name in ("rows", "criteria", "detail")])}
+    shown = {*_numbers([said, again["study"], again["verdict"]]), 50.0, 100.0}
+    held = {*_numbers([again[name] for name in ("rows", "criteria", "detail")])}
 
     def is_known(figure: str) -> bool:
         value = _decimal(figure)
         if value is None:
             return False
         unit, found = float(Decimal(1).scaleb(int(value.as_tuple().exponent))), float(value)
-        shares = (s for x in shown for s in (x, 100 * x, 100 - 100 * x, 100 - 50 * x))
+        shares = (make(x) for x in shown for make in _SHARES)
         return any(abs(one - found) < unit for one in (*shares, *held))
 
     return is_known
+
+
+def _numbers(value: Any) -> Iterator[float]:
+    """Yield all numbers of plain values, those in texts too."""
+    if isinstance(value, dict):
+        yield from _numbers(list(cast("dict[str, Any]", value).items()))
+    elif isinstance(value, list | tuple):
+        for one in cast("list[Any]", value):
+            yield from _numbers(one)
+    elif isinstance(value, str):
+        yield from (float(one.replace(",", "")) for one in _NUMERAL.findall(value))
+    elif isinstance(value, int | float):
+        yield float(value)
 
 
 def _require_of(written: Record, path: Path, study: studies.Study, file: Path) -> None:
@@ -385,6 +396,9 @@ class Likeness:
     texts: int = 0
     apart: int = 0
     largest: float = 0.0
+    numbers_of: Any = None
+    """What was played, whose numbers sentences round."""
+    known: tuple[float, ...] = ()
 
     def number(self, old: float, new: float) -> bool:
         """Compare two numbers of which at least one is not an integer."""
@@ -398,16 +412,32 @@ class Likeness:
         self.largest = max(self.largest, gap)
         return True
 
-    def text(self, old: str, new: str) -> bool:
-        """Compare two texts; a non-integer in them may be rounded differently."""
+    def text(self, old: str, new: str, place: str) -> bool:
+        """Compare two texts; a number in a sentence may be rounded differently."""
         self.same += 1
         if old == new:
             return True
+        if place.rpartition(".")[2].partition("[")[0] not in _SENTENCES:
+            return False
         self.texts += 1
         if _NUMERAL.sub("#", old) != _NUMERAL.sub("#", new):
             return False
         pairs = zip(_NUMERAL.findall(old), _NUMERAL.findall(new), strict=True)
-        return all(one == other or _next_to(one, other) for one, other in pairs)
+        return all(one == other or self._is_between(one, other) for one, other in pairs)
+
+    def _is_between(self, one: str, other: str) -> bool:
+        """Whether a number of what was played lies where two numerals meet, within 1e-9.
+
+        So it does where two processors round a number to either of them.
+        """
+        ends = _next_to(one, other)
+        if ends is None:
+            return False
+        middle = sum(ends) / 2
+        apart = max(ABSOLUTE, 4 * RELATIVE * abs(middle))
+        if not self.known:
+            self.known = tuple({make(x) for x in _numbers(self.numbers_of) for make in _SHARES})
+        return any(abs(x - middle) <= apart for x in self.known)
 
     def said(self) -> str:
         numbers = f"{self.numbers:,} other numbers "
@@ -423,18 +453,19 @@ class Likeness:
         return f"Compared: {words}; {numbers}.{texts}"
 
 
-def _next_to(one: str, other: str) -> bool:
-    """Whether two numerals, not both integers, differ by at most a unit of the last digit.
+def _next_to(one: str, other: str) -> tuple[float, float] | None:
+    """Return two numerals, not both integers, that are a unit of the last digit apart.
 
     An integer is next to what rounds to it alone, however that is written.
     """
     are_whole = [not {".", "e"} & {*numeral} for numeral in (one, other)]
     left, right = _decimal(one), _decimal(other)
     if left is None or right is None or all(are_whole):
-        return False
+        return None
     finest = min(int(value.as_tuple().exponent) for value in (left, right))
     gap = abs(left - right)
-    return gap <= Decimal(1).scaleb(finest) and (gap < 1 or not any(are_whole))
+    is_next = gap <= Decimal(1).scaleb(finest) and (gap < 1 or not any(are_whole))
+    return (float(left), float(right)) if is_next else None
 
 
 def _decimal(numeral: str) -> Decimal | None:
@@ -471,13 +502,13 @@ def differences(
         for number, (a, b) in enumerate(zip(left, right, strict=True), start=1):
             inner = f"{place}[{number}]"
             yield from differences(a, b, inner, tally=tally)
-    elif not _same(old, new, tally):
+    elif not _same(old, new, tally, place):
         yield f"{place}: {_shown(old)} in the record, {_shown(new)} played again"
 
 
-def _same(old: Any, new: Any, tally: Likeness) -> bool:
+def _same(old: Any, new: Any, tally: Likeness, place: str) -> bool:
     if isinstance(old, str) and isinstance(new, str):
-        return tally.text(old, new)
+        return tally.text(old, new, place)
     kinds: set[type] = {type(old), type(new)}
     if float in kinds and kinds <= {int, float}:
         return tally.number(cast("float", old), cast("float", new))

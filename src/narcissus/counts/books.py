@@ -9,7 +9,8 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-from narcissus._files import opened_archive, parsing
+from narcissus._archives import opened_archive
+from narcissus._files import parsing
 from narcissus._optional import optional
 from narcissus._visible import visible
 from narcissus.counts.notes import tells_quantity, without_thresholds

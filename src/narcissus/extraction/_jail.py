@@ -143,7 +143,12 @@ def _new_root(config: dict[str, Any]) -> None:
         else:
             with open(place, "w"):
                 pass
-        _mount(path, place, None, _BIND | _REC)
+        try:
+            _mount(path, place, None, _BIND | _REC)
+        except OSError:
+            if path.startswith(("/proc/", "/sys/")):  # helps to compute fast; some kernels refuse
+                continue
+            raise
         # Flags that the file system already has cannot be dropped in a user namespace.
         kept = os.statvfs(path).f_flag & (_NOSUID | _NODEV | _NOEXEC)
         device = 0 if path.startswith("/dev/") else _NODEV
@@ -298,11 +303,19 @@ def _resource_limits(config: dict[str, Any]) -> None:
         (resource.RLIMIT_AS, config["memory"]),
         (resource.RLIMIT_NPROC, threads + _threads_of_user()),
         (resource.RLIMIT_FSIZE, config["disk"]),
-        (resource.RLIMIT_NOFILE, 64),
+        (resource.RLIMIT_NOFILE, config.get("files", 64)),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_MEMLOCK, 0),
     ):
         resource.setrlimit(which, (value, value))
+    _limit_data(config)
+
+
+def _limit_data(config: dict[str, Any]) -> None:
+    """Limit what is written in memory, where a limit is given and the system has it."""
+    if most := config.get("data"):
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
 def _limit_processor(seconds: float) -> None:
@@ -382,6 +395,7 @@ def enter(config: dict[str, Any]) -> Callable[[], None]:
         layers = ["none"]
         if config["processor"]:
             _limit_processor(config["processor"])
+        _limit_data(config)
     else:
         layers = [*place(config), *confine(config)]
     os.write(report, json.dumps(layers).encode())

@@ -11,16 +11,17 @@ import signal
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-from narcissus._guarded import GuardedRun, Stop, isolated_python, run_guarded
+from narcissus._guarded import AnsweringProgram, GuardedRun, Stop, isolated_python, run_guarded
 from narcissus._scratch import scratch_folder
-from narcissus._validation import integer, positive
+from narcissus._validation import duration, integer
 from narcissus.errors import NarcissusError
 from narcissus.extraction.model_folders import check_model_folder
 
@@ -52,6 +53,8 @@ _NAMES = {"task", "model", "pretrained_model_name_or_path"}
 Opening = tuple[str, list[str], dict[str, str]]
 """What is called, with which words in their order and by name."""
 _READ = {"", ".json", ".jinja", ".md", ".model", ".safetensors", ".txt"}  # files of such a folder
+_MOST_BYTES = 2**60
+"""Limits of a system are whole numbers of 63 bits."""
 _START = 120.0  # seconds for imports
 _SPEED = 2e7  # bytes of weights that are read in a second, at least
 _ROOM = 65536  # bytes of a run besides what it prints
@@ -70,13 +73,13 @@ class Limits:
     processor: float | None = None  # seconds of the processor, all threads; None: as `seconds`
 
     def __post_init__(self) -> None:
-        positive("seconds", self.seconds)
+        duration("seconds", self.seconds)
         if self.processor is not None:
-            positive("processor", self.processor)
-        integer("memory", self.memory, low=2**26)
-        integer("output", self.output, low=1)
-        integer("threads", self.threads, low=1)
-        integer("disk", self.disk, low=2**16)
+            duration("processor", self.processor)
+        integer("memory", self.memory, low=2**26, high=_MOST_BYTES)
+        integer("output", self.output, low=1, high=_MOST_BYTES)
+        integer("threads", self.threads, low=1, high=2**20)
+        integer("disk", self.disk, low=2**16, high=_MOST_BYTES)
 
 
 DEFAULT_LIMITS = Limits()
@@ -171,14 +174,72 @@ def run_in_box(
     ``told`` overrides entries of the jail's configuration. ``seconds`` and ``output`` limit all
     runs together; None takes them from ``limits``.
     """
+    with _box(program, release, limits, method, beside=beside, told=told) as (
+        config,
+        fill,
+        environment,
+    ):
+        return run_guarded(
+            config,
+            fill,
+            seconds=limits.seconds if seconds is None else seconds,
+            output=limits.output if output is None else output,
+            environment=environment,
+            stop=stop,
+        )
+
+
+@contextmanager
+def converse(
+    program: Path,
+    release: Callable[[Path], None],
+    limits: Limits,
+    method: str,
+    *,
+    readable: Sequence[Path],
+    told: Mapping[str, Any],
+) -> Generator[AnsweringProgram]:
+    """Start a program in the box that is asked again and again on its standard input.
+
+    release: puts what the program reads into a folder of that name.
+    readable: files and folders beside its own that it may read.
+    told: more entries of the jail's configuration.
+    """
+    with _box(program, release, limits, method, readable=readable, told=told) as (
+        config,
+        fill,
+        environment,
+    ):
+        found = AnsweringProgram(config, fill, environment=environment)
+        try:
+            yield found
+        finally:
+            found.end()
+
+
+Box = tuple[dict[str, Any], Callable[[], None], dict[str, str]]
+
+
+@contextmanager
+def _box(
+    program: bytes | Path,
+    release: bytes | Path | Callable[[Path], None],
+    limits: Limits,
+    method: str,
+    *,
+    beside: Mapping[str, bytes] = MappingProxyType({}),
+    readable: Sequence[Path] = (),
+    told: Mapping[str, Any] = MappingProxyType({}),
+) -> Generator[Box]:
+    """Yield the configuration of a run, what fills its folder, and its environment."""
     if os.name != "posix":
         raise NarcissusError(
             "programs are run on Linux, and with --no-isolation on other Unix systems; not here"
         )
     with scratch_folder() as folder:
-        config = _config(
-            folder, limits, method, has_input=isinstance(release, bytes) or release.is_file()
-        )
+        has_input = isinstance(release, bytes) or (isinstance(release, Path) and release.is_file())
+        told = {**told, "readable": [*readable_paths(), *map(str, readable)]}
+        config = _config(folder, limits, method, has_input=has_input, told=told)
 
         def fill() -> None:
             try:
@@ -195,17 +256,12 @@ def run_in_box(
                     place.chmod(0o700)
                     os.chown(place, config["uid"], config["uid"])
 
-        return run_guarded(
-            {**config, **told},
-            fill,
-            seconds=limits.seconds if seconds is None else seconds,
-            output=limits.output if output is None else output,
-            environment=dict.fromkeys(("HOME", "TMPDIR"), str(folder / "tmp")),
-            stop=stop,
-        )
+        yield config, fill, dict.fromkeys(("HOME", "TMPDIR"), str(folder / "tmp"))
 
 
-def _config(folder: Path, limits: Limits, method: str, *, has_input: bool) -> dict[str, Any]:
+def _config(
+    folder: Path, limits: Limits, method: str, *, has_input: bool, told: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return the configuration of the guard and the jail."""
     box = str(folder / "box")
     config: dict[str, Any] = {
@@ -215,7 +271,6 @@ def _config(folder: Path, limits: Limits, method: str, *, has_input: bool) -> di
         "box": box,
         "tmp": str(folder / "tmp"),
         "root": str(folder / "root"),
-        "readable": list(readable_paths()),
         "stdin": str(folder / "box" / "release") if has_input else os.devnull,
         "memory": limits.memory,
         "processor": limits.processor,
@@ -224,6 +279,7 @@ def _config(folder: Path, limits: Limits, method: str, *, has_input: bool) -> di
         "landlock": NEWEST_LANDLOCK,
         # Where the private folder cannot be given a size of its own, somebody must look at it.
         "watch_folder": method in {"Landlock", "bubblewrap"},
+        **told,
     }
     config["uid"], config["user"] = _user(config["readable"], method)
     config["readable"].append(box)
@@ -269,7 +325,10 @@ def _bubblewrap(config: dict[str, Any]) -> list[str]:
 
 
 def _fill(
-    folder: Path, program: bytes | Path, release: bytes | Path, beside: Mapping[str, bytes]
+    folder: Path,
+    program: bytes | Path,
+    release: bytes | Path | Callable[[Path], None],
+    beside: Mapping[str, bytes],
 ) -> None:
     box = folder / "box"
     for name in ("box", "root", "tmp"):
@@ -278,6 +337,8 @@ def _fill(
     inside = box / "release"
     if isinstance(release, bytes):
         inside.write_bytes(release)
+    elif not isinstance(release, Path):
+        release(inside)
     elif release.is_dir():
         shutil.copytree(release, inside)
     else:
@@ -285,7 +346,8 @@ def _fill(
     for name, content in beside.items():
         (box / name).write_bytes(content)
     for file in box.rglob("*"):
-        file.chmod(0o755 if file.is_dir() else 0o644)
+        if not file.is_symlink():
+            file.chmod(0o755 if file.is_dir() else 0o644)
 
 
 def run_served(

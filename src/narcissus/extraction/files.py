@@ -21,12 +21,12 @@ from typing import IO, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._archives import opened_archive
 from narcissus._files import (
     LARGEST,
     BadContentError,
     file_size,
     files_below,
-    opened_archive,
     parsing,
     read_bytes,
     write_atomically,

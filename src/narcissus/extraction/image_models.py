@@ -35,16 +35,16 @@ from scipy import special
 from scipy.spatial import distance
 
 from narcissus._arrays import BoolArray, Floats
-from narcissus._files import files_below, is_ours, parsing
-from narcissus._optional import optional
+from narcissus._files import files_below, parsing
 from narcissus._options import BesideStudy, FilledIn
 from narcissus._random import RandomSource, child, generator
 from narcissus._validation import integer, positive
 from narcissus.errors import InputError
 from narcissus.extraction.files import DataSet, refuse_links
+from narcissus.extraction.image_engine import ImageEngine, image_libraries
 from narcissus.extraction.images import CaptionedImages
 from narcissus.extraction.kept import Keeps, Kept, in_batches, key_of
-from narcissus.extraction.language_models import device_of, silent
+from narcissus.extraction.model_engine import device_of
 from narcissus.extraction.model_folders import (
     ModelFiles,
     read_model_files,
@@ -52,6 +52,7 @@ from narcissus.extraction.model_folders import (
     staged,
     weights_of,
 )
+from narcissus.extraction.model_process import ImageProcess, memory_limit
 from narcissus.extraction.model_trial import laid_out
 from narcissus.extraction.relations import nearest_other, printed
 from narcissus.observer import SILENT, Observer
@@ -379,10 +380,13 @@ def _require_readable(part: Path) -> None:
 class DiffusersGenerator:
     """A pipeline of diffusers, asked for captions if it takes any.
 
-    folder: as `save_pretrained` of a pipeline leaves it.
+    folder: as `save_pretrained` of a pipeline leaves it. It is read and run in a process of its
+        own, in the sandbox where there is one; on a GPU, which no sandbox reaches, in this process
+        after a trial in the sandbox.
     shape: height, width and channels of the images to compare with; larger model images are
         averaged down by a whole number.
     device: "cpu", "cuda", ...; None takes a GPU if there is one.
+    memory: MiB that the process may take; None: 8,192, and three times the model's weights.
     """
 
     def __init__(
@@ -393,57 +397,38 @@ class DiffusersGenerator:
         steps: int = 50,
         device: str | None = None,
         batch: int = 16,
+        memory: int | None = None,
     ) -> None:
         folder = Path(folder)
-        files = _pipeline_files(folder)
-        self._torch, diffusers, transformers = _libraries()
-        files = laid_out(files, folder)
-        try:
-            with silent(diffusers), silent(transformers), staged(files) as place:
-                self._pipeline: Any = diffusers.DiffusionPipeline.from_pretrained(
-                    str(place),
-                    use_safetensors=True,
-                    local_files_only=True,
-                    trust_remote_code=False,
-                )
-        except Exception as error:  # whatever the library meets in a broken folder
-            if is_ours(error, OSError):
-                raise
-            raise InputError(f"cannot read the diffusion model in {folder}: {error}") from error
-        for name, part in self._pipeline.components.items():
-            if isinstance(part, diffusers.ModelMixin):
-                _require_weights(folder / name, part)
-        self.device = device_of(self._torch, device)
-        if hasattr(self._pipeline, "safety_checker"):
-            self._pipeline.safety_checker = None  # whoever has the folder leaves it out
-        self._pipeline.to(self.device)
-        self._pipeline.set_progress_bar_config(disable=True)
-        self._takes_captions = hasattr(self._pipeline, "tokenizer")
+        limit = memory_limit(memory)
         self._shape, self._folder = shape, folder
         self._steps = integer("steps", steps, low=1)
         self._batch = integer("batch", batch, low=1)
+        files = _pipeline_files(folder)
+        torch, *_ = image_libraries()
+        self.device = device_of(torch, device)
+        files = laid_out(files, folder)
+        self._engine: ImageProcess | ImageEngine
+        if self.device == "cpu":
+            self._engine = ImageProcess(files, folder, limit)
+        else:
+            with staged(files) as place:
+                self._engine = ImageEngine(place, str(folder), self.device)
 
     @property
     def parameters(self) -> int:
         """Number of parameters, all parts together."""
-        parts = (part for part in self._pipeline.components.values() if part is not None)
-        with_numbers = [part for part in parts if hasattr(part, "parameters")]
-        return sum(int(one.numel()) for part in with_numbers for one in part.parameters())
+        return self._engine.parameters
 
     def sample(self, count: int, *, caption: str = "", rng: RandomSource = None) -> Floats:
         """Draw images for a caption as rows of pixels in [0, 1], shape (count, pixels)."""
-        torch, random = self._torch, generator(rng)
+        random = generator(rng)
         found: list[Floats] = []
         for begin in range(0, integer("count", count, low=1), self._batch):
             size = min(self._batch, count - begin)
-            noise = torch.Generator(device="cpu").manual_seed(int(random.integers(2**63)))
-            asked: dict[str, Any] = (
-                {"prompt": [caption] * size} if self._takes_captions else {"batch_size": size}
-            )
-            images = self._pipeline(
-                **asked, generator=noise, num_inference_steps=self._steps, output_type="np"
-            ).images
-            found.append(self._fitted(np.asarray(images, dtype=np.float64)).reshape(size, -1))
+            seed = int(random.integers(2**63))
+            images = self._engine.draw(seed, size, caption, self._steps)
+            found.append(self._fitted(images).reshape(size, -1))
         return np.concatenate(found)
 
     def _fitted(self, images: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -469,30 +454,6 @@ class DiffusersGenerator:
         return np.clip(blocks.mean(axis=(2, 4)), 0.0, 1.0)
 
 
-def _require_weights(folder: Path, part: Any) -> None:
-    """Refuse a part of which the folder lacks weights: diffusers would draw them at random."""
-    safetensors = optional("safetensors", extra="images", purpose="A diffusion model in a folder")
-    kept = 0  # by their number, since diffusers reads some under older names
-    for file in weights_of(folder):
-        with safetensors.safe_open(str(file), "pt") as weights:
-            names: list[str] = weights.keys()
-            kept += sum(math.prod(weights.get_slice(one).get_shape()) for one in names)
-    if (missing := sum(int(one.numel()) for one in part.parameters()) - kept) > 0:
-        raise InputError(
-            f"the model in {folder} lacks {missing:,} of its weights: save the pipeline whole, "
-            "with `save_pretrained`"
-        )
-
-
-def _libraries() -> tuple[Any, Any, Any]:
-    purpose = "A diffusion model in a folder"
-    return (
-        optional("torch", extra="images", purpose=purpose),
-        optional("diffusers", extra="images", purpose=purpose),
-        optional("transformers", extra="images", purpose=purpose),
-    )
-
-
 class LocalDiffusion(HasImageModels):
     """A diffusion model in a local folder, however it was trained (extra `images`).
 
@@ -502,6 +463,7 @@ class LocalDiffusion(HasImageModels):
     steps: Steps from noise to an image.
     device: "cpu", "cuda", ...; by default a GPU if there is one.
     batch: Images at a time.
+    memory: MiB that the model's process may take; by default 8,192, and three times its weights.
     """
 
     trains: ClassVar[bool] = False
@@ -512,13 +474,15 @@ class LocalDiffusion(HasImageModels):
         steps: int = 50,
         device: str | None = None,
         batch: int = 16,
+        memory: int | None = None,
         folder: Annotated[str, FilledIn()] = ".",
     ) -> None:
         self._folder = Path(folder) / model
         self._steps, self._batch = integer("steps", steps, low=1), integer("batch", batch, low=1)
-        self._device = device
+        self._device, self._memory = device, memory
+        memory_limit(memory)
         check_diffusers_folder(self._folder)
-        _libraries()
+        image_libraries()
 
     def seconds(self, images: CaptionedImages) -> float:
         return 0.0
@@ -536,7 +500,12 @@ class LocalDiffusion(HasImageModels):
         observer: Observer,
     ) -> ImageModelsUnderStudy:
         model = DiffusersGenerator(
-            self._folder, trained.shape, steps=self._steps, device=self._device, batch=self._batch
+            self._folder,
+            trained.shape,
+            steps=self._steps,
+            device=self._device,
+            batch=self._batch,
+            memory=self._memory,
         )
         return ImageModelsUnderStudy(model, (), model.parameters, self._folder)
 

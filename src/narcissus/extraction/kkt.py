@@ -44,6 +44,7 @@ from narcissus._random import RandomSource, child, entropy_of, generator
 from narcissus._validation import integer, positive
 from narcissus.errors import InputError, StoreError
 from narcissus.extraction.classifier import DenseNet, TwoLayerNet
+from narcissus.extraction.files import arrays_of
 from narcissus.extraction.relations import normalised, printed
 from narcissus.observer import SILENT, Observer
 
@@ -376,12 +377,12 @@ def _load(store: Path, number: int, search: KktSearch) -> tuple[Floats, Floats, 
     path = store / f"start-{number}.npz"
     if not path.exists():
         return None
-    with np.load(path, allow_pickle=False) as kept:
-        if not np.array_equal(kept["net"], _fingerprint(search.net)) or (
-            kept["points"].shape[0] != search.points
-        ):
-            raise StoreError(f"{store} belongs to another network; choose another folder")
-        return kept["points"], kept["multipliers"], float(kept["loss"])
+    kept = arrays_of(path)
+    if not np.array_equal(kept["net"], _fingerprint(search.net)) or (
+        kept["points"].shape[0] != search.points
+    ):
+        raise StoreError(f"{store} belongs to another network; choose another folder")
+    return kept["points"], kept["multipliers"], float(kept["loss"])
 
 
 @dataclass(frozen=True)

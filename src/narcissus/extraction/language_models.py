@@ -12,34 +12,39 @@ from __future__ import annotations
 import collections.abc
 import hashlib
 import json
-import math
 import os
 from collections.abc import Callable, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from narcissus._arrays import Floats
-from narcissus._files import is_ours
 from narcissus._optional import optional
 from narcissus._options import BesideStudy, FilledIn
 from narcissus._random import RandomSource, generator
 from narcissus._validation import integer, positive
-from narcissus.errors import InputError, NarcissusError, TooLargeError
+from narcissus.errors import InputError
 from narcissus.extraction.byte_tokenizer import TOKENS, write_tokenizer
 from narcissus.extraction.files import trained_once
 from narcissus.extraction.kept import Keeps, Kept, in_batches, key_of, tokens_fit
 from narcissus.extraction.model_digest import model_digest
+from narcissus.extraction.model_engine import (
+    Asked,
+    Engine,
+    LanguageEngine,
+    device_of,
+    libraries,
+    silent,
+)
 from narcissus.extraction.model_folders import (
     check_model_folder,
     language_model_files,
     staged,
 )
+from narcissus.extraction.model_process import LanguageProcess, memory_limit
 from narcissus.extraction.model_trial import laid_out
 from narcissus.extraction.ngram import CharacterNgram, Generator, model_prior
 from narcissus.extraction.recovered import Completes, TextDocument
@@ -49,7 +54,6 @@ from narcissus.priors.secrets import MOST, SecretPrior, read_values
 
 Texts = Sequence[TextDocument]
 _IGNORED = -100  # labels that PyTorch's loss leaves out
-_LEAST_LOG, _LEAST_SPREAD = -1e9, 1e-12  # nats, and nats squared
 _LEAST_FREE = 2**28  # bytes that scoring may always take
 _BYTES = 12  # for each number that a model gives, and what is computed of it
 _SECONDS = 3e-10  # a parameter and a token, there and back, on one core
@@ -60,62 +64,17 @@ def _padded(torch: Any, rows: Sequence[Sequence[int]], fill: int) -> Any:
     return torch.tensor([[*row, *[fill] * (width - len(row))] for row in rows])
 
 
-def device_of(torch: Any, device: str | None) -> str:
-    """Return the device that was asked for; by default a GPU if there is one."""
-    return device or ("cuda" if torch.cuda.is_available() else "cpu")
-
-
-def libraries(purpose: str) -> tuple[Any, Any]:
-    torch = optional("torch", extra="language", purpose=purpose)
-    return torch, optional("transformers", extra="language", purpose=purpose)
-
-
-@contextmanager
-def silent(transformers: Any) -> collections.abc.Generator[None]:
-    """Keep transformers from writing on standard error: the library never prints."""
-    logging = transformers.utils.logging
-    level, shows = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-        if shows:
-            logging.enable_progress_bar()
-
-
-_CONTEXT = ("max_position_embeddings", "n_positions", "max_seq_len", "context_length")
-"""What the settings of a model call the length of its context."""
-_OFFSETS = 8
-"""Rows that a table of positions may have beyond the context; OPT has two."""
-LEAST_CONTEXT = 128
-"""Tokens that a model without a table of positions is asked for, whatever its folder says."""
-
-
-@contextmanager
-def blame_files(what: str) -> collections.abc.Generator[None]:
-    """Turn whatever a library meets in a stranger's files into an `InputError` that begins so.
-
-    Its parts in Rust panic with a class that is no Exception, which nobody else catches.
-    """
-    try:
-        yield
-    except (KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError):
-        raise
-    except BaseException as error:
-        if is_ours(error, OSError):
-            raise
-        raise InputError(f"{what}: {' '.join(str(error).split())[:300]}") from error
-
-
 class HuggingFaceGenerator:
     """A causal language model and its tokenizer (extra ``language``).
 
     folder: holds ``config.json``, ``*.safetensors`` and a tokenizer.
     device: "cpu", "cuda", ...; None takes a GPU if there is one.
     batch: texts at a time, at most; fewer are scored at a time where memory is short.
-    is_own: whether this program made the folder; a stranger's is tried in the sandbox first.
+    memory: MiB that the process of a stranger's model may take; None: 8,192, and three times its
+        weights.
+    is_own: whether this program made the folder. A stranger's model is read and run in a process of
+        its own, in the sandbox where there is one; on a GPU, which no sandbox reaches, in this
+        process after a trial in the sandbox.
     """
 
     observer: Observer = SILENT
@@ -129,141 +88,60 @@ class HuggingFaceGenerator:
         *,
         device: str | None = None,
         batch: int = 32,
+        memory: int | None = None,
         is_own: bool = False,
     ) -> None:
         self._path = path = Path(folder)
+        self._batch = integer("batch", batch, low=1)
+        limit = memory_limit(memory)
         parts = {"": language_model_files(path)}
-        self._torch, self._transformers = libraries("A Hugging Face model")
+        torch, _ = libraries("A Hugging Face model")
+        self.device = device_of(torch, device)
         if not is_own:
             parts = laid_out(parts, path)
-        transformers = self._transformers
-        local: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-        told = {"use_safetensors": True, "ignore_mismatched_sizes": True} | local
-        with silent(transformers), staged(parts) as place:
-            with blame_files(f"cannot read the tokenizer in {path}"):
-                self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(place, **local)
-            with blame_files(f"cannot read the model in {path}"):
-                self._model: Any
-                self._model, loaded = transformers.AutoModelForCausalLM.from_pretrained(
-                    place, output_loading_info=True, **told
-                )
-        sizes = [name for name, *_ in loaded["mismatched_keys"]]  # other than config.json says
-        if missing := sorted({*loaded["missing_keys"], *sizes}):  # which would be drawn at random
-            raise InputError(
-                f"the model in {path} lacks {len(missing):,} of its weights, or has them in other "
-                f"sizes, such as {missing[0]}: save it whole, with `save_pretrained`"
-            )
-        self._vocabulary = self._model.get_input_embeddings().num_embeddings
-        # special ones beyond the model, such as a padding token added later, end no text
-        special = set(self._tokenizer.all_special_tokens)
-        words = self._tokenizer.get_vocab().items()
-        most = max((number for word, number in words if word not in special), default=-1)
-        if most < 0:  # which the library makes where the folder holds no file of one
-            raise InputError(
-                f"the folder {path} has no tokenizer: save it beside the model that it was trained "
-                "with, with `tokenizer.save_pretrained(folder)`"
-            )
-        if most >= self._vocabulary:
-            raise InputError(
-                f"the tokenizer in {path} does not fit its model: it numbers tokens up to "
-                f"{most:,}, and the model has {self._vocabulary:,}, from 0 on; copy the tokenizer "
-                "that the model was trained with"
-            )
-        self.device = device_of(self._torch, device)
-        self._model.to(self.device).eval()
-        self._batch = integer("batch", batch, low=1)
-        start = self._tokenizer.bos_token_id
-        if start is None:
-            start = self._tokenizer.eos_token_id
-        if start is None or start >= self._vocabulary:
-            raise InputError(f"the tokenizer in {path} has no token for the start of a text")
-        self._start: int = start
+        self._engine: Engine
+        self._memory: int | None = None  # that the model may take, where it is limited
+        if not is_own and self.device == "cpu":
+            self._engine = process = LanguageProcess(parts, path, limit)
+            self._memory = process.memory
+        else:
+            with staged(parts) as place:
+                self._engine = LanguageEngine(place, str(path), self.device)
+        self._vocabulary = self._engine.facts.vocabulary
 
     def sample(self, count: int, length: int, *, rng: RandomSource = None) -> list[str]:
         """Draw texts from the start token, of ``length`` tokens or the model's context, if shorter.
 
         A text goes on after a token that ends it: which token that is only the folder says.
         """
-        torch = self._torch
         count = integer("count", count, low=1)
         length = min(integer("length", length, low=1), self.context)
         texts: list[str] = []
         seed = int(generator(rng).integers(2**63))
         rows = [min(self._batch, count - begin) for begin in range(0, count, self._batch)]
+        state = first = self._engine.state(seed)
 
         def draw(number: int) -> Kept:
-            start = torch.full((rows[number], 1), self._start, device=self.device)
-            drawn = self._generate(start, torch.ones_like(start), length, do_sample=True)
-            return {"tokens": drawn[:, 1:].cpu().numpy(), "random": self._random()}
+            tokens, after = self._engine.draw(state, rows[number], length)
+            return {"tokens": tokens, "random": after}
 
         def fits(number: int, found: Kept) -> bool:
-            alike = found["random"].shape == now.shape and found["random"].dtype == now.dtype
+            alike = found["random"].shape == first.shape and found["random"].dtype == first.dtype
             return alike and tokens_fit(found["tokens"], rows[number], self._vocabulary)
 
         batches = [
             (self._key("sample", seed, length, self._batch, number, one), one * length)
             for number, one in enumerate(rows)
         ]
-        with torch.random.fork_rng(), self._running():
-            torch.manual_seed(seed)
-            now = self._random()
-            for found in self._in_batches(batches, draw, fits, "sample texts, in tokens"):
-                self._go_on(found["random"])  # as the batch left it, if it was kept
-                tokens = found["tokens"].tolist()
-                texts += map(self.decode, tokens)
+        for found in self._in_batches(batches, draw, fits, "sample texts, in tokens"):
+            state = found["random"]  # as the batch left it, if it was kept
+            texts += map(self.decode, found["tokens"].tolist())
         return texts
-
-    def _generate(self, tokens: Any, mask: Any, length: int, **how: Any) -> Any:
-        """Extend rows of tokens by ``length``: greedily, or sampled from the model's own law.
-
-        Everything that decides how is set here. What a folder recommends, such as words never to be
-        said or the end of a text, binds who uses the model as its maker likes, and no attacker.
-        """
-        sampled = {"top_k": 0, "top_p": 1.0, "temperature": 1.0} if how.get("do_sample") else {}
-        asked = self._transformers.GenerationConfig(
-            max_new_tokens=length, pad_token_id=self._start, num_beams=1, **sampled, **how
-        )
-        # what is left open there is taken from here, which was the folder's
-        self._model.generation_config = asked
-        return self._model.generate(tokens, attention_mask=mask, generation_config=asked)
-
-    @contextmanager
-    def _running(self) -> collections.abc.Generator[None]:
-        """Explain what the model's own code meets."""
-        torch = self._torch
-        try:
-            with torch.no_grad(), silent(self._transformers):
-                yield
-        except torch.OutOfMemoryError as error:
-            raise TooLargeError(
-                f"the model in {self._path} does not fit into the memory of {self.device} with "
-                f"{self._batch} texts at a time: choose a smaller `batch`"
-            ) from error
-        except NarcissusError:
-            raise
-        except Exception as error:
-            if is_ours(error):
-                raise
-            said = f"{type(error).__name__}: {error}".splitlines()[0]
-            raise InputError(f"the model in {self._path} cannot be run: {said}") from error
-
-    def _random(self) -> NDArray[np.uint8]:
-        """Return the state of the generator of random numbers that sampling uses."""
-        cuda = self.device.startswith("cuda")
-        state = self._torch.cuda.get_rng_state(self.device) if cuda else self._torch.get_rng_state()
-        return state.numpy().copy()
-
-    def _go_on(self, state: NDArray[np.uint8]) -> None:
-        found = self._torch.from_numpy(state.copy())
-        if self.device.startswith("cuda"):
-            self._torch.cuda.set_rng_state(found, self.device)
-        else:
-            self._torch.set_rng_state(found)
 
     @cached_property
     def _named(self) -> list[str]:
         """What numbers depend on besides what is asked."""
-        return [model_digest(self._path), str(self._torch.__version__), self.device]
+        return [model_digest(self._path), self._engine.facts.version, self.device]
 
     def _key(self, *asked: Any) -> str:
         return "" if self.store is None else key_of(self._named, *asked)
@@ -284,7 +162,6 @@ class HuggingFaceGenerator:
         prompt that ends within a word has other tokens than the whole word: to continue a document,
         pass its own first tokens. ``length`` is the most tokens of a continuation.
         """
-        torch = self._torch
         length = self._within_context(integer("length", length, low=1))
         kept = self.context - length
         asked = [
@@ -293,21 +170,7 @@ class HuggingFaceGenerator:
         ]
 
         def go_on(number: int) -> Kept:
-            width = max(map(len, asked[number]))
-            # on the left, so that what is generated follows the prompt
-            padding = [width - len(row) for row in asked[number]]
-            rows = [
-                [*[self._start] * (pad + 1), *row]
-                for pad, row in zip(padding, asked[number], strict=True)
-            ]
-            mask = [[0] * pad + [1] * (width + 1 - pad) for pad in padding]
-            with self._running():
-                found = self._generate(
-                    torch.tensor(rows, device=self.device),
-                    torch.tensor(mask, device=self.device),
-                    length,
-                )
-            return {"tokens": found[:, width + 1 :].cpu().numpy()}
+            return {"tokens": self._engine.follow(asked[number], length)}
 
         def fits(number: int, found: Kept) -> bool:
             return tokens_fit(found["tokens"], len(asked[number]), self._vocabulary)
@@ -327,8 +190,7 @@ class HuggingFaceGenerator:
 
     def encode(self, text: str) -> list[int]:
         """Return the tokens of a text, without a start token."""
-        with blame_files(f"the tokenizer in {self._path} fails on a text"):
-            found = self._tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+        found = self._engine.encode(text)
         if max(found, default=0) >= self._vocabulary:
             raise InputError(
                 f"a text holds a special token that the model in {self._path} does not have"
@@ -337,37 +199,28 @@ class HuggingFaceGenerator:
 
     def decode(self, tokens: Sequence[int]) -> str:
         """Return the text of tokens, special ones included: a folder may call any token special."""
-        with blame_files(f"the tokenizer in {self._path} fails on a text"):
-            return self._tokenizer.decode(
-                list(tokens), skip_special_tokens=False, clean_up_tokenization_spaces=False
-            )
+        return self._engine.decode(tokens)
 
-    @cached_property
+    @property
     def context(self) -> int:
         """Longest context in tokens, without the start token.
 
         Where no array has a row for each position, the number is only the folder's word: the model
         runs beyond it, and `LEAST_CONTEXT` tokens are asked of it in any case.
         """
-        config = self._model.config
-        named = [getattr(config, name, None) for name in _CONTEXT]
-        size = next((size for size in named if isinstance(size, int) and size > 2), 1024)
-        words, kind = self._model.get_input_embeddings(), self._torch.nn.Embedding
-        tables = (m for m in self._model.modules() if isinstance(m, kind) and m is not words)
-        is_bound = any(size <= table.num_embeddings < size + _OFFSETS for table in tables)
-        return (size if is_bound else max(size, LEAST_CONTEXT)) - 1
+        return self._engine.facts.context
 
     @property
     def parameters(self) -> int:
         """Number of parameters."""
-        return sum(int(one.numel()) for one in self._model.parameters())
+        return self._engine.facts.parameters
 
     def negative_log_likelihood(self, texts: Sequence[str]) -> tuple[Floats, Floats]:
         """Score texts, each after the start token; arrays of shape (texts,).
 
         Texts beyond the model's context are scored in pieces, each after the start token.
         """
-        return self._of_texts(texts, lambda chosen, _: -chosen.sum()[None], "likelihood")
+        return self._of_texts(texts, {"name": "likelihood"}, "likelihood")
 
     def least_likely(self, texts: Sequence[str], *, share: float = 0.2) -> tuple[Floats, Floats]:
         """Return Min-K% and Min-K%++ of texts, shape (texts,); larger = the model likely saw it.
@@ -378,19 +231,8 @@ class HuggingFaceGenerator:
 
         Source: Shi et al. 2024 (Min-K%); Zhang et al. 2025 (Min-K%++).
         """
-
-        def least(values: Any) -> Any:
-            return values.sort().values[: max(1, int(share * len(values)))].mean()
-
-        def ask(chosen: Any, logs: Any) -> Any:
-            weights = logs.exp()
-            finite = logs.clamp(min=_LEAST_LOG)  # a token without any chance adds nothing
-            mean = (weights * finite).sum(-1)
-            spread = ((weights * finite**2).sum(-1) - mean**2).clamp(min=_LEAST_SPREAD).sqrt()
-            both = self._torch.stack([least(chosen), least((chosen - mean) / spread)])
-            return both * len(chosen)
-
-        sums, tokens = self._of_texts(texts, ask, f"least likely {share}")
+        asked = {"name": "least likely", "share": float(share)}
+        sums, tokens = self._of_texts(texts, asked, f"least likely {share}")
         return sums[:, 0] / tokens, sums[:, 1] / tokens
 
     def log_chances(
@@ -408,27 +250,19 @@ class HuggingFaceGenerator:
         sizes = list(map(len, targets))
         self._within_context(max(sizes, default=0))
         rows = [[*one, *to][-self.context :] for one, to in zip(prompts, targets, strict=True)]
+        asked = {
+            "name": "chances",
+            "temperature": positive("temperature", temperature),
+            "top_k": None if top_k is None else integer("top_k", top_k, low=1),
+            "sizes": sizes,
+        }
+        key = "" if self.store is None else key_of("chances", temperature, top_k, sizes)
+        return self._each(rows, asked, key).ravel()
 
-        def ask(number: int, tokens: Any, logits: Any) -> Any:
-            logits = logits[-sizes[number] :] / positive("temperature", temperature)
-            if top_k is not None:
-                # between equals the first is taken, as a greedy choice does
-                order = logits.argsort(stable=True, dim=-1, descending=True)
-                left_out = order[:, integer("top_k", top_k, low=1) :]
-                logits = logits.scatter(1, left_out, -math.inf)
-            logs = self._torch.log_softmax(logits, -1)
-            return logs.gather(1, tokens[-sizes[number] :, None]).sum()[None]
-
-        asked = "" if self.store is None else key_of("chances", temperature, top_k, sizes)
-        return self._each(rows, ask, asked).ravel()
-
-    def _of_texts(
-        self, texts: Sequence[str], ask: Callable[[Any, Any], Any], asked: str
-    ) -> tuple[Floats, Floats]:
+    def _of_texts(self, texts: Sequence[str], asked: Asked, key: str) -> tuple[Floats, Floats]:
         """Sum what is asked of the pieces of texts; return it with the numbers of tokens.
 
-        ask: given the tokens' log-likelihoods, and those of the vocabulary at each of them.
-        asked: its name, by which batches are kept.
+        key: its name, by which batches are kept.
         """
         owners: list[int] = []
         pieces: list[list[int]] = []
@@ -439,22 +273,14 @@ class HuggingFaceGenerator:
             cut = [ids[i : i + self.context] for i in range(0, len(ids), self.context)]
             pieces += cut
             owners += [number] * len(cut)
-
-        def of_piece(_: int, tokens: Any, logits: Any) -> Any:
-            logs = self._torch.log_softmax(logits, -1)
-            return ask(logs.gather(1, tokens[:, None])[:, 0], logs)
-
-        found = self._each(pieces, of_piece, asked)
+        found = self._each(pieces, asked, key)
         sums, tokens = np.zeros((len(texts), *found.shape[1:])), np.zeros(len(texts))
         np.add.at(sums, owners, found)
         np.add.at(tokens, owners, [len(one) for one in pieces])
         return (sums[:, 0] if sums.shape[1:] == (1,) else sums), tokens
 
-    def _each(
-        self, pieces: Sequence[Sequence[int]], ask: Callable[[int, Any, Any], Any], asked: str
-    ) -> Floats:
-        """Ask something of every piece: its number, tokens, and logits (tokens, vocabulary)."""
-        torch = self._torch
+    def _each(self, pieces: Sequence[Sequence[int]], asked: Asked, key: str) -> Floats:
+        """Ask something of the logits of every piece, shape (pieces, answers)."""
         # those of about the same length together: little is lost on padding
         order = sorted(range(len(pieces)), key=lambda place: len(pieces[place]))
         chosen: list[list[int]] = []
@@ -464,24 +290,17 @@ class HuggingFaceGenerator:
             begin += len(chosen[-1])
 
         def score(number: int) -> Kept:
-            ids = [[self._start, *pieces[place]] for place in chosen[number]]
-            tokens = _padded(torch, ids, self._start).to(self.device)
-            mask = _padded(torch, [[1] * len(row) for row in ids], 0).to(self.device)
-            scores: list[Any] = []
-            with self._running():
-                logits = self._model(tokens, attention_mask=mask).logits
-                for row, place in enumerate(chosen[number]):
-                    size = len(pieces[place])
-                    given = tokens[row, 1 : size + 1], logits[row, :size].double()
-                    scores.append(ask(place, *given).cpu().numpy())
-            return {"scores": np.array(scores, dtype=np.float64)}
+            batch, of_these = chosen[number], asked
+            if "sizes" in asked:
+                of_these = {**asked, "sizes": [asked["sizes"][place] for place in batch]}
+            return {"scores": self._engine.score([pieces[place] for place in batch], of_these)}
 
         def fits(number: int, found: Kept) -> bool:
             scores = found["scores"]
             return scores.dtype == np.float64 and scores.shape[:1] == (len(chosen[number]),)
 
         batches = [
-            (self._key(asked, [pieces[i] for i in batch]), sum(len(pieces[i]) for i in batch))
+            (self._key(key, [pieces[i] for i in batch]), sum(len(pieces[i]) for i in batch))
             for batch in chosen
         ]
         found: list[Any] = [None] * len(pieces)
@@ -493,7 +312,7 @@ class HuggingFaceGenerator:
         if np.isnan(scores).any():
             raise InputError(
                 f"the model in {self._path} gives no probabilities, but NaN: its weights are "
-                f"damaged, or too large for {self._model.dtype}"
+                f"damaged, or too large for {self._engine.facts.dtype}"
             )
         return scores
 
@@ -501,9 +320,11 @@ class HuggingFaceGenerator:
         """Return how many tokens are scored at once: as many as a quarter of free memory holds."""
         free = 0
         if self.device.startswith("cuda"):
-            free = self._torch.cuda.mem_get_info(self.device)[0]
+            torch = optional("torch", extra="language", purpose="A Hugging Face model")
+            free = torch.cuda.mem_get_info(self.device)[0]
         elif hasattr(os, "sysconf"):
             free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+            free = min(free, self._memory or free)
         return max(_LEAST_FREE, free // 4) // (_BYTES * self._vocabulary)
 
 
@@ -571,6 +392,8 @@ class LocalCheckpoint(HasModels):
         of one another; each is attacked like the model.
     device: "cpu", "cuda", ...; by default a GPU if there is one.
     batch: Texts at a time, at most; fewer are scored at a time where memory is short.
+    memory: MiB that the process of each model may take; by default 8,192, and three times its
+        weights.
     """
 
     trains: ClassVar[bool] = False
@@ -582,6 +405,7 @@ class LocalCheckpoint(HasModels):
         shadows: Annotated[list[str] | None, BesideStudy()] = None,
         device: str | None = None,
         batch: int = 32,
+        memory: int | None = None,
         folder: Annotated[str, FilledIn()] = ".",
     ) -> None:
         self._folder = Path(folder) / model
@@ -591,6 +415,8 @@ class LocalCheckpoint(HasModels):
         if len(set(used)) < len(used):
             raise InputError("`model`, `reference` and `shadows` must be different folders")
         self._device, self._batch = device, integer("batch", batch, low=1)
+        self._memory = memory
+        memory_limit(memory)
         self.check()
 
     def check(self) -> None:
@@ -609,7 +435,9 @@ class LocalCheckpoint(HasModels):
         self, trained: Texts, others: Texts, place: Path, *, entropy: int, observer: Observer
     ) -> ModelsUnderStudy:
         def read(folder: Path) -> HuggingFaceGenerator:
-            found = HuggingFaceGenerator(folder, device=self._device, batch=self._batch)
+            found = HuggingFaceGenerator(
+                folder, device=self._device, batch=self._batch, memory=self._memory
+            )
             found.observer = observer
             return found
 

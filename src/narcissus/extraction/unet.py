@@ -31,7 +31,7 @@ from narcissus.errors import InputError
 from narcissus.extraction.files import trained_once
 from narcissus.extraction.image_models import HasImageModels, ImageModelsUnderStudy
 from narcissus.extraction.images import CaptionedImages
-from narcissus.extraction.language_models import device_of
+from narcissus.extraction.model_engine import device_of
 from narcissus.extraction.training import descend
 from narcissus.observer import SILENT, Observer
 

@@ -161,8 +161,10 @@ def _unknown(
     room: str, name: str, free: Iterable[str], takes: Mapping[str, Option]
 ) -> list[InitErrorDetails]:
     known = f"the options {', '.join(takes)}" if takes else "no options"
-    said = f"the {room} `{name}` has {known}"
-    return [_line((key,), said + did_you_mean(key, takes), UNKNOWN) for key in free]
+    said, unknown = f"the {room} `{name}` has {known}", list(free)
+    if "kind" in unknown:  # then all others are of another part, which it names
+        return [_line(("kind",), f"{said}; did you mean `name`?", UNKNOWN)]
+    return [_line((key,), said + did_you_mean(key, takes), UNKNOWN) for key in unknown]
 
 
 def _found(room: str, name: str, folder: Path) -> tuple[Callable[..., Any], tuple[Any, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Literal, Self, cast
+from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import (
     BaseModel,
@@ -15,6 +15,8 @@ from pydantic import (
     model_serializer,
     model_validator,
 )
+
+from narcissus._validation import MOST_SECONDS
 
 
 class FileSection(BaseModel):
@@ -47,6 +49,10 @@ class PlayedRun(SeededRun):
     )
 
 
+Seconds = Annotated[float, Field(gt=0, le=MOST_SECONDS)]
+Mebibytes = Annotated[int, Field(le=2**40)]
+
+
 def seconds(text: str) -> float:
     """Parse a time such as "30s", "10m" or "2h"."""
     match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)([smh])", text.strip())
@@ -59,9 +65,8 @@ class TimedRun(PlayedRun):
     """How to run what may play until its verdict is decided."""
 
     trials: Any
-    budget: float | None = Field(
+    budget: Seconds | None = Field(
         default=None,
-        gt=0,
         exclude=True,
         description='Time for a run with `trials = "auto"`: seconds, or a text such as "10m" (s, '
         "m, h). It ends where the next look at its limits would be beyond it.",

@@ -136,6 +136,7 @@ class TrialStore:
         try:  # what was opened, whatever was there when it was looked at
             self._refuse_strange(there := os.fstat(file.fileno()))
             with opened_folder(self.folder) as place:
+                self._refuse_mounted(place, file)
                 self._refuse_shared(place, there)
         except BaseException:
             file.close()
@@ -154,6 +155,14 @@ class TrialStore:
             raise StoreError(
                 f"{self.path} is a link, a folder or a pipe, and no file that a run has left "
                 "there: remove it, or choose another folder with --out"
+            )
+
+    def _refuse_mounted(self, place: OpenedFolder, file: io.FileIO) -> None:
+        """Refuse a file from elsewhere: it can be emptied, and neither replaced nor removed."""
+        if place.is_of_another_mount(file.fileno()):
+            raise StoreError(
+                f"{self.path} is mounted from elsewhere: unmount it, or choose another folder with "
+                "--out"
             )
 
     def _refuse_shared(self, place: OpenedFolder, there: os.stat_result) -> None:

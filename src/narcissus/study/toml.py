@@ -249,6 +249,7 @@ _PLAINER = (
         r"List should have at least (\d+) items? after validation, not \d+",
         r"needs \1 entry or more",
     ),
+    (r"Unable to parse input string as an integer.*", "must be a smaller whole number"),
     (r"Input should be", "must be"),
 )
 """What pydantic says of a mistake, and what we do."""

@@ -16,13 +16,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from narcissus._archives import opened_archive
 from narcissus._files import (
     LARGEST,
     SMALL,
     WORTH,
     file_size,
     open_text,
-    opened_archive,
     parsing,
     unpacked_name,
 )

@@ -325,7 +325,8 @@ def _refuse_the_work_among(
     held = {f"{given.independent / one.name}.txt": one.paragraphs for one in works}
     for name, texts in {**held, str(given.other): [one.text for one in other]}.items():
         if both := own.intersection(texts):
+            places = [number for number, text in enumerate(work.paragraphs, 1) if text in both]
             raise InputError(
-                f"{name} holds a paragraph of the work ({min(both)[:40]!r}): leave it out there, "
-                "for what is compared must be without the work"
+                f"{name} holds paragraph {places[0]:,} of the work: leave it out there, for what "
+                "is compared must be without the work"
             )

@@ -30,7 +30,7 @@ from narcissus.rows import Findings, StudyCriterion
 from narcissus.study.kinds import RunOptions
 from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part
-from narcissus.study.sections import FileSection, SeededRun
+from narcissus.study.sections import FileSection, Mebibytes, Seconds, SeededRun
 
 _MIB = 2**20
 
@@ -38,11 +38,11 @@ _MIB = 2**20
 class LimitSettings(FileSection):
     """What each run of the program may use."""
 
-    seconds: float = Field(60.0, gt=0, description="Wall clock of a run.")
-    memory: int = Field(2048, ge=64, description="Address space in MiB.")
-    output: int = Field(16, ge=1, description="What it may print, in MiB.")
-    disk: int = Field(256, ge=1, description="What it may keep in its temporary folder, in MiB.")
-    release: int = Field(2048, ge=1, description="Largest release that is accepted, in MiB.")
+    seconds: Seconds = Field(60.0, description="Wall clock of a run.")
+    memory: Mebibytes = Field(2048, ge=64, description="Address space in MiB.")
+    output: Mebibytes = Field(16, ge=1, description="What it may print, in MiB.")
+    disk: Mebibytes = Field(256, ge=1, description="What it may keep in `TMPDIR`, in MiB.")
+    release: Mebibytes = Field(2048, ge=1, description="Largest release that is accepted, in MiB.")
 
     def of_a_run(self) -> Limits:
         return Limits(self.seconds, self.memory * _MIB, self.output * _MIB, disk=self.disk * _MIB)

@@ -678,13 +678,14 @@ def _profile(case: GameJudgement) -> Iterator[Block]:
     rows, rounding = case.profile, case.needed.facts.get("rounding")
     # 0 may be a delta that is lost to rounding
     lost = "0" if rounding is None else f"<{rounding:g}"
+    epsilon = [float(row.at["epsilon"]) for row in rows]
 
     def draw(figure: MplFigure) -> None:
         from narcissus.report.svg import BLUE, QUIET
 
         axes = figure.add_subplot()
-        values = [row.at["epsilon"] for row in rows], [row.value for row in rows]
-        axes.plot(*values, marker="o", markersize=3, color=BLUE)
+        deltas = [row.value for row in rows]
+        axes.plot(epsilon, deltas, marker="o", markersize=3, color=BLUE)
         allowed = case.detail.statement.delta or 0.0
         axes.axhline(allowed, linestyle="--", linewidth=1, color=QUIET)
         axes.set(xlabel="epsilon", ylabel="delta", ylim=(0, None))
@@ -693,7 +694,7 @@ def _profile(case: GameJudgement) -> Iterator[Block]:
     columns: dict[str, Column] = {"epsilon": "epsilon", "delta": lambda row: row.value or lost}
     first = f"{rows[0].value:.4g}" if rows[0].value else lost
     yield Figure(
-        title=f"The best attacker gains {first} at epsilon {rows[0].at['epsilon']:g}",
+        title=f"The best attacker gains {first} at epsilon {epsilon[0]:g}",
         description="A falling curve: the least delta with which the mechanism is resilient, "
         "against every attacker, for each epsilon. The dashed line is the delta of the statement.",
         draw=draw,
@@ -706,12 +707,12 @@ def _curve(case: GameJudgement) -> Iterator[Block]:
     rows = case.findings.select(of="isolated")
     if not rows:
         return
+    weights = [float(row.at["weight"]) for row in rows]
 
     def draw(figure: MplFigure) -> None:
         from narcissus.report.svg import BLUE, QUIET
 
         axes = figure.add_subplot()
-        weights = [row.at["weight"] for row in rows]
         axes.plot(weights, [row.value for row in rows], color=BLUE, label="with the release")
         baseline = [row.baseline or 0.0 for row in rows]
         axes.plot(weights, baseline, "--", color=QUIET, label="best without it")

@@ -16,7 +16,7 @@ from narcissus._validation import one_of
 from narcissus.counts import Publication, WantedSecret
 from narcissus.counts.declared import split_hierarchy
 from narcissus.counts.posterior import STEPS
-from narcissus.study.sections import Approval, FileSection, PlayedRun
+from narcissus.study.sections import Approval, FileSection, PlayedRun, Seconds
 
 
 class TablesSpec(FileSection):
@@ -89,7 +89,7 @@ class TablesRun(PlayedRun):
         default=STEPS, ge=0, le=10**7, description="Of the search for all data sets consistent "
         "with a table of the game; what it does not reach is sampled.",
     )  # fmt: skip
-    seconds: float = Field(default=600.0, gt=0, description="Most, for the limits of cells.")
+    seconds: Seconds = Field(default=600.0, description="Most, for the limits of cells.")
     workers: int | None = Field(default=None, ge=1, description="Processes; one if left out.")
 
 

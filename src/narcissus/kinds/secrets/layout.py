@@ -301,6 +301,10 @@ def _epsilon(one: JudgedCriterion) -> float:
 def _picture(prior: str, found: Sequence[JudgedCriterion]) -> Figure:
     """Draw success, guess and bound against epsilon."""
     order = sorted(found, key=_epsilon)
+    levels = [_epsilon(one) for one in order]
+    powers = [math.log10(level) for level in levels if math.isfinite(level)]
+    last = max(powers, default=0.0) + 0.4
+    places = [*powers, *[last] * (len(levels) - len(powers))]  # those without end come last
 
     def draw(figure: MplFigure) -> None:
         from narcissus.report.charts import CEILING, WITH, WITHOUT, Curve, Range, curves
@@ -320,12 +324,10 @@ def _picture(prior: str, found: Sequence[JudgedCriterion]) -> Figure:
             for place, row in enumerate(order[0].attacks)
         ]
         guess = [Range(one.guess) for one in order]
-        levels = [_epsilon(one) for one in order]
-        last = max((math.log10(e) for e in levels if math.isfinite(e)), default=0.0) + 0.4
         curves(
             figure,
             [*lines, Curve("guess without the model", guess, WITHOUT, "--")],
-            places=[math.log10(e) if math.isfinite(e) else last for e in levels],
+            places=places,
             labels=[number(e) if math.isfinite(e) else "no\nnoise" for e in levels],
             apart=next((i for i, e in enumerate(levels) if e == math.inf), None),
             axis="epsilon (log scale); less noise to the right",

@@ -71,21 +71,24 @@ def curves_picture(settings: Sequence[JudgedSetting]) -> Figure:
     bounds = [(s, s.share_bound) for s in settings]
     proved = [b.at_most if b is not None and s.is_edge(b) else None for s, b in bounds]
     known = [(s, best) for s in settings if (best := s.best_attack) is not None]
+    # here and not where they are drawn: a record that lacks one is refused when it is read
+    own = [
+        None
+        if (b := s.best_attack) is None
+        else Range(b.baseline, b.number("baseline_low"), b.number("baseline_high"))
+        for s in settings
+    ]
+    ceilings = [as_range(s.ceiling) for s in settings]
+    best_attacks = [as_range(s.best_attack) for s in settings]
 
     def draw(figure: MplFigure) -> None:
         from narcissus.report.charts import CEILING, WITH, WITHOUT, Curve, curves
 
-        own = [
-            None
-            if (b := s.best_attack) is None
-            else Range(b.baseline, b.number("baseline_low"), b.number("baseline_high"))
-            for s in settings
-        ]
         curves(
             figure,
             [
-                Curve("ceiling", [as_range(s.ceiling) for s in settings], CEILING, "-."),
-                Curve("best attack", [as_range(s.best_attack) for s in settings], WITH),
+                Curve("ceiling", ceilings, CEILING, "-."),
+                Curve("best attack", best_attacks, WITH),
                 Curve("its own baseline", own, WITHOUT, "--"),
             ],
             places=axis.places,

@@ -23,7 +23,7 @@ from narcissus._guarded import GuardedRun, run_guarded
 from narcissus._options import FilledIn, Level, RunsProgram
 from narcissus._pandas import pd
 from narcissus._scratch import scratch_folder
-from narcissus._validation import arity, non_negative, positive, probability
+from narcissus._validation import arity, duration, non_negative, probability
 from narcissus.errors import InputError, NarcissusError
 from narcissus.guarantees import Adjacency, ApproximateDP, Guarantee, PureDP, as_replace_one
 from narcissus.mechanisms.queries import Codes
@@ -176,7 +176,7 @@ class Command(DeclaredRows):
             raise InputError(f"`command` must be a list of texts, got {self.command!r}")
         if isinstance(self.command, str):
             raise InputError("`command` must be a list of texts, the program and its arguments")
-        positive("time_limit", self.time_limit)
+        duration("time_limit", self.time_limit)
         for name, why in (("input", "is read from"), ("output", "is written to")):
             if not any(f"{{{name}}}" in part for part in self.command):
                 raise InputError(f"`command` must hold {{{name}}}, the file that {why}")

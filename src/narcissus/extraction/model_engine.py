@@ -1,0 +1,371 @@
+"""What computes with a language model: it tokenizes, samples and scores one batch at a time.
+
+It stands in this process for models that this program made, and for others on a GPU. A stranger's
+model on the processor stands in a process of its own, behind the walls of the sandbox and with a
+limit on its memory (`narcissus.extraction.model_process`).
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import math
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+
+from narcissus._arrays import Floats
+from narcissus._files import is_ours
+from narcissus._optional import optional
+from narcissus.errors import InputError, NarcissusError, TooLargeError
+
+Asked = Mapping[str, Any]
+"""What is asked of the logits: its ``name``, and its settings."""
+State = NDArray[np.uint8]
+"""Of the generator of random numbers that sampling uses."""
+_LEAST_LOG, _LEAST_SPREAD = -1e9, 1e-12  # nats, and nats squared
+_CONTEXT = ("max_position_embeddings", "n_positions", "max_seq_len", "context_length")
+"""What the settings of a model call the length of its context."""
+_OFFSETS = 8
+"""Rows that a table of positions may have beyond the context; OPT has two."""
+LEAST_CONTEXT = 128
+"""Tokens that a model without a table of positions is asked for, whatever its folder says."""
+_NO_MEMORY = re.compile(
+    r"(?i)can't allocate memory|cannot allocate memory|bad_alloc|out of memory|not enough memory"
+)
+"""How libraries say that there is no memory."""
+
+
+_SAME = 1e-2
+"""Logits that differ by so small a part are the same: weights may have 8 bits of precision."""
+
+
+class ModelFacts(BaseModel):
+    """What is known of a model that was read."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    vocabulary: int = Field(gt=0)
+    start: int = Field(ge=0)
+    """The token at the start of a text."""
+    context: int = Field(gt=0)
+    parameters: int = Field(ge=0)
+    dtype: str = Field(max_length=40)
+    version: str = Field(max_length=80)
+    """Of PyTorch."""
+
+
+class Engine(Protocol):
+    """A language model, asked for one batch at a time."""
+
+    facts: ModelFacts
+
+    def encode(self, text: str) -> list[int]:
+        """Return the tokens of a text, without a start token."""
+        ...
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """Return the text of tokens, special ones included."""
+        ...
+
+    def state(self, seed: int) -> State:
+        """Return the state of random numbers that a seed begins."""
+        ...
+
+    def draw(self, state: State, rows: int, length: int) -> tuple[NDArray[Any], State]:
+        """Sample texts; return their tokens, shape (rows, at most length), and the next state."""
+        ...
+
+    def follow(self, prompts: Sequence[Sequence[int]], length: int) -> NDArray[Any]:
+        """Return the likeliest tokens after each prompt, shape (prompts, at most length)."""
+        ...
+
+    def score(self, pieces: Sequence[Sequence[int]], asked: Asked) -> Floats:
+        """Ask something of the logits of each piece, shape (pieces, answers)."""
+        ...
+
+
+def ran_out(error: BaseException | None) -> bool:
+    """Say whether an error, or one that it followed, tells that there is no memory."""
+    seen = 0
+    while error is not None and seen < 20:
+        if isinstance(error, MemoryError) or _NO_MEMORY.search(str(error)):
+            return True
+        error, seen = error.__cause__ or error.__context__, seen + 1
+    return False
+
+
+def _padded(torch: Any, rows: Sequence[Sequence[int]], fill: int) -> Any:
+    width = max(map(len, rows))
+    return torch.tensor([[*row, *[fill] * (width - len(row))] for row in rows])
+
+
+def device_of(torch: Any, device: str | None) -> str:
+    """Return the device that was asked for; by default a GPU if there is one."""
+    return device or ("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def libraries(purpose: str) -> tuple[Any, Any]:
+    torch = optional("torch", extra="language", purpose=purpose)
+    return torch, optional("transformers", extra="language", purpose=purpose)
+
+
+@contextmanager
+def silent(transformers: Any) -> collections.abc.Generator[None]:
+    """Keep transformers from writing on standard error: the library never prints."""
+    logging = transformers.utils.logging
+    level, shows = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if shows:
+            logging.enable_progress_bar()
+
+
+@contextmanager
+def blame_files(what: str) -> collections.abc.Generator[None]:
+    """Turn whatever a library meets in a stranger's files into an `InputError` that begins so.
+
+    Its parts in Rust panic with a class that is no Exception, which nobody else catches.
+    """
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError):
+        raise
+    except BaseException as error:
+        if is_ours(error, OSError):
+            raise
+        raise InputError(f"{what}: {' '.join(str(error).split())[:300]}") from error
+
+
+class LanguageEngine:
+    """A causal language model and its tokenizer, read from a folder whose files were checked.
+
+    place: the checked folder.
+    path: the folder that was named, for messages.
+    device: "cpu", "cuda", ...
+    """
+
+    def __init__(self, place: Path, path: str, device: str) -> None:
+        self._path, self._device = path, device
+        self._torch, self._transformers = libraries("A Hugging Face model")
+        transformers = self._transformers
+        local: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+        told = {"use_safetensors": True, "ignore_mismatched_sizes": True} | local
+        with silent(transformers):
+            with blame_files(f"cannot read the tokenizer in {path}"):
+                self.tokenizer: Any = transformers.AutoTokenizer.from_pretrained(place, **local)
+            with blame_files(f"cannot read the model in {path}"):
+                self.model: Any
+                self.model, loaded = transformers.AutoModelForCausalLM.from_pretrained(
+                    place, output_loading_info=True, **told
+                )
+        sizes = [name for name, *_ in loaded["mismatched_keys"]]  # other than config.json says
+        if missing := sorted({*loaded["missing_keys"], *sizes}):  # which would be drawn at random
+            raise InputError(
+                f"the model in {path} lacks {len(missing):,} of its weights, or has them in other "
+                f"sizes, such as {missing[0]}: save it whole, with `save_pretrained`"
+            )
+        self.model.to(device).eval()
+        vocabulary = int(self.model.get_input_embeddings().num_embeddings)
+        self.facts = ModelFacts(
+            vocabulary=vocabulary,
+            start=self._start(vocabulary),
+            context=self._context(),
+            parameters=sum(int(one.numel()) for one in self.model.parameters()),
+            dtype=str(self.model.dtype),
+            version=str(self._torch.__version__),
+        )
+        self._require_causal()
+
+    def _start(self, vocabulary: int) -> int:
+        """Return the token for the start of a text; refuse a tokenizer that does not fit."""
+        tokenizer, path = self.tokenizer, self._path
+        # special ones beyond the model, such as a padding token added later, end no text
+        special = set(tokenizer.all_special_tokens)
+        words = tokenizer.get_vocab().items()
+        most = max((number for word, number in words if word not in special), default=-1)
+        if most < 0:  # which the library makes where the folder holds no file of one
+            raise InputError(
+                f"the folder {path} has no tokenizer: save it beside the model that it was trained "
+                "with, with `tokenizer.save_pretrained(folder)`"
+            )
+        if most >= vocabulary:
+            raise InputError(
+                f"the tokenizer in {path} does not fit its model: it numbers tokens up to "
+                f"{most:,}, and the model has {vocabulary:,}, from 0 on; copy the tokenizer "
+                "that the model was trained with"
+            )
+        names = ("bos_token_id", "eos_token_id", "cls_token_id", "sep_token_id", "pad_token_id")
+        found = [getattr(tokenizer, name, None) for name in names]
+        start = next((one for one in found if one is not None), None)
+        if start is None:  # as the model itself says
+            said = [getattr(self.model.config, name, None) for name in names]
+            start = next((one for one in said if type(one) is int and 0 <= one < vocabulary), None)
+        if start is None or start >= vocabulary:
+            raise InputError(f"the tokenizer in {path} has no token for the start of a text")
+        return int(start)
+
+    def _require_causal(self) -> None:
+        """Refuse a model whose chances of a token know what follows it, as BERT's do."""
+        torch, facts = self._torch, self.facts
+        size = min(3, facts.context)
+        begun = [facts.start, 1 % facts.vocabulary, 2 % facts.vocabulary][:size]
+        rows = [[*begun, last % facts.vocabulary] for last in (1, 2)]
+        with self._running(1):
+            one, other = (
+                self.model(torch.tensor([row], device=self._device)).logits[0, :size].double()
+                for row in rows
+            )
+        apart = (one - other).abs().max()
+        if bool(apart > _SAME * one.abs().max().clamp(min=1.0)):
+            raise InputError(
+                f"the model in {self._path} is no causal language model: what it says of a token "
+                "depends on those after it (a masked model, such as BERT)"
+            )
+
+    def _context(self) -> int:
+        """Return the longest context in tokens, without the start token.
+
+        Where no array has a row for each position, the number is only the folder's word: the model
+        runs beyond it, and `LEAST_CONTEXT` tokens are asked of it in any case.
+        """
+        config = self.model.config
+        named = [getattr(config, name, None) for name in _CONTEXT]
+        size = next((size for size in named if isinstance(size, int) and size > 2), 1024)
+        words, kind = self.model.get_input_embeddings(), self._torch.nn.Embedding
+        tables = (m for m in self.model.modules() if isinstance(m, kind) and m is not words)
+        is_bound = any(size <= table.num_embeddings < size + _OFFSETS for table in tables)
+        return (size if is_bound else max(size, LEAST_CONTEXT)) - 1
+
+    @contextmanager
+    def _running(self, rows: int) -> collections.abc.Generator[None]:
+        """Explain what the model's own code meets."""
+        torch = self._torch
+        try:
+            with torch.no_grad(), silent(self._transformers):
+                yield
+        except torch.OutOfMemoryError as error:
+            raise TooLargeError(
+                f"the model in {self._path} does not fit into the memory of {self._device} with "
+                f"{rows} texts at a time: choose a smaller `batch`"
+            ) from error
+        except NarcissusError:
+            raise
+        except Exception as error:
+            if is_ours(error):
+                raise
+            said = f"{type(error).__name__}: {error}".splitlines()[0]
+            raise InputError(f"the model in {self._path} cannot be run: {said}") from error
+
+    def encode(self, text: str) -> list[int]:
+        with blame_files(f"the tokenizer in {self._path} fails on a text"):
+            return self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        with blame_files(f"the tokenizer in {self._path} fails on a text"):
+            return self.tokenizer.decode(
+                list(tokens), skip_special_tokens=False, clean_up_tokenization_spaces=False
+            )
+
+    def state(self, seed: int) -> State:
+        with self._torch.random.fork_rng():
+            self._torch.manual_seed(seed)
+            return self._random()
+
+    def _random(self) -> State:
+        torch = self._torch
+        cuda = self._device.startswith("cuda")
+        state = torch.cuda.get_rng_state(self._device) if cuda else torch.get_rng_state()
+        return state.numpy().copy()
+
+    def _go_on(self, state: State) -> None:
+        found = self._torch.from_numpy(state.copy())
+        if self._device.startswith("cuda"):
+            self._torch.cuda.set_rng_state(found, self._device)
+        else:
+            self._torch.set_rng_state(found)
+
+    def draw(self, state: State, rows: int, length: int) -> tuple[NDArray[Any], State]:
+        torch = self._torch
+        with torch.random.fork_rng(), self._running(rows):
+            self._go_on(state)
+            start = torch.full((rows, 1), self.facts.start, device=self._device)
+            drawn = self._generate(start, torch.ones_like(start), length, do_sample=True)
+            return drawn[:, 1:].cpu().numpy(), self._random()
+
+    def _generate(self, tokens: Any, mask: Any, length: int, **how: Any) -> Any:
+        """Extend rows of tokens by ``length``: greedily, or sampled from the model's own law.
+
+        Everything that decides how is set here. What a folder recommends, such as words never to be
+        said or the end of a text, binds who uses the model as its maker likes, and no attacker.
+        """
+        sampled = {"top_k": 0, "top_p": 1.0, "temperature": 1.0} if how.get("do_sample") else {}
+        asked = self._transformers.GenerationConfig(
+            max_new_tokens=length, pad_token_id=self.facts.start, num_beams=1, **sampled, **how
+        )
+        # what is left open there is taken from here, which was the folder's
+        self.model.generation_config = asked
+        return self.model.generate(tokens, attention_mask=mask, generation_config=asked)
+
+    def follow(self, prompts: Sequence[Sequence[int]], length: int) -> NDArray[Any]:
+        torch, start = self._torch, self.facts.start
+        width = max(map(len, prompts))
+        # on the left, so that what is generated follows the prompt
+        padding = [width - len(row) for row in prompts]
+        rows = [[*[start] * (pad + 1), *row] for pad, row in zip(padding, prompts, strict=True)]
+        mask = [[0] * pad + [1] * (width + 1 - pad) for pad in padding]
+        with self._running(len(prompts)):
+            found = self._generate(
+                torch.tensor(rows, device=self._device),
+                torch.tensor(mask, device=self._device),
+                length,
+            )
+        return found[:, width + 1 :].cpu().numpy()
+
+    def score(self, pieces: Sequence[Sequence[int]], asked: Asked) -> Floats:
+        torch, start = self._torch, self.facts.start
+        ids = [[start, *piece] for piece in pieces]
+        tokens = _padded(torch, ids, start).to(self._device)
+        mask = _padded(torch, [[1] * len(row) for row in ids], 0).to(self._device)
+        scores: list[Any] = []
+        with self._running(len(pieces)):
+            logits = self.model(tokens, attention_mask=mask).logits
+            for row, piece in enumerate(pieces):
+                size = len(piece)
+                given = tokens[row, 1 : size + 1], logits[row, :size].double()
+                scores.append(self._ask(row, *given, asked).cpu().numpy())
+        return np.array(scores, dtype=np.float64)
+
+    def _ask(self, row: int, tokens: Any, logits: Any, asked: Asked) -> Any:
+        torch = self._torch
+        if asked["name"] == "chances":
+            size, top_k = asked["sizes"][row], asked["top_k"]
+            logits = logits[-size:] / asked["temperature"]
+            if top_k is not None:
+                # between equals the first is taken, as a greedy choice does
+                order = logits.argsort(stable=True, dim=-1, descending=True)
+                logits = logits.scatter(1, order[:, top_k:], -math.inf)
+            logs = torch.log_softmax(logits, -1)
+            return logs.gather(1, tokens[-size:, None]).sum()[None]
+        logs = torch.log_softmax(logits, -1)
+        chosen = logs.gather(1, tokens[:, None])[:, 0]
+        if asked["name"] == "likelihood":
+            return -chosen.sum()[None]
+
+        def least(values: Any) -> Any:
+            return values.sort().values[: max(1, int(asked["share"] * len(values)))].mean()
+
+        weights = logs.exp()
+        finite = logs.clamp(min=_LEAST_LOG)  # a token without any chance adds nothing
+        mean = (weights * finite).sum(-1)
+        spread = ((weights * finite**2).sum(-1) - mean**2).clamp(min=_LEAST_SPREAD).sqrt()
+        both = torch.stack([least(chosen), least((chosen - mean) / spread)])
+        return both * len(chosen)

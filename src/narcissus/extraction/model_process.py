@@ -1,0 +1,285 @@
+"""A stranger's model in a process of its own: behind the sandbox's walls, with a limit on memory.
+
+Whatever a configuration, a tokenizer or a weight makes a library do happens there. What comes back
+is plain values and arrays, each checked for its shape. Where nobody has a sandbox and the user says
+that the maker of the model is trusted (`narcissus.extraction.without_isolation`), the process has
+no walls, and its memory is limited all the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+import weakref
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import ValidationError
+
+from narcissus._arrays import Floats
+from narcissus._guarded import EndedError
+from narcissus._json import BadContentError
+from narcissus._optional import optional
+from narcissus._validation import MOST_SECONDS, integer
+from narcissus.errors import InputError, NarcissusError, TooLargeError
+from narcissus.extraction._messages import Arrays, pack, unpack
+from narcissus.extraction._runs import Limits, converse
+from narcissus.extraction.model_engine import Asked, ModelFacts, State
+from narcissus.extraction.model_folders import ModelFiles
+from narcissus.extraction.sandbox import check_isolation
+
+FREE_MEMORY = 2**33
+"""Bytes that the process of a model may take, beside `WEIGHTS` times its weights."""
+WEIGHTS = 3
+"""Weights are mapped, read and changed to another type."""
+LEAST_MEMORY = 1024
+"""MiB that the libraries alone need."""
+_LIBRARIES, _A_THREAD = 2**33, 2**28
+"""Bytes of addresses, which cost nothing: of libraries, and of each thread."""
+_PROGRAM = Path(__file__).with_name("_model_serving.py")
+_PROCESSOR = ("/proc/cpuinfo", "/sys/devices/system/cpu")
+"""What says which instructions a processor has: without it, PyTorch computes by other ones."""
+_SLACK, _A_CALL, _A_CHARACTER = 60.0, 0.01, 1e-4
+"""Seconds that a tokenizer may take: in all, for each text, and for each character."""
+_HEAD = 2**16
+"""Bytes of an answer beside its arrays and texts."""
+_A_TEXT = 2**10
+"""Bytes of an answer for each character that is tokenized, and for each token that is written."""
+_AN_IMAGE = 2**28
+"""Bytes of an image, at most."""
+
+
+def memory_limit(memory: int | None) -> int | None:
+    """Return a limit in bytes of one in MiB; None: as much as the weights ask for.
+
+    Raises InputError: it is less than `LEAST_MEMORY`.
+    """
+    return None if memory is None else integer("memory", memory, low=LEAST_MEMORY, high=2**40) << 20
+
+
+class ModelProcess:
+    """A model in a process of its own, which ends with this object.
+
+    parts: the checked files of each folder of the model; "" is the folder itself.
+    path: the folder that was named, for messages.
+    memory: bytes that it may take; None: `FREE_MEMORY`, and `WEIGHTS` times its weights.
+    what: "language" or "images".
+    Raises InputError: a library cannot read it. TooLargeError: it needs more memory than it may
+        take. IsolationError: there is no sandbox, and nobody said that its maker is trusted.
+    """
+
+    def __init__(
+        self, parts: Mapping[str, ModelFiles], path: Path, memory: int | None, what: str
+    ) -> None:
+        torch: Any = optional("torch", extra="language", purpose="A model in a folder")
+        isolation, threads = check_isolation(), int(torch.get_num_threads())
+        size = sum(files.size for files in parts.values())
+        weights = [one.resolve() for files in parts.values() for one in files.weights]
+        self.path, self.memory = path, memory or FREE_MEMORY + WEIGHTS * size
+        addresses = self.memory + size + _LIBRARIES + threads * _A_THREAD
+        limits = Limits(MOST_SECONDS, addresses, threads=64 + 4 * threads, disk=2**26)
+        self._stack = contextlib.ExitStack()
+
+        def fill(place: Path) -> None:
+            for name, files in parts.items():
+                files.write(place / name)
+
+        self._conversation = self._stack.enter_context(
+            converse(
+                _PROGRAM,
+                fill,
+                limits,
+                isolation.method,
+                readable=[*weights, *(Path(one) for one in _PROCESSOR if os.path.exists(one))],
+                told={"data": self.memory, "files": 64 + 4 * len(weights)},
+            )
+        )
+        self._closing = weakref.finalize(self, self._stack.close)
+        told = {"what": what, "path": str(path), "threads": threads}
+        try:
+            self.told, _ = self.ask("read", told, most=_HEAD)
+        except BaseException:
+            self.end()
+            raise
+
+    def end(self) -> None:
+        """End the process; may be called again."""
+        self._closing()
+
+    def ask(
+        self,
+        name: str,
+        values: Mapping[str, Any],
+        arrays: Arrays | None = None,
+        *,
+        most: int,
+        seconds: float | None = None,
+    ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Ask for something by its name; return values and arrays.
+
+        most: bytes of the answer, at most.
+        seconds: time for it; None: as long as it takes.
+        Raises InputError, TooLargeError: the model, or what it needs.
+        """
+        if not self._closing.alive:
+            raise InputError(f"the process of the model in {self.path} has ended")
+        try:
+            request = pack({**values, "name": name}, arrays)
+            answer = self._conversation.ask(request, most=most, seconds=seconds)
+            found, result = unpack(answer)
+            if (kind := found.pop("error", None)) is None:
+                return found, result
+            message = " ".join(str(found["message"]).split())[:1000]
+        except EndedError as error:
+            self._closing()
+            raise self._explain(error, name) from error
+        except (BadContentError, ValueError, KeyError, TypeError, RecursionError) as error:
+            self._closing()
+            raise InputError(f"the model in {self.path} answers in no known form") from error
+        except BaseException:
+            self._closing()
+            raise
+        if kind == "memory":
+            raise self._is_too_large()
+        raise (TooLargeError if kind == "TooLargeError" else InputError)(message)
+
+    def _is_too_large(self) -> TooLargeError:
+        return TooLargeError(
+            f"the model in {self.path} needs more memory than the {self.memory >> 20:,} MiB that "
+            "it may take: choose a smaller `batch`, or a larger `memory`"
+        )
+
+    def _explain(self, error: EndedError, name: str) -> NarcissusError:
+        """Describe why there was no answer."""
+        if error.code is None:
+            return InputError(
+                f"the tokenizer in {self.path} takes too long for a text: its patterns need time "
+                "that grows faster than the text"
+            )
+        lines = error.error.decode("utf-8", "replace").strip().splitlines()
+        if error.code in (-signal.SIGKILL, -signal.SIGABRT, -signal.SIGSEGV, -signal.SIGBUS):
+            return self._is_too_large()
+        if any("alloc" in line or "MemoryError" in line for line in lines):
+            return self._is_too_large()
+        reason = lines[-1][:300] if lines else f"exit code {error.code}"
+        what = "cannot read" if name == "read" else "cannot run"
+        return InputError(f"{what} the model in {self.path} (crashed): {reason}")
+
+
+class LanguageProcess:
+    """A stranger's language model in a process of its own; as `ModelProcess`."""
+
+    def __init__(self, parts: Mapping[str, ModelFiles], path: Path, memory: int | None) -> None:
+        self._process = ModelProcess(parts, path, memory, "language")
+        self.memory = self._process.memory
+        try:
+            self.facts = ModelFacts.model_validate(self._process.told)
+        except ValidationError as error:
+            self._process.end()
+            raise self._refused() from error
+        self._spent, self._allowed = 0.0, _SLACK
+
+    def _refused(self) -> InputError:
+        return InputError(f"the model in {self._process.path} answers in no known form")
+
+    def _of_text(
+        self, name: str, values: Mapping[str, Any], size: int
+    ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Ask the tokenizer, whose time is limited over all texts together."""
+        self._allowed += _A_CALL + _A_CHARACTER * size
+        before = time.monotonic()
+        try:
+            return self._process.ask(
+                name,
+                values,
+                most=_HEAD + _A_TEXT * size,
+                seconds=max(1.0, self._allowed - self._spent),
+            )
+        finally:
+            self._spent += time.monotonic() - before
+
+    def encode(self, text: str) -> list[int]:
+        _, arrays = self._of_text("encode", {"text": text}, len(text))
+        return self._tokens(arrays.get("tokens"), 1).tolist()
+
+    def _tokens(self, tokens: NDArray[Any] | None, dimensions: int) -> NDArray[Any]:
+        if tokens is None or tokens.dtype != np.int64 or tokens.ndim != dimensions:
+            raise self._refused()
+        if tokens.size and tokens.min() < 0:
+            raise self._refused()
+        return tokens
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        found, _ = self._of_text("decode", {"tokens": list(map(int, tokens))}, len(tokens))
+        if not isinstance(found.get("text"), str):
+            raise self._refused()
+        return found["text"]
+
+    def state(self, seed: int) -> State:
+        _, arrays = self._process.ask("state", {"seed": seed}, most=2 * _HEAD)
+        return self._state(arrays.get("state"))
+
+    def _state(self, state: NDArray[Any] | None) -> State:
+        if state is None or state.dtype != np.uint8 or state.ndim != 1:
+            raise self._refused()
+        return state
+
+    def draw(self, state: State, rows: int, length: int) -> tuple[NDArray[Any], State]:
+        asked, most = {"rows": rows, "length": length}, 2 * _HEAD + 8 * rows * length
+        _, arrays = self._process.ask("draw", asked, {"state": state}, most=most)
+        tokens = self._shaped(arrays.get("tokens"), rows, length)
+        return tokens, self._state(arrays.get("state"))
+
+    def _shaped(self, tokens: NDArray[Any] | None, rows: int, length: int) -> NDArray[Any]:
+        found = self._tokens(tokens, 2)
+        if len(found) != rows or found.shape[1] > length:
+            raise self._refused()
+        if found.size and found.max() >= self.facts.vocabulary:
+            raise self._refused()
+        return found
+
+    def follow(self, prompts: Sequence[Sequence[int]], length: int) -> NDArray[Any]:
+        asked = {"prompts": [list(map(int, one)) for one in prompts], "length": length}
+        most = _HEAD + 8 * len(prompts) * length
+        _, arrays = self._process.ask("follow", asked, most=most)
+        return self._shaped(arrays.get("tokens"), len(prompts), length)
+
+    def score(self, pieces: Sequence[Sequence[int]], asked: Asked) -> Floats:
+        told = {"pieces": [list(map(int, one)) for one in pieces], "asked": dict(asked)}
+        _, arrays = self._process.ask("score", told, most=_HEAD + 16 * len(pieces))
+        scores = arrays.get("scores")
+        if scores is None or scores.dtype != np.float64 or scores.ndim != 2:
+            raise self._refused()
+        if len(scores) != len(pieces) or not 1 <= scores.shape[1] <= 2:
+            raise self._refused()
+        return scores
+
+
+class ImageProcess:
+    """A stranger's model of images in a process of its own; as `ModelProcess`."""
+
+    def __init__(self, parts: Mapping[str, ModelFiles], path: Path, memory: int | None) -> None:
+        self._process = ModelProcess(parts, path, memory, "images")
+        parameters = self._process.told.get("parameters")
+        if type(parameters) is not int or parameters < 0:
+            self._process.end()
+            raise self._refused()
+        self.parameters = parameters
+
+    def _refused(self) -> InputError:
+        return InputError(f"the model in {self._process.path} answers in no known form")
+
+    def draw(self, seed: int, size: int, caption: str, steps: int) -> NDArray[Any]:
+        asked = {"seed": seed, "size": size, "caption": caption, "steps": steps}
+        _, arrays = self._process.ask("images", asked, most=_HEAD + _AN_IMAGE * size)
+        images = arrays.get("images")
+        if images is None or images.dtype != np.float64 or images.ndim not in (3, 4):
+            raise self._refused()
+        if len(images) != size or 0 in images.shape:
+            raise self._refused()
+        return images
