@@ -35,6 +35,7 @@ from narcissus.synthetic.copies import (
 from narcissus.synthetic.digits import Swapped, swapped_digits
 from narcissus.synthetic.nearly import EXPECTED, nearly_copied
 from narcissus.synthetic.partly import partly_copied
+from narcissus.synthetic.sets import Looked, look_at_sets
 from narcissus.synthetic.whole import WholeColumn, WholeFiles
 
 Positions = NDArray[np.int64]
@@ -189,6 +190,8 @@ class Traces:
     # columns that are used, whose own values of people stand in the file beyond coincidence: these
     # exceed nothing without a control, since a generator may draw its values from the data
     values: tuple[Trace, ...] = ()
+    # any few columns by which more people stand in the file than coincidence explains
+    sets: Looked = Looked((), 0, 0)
 
     def deciding(self, error: float, *, beside: bool) -> Trace:
         """Return the set of columns by which most people surely stand in the file.
@@ -276,7 +279,8 @@ def traces_of(
     numbering = tuple(column for column in linked if column is not None)
     error = OWN_VALUES / max(1, len(own))
     values = tuple(Trace(*one[:2], error, *one[2:]) for one in own if _is_beyond(one[2], error))
-    return Traces(facts, (first, *each), numbering, near, values)
+    sets = look_at_sets(whole, views, (ours, others), child(entropy, 10))
+    return Traces(facts, (first, *each), numbering, near, values, sets)
 
 
 def _of_large_share(

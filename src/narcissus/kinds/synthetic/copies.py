@@ -179,6 +179,17 @@ def unaccounted(
             f"of {worst.unique:,} people; coincidence explains about {round(worst.expected):,}."
         )
         yield _undeclared([one.columns[0] for one in left], reason, "" if can_tell else CONTROL)
+    asked = {one.columns[0] for one in left}
+    for some in traces.sets.striking:
+        is_explained = can_tell and some.is_explained
+        is_accepted = some.standing - some.expected <= at_most * max(1, some.unique)
+        if not (is_explained or is_accepted or asked & set(some.columns)):
+            reason = (
+                f"Together they are of one row of the file for {some.standing:,} of "
+                f"{some.unique:,} people of whom they are in the data; coincidence explains about "
+                f"{round(some.expected):,}."
+            )
+            yield _undeclared(some.columns, reason, "" if can_tell else CONTROL)
 
 
 def in_both(copies: CopiesDetail) -> str:
@@ -191,8 +202,11 @@ def in_both(copies: CopiesDetail) -> str:
     )
 
 
-def not_sought(whole: WholeFiles, unread: int) -> Iterator[str]:
+def not_sought(whole: WholeFiles, traces: Traces) -> Iterator[str]:
     """Yield how copies were not sought, since files are large or coarse in rare ways."""
+    if left := traces.sets.left:
+        yield f"copies by {left:,} of all sets of two and three columns"
+    unread = traces.facts.unread
     if whole.real + whole.synthetic + whole.control > LARGE:
         yield "copies by two columns, and by all but a given one, in files of so many rows"
     if max(whole.real, whole.synthetic, whole.control) > MOST_SOUGHT:
@@ -240,6 +254,10 @@ def fact_rows(
             told.add(trace.columns)
             many, on = trace.copies, ", ".join(trace.columns)
             yield row(UNIQUE, many.standing, many.expected, many.unique, on)
+    for some in () if traces is None else traces.sets.striking:
+        if some.columns not in told:
+            told.add(some.columns)
+            yield row(UNIQUE, some.standing, some.expected, some.unique, ", ".join(some.columns))
     for own in () if traces is None else traces.values:
         many = own.copies
         yield row(VALUES, many.standing, many.expected, many.unique, own.columns[0])

@@ -350,7 +350,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
                 left_out=() if whole is None else whole.left_out,
             ),
             measures=measures or {},
-            not_sought=() if whole is None else tuple(not_sought(whole, facts.unread)),
+            not_sought=() if whole is None else tuple(not_sought(whole, traces)),
         )
         at_most = threshold.accepts(COPIES)
         left = unaccounted(whole, traces, at_most, can_tell=detail.can_tell)
