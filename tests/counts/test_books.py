@@ -48,9 +48,9 @@ def chart(made):
         ({"more": TRUE, "state": "hidden"}, "the hidden sheet `more`"),
         ({"more": TRUE, "state": "veryHidden"}, "the hidden sheet `more`"),
         ({"more": [["Alba had 3 cases"]]}, "the sheet `more`"),
-        ({"change": comment}, "comments of cells"),
+        ({"change": comment}, "comments"),
         ({"change": name}, "the name `alba`"),
-        ({"change": chart}, "charts"),
+        ({"change": chart}, "charts or text boxes"),
     ],
 )
 def test_what_else_a_workbook_tells_is_asked_for(tmp_path, given, subject):

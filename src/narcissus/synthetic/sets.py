@@ -68,6 +68,9 @@ class Looked:
     left: int  # sets of two and three columns that were too many to count
 
 
+NOT_LOOKED = Looked((), 0, 0)
+
+
 @dataclass(frozen=True)
 class _Counted:
     columns: Columns
@@ -156,16 +159,15 @@ def look_at_sets(
     striking = [one for one in found if one.is_beyond(error)]
     striking.sort(key=lambda one: -one.surprise)
     kept: list[SomeColumns] = []
-    for one in striking:
-        names = tuple(files.names[j] for j in one.columns)
+    for counted in striking:
+        names = tuple(files.names[j] for j in counted.columns)
         if any(set(names) >= set(other.columns) for other in kept):
             continue
         some = files.select(names)
-        one = replace(one, drawn=max(one.drawn, _moved(some, ours, rng)))
-        if not one.is_beyond(error):
-            continue
-        beside = beside_control(Views(some, rng), ours, others) if len(others) else None
-        kept.append(SomeColumns(names, one.unique, one.standing, one.expected, beside))
+        one = replace(counted, drawn=max(counted.drawn, _moved(some, ours, rng)))
+        if one.is_beyond(error):
+            beside = beside_control(Views(some, rng), ours, others) if len(others) else None
+            kept.append(SomeColumns(names, one.unique, one.standing, one.expected, beside))
         if len(kept) == MOST_TOLD:
             break
     return Looked(tuple(kept), len(found), search.left)
@@ -173,6 +175,7 @@ def look_at_sets(
 
 def _moved(files: WholeFiles, ours: Positions, rng: np.random.Generator) -> float:
     """Return how many stand in the file after numbers that may name people are exchanged."""
+
     def again(j: int) -> float:
         moved = (Views(files.moved(j, by), rng) for by in _MOVES)
         return float(np.mean([copies_on(v, ours, range(len(v.fine))).standing for v in moved]))

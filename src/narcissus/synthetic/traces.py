@@ -35,7 +35,7 @@ from narcissus.synthetic.copies import (
 from narcissus.synthetic.digits import Swapped, swapped_digits
 from narcissus.synthetic.nearly import EXPECTED, nearly_copied
 from narcissus.synthetic.partly import partly_copied
-from narcissus.synthetic.sets import Looked, look_at_sets
+from narcissus.synthetic.sets import NOT_LOOKED, Looked, look_at_sets
 from narcissus.synthetic.whole import WholeColumn, WholeFiles
 
 Positions = NDArray[np.int64]
@@ -191,7 +191,7 @@ class Traces:
     # exceed nothing without a control, since a generator may draw its values from the data
     values: tuple[Trace, ...] = ()
     # any few columns by which more people stand in the file than coincidence explains
-    sets: Looked = Looked((), 0, 0)
+    sets: Looked = NOT_LOOKED
 
     def deciding(self, error: float, *, beside: bool) -> Trace:
         """Return the set of columns by which most people surely stand in the file.
