@@ -1,4 +1,4 @@
-"""People beside the table: in a line, a name of a column, a column without a name, a part of Excel."""
+"""People beside the table: in a line, a name, a column without a name, a part of a workbook."""
 
 import numpy as np
 import pandas as pd

@@ -55,6 +55,7 @@ _WORDS = re.compile(
     r"|\b(?:prompt|promptTitle|error|errorTitle|tooltip|display|location|val)=\"([^\"]*)\""
     r"|<formula\d?>([^<]*)<|<f\b[^>]*>([^<]*)<"
 )
+_BY_PEOPLE = "Company|Manager|HyperlinkBase"  # properties that no program counts
 _REFERENCE = re.compile(r"('[^']*'|\w+)!|\$?[A-Z]{1,3}\$?\d+")
 _LITERAL = re.compile(r'"([^"]*)"')
 
@@ -143,7 +144,8 @@ def _texts_in(name: str, text: str) -> Iterator[tuple[str, str]]:
     for found in re.findall(r"<!--(.*?)-->", text, re.S):
         yield "comments in XML", found
     if at.startswith("docprops/"):
-        for found in re.findall(r">([^<]+)<", text):
+        own = _BY_PEOPLE if at.endswith("/app.xml") else r"(?!dcterms:|cp:(?:last|rev|ver))[\w:]+"
+        for found in re.findall(rf"<(?:{own})\b[^>]*>([^<]+)<", text):
             yield "properties of the document", unescape(found)
     elif at == "xl/workbook.xml":
         for attributes, found in re.findall(r"<definedName\b([^>]*)>([^<]*)<", text):

@@ -627,8 +627,8 @@ def _unlike(
         f"column `{column}` is {_kinds(own)} in the {names[0]} file, {_kinds(strange)} in the "
         f"{names[1]} file, and their values hardly overlap: {examples(own, people=first)} in the "
         f"{names[0]} file, {examples(strange, people=other)} in the {names[1]} file. Beside the "
-        f"commonest shared value, {missed:.0%} of the people of the {there} file have one that the {here} file does not "
-        f"reach. Write them alike; or {remedy(column, 'text', 'numbers')}"
+        f"commonest shared value, {missed:.0%} of the people of the {there} file have one that the "
+        f"{here} file does not reach. Write them alike; or {remedy(column, 'text', 'numbers')}"
     )
 
 
