@@ -161,7 +161,7 @@ def look_at_sets(
     kept: list[SomeColumns] = []
     for counted in striking:
         names = tuple(files.names[j] for j in counted.columns)
-        if any(set(names) >= set(other.columns) for other in kept):
+        if any(set(names) & set(other.columns) for other in kept):
             continue
         some = files.select(names)
         one = replace(counted, drawn=max(counted.drawn, _moved(some, ours, rng)))

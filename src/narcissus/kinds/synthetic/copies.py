@@ -104,6 +104,9 @@ class CopiesDetail(Fact):
     sets: Count = Field(
         default=0, description="Sets of columns by which people were sought; 0: what is used."
     )
+    small_sets: Count = Field(
+        default=0, description="Sets of few columns, of which those that strike wait for a control."
+    )
     columns: Count = Field(default=0, description="Columns of both files that were looked at.")
     coarse: tuple[str, ...] = Field(
         default=(), description="How the file writes columns that are finer in the data."
@@ -138,6 +141,7 @@ class CopiesDetail(Fact):
         more = {"shared": shared, "sets": 0, "linked": (), "columns": 0, "coarse": ()} | more
         if traces is not None:
             more["sets"] = len(traces.each)
+            more["small_sets"] = traces.sets.sets
             more["linked"] = tuple(LinkedDetail.taken(one) for one in traces.linked)
         return cls.taken(found, people=people, control=control, **more)
 
@@ -185,9 +189,8 @@ def unaccounted(
         is_accepted = some.standing - some.expected <= at_most * max(1, some.unique)
         if not (is_explained or is_accepted or asked & set(some.columns)):
             reason = (
-                f"Together they are of one row of the file for {some.standing:,} of "
-                f"{some.unique:,} people of whom they are in the data; coincidence explains about "
-                f"{round(some.expected):,}."
+                f"By these columns {some.standing:,} of {some.unique:,} people who are unique in "
+                f"the data stand in the file; coincidence explains about {round(some.expected):,}."
             )
             yield _undeclared(some.columns, reason, "" if can_tell else CONTROL)
 
