@@ -33,7 +33,7 @@ from narcissus.synthetic.copies import (
     file_facts,
 )
 from narcissus.synthetic.digits import Swapped, swapped_digits
-from narcissus.synthetic.nearly import EXPECTED, nearly_copied
+from narcissus.synthetic.nearly import EXPECTED, NearerPeople, nearer_people, nearly_copied
 from narcissus.synthetic.partly import partly_copied
 from narcissus.synthetic.sets import NOT_LOOKED, Looked, look_at_sets
 from narcissus.synthetic.whole import WholeColumn, WholeFiles
@@ -192,6 +192,7 @@ class Traces:
     values: tuple[Trace, ...] = ()
     # any few columns by which more people stand in the file than coincidence explains
     sets: Looked = NOT_LOOKED
+    nearer: NearerPeople | None = None  # of whom rows are far nearer than others are
 
     def deciding(self, error: float, *, beside: bool) -> Trace:
         """Return the set of columns by which most people surely stand in the file.
@@ -280,7 +281,8 @@ def traces_of(
     error = OWN_VALUES / max(1, len(own))
     values = tuple(Trace(*one[:2], error, *one[2:]) for one in own if _is_beyond(one[2], error))
     sets = look_at_sets(whole, views, (ours, others), child(entropy, 10))
-    return Traces(facts, (first, *each), numbering, near, values, sets)
+    nearer = nearer_people(whole, views, (ours, others))
+    return Traces(facts, (first, *each), numbering, near, values, sets, nearer)
 
 
 def _of_large_share(

@@ -12,6 +12,7 @@ from narcissus.results import Grade
 from narcissus.rows import Count, Fact, Positive, Quantity, Share, StudyRow, Unaccounted
 from narcissus.synthetic.assess import ALIKE
 from narcissus.synthetic.copies import COPIES, Copies, FileFacts
+from narcissus.synthetic.nearly import NearerPeople
 from narcissus.synthetic.traces import (
     BUT_ANY,
     BY_VALUES,
@@ -183,6 +184,10 @@ def unaccounted(
             f"of {worst.unique:,} people; coincidence explains about {round(worst.expected):,}."
         )
         yield _undeclared([one.columns[0] for one in left], reason, "" if can_tell else CONTROL)
+    for nearer in [traces.nearer] if traces.nearer is not None else []:
+        is_accepted = nearer.standing - nearer.expected <= at_most * nearer.people
+        if not (is_accepted or (can_tell and nearer.is_explained)):
+            yield _of_nearer(nearer, can_tell=can_tell)
     asked = {one.columns[0] for one in left}
     for some in traces.sets.striking:
         is_explained = can_tell and some.is_explained
@@ -193,6 +198,19 @@ def unaccounted(
                 f"the data stand in the file; coincidence explains about {round(some.expected):,}."
             )
             yield _undeclared(some.columns, reason, "" if can_tell else CONTROL)
+
+
+def _of_nearer(one: NearerPeople, *, can_tell: bool) -> Unaccounted:
+    """Return the question of people to whom rows are far nearer than chance explains."""
+    return Unaccounted(
+        subject="the rows that are nearly a person",
+        reason=f"To {one.standing:,} of {one.people:,} people a row is far nearer than other "
+        f"people are; chance explains about {round(one.expected):,}.",
+        declaration="`copies = SHARE` in `[threshold]`, or `--copies SHARE`, the share of people "
+        "that is accepted"
+        if can_tell
+        else CONTROL,
+    )
 
 
 def in_both(copies: CopiesDetail) -> str:
