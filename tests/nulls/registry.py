@@ -75,6 +75,7 @@ from narcissus.synthetic import FileThreat, assess_file, read_files
 from narcissus.synthetic.assess import ALIKE
 from narcissus.synthetic.copies import Views, file_facts
 from narcissus.synthetic.digits import swapped_digits
+from narcissus.synthetic.nearly import NEARER_ERROR, nearer_people
 from narcissus.synthetic.partly import partly_copied
 from narcissus.synthetic.sets import ERROR as SETS_ERROR
 from narcissus.synthetic.sets import look_at_sets
@@ -503,6 +504,24 @@ def some_kept(g: Draws, *, made_by: str = "others", many: int = 0) -> bool:
     files = read_whole(real.round({"rate": 0, "bill": -1}), made.round({"rate": 0, "bill": -1}))
     sides = files.rows("real"), files.rows("control")
     return bool(look_at_sets(files, Views(files, g), sides, g).striking)
+
+
+def far_nearer(g: Draws, *, made_by: str = "others", share: float = 0.0) -> bool:
+    """Return whether rows are said to be far nearer to people than chance explains."""
+    real, others = (answered(150, g, values=9) for _ in range(2))
+    names = list("abcdefg")
+    fitted = {
+        "others": others,
+        "margins": shuffled(real, g),
+        "nearer the middle": (0.6 * others + 0.4 * others.mean()).round(),
+    }
+    made, many = fitted[made_by], round(share * len(real))
+    noise = g.uniform(-0.5, 0.5, (many, len(names)))
+    made.loc[: many - 1, names] = (real[names][:many] + noise).round(1).to_numpy()
+    made.loc[: many - 1, "income"] = real["income"][:many] * g.uniform(0.9, 1.1, many)
+    files = read_whole(real, made)
+    sides = files.rows("real"), files.rows("control")
+    return nearer_people(files, Views(files, g), sides) is not None
 
 
 def seldom(people: int, times: float, g: Draws, *, archetypes: bool = True) -> pd.DataFrame:
@@ -1914,7 +1933,7 @@ NULLS = (
     ),
     Null(
         "synth: any two or three columns wait for a control",
-        ("synthetic/sets _Counted.is_beyond",),
+        ("synthetic/sets _SetCount.is_beyond",),
         "Poisson tail, Bonferroni over sets, by cells of two people and of several rows",
         "rows of the file are independent of one another and of the people",
         "one row of each unit is taken",
@@ -1931,6 +1950,26 @@ NULLS = (
             lambda s, g: some_kept(g, many=int(s)),
         ),
         declared=SETS_ERROR,
+        repeats=0.05,
+    ),
+    Null(
+        "synth: rows far nearer to people wait for a control",
+        ("synthetic/nearly NearerPeople.is_beyond",),
+        "Poisson tail, by people who are as near to one another and by rows that are",
+        "rows of the file are independent of one another and of the people",
+        "one row of each unit is taken",
+        "a file whose rows keep apart from one another",
+        {
+            "independent people": far_nearer,
+            "columns of the data, shuffled": partial(far_nearer, made_by="margins"),
+            "nearer the middle": partial(far_nearer, made_by="nearer the middle"),
+        },
+        Power(
+            "share of the file that is a person moved by half a step, 150 people",
+            (0.1, 0.2, 0.3),
+            lambda s, g: far_nearer(g, share=s),
+        ),
+        declared=2 * NEARER_ERROR,
         repeats=0.05,
     ),
     Null(

@@ -73,7 +73,7 @@ def _parts(token: str) -> list[str]:
 
 
 def _digits(value: str | float) -> str:
-    return re.sub(r"[^\w]", "", f"{value:g}" if isinstance(value, float) else value)
+    return re.sub(r"[^\w]", "", value if isinstance(value, str) else f"{value:g}")
 
 
 def tell_people(known: KnownValues, texts: Iterable[tuple[str, str]]) -> Mapping[str, int]:

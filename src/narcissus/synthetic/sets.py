@@ -72,7 +72,7 @@ NOT_LOOKED = Looked((), 0, 0)
 
 
 @dataclass(frozen=True)
-class _Counted:
+class _SetCount:
     columns: Columns
     unique: int
     standing: int
@@ -116,7 +116,7 @@ class _Cells:
     def is_alone(self) -> NDArray[np.bool_]:
         return (self.here == 1)[self.place[: self.people]]
 
-    def counted(self, by_chance: Sequence[Numbers]) -> _Counted:
+    def counted(self, by_chance: Sequence[Numbers]) -> _SetCount:
         """Count who stands in the file.
 
         by_chance: Rows that each person meets where one column is drawn from the data.
@@ -130,7 +130,7 @@ class _Cells:
         alone = self.is_alone
         drawn = max((float(one[alone].clip(max=1).sum()) for one in by_chance), default=0.0)
         spread = t * t * pairs + repeated / (t * t) + max(t, 1 / t)
-        return _Counted(self.columns, int(alone.sum()), standing, direct, spread, drawn)
+        return _SetCount(self.columns, int(alone.sum()), standing, direct, spread, drawn)
 
 
 def _crossed(place: Positions, size: int, codes: Positions) -> tuple[Positions, int]:
@@ -153,7 +153,7 @@ def look_at_sets(
         return Looked((), 0, 0)
     codes = [np.unique(views.codes(j, 0)[both], return_inverse=True)[1].ravel()
              for j in range(width)]  # fmt: skip
-    search = _Search(codes, len(ours))
+    search = _SetSearch(codes, len(ours))
     found = search.run(max(1, MOST_WORK // len(both)))
     error = ERROR / max(1, len(found))
     striking = [one for one in found if one.is_beyond(error)]
@@ -184,7 +184,7 @@ def _moved(files: WholeFiles, ours: Positions, rng: np.random.Generator) -> floa
     return max(map(again, some), default=0.0)
 
 
-class _Search:
+class _SetSearch:
     def __init__(self, codes: Sequence[Positions], people: int) -> None:
         self.codes, self.people = codes, people
         self.width = len(codes)
@@ -193,7 +193,7 @@ class _Search:
         self.left = 0
         self._known: dict[Columns, Numbers] = {(j,): one for j, one in enumerate(self.single)}
 
-    def count(self, columns: Columns) -> _Counted:
+    def count(self, columns: Columns) -> _SetCount:
         cells = _Cells(self.codes, self.people, columns)
         if len(columns) < 3:
             self._known[columns] = cells.rows_of_each
@@ -205,9 +205,9 @@ class _Search:
             if rest in self._known:
                 yield self._known[rest] * self.single[j] / self.rows
 
-    def run(self, most: int) -> list[_Counted]:
+    def run(self, most: int) -> list[_SetCount]:
         """Count at most so many sets: all of two, all of three, and what grows out of these."""
-        found: list[_Counted] = []
+        found: list[_SetCount] = []
         small = [*combinations(range(self.width), 2), *combinations(range(self.width), 3)]
         self.left = max(0, len(small) - most)
         found = [self.count(some) for some in small[:most]]

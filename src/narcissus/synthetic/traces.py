@@ -280,9 +280,9 @@ def traces_of(
     numbering = tuple(column for column in linked if column is not None)
     error = OWN_VALUES / max(1, len(own))
     values = tuple(Trace(*one[:2], error, *one[2:]) for one in own if _is_beyond(one[2], error))
-    sets = look_at_sets(whole, views, (ours, others), child(entropy, 10))
+    small = look_at_sets(whole, views, (ours, others), child(entropy, 10))
     nearer = nearer_people(whole, views, (ours, others))
-    return Traces(facts, (first, *each), numbering, near, values, sets, nearer)
+    return Traces(facts, (first, *each), numbering, near, values, small, nearer)
 
 
 def _of_large_share(
