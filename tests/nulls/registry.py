@@ -1933,7 +1933,7 @@ NULLS = (
     ),
     Null(
         "synth: any two or three columns wait for a control",
-        ("synthetic/sets _SetCount.is_beyond",),
+        (),
         "Poisson tail, Bonferroni over sets, by cells of two people and of several rows",
         "rows of the file are independent of one another and of the people",
         "one row of each unit is taken",
@@ -1954,7 +1954,7 @@ NULLS = (
     ),
     Null(
         "synth: rows far nearer to people wait for a control",
-        ("synthetic/nearly NearerPeople.is_beyond",),
+        ("synthetic/nearly nearer_people",),
         "Poisson tail, by people who are as near to one another and by rows that are",
         "rows of the file are independent of one another and of the people",
         "one row of each unit is taken",
