@@ -30,8 +30,10 @@ Numbers = NDArray[np.float64]
 Columns = tuple[int, ...]
 ERROR = 0.002
 """Error of telling of a set of columns, divided among all sets that are counted."""
-MOST_WORK = 5 * 10**7
+MOST_WORK = 3 * 10**8
 """Most sets, times the people and rows that are sorted for each."""
+MOST_SETS = 5_000
+"""Most sets that are counted."""
 MOST_TOLD = 3
 """Most sets of columns that are told."""
 _MOVES = tuple(by for by in range(-5, 6) if by)
@@ -154,7 +156,7 @@ def look_at_sets(
     codes = [np.unique(views.codes(j, 0)[both], return_inverse=True)[1].ravel()
              for j in range(width)]  # fmt: skip
     search = _SetSearch(codes, len(ours))
-    found = search.run(max(1, MOST_WORK // len(both)))
+    found = search.run(max(1, min(MOST_SETS, MOST_WORK // len(both))))
     error = ERROR / max(1, len(found))
     striking = [one for one in found if one.is_beyond(error)]
     striking.sort(key=lambda one: -one.surprise)
