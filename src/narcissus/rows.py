@@ -7,6 +7,7 @@ record recomputes it. One `StudyRow` is one fact: its role says how `judge` may 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -135,8 +136,8 @@ class Unaccounted(Fact):
     @property
     def is_plural(self) -> bool:
         """Whether the subject is several things, for the verb after it."""
-        many = ("columns ", "the exact values ", "the comments", "the lines ", "the embedded files")
-        return self.subject.startswith(many)
+        things = "exact values|comments|lines|embedded files|other parts|texts|names|rows"
+        return re.match(f"columns |the ({things})", self.subject) is not None
 
 
 Role = Literal["guess", "attack", "fresh", "gain", "excess", "bound", "refuted", "measure"]

@@ -48,9 +48,9 @@ def chart(made):
         ({"more": TRUE, "state": "hidden"}, "the hidden sheet `more`"),
         ({"more": TRUE, "state": "veryHidden"}, "the hidden sheet `more`"),
         ({"more": [["Alba had 3 cases"]]}, "the sheet `more`"),
-        ({"change": comment}, "comments of cells"),
+        ({"change": comment}, "comments"),
         ({"change": name}, "the name `alba`"),
-        ({"change": chart}, "charts"),
+        ({"change": chart}, "charts or text boxes"),
     ],
 )
 def test_what_else_a_workbook_tells_is_asked_for(tmp_path, given, subject):
@@ -73,3 +73,48 @@ def test_formulas_of_cells_alone_are_no_numbers(tmp_path):
     path = book(tmp_path, change=summed)
     questions = Publication(texts_tell_nothing=True, below=5).understand([path]).unaccounted
     assert not any("formulas" in question.subject for question in questions)
+
+
+def with_format(shown):
+    def change(made):
+        made.active["B2"].number_format = shown
+
+    return change
+
+
+def with_title(made):
+    made.active.title = "young women"
+
+
+def with_name(made):
+    target = openpyxl.workbook.defined_name.DefinedName("AlbaThree", attr_text="Sheet!$A$1")
+    made.defined_names["AlbaThree"] = target
+
+
+def with_filter(made):
+    made.active.auto_filter.ref = "A1:B6"
+    made.active.auto_filter.add_filter_column(1, ["3", "12"])
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"change": with_format('@" = 3"')},
+        {"change": with_format(';;;"three"')},
+        {"change": with_format('[=3]"2 + 1";0')},
+        {"change": with_title},
+        {"change": with_name},
+        {"change": with_filter},
+        {"more": [["Alba: seven women"]]},
+        {"more": [["naisia kolme"]], "state": "hidden"},
+    ],
+)
+def test_words_and_forms_of_a_workbook_are_understood_or_listed(tmp_path, given):
+    path = book(tmp_path, **given)
+    asked = Publication(below=5, flat=["area"]).understand([path]).unaccounted
+    assert any(question.subject == "the wording of t.xlsx" for question in asked)
+    read = Publication(below=5, flat=["area"], texts_tell_nothing=True).understand([path])
+    assert not any(question.subject.startswith("the wording") for question in read.unaccounted)
+    plain = book(tmp_path, change=with_format("#,##0"))
+    asked = Publication(below=5, flat=["area"]).understand([plain]).unaccounted
+    assert not any("number format" in question.reason for question in asked)

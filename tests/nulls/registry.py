@@ -75,7 +75,10 @@ from narcissus.synthetic import FileThreat, assess_file, read_files
 from narcissus.synthetic.assess import ALIKE
 from narcissus.synthetic.copies import Views, file_facts
 from narcissus.synthetic.digits import swapped_digits
+from narcissus.synthetic.nearly import NEARER_ERROR, nearer_people
 from narcissus.synthetic.partly import partly_copied
+from narcissus.synthetic.sets import ERROR as SETS_ERROR
+from narcissus.synthetic.sets import look_at_sets
 from narcissus.synthetic.traces import ALIKE_ROWS, OWN_VALUES, traces_of
 from narcissus.synthetic.whole import read_whole
 from narcissus.synthetic.written import ways_of_numbers
@@ -485,6 +488,40 @@ def partly_kept(
     if beside:
         return found[2] is not None and found[2].refuses(0.0, error=ALPHA / 2)
     return found[1].excess(ALPHA / 2)[1] > 0
+
+
+def some_kept(g: Draws, *, made_by: str = "others", many: int = 0) -> bool:
+    """Return whether people stand in a file by any two or three columns, or larger sets."""
+    real, others = (register(200, g).drop(columns=["line", "case", "number"]) for _ in range(2))
+    fitted = {
+        "others": others,
+        "margins": shuffled(others, g),
+        "margins of the data": shuffled(real, g),
+        "drawn again": others.iloc[g.integers(0, 200, 200)].reset_index(drop=True),
+    }
+    made, names = fitted[made_by], ["age", "admitted", "ward"]
+    made.loc[: many - 1, names] = real[names][:many]
+    files = read_whole(real.round({"rate": 0, "bill": -1}), made.round({"rate": 0, "bill": -1}))
+    sides = files.rows("real"), files.rows("control")
+    return bool(look_at_sets(files, Views(files, g), sides, g).striking)
+
+
+def far_nearer(g: Draws, *, made_by: str = "others", share: float = 0.0) -> bool:
+    """Return whether rows are said to be far nearer to people than chance explains."""
+    real, others = (answered(150, g, values=9) for _ in range(2))
+    names = list("abcdefg")
+    fitted = {
+        "others": others,
+        "margins": shuffled(real, g),
+        "nearer the middle": (0.6 * others + 0.4 * others.mean()).round(),
+    }
+    made, many = fitted[made_by], round(share * len(real))
+    noise = g.uniform(-0.5, 0.5, (many, len(names)))
+    made.loc[: many - 1, names] = (real[names][:many] + noise).round(1).to_numpy()
+    made.loc[: many - 1, "income"] = real["income"][:many] * g.uniform(0.9, 1.1, many)
+    files = read_whole(real, made)
+    sides = files.rows("real"), files.rows("control")
+    return nearer_people(files, Views(files, g), sides) is not None
 
 
 def seldom(people: int, times: float, g: Draws, *, archetypes: bool = True) -> pd.DataFrame:
@@ -1921,6 +1958,47 @@ NULLS = (
             lambda s, g: partly_kept(g, share=s),
         ),
         repeats=0.03,
+    ),
+    Null(
+        "synth: any two or three columns wait for a control",
+        (),
+        "Poisson tail, Bonferroni over sets, by cells of two people and of several rows",
+        "rows of the file are independent of one another and of the people",
+        "one row of each unit is taken",
+        "a file that draws values of two columns together from the data",
+        {
+            "independent people": some_kept,
+            "columns of others, shuffled": partial(some_kept, made_by="margins"),
+            "columns of the data, shuffled": partial(some_kept, made_by="margins of the data"),
+            "people drawn again of others": partial(some_kept, made_by="drawn again"),
+        },
+        Power(
+            "people of 200 with three columns in the file",
+            (5, 15, 30),
+            lambda s, g: some_kept(g, many=int(s)),
+        ),
+        declared=SETS_ERROR,
+        repeats=0.05,
+    ),
+    Null(
+        "synth: rows far nearer to people wait for a control",
+        ("synthetic/nearly nearer_people",),
+        "Poisson tail, by people who are as near to one another and by rows that are",
+        "rows of the file are independent of one another and of the people",
+        "one row of each unit is taken",
+        "a file whose rows keep apart from one another",
+        {
+            "independent people": far_nearer,
+            "columns of the data, shuffled": partial(far_nearer, made_by="margins"),
+            "nearer the middle": partial(far_nearer, made_by="nearer the middle"),
+        },
+        Power(
+            "share of the file that is a person moved by half a step, 150 people",
+            (0.1, 0.2, 0.3),
+            lambda s, g: far_nearer(g, share=s),
+        ),
+        declared=2 * NEARER_ERROR,
+        repeats=0.05,
     ),
     Null(
         "synth: some columns of people, beside a control",

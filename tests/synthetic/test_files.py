@@ -158,3 +158,31 @@ def test_a_genuine_control_with_a_rare_valued_column_is_read_and_another_unit_is
     assert read_files(real, made, control).control == 300
     with pytest.raises(InputError, match=r"`gain` is numbers .* in the control file"):
         read_files(real, made, control.assign(gain=control.gain * 1000))
+
+
+WAYS = ("text", "numbers", "decimal-comma", "day-first", "month-first")
+COLUMNS = {
+    "codes": lambda g: [f"K-{n:05d}" for n in g.integers(0, 99_999, 60)],
+    "amounts": lambda g: [f"{n:.2f}" for n in g.lognormal(5, 1, 60)],
+    "amounts and codes": lambda g: [f"{n}?" if n % 7 else n for n in g.integers(10**4, 10**5, 60)],
+    "dates": lambda g: [f"{d:02d}.{d % 12 + 1:02d}.1990" for d in g.integers(1, 29, 60)],
+    "names": lambda g: ["".join(g.choice(list("abcdefgh"), 6)) for _ in range(60)],
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", COLUMNS)
+@pytest.mark.parametrize("is_other", [False, True])
+def test_no_message_prints_a_value_of_a_person(kind, way, is_other):
+    """However a column is said to be read, and whether that fits or not."""
+    g = np.random.default_rng(1)
+    real, made = (pd.DataFrame({"x": COLUMNS[kind](g), "sex": ["f", "m"] * 30}) for _ in range(2))
+    if is_other:
+        made = made.assign(x=[f"Q{n:09d}/z" for n in g.integers(10**8, 10**9, 60)])
+    told = ""
+    for how in ({"x": way}, {}):
+        try:
+            told += " ".join(read_files(real, made, read_as=how).reading)
+        except InputError as error:
+            told += str(error)
+    assert not [value for value in {*real["x"], *made["x"]} if str(value) in told]

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from narcissus.synthetic.copies import Copies, Views
-from narcissus.synthetic.nearly import EXPECTED, nearly_copied
+from narcissus.synthetic.nearly import EXPECTED, nearer_people, nearly_copied
 from narcissus.synthetic.whole import read_whole
 
 
@@ -48,3 +48,52 @@ def test_other_people_are_no_nearer_than_by_chance(seed):
 def test_texts_and_few_values_alone_are_near_nobody():
     real, made, control = (earners(200, seed)[["town"]].assign(sex="f") for seed in (1, 2, 3))
     assert found(real, made, control) == []
+
+
+def answers(n, seed):
+    rng = np.random.default_rng(seed)
+    trait = rng.normal(size=(n, 2))
+    each = {f"q{j}": 5 + 1.2 * trait[:, j % 2] + 1.8 * rng.normal(size=n) for j in range(10)}
+    return pd.DataFrame(each).round().clip(0, 10).astype(int)
+
+
+def measured(n, seed):
+    rng = np.random.default_rng(seed)
+    trait = rng.normal(size=(n, 1))
+    return pd.DataFrame(100 + 10 * trait + 10 * rng.normal(size=(n, 8))).add_prefix("m").round(1)
+
+
+def moved(real, made, by, seed=7):
+    """Replace one row in ten by a person whose numbers are all moved by a share of their range."""
+    rng, many = np.random.default_rng(seed), len(made) // 10
+    noise = rng.uniform(-by, by, (many, real.shape[1])) * np.ptp(real.to_numpy(), axis=0)
+    return pd.concat([(real[:many] + noise).round(0 if "q0" in real else 1), made[many:]])
+
+
+def nearer(real, made, control=None):
+    files = read_whole(real, made, control)
+    sides = files.rows("real"), files.rows("control")
+    return nearer_people(files, Views(files, np.random.default_rng(1)), sides)
+
+
+@pytest.mark.parametrize("draw", [answers, measured])
+def test_a_part_of_the_rows_moved_widely_is_found(draw):
+    """All numbers of a row by up to 5% of their range: no number is the person's any more."""
+    real, control = draw(300, 1), draw(300, 3)
+    made = moved(real, draw(300, 2), 0.05)
+    found = nearer(real, made, control)
+    assert found is not None
+    assert found.standing > 2 * found.expected + 10
+    assert not found.is_explained
+    assert found.beside.fisher < 1e-3
+
+
+@pytest.mark.parametrize("draw", [answers, measured])
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_of_other_people_are_far_nearer_to_nobody(draw, seed):
+    real, fresh = draw(200, 10 + seed), draw(200, 20 + seed)
+    middle = (0.6 * fresh + 0.4 * fresh.mean()).round(0 if "q0" in real else 1)
+    rng = np.random.default_rng(seed)
+    shuffled = real.apply(lambda column: rng.permutation(column.to_numpy()))
+    for made in (fresh, middle, shuffled):
+        assert nearer(real, made) is None

@@ -3,116 +3,101 @@
 from __future__ import annotations
 
 import re
-import zipfile
-from collections.abc import Iterator, Sequence
-from html import unescape
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from narcissus._archives import opened_archive
 from narcissus._files import parsing
 from narcissus._optional import optional
 from narcissus._visible import visible
-from narcissus.counts.notes import tells_quantity, without_thresholds
+from narcissus.counts.notes import without_thresholds
 from narcissus.rows import Unaccounted
+from narcissus.tables.packages import list_contents
 
-_PARTS = {
-    "comment": "comments of cells",
-    "threadedComment": "comments of cells",
-    "pivotCache": "the records behind a pivot table",
-    "embeddings": "embedded files",
-    "chart": "charts, with their numbers",
-    "externalLink": "numbers of other files",
-    "drawing": "drawings or text boxes",
-}
-"""Folders and files of an archive, and what they hold."""
+_READ = ("formulas", "names of cells")  # by the library, with their references
 _REFERENCE = re.compile(r"('[^']*'|\w+)!|\$?[A-Z]{1,3}\$?\d+|\"[^\"\d]*\"")
-_PROPERTIES = {
-    "docProps/core.xml": "dc:title|dc:subject|dc:description|cp:keywords|cp:category",
-    "docProps/custom.xml": "vt:lpwstr|vt:i4|vt:r8",
-}
-"""Files of properties, and elements that somebody wrote."""
-MOST_BYTES = 2**24
+_PLAIN_FORMAT = re.compile(r"General|@|(?:#[, ]##)?0(?:\.0+)?|[dmyhs\\/.: -]+(?:;@)?", re.I)
+"""Formats of numbers that show the number, and nothing beside it."""
+_PLAIN_SHEET = re.compile(r"(?:sheet|tabelle|blad|feuil|hoja|table|tab)[ _.-]?\d{0,2}", re.I)
 MOST_ROWS = 10_000
 """Rows of another sheet that are searched for numbers."""
 
 
-def ask_for_book(path: Path) -> Iterator[Unaccounted]:
-    """Yield a question for all that an Excel file holds beside its first sheet."""
-    found = list(dict.fromkeys(_list_contents(path)))
-    if found:
-        yield Unaccounted(
-            subject=f"{_listed(found)} in {visible(path.name)}",
-            reason="They are not read, and may tell hidden counts.",
-            declaration="a copy of the sheet alone, saved as CSV",
-        )
+@dataclass(frozen=True)
+class Book:
+    """What an Excel file holds beside the values of its first sheet.
+
+    Options
+    -------
+    unread: what may tell numbers and is not read.
+    texts: words of other sheets, of names, properties and formats, each with a noun.
+    """
+
+    unread: tuple[str, ...]
+    texts: tuple[tuple[str, str], ...]
+
+    def ask(self, file: str) -> Iterator[Unaccounted]:
+        """Yield a question for all that is not read."""
+        if self.unread:
+            shown = ", ".join(self.unread[:3]) + " and more" * (len(self.unread) > 3)
+            yield Unaccounted(
+                subject=f"{shown} in {visible(file)}",
+                reason="They are not read, and may tell hidden counts.",
+                declaration="a copy of the sheet alone, saved as CSV",
+            )
 
 
-def _listed(found: list[str]) -> str:
-    return ", ".join(found[:3]) + " and more" * (len(found) > 3)
-
-
-def _list_contents(path: Path) -> Iterator[str]:
-    """Yield what holds numbers beside the values of the first sheet."""
+def read_book(path: Path) -> Book:
+    """List what an Excel file holds beside the values of its first sheet."""
     library: Any = optional("openpyxl", extra="formats", purpose="Reading Excel files")
+    contents = list_contents(path)
+    unread: list[str] = []
+    texts = [(what, text) for what, text in contents.texts if what not in _READ]
     with parsing(path, "a readable Excel file"), path.open("rb") as stream:
-        with opened_archive(path) as archive:
-            names = [member.filename for member in archive.infolist()]
-            beside = list(_texts_beside(archive, names))
-        parts = [name.removeprefix("xl/").lstrip("_") for name in names if name.startswith("xl/")]
         book = library.load_workbook(stream, read_only=True, data_only=False, keep_links=False)
         try:
             is_read = False
             for sheet in book.worksheets:
+                if not _PLAIN_SHEET.fullmatch(sheet.title):
+                    texts.append(("the name of a sheet", sheet.title))
                 rows = _rows(sheet)
-                if not is_read and sheet.sheet_state == "visible" and any(map(any, rows)):
+                if not is_read and sheet.sheet_state == "visible" and rows:
                     is_read = True
-                    if any(map(_computes_by_numbers, (cell for row in rows for cell in row))):
-                        yield "formulas with numbers"
-                elif any(map(_tells_number, (cell for row in rows for cell in row))):
+                    unread += ["formulas with numbers"] * any(
+                        _computes_by_numbers(cell.value) for row in rows for cell in row
+                    )
+                    texts += [("a number format", shown) for shown in _formats(rows)]
+                    continue
+                values = [cell.value for row in rows for cell in row if cell.value is not None]
+                if any(map(_tells_number, values)):
                     hidden = "" if sheet.sheet_state == "visible" else "hidden "
-                    yield f"the {hidden}sheet `{visible(sheet.title)}`"
+                    unread.append(f"the {hidden}sheet `{visible(sheet.title)}`")
+                else:
+                    title = f"sheet `{visible(sheet.title)}`"
+                    texts += [(title, str(value)) for value in values]
             for name, defined in book.defined_names.items():
+                texts.append(("a name of cells", name))
                 if _computes_by_numbers(f"={defined.attr_text}"):
-                    yield f"the name `{visible(name)}`"
+                    unread.append(f"the name `{visible(name)}`")
         finally:
             book.close()
-    yield from (what for what, text in beside if tells_quantity(text))
-    for part, what in _PARTS.items():
-        if any(name.startswith(part) and not name.endswith(".vml") for name in parts):
-            yield what
+    found = tuple(dict.fromkeys([*unread, *contents.strange]))
+    return Book(found, tuple(dict.fromkeys(texts)))
 
 
-def _texts_beside(archive: zipfile.ZipFile, names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield texts of headers and footers of pages, prompts, tips of links, and properties."""
-    for name in names:
-        is_sheet = name.startswith("xl/worksheets/") and name.endswith(".xml")
-        if not is_sheet and name not in _PROPERTIES:
-            continue
-        with archive.open(name) as stream:
-            text = stream.read(MOST_BYTES).decode("utf-8", "replace")
-        if not is_sheet:
-            yield from (
-                ("properties of the document", unescape(found))
-                for found in re.findall(rf"<(?:{_PROPERTIES[name]})\b[^>]*>([^<]+)<", text)
-            )
-            continue
-        for found in re.findall(r"<(?:odd|even|first)(?:Header|Footer)>([^<]*)<", text):
-            plain = re.sub(r'&"[^"]*"|&K[0-9A-F]{6}|&\d+|&[A-Z]', " ", unescape(found))
-            yield "headers or footers of pages", plain
-        for found in re.findall(
-            r"\b(?:prompt|promptTitle|error|errorTitle|tooltip)=\"([^\"]*)\"", text
-        ):
-            yield "prompts of cells or tips of links", unescape(found)
-        for found in re.findall(r"<dataValidation\b.*?</dataValidation>", text, re.S):
-            for formula in re.findall(r"<formula\d>([^<]*)<", found):
-                yield "rules for the values of cells", _REFERENCE.sub("", unescape(formula))
+def _formats(rows: list[tuple[Any, ...]]) -> list[str]:
+    """Return formats by which a cell shows something else than its value."""
+    formats = dict.fromkeys(
+        str(cell.number_format) for row in rows for cell in row if cell.value is not None
+    )
+    return [shown for shown in formats if not _PLAIN_FORMAT.fullmatch(shown)]
 
 
 def _rows(sheet: Any) -> list[tuple[Any, ...]]:
     sheet.reset_dimensions()
-    rows = sheet.iter_rows(values_only=True, max_row=MOST_ROWS)
-    return [row for row in rows if any(cell is not None for cell in row)]
+    rows = sheet.iter_rows(max_row=MOST_ROWS)
+    return [row for row in rows if any(cell.value is not None for cell in row)]
 
 
 def _tells_number(cell: Any) -> bool:

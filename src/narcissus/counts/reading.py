@@ -21,7 +21,7 @@ from typing import Literal
 from narcissus._files import WESTERN, open_text, parsing
 from narcissus._visible import visible
 from narcissus.counts.blocks import ask_for_rows, find_rows
-from narcissus.counts.books import ask_for_book
+from narcissus.counts.books import Book, read_book
 from narcissus.counts.columns import (
     ColumnUse,
     DeclaredColumns,
@@ -194,6 +194,7 @@ class TableRead:
     unread: columns that are declared not to tell counts, by name: the option, and their texts.
     indented: labels of the first column that are indented, and the label that each is below.
     printed_header: names of columns as they are printed, with marks of footnotes.
+    beside: of an Excel file, words of other sheets, names and formats, each with a noun.
     """
 
     file: str
@@ -214,6 +215,7 @@ class TableRead:
     )
     indented: Mapping[str, str] = field(default_factory=dict[str, str])
     printed_header: tuple[str, ...] = ()
+    beside: tuple[tuple[str, str], ...] = ()
 
 
 def read_table(
@@ -276,13 +278,15 @@ def read_table(
     told = [*ask_for_rows(name, left), *ask_for_notes(name, read.cells, notes, rules)]
     told += read.unaccounted
     told += _ask_for_labels(read, rules)
-    told += ask_for_book(Path(path)) if is_sheet(Path(path)) else ()
+    book = read_book(Path(path)) if is_sheet(Path(path)) else Book((), ())
+    told += book.ask(name)
     return replace(
         read,
         uses=(*uses, *read.uses),
         unaccounted=tuple(told),
         notes=tuple(note for _, note in notes),
         unread=unread,
+        beside=book.texts,
         indented=indented,
         printed_header=tuple(printed[at] for at in kept),
     )

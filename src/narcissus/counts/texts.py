@@ -157,6 +157,11 @@ def _list_of(
         for note in table.notes
         if not is_neutral(note, rules, names, labels)
     )
+    yield from (
+        f"{what} `{visible(text)}`"
+        for what, text in table.beside
+        if not is_neutral(text, rules, names, labels)
+    )
     if not _is_plain_file(table.file, names | {label.casefold() for label in labels}):
         yield f"the name of {visible(table.file)}"
 

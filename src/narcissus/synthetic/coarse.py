@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._visible import cell
 from narcissus.errors import InputError
 from narcissus.tables.bins import number_label
 from narcissus.tables.spelling import Value, leave_out, number_in
@@ -94,8 +95,8 @@ def coarse_of(
         if many > MOST_VALUES:
             raise InputError(
                 f"column `{column}` has {many:,} values, and coarse ones among them in the "
-                f"synthetic file, such as {value!r}: at most {MOST_VALUES:,} are matched: write it "
-                f"in groups in all files, or {leave_out(column)}"
+                f"synthetic file, such as {cell(value)}: at most {MOST_VALUES:,} are matched: "
+                f"write it in groups in all files, or {leave_out(column)}"
             )
     if not meant:
         return None

@@ -21,7 +21,7 @@ from narcissus.synthetic.written import as_known, ways_of
 from narcissus.tables import Bins, Table
 from narcissus.tables.coding import MISSING_LABEL, reading_of
 from narcissus.tables.counted import Reading, complete
-from narcissus.tables.formats import is_part_beside
+from narcissus.tables.formats import is_part_beside, name_of_place
 from narcissus.tables.parts import column_names, open_source
 from narcissus.tables.read import MissingPolicy, checked_bins, held
 from narcissus.tables.sources import has_index
@@ -311,6 +311,21 @@ def column_names_of(name: str, source: Source) -> list[str]:
         return list(source.names)
     with file_named(name):
         return column_names(source)
+
+
+def all_columns(
+    name: str, source: Source, drop: Sequence[str]
+) -> tuple[list[RawColumn], Sequence[str]]:
+    """Read all columns of a file, those without a name by their places, and how it was read."""
+    if isinstance(source, Table):
+        return raw_columns(name, source, None, drop)
+    with file_named(name):
+        names = column_names(source)
+        called = [each or name_of_place(j) for j, each in enumerate(names)]
+        opened = open_source(source, None, drop, MOST_ROWS, unnamed=True)
+        kept = [new for each, new in zip(names, called, strict=True) if each not in drop]
+        columns = [replace(c, name=new) for c, new in zip(opened.columns, kept, strict=True)]
+        return [column for column in columns if column.name not in drop], opened.remarks
 
 
 def raw_columns(

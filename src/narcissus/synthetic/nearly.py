@@ -9,7 +9,7 @@ same; and people of the data stand as near to one another. The larger of both is
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -127,3 +127,118 @@ def _beside(places: _Places, share: float) -> TwoSamples:
     hit = np.isfinite(apart) & (apart <= np.quantile(apart, share, method="lower"))
     ours, others = hit[: len(places.people)], hit[len(places.people) :]
     return TwoSamples(int(ours.sum()), len(ours), int(others.sum()), len(others))
+
+
+@dataclass(frozen=True)
+class NearerPeople:
+    """People who are far nearer to a row of the file than rows and people are to one another."""
+
+    columns: tuple[str, ...]
+    people: int
+    standing: int
+    expected: float
+    beside: TwoSamples | None
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether people of the control are as near at least half as often."""
+        found = self.beside
+        if found is None:
+            return False
+        return 2 * found.others * found.trials >= found.successes * found.other_trials
+
+    @property
+    def is_beyond(self) -> bool:
+        """Check whether more people are far nearer than chance explains."""
+        high = self.expected + 2 * np.sqrt(self.expected + 1)
+        return self.standing > max(_LEAST, float(scipy.stats.poisson.isf(NEARER_ERROR, high)))
+
+
+NEARER_ERROR = 0.0005
+"""Error of telling that rows are near people, at each of the shares that are tried."""
+SHARES = (0.5, 0.7)
+"""Shares of the distance to the next row, or person, within which a person is far nearer."""
+_LEAST = 4
+_RANGE = (0.02, 0.98)  # shares of the people between which the range of a column lies
+_BLOCK = 2**22  # differences that are held at a time
+_FEWEST_VALUES = 5  # of a column of numbers
+_FEWEST_COLUMNS = 3
+MOST_NEARER = 5_000
+"""Most people or rows of which all distances are compared."""
+
+
+def nearer_people(
+    files: WholeFiles, views: Views, sides: tuple[Positions, Positions]
+) -> NearerPeople | None:
+    """Return the people who are far nearer to a row than to all others, where these are too many.
+
+    Of people and rows of one law, a person is as likely far nearer to a row than to all people as
+    to a person than to all rows, and so is a row. Distances are sums over all numbers, as shares
+    of their range, and over all other columns that differ.
+    """
+    ours, others = sides
+    rows = views.rows[views.members[0]]
+    if not _FEWEST <= min(len(ours), len(rows)) <= max(len(ours), len(rows)) <= MOST_NEARER:
+        return None
+    apart = _Apart.of(files, views, ours, rows)
+    if apart.numbers.shape[1] < _FEWEST_COLUMNS:
+        return None
+    between, to_rows = apart.nearest(ours, ours), apart.nearest(ours, rows)
+    among, to_people = apart.nearest(rows, rows), apart.nearest(rows, ours)
+    ratio = len(rows) / len(ours)
+    for share in SHARES:
+        own = int((between < share * to_rows).sum()) * ratio
+        theirs = int((among < share * to_people).sum()) / ratio
+        is_near = to_rows < share * between
+        standing = min(int(is_near.sum()), int((to_people < share * among).sum()))
+        found = NearerPeople(files.names, len(ours), standing, max(own, theirs), None)
+        if found.is_beyond and len(others):
+            fresh = apart.nearest(others, rows) < share * apart.nearest(others, ours)
+            beside = TwoSamples(int(is_near.sum()), len(ours), int(fresh.sum()), len(others))
+            return replace(found, beside=beside)
+        if found.is_beyond:
+            return found
+    return None
+
+
+@dataclass(frozen=True)
+class _Apart:
+    """How far people and rows are from one another."""
+
+    numbers: Numbers  # of everybody, as shares of their range, shape (people and rows, columns)
+    codes: Positions  # of the other columns
+
+    @classmethod
+    def of(cls, files: WholeFiles, views: Views, ours: Positions, rows: Positions) -> _Apart:
+        both = np.concatenate([ours, rows])
+        numbers: list[Numbers] = []
+        codes: list[Positions] = []
+        for j, column in enumerate(files.columns):
+            values = None if column.numbers is None else column.numbers[column.codes]
+            if values is None or not np.isfinite(values[both]).all():
+                codes.append(views.codes(j, 0))
+                continue
+            low, high = np.quantile(values[ours], _RANGE)
+            if high > low and len(np.unique(values[ours])) >= _FEWEST_VALUES:
+                numbers.append((values - low) / (high - low))
+            else:
+                codes.append(views.codes(j, 0))
+        size = len(files.columns[0].codes)
+        return cls(
+            np.column_stack(numbers or [np.zeros((size, 0))]),
+            np.column_stack(codes or [np.zeros((size, 0), np.int64)]),
+        )
+
+    def nearest(self, some: Positions, to: Positions) -> Numbers:
+        """Return how far the nearest other one is, shape (some,)."""
+        found = np.empty(len(some), np.float64)
+        step = max(1, _BLOCK // len(to))
+        for start in range(0, len(some), step):
+            at = some[start : start + step]
+            apart = scipy.spatial.distance.cdist(self.numbers[at], self.numbers[to], "cityblock")
+            if self.codes.shape[1]:
+                differ = scipy.spatial.distance.cdist(self.codes[at], self.codes[to], "hamming")
+                apart += self.codes.shape[1] * differ
+            apart[at[:, None] == to[None]] = np.inf
+            found[start : start + step] = apart.min(axis=1)
+        return found

@@ -33,8 +33,9 @@ from narcissus.synthetic.copies import (
     file_facts,
 )
 from narcissus.synthetic.digits import Swapped, swapped_digits
-from narcissus.synthetic.nearly import EXPECTED, nearly_copied
+from narcissus.synthetic.nearly import EXPECTED, NearerPeople, nearer_people, nearly_copied
 from narcissus.synthetic.partly import partly_copied
+from narcissus.synthetic.sets import NOT_LOOKED, Looked, look_at_sets
 from narcissus.synthetic.whole import WholeColumn, WholeFiles
 
 Positions = NDArray[np.int64]
@@ -189,6 +190,9 @@ class Traces:
     # columns that are used, whose own values of people stand in the file beyond coincidence: these
     # exceed nothing without a control, since a generator may draw its values from the data
     values: tuple[Trace, ...] = ()
+    # any few columns by which more people stand in the file than coincidence explains
+    sets: Looked = NOT_LOOKED
+    nearer: NearerPeople | None = None  # of whom rows are far nearer than others are
 
     def deciding(self, error: float, *, beside: bool) -> Trace:
         """Return the set of columns by which most people surely stand in the file.
@@ -276,7 +280,9 @@ def traces_of(
     numbering = tuple(column for column in linked if column is not None)
     error = OWN_VALUES / max(1, len(own))
     values = tuple(Trace(*one[:2], error, *one[2:]) for one in own if _is_beyond(one[2], error))
-    return Traces(facts, (first, *each), numbering, near, values)
+    small = look_at_sets(whole, views, (ours, others), child(entropy, 10))
+    nearer = nearer_people(whole, views, (ours, others))
+    return Traces(facts, (first, *each), numbering, near, values, small, nearer)
 
 
 def _of_large_share(

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from narcissus._validation import some_of
 from narcissus.errors import InputError, TooLargeError
+from narcissus.synthetic.beside import KnownValues, tell_people
 from narcissus.synthetic.coarse import coarse_of
 from narcissus.synthetic.days import dates_of
 from narcissus.synthetic.files import (
@@ -25,13 +26,24 @@ from narcissus.synthetic.files import (
     Raw,
     Sides,
     Source,
+    all_columns,
     column_names_of,
     folded,
     numbered_units,
     raw_columns,
 )
 from narcissus.synthetic.written import Written, day_of, ways_of
-from narcissus.tables.formats import LINES, PartBeside, is_sheet, parts_beside
+from narcissus.tables.formats import (
+    LINES,
+    NAMES,
+    TEXTS,
+    PartBeside,
+    is_sheet,
+    name_of_place,
+    parts_beside,
+)
+from narcissus.tables.packages import list_contents
+from narcissus.tables.parts import lines_of
 from narcissus.tables.sources import has_index
 from narcissus.tables.spelling import ReadAs, Spelled, Value, number_in, spelled
 from narcissus.tables.tally import RawColumn, ValueTally
@@ -54,6 +66,7 @@ LONG = 8
 """Digits from which on numbers that are all as long name people."""
 _CODE = re.compile(r"(\D*)(\d{1,15})(\D*)")
 _CALLED = {"real": "data", "synthetic": "file"}
+_LONG_NAME = 40  # letters of a name that the data have as well
 MOST_LINES = 10
 """Most lines above and below a table that are taken for titles and notes."""
 _LINES = re.compile(r"Lines? (\d+)(?: to (\d+))? (?:above the header|below the last row) left out")
@@ -181,29 +194,7 @@ def read_whole(
     """
     given = {"real": real, "synthetic": synthetic, "control": control}
     sources = {name: source for name, source in given.items() if source is not None}
-    raws: dict[str, Raw] = {}
-    beside: dict[str, str] = {}
-    sheets: dict[str, list[PartBeside]] = {}
-    left_out: list[str] = []
-    for name, source in sources.items():
-        there = column_names_of(name, source)
-        drop = [c for c in there if c in irrelevant or not c]
-        drop += [there[0]] if has_index(there) and there[0] not in drop else []
-        columns, remarks = raw_columns(name, source, None, drop)
-        raws[name] = {column.name: column for column in columns}
-        lines, many = _left_out(name, remarks)
-        left_out += lines
-        if many > MOST_LINES:
-            beside[LINES] = f"there are {many:,} in the {name} file"
-        if isinstance(source, str | Path) and is_sheet(Path(source)):
-            sheets[name] = parts_beside(Path(source))
-    for name, parts in sheets.items():
-        other = "real" if name == "synthetic" else "synthetic"
-        for part in parts:
-            many = _rows_in_both(part.rows, raws[other])
-            rows = f"{many:,} of its rows are rows of the {_CALLED[other]}"
-            said = f"{part.what} (the {name} file){f'; {rows}' if many else ''}"
-            beside.setdefault(part.name, said)
+    raws, beside, left_out = _opened(sources, irrelevant)
     for column, other in (same or {}).items():
         if other in raws["synthetic"]:
             raws["synthetic"][column] = raws["synthetic"].pop(other)
@@ -231,18 +222,85 @@ def read_whole(
         tuple(strange),
         unread,
         {part: why for part, why in beside.items() if part not in irrelevant},
-        tuple(left_out),
+        left_out,
     )
     return _in_order(found)
 
 
-def _left_out(name: str, remarks: Sequence[str]) -> tuple[list[str], int]:
-    """Return a phrase on the lines beside a table that were left out, and how many these are."""
+def _opened(
+    sources: Mapping[str, Source], irrelevant: Sequence[str]
+) -> tuple[dict[str, Raw], dict[str, str], tuple[str, ...]]:
+    """Read all columns of the files; return these, what else they hold, and lines left out."""
+    raws: dict[str, Raw] = {}
+    beside: dict[str, str] = {}
+    sheets: dict[str, list[PartBeside]] = {}
+    left_out: list[str] = []
+    index: dict[str, str] = {}
+    for name, source in sources.items():
+        there = column_names_of(name, source)
+        columns, remarks = all_columns(name, source, [*irrelevant])
+        raws[name] = {column.name: column for column in columns}
+        if has_index(there):
+            index[name] = there[0] or name_of_place(0)
+        lines, places = _left_out(name, remarks)
+        left_out += lines
+        if (many := sum(last - first + 1 for first, last in places)) > MOST_LINES:
+            beside[LINES] = f"there are {many:,} in the {name} file"
+        path = Path(source) if isinstance(source, str | Path) else None
+        if path is not None and is_sheet(path):
+            sheets[name] = parts_beside(path)
+        if name == "synthetic":
+            beside |= _texts_beside(path, there, places, raws["real"])
+    if all(_numbers_rows(raws[name].get(column)) for name, column in index.items()):
+        for name, column in index.items():
+            raws[name].pop(column, None)
+    for name, parts in sheets.items():
+        other = "real" if name == "synthetic" else "synthetic"
+        for part in parts:
+            many = _rows_in_both(part.rows, raws[other])
+            rows = f"{many:,} of its rows are rows of the {_CALLED[other]}"
+            said = f"{part.what} (the {name} file){f'; {rows}' if many else ''}"
+            beside.setdefault(part.name, said)
+    return raws, beside, tuple(left_out)
+
+
+def _texts_beside(
+    path: Path | None, names: Sequence[str], places: Sequence[tuple[int, int]], real: Raw
+) -> dict[str, str]:
+    """Return texts of a file that tell values of the data's people, each with the reason."""
+    texts = [(NAMES, name) for name in names if name not in real or len(name) > _LONG_NAME]
+    if path is not None and places:
+        texts.append((LINES, "\n".join(lines_of(path, places))))
+    if path is not None and is_sheet(path):
+        contents = list_contents(path)
+        texts += [(f"{TEXTS}: {what}", text) for what, text in contents.texts]
+    told = tell_people(KnownValues(real), texts) if texts else {}
+    return {
+        what.partition(":")[0]: f"{some} of people of the data stand in them"
+        f"{f' ({what[len(TEXTS) + 2 :]})' if what.startswith(TEXTS) else ''}"
+        for what, many in told.items()
+        for some in [f"{many:,} values"]
+    }
+
+
+def _numbers_rows(column: RawColumn | None) -> bool:
+    """Check whether a column has the numbers of its rows, one after the other, or is not there."""
+    if column is None:
+        return True
+    numbers = [number_in(value) for value in column.distinct]
+    is_whole = all(isinstance(number, int) for number in numbers)
+    if not is_whole or len(numbers) != len(column.codes):
+        return False
+    return bool((np.diff(np.array(numbers)[column.codes]) == 1).all())
+
+
+def _left_out(name: str, remarks: Sequence[str]) -> tuple[list[str], list[tuple[int, int]]]:
+    """Return a phrase on the lines beside a table that were left out, and where these are."""
     found = [_LINES.fullmatch(text) for text in remarks]
     phrases = [
         f"l{one[0][1:].removesuffix(' left out')} of the {name} file" for one in found if one
     ]
-    return phrases, sum(int(one[2] or one[1]) - int(one[1]) + 1 for one in found if one)
+    return phrases, [(int(one[1]), int(one[2] or one[1])) for one in found if one]
 
 
 def _rows_in_both(rows: Sequence[Sequence[str]], raw: Raw) -> int:

@@ -30,8 +30,10 @@ from narcissus._json import read_json
 from narcissus._optional import optional
 from narcissus._pandas import pd
 from narcissus._parquet import believed
+from narcissus._validation import some_of
 from narcissus.errors import InputError, TooLargeError
 from narcissus.tables.bins import number_label
+from narcissus.tables.packages import list_contents
 
 STATISTICS = {
     ".dta": ("Stata", "read_dta"),
@@ -254,12 +256,14 @@ def sheet_as_text(path: Path, remarks: list[str], largest: int) -> io.BytesIO:
     raise InputError(f"{path} is empty: a header and rows are needed")
 
 
-_PARTS = {
-    "comments": re.compile(r"xl/(comments|threadedComments)", re.IGNORECASE),
-    "pivot data": re.compile(r"xl/pivotCache/", re.IGNORECASE),
-    "embedded files": re.compile(r"xl/(embeddings|media)/", re.IGNORECASE),
-}
-"""What an Excel file may hold beside its sheets, by the names of its members."""
+_PARTS = ("comments", "pivot data", "embedded files")
+"""What an Excel file may hold beside its sheets, each declared by itself."""
+OTHER = "other parts"
+"""Name of all else that an Excel file holds and that is not understood."""
+TEXTS = "texts beside the table"
+"""Name of titles, footers, properties, rules and formulas of an Excel file."""
+NAMES = "names of columns"
+_NUMBERED = re.compile(r"column \d+")
 
 
 @dataclass(frozen=True)
@@ -272,15 +276,14 @@ class PartBeside:
 
 
 def parts_beside(path: Path) -> list[PartBeside]:
-    """Return sheets that hold a cell, hidden or not, and comments, pivot data, embedded files."""
+    """Return sheets that hold a cell, hidden or not, and what else is not understood."""
     library: Any = optional("openpyxl", extra="formats", purpose="Reading Excel files")
-    found: list[PartBeside] = []
+    strange = list_contents(path).strange
+    may = "an Excel file may hold people in these as well"
+    found = [PartBeside(part, may) for part in _PARTS if part in strange]
+    if others := [part for part in strange if part not in _PARTS]:
+        found.append(PartBeside(OTHER, f"{may}: {some_of(others)}"))
     with parsing(path, "a readable Excel file"), path.open("rb") as stream:
-        with opened_archive(path) as archive:
-            names = archive.namelist()
-        for part, form in _PARTS.items():
-            if any(form.match(name) for name in names):
-                found.append(PartBeside(part, "an Excel file may hold people in these as well"))
         book = library.load_workbook(stream, read_only=True, data_only=True, keep_links=False)
         try:
             is_read = False
@@ -306,7 +309,17 @@ def parts_beside(path: Path) -> list[PartBeside]:
 
 def is_part_beside(name: str) -> bool:
     """Check whether a name may be that of something beside a table, and of no column."""
-    return name.startswith(SHEET) or name in (*_PARTS, LINES)
+    others = (*_PARTS, OTHER, TEXTS, NAMES, LINES)
+    return name.startswith(SHEET) or name in others or _NUMBERED.fullmatch(name) is not None
+
+
+def name_of_place(place: int) -> str:
+    """Return what a column without a name is called, by its place from 0.
+
+    >>> name_of_place(0)
+    'column 1'
+    """
+    return f"column {place + 1}"
 
 
 def _sheet_text(path: Path, sheet: Any, largest: int, remarks: list[str]) -> bytes:

@@ -30,7 +30,7 @@ from narcissus.tables.sources import (
     too_many_rows,
 )
 from narcissus.tables.tally import RawColumn, ValueTally, joined
-from narcissus.tables.text import text_parts
+from narcissus.tables.text import opened_text, text_parts
 
 CELLS_A_ROW = 20
 """Most cells that are read, for each row that may be."""
@@ -117,10 +117,15 @@ class Opened:
 
 
 def open_source(
-    source: Any, choose: Sequence[str] | None, drop: Sequence[str], max_rows: int
+    source: Any,
+    choose: Sequence[str] | None,
+    drop: Sequence[str],
+    max_rows: int,
+    *,
+    unnamed: bool = False,
 ) -> Opened:
     """Read the kept columns of a source as a whole; TooLargeError beyond the limits."""
-    parts = open_parts(source, choose, drop, max_rows)
+    parts = open_parts(source, choose, drop, max_rows, unnamed=unnamed)
     columns = parts.whole(max_rows)
     if columns is None:
         raise TooLargeError(
@@ -132,19 +137,37 @@ def open_source(
 
 
 def open_parts(
-    source: Any, choose: Sequence[str] | None, drop: Sequence[str], max_rows: int
+    source: Any,
+    choose: Sequence[str] | None,
+    drop: Sequence[str],
+    max_rows: int,
+    *,
+    unnamed: bool = False,
 ) -> Parts:
-    """Open a source, to be read in parts or as a whole."""
+    """Open a source, to be read in parts or as a whole.
+
+    unnamed: Read columns without a name as well.
+    """
     name, path, remarks = located(source)
     if not isinstance(path, Path):
-        return _of_frame(name, path, choose, drop, max_rows, remarks)
+        kept = frame_columns(name, path, choose, drop, unnamed=unnamed)
+        return _of_frame(name, path, kept, max_rows, remarks)
     if is_parquet(path):
-        return _of_parquet(path, choose, drop, max_rows)
-    read = partial(
-        text_parts, path, chooser(name, choose, drop), largest=_most_bytes(path), remarks=remarks
-    )
+        return _of_parquet(path, choose, drop, max_rows, unnamed)
+    choosing = chooser(name, choose, drop, unnamed=unnamed)
+    read = partial(text_parts, path, choosing, largest=_most_bytes(path), remarks=remarks)
     limited = partial(_limited, name, read, max_rows)
     return Parts(name, None, limited, remarks, may_be_held=_is_small(path))
+
+
+def lines_of(path: Path, wanted: Sequence[tuple[int, int]]) -> list[str]:
+    """Return the lines of a text, or of a sheet as text, from each first to each last, from 1."""
+    found: list[str] = []
+    with opened_text(path, _most_bytes(path), []) as stream:
+        for number, line in enumerate(stream, start=1):
+            if any(first <= number <= last for first, last in wanted):
+                found.append(line.decode("utf-8", "replace"))
+    return found
 
 
 def _is_small(path: Path) -> bool:
@@ -198,12 +221,10 @@ def _require_few_cells(name: str, rows: int, columns: int, max_rows: int) -> Non
 def _of_frame(
     name: str,
     frame: pd.DataFrame,
-    choose: Sequence[str] | None,
-    drop: Sequence[str],
+    kept: Sequence[int],
     max_rows: int,
     remarks: list[str],
 ) -> Parts:
-    kept = frame_columns(name, frame, choose, drop)
     if len(frame) > max_rows:
         raise too_many_rows(name, max_rows, len(frame))
     step = max(1, _CHUNK // len(kept))
@@ -216,11 +237,12 @@ def _of_frame(
 
 
 def _of_parquet(
-    path: Path, choose: Sequence[str] | None, drop: Sequence[str], max_rows: int
+    path: Path, choose: Sequence[str] | None, drop: Sequence[str], max_rows: int, unnamed: bool
 ) -> Parts:
     name = str(path)
     footer = read_footer(path)
-    kept = [footer.names[j] for j in chooser(name, choose, drop)(list(footer.names))]
+    places = chooser(name, choose, drop, unnamed=unnamed)(list(footer.names))
+    kept = [footer.names[j] for j in places]
     if footer.rows > max_rows:
         raise too_many_rows(name, max_rows, footer.rows)
     if footer.rows == 0:
@@ -230,7 +252,8 @@ def _of_parquet(
 
     def read() -> Iterator[list[RawColumn]]:
         for frame in parquet_parts(path, kept, step, largest=MAX_BYTES):
-            yield factorized(name, frame, parquet_columns(name, frame, kept, choose))
+            columns = parquet_columns(name, frame, kept, choose, unnamed=unnamed)
+            yield factorized(name, frame, columns)
 
     return Parts(name, footer.rows, read, [], may_be_held=_is_small(path))
 

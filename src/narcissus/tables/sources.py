@@ -178,11 +178,17 @@ def check_names(source: str, names: Sequence[str], drop: Sequence[str] = ()) -> 
 
 
 def chooser(
-    name: str, choose: Sequence[str] | None, drop: Sequence[str]
+    name: str, choose: Sequence[str] | None, drop: Sequence[str], *, unnamed: bool = False
 ) -> Callable[[list[str]], list[int]]:
-    """Return a function that checks the names of all columns and returns the kept positions."""
+    """Return a function that checks the names of all columns and returns the kept positions.
+
+    unnamed: Keep columns without a name as well.
+    """
 
     def chosen(names: list[str]) -> list[int]:
+        if unnamed:
+            check_names(name, names, [*drop, ""])
+            return [j for j, each in enumerate(names) if each not in drop]
         left = [*drop, names[0]] if choose is None and has_index(names) else drop
         check_names(name, names, left)
         return kept_columns(names, choose, left)
@@ -191,13 +197,18 @@ def chooser(
 
 
 def frame_columns(
-    source: str, frame: pd.DataFrame, choose: Sequence[str] | None, drop: Sequence[str]
+    source: str,
+    frame: pd.DataFrame,
+    choose: Sequence[str] | None,
+    drop: Sequence[str],
+    *,
+    unnamed: bool = False,
 ) -> list[int]:
     """Return the positions of the columns of a data frame to keep, after checking it."""
     names = [str(column) for column in frame.columns]
     if not names:
         raise InputError(f"{source} is empty: a header and rows are needed")
-    kept = chooser(source, choose, drop)(names)
+    kept = chooser(source, choose, drop, unnamed=unnamed)(names)
     if len(frame) == 0:
         raise InputError(f"{source} holds no rows")
     return kept
@@ -225,7 +236,12 @@ def factorized(source: str, frame: pd.DataFrame, kept: Sequence[int]) -> list[Ra
 
 
 def parquet_columns(
-    name: str, frame: pd.DataFrame, wanted: Sequence[str], choose: Sequence[str] | None
+    name: str,
+    frame: pd.DataFrame,
+    wanted: Sequence[str],
+    choose: Sequence[str] | None,
+    *,
+    unnamed: bool = False,
 ) -> list[int]:
     """Return the positions of the kept columns in a frame read from a Parquet file.
 
@@ -236,7 +252,8 @@ def parquet_columns(
         if column not in place:
             raise InputError(unknown_column(column, place))
     places = [place[column] for column in wanted if column in place]
-    return frame_columns(name, frame, [str(frame.columns[j]) for j in places], ())
+    chosen = None if unnamed else [str(frame.columns[j]) for j in places]
+    return frame_columns(name, frame, chosen, (), unnamed=unnamed)
 
 
 def packaged(source: str) -> pd.DataFrame:

@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from functools import partial
+from itertools import islice
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -388,7 +389,7 @@ def described(readings: Mapping[str, ColumnReading]) -> str:
     groups: dict[str, list[str]] = {}
     for name, reading in readings.items():
         beside = " with codes" if reading.codes else ""
-        said = f"{name} ({', '.join(reading.codes[:5])})" if beside else name
+        said = f"{name} ({_named(reading.codes)})" if beside else name
         groups.setdefault(reading.kind + beside, []).append(said)
     return "; ".join(f"{kind}: {some_of(names)}" for kind, names in groups.items())
 
@@ -409,10 +410,39 @@ def _form(text: str) -> str:
     return re.sub(r"[^\W\d_]", "a", re.sub(r"[1-9]", "9", text))
 
 
-def examples(values: Iterable[Value], most: int = 3) -> str:
-    """Quote a few values of columns that do not fit, so that a user can mend them."""
-    shown = [repr(label_of(value)) for value, _ in zip(values, range(most + 1), strict=False)]
-    return ", ".join(shown[:most]) + (", ..." if len(shown) > most else "")
+def _named(codes: Sequence[str]) -> str:
+    """Name codes among numbers where these are few words; many, or numbered ones, are of people."""
+    if values_shown() or (len(codes) <= MOST_CODES and not any(map(_has_digit, codes))):
+        return ", ".join(codes[:MOST_CODES])
+    return f"{len(codes):,} of them"
+
+
+def _has_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))
+
+
+NAMED = 10
+"""Fewest people whose value is named in a message."""
+MOST_CODES = 5
+"""Most codes among the numbers of a column that are named."""
+
+
+def examples(
+    values: Iterable[Value], most: int = 3, *, people: Mapping[Value, int] | None = None
+) -> str:
+    """Quote a few values of columns that do not fit, so that a user can mend them.
+
+    people: Counts by value, of people. Of what fewer than `NAMED` have, the form appears: 9 for a
+    digit, a for a letter. None: the values are of no people.
+    """
+
+    def shown(value: Value) -> str:
+        label = label_of(value)
+        is_named = people is None or values_shown() or people.get(value, 0) >= NAMED
+        return repr(label if is_named else _form(label))
+
+    each = list(islice(dict.fromkeys(map(shown, values)), most + 1))
+    return ", ".join(each[:most]) + (", ..." if len(each) > most else "")
 
 
 FEW = 30
@@ -478,15 +508,16 @@ def require_overlap(
             texts = [value for value in strange if isinstance(value, str)]
             chances = [_chance_of_range(ours, people), _chance_of_new(first, other, texts)]
         if min(chances) <= each or _forms_differ(ours, people, each):
-            raise _unlike(column, names, missed, strange, first)
+            raise _unlike(column, names, missed, strange, (first, other))
     beyond = _outside(ours, people) if by_place else 0.0
     if beyond > OUTSIDE and _chance_of_range(people, ours) <= each:
-        raise _unlike(column, names, beyond, sorted(people, key=str), first, reverse=True)
+        raise _unlike(column, names, beyond, sorted(people, key=str), (first, other), reverse=True)
     if missed <= SOME + new:
         return ""
     return (
         f"`{column}`: of the people of the {there} file with another value than its commonest, "
-        f"{missed:.0%} have one that is missing in the {here} file, such as {examples(strange)}"
+        f"{missed:.0%} have one that is missing in the {here} file, such as "
+        f"{examples(strange, people=other)}"
     )
 
 
@@ -584,19 +615,20 @@ def _unlike(
     names: tuple[str, str],
     missed: float,
     strange: Sequence[Value],
-    first: Mapping[Value, int],
+    people: tuple[Mapping[Value, int], Mapping[Value, int]],
     *,
     reverse: bool = False,
 ) -> InputError:
     here, there = names if not reverse else names[::-1]
     apart = set(strange)
+    first, other = people
     own = [value for value in sorted(first, key=str) if value not in apart] or list(first)
     return InputError(
         f"column `{column}` is {_kinds(own)} in the {names[0]} file, {_kinds(strange)} in the "
-        f"{names[1]} file, and their values hardly overlap: {examples(own)} in the {names[0]} "
-        f"file, {examples(strange)} in the {names[1]} file. Beside the commonest shared value, "
-        f"{missed:.0%} of the people of the {there} file have one that the {here} file does not "
-        f"reach. Write them alike; or {remedy(column, 'text', 'numbers')}"
+        f"{names[1]} file, and their values hardly overlap: {examples(own, people=first)} in the "
+        f"{names[0]} file, {examples(strange, people=other)} in the {names[1]} file. Beside the "
+        f"commonest shared value, {missed:.0%} of the people of the {there} file have one that the "
+        f"{here} file does not reach. Write them alike; or {remedy(column, 'text', 'numbers')}"
     )
 
 

@@ -61,14 +61,17 @@ def text_parts(
     `InputError` names the line at fault.
     """
     said: list[str] = [] if remarks is None else remarks
-    if is_sheet(path):
-        stream = watched(sheet_as_text(path, said, largest), path, largest)
-        marks = ","
-    else:
-        stream = open_bytes(path, largest=largest)
-        marks = "\t" if unpacked_name(path).endswith(".tsv") else ",;\t"
-    with stream:
+    marks = "\t" if unpacked_name(path).endswith(".tsv") else ",;\t"
+    marks = "," if is_sheet(path) else marks
+    with opened_text(path, largest, said) as stream:
         yield from _Text(str(path), _Lines(stream, said), marks, said).parts(choose)
+
+
+def opened_text(path: Path, largest: int, remarks: list[str]) -> io.BufferedReader:
+    """Open a delimited text, unpacked, or the sheet of an Excel file as such a text."""
+    if is_sheet(path):
+        return watched(sheet_as_text(path, remarks, largest), path, largest)
+    return open_bytes(path, largest=largest)
 
 
 class _Lines:

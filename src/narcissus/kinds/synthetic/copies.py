@@ -12,6 +12,7 @@ from narcissus.results import Grade
 from narcissus.rows import Count, Fact, Positive, Quantity, Share, StudyRow, Unaccounted
 from narcissus.synthetic.assess import ALIKE
 from narcissus.synthetic.copies import COPIES, Copies, FileFacts
+from narcissus.synthetic.nearly import NearerPeople
 from narcissus.synthetic.traces import (
     BUT_ANY,
     BY_VALUES,
@@ -104,6 +105,9 @@ class CopiesDetail(Fact):
     sets: Count = Field(
         default=0, description="Sets of columns by which people were sought; 0: what is used."
     )
+    small_sets: Count = Field(
+        default=0, description="Sets of few columns, of which those that strike wait for a control."
+    )
     columns: Count = Field(default=0, description="Columns of both files that were looked at.")
     coarse: tuple[str, ...] = Field(
         default=(), description="How the file writes columns that are finer in the data."
@@ -138,6 +142,7 @@ class CopiesDetail(Fact):
         more = {"shared": shared, "sets": 0, "linked": (), "columns": 0, "coarse": ()} | more
         if traces is not None:
             more["sets"] = len(traces.each)
+            more["small_sets"] = traces.sets.sets
             more["linked"] = tuple(LinkedDetail.taken(one) for one in traces.linked)
         return cls.taken(found, people=people, control=control, **more)
 
@@ -179,6 +184,33 @@ def unaccounted(
             f"of {worst.unique:,} people; coincidence explains about {round(worst.expected):,}."
         )
         yield _undeclared([one.columns[0] for one in left], reason, "" if can_tell else CONTROL)
+    for nearer in [traces.nearer] if traces.nearer is not None else []:
+        is_accepted = nearer.standing - nearer.expected <= at_most * nearer.people
+        if not (is_accepted or (can_tell and nearer.is_explained)):
+            yield _of_nearer(nearer, can_tell=can_tell)
+    asked = {one.columns[0] for one in left}
+    for some in traces.sets.striking:
+        is_explained = can_tell and some.is_explained
+        is_accepted = some.standing - some.expected <= at_most * max(1, some.unique)
+        if not (is_explained or is_accepted or asked & set(some.columns)):
+            reason = (
+                f"By these columns {some.standing:,} of {some.unique:,} people who are unique in "
+                f"the data stand in the file; coincidence explains about {round(some.expected):,}."
+            )
+            yield _undeclared(some.columns, reason, "" if can_tell else CONTROL)
+
+
+def _of_nearer(one: NearerPeople, *, can_tell: bool) -> Unaccounted:
+    """Return the question of people to whom rows are far nearer than chance explains."""
+    return Unaccounted(
+        subject="the rows that are nearly a person",
+        reason=f"To {one.standing:,} of {one.people:,} people a row is far nearer than other "
+        f"people are; chance explains about {round(one.expected):,}.",
+        declaration="`copies = SHARE` in `[threshold]`, or `--copies SHARE`, the share of people "
+        "that is accepted"
+        if can_tell
+        else CONTROL,
+    )
 
 
 def in_both(copies: CopiesDetail) -> str:
@@ -191,8 +223,11 @@ def in_both(copies: CopiesDetail) -> str:
     )
 
 
-def not_sought(whole: WholeFiles, unread: int) -> Iterator[str]:
+def not_sought(whole: WholeFiles, traces: Traces) -> Iterator[str]:
     """Yield how copies were not sought, since files are large or coarse in rare ways."""
+    if left := traces.sets.left:
+        yield f"copies by {left:,} of all sets of two and three columns"
+    unread = traces.facts.unread
     if whole.real + whole.synthetic + whole.control > LARGE:
         yield "copies by two columns, and by all but a given one, in files of so many rows"
     if max(whole.real, whole.synthetic, whole.control) > MOST_SOUGHT:
@@ -240,6 +275,10 @@ def fact_rows(
             told.add(trace.columns)
             many, on = trace.copies, ", ".join(trace.columns)
             yield row(UNIQUE, many.standing, many.expected, many.unique, on)
+    for some in () if traces is None else traces.sets.striking:
+        if some.columns not in told:
+            told.add(some.columns)
+            yield row(UNIQUE, some.standing, some.expected, some.unique, ", ".join(some.columns))
     for own in () if traces is None else traces.values:
         many = own.copies
         yield row(VALUES, many.standing, many.expected, many.unique, own.columns[0])

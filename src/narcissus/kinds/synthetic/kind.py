@@ -52,6 +52,7 @@ from narcissus.synthetic.files import Source
 from narcissus.synthetic.traces import Traces, trace_of_all
 from narcissus.synthetic.whole import WholeFiles, plain_words, read_whole
 from narcissus.tables import Bins, Table
+from narcissus.tables.formats import is_part_beside
 
 Mask = NDArray[np.bool_]
 Labels = NDArray[np.int64]
@@ -350,7 +351,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
                 left_out=() if whole is None else whole.left_out,
             ),
             measures=measures or {},
-            not_sought=() if whole is None else tuple(not_sought(whole, facts.unread)),
+            not_sought=() if whole is None else tuple(not_sought(whole, traces)),
         )
         at_most = threshold.accepts(COPIES)
         left = unaccounted(whole, traces, at_most, can_tell=detail.can_tell)
@@ -473,7 +474,7 @@ def _left_open(
     real = Table(table.names, table.labels, table.ordered, rows, table.values)
     yield from cautions(real, study.threat.unknown)
     if left_out := study.data.left_out:
-        how = {name: f"{FOR_COPIES}, " for name in compared}
+        how = {"" if is_part_beside(name) else name: f"{FOR_COPIES}, " for name in compared}
         shown = [
             f"{name or 'a column without a name'} ({how.get(name, '')}{why})"
             for name, why in left_out.items()

@@ -618,7 +618,8 @@ def _no_more(row: StudyRow, detail: SyntheticDetail, against: Sequence[str] = ()
     if 2 * float(row.facts.get("most", 0.0)) >= people:
         return "Too few people are unique in the data to tell copies from coincidence"
     if many <= math.ceil(expected + 2 * math.sqrt(expected * (1 + ratio))):
-        return "The file holds no more people of the data than coincidence explains"
+        no_more = "the file holds no more people of the data than coincidence explains"
+        return f"By what was looked at, {no_more}" if detail.not_sought else f"T{no_more[1:]}"
     most = number(float(row.facts.get("most", people)))
     who = f"{number(many)} people of the data stand" if many != 1 else "1 person of the data stands"
     return (
@@ -826,6 +827,12 @@ def _facts(case: StudyJudgement) -> Iterator[Block]:
         lines.append(
             f"People were sought by {number(copies.sets)} sets of columns: all, all but one, those "
             "that are left out, together, by themselves and in pairs. The claims share the error."
+        )
+    if copies.small_sets:
+        lines.append(
+            f"Beside these, {number(copies.small_sets)} sets of two, three and more columns were "
+            "counted. A set by which more people stand in the file than coincidence explains waits "
+            "for a control."
         )
     if lines:
         yield Text(lines)

@@ -1,0 +1,229 @@
+"""Any few columns by which more people of the data stand in the file than coincidence explains.
+
+A part of the rows may have a part of the columns of a person each. All sets of two and three
+columns are counted, and larger ones that grow out of those by which most people stand in the file.
+
+Whatever the law of a file of independent rows, people who are alone in a cell meet its rows there
+no more often, on average, than ``t`` times the cells of exactly two people, and ``1 / t`` times the
+cells of nobody and of several rows: of a cell that a person has with chance p and a row with chance
+q, ``n p m q`` is at most ``(t (n p)^2 + (m q)^2 / t) / 2``. Where a column is drawn from the data,
+as many meet as rows have the other columns of a person and this one by chance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from narcissus.evidence.intervals import TwoSamples
+from narcissus.synthetic.copies import Views, beside_control, copies_on
+from narcissus.synthetic.whole import WholeFiles
+
+Positions = NDArray[np.int64]
+Numbers = NDArray[np.float64]
+Columns = tuple[int, ...]
+ERROR = 0.002
+"""Error of telling of a set of columns, divided among all sets that are counted."""
+MOST_WORK = 3 * 10**8
+"""Most sets, times the people and rows that are sorted for each."""
+MOST_SETS = 5_000
+"""Most sets that are counted."""
+MOST_TOLD = 3
+"""Most sets of columns that are told."""
+_MOVES = tuple(by for by in range(-5, 6) if by)
+_GROWN = 5  # sets of three that larger ones grow out of
+_DEPENDENT = 1.5  # times as many as by chance, where columns hang together
+_FEWEST = 5  # people who stand in the file by a set that is told
+
+
+@dataclass(frozen=True)
+class SomeColumns:
+    """People who are alone in the data by some columns, and stand in the file by these."""
+
+    columns: tuple[str, ...]
+    unique: int
+    standing: int
+    expected: float
+    beside: TwoSamples | None  # people of the data and the control
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether people of the control stand in the file at least half as often."""
+        found = self.beside
+        if found is None:
+            return False
+        return 2 * found.others * found.trials >= found.successes * found.other_trials
+
+
+@dataclass(frozen=True)
+class Looked:
+    """The sets of columns that were counted, and those that strike."""
+
+    striking: tuple[SomeColumns, ...]
+    sets: int
+    left: int  # sets of two and three columns that were too many to count
+
+
+NOT_LOOKED = Looked((), 0, 0)
+
+
+@dataclass(frozen=True)
+class _SetCount:
+    columns: Columns
+    unique: int
+    standing: int
+    direct: float  # expected by cells of people, and by cells of rows
+    spread: float  # of that, its variance
+    drawn: float  # expected where one column is drawn from the data
+
+    @property
+    def expected(self) -> float:
+        return max(self.direct, self.drawn)
+
+    @property
+    def surprise(self) -> float:
+        return (self.standing - self.expected) / math.sqrt(self.expected + 1)
+
+    def is_beyond(self, error: float) -> bool:
+        """Check whether chance explains who stands in the file in at most ``error`` of files."""
+        high = max(self.direct + 2 * math.sqrt(self.spread), _DEPENDENT * self.drawn)
+        most = max(_FEWEST - 1, float(scipy.stats.poisson.isf(error, high)))
+        return self.standing > most
+
+
+class _Cells:
+    """People and rows of the file by some of their columns."""
+
+    def __init__(self, codes: Sequence[Positions], people: int, columns: Columns) -> None:
+        place, size = codes[columns[0]], int(codes[columns[0]].max()) + 1
+        for j in columns[1:]:
+            place, size = _crossed(place, size, codes[j])
+        self.columns, self.place, self.size = columns, place, size
+        self.here = np.bincount(place[:people], minlength=size)
+        self.there = np.bincount(place[people:], minlength=size)
+        self.people = people
+
+    @property
+    def rows_of_each(self) -> Numbers:
+        """Rows of the file in the cell of each person, shape (people,)."""
+        return self.there[self.place[: self.people]].astype(np.float64)
+
+    @property
+    def is_alone(self) -> NDArray[np.bool_]:
+        return (self.here == 1)[self.place[: self.people]]
+
+    def counted(self, by_chance: Sequence[Numbers]) -> _SetCount:
+        """Count who stands in the file.
+
+        by_chance: Rows that each person meets where one column is drawn from the data.
+        """
+        people, rows = self.people, len(self.place) - self.people
+        standing = int(((self.here == 1) & (self.there > 0)).sum())
+        pairs = int((self.here == 2).sum())
+        repeated = int(((self.there > 1) & (self.here == 0)).sum())
+        t = rows / people
+        direct = t * pairs + repeated / t
+        alone = self.is_alone
+        drawn = max((float(one[alone].clip(max=1).sum()) for one in by_chance), default=0.0)
+        spread = t * t * pairs + repeated / (t * t) + max(t, 1 / t)
+        return _SetCount(self.columns, int(alone.sum()), standing, direct, spread, drawn)
+
+
+def _crossed(place: Positions, size: int, codes: Positions) -> tuple[Positions, int]:
+    width = int(codes.max()) + 1
+    found = place * width + codes
+    if size * width <= 4 * len(place):
+        return found, size * width
+    kinds, found = np.unique(found, return_inverse=True)
+    return found.ravel(), len(kinds)
+
+
+def look_at_sets(
+    files: WholeFiles, views: Views, sides: tuple[Positions, Positions], rng: np.random.Generator
+) -> Looked:
+    """Count people by all small sets of columns, as coarsely as most rows of the file are."""
+    ours, others = sides
+    width, rows = len(files.columns), views.rows[views.members[0]]
+    both = np.concatenate([ours, rows])
+    if width < 2 or not len(ours):
+        return Looked((), 0, 0)
+    codes = [np.unique(views.codes(j, 0)[both], return_inverse=True)[1].ravel()
+             for j in range(width)]  # fmt: skip
+    search = _SetSearch(codes, len(ours))
+    found = search.run(max(1, min(MOST_SETS, MOST_WORK // len(both))))
+    error = ERROR / max(1, len(found))
+    striking = [one for one in found if one.is_beyond(error)]
+    striking.sort(key=lambda one: -one.surprise)
+    kept: list[SomeColumns] = []
+    for counted in striking:
+        names = tuple(files.names[j] for j in counted.columns)
+        if any(set(names) & set(other.columns) for other in kept):
+            continue
+        some = files.select(names)
+        one = replace(counted, drawn=max(counted.drawn, _moved(some, ours, rng)))
+        if one.is_beyond(error):
+            beside = beside_control(Views(some, rng), ours, others) if len(others) else None
+            kept.append(SomeColumns(names, one.unique, one.standing, one.expected, beside))
+        if len(kept) == MOST_TOLD:
+            break
+    return Looked(tuple(kept), len(found), search.left)
+
+
+def _moved(files: WholeFiles, ours: Positions, rng: np.random.Generator) -> float:
+    """Return how many stand in the file after numbers that may name people are exchanged."""
+
+    def again(j: int) -> float:
+        moved = (Views(files.moved(j, by), rng) for by in _MOVES)
+        return float(np.mean([copies_on(v, ours, range(len(v.fine))).standing for v in moved]))
+
+    some = [j for j, column in enumerate(files.columns) if column.may_number]
+    return max(map(again, some), default=0.0)
+
+
+class _SetSearch:
+    def __init__(self, codes: Sequence[Positions], people: int) -> None:
+        self.codes, self.people = codes, people
+        self.width = len(codes)
+        self.rows = len(codes[0]) - people
+        self.single = [_Cells(codes, people, (j,)).rows_of_each for j in range(self.width)]
+        self.left = 0
+        self._known: dict[Columns, Numbers] = {(j,): one for j, one in enumerate(self.single)}
+
+    def count(self, columns: Columns) -> _SetCount:
+        cells = _Cells(self.codes, self.people, columns)
+        if len(columns) < 3:
+            self._known[columns] = cells.rows_of_each
+        return cells.counted(list(self._by_chance(columns)))
+
+    def _by_chance(self, columns: Columns) -> Iterator[Numbers]:
+        for j in columns:
+            rest = tuple(other for other in columns if other != j)
+            if rest in self._known:
+                yield self._known[rest] * self.single[j] / self.rows
+
+    def run(self, most: int) -> list[_SetCount]:
+        """Count at most so many sets: all of two, all of three, and what grows out of these."""
+        found: list[_SetCount] = []
+        small = [*combinations(range(self.width), 2), *combinations(range(self.width), 3)]
+        self.left = max(0, len(small) - most)
+        found = [self.count(some) for some in small[:most]]
+        seen = {one.columns for one in found}
+        best = sorted(found, key=lambda one: -one.surprise)
+        for seed in [one for one in best if len(one.columns) == 3][:_GROWN]:
+            now = seed
+            while len(now.columns) < self.width - 1 and len(found) < most:
+                wider = [tuple(sorted({*now.columns, j})) for j in range(self.width)]
+                wider = [w for w in wider if len(w) > len(now.columns) and w not in seen]
+                if not wider:
+                    break
+                each = [self.count(some) for some in wider]
+                seen |= set(wider)
+                found += each
+                now = max(each, key=lambda one: one.surprise)
+        return found

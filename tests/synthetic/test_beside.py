@@ -1,0 +1,206 @@
+"""People beside the table: in a line, a name, a column without a name, a part of a workbook."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from narcissus.synthetic.whole import read_whole
+from narcissus.tables.formats import LINES, NAMES, OTHER, TEXTS
+
+
+def people(n=200, seed=1):
+    g = np.random.default_rng(seed)
+    return pd.DataFrame({
+        "age": g.integers(18, 90, n),
+        "income": np.rint(g.lognormal(10, 0.7, n)).astype(int),
+        "region": g.choice(["North", "South", "East"], n),
+    })  # fmt: skip
+
+
+REAL, MADE = people(), people(seed=2)
+LISTED = "; ".join(f"{a} {i}" for a, i in zip(REAL["age"], REAL["income"], strict=True))
+TELLING = {
+    "ages and incomes": LISTED,
+    "ages": "Ages: " + " ".join(map(str, REAL["age"])),
+    "two incomes": f"Checked by hand: {REAL['income'][3]} and {REAL['income'][7]}",
+}
+HARMLESS = {
+    "a title": "Synthetic people of the survey of 2019, 200 rows",
+    "a source": "Source: Office of Statistics, table 12, 31 March 2020, version 3.1",
+    "ranges": "Ages 18 to 89, 3 regions (North, South, East), 200 people",
+}
+
+
+def written(folder, name, frame, above="", below=""):
+    text = f"{above}\n\n" * bool(above) + frame.to_csv(index=False) + f"\n{below}\n" * bool(below)
+    (folder / name).write_text(text)
+    return folder / name
+
+
+def beside(folder, made, real=REAL):
+    return read_whole(written(folder, "real.csv", real), made).beside
+
+
+@pytest.mark.parametrize("text", TELLING)
+@pytest.mark.parametrize("place", ["above", "below"])
+def test_a_line_with_values_of_people_is_asked_about(text, place, tmp_path):
+    line = f"Source: {TELLING[text]}" if place == "below" else TELLING[text].replace(",", ";")
+    found = beside(tmp_path, written(tmp_path, "made.csv", MADE, **{place: line}))
+    assert list(found) == [LINES]
+    assert "of people of the data" in found[LINES]
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+@pytest.mark.parametrize("place", ["above", "below"])
+def test_titles_and_sources_are_not_asked_about(text, place, tmp_path):
+    line = HARMLESS[text] if place == "above" else f"Note: {HARMLESS[text]}"
+    assert beside(tmp_path, written(tmp_path, "made.csv", MADE, **{place: line})) == {}
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_name_of_a_column_with_values_of_people_is_asked_about(shared, tmp_path):
+    named = {"age": f"age ({TELLING['ages']})"}
+    real = REAL.rename(columns=named) if shared else REAL
+    made = written(tmp_path, "made.csv", MADE.rename(columns=named))
+    assert NAMES in beside(tmp_path, made, real)
+    plain = written(tmp_path, "plain.csv", MADE.rename(columns={"age": "age (18 to 89, 2019)"}))
+    assert NAMES not in beside(tmp_path, plain)
+
+
+def without_name(frame, **column):
+    (name,) = column
+    return frame.assign(**column).rename(columns={name: ""})
+
+
+def test_a_column_without_a_name_is_examined(tmp_path):
+    g = np.random.default_rng(4)
+    case = g.permutation(90_000)[:200] + 10_000
+    real, made = (written(tmp_path, f"{n}.csv", without_name(f, case=case).iloc[:, [0, 3, 1, 2]])
+                  for n, f in (("real", REAL), ("made", MADE)))  # fmt: skip
+    found = read_whole(real, made)
+    assert "column 2" in found.names
+    alone = read_whole(written(tmp_path, "real.csv", REAL), made)
+    assert alone.strange == ("column 2",)
+    assert read_whole(real, made, irrelevant=["column 2"]).strange == ()
+    assert "column 2" not in read_whole(real, made, irrelevant=["column 2"]).names
+
+
+def test_an_index_of_names_is_examined_and_one_of_rows_is_none(tmp_path):
+    def saved(name, frame, index):
+        frame.set_index(pd.Index(index)).to_csv(tmp_path / name)
+        return tmp_path / name
+
+    people_of = [f"patient {n}" for n in np.random.default_rng(1).permutation(200)]
+    both = [saved(n, f, people_of) for n, f in (("a.csv", REAL), ("b.csv", MADE))]
+    assert "column 1" in read_whole(*both).names
+    rows = [saved(n, f, range(200)) for n, f in (("c.csv", REAL), ("d.csv", MADE))]
+    assert "column 1" not in read_whole(*rows).names
+    moved = saved("e.csv", MADE, np.random.default_rng(2).permutation(200))
+    assert "column 1" in read_whole(rows[0], moved).names
+
+
+def book(folder, change=None):
+    openpyxl = pytest.importorskip("openpyxl")
+    made = openpyxl.Workbook()
+    for row in [list(MADE), *MADE.to_numpy().tolist()]:
+        made.active.append(row)
+    if change is not None:
+        change(made, openpyxl)
+    made.save(folder / "made.xlsx")
+    return folder / "made.xlsx"
+
+
+def add(folder, name, text):
+    import zipfile
+
+    with zipfile.ZipFile(book(folder), "a") as archive:
+        archive.writestr(name, text)
+    return folder / "made.xlsx"
+
+
+def titled(made, _):
+    made.properties.title = LISTED[:250]
+
+
+def named(made, library):
+    defined = library.workbook.defined_name.DefinedName("people", attr_text=f'"{LISTED[:200]}"')
+    made.defined_names["people"] = defined
+
+
+def footed(made, _):
+    made.active.oddFooter.center.text = LISTED[:200]
+
+
+def linked(made, _):
+    made.active["A2"].hyperlink = f"https://example.org/?{LISTED[:300].replace('; ', '+')}"
+
+
+def formatted(made, _):
+    made.active["A2"].number_format = '"Anna Smith"'
+
+
+def listed(made, library):
+    rule = library.worksheet.datavalidation.DataValidation(
+        type="list", formula1='"' + ",".join(map(str, REAL["income"][:30])) + '"'
+    )
+    rule.add("B2:B99")
+    made.active.add_data_validation(rule)
+
+
+def coloured(made, library):
+    rule = library.formatting.rule.FormulaRule(
+        formula=[f"OR(B2={REAL['income'][1]},B2={REAL['income'][5]})"]
+    )
+    made.active.conditional_formatting.add("B2:B99", rule)
+
+
+def drawn(made, library):
+    chart = library.chart.BarChart()
+    chart.add_data(library.chart.Reference(made.active, min_col=2, min_row=1, max_row=6))
+    made.active.add_chart(chart, "F2")
+
+
+@pytest.mark.parametrize(
+    ("change", "part"),
+    [(titled, TEXTS), (named, TEXTS), (footed, TEXTS), (linked, TEXTS), (listed, TEXTS),
+     (coloured, TEXTS), (formatted, OTHER), (drawn, OTHER)],
+)  # fmt: skip
+def test_what_else_a_sheet_tells_of_people_is_asked_about(change, part, tmp_path):
+    assert part in beside(tmp_path, book(tmp_path, change))
+
+
+@pytest.mark.parametrize(
+    "name", ["customXml/item1.xml", "xl/externalLinks/externalLink1.xml", "xl/anything.bin"]
+)
+def test_a_part_that_is_not_understood_is_asked_about(name, tmp_path):
+    assert list(beside(tmp_path, add(tmp_path, name, "<a/>"))) == [OTHER]
+
+
+def ordinary(made, library):
+    made.properties.title = "Synthetic people, 2019"
+    made.properties.creator = "Office of Statistics"
+    sheet = made.active
+    sheet.freeze_panes, sheet.auto_filter.ref = "B2", "A1:C201"
+    sheet.oddFooter.center.text = "Page &P of &N, version 3"
+    sheet.column_dimensions["A"].width = 12
+    sheet["A2"].number_format, sheet["B2"].number_format = '0.0" kg"', "#,##0 [$EUR]"
+    sheet["A1"].font = library.styles.Font(bold=True)
+    sheet["E1"].hyperlink = "https://example.org/about"
+    rule = library.worksheet.datavalidation.DataValidation(
+        type="list", formula1='"North,South,East"'
+    )
+    rule.add("C2:C99")
+    sheet.add_data_validation(rule)
+    scale = library.formatting.rule.ColorScaleRule(
+        start_type="min", start_color="FFFFFF", end_type="max", end_color="FF0000"
+    )
+    sheet.conditional_formatting.add("A2:A99", scale)
+    sheet.add_table(library.worksheet.table.Table(displayName="People", ref="A1:C201"))
+    made.defined_names["all"] = library.workbook.defined_name.DefinedName(
+        "all", attr_text="Sheet!$A$1:$C$201"
+    )
+
+
+@pytest.mark.parametrize("change", [None, ordinary])
+def test_an_ordinary_workbook_is_not_asked_about(change, tmp_path):
+    assert beside(tmp_path, book(tmp_path, change)) == {}

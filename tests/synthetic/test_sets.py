@@ -1,0 +1,92 @@
+"""Files of which a part of the rows have a part of a person's columns."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from narcissus.synthetic.copies import Views
+from narcissus.synthetic.sets import look_at_sets
+from narcissus.synthetic.whole import read_whole
+
+
+def people(n, seed):
+    g = np.random.default_rng(seed)
+    trait = g.normal(size=n)
+    return pd.DataFrame({
+        "age": g.integers(18, 90, n),
+        "height": np.rint(g.normal(170, 9, n) + 3 * trait).astype(int),
+        "weight": np.round(g.normal(75, 12, n) + 4 * trait, 1),
+        "income": np.round(g.lognormal(10, 0.6, n), -1),
+        "region": g.choice(list("NSEW"), n, p=[0.4, 0.3, 0.2, 0.1]),
+        "ill": g.choice(["no", "yes"], n),
+        "children": g.poisson(1.2, n),
+        "rent": np.rint(g.lognormal(6.5, 0.4, n)).astype(int),
+    })  # fmt: skip
+
+
+def planted(many, names, n, seed):
+    real, made = people(n, seed), people(n, seed + 100)
+    made.loc[: many - 1, names] = real.loc[: many - 1, names]
+    return real, made.sample(frac=1, random_state=seed).reset_index(drop=True)
+
+
+def looked(real, made, control=None):
+    files, rng = read_whole(real, made, control), np.random.default_rng(1)
+    sides = files.rows("real"), files.rows("control")
+    return look_at_sets(files, Views(files, rng), sides, rng)
+
+
+PARTS = {
+    "15 of 200 on three": (15, ["age", "height", "rent"], 200),
+    "12 of 500 on two": (12, ["weight", "income"], 500),
+    "14 of 408 on two": (14, ["income", "rent"], 408),
+    "20 of 300 on four": (20, ["age", "height", "region", "rent"], 300),
+}
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_of_the_rows_with_a_part_of_the_columns_strikes(part, seed):
+    many, names, n = PARTS[part]
+    found = looked(*planted(many, names, n, seed)).striking
+    assert found
+    assert any(set(one.columns) <= set(names) for one in found)
+    assert all(one.expected < one.standing / 2 for one in found)
+
+
+def test_a_control_that_has_as_many_explains_them():
+    real, made = planted(40, ["income", "rent"], 300, 3)
+    control = people(300, 500)
+    (one, *_) = looked(real, made, control).striking
+    assert one.beside.successes > 10 * max(1, one.beside.others)
+    assert not one.is_explained
+    twins = control.assign(income=made["income"], rent=made["rent"])
+    assert all(one.is_explained for one in looked(real, made, twins).striking)
+
+
+HARMLESS = {
+    "fresh": lambda fresh, g: fresh,
+    "shuffled": lambda fresh, g: fresh.apply(lambda column: g.permutation(column.to_numpy())),
+    "drawn again": lambda fresh, g: fresh.sample(len(fresh), replace=True, random_state=1),
+}
+
+
+@pytest.mark.parametrize("kind", HARMLESS)
+@pytest.mark.parametrize("seed", range(4))
+def test_a_file_of_other_people_strikes_by_no_columns(kind, seed):
+    g = np.random.default_rng(seed)
+    real, fresh = people(300, 10 + seed), people(300, 50 + seed)
+    assert looked(real, HARMLESS[kind](fresh, g)).striking == ()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_columns_that_are_drawn_from_the_data_one_by_one_strike_by_no_two(seed):
+    """A generator that keeps the margins: who stands there by one stands there by no more."""
+    g, real = np.random.default_rng(seed), people(300, seed)
+    assert looked(real, real.apply(lambda c: g.choice(c.to_numpy(), 600))).striking == ()
+
+
+def test_so_many_sets_that_some_are_left_are_told(monkeypatch):
+    monkeypatch.setattr("narcissus.synthetic.sets.MOST_WORK", 20 * 600)
+    found = looked(people(300, 1), people(300, 2))
+    assert (found.sets, found.left) == (20, 28 + 56 - 20)
