@@ -27,15 +27,17 @@ def ask(folder, *texts, **given):
         ("s", ("1", "2")),
         ("kind", ("Women", "Men")),
         ("female", ("yes", "no")),
+        ("group", ("ill women", "others")),
     ],
 )
-def test_a_dimension_whose_numbers_fit_another_one_is_asked_about(tmp_path, header, labels):
+def test_a_dimension_that_no_table_crosses_with_another_one_is_asked_about(
+    tmp_path, header, labels
+):
     more = f"{header},count\n{labels[0]},19\n{labels[1]},27\n"
     [asked] = ask(tmp_path, ONE, more)
-    assert (asked.subject, "--apart" in asked.declaration) == (
-        f"the pair of dimensions `sex` and `{header}`", True
-    )  # fmt: skip
-    assert ask(tmp_path, ONE, more, apart=[f"sex={header}"]) == ()
+    assert asked.subject == f"the dimension `{header}`"
+    assert "`sex`" in asked.reason
+    assert f"--same sex={header}" in asked.declaration or "area" in asked.reason
     assert ask(tmp_path, ONE, more, apart=[header]) == ()
 
 
@@ -46,7 +48,9 @@ def test_a_label_of_one_dimension_that_is_another_one_is_asked_about(tmp_path):
         assert ask(tmp_path, ages, more.replace("old", "others"), flat=["age"])
     months = "month,count\nJanuary,x\nFebruary,20\nMarch,30\nApril,x\nMay,41\nTotal,156\n"
     asked = ask(tmp_path, months, "quarter,count\nQ1,75\nQ2,81\nTotal,156\n", flat=["month"])
-    assert "no label of one tells labels of the other" in asked[0].declaration
+    assert "tells nothing of the others" in asked[0].declaration
+    years = "years,count\n0-17,105\n18+,385\n"
+    assert ask(tmp_path, ages, years, flat=["age"])
     both = "sex,female,count\nFemale,*,x\nMale,*,x\n*,yes,20\n*,no,70\n*,*,90\n"
     assert ask(tmp_path, both, flat=["sex"])
 
@@ -54,7 +58,6 @@ def test_a_label_of_one_dimension_that_is_another_one_is_asked_about(tmp_path):
 @pytest.mark.parametrize(
     "more",
     [
-        "job,count\nclerk,18\nsmith,28\n",  # other numbers
         "age,count\n0-17,19\n18+,27\n",  # ranges are no sexes
         "ill,count\nyes,19\nno,27\n",
         "area,count\nAlba,12\nBrin,34\n",

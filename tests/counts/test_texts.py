@@ -116,6 +116,8 @@ def test_numbers_that_name_a_label_do_not_wait(tmp_path, header, labels):
         ("Alba\u00b3", "Brin"),
         ("Alba [2]", "Brin"),
         ("EU27", "EFTA"),
+        ("17", "Brin"),
+        ("Alba \u2642", "Brin"),
     ],
 )
 def test_numbers_beside_other_names_wait(tmp_path, labels):

@@ -13,12 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import combinations
-from math import inf
 
 from narcissus._validation import did_you_mean
 from narcissus._visible import visible
 from narcissus.counts.columns import ColumnUse, option_of
-from narcissus.counts.marks import Meaning
 from narcissus.counts.ranges import read_range
 from narcissus.counts.reading import Cell, TableRead
 from narcissus.counts.system import Structure
@@ -28,9 +26,9 @@ from narcissus.rows import Unaccounted
 Pair = frozenset[str]
 MOST_COMPARED = 200
 """Labels of a hierarchy, and of tables, that are compared letter by letter."""
-MOST_SUMMED = 12
-"""Labels of a dimension of which any sums are compared with another one's numbers."""
-MOST_TRIES = 20_000
+_ANYBODYS = re.compile(
+    r"\w{1,2}|\d+|yes|no|ja|nein|nee|nej|oui|non|true|false|others?|unknown|not stated", re.I
+)
 _CONCEPTS = [
     re.compile(rf"(?:{words})(?:[ _-]?(?:groups?|class(?:es)?|codes?|names?|gruppen?))?", re.I)
     for words in (
@@ -38,7 +36,7 @@ _CONCEPTS = [
         r"ages?|alter|\u00e2ge|edad|et\u00e0",
         r"areas?|regions?|districts?|count(?:y|ies)|municipalit(?:y|ies)|wards?|states?|provinces?|geo"
         r"|countr(?:y|ies)|cit(?:y|ies)|gemeinden?|kreise?|land|l\u00e4nder|communes?|d\u00e9partements?",
-        "years?|jahre?|ann\u00e9es?|periods?|quarters?|months?|time|time_period",
+        "year|jahr|ann\u00e9e|quarter|month|time_period",
         "nationalit(?:y|ies)|citizenship|country of birth",
         "occupations?|industr(?:y|ies)|sectors?|branch(?:es)?|professions?",
         "education|qualifications?|degrees?",
@@ -282,24 +280,29 @@ def ask_for_names(
     for name, files in each.items():
         if name not in given.alone:
             yield from _ask_for_labels(name, files, structure, given)
-    margins = _find_margins(cells)
     crossed = {frozenset(pair) for cell in cells for pair in combinations(sorted(cell.labels), 2)}
+    beside: dict[str, list[str]] = {}
     for one, other in combinations(each, 2):
         pair = frozenset((one, other))
         if pair in crossed | given.settled or pair & {*given.alone}:
             continue
         labels, more = (set[str]().union(*each[name].values()) for name in (one, other))
-        is_shared = 2 * len(labels & more) >= min(len(labels), len(more)) > 1
-        fits = _may_agree(margins.get(one, {}), margins.get(other, {}))
-        if _may_tell(one, other) and (is_shared or fits):
-            yield Unaccounted(
-                subject=f"the pair of dimensions `{visible(one)}` and `{visible(other)}`",
-                reason="No table crosses them. They may be one dimension under two names, or a "
-                "label of one may hold labels of the other.",
-                declaration=visible(
-                    f"{_both(one, other)} if no label of one tells labels of the other"
-                ),
+        if _may_tell(one, other) or _share_names(labels, more):
+            first, later = (
+                (other, one) if is_concept(other) and not is_concept(one) else (one, other)
             )
+            beside.setdefault(later, []).append(first)
+    for name, others in beside.items():
+        likely = min(others, key=lambda other: (not fold_name(name).startswith(fold_name(other)),))
+        yield Unaccounted(
+            subject=f"the dimension `{visible(name)}`",
+            reason=f"No table crosses it with {_few(others)}. It may be one of these under another "
+            "name, or a label of one may tell labels of the other.",
+            declaration=visible(
+                f"{option_of('same', f'{likely}={name}')}, or {option_of('apart', name)} if it "
+                "tells nothing of the others"
+            ),
+        )
 
 
 def _ask_for_labels(
@@ -367,44 +370,7 @@ def _may_tell(one: str, other: str) -> bool:
     return not all(named) or bool(named[0] & named[1])
 
 
-def _find_margins(cells: Sequence[Cell]) -> dict[str, dict[str, Meaning]]:
-    """Return what is printed of the labels of each dimension, of all people."""
-    found: dict[str, dict[str, Meaning]] = {}
-    for cell in cells:
-        if len(cell.labels) == 1:
-            ((name, label),) = cell.labels.items()
-            found.setdefault(name, {}).setdefault(label, cell.count)
-    return found
-
-
-def _may_agree(margins: Mapping[str, Meaning], more: Mapping[str, Meaning]) -> bool:
-    """Return whether the numbers of one dimension may be sums of those of the other one."""
-    coarse, fine = sorted((list(margins.values()), list(more.values())), key=len)
-    if not coarse or len(fine) > MOST_SUMMED:
-        return True
-    tries = 0
-
-    def fits(at: int, lows: list[int], highs: list[float]) -> bool:
-        nonlocal tries
-        tries += 1
-        if tries > MOST_TRIES:
-            return True
-        if at == len(fine):
-            return all(high >= count.low for high, count in zip(highs, coarse, strict=True))
-        low, top = fine[at].low, fine[at].high
-        high = inf if top is None else float(top)
-        for k, count in enumerate(coarse):
-            if count.high is None or lows[k] + low <= count.high:
-                before = lows[k], highs[k]
-                lows[k], highs[k] = lows[k] + low, highs[k] + high
-                if fits(at + 1, lows, highs):
-                    return True
-                lows[k], highs[k] = before
-        return False
-
-    return fits(0, [0] * len(coarse), [0.0] * len(coarse))
-
-
-def _both(one: str, other: str) -> str:
-    pair = f"{one}={other}"
-    return f"{option_of('same', pair)} or {option_of('apart', pair)}"
+def _share_names(labels: set[str], more: set[str]) -> bool:
+    """Return whether half of the labels of one are the other's; yes, no and codes are anybody's."""
+    shared = [label for label in labels & more if not _ANYBODYS.fullmatch(label)]
+    return 2 * len(shared) >= min(len(labels), len(more)) > 1

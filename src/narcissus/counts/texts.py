@@ -76,7 +76,8 @@ _SUPERSCRIPT = str.maketrans(
     "\u00b9\u00b2\u00b3\u2070\u2074\u2075\u2076\u2077\u2078\u2079", "1230456789"
 )
 _FILE = re.compile(
-    r"(?:(?<![^\W\d_])(?:table|tab|t|sheet|part|file|release|version|v|q)[ _.-]?\d{1,2}(?!\d))"
+    r"(?:(?<![^\W\d_])(?:table|tab|sheet|part|file|release|version)[ _.-]?\d{1,2}(?!\d))"
+    r"|^[tvq]\d$"
     r"|^[a-z]$|^\d$",
     re.I,
 )
@@ -226,6 +227,8 @@ def _is_plain_file(file: str, known: Set[str]) -> bool:
 def _is_name(label: str) -> bool:
     """Return whether a label is one word, or capitalised words and neutral ones between them."""
     words = re.findall(r"[^\W\d_]+", label)
+    if re.search(r"[^\w\s.,;:'\u2019&/()\[\]+*\u2010-\u2014-]", label):
+        return False
     if len(words) < 2:
         return "=" not in label and not compares(label)
     if compares(label) or names_people(label):
@@ -282,7 +285,7 @@ def _are_codes(texts: Sequence[str], many: int) -> bool:
         return False
     rests = {_ROMAN.sub("#", _NUMBER.sub("#", text)).casefold() for text in texts}
     if len(rests) == 1:
-        return True
+        return rests != {"#"} or len(texts) == many  # a number among names is none of them
     digits = [number for number in each if number.isdigit()]
     if len(digits) < len(each):
         return False
