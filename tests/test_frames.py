@@ -24,9 +24,9 @@ STATUSES = FOLDER / "statuses.csv"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.toml"))
 BY_DAY = {
     "channel-twice",
-    "extraction-cut",
     "game-asks",
     "game-contradicted",
+    "game-family",
     "images-mixture",
     "membership-void",
     "published-certain",
