@@ -120,10 +120,16 @@ SEEN = {}
 
 
 def worked_here(root, what, *arguments):
-    """Do in this process what a page has done in one of its own, and look at a table once."""
-    table = root / arguments[0]
-    stamp = (what, *arguments, table.is_file() and what != "plan" and table.read_bytes())
-    if not stamp[-1] or stamp not in SEEN:
+    """Do in this process what a page has done in one of its own, and once what reads the same.
+
+    A plan may read any file, and what an earlier run left: it is done once before the first run.
+    """
+    names = arguments
+    if what == "plan":  # the other argument is where its runs are
+        names = () if (root / "results").exists() else sorted(p.name for p in root.iterdir())
+    read = [(root / name).read_bytes() for name in names if (root / name).is_file()]
+    stamp = (what, *arguments[:1], *names, *read)
+    if not read or stamp not in SEEN:
         with contextlib.chdir(root):
             try:
                 SEEN[stamp] = json.loads(json.dumps(work.WORK[what](*arguments)))

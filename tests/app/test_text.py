@@ -1,6 +1,7 @@
 """The study file: one value is changed, and all else stays as it was written."""
 
 import tomllib
+from functools import cache
 
 import pytest
 from hypothesis import given
@@ -24,6 +25,7 @@ VALUES = {
 }  # fmt: skip
 
 
+@cache
 def drafted():
     return draft(propose(sketch_table(FOLDER / "invented_people.csv")), "invented_people.csv")
 

@@ -118,7 +118,7 @@ def by_program(inside, spans, low, high, at):
     return found
 
 
-@pytest.mark.repeats(12, 200, "worlds")
+@pytest.mark.repeats(5, 200, "worlds")
 def test_limits_of_totals_as_by_linear_programs(worlds, tmp_path):
     exact = hidden = 0
     for seed in range(worlds):
@@ -186,7 +186,7 @@ def ends_of_anybody(inside, spans, finest, at):
 
 
 @pytest.mark.parametrize("singly", [50, 0])  # 0: all are asked by groups
-@pytest.mark.repeats(8, 100, "worlds")
+@pytest.mark.repeats(3, 100, "worlds")
 def test_exposed_cells_as_by_definition(worlds, singly, tmp_path, monkeypatch):
     monkeypatch.setattr(contributions, "INSIDERS", singly)
     kinds = set()

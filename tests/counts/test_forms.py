@@ -98,7 +98,7 @@ def with_notes(text, seed):
     return title + text + gap + "".join(f"{note}\n" for note in notes)
 
 
-@pytest.mark.repeats(5, len(PROTECTED), "many")
+@pytest.mark.repeats(3, len(PROTECTED), "many")
 def test_protected_tables_of_all_forms_are_met(tmp_path, many):
     for at, seed in enumerate(PROTECTED[:many]):
         layout = draw_layout(seed, ordinary=True, hidden=0.5)
@@ -107,7 +107,7 @@ def test_protected_tables_of_all_forms_are_met(tmp_path, many):
         assert verdict == "met", f"seed {seed}\n{layout.text}"
 
 
-@pytest.mark.repeats(20, 400, "seeds")
+@pytest.mark.repeats(8, 400, "seeds")
 def test_tables_with_a_cell_that_follows_are_never_met(tmp_path, seeds):
     """Also where the steward answers up to two questions, each by the truth."""
     tally = dict.fromkeys(("exceeded", "undeclared", "refused", "open", "met"), 0)

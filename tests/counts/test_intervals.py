@@ -40,7 +40,7 @@ def all_points(part):
     return every[((sums >= part.low) & (sums <= part.high)).all(axis=1)]
 
 
-@pytest.mark.repeats(30, 600, "worlds")
+@pytest.mark.repeats(12, 600, "worlds")
 def test_limits_and_points_as_by_enumeration(worlds):
     empty = 0
     for seed in range(worlds):

@@ -116,7 +116,7 @@ def audited(seed, below=3):
     return audit_tables(cells, sizes=SizeRule(below))
 
 
-@pytest.mark.repeats(6, 60, "seeds")
+@pytest.mark.repeats(3, 60, "seeds")
 def test_correct_tables_of_keys_are_decided(seeds, monkeypatch):
     """Two data sets with keys that differ in a cell are enough: its ends need not be reached."""
     monkeypatch.setattr(key_search, "_SECONDS", 600.0)  # machines are busy

@@ -227,5 +227,5 @@ def test_texts_beside_a_sheet_are_asked_about(tmp_path, place):
         sheet.add_data_validation(rule)
     sheet.oddHeader.center.text = "Page &P"
     book.save(tmp_path / "t.xlsx")
-    asked = ask(tmp_path / "t.xlsx", below=9, flat=["area"])
-    assert [len(one.subject) > 0 for one in asked] == [True] * (place != "none")
+    asked = Publication(below=9, flat=["area"]).understand([tmp_path / "t.xlsx"]).unaccounted
+    assert [one.subject for one in asked] == ["the wording of t.xlsx"] * (place != "none")

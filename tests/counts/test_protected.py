@@ -75,5 +75,6 @@ def test_a_table_that_is_protected_well_is_met(seed, tmp_path, capsys):
     assert certified == (not found["groups"] and found["narrowest"] >= WIDTH)
 
 
-def test_thirty_of_these_are_protected_well():
-    assert sum(is_certified(*drawn(seed)) for seed in range(34)) >= 30  # 4 may be exceeded
+@pytest.mark.repeats(12, 34, "seeds")
+def test_most_of_these_are_protected_well(seeds):
+    assert sum(is_certified(*drawn(seed)) for seed in range(seeds)) >= seeds - 4  # may be exceeded

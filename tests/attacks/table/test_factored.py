@@ -114,6 +114,7 @@ def test_the_posterior_is_as_good_as_that_of_joint_values(success):
 
 
 @pytest.mark.parametrize("success", CRITERIA)
+@pytest.mark.one_in(2)
 def test_under_much_noise_it_guesses_as_the_prior_does(success):
     """Never worse than the prior, where the release says nothing."""
     rng = np.random.default_rng(2)
@@ -176,6 +177,7 @@ SMALL = {"people": 3, "sizes": (2, 2, 3, 2), "unknown": (2, 1), "concentration":
 
 @pytest.mark.parametrize("noise", [GaussianNoise(1.5), LaplaceNoise(1.3)])
 @pytest.mark.parametrize("k", [1, 2, 3, COARSE])
+@pytest.mark.one_in(2)
 def test_draws_have_the_exact_posterior(noise, k):
     rng = np.random.default_rng(4)
     targets, secrets = world(rng, k=k, **SMALL)

@@ -49,6 +49,7 @@ def noisy_view(worlds, rng, noise, *, people, sizes, unknown, k, **rest):
 @pytest.mark.states("Narcissus theory", "9")
 @pytest.mark.parametrize("noise", [GaussianNoise(0.8), LaplaceNoise(0.6)])
 @pytest.mark.parametrize(("people", "sizes", "unknown", "k"), TINY)
+@pytest.mark.one_in(2)
 def test_gibbs_against_enumeration(worlds, people, sizes, unknown, k, noise):
     """Every marginal of the posterior within 0.03: sampling error, seeded."""
     rng = np.random.default_rng(20)
@@ -63,13 +64,14 @@ def test_gibbs_against_enumeration(worlds, people, sizes, unknown, k, noise):
 
 @pytest.mark.parametrize("scale", [40.0, 12.0, 5.0])
 @pytest.mark.parametrize(("sizes", "unknown"), [((2, 4, 3, 3, 2), (0,)), ((2, 4, 3, 3, 2), (1, 4))])
+@pytest.mark.repeats(10, 25, "seeds")
 @pytest.mark.one_in(3)
-def test_mean_field_against_gibbs(worlds, sizes, unknown, scale):
+def test_mean_field_against_gibbs(worlds, sizes, unknown, scale, seeds):
     """Hits of 25 worlds of 60 people: no difference that a paired test sees at 1e-6."""
     noise = GaussianNoise(scale)
     gap = []
     close = []
-    for seed in range(25):
+    for seed in range(seeds):
         rng = np.random.default_rng(seed)
         view, secrets = noisy_view(
             worlds, rng, noise, people=60, sizes=sizes, unknown=unknown, k=3, concentration=2.0
@@ -336,6 +338,7 @@ def one_hot(secrets, values):
 
 @pytest.mark.parametrize(("form", "noise_kind"), FORMS)
 @pytest.mark.parametrize(("sizes", "unknown", "k"), SHAPES)
+@pytest.mark.one_in(3)
 def test_fields_are_differences_of_log_densities(worlds, sizes, unknown, k, form, noise_kind):
     rng = np.random.default_rng(len(sizes) * 100)
     targets, secrets = worlds.world(rng, people=7, sizes=sizes, unknown=unknown, k=k)

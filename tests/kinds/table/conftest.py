@@ -125,6 +125,22 @@ def ready(study):
     return make
 
 
+PREPARED = {}
+
+
+@pytest.fixture
+def prepared(ready):
+    """Give the function ``ready`` for tests that play nothing: a study is prepared once."""
+
+    def make(**changes):
+        key = repr(changes)
+        if key not in PREPARED:
+            PREPARED[key] = ready(**changes)
+        return PREPARED[key]
+
+    return make
+
+
 @dataclass
 class MadeUp:
     """Numbers of people as no game gave them, and the trials that hold their sums."""

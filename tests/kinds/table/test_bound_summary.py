@@ -44,9 +44,9 @@ pytestmark = pytest.mark.one_in(2)
 
 
 @pytest.fixture
-def bounds(ready, made_up):
+def bounds(prepared, made_up):
     def make(**changes):
-        made = made_up(ready(**{**STUDY, **changes}), 20)
+        made = made_up(prepared(**{**STUDY, **changes}), 20)
         number = len(made.experiment.settings) - 1
         return made, bounds_of(made.experiment, number, made.trials)
 
@@ -144,9 +144,9 @@ def test_a_guarantee_without_a_point_has_nothing_to_compare(bounds):
     assert any(b.for_comparison for b in bounds(**MU)[1])
 
 
-def test_a_count_of_independent_people_is_that_of_their_chances(bounds, ready, made_up):
+def test_a_count_of_independent_people_is_that_of_their_chances(bounds, prepared, made_up):
     """Everybody falls with chance .4 and nothing is spent: a binomial count."""
-    made = made_up(ready(**{**STUDY, **PURE}), 3)
+    made = made_up(prepared(**{**STUDY, **PURE}), 3)
     made.tails[:, :] = np.append(stats.binom.sf(np.arange(-1, 8), 8, 0.4), 0)
     found = bounds_of(made.experiment, 1, made.trials)
     for bound in found:
@@ -155,7 +155,7 @@ def test_a_count_of_independent_people_is_that_of_their_chances(bounds, ready, m
 
 
 ALARM = 1e-6
-BATCH, REPEATS = 4, 150 if "NARCISSUS_NEW_CASES" in os.environ else 50
+BATCH, REPEATS = 4, 150 if "NARCISSUS_NEW_CASES" in os.environ else 24
 
 
 @pytest.fixture(scope="module", params=["prior", "rows"])

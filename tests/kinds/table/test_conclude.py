@@ -51,11 +51,11 @@ def with_word(setting):
 
 
 @pytest.fixture
-def concluded(ready, made_up):
+def concluded(prepared, made_up):
     """Give a function: conclude from made-up people at two settings; each may be changed."""
 
     def make(threshold=None, at=None, changes=(), declared=(), **study):
-        experiment = ready(**{**STUDY, **study})
+        experiment = prepared(**{**STUDY, **study})
         settings = enumerate(experiment.settings)
         settings = tuple(with_word(one) if n in declared else one for n, one in settings)
         experiment = replace(experiment, settings=settings)

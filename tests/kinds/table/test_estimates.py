@@ -73,8 +73,8 @@ def played(ready):
     return play
 
 
-@pytest.mark.parametrize("epsilon", [1.0, 6.0, "=inf"])
-@pytest.mark.one_in(2)
+@pytest.mark.parametrize("epsilon", [6.0, 1.0, "=inf"])
+@pytest.mark.one_in(3)
 def test_every_attack_stays_within_and_people_alone_agree_on_average(played, epsilon):
     """Releases shared and of one's own: the means of all ends agree, z-tests at 1e-6 each."""
     experiment, trials = played(epsilon)
@@ -102,7 +102,8 @@ def far(gaps):
     return np.abs(gaps.mean(axis=0)) > 4.9 * gaps.std(axis=0) / len(gaps) ** 0.5 + 1e-9
 
 
-@pytest.mark.parametrize("epsilon", [1.0, 6.0])
+@pytest.mark.parametrize("epsilon", [6.0, 1.0])
+@pytest.mark.one_in(2)
 def test_so_do_members_of_a_group_and_each_column(played, epsilon):
     experiment, trials = played(epsilon)
     for g in range(len(experiment.groups.names)):
@@ -132,7 +133,7 @@ def test_so_do_members_of_a_group_and_each_column(played, epsilon):
 
 
 def test_groups_without_members_have_none(played):
-    _, trials = played(1.0)
+    _, trials = played(6.0)
     bare = [{**t, "group_alone_people": np.zeros(len(t["groups"]))} for t in trials]
     assert Enclosure.of_group(bare, 0) is None
 

@@ -4,13 +4,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from narcissus.kinds.table import examination
+from narcissus.kinds.table import examination, trees
 from narcissus.kinds.table.examination import examine_proposal
 from narcissus.kinds.table.propose import propose
 from narcissus.tables.parts import sketch_table
 
 ROWS = 900
 ASKED = ("column `case_id`", "the exact value of `rent`", "the order of the rows", "refute")
+
+
+@pytest.fixture(autouse=True)
+def few_trees(monkeypatch):
+    """Grow few trees: all that is said here is said as well by them."""
+    monkeypatch.setattr(trees, "TREES", 6)
 
 
 def people(*, code=False, rent=False, order=False):

@@ -180,9 +180,11 @@ def same(found, expected):
     ],
     ids=str,
 )
-def test_means_are_held_against_what_is_allowed_trial_by_trial(ready, made_up, people, threshold):
+def test_means_are_held_against_what_is_allowed_trial_by_trial(
+    prepared, made_up, people, threshold
+):
     """From the numbers of each person; settled above, settled below, open on both sides."""
-    made = made_up(ready(**{**SWEPT, "threat": {**SWEPT["threat"], "people": people}}), 40)
+    made = made_up(prepared(**{**SWEPT, "threat": {**SWEPT["threat"], "people": people}}), 40)
     found = excesses(made.experiment, 1, made.trials, ThresholdSpec(**threshold))
     assert [(e.role, e.name) for e in found] == [
         ("attack", "prior"), ("attack", "posterior"), ("ceiling", "ceiling"),
@@ -199,9 +201,9 @@ def test_means_are_held_against_what_is_allowed_trial_by_trial(ready, made_up, p
     same(found[-1], held_of_people(list(each), threshold))
 
 
-def test_the_thresholds_above_leave_some_open_and_some_not(ready, made_up):
+def test_the_thresholds_above_leave_some_open_and_some_not(prepared, made_up):
     """Else the test above would say nothing about plans."""
-    made = made_up(ready(**SWEPT), 40)
+    made = made_up(prepared(**SWEPT), 40)
     plans = {"attack": set(), "bound": set()}
     for share in (0.3, 0.45, 0.455, 0.59, 0.601, 0.61, 0.75):
         for excess in excesses(made.experiment, 1, made.trials, ThresholdSpec(share=share)):
@@ -211,16 +213,16 @@ def test_the_thresholds_above_leave_some_open_and_some_not(ready, made_up):
     assert plans["bound"] == {(True, True), (False, True), (False, False)}
 
 
-def test_one_trial_plans_by_the_largest_spread_that_so_many_people_can_have(ready, made_up):
-    made = made_up(ready(**{**SWEPT, "run": {"trials": 1}, "attacks": {"prior": {}}}), 1)
+def test_one_trial_plans_by_the_largest_spread_that_so_many_people_can_have(prepared, made_up):
+    made = made_up(prepared(**{**SWEPT, "run": {"trials": 1}, "attacks": {"prior": {}}}), 1)
     [attack, _] = excesses(made.experiment, 0, made.trials, ThresholdSpec(share=0.5))
     value = made.share["prior"].mean() - 0.5
     same(attack, held([value], {"share": 0.5}, 1 - 0.05 / 2, 12))
     assert attack.trials == trials_for(abs(value), 0.25 / 12, confidence=1 - 0.05 / 2)
 
 
-def test_without_noise_there_is_no_bound_to_hold(ready, made_up):
-    made = made_up(ready(mechanism={"epsilon": "=inf"}, groups={"columns": ["sex"]}), 5)
+def test_without_noise_there_is_no_bound_to_hold(prepared, made_up):
+    made = made_up(prepared(mechanism={"epsilon": "=inf"}, groups={"columns": ["sex"]}), 5)
     for threshold in ({"share": 0.5, "worst_group": 0.5}, {"targets": 5}):
         found = excesses(made.experiment, 0, made.trials, ThresholdSpec(**threshold))
         assert {e.role for e in found} == {"attack", "ceiling"} - (
@@ -230,9 +232,9 @@ def test_without_noise_there_is_no_bound_to_hold(ready, made_up):
 
 @pytest.mark.parametrize("limit", [0.45, 0.52, 0.6, 0.61, 0.8])
 @pytest.mark.parametrize("kind", ["share", "advantage"])
-def test_groups_are_held_against_the_limit_of_the_worst(ready, made_up, kind, limit):
+def test_groups_are_held_against_the_limit_of_the_worst(prepared, made_up, kind, limit):
     """Trials without a member are left out; who is alone depends on the others, a trial is one."""
-    made = made_up(ready(**SWEPT), 40)
+    made = made_up(prepared(**SWEPT), 40)
     groups = made.experiment.groups
     names = [": ".join(name) for name in groups.names]
     made.members[:, 1] = False
@@ -285,9 +287,9 @@ def test_groups_are_held_against_the_limit_of_the_worst(ready, made_up, kind, li
 
 
 @pytest.mark.parametrize("limit", [0, 4, 5, 6, 8, 11, 12, 20])
-def test_a_count_is_held_by_how_often_it_is_passed(ready, made_up, limit):
+def test_a_count_is_held_by_how_often_it_is_passed(prepared, made_up, limit):
     """More than ``limit`` in more than 1 - level of the releases; the ceiling says nothing here."""
-    made = made_up(ready(**SWEPT, bounds={"confidence": [0.5, 0.4]}), 40)
+    made = made_up(prepared(**SWEPT, bounds={"confidence": [0.5, 0.4]}), 40)
     made.tails[:, 0] = np.linspace(1, 0, 14) ** 2
     found = {
         e.name: e for e in excesses(made.experiment, 1, made.trials, ThresholdSpec(targets=limit))
@@ -313,9 +315,9 @@ def test_a_count_is_held_by_how_often_it_is_passed(ready, made_up, limit):
 
 
 @pytest.mark.parametrize("tail", [0.0, 0.125, 0.2])
-def test_the_plan_of_a_count_is_the_first_doubling_that_would_keep_it(ready, made_up, tail):
+def test_the_plan_of_a_count_is_the_first_doubling_that_would_keep_it(prepared, made_up, tail):
     """Where the people played are within what is accepted, up to its edge, and others may not."""
-    experiment = ready(**SWEPT, bounds={"confidence": 0.875})
+    experiment = prepared(**SWEPT, bounds={"confidence": 0.875})
     threshold, planned = ThresholdSpec(targets=7), set()
     for most in np.linspace(0.5, 0.55, 11):
         made = made_up(experiment, 40, high=most)
@@ -335,8 +337,8 @@ def test_the_plan_of_a_count_is_the_first_doubling_that_would_keep_it(ready, mad
     assert (len(planned) > 1) == (tail < 0.2)
 
 
-def test_lower_limits_are_chosen_from_attacks_settings_and_groups(ready):
-    experiment = ready(**SWEPT)
+def test_lower_limits_are_chosen_from_attacks_settings_and_groups(prepared):
+    experiment = prepared(**SWEPT)
     assert family(experiment) == 4
     assert family(experiment, 6) == 24
     assert family(experiment, 0) == 4

@@ -1,6 +1,7 @@
 """A study ready to play: one family of games, whose attacks take part as the study says."""
 
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -526,9 +527,20 @@ def study(rows, *, who="all", groups=None, **more):
     })  # fmt: skip
 
 
-def audited(loaded):
-    [found] = KIND.judged(narcissus.run(loaded).record).settings
+def setting_in(record):
+    [found] = KIND.judged(record).settings
     return found
+
+
+def audited(loaded):
+    return setting_in(narcissus.run(loaded).record)
+
+
+@cache
+def record_of(least=None):
+    """Play the study of all people once for each least size of a group."""
+    groups = {} if least is None else {"least_group": least}
+    return narcissus.run(study(people(), groups=groups)).record
 
 
 def of(setting, by="place"):
@@ -536,22 +548,20 @@ def of(setting, by="place"):
 
 
 def test_of_all_people_small_groups_are_one_and_it_is_said():
-    one = audited(study(people()))
+    one = setting_in(record_of())
     # 4 + 2 + 1 are fewer than 10: the next smallest is merged with them
     assert [*of(one)] == ["a", SMALLER]
     assert of(one)[SMALLER].share_of_people == pytest.approx(19 / 49)
     assert one.detail.merged.least == 10
     assert one.detail.merged.merged["place"] == 4
     assert one.detail.merged.people == 49
-    text = " ".join(narcissus.report.render_text(
-        narcissus.run(study(people())).record).split())  # fmt: skip
+    text = " ".join(narcissus.report.render_text(record_of()).split())
     assert "4 groups by “place” are one" in text
     assert "fewer than 10 people" in text
 
 
 def test_a_merged_group_has_the_numbers_of_its_members_together():
-    fine = audited(study(people(), groups={"least_group": 1}))
-    one = audited(study(people()))
+    fine, one = setting_in(record_of(1)), setting_in(record_of())
     small = [of(fine)[label] for label in "bcde"]
     parts = [group.share_of_people for group in small]
     merged = of(one)[SMALLER]
@@ -569,7 +579,7 @@ def test_a_merged_group_has_the_numbers_of_its_members_together():
 
 def test_nothing_else_changes():
     """Numbers about everybody, and about groups that are large, stay to the last digit."""
-    fine, one = (audited(study(people(), groups=groups)) for groups in ({"least_group": 1}, {}))
+    fine, one = setting_in(record_of(1)), setting_in(record_of())
     everybody = [
         [row for row in found.rows if not {"over_guess", "share_of_people"} & row.facts.keys()]
         for found in (fine, one)

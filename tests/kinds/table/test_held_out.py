@@ -341,7 +341,7 @@ def test_a_smooth_dependence_on_many_columns_refutes_a_prior_that_misses_it(tmp_
     assert added.share > added.at_most
 
 
-@pytest.mark.repeats(3, 20)
+@pytest.mark.repeats(2, 20)
 def test_a_table_whose_prior_is_right_stays_decided_in_favour(study, narcissus, repeats):
     """People of a network with two parents: each of four tests refutes with chance .002."""
     kept = 0

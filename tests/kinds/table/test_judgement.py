@@ -177,6 +177,7 @@ def test_without_a_threshold_a_contradiction_is_still_the_status():
 
 
 @pytest.mark.parametrize("seed", range(12))
+@pytest.mark.one_in(3)
 def test_no_record_contradicts_its_verdict(study, seed):
     """Random small studies: what the headline says is what the numbers of the record say."""
     chance = random.Random(seed)

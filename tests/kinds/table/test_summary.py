@@ -62,8 +62,8 @@ def slope(x, y):
     return np.polyfit(x, y, 1)[0]
 
 
-def test_every_part_is_about_its_own_trials(ready, made_up):
-    made = made_up(ready(**STUDY), 40)
+def test_every_part_is_about_its_own_trials(prepared, made_up):
+    made = made_up(prepared(**STUDY), 40)
     found = summarise(made.experiment, 1, made.trials)
     experiment, setting = made.experiment, made.experiment.settings[1]
     assert (found.detail.epsilon, found.detail.delta, found.label) == (
@@ -109,9 +109,9 @@ def test_every_part_is_about_its_own_trials(ready, made_up):
 
 @pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize("reveals", [True, False])
-def test_what_a_declared_release_may_add_is_a_row(ready, made_up, exact, reveals):
+def test_what_a_declared_release_may_add_is_a_row(prepared, made_up, exact, reveals):
     """Where the prior is exact and a theorem says it; it is limited by the level of the study."""
-    made = made_up(ready(**(STUDY if exact else {**STUDY, **ROWS})), 40)
+    made = made_up(prepared(**(STUDY if exact else {**STUDY, **ROWS})), 40)
     settings = tuple(
         replace(one, mechanism=Declared(one.mechanism, ("it is kept",)))
         for one in made.experiment.settings
@@ -135,8 +135,8 @@ def test_what_a_declared_release_may_add_is_a_row(ready, made_up, exact, reveals
 
 
 @pytest.mark.parametrize(("strength", "said"), [(2.5, 2.5), (np.inf, STRONGEST), (None, None)])
-def test_a_record_holds_every_strength(ready, made_up, strength, said):
-    made = made_up(ready(**STUDY), 3)
+def test_a_record_holds_every_strength(prepared, made_up, strength, said):
+    made = made_up(prepared(**STUDY), 3)
     settings = tuple(replace(one, strength=strength) for one in made.experiment.settings)
     found = summarise(replace(made.experiment, settings=settings), 0, made.trials)
     assert found.detail.strength == said
@@ -168,9 +168,9 @@ def without_luck(made):
 
 
 @pytest.mark.parametrize("attacks", [["prior", "ceiling"], ["posterior", "prior"], ["prior"]])
-def test_luck_is_fitted_to_who_sees_most(ready, made_up, attacks):
+def test_luck_is_fitted_to_who_sees_most(prepared, made_up, attacks):
     """The ceiling; else the first attack that takes part in every trial."""
-    made = made_up(ready(**{**STUDY, "attacks": {k: STUDY["attacks"][k] for k in attacks}}), 40)
+    made = made_up(prepared(**{**STUDY, "attacks": {k: STUDY["attacks"][k] for k in attacks}}), 40)
     made.control += 0.05
     who = "ceiling" if "ceiling" in attacks else "prior"
     for name in attacks:
@@ -180,33 +180,33 @@ def test_luck_is_fitted_to_who_sees_most(ready, made_up, attacks):
     assert without_luck(made) == pytest.approx(expected)
 
 
-def test_luck_is_not_fitted_where_it_cannot_be(ready, made_up):
+def test_luck_is_not_fitted_where_it_cannot_be(prepared, made_up):
     few, enough = ENOUGH_FOR_LUCK - 1, ENOUGH_FOR_LUCK
     for trials, fitted in ((few, False), (enough, True)):
-        made = made_up(ready(**STUDY), trials)
+        made = made_up(prepared(**STUDY), trials)
         made.control += 0.05
         assert (abs(without_luck(made)) > 1e-6) == fitted
-    made = made_up(ready(**STUDY), 40)
+    made = made_up(prepared(**STUDY), 40)
     made.control[:] = 0.05
     assert without_luck(made) == pytest.approx(0, abs=1e-12)
-    made = made_up(ready(**{**STUDY, **ROWS}), 40)
+    made = made_up(prepared(**{**STUDY, **ROWS}), 40)
     made.control += 0.05
     assert without_luck(made) == pytest.approx(0, abs=1e-12)
     some = {"posterior": {"trials": 30}}
-    made = made_up(ready(**{**STUDY, "attacks": some}), 40)
+    made = made_up(prepared(**{**STUDY, "attacks": some}), 40)
     made.control += 0.05
     made.proved[:] = 1.0
     found = summarise(made.experiment, 0, made.trials).attacks["posterior"]
     assert found.share == pytest.approx(made.share["posterior"][:30].mean())
     # one trial that differs from the mean is enough of a spread; the others may be at the mean
-    made = made_up(ready(**STUDY), 40)
+    made = made_up(prepared(**STUDY), 40)
     made.control[:] = 0.05
     made.control[:2] = 0.01, 0.09
     assert without_luck(made) != pytest.approx(0, abs=1e-6)
 
 
-def test_the_guess_is_known_from_the_prior_of_each_person(ready, made_up):
-    made = made_up(ready(**STUDY), 40)
+def test_the_guess_is_known_from_the_prior_of_each_person(prepared, made_up):
+    made = made_up(prepared(**STUDY), 40)
     guess = summarise(made.experiment, 0, made.trials).guess
     assert guess.share == pytest.approx(made.guess.mean())
     g = made.guess
@@ -218,8 +218,10 @@ def test_the_guess_is_known_from_the_prior_of_each_person(ready, made_up):
     assert not summarise(made.experiment, 0, made.trials).prior_tests
 
 
-def test_of_real_people_the_guess_is_what_it_got_right_beside_what_the_prior_says(ready, made_up):
-    made = made_up(ready(**{**STUDY, **ROWS}), 40)
+def test_of_real_people_the_guess_is_what_it_got_right_beside_what_the_prior_says(
+    prepared, made_up
+):
+    made = made_up(prepared(**{**STUDY, **ROWS}), 40)
     found = summarise(made.experiment, 0, made.trials)
     real, said = made.guessed.mean(axis=1), made.guess.mean(axis=1)
     limits = clopper_pearson(int(made.guessed.sum()), 400, confidence=0.9)
@@ -240,9 +242,9 @@ def test_of_real_people_the_guess_is_what_it_got_right_beside_what_the_prior_say
     assert sure.facts["by_the_prior"] == 1
 
 
-def test_the_best_attack_has_most_evidence_and_is_not_the_luckiest(ready, made_up):
+def test_the_best_attack_has_most_evidence_and_is_not_the_luckiest(prepared, made_up):
     """Five lucky trials of one attack against forty of another; then by what was recovered."""
-    made = made_up(ready(**{**STUDY, "attacks": {"posterior": {"trials": 5}, "prior": {}}}), 40)
+    made = made_up(prepared(**{**STUDY, "attacks": {"posterior": {"trials": 5}, "prior": {}}}), 40)
     made.proved[:] = 1.0
     made.share["posterior"][:], made.share["prior"][:] = 0.6, 0.5
     found = summarise(made.experiment, 0, made.trials)
@@ -253,22 +255,22 @@ def test_the_best_attack_has_most_evidence_and_is_not_the_luckiest(ready, made_u
     found = summarise(made.experiment, 0, made.trials)
     assert found.attacks["prior"].low_joint == found.attacks["posterior"].low_joint == 0
     assert found.best == "posterior"
-    alone = made_up(ready(**{**STUDY, "attacks": {"ceiling": {}}}), 5)
+    alone = made_up(prepared(**{**STUDY, "attacks": {"ceiling": {}}}), 5)
     only = summarise(alone.experiment, 0, alone.trials)
     assert (only.best, only.attacks) == (None, {})
     assert only.ceiling is not None
 
 
-def test_a_level_without_noise_has_no_number(ready, made_up):
+def test_a_level_without_noise_has_no_number(prepared, made_up):
     for mechanism in ({"epsilon": "=inf"}, {"epsilon": None, "mu": "=inf"}):
-        made = made_up(ready(**{**STUDY, "mechanism": mechanism}), 2)
+        made = made_up(prepared(**{**STUDY, "mechanism": mechanism}), 2)
         found = summarise(made.experiment, 0, made.trials)
         assert (found.detail.epsilon, found.detail.mu, found.detail.delta) == (None, None, None)
         assert found.detail.noise.scale == 0
-    made = made_up(ready(**{**STUDY, "mechanism": {"epsilon": None, "mu": 0.5}}), 2)
+    made = made_up(prepared(**{**STUDY, "mechanism": {"epsilon": None, "mu": 0.5}}), 2)
     found = summarise(made.experiment, 0, made.trials)
     assert found.detail.mu == 0.5
-    pure = made_up(ready(**{**STUDY, "mechanism": {"noise": "laplace", "epsilon": 0.5}}), 2)
+    pure = made_up(prepared(**{**STUDY, "mechanism": {"noise": "laplace", "epsilon": 0.5}}), 2)
     found = summarise(pure.experiment, 0, pure.trials)
     assert (found.detail.epsilon, found.detail.delta, found.detail.mu) == (0.5, 0.0, None)
 
@@ -300,7 +302,7 @@ COUNT = TableBound(bound_row("s", GIVEN | {
 
 
 @pytest.fixture
-def summed(ready, made_up):
+def summed(prepared, made_up):
     """Give a function from a study to its made-up people and the summary of one attack."""
 
     def make(
@@ -312,7 +314,7 @@ def summed(ready, made_up):
         change=lambda made: None,
         **study,
     ):
-        made = made_up(ready(**{**STUDY_ATTACK, **study}), trials)
+        made = made_up(prepared(**{**STUDY_ATTACK, **study}), trials)
         change(made)
         [(_, attack, count)] = [one for one in made.experiment.attacks if one[0] == name]
         none = np.zeros(trials)
@@ -399,8 +401,10 @@ def test_the_baseline_is_fresh_people_or_a_decoy(summed, name, more):
 
 
 @pytest.mark.parametrize("confidence", [0.9, 0.995])
-def test_a_prior_is_tested_by_every_attack_and_the_guess_at_99_percent_or_more(ready, confidence):
-    experiment = ready(**{**STUDY_ATTACK, "run": {"trials": 40, "confidence": confidence}})
+def test_a_prior_is_tested_by_every_attack_and_the_guess_at_99_percent_or_more(
+    prepared, confidence
+):
+    experiment = prepared(**{**STUDY_ATTACK, "run": {"trials": 40, "confidence": confidence}})
     real, said = np.linspace(0.3, 0.7, 40), np.linspace(0.5, 0.4, 40)
     found = seen(prior_test(experiment, real, said))
     level = 1 - (1 - max(confidence, 0.99)) / 5  # four lower limits, and the guess
@@ -506,13 +510,13 @@ class TestHeldBelowWhatIsProved:
         assert plain.low_joint < 0.41 < plain.low
         assert summed(change=lambda m: m.proved.fill(0.41), bounds=[declared])[1] == plain
 
-    def test_a_share_at_what_is_proved_is_covered_at_its_level(self, ready, made_up):
+    def test_a_share_at_what_is_proved_is_covered_at_its_level(self, prepared, made_up):
         """The worst case: the attack gets all that is proved, whose own limit misses as often as
         it may. Every course of five trials is summed up, so that no chance is left: neither side
         misses more often than it may. An upper limit cut at the proof's would: the last line.
         """
         study = {**STUDY_ATTACK, "attacks": {"prior": {}}, "run": {"trials": 5, "confidence": 0.5}}
-        made = made_up(ready(**study), 5)
+        made = made_up(prepared(**study), 5)
         made.proved.fill(1.0)
         [(name, attack, _)] = made.experiment.attacks
         side, none = 0.25, np.zeros(5)
@@ -558,8 +562,8 @@ class TestHeldBelowWhatIsProved:
         assert found.advantage == -1
         assert found.gain == pytest.approx(-0.8)
 
-    def test_without_a_guarantee_nothing_is_proved_of_anybody(self, ready, made_up):
-        made = made_up(ready(**STUDY_ATTACK), 5)
+    def test_without_a_guarantee_nothing_is_proved_of_anybody(self, prepared, made_up):
+        made = made_up(prepared(**STUDY_ATTACK), 5)
         bare = [{k: v for k, v in t.items() if k != "bound"} for t in made.trials]
         [(name, attack, _)] = made.experiment.attacks[:1]
         found = attack_result(
@@ -608,9 +612,9 @@ STUDY_GROUP = {
 }
 
 
-def test_every_group_from_its_members_trial_by_trial(ready, made_up):
+def test_every_group_from_its_members_trial_by_trial(prepared, made_up):
     """Trials without a member are left out; limits hold for all groups, attacks and settings."""
-    made = made_up(ready(**STUDY_GROUP), 40)
+    made = made_up(prepared(**STUDY_GROUP), 40)
     groups = made.experiment.groups.names
     made.members[3, 0] = False
     made.members[:, 1] = False
@@ -658,13 +662,13 @@ def test_every_group_from_its_members_trial_by_trial(ready, made_up):
             assert one.people == members[:count].sum()
 
 
-def test_a_study_without_a_ceiling_has_none_of_any_group(ready, made_up):
-    made = made_up(ready(**{**STUDY_GROUP, "attacks": {"prior": {}}}), 4)
+def test_a_study_without_a_ceiling_has_none_of_any_group(prepared, made_up):
+    made = made_up(prepared(**{**STUDY_GROUP, "attacks": {"prior": {}}}), 4)
     assert all(one["ceiling"] is None for one in group_results(made.experiment, made.trials))
 
 
-def test_rounding_leaves_no_share_of_a_group_outside_of_0_and_1(ready, made_up):
-    made = made_up(ready(**STUDY_GROUP), 4)
+def test_rounding_leaves_no_share_of_a_group_outside_of_0_and_1(prepared, made_up):
+    made = made_up(prepared(**STUDY_GROUP), 4)
     made.share["prior"][:], made.guess[:], made.guessed[:] = 1 + 1e-12, -1e-12, 0
     made.share["posterior"][:] = -1e-12
     for one in seen([*group_results(made.experiment, made.trials)]):
@@ -674,9 +678,9 @@ def test_rounding_leaves_no_share_of_a_group_outside_of_0_and_1(ready, made_up):
         assert one.guess.share == 0
 
 
-def test_of_a_group_told_by_its_secrets_an_attack_is_held_against_itself(ready, made_up):
+def test_of_a_group_told_by_its_secrets_an_attack_is_held_against_itself(prepared, made_up):
     """Trials without members, true or fresh, are left out; other groups have the best guess."""
-    made = made_up(ready(**STUDY_GROUP), 40)
+    made = made_up(prepared(**STUDY_GROUP), 40)
     trials, rng = made.trials, np.random.default_rng(5)
     for t, trial in enumerate(trials):
         trial["strangers"] = rng.integers(1, 5, len(trial["groups"]))
