@@ -1,6 +1,9 @@
 """Play every world of the registry and write `docs/error-rates.md`.
 
     python tests/nulls/run.py [--repeats 2000] [--seed 1] [--workers 2] [--out docs/error-rates.md]
+                              [--only TEXT]
+
+With ``--only``, verdicts whose name has a text are played, and the page keeps its other lines.
 
 A world fails if more false claims were made than the declared rate allows, at a chance of 1e-3.
 Exit code 1 if one fails; the page is written all the same.
@@ -109,25 +112,43 @@ def assumptions() -> str:
     return "\n".join(lines)
 
 
-def page(found: Iterable[Measured], powers: dict[int, float | None], repeats: int) -> str:
-    """Write the page."""
+def line_of(one: Measured) -> str:
+    """Return the line of a world on the page."""
+    ends = clopper_pearson(one.wrong, one.repeats)
+    note = " (beyond what is assumed)" * one.is_outside + " **too often**" * one.fails
+    return (
+        f"| {one.verdict} | {one.world}{note} | {one.repeats:,} | {ends.value:.4f} "
+        f"({ends.low:.4f} to {ends.high:.4f}) | {one.declared:g} |"
+    )
+
+
+def lines_on(text: str) -> tuple[dict[tuple[str, str], str], dict[str, str]]:
+    """Return the lines of worlds on a page, and what each verdict finds."""
+    worlds, effects = {}, {}
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 5 and cells[2].replace(",", "").isdigit():
+            world = (
+                cells[1].removesuffix(" **too often**").removesuffix(" (beyond what is assumed)")
+            )
+            worlds[cells[0], world] = line
+        elif len(cells) == 3:
+            effects[cells[0]] = cells[2]
+    return worlds, effects
+
+
+def page(worlds: dict[tuple[str, str], str], effects: dict[str, str], repeats: int) -> str:
+    """Write the page from the lines of worlds and the smallest effects that are found."""
     rates = [
         "| Verdict | World | Repeats | Measured (limits) | Declared |",
         "|---|---|---|---|---|",
     ]
-    for one in found:
-        ends = clopper_pearson(one.wrong, one.repeats)
-        note = " (beyond what is assumed)" * one.is_outside + " **too often**" * one.fails
-        rates.append(
-            f"| {one.verdict} | {one.world}{note} | {one.repeats:,} | {ends.value:.4f} "
-            f"({ends.low:.4f} to {ends.high:.4f}) | {one.declared:g} |"
-        )
-    effects = ["| Verdict | Effect | Found in nine of ten |", "|---|---|---|"]
-    for place, null in enumerate(registry().NULLS):
-        least = powers.get(place, 0.0)
-        said = f"more than {null.power.sizes[-1]:g}" if least is None else f"{least:g}"
-        said = said if place in powers else "not played"
-        effects.append(f"| {null.verdict} | {null.power.effect} | {said} |")
+    found = ["| Verdict | Effect | Found in nine of ten |", "|---|---|---|"]
+    for null in registry().NULLS:
+        names = (*null.worlds, *null.outside)
+        rates += [worlds[null.verdict, name] for name in names if (null.verdict, name) in worlds]
+        said = effects.get(null.verdict, "not played")
+        found.append(f"| {null.verdict} | {null.power.effect} | {said} |")
     return "\n\n".join(
         [
             "# How often verdicts are wrong",
@@ -141,7 +162,7 @@ def page(found: Iterable[Measured], powers: dict[int, float | None], repeats: in
             "## What is found",
             "The smallest of the tried effects that at least nine of ten plays found. An effect "
             "below it may well be there where a report says *not shown*.",
-            "\n".join(effects),
+            "\n".join(found),
             "## What each limit assumes",
             assumptions(),
         ]
@@ -154,25 +175,28 @@ def main() -> int:
     asked.add_argument("--seed", type=int, default=1)
     asked.add_argument("--workers", type=int, default=2)
     asked.add_argument("--out", type=Path, default=PAGE)
+    asked.add_argument("--only", default="", metavar="TEXT")
     of = asked.parse_args()
     nulls = registry().NULLS
-    jobs = [
-        (k, w, of.repeats, of.seed) for k, n in enumerate(nulls) for w in (*n.worlds, *n.outside)
-    ]
-    powers = [(k, None, of.repeats, of.seed) for k in range(len(nulls))]
+    chosen = [(k, null) for k, null in enumerate(nulls) if of.only in null.verdict]
+    jobs = [(k, w, of.repeats, of.seed) for k, n in chosen for w in (*n.worlds, *n.outside)]
+    powers = [(k, None, of.repeats, of.seed) for k, _ in chosen]
+    worlds, effects = lines_on(PAGE.read_text(encoding="utf-8")) if of.only else ({}, {})
     found: list[Measured] = []
     with ProcessPoolExecutor(of.workers) as pool:
         for one in pool.map(_job, jobs):
             print(f"{one.seconds:7.1f} s  {one.wrong:5} of {one.repeats:5} ({one.declared:g})  "
                   f"{one.verdict}: {one.world}{'  TOO OFTEN' * one.fails}", flush=True)  # fmt: skip
             found.append(one)
-        least: dict[int, float | None] = {}
+            worlds[one.verdict, one.world] = line_of(one)
         for place, effect in pool.map(_job, powers):
             print(
                 f"{nulls[place].verdict}: finds {nulls[place].power.effect}: {effect}", flush=True
             )
-            least[place] = effect
-    of.out.write_text(page(found, least, of.repeats) + "\n", encoding="utf-8")
+            most = nulls[place].power.sizes[-1]
+            said = f"more than {most:g}" if effect is None else f"{effect:g}"
+            effects[nulls[place].verdict] = said
+    of.out.write_text(page(worlds, effects, of.repeats) + "\n", encoding="utf-8")
     return int(any(one.fails for one in found))
 
 
