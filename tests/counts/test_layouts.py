@@ -334,8 +334,12 @@ def test_nothing_beside_the_rows_is_left_out_in_silence(tmp_path, way):
         except InputError:
             continue  # the spoiled rows contradict the others
         told = " ".join(one.reason for one in asked)
-        said = {"block": "rows of numbers", "header": "under two names", "number": "Words may tell",
-                "measure": "Words may tell"}[way]  # fmt: skip
+        said = {
+            "block": "rows of numbers",
+            "header": "No table crosses it",
+            "number": "Words may tell",
+            "measure": "Words may tell",
+        }[way]
         assert said in told, f"seed {seed}: {told}\n{layout.text}"
 
 

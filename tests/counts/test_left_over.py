@@ -127,7 +127,7 @@ def test_one_dimension_under_two_headers(tmp_path, header):
     if not is_same:
         tables = Publication(texts_tell_nothing=True, same=[f"sex={name}"]).understand(files)
         assert {name for cell in tables.cells for name in cell.labels} == {"area", "sex"}
-        apart = Publication(texts_tell_nothing=True, apart=[f"sex={name}"]).understand(files)
+        apart = Publication(texts_tell_nothing=True, apart=[name]).understand(files)
         assert "--same" not in " ".join(one.declaration for one in apart.unaccounted)
 
 

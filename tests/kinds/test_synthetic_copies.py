@@ -317,15 +317,12 @@ def telling(seed):
     return frame.assign(**labs, ill=rng.choice(["a", "b", "c", "d"], len(frame)))
 
 
-def test_what_the_file_gives_away_of_a_secret_is_the_headline(tmp_path):
+def test_rows_that_are_people_with_noise_are_not_coincidence(tmp_path):
     real = telling(1)
     audit, screen = audited(real, noisy(real), tmp_path)
-    assert audit.record.status == "not shown"
-    assert "`ill` is guessed right for" in screen.answer
-    assert "a control would decide" in screen.answer
+    assert audit.record.status == "undeclared"
+    assert "a row is far nearer than other people are" in screen.answer
     assert "no more people" not in screen.answer
-    assert screen.is_shown
-    assert screen.with_it > screen.without + 30
 
 
 @pytest.mark.parametrize("seed", range(2, 8))

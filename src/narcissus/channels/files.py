@@ -66,6 +66,9 @@ def read_matrix(path: Path) -> NamedMatrix:
     An npz has one array, or one called ``matrix``, and names of its rows as ``secrets`` and of its
     columns as ``outputs`` (or ``answers``) if wished; or it is what `scipy.sparse.save_npz` wrote.
     """
+    if path.suffix.lower() == ".npz" and path.is_file():
+        with parsing(path, "a file of NumPy or SciPy arrays"), opened_archive(path):
+            pass  # a list of members that is too long is refused before anything is read
     content = read_bytes(path)
     with parsing(path, "a file of NumPy or SciPy arrays"):
         if path.suffix.lower() == ".npy":

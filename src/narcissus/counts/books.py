@@ -19,6 +19,8 @@ _READ = ("formulas", "names of cells")  # by the library, with their references
 _REFERENCE = re.compile(r"('[^']*'|\w+)!|\$?[A-Z]{1,3}\$?\d+|\"[^\"\d]*\"")
 _PLAIN_FORMAT = re.compile(r"General|@|(?:#[, ]##)?0(?:\.0+)?|[dmyhs\\/.: -]+(?:;@)?", re.I)
 """Formats of numbers that show the number, and nothing beside it."""
+_PAGE_CODES = re.compile(r'&"[^"]*"|&K[0-9A-F]{6}|&\d+|&[A-Z]')
+"""Codes of headers and footers of pages: a font, a colour, the page's number."""
 _PLAIN_SHEET = re.compile(r"(?:sheet|tabelle|blad|feuil|hoja|table|tab)[ _.-]?\d{0,2}", re.I)
 MOST_ROWS = 10_000
 """Rows of another sheet that are searched for numbers."""
@@ -53,7 +55,9 @@ def read_book(path: Path) -> Book:
     library: Any = optional("openpyxl", extra="formats", purpose="Reading Excel files")
     contents = list_contents(path)
     unread: list[str] = []
-    texts = [(what, text) for what, text in contents.texts if what not in _READ]
+    texts = [
+        (what, _PAGE_CODES.sub(" ", text)) for what, text in contents.texts if what not in _READ
+    ]
     with parsing(path, "a readable Excel file"), path.open("rb") as stream:
         book = library.load_workbook(stream, read_only=True, data_only=False, keep_links=False)
         try:

@@ -122,30 +122,30 @@ _PHRASES = re.compile(
 _NEUTRAL = frozenset(
     """
 a about according also an and any are as at based been between by calculated can cannot case cases
-cell cells checked code codes compiled computed confidential confidentiality control copyright count
-counted counts data database dataset date deduced definition definitions derived detail details
-disclosive disclosure displayed do does due each estimate estimated estimates explanation
+cell cells checked code codes compiled computed confidential confidentiality control copyright
+count counted counts data database dataset date deduced definition definitions derived detail
+details disclosive disclosure displayed do does due each estimate estimated estimates explanation
 explanations figure figures file final footnote footnotes for from further given has have he
 hidden hide how if imputed in include included includes including information is it its law
 license licence last legal made mark marked marks masked methodology method methods methodological
-more new no note notes number numbers of office official on or other others own per persons people
-person place population prepared preliminary primary privacy produced project protect protected
-protecting protection provisional provided public publication published reason reasons record
-recorded registered released remark remarks replaced report reported resident residents
-respondents result results revised revision rights reserved rounded rounding rule rules secondary
-see shown since small so source sources statistical status suppressed suppression survey system
-table tables taken that the their them then there these this those to total totals under unit
-updated usual value values version was website were when where which who whose with withheld year
-years age ages area areas by country county district districts education educational employment
-ethnic ethnicity gender group groups industry marital municipality municipalities nationality
-occupation province region regions regional religion sector sex state states territory type ward
-wards anmerkung anzahl auf aus bei beim daten den der des die durch ergebnisse ergebnis f\u00fcr
-geheim geheimhaltung gr\u00fcnden hinweis im jahr mit nach oder personen pro quelle region
-regionen stand statistische statistisches und unterdr\u00fcckt vom von vorl\u00e4ufig werden werte
-wert wird zahlen zu zum zur alter geschlecht kreis kreise land l\u00e4nder gemeinde gemeinden
-tabelle endg\u00fcltig ann\u00e9e au aux confidentialit\u00e9 dans de donn\u00e9es du et la le les
-lecture par pour r\u00e9gion r\u00e9gions secret statistique sexe \u00e2ge tableau champ personnes
-selon sur
+more new no note notes number numbers of office official on or other others own page pages per
+persons people person place population prepared preliminary primary privacy produced project
+protect protected protecting protection provisional provided public publication published reason
+reasons record recorded registered released remark remarks replaced report reported resident
+residents respondents result results revised revision rights reserved rounded rounding rule rules
+secondary see shown since small so source sources statistical status suppressed suppression survey
+system table tables taken that the their them then there these this those to total totals under
+unit updated usual value values version was website were when where which who whose with withheld
+year years age ages area areas by country county district districts education educational
+employment ethnic ethnicity gender group groups industry marital municipality municipalities
+nationality occupation province region regions regional religion sector sex state states territory
+type ward wards anmerkung anzahl auf aus bei beim daten den der des die durch ergebnisse ergebnis
+f\u00fcr geheim geheimhaltung gr\u00fcnden hinweis im jahr mit nach oder personen pro quelle
+region regionen stand statistische statistisches und unterdr\u00fcckt vom von vorl\u00e4ufig
+werden werte wert wird zahlen zu zum zur alter geschlecht kreis kreise land l\u00e4nder gemeinde
+gemeinden tabelle endg\u00fcltig ann\u00e9e au aux confidentialit\u00e9 dans de donn\u00e9es du et
+la le les lecture par pour r\u00e9gion r\u00e9gions secret statistique sexe \u00e2ge tableau champ
+personnes selon sur
 """.split()  # noqa: SIM905
 )
 """Words of titles and notes by which no quantity can be told."""

@@ -162,6 +162,7 @@ def _list_of(
         f"{what} `{visible(text)}`"
         for what, text in table.beside
         if not is_neutral(text, rules, names, labels)
+        and not (what.startswith("properties") and _is_author(text, labels))
     )
     if not _is_plain_file(table.file, names | {label.casefold() for label in labels}):
         yield f"the name of {visible(table.file)}"
@@ -222,6 +223,12 @@ def _is_plain_file(file: str, known: Set[str]) -> bool:
         is_known
         and re.search(r"[^\W_a-z\u00df-\u024f.-]", "".join(stem.casefold().split())) is None
     )
+
+
+def _is_author(text: str, labels: set[str]) -> bool:
+    """Return whether a property is a name of somebody or of a program."""
+    is_plain = re.search(r"\d", text) is None and not has_number_word(text)
+    return is_plain and _is_name(text) and not set(re.findall(r"\w+", text)) & labels
 
 
 def _is_name(label: str) -> bool:

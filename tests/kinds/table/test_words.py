@@ -93,7 +93,7 @@ def test_the_verdict_names_the_limit_of_all_people_rounded_up(numbers, share):
     said = said_of(numbers())
     assert "the best guess gets 50 of 100 people right" in said
     assert "the best attack gets 60 of 100 right. No attacker gets" in said
-    assert "75 of 100 right on average: a theorem, if people are as the prior says" in said
+    assert "75 of 100 right on average. This is a theorem, if people are as the prior says" in said
     assert "more than 76 of" in said_of(numbers(bounds=(share(0.7, 0.7500001),)))
     assert "more than 75 of" in said_of(numbers(bounds=(share(0.7, 0.75 + 1e-13),)))
     assert "No attack was run." in said_of(numbers(attacks={}))

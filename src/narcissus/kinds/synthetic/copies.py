@@ -139,7 +139,14 @@ class CopiesDetail(Fact):
         people = CopiedDetail.of(found.copies, error)
         control = None if found.control is None else CopiedDetail.of(found.control, ALIKE)
         shared = None if found.shared is None else CopiedDetail.of(found.shared, ALIKE)
-        more = {"shared": shared, "sets": 0, "linked": (), "columns": 0, "coarse": ()} | more
+        more = {
+            "shared": shared,
+            "sets": 0,
+            "small_sets": 0,
+            "linked": (),
+            "columns": 0,
+            "coarse": (),
+        } | more
         if traces is not None:
             more["sets"] = len(traces.each)
             more["small_sets"] = traces.sets.sets

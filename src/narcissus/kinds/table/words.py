@@ -683,7 +683,7 @@ def _most(one: JudgedSetting) -> Reach | None:
     if_so = f"if {one.proved_if}, " if one.proved_if else ""
     if share is not None and not one.detail.everybody and share.of_population is not None:
         limit = Quantity(value=share.of_population, grade="sampled")
-        text = f"{if_so}no attacker gets more than {{}} right on average: {_theorem(one)}."
+        text = f"{if_so}no attacker gets more than {{}} right on average. {_theorem(one)}."
         return Reach(text, limit, share.row)
     if share is not None:
         limit = Quantity(value=share.at_most, grade=one.grade_of(share))
