@@ -435,7 +435,7 @@ def test_differences_are_exact_and_have_a_place():
     ("change", "code", "said"),
     [
         # an earlier version's words, with the right status and figures
-        (lambda old: f"So it is, all told. {old}", 0, "The words were not: read what this"),
+        (lambda old: f"So it is, all told. {old}", 3, "The words were not: read what this"),
         # what another status would say, or a figure of nothing
         (lambda old: f"Met. {old}", 1, "states 'met', and the status is 'exceeded'"),
         (lambda old: f"Your statement is met. {old}", 1, "states 'met'"),

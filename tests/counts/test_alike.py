@@ -93,3 +93,22 @@ def test_parts_and_wholes_of_a_hierarchy_are_no_other_names(tmp_path):
     more = "area,count\nNorth,46\n"
     tree = ["area:North=Alba,Brin"]
     assert not [q for q in ask(tmp_path, ONE, more, hierarchy=tree) if "labels of" in q.subject]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (("nationality", "German", "Foreign"), ("country", "Germany", "Abroad")),
+        (("age", "0-15", "16+"), ("education", "Under 16", "16 and over")),
+        (("age", "0-15", "16+"), ("marital status", "Under 16", "Other")),
+        (("sex", "Female", "Male"), ("education", "Girls school", "Boys school")),
+        (("sex", "Female", "Male"), ("marital status", "Widow", "Widower")),
+        (("sex", "F", "M"), ("income", "Female", "Male")),
+    ],
+)
+def test_labels_of_the_other_dimension_s_kind_are_asked_about(tmp_path, first, second):
+    one, other = (
+        f"area,{name},count\nNorth,{a},x\nNorth,{b},x\nSouth,{a},20\nSouth,{b},30\n"
+        for name, a, b in (first, second)
+    )
+    assert any("the dimension" in question.subject for question in ask(tmp_path, one, other))

@@ -480,7 +480,7 @@ def partly_kept(
         "another trait": answered(160, g, trait=1.4, values=values),
         "incomes of the data": others.assign(income=g.permutation(real["income"].to_numpy())),
     }
-    made, many = fitted[made_by], round(share * len(real))
+    made, many = fitted[made_by].astype(float), round(share * len(real))
     made.loc[: many - 1, list("aceg")] = real[list("aceg")][:many]
     files = read_whole(real, made, control if beside else None)
     found = partly_copied(files, files.rows("real"), files.rows("control"), g)
@@ -515,7 +515,7 @@ def far_nearer(g: Draws, *, made_by: str = "others", share: float = 0.0) -> bool
         "margins": shuffled(real, g),
         "nearer the middle": (0.6 * others + 0.4 * others.mean()).round(),
     }
-    made, many = fitted[made_by], round(share * len(real))
+    made, many = fitted[made_by].astype(float), round(share * len(real))
     noise = g.uniform(-0.5, 0.5, (many, len(names)))
     made.loc[: many - 1, names] = (real[names][:many] + noise).round(1).to_numpy()
     made.loc[: many - 1, "income"] = real["income"][:many] * g.uniform(0.9, 1.1, many)

@@ -377,13 +377,20 @@ def rules(people: Annotated[Path, Opt(EXISTING)], *, of: RulesOptions) -> None:
 
 
 def _earlier(folder: Path, files: Sequence[Path]) -> list[Path]:
-    """List the tables in a folder, but for those that are new."""
+    """List the tables in a folder, but for those that are new.
+
+    Raises `InputError` for anything else that it holds, since nobody would know that it was left
+    out.
+    """
     new = {path.resolve() for path in files}
-    found = [
-        path
-        for path in sorted(folder.iterdir())
-        if path.suffix.lower() in {".csv", ".tsv", ".txt", ".xlsx"} and path.resolve() not in new
-    ]
+    found = [path for path in sorted(folder.iterdir()) if path.resolve() not in new]
+    suffixes = {".csv", ".tsv", ".txt", ".xlsx"}
+    for path in found:
+        if path.is_dir() or path.suffix.lower() not in suffixes:
+            raise InputError(
+                f"`--against`: {folder} holds {visible(path.name)!r}, and only tables are read "
+                "(.csv, .tsv, .txt, .xlsx): name a folder of these alone"
+            )
     if not found:
         raise InputError(f"`--against`: {folder} holds no tables (.csv, .tsv, .txt, .xlsx)")
     return found

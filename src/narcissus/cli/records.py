@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import click
 
 from narcissus._visible import WORD_JOINER, visible
-from narcissus.cli.main import EXCEEDED, OK
+from narcissus.cli.main import EXCEEDED, NOT_ASSESSED, OK
 from narcissus.cli.options import InFile, Opt, command, some
 from narcissus.cli.playing import Run, with_run
 from narcissus.cli.rooms import audits, drawing, studies
@@ -190,7 +190,7 @@ def verify(record: Path, study: Path, *, of: VerifyOptions) -> int:
     again = audit.to_dict()
     tally = Likeness(numbers_of=again)
     ours = written.provenance.narcissus == again["provenance"]["narcissus"]
-    worded = [] if ours else list(_reworded(written, again, audit))
+    worded = [] if ours else list(_reworded(written, again, audit, tally))
     blind = is_keyed and (kept is None or WITHHELD in digests.values())
     found = [*worded, *_found(written, again, blind=blind, tally=tally)]
     if blind:
@@ -198,6 +198,10 @@ def verify(record: Path, study: Path, *, of: VerifyOptions) -> int:
             f"Whether the data are the same could not be told by their digest: {path.parent} holds "
             f"no {KEY}, the key that stays with the steward. All else was compared."
         )
+    if not found and tally.has_other_words:
+        click.echo(f"Verified in its numbers alone: {study} gives every one of {path}.")
+        click.echo(tally.said())
+        return NOT_ASSESSED
     if not found:
         click.echo(f"Verified: played again, {study} gives every number of {path}.")
         click.echo(tally.said())
@@ -222,7 +226,9 @@ _SENTENCES = {*_PROSE, "reason", "remedy", "why", "remarks", "assumptions", "con
 """Where a record has sentences with numbers that were rounded; every other text is exact."""
 
 
-def _reworded(written: Record, again: dict[str, Any], audit: audits.Audit) -> Iterator[str]:
+def _reworded(
+    written: Record, again: dict[str, Any], audit: audits.Audit, tally: Likeness
+) -> Iterator[str]:
     """Compare texts that another version worded by the status and the figures in them.
 
     Yields a difference for a verdict that states another status, and for each figure that is no
@@ -256,6 +262,7 @@ def _reworded(written: Record, again: dict[str, Any], audit: audits.Audit) -> It
         two[name] = one[name]
     if "verdict" in changed:
         yield from _misstated(written, audit)
+    tally.has_other_words = bool(changed)
     if changed:
         click.echo(
             f"Worded by another version: {', '.join(dict.fromkeys(changed))}. Status, grade and "
@@ -396,6 +403,7 @@ class Likeness:
     texts: int = 0
     apart: int = 0
     largest: float = 0.0
+    has_other_words: bool = False
     numbers_of: Any = None
     """What was played, whose numbers sentences round."""
     known: tuple[float, ...] = ()

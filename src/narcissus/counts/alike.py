@@ -29,6 +29,12 @@ MOST_COMPARED = 200
 _ANYBODYS = re.compile(
     r"\w{1,2}|\d+|yes|no|ja|nein|nee|nej|oui|non|true|false|others?|unknown|not stated", re.I
 )
+_OF_A_SEX = re.compile(
+    r"\b(?:females?|males?|m[ae]n|wom[ae]n|boys?|girls?|widow(?:er)?s?|m\u00e4nner|frauen|mothers?"
+    r"|fathers?|femmes?|hommes?|mujeres?|hombres?)\b",
+    re.I,
+)
+_NUMBER = re.compile(r"\d|\b(?:under|over|adults?|child(?:ren)?|minors?|young|old|elderly)\b", re.I)
 _CONCEPTS = [
     re.compile(rf"(?:{words})(?:[ _-]?(?:groups?|class(?:es)?|codes?|names?|gruppen?))?", re.I)
     for words in (
@@ -37,14 +43,13 @@ _CONCEPTS = [
         r"areas?|regions?|districts?|count(?:y|ies)|municipalit(?:y|ies)|wards?|states?|provinces?|geo"
         r"|countr(?:y|ies)|cit(?:y|ies)|gemeinden?|kreise?|land|l\u00e4nder|communes?|d\u00e9partements?",
         "year|jahr|ann\u00e9e|quarter|month|time_period",
-        "nationalit(?:y|ies)|citizenship|country of birth",
+        "nationalit(?:y|ies)|citizenship|country of birth|countr(?:y|ies)|ethnicity|race|origin",
         "occupations?|industr(?:y|ies)|sectors?|branch(?:es)?|professions?",
         "education|qualifications?|degrees?",
-        "marital(?: status)?|familienstand",
+        "marital(?: status)?|familienstand|size|household size",
         "diagnos(?:is|es)|disease|illness|ill|cause of death|icd",
         "income|earnings|wages?",
-        "religion|ethnicity|race",
-        "size|household size",
+        "religion",
     )
 ]
 """Headers of classifications that are different ones."""
@@ -287,7 +292,8 @@ def ask_for_names(
         if pair in crossed | given.settled or pair & {*given.alone}:
             continue
         labels, more = (set[str]().union(*each[name].values()) for name in (one, other))
-        if _may_tell(one, other) or _share_names(labels, more):
+        is_told = _tells_kind(labels, other) or _tells_kind(more, one)
+        if _may_tell(one, other) or _share_names(labels, more) or is_told:
             first, later = (
                 (other, one) if is_concept(other) and not is_concept(one) else (one, other)
             )
@@ -368,6 +374,14 @@ def _may_tell(one: str, other: str) -> bool:
     names = (one, other)
     named = [{at for at, words in enumerate(_CONCEPTS) if words.fullmatch(name)} for name in names]
     return not all(named) or bool(named[0] & named[1])
+
+
+def _tells_kind(labels: set[str], header: str) -> bool:
+    """Return whether labels of another dimension name sexes or ages, which a header is of."""
+    sexes, ages = _CONCEPTS[:2]
+    of_sex = sexes.fullmatch(header) is not None and any(map(_OF_A_SEX.search, labels))
+    of_age = ages.fullmatch(header) is not None and any(map(_NUMBER.search, labels))
+    return of_sex or of_age
 
 
 def _share_names(labels: set[str], more: set[str]) -> bool:

@@ -102,7 +102,7 @@ class Publication:
         for text in self.apart:
             one, _, other = text.partition("=")
             than = f"`{visible(other)}`" if other else "any other"
-            given.append(f"`{visible(one)}` is not {than}, and tells no label of it")
+            given.append(f"`{visible(one)}` tells nothing of {than}")
         if self.texts_tell_nothing:
             given.append("labels name groups of people, and no text tells a count or another rule")
         return tuple(given)

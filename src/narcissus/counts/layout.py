@@ -24,6 +24,7 @@ from narcissus.counts.columns import (
     option_of,
 )
 from narcissus.counts.marks import Rules, read_number
+from narcissus.counts.order import ask_for_order
 from narcissus.counts.percents import PercentRead, read_shares, use_percents, use_rates
 from narcissus.counts.ranges import CodedRange, cut_ranges
 from narcissus.counts.reading import Cell, TableRead, require_single
@@ -209,6 +210,7 @@ def understand(
     structure = replace(structure, parents=groups, ranges=labels.ranges)
     require_single(cells)
     questions += [*ask_for_names(cells, structure, same), *ask_for_gaps(cells, structure)]
+    questions += ask_for_order(cells)
     texts = list_texts(tables, cells, structure, rules, () if count is None else (count,))
     questions += [] if texts_tell_nothing else ask_for_texts(texts)
     layouts = tuple(

@@ -32,23 +32,24 @@ _FEWER = (
     r"|\bmoins de|\bmenos de"
 )
 _AT_MOST = r"<=|\u2264|\bup to|\bat most|\bno more than|\bbis zu|\bh\u00f6chstens"
-_NUMBER_WORDS = """
-one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
-seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred dozen
-single both pair twins triplets ein eins eine zwei drei vier f\u00fcnf sechs sieben acht neun zehn
-elf zw\u00f6lf dreizehn vierzehn f\u00fcnfzehn sechzehn siebzehn achtzehn neunzehn zwanzig
-drei\u00dfig vierzig f\u00fcnfzig sechzig siebzig achtzig neunzig hundert dutzend einzige einziger
-einziges une deux trois quatre cinq sept huit neuf dix onze douze treize quatorze quinze seize
-vingt trente quarante cinquante soixante cent douzaine uno una dos tres cuatro cinco seis siete
-ocho nueve diez doce trece catorce diecis\u00e9is veinte treinta due tre quattro cinque sei sette
-otto nove dieci undici dodici tredici quattordici quindici sedici venti trenta cento twee drie
-vier vijf zes zeven acht negen tien twaalf dertien veertien vijftien zestien twintig dois duas
-quatro sete oito dez doze treze quinze vinte tv\u00e5 fyra fem sju \u00e5tta nio tio elva tolv
-tjugo otte seks syv \u00e5tte kaksi kolme dwa trzy cztery pi\u0119\u0107 sze\u015b\u0107 siedem
-osiem dziewi\u0119\u0107 dziesi\u0119\u0107
-"""
+_NUMBER_WORDS = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen",
+    "sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty",
+    "ninety hundred dozen single both pair twins triplets ein eins eine zwei drei vier",
+    "f\u00fcnf sechs sieben acht neun zehn elf zw\u00f6lf dreizehn vierzehn f\u00fcnfzehn",
+    "sechzehn siebzehn achtzehn neunzehn zwanzig drei\u00dfig vierzig f\u00fcnfzig sechzig",
+    "siebzig achtzig neunzig hundert dutzend einzige einziger einziges une deux trois quatre",
+    "cinq sept huit neuf dix onze douze treize quatorze quinze seize vingt trente quarante",
+    "cinquante soixante cent douzaine uno una dos tres cuatro cinco seis siete ocho nueve",
+    "diez doce trece catorce diecis\u00e9is veinte treinta due tre quattro cinque sei sette",
+    "otto nove dieci undici dodici tredici quattordici quindici sedici venti trenta cento",
+    "twee drie vier vijf zes zeven acht negen tien twaalf dertien veertien vijftien zestien",
+    "twintig dois duas quatro sete oito dez doze treze quinze vinte tv\u00e5 fyra fem sju",
+    "\u00e5tta nio tio elva tolv tjugo otte seks syv \u00e5tte kaksi kolme dwa trzy cztery",
+    "pi\u0119\u0107 sze\u015b\u0107 siedem osiem dziewi\u0119\u0107 dziesi\u0119\u0107",
+)
 _WORD = re.compile(
-    rf"\b(?:{'|'.join(_NUMBER_WORDS.split())}|\w+und(?:zwanzig|\w+(?:zig|\u00dfig))"
+    rf"\b(?:{'|'.join(' '.join(_NUMBER_WORDS).split())}|\w+und(?:zwanzig|\w+(?:zig|\u00dfig))"
     r"|\w+(?:teen|ty-\w+))\b|(?-i:\b[IVX]{2,}\b)",
     re.I,
 )
@@ -119,35 +120,37 @@ _PHRASES = re.compile(
     re.I,
 )
 """Dates, numbers of tables and pages, and set phrases, which tell no count."""
-_NEUTRAL = frozenset(
-    """
-a about according also an and any are as at based been between by calculated can cannot case cases
-cell cells checked code codes compiled computed confidential confidentiality control copyright
-count counted counts data database dataset date deduced definition definitions derived detail
-details disclosive disclosure displayed do does due each estimate estimated estimates explanation
-explanations figure figures file final footnote footnotes for from further given has have he
-hidden hide how if imputed in include included includes including information is it its law
-license licence last legal made mark marked marks masked methodology method methods methodological
-more new no note notes number numbers of office official on or other others own page pages per
-persons people person place population prepared preliminary primary privacy produced project
-protect protected protecting protection provisional provided public publication published reason
-reasons record recorded registered released remark remarks replaced report reported resident
-residents respondents result results revised revision rights reserved rounded rounding rule rules
-secondary see shown since small so source sources statistical status suppressed suppression survey
-system table tables taken that the their them then there these this those to total totals under
-unit updated usual value values version was website were when where which who whose with withheld
-year years age ages area areas by country county district districts education educational
-employment ethnic ethnicity gender group groups industry marital municipality municipalities
-nationality occupation province region regions regional religion sector sex state states territory
-type ward wards anmerkung anzahl auf aus bei beim daten den der des die durch ergebnisse ergebnis
-f\u00fcr geheim geheimhaltung gr\u00fcnden hinweis im jahr mit nach oder personen pro quelle
-region regionen stand statistische statistisches und unterdr\u00fcckt vom von vorl\u00e4ufig
-werden werte wert wird zahlen zu zum zur alter geschlecht kreis kreise land l\u00e4nder gemeinde
-gemeinden tabelle endg\u00fcltig ann\u00e9e au aux confidentialit\u00e9 dans de donn\u00e9es du et
-la le les lecture par pour r\u00e9gion r\u00e9gions secret statistique sexe \u00e2ge tableau champ
-personnes selon sur
-""".split()  # noqa: SIM905
+_NEUTRAL_WORDS = (
+    "a about according also an and any are as at based been between by calculated can cannot",
+    "case cases cell cells checked code codes compiled computed confidential confidentiality",
+    "control copyright count counted counts data database dataset date deduced definition",
+    "definitions derived detail details disclosive disclosure displayed do does due each",
+    "estimate estimated estimates explanation explanations figure figures file final footnote",
+    "footnotes for from further given has have he hidden hide how if imputed in include",
+    "included includes including information is it its law license licence last legal made",
+    "mark marked marks masked methodology method methods methodological more new no note",
+    "notes number numbers of office official on or other others own page pages per persons",
+    "people person place population prepared preliminary primary privacy produced project",
+    "protect protected protecting protection provisional provided public publication",
+    "published reason reasons record recorded registered released remark remarks replaced",
+    "report reported resident residents respondents result results revised revision rights",
+    "reserved rounded rounding rule rules secondary see shown since small so source sources",
+    "statistical status suppressed suppression survey system table tables taken that the",
+    "their them then there these this those to total totals under unit updated usual value",
+    "values version was website were when where which who whose with withheld year years age",
+    "ages area areas by country county district districts education educational employment",
+    "ethnic ethnicity gender group groups industry marital municipality municipalities",
+    "nationality occupation province region regions regional religion sector sex state states",
+    "territory type ward wards anmerkung anzahl auf aus bei beim daten den der des die durch",
+    "ergebnisse ergebnis f\u00fcr geheim geheimhaltung gr\u00fcnden hinweis im jahr mit nach",
+    "oder personen pro quelle region regionen stand statistische statistisches und",
+    "unterdr\u00fcckt vom von vorl\u00e4ufig werden werte wert wird zahlen zu zum zur alter",
+    "geschlecht kreis kreise land l\u00e4nder gemeinde gemeinden tabelle endg\u00fcltig",
+    "ann\u00e9e au aux confidentialit\u00e9 dans de donn\u00e9es du et la le les lecture par",
+    "pour r\u00e9gion r\u00e9gions secret statistique sexe \u00e2ge tableau champ personnes",
+    "selon sur",
 )
+_NEUTRAL = frozenset(" ".join(_NEUTRAL_WORDS).split())
 """Words of titles and notes by which no quantity can be told."""
 _ALL_OR_NONE = re.compile(
     r"\b(?:no|none|nil|zero|null|all|any|both|neither|without|with|but|except|equals?|than|more"

@@ -41,6 +41,7 @@ _NO_MEMORY = re.compile(
 """How libraries say that there is no memory."""
 
 
+_LOOKED_AHEAD, _TRIED = 24, 6  # tokens of a row, and pairs of rows
 _SAME = 1e-2
 """Logits that differ by so small a part are the same: weights may have 8 bits of precision."""
 
@@ -216,20 +217,23 @@ class LanguageEngine:
     def _require_causal(self) -> None:
         """Refuse a model whose chances of a token know what follows it, as BERT's do."""
         torch, facts = self._torch, self.facts
-        size = min(3, facts.context)
-        begun = [facts.start, 1 % facts.vocabulary, 2 % facts.vocabulary][:size]
-        rows = [[*begun, last % facts.vocabulary] for last in (1, 2)]
-        with self._running(1):
-            one, other = (
-                self.model(torch.tensor([row], device=self._device)).logits[0, :size].double()
-                for row in rows
-            )
-        apart = (one - other).abs().max()
-        if bool(apart > _SAME * one.abs().max().clamp(min=1.0)):
-            raise InputError(
-                f"the model in {self._path} is no causal language model: what it says of a token "
-                "depends on those after it (a masked model, such as BERT)"
-            )
+        size = min(_LOOKED_AHEAD, facts.context)
+        drawn = np.random.default_rng(0).integers(0, facts.vocabulary, (_TRIED + 1, 2, size))
+        rows = torch.tensor(drawn, device=self._device)
+        for cut in sorted({1, size // 2, size - 1} - {0, size}):
+            rows[:, 1, :cut] = rows[:, 0, :cut]  # alike up to here, and others behind
+            with self._running(1):
+                first, second = (
+                    torch.cat([self.model(row[k : k + 1]).logits[0, :cut] for row in rows]).double()
+                    for k in (0, 1)
+                )
+            centred = first - first.mean(dim=-1, keepdim=True)
+            apart = (first - second).abs().max()
+            if bool(apart > _SAME * centred.abs().max().clamp(max=10.0)):
+                raise InputError(
+                    f"the model in {self._path} is no causal language model: what it says of a "
+                    "token depends on those after it (a masked model, such as BERT)"
+                )
 
     def _context(self) -> int:
         """Return the longest context in tokens, without the start token.

@@ -180,7 +180,8 @@ def _linear(experiment: Experiment) -> Model:
 
 def _related(experiment: Experiment) -> Model:
     table, known = experiment.table, experiment.queries.known
-    ordered = [(known.index(column), table.values[column]) for column in _ordered(experiment)]
+    each = [(known.index(column), table.values[column]) for column in _ordered(experiment)]
+    ordered = [(place, values) for place, values in each if values is not None]
     sizes = [experiment.queries.sizes[c] for c in known]
 
     def chances(fitted: Any, classes: Codes, asked: Any, size: int, rng: Any) -> Floats:
