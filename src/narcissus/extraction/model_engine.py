@@ -42,8 +42,8 @@ _NO_MEMORY = re.compile(
 
 
 _LOOKED_AHEAD, _TRIED = 24, 6  # tokens of a row, and pairs of rows
-_SAME = 1e-2
-"""Logits that differ by so small a part are the same: weights may have 8 bits of precision."""
+_SAME = 1e-4
+"""Logits of rows of one shape that differ by so small a part are the same, but for rounding."""
 
 
 class ModelFacts(BaseModel):
@@ -229,7 +229,7 @@ class LanguageEngine:
                 )
             centred = first - first.mean(dim=-1, keepdim=True)
             apart = (first - second).abs().max()
-            if bool(apart > _SAME * centred.abs().max().clamp(max=10.0)):
+            if bool(apart > _SAME * centred.abs().max().clamp(min=0.01, max=10.0)):
                 raise InputError(
                     f"the model in {self._path} is no causal language model: what it says of a "
                     "token depends on those after it (a masked model, such as BERT)"
