@@ -111,5 +111,12 @@ def test_a_rate_above_the_declared_one_fails():
     )
     found = RUN.measured(null, "coin", 400, 1)
     assert found.fails
-    assert "**too often**" in RUN.page([found], dict.fromkeys(range(len(NULLS))), 400)
+    assert "**too often**" in RUN.line_of(found)
     assert not RUN.measured(null, "coin", 400, 1).is_outside
+
+
+def test_the_page_is_read_as_it_is_written():
+    """So that `--only` plays some verdicts, and keeps the lines of the others."""
+    text = RUN.PAGE.read_text(encoding="utf-8")
+    worlds, effects = RUN.lines_on(text)
+    assert RUN.page(worlds, effects, 2000) + "\n" == text
