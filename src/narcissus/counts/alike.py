@@ -1,8 +1,8 @@
 """Dimensions and labels of several tables that are one, and are spelled otherwise.
 
 Case, blanks, punctuation and plural of a header make no other dimension, and case, composed letters
-and leading zeros no other label. Whatever else two tables name otherwise is asked: two dimensions
-whose numbers fit, and labels that one table has and another one has not, where each has some.
+and leading zeros no other label. Whatever else two tables name otherwise is asked: dimensions that no
+table crosses, unless both headers are known and differ, and labels that each has alone.
 """
 
 from __future__ import annotations
@@ -53,7 +53,6 @@ _CONCEPTS = [
     )
 ]
 """Headers of classifications that are different ones."""
-_YES_NO = re.compile(r"y|n|yes|no|ja|nein|nee|nej|oui|non|s\u00ed|si|true|false", re.I)
 
 
 @dataclass(frozen=True)
@@ -299,7 +298,7 @@ def ask_for_names(
             )
             beside.setdefault(later, []).append(first)
     for name, others in beside.items():
-        likely = min(others, key=lambda other: (not fold_name(name).startswith(fold_name(other)),))
+        likely = min(others, key=lambda other: not fold_name(name).startswith(fold_name(other)))
         yield Unaccounted(
             subject=f"the dimension `{visible(name)}`",
             reason=f"No table crosses it with {_few(others)}. It may be one of these under another "
