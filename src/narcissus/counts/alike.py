@@ -1,8 +1,8 @@
 """Dimensions and labels of several tables that are one, and are spelled otherwise.
 
 Case, blanks, punctuation and plural of a header make no other dimension, and case, composed letters
-and leading zeros no other label. Whatever else two tables name otherwise is asked: dimensions that no
-table crosses, unless both headers are known and differ, and labels that each has alone.
+and leading zeros no other label. Whatever else two tables name otherwise is asked: dimensions that
+no table crosses, unless both headers are known and differ, and labels that each has alone.
 """
 
 from __future__ import annotations
