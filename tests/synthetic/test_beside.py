@@ -160,9 +160,32 @@ def drawn(made, library):
     made.active.add_chart(chart, "F2")
 
 
+def own_text():
+    """Return a number that one person of the data has alone."""
+    return f"{REAL['income'][3]:g}"
+
+
+def called(made, library):
+    made.active.title = own_text()
+
+
+def styled(made, library):
+    made.active["B2"].style = library.styles.NamedStyle(own_text())
+
+
+def lettered(made, library):
+    made.active["B2"].font = library.styles.Font(name=own_text())
+
+
+def tabled(made, library):
+    made.active.add_table(
+        library.worksheet.table.Table(displayName=f"T_{own_text()}", ref="A1:C201")
+    )
+
+
 @pytest.mark.parametrize(
     ("change", "part"),
-    [(titled, TEXTS), (named, TEXTS), (footed, TEXTS), (linked, TEXTS), (listed, TEXTS),
+    [(called, TEXTS), (styled, TEXTS), (lettered, TEXTS), (tabled, TEXTS), (titled, TEXTS), (named, TEXTS), (footed, TEXTS), (linked, TEXTS), (listed, TEXTS),
      (coloured, TEXTS), (formatted, OTHER), (drawn, OTHER)],
 )  # fmt: skip
 def test_what_else_a_sheet_tells_of_people_is_asked_about(change, part, tmp_path):

@@ -1,13 +1,13 @@
 """Texts beside a table, in which values of the data's people may stand: titles, notes, names.
 
 A title has a few numbers, and a year. Asked about are texts with two values that one person of the
-data has alone, or with as many of the data's numbers as no title has.
+data has alone, or with as many of the data's numbers as no title has. A name has none of these.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class KnownValues:
             alone = {key for key, count in many.items() if count == 1}
             self.own |= {key for key in alone - ends if len(_digits(key)) >= _FEWEST}
 
-    def told_by(self, text: str) -> int:
+    def told_by(self, text: str, most_own: int = MOST_OWN) -> int:
         """Count the values of people that a text tells; 0 where these may be those of a title."""
         text = text[:_LONGEST]
         own: set[str | float] = set()
@@ -60,7 +60,7 @@ class KnownValues:
         for size in range(1, _WORDS + 1):
             phrases = (" ".join(words[at : at + size]) for at in range(len(words) - size + 1))
             own |= self.own.intersection(phrases)
-        if len(own) > MOST_OWN or len(numbers) > MOST_NUMBERS:
+        if len(own) > most_own or len(numbers) > MOST_NUMBERS:
             return len(own | numbers)
         return 0
 
@@ -76,10 +76,18 @@ def _digits(value: str | float) -> str:
     return re.sub(r"[^\w]", "", value if isinstance(value, str) else f"{value:g}")
 
 
-def tell_people(known: KnownValues, texts: Iterable[tuple[str, str]]) -> Mapping[str, int]:
-    """Return how many values of people the texts of each kind tell together, where they do."""
+def tell_people(
+    known: KnownValues, texts: Iterable[tuple[str, str]], names: Container[str] = ()
+) -> Mapping[str, int]:
+    """Return how many values of people the texts of each kind tell together, where they do.
+
+    names: Kinds of texts that have no value of a single person.
+    """
     kinds: dict[str, list[str]] = {}
     for what, text in texts:
         kinds.setdefault(what, []).append(text)
-    told = {what: known.told_by(" ; ".join(dict.fromkeys(each))) for what, each in kinds.items()}
+    told = {
+        what: known.told_by(" ; ".join(dict.fromkeys(each)), 0 if what in names else MOST_OWN)
+        for what, each in kinds.items()
+    }
     return {what: many for what, many in told.items() if many}

@@ -42,7 +42,7 @@ from narcissus.tables.formats import (
     name_of_place,
     parts_beside,
 )
-from narcissus.tables.packages import list_contents
+from narcissus.tables.packages import NAMES_INSIDE, list_contents
 from narcissus.tables.parts import lines_of
 from narcissus.tables.sources import has_index
 from narcissus.tables.spelling import ReadAs, Spelled, Value, number_in, spelled
@@ -272,9 +272,10 @@ def _texts_beside(
     if path is not None and places:
         texts.append((LINES, "\n".join(lines_of(path, places))))
     if path is not None and is_sheet(path):
-        contents = list_contents(path)
+        contents = list_contents(path, with_names=True)
         texts += [(f"{TEXTS}: {what}", text) for what, text in contents.texts]
-    told = tell_people(KnownValues(real), texts) if texts else {}
+    strict = {f"{TEXTS}: {NAMES_INSIDE}"}
+    told = tell_people(KnownValues(real), texts, strict) if texts else {}
     return {
         what.partition(":")[0]: f"{some} of people of the data stand in them"
         f"{f' ({what[len(TEXTS) + 2 :]})' if what.startswith(TEXTS) else ''}"

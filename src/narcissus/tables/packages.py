@@ -56,6 +56,11 @@ _WORDS = re.compile(
     r"|\b(?:prompt|promptTitle|error|errorTitle|tooltip|display|location|val)=\"([^\"]*)\""
     r"|<formula\d?>([^<]*)<|<f\b[^>]*>([^<]*)<"
 )
+NAMES_INSIDE = "names of sheets, styles, fonts or tables"
+_NAMED = re.compile(
+    r'\b(?:name|displayName|codeName|typeface|formatCode)="([^"]*)"|<name val="([^"]*)"'
+)
+_WITH_NAMES = r"xl/(workbook\.xml|styles\.xml|theme/|tables/|worksheets/sheet)"
 _BY_PEOPLE = "Company|Manager|HyperlinkBase"  # properties that no program counts
 _REFERENCE = re.compile(r"('[^']*'|\w+)!|\$?[A-Z]{1,3}\$?\d+")
 _LITERAL = re.compile(r'"([^"]*)"')
@@ -69,8 +74,10 @@ class Contents:
     texts: tuple[tuple[str, str], ...]  # texts of what is, each with a noun
 
 
-def list_contents(path: Path) -> Contents:
+def list_contents(path: Path, *, with_names: bool = False) -> Contents:
     """List what an Excel file holds beside the cells of its sheets.
+
+    with_names: Whether names of sheets, styles, fonts and tables are among the texts.
 
     InputError: It is not a readable Excel file.
     """
@@ -90,6 +97,8 @@ def list_contents(path: Path) -> Contents:
                 strange.append(f"the rest of `{name}`")
             strange += _strange_in(name, text)
             texts += islice(_texts_in(name, text), MOST_TEXTS)
+            if with_names and re.match(_WITH_NAMES, name, re.IGNORECASE):
+                texts += islice(_names_in(text), MOST_TEXTS)
             if "/worksheets/sheet" in name.lower():
                 used |= {int(n) for n in re.findall(r'\bt="s"[^>]*><v>(\d+)<', text)}
         if unused := _unused(archive, used):
@@ -158,6 +167,12 @@ def _texts_in(name: str, text: str) -> Iterator[tuple[str, str]]:
     elif at.startswith("xl/tables/"):
         for found in re.findall(r"<\w+Formula\b[^>]*>([^<]*)<", text):
             yield "formulas", _REFERENCE.sub(" ", unescape(found))
+
+
+def _names_in(text: str) -> Iterator[tuple[str, str]]:
+    for found in dict.fromkeys(_NAMED.findall(re.sub(r"<tableColumn\b[^>]*>", "", text))):
+        name = unescape("".join(found))
+        yield NAMES_INSIDE, f"{name} {re.sub(r'[_-]+|(?<=[A-Za-z])(?=[0-9])', ' ', name)}"
 
 
 def _texts_of_sheet(text: str) -> Iterator[tuple[str, str]]:
