@@ -201,7 +201,7 @@ def test_a_column_that_nobody_knows_of_asks_for_a_declaration(tmp_path):
     assert len(audit.record.detail.unaccounted) == 1
     audit, first = audited(real, made, tmp_path, irrelevant=["score", "level"])
     assert audit.status == "not shown"
-    assert first.answer.startswith("The file holds no more people of the data than coincidence")
+    assert first.answer.startswith("No copied people are shown; fewer than ")
 
 
 def test_a_line_number_is_shown_to_be_harmless_or_asked_about(tmp_path):
@@ -329,7 +329,7 @@ def test_rows_that_are_people_with_noise_are_not_coincidence(tmp_path):
 def test_a_fresh_file_gives_no_secret_away(seed, tmp_path):
     real, made = telling(1), telling(seed)
     _, screen = audited(real, made, tmp_path)
-    assert "no more people of the data than coincidence" in screen.answer
+    assert "No copied people are shown" in screen.answer
     assert not screen.is_shown
 
 
@@ -505,7 +505,7 @@ def test_a_hidden_sheet_is_not_judged_in_favour(book, tmp_path):
 def test_a_sheet_that_is_declared_is_accounted_for(book, tmp_path):
     audit, screen = of_files(None, book, tmp_path, irrelevant=["sheet source"])
     assert audit.record.detail.unaccounted == ()
-    assert "no more people of the data than coincidence" in screen.answer
+    assert "No copied people are shown" in screen.answer
 
 
 def test_notes_below_a_file_are_said_and_hide_no_verdict(tmp_path):
@@ -516,7 +516,7 @@ def test_notes_below_a_file_are_said_and_hide_no_verdict(tmp_path):
     assert audit.record.detail.copies.left_out == (
         "line 203 below the last row of the synthetic file",
     )
-    assert "no more people of the data than coincidence" in screen.answer
+    assert "No copied people are shown" in screen.answer
     assert any("line 203 below the last row" in line for line in screen.rests_on)
 
 

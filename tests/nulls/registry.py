@@ -75,7 +75,7 @@ from narcissus.synthetic import FileThreat, assess_file, read_files
 from narcissus.synthetic.assess import ALIKE
 from narcissus.synthetic.copies import Views, file_facts
 from narcissus.synthetic.digits import swapped_digits
-from narcissus.synthetic.nearly import NEARER_ERROR, nearer_people
+from narcissus.synthetic.nearly import NEARER_ERROR, NEAREST_OTHERS, SHARES, nearer_people
 from narcissus.synthetic.partly import partly_copied
 from narcissus.synthetic.sets import ERROR as SETS_ERROR
 from narcissus.synthetic.sets import look_at_sets
@@ -522,6 +522,33 @@ def far_nearer(g: Draws, *, made_by: str = "others", share: float = 0.0) -> bool
     files = read_whole(real, made)
     sides = files.rows("real"), files.rows("control")
     return nearer_people(files, Views(files, g), sides) is not None
+
+
+def half_answered(g: Draws, *, many: int = 0, scale: float = 1.0) -> bool:
+    """Return whether rows of a long questionnaire are said to be far nearer to people."""
+    loads = np.random.default_rng(99).normal(size=(3, 40))
+    drawn = (g.normal(size=(120, 3)) @ loads + 2 * g.normal(size=(120, 40)) for _ in range(2))
+    real, made = (np.digitize(one, [-2, -0.6, 0.6, 2]) for one in drawn)
+    if scale != 1:  # a generator that is too sure of the middle
+        made = np.rint(2 + scale * (made - 2)).astype(int)
+    for row in range(many):
+        kept = g.permutation(40)[:20]
+        made[row, kept] = real[row, kept]
+    files = read_whole(*(pd.DataFrame(side).add_prefix("q") for side in (real, made)))
+    sides = files.rows("real"), files.rows("control")
+    return nearer_people(files, Views(files, g), sides) is not None
+
+
+def names_kept(g: Draws, *, kept: int = 0, digits: int = 6) -> bool:
+    """Return whether names of people in a file of others are asked about."""
+    sides: list[pd.DataFrame] = []
+    for _ in range(2):
+        number = g.choice(10**digits, 200, replace=False)
+        names = [f"C{one:0{digits}d}" for one in number]
+        sides.append(pd.DataFrame({"case": names, "age": g.integers(18, 90, 200)}))
+    sides[1].loc[: kept - 1, "case"] = sides[0]["case"][:kept].to_numpy()
+    files = read_whole(*sides)
+    return bool(traces_of(files, ["age"], ["age"], entropy=int(g.integers(2**32))).values)
 
 
 def seldom(people: int, times: float, g: Draws, *, archetypes: bool = True) -> pd.DataFrame:
@@ -1991,13 +2018,35 @@ NULLS = (
             "independent people": far_nearer,
             "columns of the data, shuffled": partial(far_nearer, made_by="margins"),
             "nearer the middle": partial(far_nearer, made_by="nearer the middle"),
+            "a questionnaire": half_answered,
+            "a questionnaire, nearer the middle": partial(half_answered, scale=0.7),
         },
         Power(
             "share of the file that is a person moved by half a step, 150 people",
             (0.1, 0.2, 0.3),
             lambda s, g: far_nearer(g, share=s),
         ),
-        declared=2 * NEARER_ERROR,
+        declared=(len(SHARES) + 2 * len(NEAREST_OTHERS)) * NEARER_ERROR,
+        repeats=0.05,
+    ),
+    Null(
+        "synth: names of people wait for a control",
+        ("synthetic/traces _names_there",),
+        "Poisson tail, beside names moved up and down",
+        "names of the file are drawn without those of the data",
+        "one row of each unit is taken",
+        "names that are handed out one after the other, or in clusters",
+        {
+            "numbers of six digits": names_kept,
+            "numbers of five digits": partial(names_kept, digits=5),
+            "numbers of four digits": partial(names_kept, digits=4),
+        },
+        Power(
+            "people of 200 whose case number is kept",
+            (2, 5, 10),
+            lambda s, g: names_kept(g, kept=int(s)),
+        ),
+        declared=2 * OWN_VALUES,
         repeats=0.05,
     ),
     Null(

@@ -97,3 +97,31 @@ def test_rows_of_other_people_are_far_nearer_to_nobody(draw, seed):
     shuffled = real.apply(lambda column: rng.permutation(column.to_numpy()))
     for made in (fresh, middle, shuffled):
         assert nearer(real, made) is None
+
+
+def questionnaire(n, seed, width=40):
+    rng = np.random.default_rng(seed)
+    loads = np.random.default_rng(99).normal(size=(3, width))
+    traits = rng.normal(size=(n, 3)) @ loads + 2 * rng.normal(size=(n, width))
+    return pd.DataFrame(np.digitize(traits, [-2, -0.6, 0.6, 2])).add_prefix("q")
+
+
+def half_kept(real, made, many, seed=1):
+    """Give each of some rows half of the answers of a person, another half each time."""
+    rng, made = np.random.default_rng(seed), made.copy()
+    for row in range(many):
+        kept = rng.permutation(real.shape[1])[: real.shape[1] // 2]
+        made.iloc[row, kept] = real.iloc[2 * row, kept]
+    return made
+
+
+@pytest.mark.parametrize("as_texts", [False, True])
+def test_half_of_the_answers_of_people_are_found_where_no_three_tell_them(as_texts):
+    real, made = questionnaire(200, 1), questionnaire(200, 2)
+    sides = [half_kept(real, made, 20), made]
+    if as_texts:
+        real, *sides = (side.replace(dict(enumerate("abcde"))) for side in (real, *sides))
+    found = nearer(real, sides[0])
+    assert found is not None
+    assert found.standing >= 10
+    assert nearer(real, sides[1]) is None

@@ -147,6 +147,10 @@ class NearerPeople:
             return False
         return 2 * found.others * found.trials >= found.successes * found.other_trials
 
+    def beside_copies(self, many: int) -> NearerPeople:
+        """Return the people but for those whom a row of the file equals."""
+        return replace(self, standing=max(0, self.standing - many))
+
     @property
     def is_beyond(self) -> bool:
         """Check whether more people are far nearer than chance explains."""
@@ -158,13 +162,32 @@ NEARER_ERROR = 0.0005
 """Error of telling that rows are near people, at each of the shares that are tried."""
 SHARES = (0.5, 0.7)
 """Shares of the distance to the next row, or person, within which a person is far nearer."""
+NEAREST_OTHERS = (0, 2, 8)
+"""People who are so near to one another, at each of the reaches that are tried."""
 _LEAST = 4
 _RANGE = (0.02, 0.98)  # shares of the people between which the range of a column lies
 _BLOCK = 2**22  # differences that are held at a time
 _FEWEST_VALUES = 5  # of a column of numbers
+_MATCHED = 20  # the same, where answers on a scale are compared as words
 _FEWEST_COLUMNS = 3
 MOST_NEARER = 5_000
 """Most people or rows of which all distances are compared."""
+
+
+@dataclass(frozen=True)
+class _Reach:
+    """How near is far nearer: one distance, or one for each person, shape (people,)."""
+
+    people: Numbers | float
+    rows: Numbers | float
+    others: Numbers | float
+    own: int  # people who are so near to a person
+    theirs: int  # rows that are so near to a row
+
+
+def _reach(apart: Numbers, most: float) -> float:
+    """Return the longest distance that at most so many are nearer than."""
+    return float(np.sort(apart)[min(len(apart) - 1, int(most))])
 
 
 def nearer_people(
@@ -180,22 +203,44 @@ def nearer_people(
     rows = views.rows[views.members[0]]
     if not _FEWEST <= min(len(ours), len(rows)) <= max(len(ours), len(rows)) <= MOST_NEARER:
         return None
-    apart = _Apart.of(files, views, ours, rows)
-    if apart.numbers.shape[1] < _FEWEST_COLUMNS:
-        return None
+    for fewest in (_FEWEST_VALUES, _MATCHED):
+        apart = _Apart.of(files, views, ours, rows, fewest)
+        if apart.numbers.shape[1] + apart.codes.shape[1] >= _FEWEST_COLUMNS:
+            found = _nearer_by(apart, files.names, (ours, others), rows)
+            if found is not None:
+                return found
+    return None
+
+
+def _nearer_by(
+    apart: _Apart, names: tuple[str, ...], sides: tuple[Positions, Positions], rows: Positions
+) -> NearerPeople | None:
+    ours, others = sides
     between, to_rows = apart.nearest(ours, ours), apart.nearest(ours, rows)
     among, to_people = apart.nearest(rows, rows), apart.nearest(rows, ours)
+    fresh, around = apart.nearest(others, rows), apart.nearest(others, ours)
     ratio = len(rows) / len(ours)
-    for share in SHARES:
-        own = int((between < share * to_rows).sum()) * ratio
-        theirs = int((among < share * to_people).sum()) / ratio
-        is_near = to_rows < share * between
-        standing = min(int(is_near.sum()), int((to_people < share * among).sum()))
-        found = NearerPeople(files.names, len(ours), standing, max(own, theirs), None)
+    # a share of the distance to all others, where numbers are many; else one reach for everybody
+    reaches: list[_Reach] = []
+    if apart.numbers.shape[1] >= _FEWEST_COLUMNS:
+        for share in SHARES:
+            own, theirs = (between < share * to_rows).sum(), (among < share * to_people).sum()
+            reach = share * between, share * among, share * around
+            reaches.append(_Reach(*reach, int(own), int(theirs)))
+    for most in NEAREST_OTHERS:
+        reach = min(_reach(between, most / ratio), _reach(among, most * ratio))
+        own, theirs = int((between < reach).sum()), int((among < reach).sum())
+        reaches.append(_Reach(reach, reach, reach, own, theirs))
+    for reach in reaches:
+        is_near = to_rows < reach.people
+        standing = min(int(is_near.sum()), int((to_people < reach.rows).sum()))
+        expected = max(reach.own * ratio, reach.theirs / ratio)
+        found = NearerPeople(names, len(ours), standing, expected, None)
         if found.is_beyond and len(others):
-            fresh = apart.nearest(others, rows) < share * apart.nearest(others, ours)
-            beside = TwoSamples(int(is_near.sum()), len(ours), int(fresh.sum()), len(others))
-            return replace(found, beside=beside)
+            hit = int((fresh < reach.others).sum())
+            return replace(
+                found, beside=TwoSamples(int(is_near.sum()), len(ours), hit, len(others))
+            )
         if found.is_beyond:
             return found
     return None
@@ -209,7 +254,10 @@ class _Apart:
     codes: Positions  # of the other columns
 
     @classmethod
-    def of(cls, files: WholeFiles, views: Views, ours: Positions, rows: Positions) -> _Apart:
+    def of(
+        cls, files: WholeFiles, views: Views, ours: Positions, rows: Positions, fewest: int
+    ) -> _Apart:
+        """Place everybody; a column of fewer different numbers is equal or it is not."""
         both = np.concatenate([ours, rows])
         numbers: list[Numbers] = []
         codes: list[Positions] = []
@@ -219,7 +267,7 @@ class _Apart:
                 codes.append(views.codes(j, 0))
                 continue
             low, high = np.quantile(values[ours], _RANGE)
-            if high > low and len(np.unique(values[ours])) >= _FEWEST_VALUES:
+            if high > low and len(np.unique(values[ours])) >= fewest:
                 numbers.append((values - low) / (high - low))
             else:
                 codes.append(views.codes(j, 0))

@@ -68,6 +68,8 @@ class Looked:
     striking: tuple[SomeColumns, ...]
     sets: int
     left: int  # sets of two and three columns that were too many to count
+    # people of whom each set that tells most people apart would strike; None: no set does that
+    least: int | None = None
 
 
 NOT_LOOKED = Looked((), 0, 0)
@@ -92,9 +94,16 @@ class _SetCount:
 
     def is_beyond(self, error: float) -> bool:
         """Check whether chance explains who stands in the file in at most ``error`` of files."""
+        return self.standing > self.most(error)
+
+    def most(self, error: float) -> float:
+        """Return how many chance explains, but in at most ``error`` of files."""
         high = max(self.direct + 2 * math.sqrt(self.spread), _DEPENDENT * self.drawn)
-        most = max(_FEWEST - 1, float(scipy.stats.poisson.isf(error, high)))
-        return self.standing > most
+        return max(_FEWEST - 1, float(scipy.stats.poisson.isf(error, high)))
+
+    def is_telling(self, people: int) -> bool:
+        """Check whether most people are alone by these columns."""
+        return 2 * self.unique >= people
 
 
 class _Cells:
@@ -172,7 +181,8 @@ def look_at_sets(
             kept.append(SomeColumns(names, one.unique, one.standing, one.expected, beside))
         if len(kept) == MOST_TOLD:
             break
-    return Looked(tuple(kept), len(found), search.left)
+    least = [one.most(error) + 1 - one.expected for one in found if one.is_telling(len(ours))]
+    return Looked(tuple(kept), len(found), search.left, math.ceil(max(least)) if least else None)
 
 
 def _moved(files: WholeFiles, ours: Positions, rng: np.random.Generator) -> float:

@@ -82,6 +82,7 @@ NEARER = 0.01
 """Share of the people who are nearer to another than what counts as near."""
 _SHIFTS = (-3, -2, -1, 1, 2, 3)
 _MOVES = tuple(by for by in range(-5, 6) if by)
+_NAME_MOVES = 100  # up and down
 _LIKELY = 0.05  # error at which coincidence explains who stands in the file, with no move
 _NEIGHBOURS = 10  # numbers that lie close together, and are as likely in any of these rows
 _LINKED = 20  # fewest rows with one number in both files
@@ -119,13 +120,39 @@ class Numbered(LimitedCount):
 
 
 @dataclass(frozen=True)
+class Named(LimitedCount):
+    """Names of people that the data and the file have: hardly anybody else has one of them.
+
+    A file of other names meets as many of the data's as it meets of these moved up and down. Where
+    names are no numbers, none is expected.
+    """
+
+    unique: int
+    standing: int
+    moved: int = 0  # names that the file has, after all moves together
+    moves: int = 1
+
+    @property
+    def expected(self) -> float:
+        """Coincidences: names of the data in a file of others."""
+        return self.moved / self.moves
+
+    def most_coincidences(self, error: float) -> float:
+        """Return the coincidences that are exceeded by chance in at most ``error`` of files."""
+        high = 0.0
+        if self.moves > 1:
+            high = float(scipy.stats.gamma.isf(error / 2, self.moved + 1)) / self.moves
+        return min(float(self.unique), max(1.0, float(scipy.stats.poisson.isf(error / 2, high))))
+
+
+@dataclass(frozen=True)
 class Trace:
     """People of the data who stand in the file by some columns."""
 
     how: How
     columns: tuple[str, ...]
     share: float  # of the error
-    copies: Copies | Numbered | Swapped
+    copies: Copies | Numbered | Named | Swapped
     beside: TwoSamples | None  # people of the data and the control
 
     def excess(self, error: float, *, beside: bool) -> tuple[float, float, float]:
@@ -211,7 +238,7 @@ class Traces:
         return max(some, key=limit) if striking else some[0]
 
 
-_Found: TypeAlias = "tuple[How, tuple[str, ...], Copies | Numbered, TwoSamples | None]"
+_Found: TypeAlias = "tuple[How, tuple[str, ...], Copies | Numbered | Named, TwoSamples | None]"
 
 
 def trace_of_all(facts: FileFacts) -> Trace:
@@ -278,6 +305,7 @@ def traces_of(
         each.insert(0, replace(first, beside=None))
     linked = [_linked(files, column, rng) for column in files.columns if column.is_dense]
     numbering = tuple(column for column in linked if column is not None)
+    own += _names_there(files, (ours, others), rng)
     error = OWN_VALUES / max(1, len(own))
     values = tuple(Trace(*one[:2], error, *one[2:]) for one in own if _is_beyond(one[2], error))
     small = look_at_sets(whole, views, (ours, others), child(entropy, 10))
@@ -353,7 +381,29 @@ def _own_values(
                 yield BY_VALUES, (column.name,), many, beside
 
 
-def _is_beyond(many: Copies | Numbered, error: float) -> bool:
+def _names_there(
+    files: WholeFiles, sides: tuple[Positions, Positions], rng: np.random.Generator
+) -> Iterator[_Found]:
+    """Yield the people whose name stands in the file, by each column that names them."""
+    ours, others = sides
+    for column in files.columns:
+        if not column.names_people or column.is_dense:
+            continue
+        some = files.select([column.name])
+        views = Views(some, rng)
+        found = copies_on(views, ours, [0])
+        many = Named(found.unique, found.standing)
+        if column.numbers is not None:
+            there = np.unique(column.numbers[column.codes[files.rows("synthetic")]])
+            here = column.numbers[column.codes[ours]]
+            moves = [by for by in range(-_NAME_MOVES, _NAME_MOVES + 1) if by]
+            moved = sum(int(np.isin(here + by, there).sum()) for by in moves)
+            many = replace(many, moved=moved, moves=len(moves))
+        beside = beside_control(views, ours, others) if len(others) else None
+        yield BY_VALUES, (column.name,), many, beside
+
+
+def _is_beyond(many: Copies | Numbered | Named, error: float) -> bool:
     """Check whether more own values stand in the file than coincidence explains.
 
     Where most people share theirs, a generator may favour the rare ones: so for any law.

@@ -108,6 +108,11 @@ class CopiesDetail(Fact):
     small_sets: Count = Field(
         default=0, description="Sets of few columns, of which those that strike wait for a control."
     )
+    least: Count | None = Field(
+        default=None,
+        description="People copied in some columns alone whom each set of columns that tells most "
+        "people apart would show; null: none tells them apart, or none was looked at.",
+    )
     columns: Count = Field(default=0, description="Columns of both files that were looked at.")
     coarse: tuple[str, ...] = Field(
         default=(), description="How the file writes columns that are finer in the data."
@@ -143,13 +148,14 @@ class CopiesDetail(Fact):
             "shared": shared,
             "sets": 0,
             "small_sets": 0,
+            "least": None,
             "linked": (),
             "columns": 0,
             "coarse": (),
         } | more
         if traces is not None:
             more["sets"] = len(traces.each)
-            more["small_sets"] = traces.sets.sets
+            more["small_sets"], more["least"] = traces.sets.sets, traces.sets.least
             more["linked"] = tuple(LinkedDetail.taken(one) for one in traces.linked)
         return cls.taken(found, people=people, control=control, **more)
 
@@ -193,6 +199,8 @@ def unaccounted(
         yield _undeclared([one.columns[0] for one in left], reason, "" if can_tell else CONTROL)
     for nearer in [traces.nearer] if traces.nearer is not None else []:
         is_accepted = nearer.standing - nearer.expected <= at_most * nearer.people
+        # whole copies are counted and told: asked about is who else a row is near
+        is_accepted |= not nearer.beside_copies(traces.facts.copies.standing).is_beyond
         if not (is_accepted or (can_tell and nearer.is_explained)):
             yield _of_nearer(nearer, can_tell=can_tell)
     asked = {one.columns[0] for one in left}

@@ -423,7 +423,10 @@ def _of_risk(case: StudyJudgement, risk: AboutRisk, row: StudyRow | None) -> Gla
 
 def _about(case: StudyJudgement) -> str:
     secrets = list(dict.fromkeys(one.secret for one in case.detail.risks if one.secret))
-    named = f"{', '.join(secrets[:3])}{' and others' * (len(secrets) > 3)}" or "who is in the data"
+    named = secrets[0] if secrets else "who is in the data"
+    if len(secrets) > 1:  # the last is all of them
+        few = ", ".join(secrets[:-1][:3])
+        named = f"{few}{' and others' * (len(secrets) > 4)}, each alone and all together"
     rows = number(case.detail.files.synthetic)
     return seeks("a person's other columns", named, f"one synthetic file of {rows} rows")
 
@@ -601,10 +604,10 @@ def _how(row: StudyRow) -> str:
 
 
 def _no_more(row: StudyRow, detail: SyntheticDetail, against: Sequence[str] = ()) -> str:
-    """Say that no more people stand in the file than coincidence explains, if the count says so.
+    """Say how many people stand in the file, or how many might unseen.
 
-    That is where no more do than are expected and two standard errors, of the count and of what is
-    expected: the more rows the file has for each person, the less is known of that.
+    Nothing is seen where no more do than are expected and two standard errors, of the count and of
+    what is expected: the more rows the file has for each person, the less is known of that.
     """
     if against:
         said = "; ".join(against)
@@ -617,9 +620,15 @@ def _no_more(row: StudyRow, detail: SyntheticDetail, against: Sequence[str] = ()
         return "All people have others like them in the data, so a copy looks like coincidence"
     if 2 * float(row.facts.get("most", 0.0)) >= people:
         return "Too few people are unique in the data to tell copies from coincidence"
-    if many <= math.ceil(expected + 2 * math.sqrt(expected * (1 + ratio))):
-        no_more = "the file holds no more people of the data than coincidence explains"
-        return f"By what was looked at, {no_more}" if detail.not_sought else f"T{no_more[1:]}"
+    usual = math.ceil(expected + 2 * math.sqrt(expected * (1 + ratio)))
+    if many <= usual:
+        least = usual + 1 - math.floor(expected)
+        unseen = [f"{number(least)} of {number(people)} people"] if least > 1 else []
+        if few := detail.copies.least:
+            unseen.append(f"{number(few)}{'' if unseen else ' people'} in a few columns alone")
+        many = ", or ".join(unseen) + "," * (len(unseen) > 1)
+        rest = f"; fewer than {many} could be copied unseen" if unseen else ""
+        return f"No copied people are shown{rest}"
     most = number(float(row.facts.get("most", people)))
     who = f"{number(many)} people of the data stand" if many != 1 else "1 person of the data stands"
     return (
