@@ -185,8 +185,9 @@ def tabled(made, library):
 
 @pytest.mark.parametrize(
     ("change", "part"),
-    [(called, TEXTS), (styled, TEXTS), (lettered, TEXTS), (tabled, TEXTS), (titled, TEXTS), (named, TEXTS), (footed, TEXTS), (linked, TEXTS), (listed, TEXTS),
-     (coloured, TEXTS), (formatted, OTHER), (drawn, OTHER)],
+    [(called, TEXTS), (styled, TEXTS), (lettered, TEXTS), (tabled, TEXTS), (titled, TEXTS),
+     (named, TEXTS), (footed, TEXTS), (linked, TEXTS), (listed, TEXTS), (coloured, TEXTS),
+     (formatted, OTHER), (drawn, OTHER)],
 )  # fmt: skip
 def test_what_else_a_sheet_tells_of_people_is_asked_about(change, part, tmp_path):
     assert part in beside(tmp_path, book(tmp_path, change))
