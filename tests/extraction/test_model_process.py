@@ -11,7 +11,7 @@ import pytest
 
 from narcissus._guarded import EndedError
 from narcissus.errors import InputError, TooLargeError
-from narcissus.extraction import HuggingFaceGenerator, model_process
+from narcissus.extraction import HuggingFaceGenerator, model_process, model_trial
 from narcissus.extraction._messages import pack, unpack
 from narcissus.extraction.sandbox import without_isolation
 
@@ -90,6 +90,9 @@ def test_a_configuration_costs_at_most_the_memory_of_the_run(tmp_path, walls):
         with pytest.raises(TooLargeError, match=r"than the 2,048 MiB .*larger `memory`") as failure:
             HuggingFaceGenerator(tmp_path, device="cpu", memory=2048)
     assert "\n" not in str(failure.value)
+    del usual
+    for forks in model_trial._FORKS.values():
+        forks.end()  # then what was forked there counts as ours
     used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     assert used < max(before, 2**21 + 2**20)  # of KiB: the limit, and the files of the libraries
 

@@ -31,6 +31,7 @@ from narcissus.extraction._messages import Arrays, pack, unpack
 from narcissus.extraction._runs import Limits, converse
 from narcissus.extraction.model_engine import Asked, ModelFacts, State
 from narcissus.extraction.model_folders import ModelFiles
+from narcissus.extraction.model_trial import model_forks
 from narcissus.extraction.sandbox import check_isolation
 
 FREE_MEMORY = 2**33
@@ -97,6 +98,7 @@ class ModelProcess:
                 isolation.method,
                 readable=[*weights, *(Path(one) for one in _PROCESSOR if os.path.exists(one))],
                 told={"data": self.memory, "files": 64 + 4 * len(weights)},
+                forks=model_forks(images=what == "images"),
             )
         )
         self._closing = weakref.finalize(self, self._stack.close)

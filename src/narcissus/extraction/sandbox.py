@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
+from narcissus._forked import Forks, can_fork
 from narcissus._guarded import Stop
 from narcissus.errors import InputError, NarcissusError
 from narcissus.extraction._runs import (
@@ -348,6 +349,29 @@ def can_serve() -> bool:
     tried = [(one.source.encode(), _limits_of(one)) for one in ESCAPE_PROBES]
     runs = run_served(tried, b"the release")
     return all(_is_stopped(one, run) for one, run in zip(ESCAPE_PROBES, runs, strict=True))
+
+
+@lru_cache(maxsize=4)
+def may_fork(method: str) -> bool:
+    """Check whether a program may be forked from a process that has imported what it needs.
+
+    The same programs try to escape, each forked from such a process. If one succeeds, or the system
+    lacks what it takes, programs are started one by one. bubblewrap starts an interpreter anyway.
+    """
+    if not can_fork() or method == "bubblewrap":
+        return False
+    if method == "none":
+        return True
+    forks = Forks((), {})
+    try:
+        for probe in ESCAPE_PROBES:
+            limits = _limits_of(probe)
+            run = run_once(probe.source.encode(), b"the release", limits, method, forks=forks)
+            if not _is_stopped(probe, run):
+                return False
+    finally:
+        forks.end()
+    return True
 
 
 def run_programs(
