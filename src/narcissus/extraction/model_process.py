@@ -178,7 +178,6 @@ class LanguageProcess:
 
     def __init__(self, parts: Mapping[str, ModelFiles], path: Path, memory: int | None) -> None:
         self._process = ModelProcess(parts, path, memory, "language")
-        self.memory = self._process.memory
         try:
             self.facts = ModelFacts.model_validate(self._process.told)
         except ValidationError as error:
