@@ -95,6 +95,8 @@ class ProgramRun:
     ending: Ending  # "finished", "crashed" (an exception, a signal), "timeout" or "output limit"
     seconds: float  # wall clock, including the interpreter's start
     layers: tuple[str, ...] = ()
+    # of the signal that ended it; 0 where none did, None where nobody is left to tell
+    signal: int | None = 0
 
 
 @lru_cache(maxsize=1)
@@ -159,7 +161,13 @@ def run_once(
         ending,
         run.seconds,
         tuple(json.loads(layers)) if layers else (),
+        _signal(code) if run.stopped is None else 0,
     )
+
+
+def _signal(code: bytes) -> int | None:
+    """Return the number of the signal that an exit code, as the guard writes it, tells of."""
+    return max(0, -int(code)) if code.lstrip(b"-").isdigit() else None
 
 
 def run_in_box(
