@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field, field_validator
 
 from narcissus._files import file_digest, read_bytes, write_atomically
+from narcissus._options import MOST_COUNT, MOST_WORKERS
 from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.extraction.assess import assess_extraction
@@ -57,7 +58,9 @@ class ExtractionThreshold(FileSection):
 class ExtractionRun(SeededRun):
     """How it is run."""
 
-    workers: int = Field(1, ge=1, description="Runs of the program at the same time.")
+    workers: int = Field(
+        1, ge=1, le=MOST_WORKERS, description="Runs of the program at the same time."
+    )
     server: bool = Field(
         False,
         exclude=True,  # the outcome is in the results, as `served`
@@ -81,6 +84,7 @@ class ExtractionStudy(FileSection):
     margin: int = Field(
         MARGIN,
         ge=0,
+        le=MOST_COUNT,
         description="Bytes by which the program must be shorter than every program that needs no "
         "release, to be evidence: the same program in other words differs by tens of bytes.",
     )
