@@ -344,3 +344,11 @@ def test_a_limit_on_memory_is_a_number_of_mebibytes(memory):
         model_process.memory_limit(memory)
     assert model_process.memory_limit(None) is None
     assert model_process.memory_limit(1024) == 2**30
+
+
+@pytest.mark.models
+def test_the_limit_holds_on_the_processor_and_on_linux(monkeypatch):
+    assert not model_process.limits_memory("cuda:0")
+    for system in ("linux", "darwin"):
+        monkeypatch.setattr(model_process.sys, "platform", system)
+        assert model_process.limits_memory("cpu") == (system == "linux")

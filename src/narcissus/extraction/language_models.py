@@ -46,6 +46,7 @@ from narcissus.extraction.model_process import (
     FREE_MEMORY,
     WEIGHTS,
     LanguageProcess,
+    limits_memory,
     memory_limit,
 )
 from narcissus.extraction.model_trial import laid_out
@@ -75,8 +76,8 @@ class HuggingFaceGenerator:
     device: "cpu", "cuda", ...; None takes a GPU if there is one.
     batch: texts at a time, at most; fewer are scored at a time where texts and vocabulary are so
         large that they would take more than a quarter of `memory` beside the weights.
-    memory: MiB that the process of a stranger's model may take; None: 8,192, and three times its
-        weights.
+    memory: MiB that the process of a stranger's model may take, 1,024 at least; None: 8,192, and
+        three times its weights. It limits models on the processor, on Linux.
     is_own: whether this program made the folder. A stranger's model is read and run in a process of
         its own, in the sandbox where there is one; on a GPU, which no sandbox reaches, in this
         process after a trial in the sandbox.
@@ -362,6 +363,11 @@ class HasModels(Protocol):
     in_memory: ClassVar[bool] = False
     """Whether there is no model folder for programs."""
 
+    @property
+    def limits_memory(self) -> bool:
+        """Whether the memory of a model that others made is limited where it runs."""
+        return True
+
     def check(self) -> None:
         """Refuse an unusable part before any work."""
 
@@ -394,8 +400,9 @@ class LocalCheckpoint(HasModels):
     device: "cpu", "cuda", ...; by default a GPU if there is one.
     batch: Texts at a time, at most; fewer are scored at a time where texts and vocabulary are so
         large that they would take more than a quarter of `memory` beside the weights.
-    memory: MiB that the process of each model may take; by default 8,192, and three times its
-        weights.
+    memory: MiB that the process of each model may take, 1,024 at least; by default 8,192, and three
+        times its weights. It limits models on the processor, on Linux; elsewhere what they take is
+        not assessed.
     """
 
     trains: ClassVar[bool] = False
@@ -426,6 +433,10 @@ class LocalCheckpoint(HasModels):
             if folder is not None:
                 check_model_folder(folder)
         libraries("A Hugging Face model")
+
+    @property
+    def limits_memory(self) -> bool:
+        return limits_memory(self._device)
 
     def seconds(self, documents: Texts) -> float:
         return 0.0

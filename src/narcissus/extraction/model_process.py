@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import time
 import weakref
 from collections.abc import Mapping, Sequence
@@ -28,7 +29,13 @@ from narcissus._validation import MOST_SECONDS, integer
 from narcissus.errors import InputError, NarcissusError, TooLargeError
 from narcissus.extraction._messages import Arrays, pack, unpack
 from narcissus.extraction._runs import Limits, converse
-from narcissus.extraction.model_engine import Asked, ModelFacts, State, tells_of_memory
+from narcissus.extraction.model_engine import (
+    Asked,
+    ModelFacts,
+    State,
+    device_of,
+    tells_of_memory,
+)
 from narcissus.extraction.model_folders import ModelFiles
 from narcissus.extraction.model_trial import model_forks
 from narcissus.extraction.sandbox import check_isolation
@@ -69,6 +76,12 @@ def memory_limit(memory: int | None) -> int | None:
             f"`memory` counts MiB: a whole number from {LEAST_MEMORY:,}, which the libraries alone "
             f"need, to {_MOST_MEMORY:,}, such as 8192 for 8 GiB, got {memory!r}"
         ) from error
+
+
+def limits_memory(device: str | None) -> bool:
+    """Say whether the limit on a model's memory holds on a device; None: the one by default."""
+    torch: Any = optional("torch", extra="language", purpose="A model in a folder")
+    return device_of(torch, device) == "cpu" and sys.platform == "linux"
 
 
 class ModelProcess:
