@@ -783,7 +783,7 @@ class Keeper(dict):
 )
 def test_what_was_stopped_goes_on_with_the_same_numbers(byte_pairs, monkeypatch, ask):
     def model(store):
-        found = HuggingFaceGenerator(byte_pairs, device="cpu", batch=2)
+        found = HuggingFaceGenerator(byte_pairs, device="cpu", batch=2, is_own=True)
         found.store = store
         return found
 

@@ -156,7 +156,7 @@ def test_secrets_that_were_planted_often_are_named_and_others_are_not(world):
 
 
 @pytest.mark.models
-def test_a_model_gives_a_prior_and_gives_documents_away(world, capsys):
+def test_a_model_gives_a_prior(world):
     secrets = (
         "--secrets",
         str(world / "names.txt"),
@@ -166,6 +166,11 @@ def test_a_model_gives_a_prior_and_gives_documents_away(world, capsys):
     played(world, "001", "--figure", "2", *secrets)
     notes = " ".join(figure(world, "001/figure-2-of-model")[1])
     assert "the likeliest of 3 secrets is someone" in notes
+
+
+@pytest.mark.models
+@pytest.mark.nightly
+def test_a_model_gives_documents_away(world, capsys):
     files = ("--documents", str(world / "train.txt"), "--fresh", str(world / "fresh.txt"))
     less = ("--prompt", "14", "--samples", "8", "--program", str(world / "ask.py"))
     played(world, "003", "--figure", "D.3", *files, *less)
