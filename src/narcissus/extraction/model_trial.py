@@ -132,6 +132,8 @@ def _tried(parts: Mapping[str, ModelFiles], path: Path) -> LaidOut:
             run = run_once(_PROGRAM, place, LIMITS, check_isolation().method, forks=forks)
         if run.ending != "finished":
             lines = run.error.strip().splitlines() or [run.ending]
+            if run.signal:
+                lines.append(f"it was ended by signal {run.signal}; perhaps memory")
             raise InputError(f"cannot read the model in {path} ({run.ending}): {lines[-1][:300]}")
         _TRIED[key] = _outcome(run.output, path)
     return _TRIED[key]
