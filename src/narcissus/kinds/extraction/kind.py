@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, field_validator
+from pydantic import (
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from narcissus._files import file_digest, read_bytes, write_atomically
 from narcissus._options import MOST_COUNT, MOST_WORKERS
@@ -44,6 +50,19 @@ class LimitSettings(FileSection):
     output: Mebibytes = Field(16, ge=1, description="What it may print, in MiB.")
     disk: Mebibytes = Field(256, ge=1, description="What it may keep in `TMPDIR`, in MiB.")
     release: Mebibytes = Field(2048, ge=1, description="Largest release that is accepted, in MiB.")
+
+    @field_validator("memory", "output", "disk", "release", mode="wrap")
+    @classmethod
+    def _tells_its_unit(cls, size: Any, check: ValidatorFunctionWrapHandler) -> Any:
+        try:
+            return check(size)
+        except ValidationError as error:
+            [said] = error.errors()
+            if said["type"] not in ("greater_than_equal", "less_than_equal"):
+                raise
+            raise PydanticCustomError(
+                "size", "{msg} MiB, such as 2048 for 2 GiB", {"msg": said["msg"]}
+            ) from error
 
     def of_a_run(self) -> Limits:
         return Limits(self.seconds, self.memory * _MIB, self.output * _MIB, disk=self.disk * _MIB)
