@@ -24,7 +24,7 @@ from typing import IO, Any, Protocol
 _NOWHERE = "/dev/null"  # a home in which a library that is imported can make nothing
 
 
-class Guard(Protocol):
+class RunGuard(Protocol):
     """The process between Narcissus and a program."""
 
     @property

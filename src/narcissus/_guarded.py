@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
 
-from narcissus._forked import Forks, Guard, isolated_python
+from narcissus._forked import Forks, RunGuard, isolated_python
 from narcissus._validation import MOST_SECONDS
 from narcissus.errors import InputError
 
@@ -45,17 +45,17 @@ class Stop:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._guards: set[Guard] = set()
+        self._guards: set[RunGuard] = set()
         self._is_over = False
 
-    def add(self, guard: Guard) -> None:
+    def add(self, guard: RunGuard) -> None:
         """Register a run; one that comes too late is ended at once."""
         with self._lock:
             self._guards.add(guard)
             if self._is_over:
                 guard.terminate()
 
-    def remove(self, guard: Guard) -> None:
+    def remove(self, guard: RunGuard) -> None:
         with self._lock:
             self._guards.discard(guard)
 
@@ -106,7 +106,7 @@ def run_guarded(
 
 @dataclass(frozen=True)
 class _Started:
-    guard: Guard
+    guard: RunGuard
     report: IO[bytes]
     began: float
     end: Callable[[], None]
@@ -166,7 +166,7 @@ def _started(
 
 def _open(
     config: Mapping[str, Any], environment: Mapping[str, str], handles: tuple[int, ...]
-) -> Guard:
+) -> RunGuard:
     """Start a guard by itself."""
     return subprocess.Popen(
         [*isolated_python(), str(Path(__file__).with_name("_guard.py")), json.dumps(config)],
@@ -280,7 +280,7 @@ class AnsweringProgram:
             return left[os.write(self._requests, left[:65536]) :]
         return left
 
-    def _ended(self, guard: Guard) -> EndedError:
+    def _ended(self, guard: RunGuard) -> EndedError:
         """Describe the end of a program that closed its output."""
         assert guard.stderr is not None
         while chunk := os.read(guard.stderr.fileno(), 65536):
@@ -299,7 +299,7 @@ def _size(answer: bytearray, most: int) -> int | None:
 
 
 def _read(
-    guard: Guard, seconds: float, most: int, started: float
+    guard: RunGuard, seconds: float, most: int, started: float
 ) -> tuple[bytes, bytes, Literal["timeout", "output limit"] | None]:
     """Collect the output until the end, the deadline or the output limit."""
     assert guard.stdout is not None
@@ -327,7 +327,7 @@ def _read(
     return bytes(output), bytes(error), None
 
 
-def _await(guard: Guard) -> None:
+def _await(guard: RunGuard) -> None:
     """Wait until the guard has ended the run, which the end of its lifeline causes; or kill it."""
     try:
         guard.wait(PATIENCE)
