@@ -182,10 +182,11 @@ def test_a_model_gives_documents_away(world, capsys):
 
 
 @pytest.mark.models
+@pytest.mark.nightly
 def test_a_folder_without_a_tokenizer_is_refused_by_one_sentence(world, tmp_path, capsys):
     for name in ("config.json", "model.safetensors"):
         (tmp_path / name).write_bytes((world / "model" / name).read_bytes())
     words = ["001", "--figure", "2", "--secrets", str(world / "names.txt")]
     with pytest.raises(SystemExit):
-        main(["reproduce", *words, "--model", str(tmp_path)])
+        main(["reproduce", *words, "--model", str(tmp_path), "--yes"])
     assert f"error: the folder {tmp_path} has no tokenizer: save it" in capsys.readouterr().err
