@@ -25,7 +25,7 @@ def test_a_missing_wall_is_refused(monkeypatch):
     monkeypatch.setattr(sandbox, "_checked", sandbox._checked.__wrapped__)
     real = sandbox.run_once
 
-    def no_walls(program, release, limits, method):
+    def no_walls(program, release, limits, method, *, forks=None):
         walls = real(b"", b"", limits, "Landlock").layers
         run = real(program, release, limits, "none")
         return sandbox.replace(run, layers=(*walls, "namespaces"))
