@@ -24,7 +24,7 @@ from narcissus._files import files_digest, parsing
 from narcissus._forked import Forks, can_fork
 from narcissus._json import read_json
 from narcissus.errors import InputError, TooLargeError
-from narcissus.extraction._runs import run_once
+from narcissus.extraction._runs import ProgramRun, run_once
 from narcissus.extraction.model_folders import (
     LARGEST_TEXT,
     ModelFiles,
@@ -128,8 +128,7 @@ def _tried(parts: Mapping[str, ModelFiles], path: Path) -> LaidOut:
     if key not in _TRIED:
         bare = {name: replace(files, weights=()) for name, files in parts.items()}
         with staged(bare) as place:
-            forks = model_forks(images=len(parts) > 1)
-            run = run_once(_PROGRAM, place, LIMITS, check_isolation().method, forks=forks)
+            run = _run_apart(place, images=len(parts) > 1)
         if run.ending != "finished":
             lines = run.error.strip().splitlines() or [run.ending]
             if run.signal:
@@ -137,6 +136,11 @@ def _tried(parts: Mapping[str, ModelFiles], path: Path) -> LaidOut:
             raise InputError(f"cannot read the model in {path} ({run.ending}): {lines[-1][:300]}")
         _TRIED[key] = _outcome(run.output, path)
     return _TRIED[key]
+
+
+def _run_apart(place: Path, *, images: bool) -> ProgramRun:
+    forks = model_forks(images=images)
+    return run_once(_PROGRAM, place, LIMITS, check_isolation().method, forks=forks)
 
 
 def _outcome(output: bytes, path: Path) -> LaidOut:
