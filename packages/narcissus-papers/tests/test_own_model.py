@@ -163,7 +163,7 @@ def test_a_model_gives_a_prior(world):
         "--text",
         "On day 5 {} lost a key near the old bridge.",
     )
-    played(world, "001", "--figure", "2", *secrets)
+    played(world, "001", "--figure", "2", *secrets, "--yes")  # machines are busy
     notes = " ".join(figure(world, "001/figure-2-of-model")[1])
     assert "the likeliest of 3 secrets is someone" in notes
 
@@ -173,7 +173,7 @@ def test_a_model_gives_a_prior(world):
 def test_a_model_gives_documents_away(world, capsys):
     files = ("--documents", str(world / "train.txt"), "--fresh", str(world / "fresh.txt"))
     less = ("--prompt", "14", "--samples", "8", "--program", str(world / "ask.py"))
-    played(world, "003", "--figure", "D.3", *files, *less)
+    played(world, "003", "--figure", "D.3", *files, *less, "--yes")
     rows, notes = figure(world, "003/figure-d.3-of-model")
     assert {row[0] for row in rows[1:]} == {"Documents given away", "Best samples", "Program"}
     assert any("no extraction" in note for note in notes)
