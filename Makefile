@@ -34,10 +34,10 @@ torch: $(TORCH_STAMP)  ## install PyTorch and transformers, for CPUs
 # The files that have such tests: to look through all others takes longer than some of these.
 WITH_MODELS = $(shell grep -rl --include='test_*.py' 'mark\.models' tests packages)
 test-models: $(TORCH_STAMP) ## run the quick tests that need PyTorch and transformers, on the CPU
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m 'models and not nightly' $(WITH_MODELS)
+	OMP_NUM_THREADS=1 $(TESTS) -m 'models and not nightly' $(WITH_MODELS)
 
 nightly-models: $(TORCH_STAMP) ## run all tests that need PyTorch and transformers, on the CPU
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m models $(WITH_MODELS)
+	OMP_NUM_THREADS=1 $(TESTS) -m models $(WITH_MODELS)
 
 wheel: $(RUN_STAMP)   ## build the wheel and audit a table with nothing but it, on each Python
 	$(BIN)/python tests/wheel/run.py --out dist

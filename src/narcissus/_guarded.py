@@ -13,7 +13,6 @@ import os
 import selectors
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Mapping
@@ -21,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
 
+from narcissus._forked import Forks, RunGuard, isolated_python
 from narcissus._validation import MOST_SECONDS
 from narcissus.errors import InputError
 
@@ -45,17 +45,17 @@ class Stop:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._guards: set[subprocess.Popen[bytes]] = set()
+        self._guards: set[RunGuard] = set()
         self._is_over = False
 
-    def add(self, guard: subprocess.Popen[bytes]) -> None:
+    def add(self, guard: RunGuard) -> None:
         """Register a run; one that comes too late is ended at once."""
         with self._lock:
             self._guards.add(guard)
             if self._is_over:
                 guard.terminate()
 
-    def remove(self, guard: subprocess.Popen[bytes]) -> None:
+    def remove(self, guard: RunGuard) -> None:
         with self._lock:
             self._guards.discard(guard)
 
@@ -67,11 +67,6 @@ class Stop:
                 guard.terminate()
 
 
-def isolated_python() -> list[str]:
-    """Return the command of this interpreter in isolated mode, without settings of the user."""
-    return [sys.executable, "-I", "-B", "-X", "utf8"]
-
-
 def run_guarded(
     config: Mapping[str, Any],
     fill: Callable[[], None],
@@ -81,6 +76,7 @@ def run_guarded(
     environment: Mapping[str, str],
     collect: Callable[[], None] | None = None,
     stop: Stop | None = None,
+    forks: Forks | None = None,
 ) -> GuardedRun:
     """Run a program once.
 
@@ -93,8 +89,11 @@ def run_guarded(
     environment: Environment variables of the guard, and so of the program.
     collect: Inspects what the program has left behind, before the folder is removed.
     stop: Switch that ends the run from another thread.
+    forks: What the guard is forked from; None: it is started by itself.
     """
-    with _started(config, fill, seconds=seconds, environment=environment, stop=stop) as run:
+    with _started(
+        config, fill, seconds=seconds, environment=environment, stop=stop, forks=forks
+    ) as run:
         printed, error, stopped = _read(run.guard, seconds, output, run.began)
         # A program may close its output and go on: it still has no more than its time.
         text = b"" if stopped else run.report.read()
@@ -107,7 +106,7 @@ def run_guarded(
 
 @dataclass(frozen=True)
 class _Started:
-    guard: subprocess.Popen[bytes]
+    guard: RunGuard
     report: IO[bytes]
     began: float
     end: Callable[[], None]
@@ -123,6 +122,7 @@ def _started(
     environment: Mapping[str, str],
     stop: Stop | None = None,
     requests: int | None = None,
+    forks: Forks | None = None,
 ) -> Generator[_Started]:
     """Start a program; `run_guarded` has the arguments.
 
@@ -144,16 +144,10 @@ def _started(
         "requests": requests,
     }
     with os.fdopen(reads, "rb") as reported, contextlib.ExitStack() as ending:
-        guard = subprocess.Popen(
-            [*isolated_python(), str(Path(__file__).with_name("_guard.py")), json.dumps(told)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=dict(environment),
-            cwd="/",
-            pass_fds=(report, held, *([] if requests is None else [requests])),
-            start_new_session=True,
-        )
+        handles = (report, held, *([] if requests is None else [requests]))
+        guard = forks.fork(told, environment, handles) if forks is not None else None
+        if guard is None:
+            guard = _open(told, environment, handles)
         os.close(report)
         os.close(held)
         if stop is not None:
@@ -168,6 +162,22 @@ def _started(
         with contextlib.suppress(BrokenPipeError):
             os.write(lifeline, b"!")
         yield _Started(guard, reported, began, ending.close)
+
+
+def _open(
+    config: Mapping[str, Any], environment: Mapping[str, str], handles: tuple[int, ...]
+) -> RunGuard:
+    """Start a guard by itself."""
+    return subprocess.Popen(
+        [*isolated_python(), str(Path(__file__).with_name("_guard.py")), json.dumps(config)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=dict(environment),
+        cwd="/",
+        pass_fds=handles,
+        start_new_session=True,
+    )
 
 
 class EndedError(Exception):
@@ -195,6 +205,7 @@ class AnsweringProgram:
         *,
         environment: Mapping[str, str],
         seconds: float = MOST_SECONDS,
+        forks: Forks | None = None,
     ) -> None:
         reads, self._requests = os.pipe()
         self._stack = contextlib.ExitStack()
@@ -204,7 +215,14 @@ class AnsweringProgram:
             with contextlib.ExitStack() as mine:
                 mine.callback(os.close, reads)
                 self._run = self._stack.enter_context(
-                    _started(config, fill, seconds=seconds, environment=environment, requests=reads)
+                    _started(
+                        config,
+                        fill,
+                        seconds=seconds,
+                        environment=environment,
+                        requests=reads,
+                        forks=forks,
+                    )
                 )
             os.set_blocking(self._requests, False)
         except BaseException:
@@ -262,7 +280,7 @@ class AnsweringProgram:
             return left[os.write(self._requests, left[:65536]) :]
         return left
 
-    def _ended(self, guard: subprocess.Popen[bytes]) -> EndedError:
+    def _ended(self, guard: RunGuard) -> EndedError:
         """Describe the end of a program that closed its output."""
         assert guard.stderr is not None
         while chunk := os.read(guard.stderr.fileno(), 65536):
@@ -281,7 +299,7 @@ def _size(answer: bytearray, most: int) -> int | None:
 
 
 def _read(
-    guard: subprocess.Popen[bytes], seconds: float, most: int, started: float
+    guard: RunGuard, seconds: float, most: int, started: float
 ) -> tuple[bytes, bytes, Literal["timeout", "output limit"] | None]:
     """Collect the output until the end, the deadline or the output limit."""
     assert guard.stdout is not None
@@ -309,7 +327,7 @@ def _read(
     return bytes(output), bytes(error), None
 
 
-def _await(guard: subprocess.Popen[bytes]) -> None:
+def _await(guard: RunGuard) -> None:
     """Wait until the guard has ended the run, which the end of its lifeline causes; or kill it."""
     try:
         guard.wait(PATIENCE)

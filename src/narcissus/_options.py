@@ -46,3 +46,10 @@ class BesideStudy:
 
 
 Level = Annotated[float, Swept()]
+
+MOST_COUNT = 10**9
+"""Largest whole number that a study file may give, where its key names no smaller one."""
+MOST_WORK = 10**7
+"""Most steps, rounds or samples: what is done one after another, so often."""
+MOST_WORKERS = 10**4
+LARGEST_SEED = 2**256

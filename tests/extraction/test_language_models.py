@@ -722,6 +722,19 @@ def test_the_chance_of_what_follows_is_that_of_sampling_it(byte_pairs):
 
 
 @pytest.mark.models
+def test_what_is_scored_at_once_depends_on_no_memory_that_is_free(byte_pairs, monkeypatch):
+    """Batches of another size differ in their last digits: model and study alone decide."""
+    found = []
+    for pages in (2**30, 2**10):
+        monkeypatch.setattr("os.sysconf", lambda name, pages=pages: pages)
+        model = HuggingFaceGenerator(byte_pairs, device="cpu", is_own=True)
+        found.append(model._at_once())
+    less = HuggingFaceGenerator(byte_pairs, device="cpu", is_own=True, memory=2048)
+    assert found[0] == found[1] > less._at_once() > 0
+    assert less._at_once() * 12 * less._vocabulary <= 2**31 / 4
+
+
+@pytest.mark.models
 def test_what_is_scored_at_once_changes_nothing_and_progress_is_told(byte_pairs, monkeypatch):
     told = []
     observer = SimpleNamespace(
@@ -770,7 +783,7 @@ class Keeper(dict):
 )
 def test_what_was_stopped_goes_on_with_the_same_numbers(byte_pairs, monkeypatch, ask):
     def model(store):
-        found = HuggingFaceGenerator(byte_pairs, device="cpu", batch=2)
+        found = HuggingFaceGenerator(byte_pairs, device="cpu", batch=2, is_own=True)
         found.store = store
         return found
 

@@ -322,7 +322,7 @@ def test_what_comes_out_of_the_sandbox_is_not_trusted(folder, monkeypatch, print
     if isinstance(printed, dict):
         printed = json.dumps({"parameters": 1, "buffers": 0, "tokenizers": {"": BPE}, **printed})
     run = ProgramRun(printed.encode(), "", "finished", 1.0)
-    monkeypatch.setattr("narcissus.extraction.model_trial.run_program", lambda *_: run)
+    monkeypatch.setattr("narcissus.extraction.model_trial._run_apart", lambda *_, **__: run)
     monkeypatch.setattr("narcissus.extraction.model_trial._TRIED", {})
     with pytest.raises(InputError, match=message):
         laid_out({"": language_model_files(folder)}, folder)
@@ -334,7 +334,9 @@ def test_no_table_of_a_stranger_leaves_the_sandbox(folder, monkeypatch):
     for tokenizers in ({}, {"": BPE}):
         said = json.dumps({"parameters": 1, "buffers": 0, "tokenizers": tokenizers})
         run = ProgramRun(said.encode(), "", "finished", 1.0)
-        monkeypatch.setattr("narcissus.extraction.model_trial.run_program", lambda *_, r=run: r)
+        monkeypatch.setattr(
+            "narcissus.extraction.model_trial._run_apart", lambda *_, r=run, **__: r
+        )
         monkeypatch.setattr("narcissus.extraction.model_trial._TRIED", {})
         (files,) = laid_out({"": language_model_files(folder)}, folder).values()
         assert files.tables == ()

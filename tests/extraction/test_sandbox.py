@@ -25,7 +25,7 @@ def test_a_missing_wall_is_refused(monkeypatch):
     monkeypatch.setattr(sandbox, "_checked", sandbox._checked.__wrapped__)
     real = sandbox.run_once
 
-    def no_walls(program, release, limits, method):
+    def no_walls(program, release, limits, method, *, forks=None):
         walls = real(b"", b"", limits, "Landlock").layers
         run = real(program, release, limits, "none")
         return sandbox.replace(run, layers=(*walls, "namespaces"))
@@ -78,6 +78,45 @@ def test_every_burglar_is_stopped(isolation):
     assert dict(isolation.checks) == {b.name: b.stopped for b in ESCAPE_PROBES}
     assert len(isolation.checks) == len(ESCAPE_PROBES)
     assert "seccomp" in isolation.layers
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Landlock is of Linux")
+@pytest.mark.parametrize(
+    ("cut", "said"),
+    [
+        ({"ending": "timeout", "layers": ()}, r"did not end in 1220 seconds, twice"),
+        ({"ending": "timeout"}, r"did not end in 1220 seconds, twice"),
+        ({"ending": "crashed", "layers": (), "signal": 9}, r"was ended by signal 9, twice"),
+        ({"ending": "crashed", "signal": 15}, r"was ended by signal 15, twice"),
+        ({"ending": "crashed", "layers": (), "signal": None}, r"was ended from outside"),
+    ],
+)
+def test_a_check_that_is_cut_short_is_made_again_and_is_no_missing_wall(monkeypatch, cut, said):
+    """As on a machine with much else to do."""
+    real, asked = sandbox.run_once, []
+
+    def slow(program, release, limits, method, *, forks=None):
+        asked.append(limits.seconds)
+        run = real(program, release, limits, method, forks=forks)
+        return replace(run, **cut) if len(asked) <= times else run
+
+    monkeypatch.setattr(sandbox, "run_once", slow)
+    monkeypatch.setattr(sandbox, "ESCAPE_PROBES", ESCAPE_PROBES[:1])
+    times = 2
+    with pytest.raises(IsolationError, match=f"check 'reads its release' {said}") as failure:
+        sandbox._try_method("Landlock")
+    assert "seccomp" not in str(failure.value)
+    assert asked == [600, 1220]
+    times, asked[:] = 1, []
+    assert sandbox._try_method("Landlock").checks == (("reads its release", "it can"),)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Landlock is of Linux")
+def test_a_check_that_its_clock_ends_before_it_begins_is_made_again(monkeypatch):
+    """The clock of an endless loop runs while its interpreter starts."""
+    [endless] = [probe for probe in ESCAPE_PROBES if probe.name == "endless loop"]
+    monkeypatch.setattr(sandbox, "ESCAPE_PROBES", (replace(endless, seconds=0.001),))
+    assert dict(sandbox._try_method("Landlock").checks) == {"endless loop": endless.stopped}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Landlock is of Linux")

@@ -363,3 +363,47 @@ def test_every_statement_has_its_line_and_its_definition():
     public = {getattr(success, name) for name in success.__all__}
     claims = {one for one in public if isinstance(one, type) and issubclass(one, success.Claim)}
     assert claims - beginnings == set(made)
+
+
+def whole_numbers(node, root, path=""):
+    """Yield the place and the schema of every whole number of a schema, of each definition once."""
+    for place, one in root.get("$defs", {}).items() if node is root else ():
+        yield from whole_numbers(one, root, place)
+    if node.get("type") == "integer" and not {"const", "enum"} & set(node):
+        yield path, node
+    for name, one in node.get("properties", {}).items():
+        yield from whole_numbers(one, root, f"{path}.{name}")
+    for key in ("anyOf", "oneOf", "allOf", "prefixItems"):
+        for one in node.get(key, ()):
+            named = one.get("properties", {}).get("name", {}).get("const", "")
+            yield from whole_numbers(one, root, f"{path}[{named}]" if named else path)
+    for key in ("items", "additionalProperties"):
+        if isinstance(node.get(key), dict):
+            yield from whole_numbers(node[key], root, path)
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_every_whole_number_of_a_study_file_has_a_largest(kind):
+    """What counts steps, rounds or samples would run without end."""
+    schema = study_schema(kind)
+    found = list(whole_numbers(schema, schema))
+    assert found
+    assert [place for place, one in found if "maximum" not in one] == []
+    work = ("steps", "samples", "sweeps", "epochs", "starts", "trials", "runs")
+    counts = [(place, one["maximum"]) for place, one in found if place.endswith(work)]
+    assert [place for place, most in counts if most > 10**9] == []
+
+
+@pytest.mark.parametrize(
+    ("room", "section", "key", "most"),
+    [
+        ("table-attack", {"name": "rap", "steps": 2**63}, "steps", 10**7),
+        ("table-attack", {"name": "gibbs", "sweeps": 10**7 + 1}, "sweeps", 10**7),
+        ("world", {"name": "bits", "n": 10**9 + 1}, "n", 10**9),
+        ("language-model", {"name": "ngram", "order": 2**63}, "order", 1000),
+    ],
+)
+def test_a_part_that_would_run_without_end_is_refused(room, section, key, most):
+    with pytest.raises(ValidationError, match=f"less than or equal to {most}") as refused:
+        checked(room, section)
+    assert refused.value.errors()[0]["loc"] == (key,)

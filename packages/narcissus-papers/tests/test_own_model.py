@@ -156,19 +156,24 @@ def test_secrets_that_were_planted_often_are_named_and_others_are_not(world):
 
 
 @pytest.mark.models
-def test_a_model_gives_a_prior_and_gives_documents_away(world, capsys):
+def test_a_model_gives_a_prior(world):
     secrets = (
         "--secrets",
         str(world / "names.txt"),
         "--text",
         "On day 5 {} lost a key near the old bridge.",
     )
-    played(world, "001", "--figure", "2", *secrets)
+    played(world, "001", "--figure", "2", *secrets, "--yes")  # machines are busy
     notes = " ".join(figure(world, "001/figure-2-of-model")[1])
     assert "the likeliest of 3 secrets is someone" in notes
+
+
+@pytest.mark.models
+@pytest.mark.nightly
+def test_a_model_gives_documents_away(world, capsys):
     files = ("--documents", str(world / "train.txt"), "--fresh", str(world / "fresh.txt"))
     less = ("--prompt", "14", "--samples", "8", "--program", str(world / "ask.py"))
-    played(world, "003", "--figure", "D.3", *files, *less)
+    played(world, "003", "--figure", "D.3", *files, *less, "--yes")
     rows, notes = figure(world, "003/figure-d.3-of-model")
     assert {row[0] for row in rows[1:]} == {"Documents given away", "Best samples", "Program"}
     assert any("no extraction" in note for note in notes)
@@ -177,10 +182,11 @@ def test_a_model_gives_a_prior_and_gives_documents_away(world, capsys):
 
 
 @pytest.mark.models
+@pytest.mark.nightly
 def test_a_folder_without_a_tokenizer_is_refused_by_one_sentence(world, tmp_path, capsys):
     for name in ("config.json", "model.safetensors"):
         (tmp_path / name).write_bytes((world / "model" / name).read_bytes())
     words = ["001", "--figure", "2", "--secrets", str(world / "names.txt")]
     with pytest.raises(SystemExit):
-        main(["reproduce", *words, "--model", str(tmp_path)])
+        main(["reproduce", *words, "--model", str(tmp_path), "--yes"])
     assert f"error: the folder {tmp_path} has no tokenizer: save it" in capsys.readouterr().err

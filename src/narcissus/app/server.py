@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 import tempfile
 import webbrowser
@@ -27,6 +28,14 @@ class Impatient(uvicorn.protocols.http.h11_impl.H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.loop.call_later(PATIENCE, lambda: self.cycle or transport.close())
+
+
+class Server(uvicorn.Server):
+    """Ends without a word on the requests that still wait: to cancel them is no error."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+        await super().shutdown(sockets)
 
 
 def opened(folder: Path) -> Path:
@@ -78,7 +87,7 @@ def serve(
         with tempfile.TemporaryDirectory() as place:
             if show:
                 _open(Path(place) / "open.html", keys)
-            asyncio.run(uvicorn.Server(config).serve([listener]))
+            asyncio.run(Server(config).serve([listener]))
 
 
 def _open(path: Path, keys: Keys) -> None:

@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
 
 from narcissus._files import csv_rows
+from narcissus._options import MOST_COUNT
 from narcissus._validation import did_you_mean
 from narcissus._visible import visible
 from narcissus.counts.alike import SameNames
@@ -20,6 +24,8 @@ from narcissus.counts.reading import MOST_CELLS, Cell, TableRead, Variable, read
 from narcissus.counts.system import Structure, Within
 from narcissus.errors import InputError, TooLargeError
 
+_MOST_DECIMALS = 12
+
 
 @dataclass(frozen=True, kw_only=True)
 class Publication:
@@ -28,7 +34,7 @@ class Publication:
     Each has the name of its option and takes the same words; `rounded` is ``--round``.
     """
 
-    below: int | None = None
+    below: Annotated[int, Field(le=MOST_COUNT)] | None = None
     no_zeros: bool = False
     mark: Sequence[str] = ()
     rounded: str | None = None
@@ -39,7 +45,7 @@ class Publication:
     others: Sequence[str] = ()
     hierarchy: Sequence[str] = ()
     variable: str | None = None
-    decimals: int | None = None
+    decimals: Annotated[int, Field(ge=0, le=_MOST_DECIMALS)] | None = None
     magnitude: str | None = None
     count: str | None = None
     dimension: Sequence[str] = ()

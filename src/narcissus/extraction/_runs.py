@@ -19,7 +19,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-from narcissus._guarded import AnsweringProgram, GuardedRun, Stop, isolated_python, run_guarded
+from narcissus._forked import Forks, isolated_python
+from narcissus._guarded import AnsweringProgram, GuardedRun, Stop, run_guarded
 from narcissus._scratch import scratch_folder
 from narcissus._validation import duration, integer
 from narcissus.errors import NarcissusError
@@ -94,6 +95,8 @@ class ProgramRun:
     ending: Ending  # "finished", "crashed" (an exception, a signal), "timeout" or "output limit"
     seconds: float  # wall clock, including the interpreter's start
     layers: tuple[str, ...] = ()
+    # of the signal that ended it; 0 where none did, None where nobody is left to tell
+    signal: int | None = 0
 
 
 @lru_cache(maxsize=1)
@@ -140,9 +143,13 @@ def run_once(
     *,
     beside: Mapping[str, bytes] = MappingProxyType({}),
     stop: Stop | None = None,
+    forks: Forks | None = None,
 ) -> ProgramRun:
-    """Run a program with one isolation method, which `narcissus.extraction.sandbox` chooses."""
-    run = run_in_box(program, release, limits, method, beside=beside, stop=stop)
+    """Run a program with one isolation method, which `narcissus.extraction.sandbox` chooses.
+
+    forks: Where it is forked, with what it imports already there; None: it is started by itself.
+    """
+    run = run_in_box(program, release, limits, method, beside=beside, stop=stop, forks=forks)
     layers, _, code = run.report.partition(b"\n")
     ending: Ending = run.stopped or ("finished" if code == b"0" else "crashed")
     is_over = run.seconds >= limits.seconds or code == _PROCESSOR_TIME_IS_OVER
@@ -154,7 +161,13 @@ def run_once(
         ending,
         run.seconds,
         tuple(json.loads(layers)) if layers else (),
+        _signal(code) if run.stopped is None else 0,
     )
+
+
+def _signal(code: bytes) -> int | None:
+    """Return the number of the signal that an exit code, as the guard writes it, tells of."""
+    return max(0, -int(code)) if code.lstrip(b"-").isdigit() else None
 
 
 def run_in_box(
@@ -168,6 +181,7 @@ def run_in_box(
     told: Mapping[str, Any] = MappingProxyType({}),
     seconds: float | None = None,
     output: int | None = None,
+    forks: Forks | None = None,
 ) -> GuardedRun:
     """Make a folder for a program and run it there through the guard; arguments as for `run_once`.
 
@@ -186,6 +200,7 @@ def run_in_box(
             output=limits.output if output is None else output,
             environment=environment,
             stop=stop,
+            forks=forks,
         )
 
 
@@ -198,19 +213,21 @@ def converse(
     *,
     readable: Sequence[Path],
     told: Mapping[str, Any],
+    forks: Forks | None = None,
 ) -> Generator[AnsweringProgram]:
     """Start a program in the box that is asked again and again on its standard input.
 
     release: puts what the program reads into a folder of that name.
     readable: files and folders beside its own that it may read.
     told: more entries of the jail's configuration.
+    forks: as for `run_once`.
     """
     with _box(program, release, limits, method, readable=readable, told=told) as (
         config,
         fill,
         environment,
     ):
-        found = AnsweringProgram(config, fill, environment=environment)
+        found = AnsweringProgram(config, fill, environment=environment, forks=forks)
         try:
             yield found
         finally:

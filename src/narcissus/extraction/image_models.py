@@ -52,7 +52,7 @@ from narcissus.extraction.model_folders import (
     staged,
     weights_of,
 )
-from narcissus.extraction.model_process import ImageProcess, memory_limit
+from narcissus.extraction.model_process import ImageProcess, limits_memory, memory_limit
 from narcissus.extraction.model_trial import laid_out
 from narcissus.extraction.relations import nearest_other, printed
 from narcissus.observer import SILENT, Observer
@@ -229,6 +229,11 @@ class HasImageModels(Protocol):
     trains: ClassVar[bool] = True
     """Whether the models are trained here, so that the division of images is random."""
 
+    @property
+    def limits_memory(self) -> bool:
+        """Whether the memory of a model that others made is limited where it runs."""
+        return True
+
     def check(self, images: CaptionedImages) -> None:
         """Refuse an unusable part for such images, before any work."""
 
@@ -386,7 +391,8 @@ class DiffusersGenerator:
     shape: height, width and channels of the images to compare with; larger model images are
         averaged down by a whole number.
     device: "cpu", "cuda", ...; None takes a GPU if there is one.
-    memory: MiB that the process may take; None: 8,192, and three times the model's weights.
+    memory: MiB that the process may take, 1,024 at least; None: 8,192, and three times the model's
+        weights. It limits models on the processor, on Linux.
     """
 
     def __init__(
@@ -463,7 +469,9 @@ class LocalDiffusion(HasImageModels):
     steps: Steps from noise to an image.
     device: "cpu", "cuda", ...; by default a GPU if there is one.
     batch: Images at a time.
-    memory: MiB that the model's process may take; by default 8,192, and three times its weights.
+    memory: MiB that the model's process may take, 1,024 at least; by default 8,192, and three times
+        its weights. It limits models on the processor, on Linux; elsewhere what they take is not
+        assessed.
     """
 
     trains: ClassVar[bool] = False
@@ -483,6 +491,10 @@ class LocalDiffusion(HasImageModels):
         memory_limit(memory)
         check_diffusers_folder(self._folder)
         image_libraries()
+
+    @property
+    def limits_memory(self) -> bool:
+        return limits_memory(self._device)
 
     def seconds(self, images: CaptionedImages) -> float:
         return 0.0

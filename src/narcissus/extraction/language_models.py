@@ -12,7 +12,6 @@ from __future__ import annotations
 import collections.abc
 import hashlib
 import json
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
@@ -22,7 +21,6 @@ from typing import Annotated, Any, ClassVar, Literal, Protocol
 import numpy as np
 
 from narcissus._arrays import Floats
-from narcissus._optional import optional
 from narcissus._options import BesideStudy, FilledIn
 from narcissus._random import RandomSource, generator
 from narcissus._validation import integer, positive
@@ -44,7 +42,13 @@ from narcissus.extraction.model_folders import (
     language_model_files,
     staged,
 )
-from narcissus.extraction.model_process import LanguageProcess, memory_limit
+from narcissus.extraction.model_process import (
+    FREE_MEMORY,
+    WEIGHTS,
+    LanguageProcess,
+    limits_memory,
+    memory_limit,
+)
 from narcissus.extraction.model_trial import laid_out
 from narcissus.extraction.ngram import CharacterNgram, Generator, model_prior
 from narcissus.extraction.recovered import Completes, TextDocument
@@ -55,6 +59,7 @@ from narcissus.priors.secrets import MOST, SecretPrior, read_values
 Texts = Sequence[TextDocument]
 _IGNORED = -100  # labels that PyTorch's loss leaves out
 _LEAST_FREE = 2**28  # bytes that scoring may always take
+_SHARE = 4  # the part of the memory beside the weights that scoring takes at once
 _BYTES = 12  # for each number that a model gives, and what is computed of it
 _SECONDS = 3e-10  # a parameter and a token, there and back, on one core
 
@@ -69,9 +74,10 @@ class HuggingFaceGenerator:
 
     folder: holds ``config.json``, ``*.safetensors`` and a tokenizer.
     device: "cpu", "cuda", ...; None takes a GPU if there is one.
-    batch: texts at a time, at most; fewer are scored at a time where memory is short.
-    memory: MiB that the process of a stranger's model may take; None: 8,192, and three times its
-        weights.
+    batch: texts at a time, at most; fewer are scored at a time where texts and vocabulary are so
+        large that they would take more than a quarter of `memory` beside the weights.
+    memory: MiB that the process of a stranger's model may take, 1,024 at least; None: 8,192, and
+        three times its weights. It limits models on the processor, on Linux.
     is_own: whether this program made the folder. A stranger's model is read and run in a process of
         its own, in the sandbox where there is one; on a GPU, which no sandbox reaches, in this
         process after a trial in the sandbox.
@@ -100,10 +106,10 @@ class HuggingFaceGenerator:
         if not is_own:
             parts = laid_out(parts, path)
         self._engine: Engine
-        self._memory: int | None = None  # that the model may take, where it is limited
+        weights = WEIGHTS * sum(files.size for files in parts.values())
+        self._memory = FREE_MEMORY if limit is None else limit - weights  # beside the weights
         if not is_own and self.device == "cpu":
-            self._engine = process = LanguageProcess(parts, path, limit)
-            self._memory = process.memory
+            self._engine = LanguageProcess(parts, path, limit)
         else:
             with staged(parts) as place:
                 self._engine = LanguageEngine(place, str(path), self.device)
@@ -317,15 +323,11 @@ class HuggingFaceGenerator:
         return scores
 
     def _at_once(self) -> int:
-        """Return how many tokens are scored at once: as many as a quarter of free memory holds."""
-        free = 0
-        if self.device.startswith("cuda"):
-            torch = optional("torch", extra="language", purpose="A Hugging Face model")
-            free = torch.cuda.mem_get_info(self.device)[0]
-        elif hasattr(os, "sysconf"):
-            free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-            free = min(free, self._memory or free)
-        return max(_LEAST_FREE, free // 4) // (_BYTES * self._vocabulary)
+        """Return how many tokens are scored at once: the model and the declared memory decide.
+
+        What is free at the moment does not: batches of another size differ in their last digits.
+        """
+        return max(_LEAST_FREE, self._memory // _SHARE) // (_BYTES * self._vocabulary)
 
 
 class LanguageModel(Generator, Completes, Protocol):
@@ -361,6 +363,11 @@ class HasModels(Protocol):
     in_memory: ClassVar[bool] = False
     """Whether there is no model folder for programs."""
 
+    @property
+    def limits_memory(self) -> bool:
+        """Whether the memory of a model that others made is limited where it runs."""
+        return True
+
     def check(self) -> None:
         """Refuse an unusable part before any work."""
 
@@ -391,9 +398,11 @@ class LocalCheckpoint(HasModels):
     shadows: Folders with models trained like this one, but without the documents and independently
         of one another; each is attacked like the model.
     device: "cpu", "cuda", ...; by default a GPU if there is one.
-    batch: Texts at a time, at most; fewer are scored at a time where memory is short.
-    memory: MiB that the process of each model may take; by default 8,192, and three times its
-        weights.
+    batch: Texts at a time, at most; fewer are scored at a time where texts and vocabulary are so
+        large that they would take more than a quarter of `memory` beside the weights.
+    memory: MiB that the process of each model may take, 1,024 at least; by default 8,192, and three
+        times its weights. It limits models on the processor, on Linux; elsewhere what they take is
+        not assessed.
     """
 
     trains: ClassVar[bool] = False
@@ -424,6 +433,10 @@ class LocalCheckpoint(HasModels):
             if folder is not None:
                 check_model_folder(folder)
         libraries("A Hugging Face model")
+
+    @property
+    def limits_memory(self) -> bool:
+        return limits_memory(self._device)
 
     def seconds(self, documents: Texts) -> float:
         return 0.0

@@ -37,6 +37,7 @@ LEAST_CONTEXT = 128
 """Tokens that a model without a table of positions is asked for, whatever its folder says."""
 _NO_MEMORY = re.compile(
     r"(?i)can't allocate memory|cannot allocate memory|bad_alloc|out of memory|not enough memory"
+    r"|MemoryError|memory allocation of \d+ bytes failed"
 )
 """How libraries say that there is no memory."""
 
@@ -90,11 +91,16 @@ class Engine(Protocol):
         ...
 
 
+def tells_of_memory(message: str) -> bool:
+    """Say whether a message of a library tells that there is no memory."""
+    return bool(_NO_MEMORY.search(message))
+
+
 def ran_out(error: BaseException | None) -> bool:
     """Say whether an error, or one that it followed, tells that there is no memory."""
     seen = 0
     while error is not None and seen < 20:
-        if isinstance(error, MemoryError) or _NO_MEMORY.search(str(error)):
+        if isinstance(error, MemoryError) or tells_of_memory(str(error)):
             return True
         error, seen = error.__cause__ or error.__context__, seen + 1
     return False

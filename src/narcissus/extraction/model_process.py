@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
+import sys
 import time
 import weakref
 from collections.abc import Mapping, Sequence
@@ -29,8 +29,15 @@ from narcissus._validation import MOST_SECONDS, integer
 from narcissus.errors import InputError, NarcissusError, TooLargeError
 from narcissus.extraction._messages import Arrays, pack, unpack
 from narcissus.extraction._runs import Limits, converse
-from narcissus.extraction.model_engine import Asked, ModelFacts, State
+from narcissus.extraction.model_engine import (
+    Asked,
+    ModelFacts,
+    State,
+    device_of,
+    tells_of_memory,
+)
 from narcissus.extraction.model_folders import ModelFiles
+from narcissus.extraction.model_trial import model_forks
 from narcissus.extraction.sandbox import check_isolation
 
 FREE_MEMORY = 2**33
@@ -39,6 +46,7 @@ WEIGHTS = 3
 """Weights are mapped, read and changed to another type."""
 LEAST_MEMORY = 1024
 """MiB that the libraries alone need."""
+_MOST_MEMORY = 2**40
 _LIBRARIES, _A_THREAD = 2**33, 2**28
 """Bytes of addresses, which cost nothing: of libraries, and of each thread."""
 _PROGRAM = Path(__file__).with_name("_model_serving.py")
@@ -57,9 +65,23 @@ _AN_IMAGE = 2**28
 def memory_limit(memory: int | None) -> int | None:
     """Return a limit in bytes of one in MiB; None: as much as the weights ask for.
 
-    Raises InputError: it is less than `LEAST_MEMORY`.
+    Raises InputError: it is less than `LEAST_MEMORY`, or more than any machine has.
     """
-    return None if memory is None else integer("memory", memory, low=LEAST_MEMORY, high=2**40) << 20
+    if memory is None:
+        return None
+    try:
+        return integer("memory", memory, low=LEAST_MEMORY, high=_MOST_MEMORY) << 20
+    except InputError as error:
+        raise InputError(
+            f"`memory` counts MiB: a whole number from {LEAST_MEMORY:,}, which the libraries alone "
+            f"need, to {_MOST_MEMORY:,}, such as 8192 for 8 GiB, got {memory!r}"
+        ) from error
+
+
+def limits_memory(device: str | None) -> bool:
+    """Say whether the limit on a model's memory holds on a device; None: the one by default."""
+    torch: Any = optional("torch", extra="language", purpose="A model in a folder")
+    return device_of(torch, device) == "cpu" and sys.platform == "linux"
 
 
 class ModelProcess:
@@ -97,6 +119,7 @@ class ModelProcess:
                 isolation.method,
                 readable=[*weights, *(Path(one) for one in _PROCESSOR if os.path.exists(one))],
                 told={"data": self.memory, "files": 64 + 4 * len(weights)},
+                forks=model_forks(images=what == "images"),
             )
         )
         self._closing = weakref.finalize(self, self._stack.close)
@@ -162,12 +185,16 @@ class ModelProcess:
                 "that grows faster than the text"
             )
         lines = error.error.decode("utf-8", "replace").strip().splitlines()
-        if error.code in (-signal.SIGKILL, -signal.SIGABRT, -signal.SIGSEGV, -signal.SIGBUS):
+        if any(tells_of_memory(line) for line in lines):
             return self._is_too_large()
-        if any("alloc" in line or "MemoryError" in line for line in lines):
-            return self._is_too_large()
-        reason = lines[-1][:300] if lines else f"exit code {error.code}"
         what = "cannot read" if name == "read" else "cannot run"
+        if error.code < 0:
+            return InputError(
+                f"{what} the model in {self.path}: its process was ended by signal {-error.code}; "
+                f"perhaps memory: it may take {self.memory >> 20:,} MiB (`memory`), and this "
+                "machine may have less"
+            )
+        reason = lines[-1][:300] if lines else f"exit code {error.code}"
         return InputError(f"{what} the model in {self.path} (crashed): {reason}")
 
 
@@ -176,7 +203,6 @@ class LanguageProcess:
 
     def __init__(self, parts: Mapping[str, ModelFiles], path: Path, memory: int | None) -> None:
         self._process = ModelProcess(parts, path, memory, "language")
-        self.memory = self._process.memory
         try:
             self.facts = ModelFacts.model_validate(self._process.told)
         except ValidationError as error:

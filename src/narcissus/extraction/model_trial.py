@@ -21,15 +21,17 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from narcissus._files import files_digest, parsing
+from narcissus._forked import Forks, can_fork
 from narcissus._json import read_json
 from narcissus.errors import InputError, TooLargeError
+from narcissus.extraction._runs import ProgramRun, run_once
 from narcissus.extraction.model_folders import (
     LARGEST_TEXT,
     ModelFiles,
     checked_values,
     staged,
 )
-from narcissus.extraction.sandbox import Limits, run_program
+from narcissus.extraction.sandbox import Limits, check_isolation, may_fork
 from narcissus.extraction.tokenizer_files import checked_tokenizer
 
 TOKENIZER, SETTINGS = "tokenizer.json", "tokenizer_config.json"
@@ -51,6 +53,29 @@ LEAST_BUFFERS = 2**30
 """Bytes that a model may always compute for itself, such as masks."""
 _PROGRAM = Path(__file__).with_name("_model_trial.py")
 _TRIED: dict[str, LaidOut] = {}
+OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
+_LANGUAGE = (
+    "torch",
+    "transformers.models.auto.tokenization_auto",
+    "transformers.models.auto.modeling_auto",
+    "transformers.generation.utils",
+    "narcissus.extraction._messages",
+    "narcissus.extraction.model_engine",
+)
+_IMAGES = (*_LANGUAGE, "diffusers.pipelines.pipeline_utils", "narcissus.extraction.image_engine")
+_FORKS = {False: Forks(_LANGUAGE, OFFLINE), True: Forks(_IMAGES, OFFLINE)}
+
+
+def model_forks(*, images: bool) -> Forks | None:
+    """Return what processes of models are forked from, with the libraries there; None: nothing.
+
+    The libraries are imported once for all models of this process, before any walls and away from
+    every file of a stranger. They begin to be imported while the walls are tried.
+    """
+    forks = _FORKS[images]
+    if can_fork():
+        forks.begin()
+    return forks if may_fork(check_isolation().method) else None
 
 
 def laid_out(parts: Mapping[str, ModelFiles], path: Path) -> dict[str, ModelFiles]:
@@ -103,12 +128,19 @@ def _tried(parts: Mapping[str, ModelFiles], path: Path) -> LaidOut:
     if key not in _TRIED:
         bare = {name: replace(files, weights=()) for name, files in parts.items()}
         with staged(bare) as place:
-            run = run_program(_PROGRAM, place, LIMITS)
+            run = _run_apart(place, images=len(parts) > 1)
         if run.ending != "finished":
             lines = run.error.strip().splitlines() or [run.ending]
+            if run.signal:
+                lines.append(f"it was ended by signal {run.signal}; perhaps memory")
             raise InputError(f"cannot read the model in {path} ({run.ending}): {lines[-1][:300]}")
         _TRIED[key] = _outcome(run.output, path)
     return _TRIED[key]
+
+
+def _run_apart(place: Path, *, images: bool) -> ProgramRun:
+    forks = model_forks(images=images)
+    return run_once(_PROGRAM, place, LIMITS, check_isolation().method, forks=forks)
 
 
 def _outcome(output: bytes, path: Path) -> LaidOut:

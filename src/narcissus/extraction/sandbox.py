@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+import signal
 import sys
 from collections.abc import Generator, Mapping
 from contextvars import ContextVar
@@ -19,6 +20,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
+from narcissus._forked import Forks, can_fork
 from narcissus._guarded import Stop
 from narcissus.errors import InputError, NarcissusError
 from narcissus.extraction._runs import (
@@ -295,7 +297,7 @@ def _try_method(method: str) -> Isolation:
     checks: list[tuple[str, str]] = []
     layers: tuple[str, ...] = ()
     for probe in ESCAPE_PROBES:
-        run = run_once(probe.source.encode(), b"the release", _limits_of(probe), method)
+        run = _try_probe(probe, method)
         if run.ending == "crashed" and not run.layers:
             raise IsolationError(f"it did not start ({run.error.strip()[-200:]})")
         layers = run.layers
@@ -318,6 +320,34 @@ def _try_method(method: str) -> Isolation:
         tuple(checks),
         NOT_HIDDEN if method == "Landlock" else (),
     )
+
+
+def _try_probe(probe: EscapeProbe, method: str, forks: Forks | None = None) -> ProgramRun:
+    """Run a probe, and once more with a longer clock where the first time tells nothing.
+
+    Raises IsolationError: it tells nothing again, which is no word about the walls.
+    """
+    limits = _limits_of(probe)
+    longer = replace(limits, seconds=2 * limits.seconds + 20)
+    for given in (limits, longer):
+        run = run_once(probe.source.encode(), b"the release", given, method, forks=forks)
+        if (cut := _cut_short(probe, run, given.seconds)) is None:
+            return run
+    raise IsolationError(
+        f"the check '{probe.name}' {cut}, twice, so nothing is known of these walls: the machine "
+        "may be busy, or short of memory; try again"
+    )
+
+
+def _cut_short(probe: EscapeProbe, run: ProgramRun, seconds: float) -> str | None:
+    """Say how a probe ended before it could tell anything; None: it told something."""
+    if run.ending == "timeout" and (not run.layers or probe.expected != "timeout"):
+        return f"did not end in {seconds:g} seconds"
+    if run.signal is None:
+        return "was ended from outside, with what watched it"
+    if run.signal in (signal.SIGKILL, signal.SIGTERM) and not _is_stopped(probe, run):
+        return f"was ended by signal {run.signal}"
+    return None
 
 
 def _limits_of(probe: EscapeProbe) -> Limits:
@@ -348,6 +378,29 @@ def can_serve() -> bool:
     tried = [(one.source.encode(), _limits_of(one)) for one in ESCAPE_PROBES]
     runs = run_served(tried, b"the release")
     return all(_is_stopped(one, run) for one, run in zip(ESCAPE_PROBES, runs, strict=True))
+
+
+@lru_cache(maxsize=4)
+def may_fork(method: str) -> bool:
+    """Check whether a program may be forked from a process that has imported what it needs.
+
+    The same programs try to escape, each forked from such a process. If one succeeds, or the system
+    lacks what it takes, programs are started one by one. bubblewrap starts an interpreter anyway.
+    """
+    if not can_fork() or method == "bubblewrap":
+        return False
+    if method == "none":
+        return True
+    forks = Forks((), {})
+    try:
+        for probe in ESCAPE_PROBES:
+            if not _is_stopped(probe, _try_probe(probe, method, forks)):
+                return False
+    except IsolationError:
+        return False
+    finally:
+        forks.end()
+    return True
 
 
 def run_programs(

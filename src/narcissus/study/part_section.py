@@ -16,11 +16,19 @@ from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 
-from pydantic import AfterValidator, PydanticUserError, Strict, TypeAdapter, ValidationError
+from pydantic import AfterValidator, Field, PydanticUserError, Strict, TypeAdapter, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 from pydantic_core.core_schema import ValidationInfo
 
-from narcissus._options import BesideStudy, OfRoom, RunsProgram, Swept
+from narcissus._options import (
+    LARGEST_SEED,
+    MOST_COUNT,
+    MOST_WORK,
+    BesideStudy,
+    OfRoom,
+    RunsProgram,
+    Swept,
+)
 from narcissus._validation import did_you_mean, real
 from narcissus.errors import InputError, NarcissusError
 from narcissus.study.parts import Part
@@ -206,7 +214,7 @@ def _checked(
                 lines.append(InitErrorDetails(type="missing", loc=(name,), input=dict(given)))
             continue
         try:
-            kind = TypeAdapter[Any](strict(option.hint))
+            kind = TypeAdapter[Any](strict(option.hint, most_of(name)))
             found[name] = kind.validate_python(given[name], context=context)
         except ValidationError as error:
             lines += [
@@ -226,26 +234,47 @@ def _levels(value: Any) -> Any:
     return value
 
 
-def strict(hint: Any) -> Any:
+_WORK = frozenset(
+    {
+        *("batch", "budget", "chains", "documents", "encryptions", "epochs", "messages", "points"),
+        *("public", "queries", "questions", "repeat", "samples", "shadow_models", "starts"),
+        *("steps", "sweeps", "training"),
+    }
+)
+"""Options that say how often something is done, or of how many it is done."""
+_SMALL = {"components": 10**4, "layers": 10**3, "order": 10**3, "width": 10**5}
+_NUMBERS = frozenset({"exponent", "modulus", "seed"})
+"""Options that are numbers to compute with, and count nothing."""
+
+
+def most_of(option: str) -> int:
+    """Return the largest whole number that an option of a part may be, by its name."""
+    if option in _NUMBERS:
+        return LARGEST_SEED
+    return MOST_WORK if option in _WORK else _SMALL.get(option, MOST_COUNT)
+
+
+def strict(hint: Any, most: int = MOST_COUNT) -> Any:
     """Return a type as pydantic checks it: "100" and true are no numbers, as TOML tells them apart.
 
-    Of a type that is not known to pydantic (an array, a class of the user's) nothing is checked.
+    A whole number is ``most`` at most: what counts beyond it would run without end. Of a type that
+    is not known to pydantic (an array, a class of the user's) nothing is checked.
     """
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        return _marked(hint)
+        return _marked(hint, most)
     if hint in (int, float, str, bool):
-        return Annotated[hint, Strict()]
+        return Annotated[hint, Strict(), *([Field(le=most)] if hint is int else ())]
     if origin is Literal or not inner:
         return hint if _is_known(hint) else Any
     if origin in (Union, UnionType):
-        return Union[tuple(strict(one) for one in in_a_file(inner))]  # noqa: UP007
+        return Union[tuple(strict(one, most) for one in in_a_file(inner))]  # noqa: UP007
     if origin in (list, Sequence):
-        return list[strict(inner[0])]
+        return list[strict(inner[0], most)]
     return hint if _is_known(hint) else Any
 
 
-def _marked(hint: Any) -> Any:
+def _marked(hint: Any, most: int) -> Any:
     """Return the type of an option that is a part, that may be a list of levels, or neither."""
     for mark in hint.__metadata__:
         if isinstance(mark, OfRoom):
@@ -253,7 +282,7 @@ def _marked(hint: Any) -> Any:
         if isinstance(mark, Swept):
             one = Annotated[float, Strict()]
             return Annotated[one | list[one], AfterValidator(_levels)]
-    return Annotated[strict(get_args(hint)[0]), *hint.__metadata__]
+    return Annotated[strict(get_args(hint)[0], most), *hint.__metadata__]
 
 
 def _is_known(hint: Any) -> bool:
@@ -296,7 +325,7 @@ def _part(section: PartSection, name: str) -> dict[str, Any]:
 
 def _option(option: Option) -> dict[str, Any]:
     try:
-        schema = TypeAdapter(strict(option.hint)).json_schema()
+        schema = TypeAdapter(strict(option.hint, most_of(option.name))).json_schema()
     except PydanticUserError:  # a type that JSON has no word for
         schema = cast("dict[str, Any]", {})
     if option.text:

@@ -16,6 +16,7 @@ from pydantic import (
     model_validator,
 )
 
+from narcissus._options import LARGEST_SEED, MOST_COUNT
 from narcissus._validation import MOST_SECONDS
 
 
@@ -30,7 +31,9 @@ class FileSection(BaseModel):
 class SeededRun(FileSection):
     """How to run, whatever is run."""
 
-    seed: int | None = Field(default=None, ge=0, description="Everything random follows from it.")
+    seed: int | None = Field(
+        default=None, ge=0, le=LARGEST_SEED, description="Everything random follows from it."
+    )
 
 
 class PlayedRun(SeededRun):
@@ -89,6 +92,7 @@ class TimedRun(PlayedRun):
 LeastGroup: Any = Field(
     default=10,
     ge=1,
+    le=MOST_COUNT,
     description="Fewest real people of whom a number is shown: smaller groups are merged, and as "
     "many others as it takes that none follows by subtraction. 1 shows single people.",
 )
@@ -122,6 +126,7 @@ class GroupsByCopies(FileSection):
     least_group: int = Field(
         default=10,
         ge=1,
+        le=MOST_COUNT,
         description="Fewest documents or images of which a number is shown: smaller groups are "
         "merged, with others where one would follow by subtraction. 1 keeps all apart.",
     )

@@ -345,3 +345,13 @@ def test_walls_are_named_and_missing_ones_are_a_warning(record_of, blocks):
 
 def test_repr_has_the_figures_of_the_first_screen():
     assert repr(narcissus.load_audit(KEPT)).endswith("; of 20 runs without 0, with 20)")
+
+
+@pytest.mark.parametrize(("size", "said"), [(32, "at least 64 MiB"), (2**41, r"at most \d+ MiB")])
+def test_a_limit_that_is_refused_names_its_unit(tmp_path, size, said):
+    path = tmp_path / "s.toml"
+    path.write_text(f'kind = "extraction"\n[limits]\nmemory = {size}\n')
+    with pytest.raises(
+        InputError, match=rf"`limits\.memory`: must be {said}, such as 2048 for 2 G"
+    ):
+        narcissus.load_study(path)

@@ -8,11 +8,13 @@ from scipy import stats
 
 from narcissus.evidence import clopper_pearson
 from narcissus.evidence.intervals import TwoSamples
+from narcissus.extraction.sandbox import without_isolation
 from narcissus.kinds.memorization.classifier.layout import LAYOUT
 from narcissus.kinds.memorization.engine import (
     count_rows,
     groups_of,
     limits_of,
+    model_not_assessed,
     of_copies,
     with_gains,
 )
@@ -176,3 +178,16 @@ def test_what_is_accepted_is_rounded_down_and_has_its_reason(kept_audit):
     assert LAYOUT.facts([("a", "b")], why, accepted).rows == wanted
     plain = record.model_copy(update={"study": {}})
     assert LAYOUT.facts([("a", "b")], plain, case_of(([], 3, 4, FRESH))).rows == [("a", "b")]
+
+
+def test_what_holds_a_model_of_others_back_nowhere_is_told():
+    """No sandbox reaches a GPU, and no system but Linux limits the memory of a process."""
+    with without_isolation():
+        found = model_not_assessed(trains=False, limits_memory=False)
+        assert [one.quantity for one in found] == [
+            "what reading the model did besides",
+            "how much memory the model took",
+        ]
+        assert found[1].reason.startswith("the limit on it (`memory`) holds on Linux")
+        assert len(model_not_assessed(trains=False, limits_memory=True)) == 1
+        assert model_not_assessed(trains=True, limits_memory=False) == []

@@ -24,6 +24,7 @@ from narcissus.extraction.language_models import HasModels
 from narcissus.extraction.recovered import TextDocument, read_documents
 from narcissus.extraction.works import Alike, Passage, WrittenWork
 from narcissus.kinds.engine import Done, Kind, PreparedWork
+from narcissus.kinds.memorization.engine import model_not_assessed
 from narcissus.kinds.memorization.language.attacks import keeping
 from narcissus.rows import (
     Count,
@@ -259,6 +260,9 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
                 for i in best if runs[i]
             ),
         )  # fmt: skip
+        work.not_assessed.extend(
+            model_not_assessed(trains=work.part.trains, limits_memory=work.part.limits_memory)
+        )
         most = None if study.threshold is None else study.threshold.gain
         return self.found((StudyCriterion(of=GAIN, at_most=most),), (), detail)
 

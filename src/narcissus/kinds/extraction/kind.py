@@ -7,9 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, field_validator
+from pydantic import (
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from narcissus._files import file_digest, read_bytes, write_atomically
+from narcissus._options import MOST_COUNT, MOST_WORKERS
 from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.extraction.assess import assess_extraction
@@ -44,6 +51,19 @@ class LimitSettings(FileSection):
     disk: Mebibytes = Field(256, ge=1, description="What it may keep in `TMPDIR`, in MiB.")
     release: Mebibytes = Field(2048, ge=1, description="Largest release that is accepted, in MiB.")
 
+    @field_validator("memory", "output", "disk", "release", mode="wrap")
+    @classmethod
+    def _tells_its_unit(cls, size: Any, check: ValidatorFunctionWrapHandler) -> Any:
+        try:
+            return check(size)
+        except ValidationError as error:
+            [said] = error.errors()
+            if said["type"] not in ("greater_than_equal", "less_than_equal"):
+                raise
+            raise PydanticCustomError(
+                "size", "{msg} MiB, such as 2048 for 2 GiB", {"msg": said["msg"]}
+            ) from error
+
     def of_a_run(self) -> Limits:
         return Limits(self.seconds, self.memory * _MIB, self.output * _MIB, disk=self.disk * _MIB)
 
@@ -57,7 +77,9 @@ class ExtractionThreshold(FileSection):
 class ExtractionRun(SeededRun):
     """How it is run."""
 
-    workers: int = Field(1, ge=1, description="Runs of the program at the same time.")
+    workers: int = Field(
+        1, ge=1, le=MOST_WORKERS, description="Runs of the program at the same time."
+    )
     server: bool = Field(
         False,
         exclude=True,  # the outcome is in the results, as `served`
@@ -81,6 +103,7 @@ class ExtractionStudy(FileSection):
     margin: int = Field(
         MARGIN,
         ge=0,
+        le=MOST_COUNT,
         description="Bytes by which the program must be shorter than every program that needs no "
         "release, to be evidence: the same program in other words differs by tens of bytes.",
     )

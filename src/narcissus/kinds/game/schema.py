@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Self, cast
 import numpy as np
 from pydantic import AfterValidator, Field, StringConstraints, model_serializer, model_validator
 
+from narcissus._options import MOST_COUNT
 from narcissus._validation import did_you_mean
 from narcissus.bounds.threat import Nearby
 from narcissus.errors import InputError
@@ -165,8 +166,12 @@ class NeighboursFamily(FileSection):
     """Every pair of data sets that differ in one record, each pair by itself."""
 
     kind: Literal["neighbours"]
-    records: int | None = Field(default=None, ge=1, description="Records of every data set.")
-    values: int = Field(default=2, ge=2, description="A record has the values 0 to values - 1.")
+    records: int | None = Field(
+        default=None, ge=1, le=MOST_COUNT, description="Records of every data set."
+    )
+    values: int = Field(
+        default=2, ge=2, le=MOST_COUNT, description="A record has the values 0 to values - 1."
+    )
     universe: list[Any] | None = Field(
         default=None, description="Or the data sets, listed: pairs of these."
     )
@@ -199,9 +204,15 @@ class MessagesFamily(FileSection):
     """Every pair of messages, one of which is encrypted: a bit says which, then the message."""
 
     kind: Literal["messages"]
-    messages: list[list[int]] | None = Field(default=None, description="The messages, listed.")
-    length: int | None = Field(default=None, ge=1, description="Or all messages of this length.")
-    values: int = Field(default=2, ge=2, description="of which an entry is 0 to values - 1.")
+    messages: list[list[Annotated[int, Field(le=MOST_COUNT)]]] | None = Field(
+        default=None, description="The messages, listed."
+    )
+    length: int | None = Field(
+        default=None, ge=1, le=MOST_COUNT, description="Or all messages of this length."
+    )
+    values: int = Field(
+        default=2, ge=2, le=MOST_COUNT, description="of which an entry is 0 to values - 1."
+    )
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -366,7 +377,10 @@ class Exact(FileSection):
 
     when: Literal["auto", "required", "never"] = "auto"
     limit: int = Field(
-        default=2_000_000, ge=1, description="Largest number of (data set, release) pairs."
+        default=2_000_000,
+        ge=1,
+        le=MOST_COUNT,
+        description="Largest number of (data set, release) pairs.",
     )
     epsilons: list[Annotated[float, Field(ge=0, le=100)]] = Field(
         default_factory=lambda: [0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0],

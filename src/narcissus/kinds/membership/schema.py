@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from narcissus._options import MOST_COUNT
 from narcissus.guarantees import ApproximateDP, GaussianDP, Guarantee
 from narcissus.guarantees.base import Adjacency
 from narcissus.study.sections import Approval, FileSection, SeededRun
@@ -48,11 +49,13 @@ class ShadowsSpec(FileSection):
         default=["lira"], min_length=1, description="Attacks; limits hold for all of them at once."
     )
     targets: int | None = Field(
-        default=None, ge=1, description="Models that are attacked, the last ones, and are nobody's "
+        default=None, ge=1, le=MOST_COUNT,
+        description="Models that are attacked, the last ones, and are nobody's "
         "shadows; a quarter if left out.",
     )  # fmt: skip
     folds: int = Field(
-        default=1, ge=1, description="Above 1, every model is attacked in one fold, and is a "
+        default=1, ge=1, le=MOST_COUNT,
+        description="Above 1, every model is attacked in one fold, and is a "
         "shadow in the others.",
     )  # fmt: skip
     fpr: list[Rate] = Field(

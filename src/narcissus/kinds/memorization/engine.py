@@ -262,20 +262,30 @@ def _whole(group: Sequence[StudyRow], *, alone_may_be_gain: bool) -> Iterator[St
     yield StudyRow(role="excess", of="gain", name=count.name, at=count.at, quantity=gain)
 
 
-def model_not_assessed(*, trains: bool) -> list[NotAssessed]:
-    """Return what a model of others may have done where it was read without a sandbox.
+def model_not_assessed(*, trains: bool, limits_memory: bool) -> list[NotAssessed]:
+    """Return what a model of others may have done where nothing prevented it.
 
     trains: whether this program made the model.
+    limits_memory: whether the limit on its memory holds.
     """
-    if trains or check_isolation().safe:
-        return []
-    return [
-        NotAssessed(
-            "what reading the model did besides",
-            "its files were read without isolation, and may have changed what was measured",
-            "read it on a machine with user namespaces, Landlock and seccomp",
+    found: list[NotAssessed] = []
+    if not trains and not check_isolation().safe:
+        found.append(
+            NotAssessed(
+                "what reading the model did besides",
+                "its files were read without isolation, and may have changed what was measured",
+                "read it on a machine with user namespaces, Landlock and seccomp",
+            )
         )
-    ]
+    if not trains and not limits_memory:
+        found.append(
+            NotAssessed(
+                "how much memory the model took",
+                "the limit on it (`memory`) holds on Linux and on the processor alone",
+                'choose `device = "cpu"` on Linux',
+            )
+        )
+    return found
 
 
 class MemorizationKind(Kind[StudyT, WorkT]):

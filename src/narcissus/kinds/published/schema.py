@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic import Field, field_validator, model_validator
 
+from narcissus._options import MOST_COUNT, MOST_WORKERS
 from narcissus._validation import one_of
 from narcissus.counts import Publication, WantedSecret
 from narcissus.counts.declared import split_hierarchy
@@ -52,12 +53,14 @@ class TablesThreshold(Approval):
         "attacker with the same known columns names, at most.",
     )  # fmt: skip
     people: int | None = Field(
-        default=None, ge=0, description="People determined with all their labels, at most; in the "
+        default=None, ge=0, le=MOST_COUNT,
+        description="People determined with all their labels, at most; in the "
         "game, people whose secret is certain for who knows these columns, too.",
     )  # fmt: skip
     groups: int | None = Field(
         default=None,
         ge=0,
+        le=MOST_COUNT,
         description="Groups of fewer than `made.below` people whose number is known, at most; as "
         "`people` where it is left out.",
     )
@@ -90,7 +93,9 @@ class TablesRun(PlayedRun):
         "with a table of the game; what it does not reach is sampled.",
     )  # fmt: skip
     seconds: Seconds = Field(default=600.0, description="Most, for the limits of cells.")
-    workers: int | None = Field(default=None, ge=1, description="Processes; one if left out.")
+    workers: int | None = Field(
+        default=None, ge=1, le=MOST_WORKERS, description="Processes; one if left out."
+    )
 
 
 class PublishedTablesStudy(FileSection):

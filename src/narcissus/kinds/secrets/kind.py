@@ -12,6 +12,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
+from narcissus._options import MOST_WORKERS
 from narcissus._random import child
 from narcissus._version import __version__
 from narcissus.bounds import best, bounds_on, threat
@@ -107,7 +108,9 @@ class SecretsRun(PlayedRun):
         description="Of all limits of the study together: of each attack, prior and epsilon, on "
         "both sides.",
     )
-    workers: int | None = Field(default=None, ge=1, description="Processes; one if left out.")
+    workers: int | None = Field(
+        default=None, ge=1, le=MOST_WORKERS, description="Processes; one if left out."
+    )
 
 
 class SecretsStudy(FileSection):

@@ -17,6 +17,7 @@ from pydantic import (
     model_validator,
 )
 
+from narcissus._options import MOST_COUNT, MOST_WORKERS
 from narcissus.bounds.threat import Nearby
 from narcissus.results import NotAssessed
 from narcissus.study.part_section import PartSection
@@ -54,6 +55,7 @@ class BinsSpec(Strictly):
     common: int | None = Field(
         None,
         ge=1,
+        le=MOST_COUNT,
         description="So many values stay, those that most people have; all others become one, "
         "'(other)'. Also for texts.",
     )
@@ -110,6 +112,7 @@ class DataSpec(Strictly):
     max_rows: int | None = Field(
         None,
         gt=0,
+        le=MOST_COUNT,
         description="Most rows that are read, and a 20th of the cells; 200 million if left out.",
     )
 
@@ -161,7 +164,10 @@ class ThreatSpec(Strictly):
         "column's own numbers; for a binned column in bins.",
     )
     at_least: int | None = Field(
-        None, gt=0, description="How many unknown columns must be right; all if left out."
+        None,
+        gt=0,
+        le=MOST_COUNT,
+        description="How many unknown columns must be right; all if left out.",
     )
     share_of_columns: bool = Field(
         False,
@@ -221,7 +227,7 @@ class ThreatSpec(Strictly):
 
 Prior = Annotated[Part, PartSection("record-prior")]
 Mechanism = Annotated[Part, PartSection("table-mechanism")]
-Trials = Annotated[int, Field(ge=1)]
+Trials = Annotated[int, Field(ge=1, le=MOST_COUNT)]
 _FEWER = Option("trials", Trials | None, None, "Fewer trials than the rest, for a slow attack.")
 Attack = Annotated[Part, PartSection("table-attack", also=(_FEWER,), named=True)]
 
@@ -285,6 +291,7 @@ class ThresholdSpec(Approval, Strictly):
     targets: int | None = Field(
         None,
         ge=0,
+        le=MOST_COUNT,
         description="Targets recovered, not exceeded with the highest confidence of [bounds].",
     )
     worst_group: float | None = Field(
@@ -355,7 +362,7 @@ class RunSpec(TimedRun, Strictly):
         default=0.95, gt=0, lt=1, description="Level of all sampled limits, both sides together."
     )
     workers: int | None = Field(
-        default=None, ge=1, description="Processes; one for each core if left out."
+        default=None, ge=1, le=MOST_WORKERS, description="Processes; one for each core if left out."
     )
 
     _as_before = model_serializer(mode="wrap")(without_defaults(quick=False))

@@ -11,6 +11,7 @@ from typing import Annotated, Literal, cast
 
 from pydantic import Field, field_validator, model_validator
 
+from narcissus._options import MOST_WORKERS
 from narcissus.extraction.classifier import AveragePooling, Convolution
 from narcissus.study.sections import Approval, FileSection, PlayedRun
 
@@ -165,7 +166,9 @@ class ClassifierRun(PlayedRun):
     """How it is run."""
 
     confidence: float = Field(0.95, gt=0, lt=1, description="Of all limits of the study together.")
-    workers: int | None = Field(default=None, ge=1, description="Processes; one if left out.")
+    workers: int | None = Field(
+        default=None, ge=1, le=MOST_WORKERS, description="Processes; one if left out."
+    )
 
 
 class ClassifierStudy(FileSection):

@@ -330,7 +330,9 @@ class ImageKind(MemorizationKind[ImageStudy, ImageWork]):
             made = key_of(work.study.model_dump(mode="json"), work.digests, str(work.entropy))
             attempts = partial(attempts_of, store=store, observer=options.observer)
             found = attacked(work.study, models, division, work.entropy, attempts, made)
-        work.not_assessed.extend(model_not_assessed(trains=work.part.trains))
+        work.not_assessed.extend(
+            model_not_assessed(trains=work.part.trains, limits_memory=work.part.limits_memory)
+        )
         return self._measured(work, models, found)
 
     def _measured(

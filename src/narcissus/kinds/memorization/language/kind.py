@@ -193,7 +193,9 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
             if models.folder is not None:
                 check_release(models.folder, largest=2**50)
             work.digests.update((name, model_digest(one)) for name, one in models.folders.items())
-        work.not_assessed.extend(model_not_assessed(trains=work.part.trains))
+        work.not_assessed.extend(
+            model_not_assessed(trains=work.part.trains, limits_memory=work.part.limits_memory)
+        )
         if evidence is not None:
             work.not_assessed.extend(program_not_assessed(evidence))
         return self.measured(

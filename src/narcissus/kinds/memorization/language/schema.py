@@ -14,6 +14,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from narcissus._files import read_bytes
+from narcissus._options import MOST_COUNT, MOST_WORKERS
 from narcissus.errors import InputError
 from narcissus.extraction.canaries import CanaryPlan, PlantedCanary, read_canaries, require_planted
 from narcissus.extraction.evidence import MARGIN
@@ -88,10 +89,13 @@ class GenerationSection(FileSection):
 
     samples: int = Field(500, ge=1, le=10**7, description="Texts that are drawn.")
     length: int = Field(150, ge=1, le=10**5, description="The most tokens in each.")
-    top: int = Field(100, ge=1, description="How many are kept by each score.")
-    window: int = Field(40, ge=1, description="Characters in a row that must agree.")
+    top: int = Field(100, ge=1, le=MOST_COUNT, description="How many are kept by each score.")
+    window: int = Field(40, ge=1, le=MOST_COUNT, description="Characters in a row that must agree.")
     k: int = Field(
-        1, ge=1, description="Most different documents, of all sides, that may hold them."
+        1,
+        ge=1,
+        le=MOST_COUNT,
+        description="Most different documents, of all sides, that may hold them.",
     )
 
 
@@ -99,15 +103,18 @@ class CompletionSection(FileSection):
     """The attack that knows how a document begins, and lets the model go on."""
 
     prompt: int | None = Field(
-        50, ge=1, description="Tokens at the beginning of a document that are known."
+        50, ge=1, le=MOST_COUNT, description="Tokens at the beginning of a document that are known."
     )
     prefix: int | None = Field(
         None,
         ge=1,
+        le=MOST_COUNT,
         description="In place of `prompt`: characters that are known; of a token that they cut, "
         "nothing is.",
     )
-    window: int = Field(30, ge=1, description="Characters after them that must agree.")
+    window: int = Field(
+        30, ge=1, le=MOST_COUNT, description="Characters after them that must agree."
+    )
     edits: float | None = Field(
         None,
         ge=0,
@@ -144,8 +151,10 @@ class DiscoverySection(FileSection):
     of p or more. That follows exactly from the probabilities that the model gives.
     """
 
-    prompt: int = Field(50, ge=1, description="Tokens at the beginning that are known.")
-    window: int = Field(50, ge=1, description="Tokens after them that must agree.")
+    prompt: int = Field(
+        50, ge=1, le=MOST_COUNT, description="Tokens at the beginning that are known."
+    )
+    window: int = Field(50, ge=1, le=MOST_COUNT, description="Tokens after them that must agree.")
     n: list[Annotated[int, Field(ge=1, le=10**12)]] = Field(
         [1, 100, 10_000], min_length=1, description="Samples; an attack for each number."
     )
@@ -154,6 +163,7 @@ class DiscoverySection(FileSection):
     top_k: int | None = Field(
         None,
         ge=1,
+        le=MOST_COUNT,
         description="Sample among so many of the likeliest tokens; 1 is greedy, and `n = [1]` is "
         "enough for it. Left out: all tokens.",
     )
@@ -195,7 +205,10 @@ class ProgramSection(FileSection):
     )
     runs: int = Field(20, ge=1, le=100_000, description="Runs with each release.")
     margin: int = Field(
-        MARGIN, ge=0, description="Bytes by which it must be shorter than what needs no model."
+        MARGIN,
+        ge=0,
+        le=MOST_COUNT,
+        description="Bytes by which it must be shorter than what needs no model.",
     )
     server: bool = Field(
         True,
@@ -229,7 +242,9 @@ class LanguageRun(SeededRun):
     """How it is run."""
 
     confidence: float = Field(0.95, gt=0, lt=1, description="Of all limits of the study together.")
-    workers: int = Field(1, ge=1, description="Runs of the program at the same time.")
+    workers: int = Field(
+        1, ge=1, le=MOST_WORKERS, description="Runs of the program at the same time."
+    )
 
 
 class LanguageStudy(FileSection):
