@@ -283,6 +283,7 @@ def ask_for_names(
             each.setdefault(name, {}).setdefault(cell.file, set()).add(label)
     for name, files in each.items():
         if name not in given.alone:
+            yield from _ask_for_forms(name, files, given)
             yield from _ask_for_labels(name, files, structure, given)
     crossed = {frozenset(pair) for cell in cells for pair in combinations(sorted(cell.labels), 2)}
     beside: dict[str, list[str]] = {}
@@ -308,6 +309,27 @@ def ask_for_names(
                 "tells nothing of the others"
             ),
         )
+
+
+def _ask_for_forms(
+    name: str, files: Mapping[str, set[str]], given: SameNames
+) -> Iterator[Unaccounted]:
+    """Yield a question for labels of one table that differ in form alone."""
+    for file, labels in files.items():
+        alike: dict[str, list[str]] = {}
+        for label in sorted(labels):
+            alike.setdefault(fold_label(label), []).append(label)
+        for one, other, *_ in (some for some in alike.values() if len(some) > 1):
+            if frozenset((one, other)) not in given.settled:
+                pair = f"{one}={other}"
+                yield Unaccounted(
+                    subject=f"labels `{visible(one)}` and `{visible(other)}` of `{visible(name)}` "
+                    f"in {visible(file)}",
+                    reason="They differ in form alone, and may be one group.",
+                    declaration=visible(
+                        f"{option_of('same', pair)}, or {option_of('apart', pair)} if they are two"
+                    ),
+                )
 
 
 def _ask_for_labels(

@@ -33,6 +33,7 @@ from narcissus.counts.columns import (
 )
 from narcissus.counts.marks import Meaning, Rules, decimals, label_of, read_number
 from narcissus.counts.notes import Note, ask_for_labels, ask_for_notes, without_thresholds
+from narcissus.counts.spelling import split_raw
 from narcissus.errors import InputError, TooLargeError
 from narcissus.rows import Unaccounted
 from narcissus.tables.formats import is_sheet, sheet_as_text
@@ -195,6 +196,8 @@ class TableRead:
     indented: labels of the first column that are indented, and the label that each is below.
     printed_header: names of columns as they are printed, with marks of footnotes.
     beside: of an Excel file, words of other sheets, names and formats, each with a noun.
+    raws: by line, its cells with blanks and quotes around them.
+    delimiter: what stands between cells.
     """
 
     file: str
@@ -216,6 +219,8 @@ class TableRead:
     indented: Mapping[str, str] = field(default_factory=dict[str, str])
     printed_header: tuple[str, ...] = ()
     beside: tuple[tuple[str, str], ...] = ()
+    raws: Mapping[int, list[str]] = field(default_factory=dict[int, "list[str]"])
+    delimiter: str = ","
 
 
 def read_table(
@@ -242,7 +247,7 @@ def read_table(
     """
     name = Path(path).name
     declared = declared or DeclaredColumns()
-    header, rows, above, notes, indented, left, printed = read_rows(Path(path))
+    header, rows, above, notes, indented, left, printed, raws, delimiter = read_rows(Path(path))
     dropped = find_declared(header, declared.irrelevant)
     kept = [at for at in range(len(header)) if at not in dropped]
     if not kept:
@@ -289,6 +294,11 @@ def read_table(
         beside=book.texts,
         indented=indented,
         printed_header=tuple(printed[at] for at in kept),
+        raws={
+            line: [cells[at] for at in kept if at < len(cells)] + cells[len(printed) :]
+            for line, cells in raws.items()
+        },
+        delimiter=delimiter,
     )
 
 
@@ -335,11 +345,13 @@ def read_rows(
     dict[str, str],
     list[int],
     list[str],
+    dict[int, list[str]],
+    str,
 ]:
     """Read a text or a sheet: names of columns, rows, a dimension above, notes, and indentation.
 
-    Last come the lines among titles and notes that have numbers as rows do, and names of columns
-    as they are printed.
+    Last come the lines among titles and notes that have numbers as rows do, names of columns as
+    they are printed, cells with blanks and quotes by line, and what stands between cells.
 
     Raises `InputError` with file and line, and `TooLargeError`.
     """
@@ -356,14 +368,17 @@ def read_rows(
     notes = list(_titles(lines[:begin], is_dimension=above is not None))
     waiting: list[Note] = []
     firsts: list[str] = []
-    rows = list(_rows(str(path), text, head.delimiter, head.lines, len(header), waiting, firsts))
+    raws: dict[int, list[str]] = {}
+    begins = head.lines, len(header)
+    rows = list(_rows(str(path), text, head.delimiter, *begins, waiting, firsts, raws))
     if not rows:
         raise InputError(f"{path} has no rows below its header")
     if len(rows) * len(header) > MOST_CELLS:
         raise TooLargeError(f"{path} has more than {MOST_CELLS:,} cells")
     notes += waiting
     left = find_rows([(line, lines[line - 1]) for line, _ in notes], head.delimiter, len(header))
-    return header, rows, above, notes, _nest(firsts), left, list(head.names)
+    more = left, list(head.names), raws, head.delimiter
+    return header, rows, above, notes, _nest(firsts), *more
 
 
 def _nest(texts: Sequence[str]) -> dict[str, str]:
@@ -415,15 +430,19 @@ def _rows(
     width: int,
     waiting: list[Note],
     firsts: list[str],
+    raws: dict[int, list[str]],
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield rows with their line; notes below the last row are put into ``waiting``.
 
-    First cells are put into ``firsts`` with their indentation.
+    First cells are put into ``firsts`` with their indentation, and all cells with blanks and quotes
+    into ``raws``.
     """
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    lines, end = re.split(r"\r\n|\r|\n", text), 0
     try:
         for row in reader:
             cells = [cell.strip() for cell in row]
+            begin, end = end, reader.line_num
             if reader.line_num <= skipped or not any(cells):
                 continue
             if width > 1 and _is_note(cells, width):
@@ -440,6 +459,7 @@ def _rows(
                     "follow: write a section's heading into a column of its own"
                 )
             firsts.append(row[0])
+            raws[reader.line_num] = split_raw("\n".join(lines[begin:end]), delimiter)
             yield reader.line_num, cells[:width]
     except csv.Error as error:
         raise InputError(f"{path}: line {reader.line_num}: {error}") from error

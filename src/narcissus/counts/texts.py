@@ -28,6 +28,15 @@ from narcissus.counts.notes import (
 )
 from narcissus.counts.ranges import read_range
 from narcissus.counts.reading import COUNTS, Cell, TableRead
+from narcissus.counts.spelling import (
+    WrittenCell,
+    are_aligned,
+    list_marks,
+    list_numbers,
+    list_paddings,
+    list_spellings,
+    list_tails,
+)
 from narcissus.counts.system import Structure
 from narcissus.rows import Unaccounted
 
@@ -101,8 +110,14 @@ def list_texts(
     declared: headers that the user names as those of counts.
     """
     people = _find_people(cells, structure)
+    hides = any(cell.count.kind not in ("exact", "derived") for cell in cells)
     return {
-        table.file: tuple(dict.fromkeys(_list_of(table, people, structure, rules, declared)))
+        table.file: tuple(
+            dict.fromkeys((
+                *_list_of(table, people, structure, rules, declared),
+                *(_list_writing(table, rules) if hides else ()),
+            ))
+        )
         for table in tables
     }
 
@@ -166,6 +181,33 @@ def _list_of(
     )
     if not _is_plain_file(table.file, names | {label.casefold() for label in labels}):
         yield f"the name of {visible(table.file)}"
+
+
+def _list_writing(table: TableRead, rules: Rules) -> Iterator[str]:
+    """Yield cells of counts and of labels that are written otherwise than others like them."""
+    markers = _find_markers(table.notes)
+    places = {name: at for at, name in enumerate(table.header)}
+    columns: dict[str, list[WrittenCell]] = {}
+    for cell in table.cells:
+        raw = table.raws.get(cell.line, [])
+        at = places.get(cell.column, len(raw))
+        if at < len(raw):
+            columns.setdefault(cell.column, []).append(
+                WrittenCell(cell.line, cell.printed, raw[at], cell.count)
+            )
+    cells = [cell for some in columns.values() for cell in some]
+    yield from list_marks(cells, rules)
+    yield from list_numbers(cells, markers, has_decimals=rules.unit is not None)
+    if not all(map(are_aligned, columns.values())):
+        last = columns.pop(table.header[-1], [])  # behind it may be blanks
+        yield from list_paddings(chain.from_iterable(columns.values()), table.delimiter)
+        yield from list_paddings(last, table.delimiter)
+    yield from list_tails(table.raws)
+    seconds = {second.column for second in table.columns.second_names}
+    for at, name in enumerate(table.header):
+        if at in table.columns.dimensions or name in seconds:
+            raws = [(line, raw[at]) for line, raw in table.raws.items() if at < len(raw)]
+            yield from list_spellings(name, raws, markers, rules)
 
 
 def _labels_of(table: TableRead) -> Iterator[tuple[str, str, dict[str, str]]]:
