@@ -66,6 +66,7 @@ class TablesOptions:
     same: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
     texts_tell_nothing: bool = False
+    sheet: tuple[str, ...] = ()
     contributions: Existing = None
     contributor: str | None = None
     p_percent: Annotated[float | None, Opt(PERCENT)] = None
@@ -216,8 +217,8 @@ def _audited(
     read = publication.understand([*files, *before])
     names = {path.name for path in files}
     all_cells, structure = read.sure
-    cells = [cell for cell in all_cells if cell.file in names]
-    earlier = [cell for cell in all_cells if cell.file not in names]
+    cells = [cell for cell in all_cells if _file_of(cell) in names]
+    earlier = [cell for cell in all_cells if _file_of(cell) not in names]
     below = of.below or counts.threshold([*cells, *earlier])
     width = of.width
     unit = cells[0].unit
@@ -255,6 +256,12 @@ def _audited(
     return _Audited(
         read, audit, narrowed, sensitive, size, width, of.width, publication.takes_as_given
     )
+
+
+def _file_of(cell: counts.Cell) -> str:
+    """Return the name of a cell's file, of which it may be one of several sheets."""
+    name, _, sheet = cell.file.partition("#")
+    return name if sheet and name.lower().endswith((".xlsx", ".xlsm")) else cell.file
 
 
 def _named(limits: counts.CellLimits) -> counts.CellLimits:

@@ -31,6 +31,7 @@ from narcissus.counts.columns import (
     is_percent_name,
     read_columns,
 )
+from narcissus.counts.looks import Looks
 from narcissus.counts.marks import Meaning, Rules, decimals, label_of, read_number
 from narcissus.counts.notes import Note, ask_for_labels, ask_for_notes, without_thresholds
 from narcissus.counts.spelling import split_raw
@@ -198,6 +199,7 @@ class TableRead:
     beside: of an Excel file, words of other sheets, names and formats, each with a noun.
     raws: by line, its cells with blanks and quotes around them.
     delimiter: what stands between cells.
+    looks: of an Excel file, how its cells look; ``places`` are the columns of `header` in it.
     """
 
     file: str
@@ -221,6 +223,8 @@ class TableRead:
     beside: tuple[tuple[str, str], ...] = ()
     raws: Mapping[int, list[str]] = field(default_factory=dict[int, "list[str]"])
     delimiter: str = ","
+    looks: Looks = field(default_factory=Looks)
+    places: tuple[int, ...] = ()
 
 
 def read_table(
@@ -231,6 +235,8 @@ def read_table(
     across: str | None = None,
     magnitude: str | None = None,
     declared: DeclaredColumns | None = None,
+    sheet: str = "",
+    sheets: Sequence[str] = (),
 ) -> TableRead:
     """Read the cells of a published table from a CSV or Excel file.
 
@@ -242,12 +248,17 @@ def read_table(
         given is wide, whatever its columns are named.
     magnitude: the column of totals that takes the place of counts in a long table.
     declared: what columns are, by name.
+    sheet: of an Excel file, the one that is read.
+    sheets: of the same file, those that are read as tables; of several, each is named with its
+        sheet.
 
     Raises `InputError` with file, line and column.
     """
-    name = Path(path).name
+    name = Path(path).name + f"#{sheet}" * (len(sheets) > 1)
     declared = declared or DeclaredColumns()
-    header, rows, above, notes, indented, left, printed, raws, delimiter = read_rows(Path(path))
+    header, rows, above, notes, indented, left, printed, raws, delimiter = read_rows(
+        Path(path), sheet
+    )
     dropped = find_declared(header, declared.irrelevant)
     kept = [at for at in range(len(header)) if at not in dropped]
     if not kept:
@@ -283,7 +294,7 @@ def read_table(
     told = [*ask_for_rows(name, left), *ask_for_notes(name, read.cells, notes, rules)]
     told += read.unaccounted
     told += _ask_for_labels(read, rules)
-    book = read_book(Path(path)) if is_sheet(Path(path)) else Book((), ())
+    book = read_book(Path(path), sheet, sheets) if is_sheet(Path(path)) else Book((), ())
     told += book.ask(name)
     return replace(
         read,
@@ -299,6 +310,8 @@ def read_table(
             for line, cells in raws.items()
         },
         delimiter=delimiter,
+        looks=book.looks,
+        places=tuple(kept),
     )
 
 
@@ -337,6 +350,7 @@ def _roles_of(
 
 def read_rows(
     path: Path,
+    sheet: str = "",
 ) -> tuple[
     list[str],
     list[tuple[int, list[str]]],
@@ -355,7 +369,7 @@ def read_rows(
 
     Raises `InputError` with file and line, and `TooLargeError`.
     """
-    text = _text(path)
+    text = _text(path, sheet)
     lines = text.splitlines()
     # titles and notes are lines of one cell; a row of data may have blanks behind it, too
     titles = len(list(takewhile(_TITLE.fullmatch, lines[:SAMPLE])))
@@ -396,9 +410,9 @@ def _nest(texts: Sequence[str]) -> dict[str, str]:
     return tree
 
 
-def _text(path: Path) -> str:
+def _text(path: Path, sheet: str) -> str:
     if is_sheet(path):
-        return sheet_as_text(path, [], LARGEST).read().decode()
+        return sheet_as_text(path, [], LARGEST, sheet).read().decode()
     with parsing(path, "a text table"), open_text(path, largest=LARGEST, errors=WESTERN) as file:
         text = file.read()
     if _BULK.match(text):

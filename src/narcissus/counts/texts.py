@@ -16,6 +16,7 @@ from pathlib import PurePath
 from narcissus._visible import visible
 from narcissus.counts.alike import is_concept
 from narcissus.counts.columns import is_code_name
+from narcissus.counts.looks import PLAIN, ROW, Seen, list_looks
 from narcissus.counts.marks import TOTALS, Meaning, Rules, label_of
 from narcissus.counts.notes import (
     are_neutral_words,
@@ -116,6 +117,7 @@ def list_texts(
             dict.fromkeys((
                 *_list_of(table, people, structure, rules, declared),
                 *(_list_writing(table, rules) if hides else ()),
+                *(_list_looks(table, structure, rules) if hides else ()),
             ))
         )
         for table in tables
@@ -208,6 +210,38 @@ def _list_writing(table: TableRead, rules: Rules) -> Iterator[str]:
         if at in table.columns.dimensions or name in seconds:
             raws = [(line, raw[at]) for line, raw in table.raws.items() if at < len(raw)]
             yield from list_spellings(name, raws, markers, rules)
+
+
+def _list_looks(table: TableRead, structure: Structure, rules: Rules) -> Iterator[str]:
+    """Yield cells of an Excel file that look otherwise than others like them."""
+    looks = table.looks.cells
+    if not looks:
+        return
+    places = {name: at for at, name in enumerate(table.header)}
+    groups = {name: {*tree.values()} for name, tree in structure.parents.items()}
+    holds: dict[int, dict[int, str]] = {}
+    for cell in table.cells:
+        is_hidden = cell.count.kind in ("suppressed", "range")
+        mark = f"mark {cell.printed}" if is_hidden else "number"
+        holds.setdefault(cell.line, {})[places[cell.column]] = mark
+    rows: list[Seen] = []
+    for line, texts in table.rows:
+        kind: list[str] = []
+        for at, name in table.columns.dimensions.items():
+            label = label_of(texts[at])
+            is_group = label in groups.get(name, ())
+            kind.append("total" if rules.is_total(label) else "group" if is_group else "")
+            holds.setdefault(line, {}).setdefault(at, "label")
+        own = looks.get(line, ())
+        cells = {
+            at: (what, own[place] if (place := table.places[at]) < len(own) else PLAIN)
+            for at, what in holds[line].items()
+        }
+        whole = table.looks.rows.get(line, PLAIN)
+        rows.append(Seen(line, tuple(kind), {**cells, ROW: ("row", whole)}))
+    yield from list_looks(rows)
+    hidden = [name for name, at in places.items() if table.places[at] in table.looks.hidden]
+    yield from (f"column `{visible(name)}`, which is hidden" for name in hidden)
 
 
 def _labels_of(table: TableRead) -> Iterator[tuple[str, str, dict[str, str]]]:
