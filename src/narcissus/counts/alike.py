@@ -193,6 +193,7 @@ def _with_names(table: TableRead, renamed: Mapping[str, str]) -> TableRead:
             for cell in table.cells
         ],
         across=named(table.across),
+        second_across=named(table.second_across),
         columns=replace(columns, dimensions=dimensions, second_names=seconds, uses=uses),
         margins={named(name): words for name, words in table.margins.items()},
     )

@@ -280,7 +280,9 @@ def with_own_labels(cell: Cell) -> Cell:
 def _require_flat(tables: Sequence[TableRead], flat: Sequence[str]) -> tuple[str, ...]:
     """Return flat dimensions as tables name them. Raises `InputError` for one that none has."""
     known = dict.fromkeys(name for table in tables for cell in table.cells for name in cell.labels)
-    known |= dict.fromkeys(table.across for table in tables if table.across)
+    known |= dict.fromkeys(
+        name for table in tables for name in (table.across, table.second_across) if name
+    )
     known |= dict.fromkeys(name for table in tables for name in table.columns.dimensions.values())
     known |= dict.fromkeys(use.column for table in tables for use in table.columns.uses)
     known |= dict.fromkeys(one.column for table in tables for one in table.columns.second_names)
@@ -568,8 +570,11 @@ def _layout(
         for name in table.columns.dimensions.values()
         if name not in grouped
     ]
-    if table.across:
-        dimensions.append(ColumnUse(table.across, "dimension", "across"))
+    dimensions += [
+        ColumnUse(name, "dimension", "across")
+        for name in (table.across, table.second_across)
+        if name
+    ]
     shown = {cell.labels[name] for cell in table.cells for name in cell.labels}
     summed = {
         name: tuple(label for label in labels if label in shown)

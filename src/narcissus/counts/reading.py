@@ -192,6 +192,8 @@ class TableRead:
     unaccounted: columns of a wide table's numbers, and notes, that were not understood.
     notes: titles above the table and notes below it, which are not read.
     labels_across: of a wide table, the labels of the columns of counts, in order.
+    second_across: the dimension of a second line of labels below these; empty: there is none.
+    second_labels: of these columns, its labels.
     percents_across: of a wide table, percentages among these columns, by name: their texts.
     unread: columns that are declared not to tell counts, by name: the option, and their texts.
     indented: labels of the first column that are indented, and the label that each is below.
@@ -214,6 +216,8 @@ class TableRead:
     unaccounted: tuple[Unaccounted, ...] = ()
     notes: tuple[str, ...] = ()
     labels_across: tuple[str, ...] = ()
+    second_across: str = ""
+    second_labels: tuple[str, ...] = ()
     percents_across: Mapping[str, list[str]] = field(default_factory=dict[str, "list[str]"])
     unread: Mapping[str, tuple[str, list[str]]] = field(
         default_factory=dict[str, "tuple[str, list[str]]"]
@@ -256,7 +260,7 @@ def read_table(
     """
     name = Path(path).name + f"#{sheet}" * (len(sheets) > 1)
     declared = declared or DeclaredColumns()
-    header, rows, above, notes, indented, left, printed, raws, delimiter = read_rows(
+    header, rows, above, notes, indented, left, printed, raws, delimiter, pairs = read_rows(
         Path(path), sheet
     )
     dropped = find_declared(header, declared.irrelevant)
@@ -285,7 +289,10 @@ def read_table(
         ]
         roles = _roles_of(header, names, variable, magnitude, declared)
     if roles is None:
-        read = _wide(name, header, rows, rules, across or above, magnitude or "count", declared)
+        spanned = dict(zip(header, (pairs[at] for at in kept), strict=True)) if pairs else {}
+        read = _wide(
+            name, header, rows, rules, across or above, magnitude or "count", declared, spanned
+        )
     else:
         of = "" if variable is None else variable.name
         columns = read_columns(name, header, rows, roles, rules, declared, of)
@@ -361,11 +368,13 @@ def read_rows(
     list[str],
     dict[int, list[str]],
     str,
+    list[tuple[str, str]],
 ]:
     """Read a text or a sheet: names of columns, rows, a dimension above, notes, and indentation.
 
     Last come the lines among titles and notes that have numbers as rows do, names of columns as
-    they are printed, cells with blanks and quotes by line, and what stands between cells.
+    they are printed, cells with blanks and quotes by line, what stands between cells, and of names
+    in two lines what is above each, and its own.
 
     Raises `InputError` with file and line, and `TooLargeError`.
     """
@@ -377,7 +386,7 @@ def read_rows(
     wide = [""] * titles + wide
     head = find_head(str(path), wide if any(wide) else lines[:SAMPLE], MARKS, is_of_people=False)
     header = [label_of(cell) for cell in head.names]
-    above = _above(lines[: head.first], head.delimiter)
+    above = _above(lines[: head.first], head.delimiter) if lines[: head.first] else None
     begin = max(head.first, titles if titles < head.lines else 0)
     notes = list(_titles(lines[:begin], is_dimension=above is not None))
     waiting: list[Note] = []
@@ -391,7 +400,8 @@ def read_rows(
         raise TooLargeError(f"{path} has more than {MOST_CELLS:,} cells")
     notes += waiting
     left = find_rows([(line, lines[line - 1]) for line, _ in notes], head.delimiter, len(header))
-    more = left, list(head.names), raws, head.delimiter
+    pairs = [(label_of(above), label_of(own)) for above, own in head.pairs]
+    more = left, list(head.names), raws, head.delimiter, pairs
     return header, rows, above, notes, _nest(firsts), *more
 
 
@@ -671,6 +681,50 @@ def _across(
     return rowwise, labels, across
 
 
+def _spans(
+    name: str, pairs: Sequence[tuple[str, str]], rules: Rules, across: str | None
+) -> tuple[str, list[str], str, list[str]] | None:
+    """Return dimensions and labels of columns of two lines; None: they are one dimension's.
+
+    A name above all columns is that of a dimension. Below each label of the first line, the second
+    one has the same labels; a total may have none.
+
+    Raises `InputError` where that is not so, or nothing names the dimensions.
+    """
+    named = [one.strip() for one in across.split(",")] if across else []
+    if not pairs or len(named) == 1 or not any(above and own for above, own in pairs):
+        return None
+    below: dict[str, list[str]] = {}
+    for above, own in pairs:
+        below.setdefault(above, []).append(own)
+    if len(below) == 1 and not named:
+        labels = below[next(iter(below))]
+        return next(iter(below)), labels, "", [""] * len(labels)
+    groups = {
+        above: own for above, own in below.items() if not rules.is_total(above) or any(own)
+    }
+    lists = {tuple(own) for own in groups.values()}
+    if len(lists) == 1 and len({*lists}.pop()) == 1 and len(named) < 2:
+        return None  # counts beside percentages: the first line has the labels
+    if len(lists) > 1 or len(named) != 2:
+        first, *others = groups
+        other = next((one for one in others if groups[one] != groups[first]), None)
+        if other is not None:
+            raise InputError(
+                f"{name}: its two lines of names are not clear: below {visible(first)} stand "
+                f"{', '.join(map(visible, groups[first]))}, and below {visible(other)} "
+                f"{', '.join(map(visible, groups[other]))}. Write one line of names, such as "
+                f"`{visible(first)} {visible(groups[first][0])}`, and --across {name}=NAME, or a "
+                "long table with a column for each dimension"
+            )
+        raise InputError(
+            f"{name}: which dimensions have the labels {', '.join(map(visible, groups))}, and "
+            f"below them {', '.join(map(visible, groups[first]))}? Name both: --across "
+            f"{name}=NAME,NAME, such as {name}=sex,age"
+        )
+    return named[0], [above for above, _ in pairs], named[1], [own for _, own in pairs]
+
+
 def _wide(
     name: str,
     header: list[str],
@@ -679,8 +733,9 @@ def _wide(
     across: str | None,
     content: str,
     declared: DeclaredColumns,
+    spanned: Mapping[str, tuple[str, str]],
 ) -> TableRead:
-    """Read a wide table."""
+    """Read a wide table; ``spanned`` are names in two lines."""
     first, last = _value_columns(name, header, rows, rules, content)
     forced = find_declared(header, declared.dimension)
     values = [at for at in range(first, last) if at in forced or not is_percent_name(header[at])]
@@ -695,15 +750,23 @@ def _wide(
     columns = read_columns(name, header, rows, taken, rules, declared)
     groups = [second.column for second in columns.second_names if second.is_group]
     places = [at for at in range(len(header)) if at in columns.dimensions or header[at] in groups]
-    rowwise, labels, across = _across(
-        name,
-        [header[at] for at in places] or [""],
-        [header[at] for at in values],
-        rules,
-        across,
-        content,
-    )
-    _require_names(name, [*rowwise[: len(places)], *([across] if across else [])])
+    second, second_labels = "", [""] * len(values)
+    pairs = [spanned[header[at]] for at in values] if spanned else []
+    spans = _spans(name, pairs, rules, across)
+    if spans is not None:
+        across, labels, second, second_labels = spans
+        rowwise = [header[at] for at in places] or [""]
+    else:
+        rowwise, labels, across = _across(
+            name,
+            [header[at] for at in places] or [""],
+            [header[at] for at in values],
+            rules,
+            across,
+            content,
+        )
+    names_across = [one for one in (across, second) if one]
+    _require_names(name, [*rowwise[: len(places)], *names_across])
     margins: dict[str, dict[str, None]] = {}
     cells: list[Cell] = []
     for line, texts in rows:
@@ -716,9 +779,10 @@ def _wide(
                 margins.setdefault(dimension, {})[label] = None
             else:
                 row_labels[dimension] = label
-        for at, label in zip(values, labels, strict=True):
+        for at, label, own in zip(values, labels, second_labels, strict=True):
             place = f"{name}: line {line}, column {visible(header[at])}"
             more = {} if across is None or rules.is_total(label) else {across: label}
+            more |= {second: own} if second and own and not rules.is_total(own) else {}
             count = rules.count(texts[at], place)
             cell_labels = row_labels | more
             cells.append(
@@ -726,10 +790,16 @@ def _wide(
             )
     if across:
         margins |= {across: {label: None for label in labels if rules.is_total(label)}}
+    if second:
+        margins |= {second: {own: None for own in second_labels if rules.is_total(own)}}
     kind = "count" if rules.unit is None else "magnitude"
     uses = [
-        ColumnUse(header[at], kind, f"{across} = {label}" if across else "")
-        for at, label in zip(values, labels, strict=True)
+        ColumnUse(
+            header[at],
+            kind,
+            f"{across} = {label}{f', {second} = {own}' if second and own else ''}" * bool(across),
+        )
+        for at, label, own in zip(values, labels, second_labels, strict=True)
     ]
     return TableRead(
         name,
@@ -742,6 +812,8 @@ def _wide(
         tuple(uses),
         {dimension: tuple(words) for dimension, words in margins.items() if words},
         labels_across=tuple(labels),
+        second_across=second,
+        second_labels=tuple(second_labels) if second else (),
         percents_across=percents,
     )
 

@@ -167,7 +167,7 @@ def _list_of(
         for cell in table.cells
         if (mark := _find_mark(cell.printed)) and mark not in markers
     )
-    headers = [table.header[at] for at in table.columns.dimensions] + [table.across]
+    headers = [table.header[at] for at in table.columns.dimensions] + [table.across, table.second_across]
     names = {word for name in headers for word in re.findall(r"[^\W\d_]+", name.casefold())}
     labels = {label for cell in table.cells for label in cell.labels.values()}
     yield from (
@@ -252,7 +252,13 @@ def _labels_of(table: TableRead) -> Iterator[tuple[str, str, dict[str, str]]]:
         if at in at_names or header in seconds:
             texts = dict.fromkeys(" ".join(cells[at].split()) for _, cells in table.rows)
             yield at_names.get(at, header), header, {t: label_of(t) for t in texts if t}
-    if table.labels_across and table.across:
+    if table.second_across:
+        for name, labels in (
+            (table.across, table.labels_across),
+            (table.second_across, table.second_labels),
+        ):
+            yield name, name, {label: label for label in labels if label}
+    elif table.labels_across and table.across:
         printed = dict(zip(table.header, table.printed_header, strict=True))
         counts = [printed[use.column] for use in table.uses if use.column in printed]
         yield table.across, table.across, dict(zip(counts, table.labels_across, strict=True))
@@ -271,8 +277,9 @@ def _list_headers(table: TableRead, declared: Sequence[str]) -> Iterator[str]:
             is_known = name not in dimensions or _is_plain_header(text, many)
         if not is_known:
             yield f"header `{visible(text)}`"
-    if table.across and not _is_plain_header(table.across):
-        yield f"header `{visible(table.across)}`"
+    for name in filter(None, (table.across, table.second_across)):
+        if not _is_plain_header(name):
+            yield f"header `{visible(name)}`"
 
 
 def _is_plain_header(text: str, many: int = 0) -> bool:
