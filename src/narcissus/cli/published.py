@@ -193,7 +193,8 @@ class _Audited:
                 {**after.to_dict(), "before": [before.low, before.high]}
                 for before, after in self.narrowed
             ]
-        shown |= {"narrowest": self.audit.narrowest, "takes_as_given": list(self.given)}
+        given = [*self.given, *self.read.takes_as_given]
+        shown |= {"narrowest": self.audit.narrowest, "takes_as_given": given}
         return {**shown, **_layout_json(self.read)}
 
     def text(self) -> Iterator[str]:
@@ -207,6 +208,8 @@ class _Audited:
         yield from _verdict(self.width, self.narrow, self.audit, self.size, left if is_open else ())
         if self.given and not self.is_exceeded:
             yield f"This holds if, as you declare, {'; '.join(self.given)}."
+        if self.read.takes_as_given and not self.is_exceeded:
+            yield f"This holds if {'; '.join(self.read.takes_as_given)}."
 
 
 def _audited(

@@ -13,7 +13,13 @@ from typing import Any
 
 from narcissus._validation import did_you_mean
 from narcissus._visible import visible
-from narcissus.counts.alike import SameNames, ask_for_names, fold_name, rename_alike
+from narcissus.counts.alike import (
+    SameNames,
+    ask_for_names,
+    fold_name,
+    list_tied,
+    rename_alike,
+)
 from narcissus.counts.codes import find_count_signs
 from narcissus.counts.columns import (
     ColumnUse,
@@ -133,6 +139,7 @@ class PublishedTables:
     structure: what is declared of dimensions, with the groups that were recognized.
     layouts: how each table was understood.
     unaccounted: what was not, with the declaration that decides it.
+    takes_as_given: what a verdict in favour takes as given that nobody declares, in words.
     slices: where a label may be a total or a group: cells whose sums hold all the same, those
         beside each label of its dimension and those beside none. They have no sum over it.
     """
@@ -142,6 +149,7 @@ class PublishedTables:
     layouts: tuple[PublishedLayout, ...]
     unaccounted: tuple[Unaccounted, ...]
     slices: tuple[list[Cell], Structure] | None = None
+    takes_as_given: tuple[str, ...] = ()
 
     @property
     def are_labels_open(self) -> bool:
@@ -235,7 +243,9 @@ def understand(
     )
     left = tuple(dict.fromkeys(questions))
     slices = _slices(plain, structure, labels.open_names) if labels.questions else None
-    return PublishedTables(cells, structure, layouts, left, slices)
+    hides = any(cell.count.kind not in ("exact", "derived") for cell in cells)
+    given = tuple(list_tied(cells, same)) if hides else ()
+    return PublishedTables(cells, structure, layouts, left, slices, given)
 
 
 def _slices(

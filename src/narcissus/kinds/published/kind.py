@@ -124,6 +124,11 @@ class TablesWork(PreparedWork[PublishedTablesStudy]):
         """What the tables are about."""
         return self.tables.structure
 
+    @property
+    def takes_as_given(self) -> tuple[str, ...]:
+        """What no number can show to be true."""
+        return (*self.declared.takes_as_given, *self.tables.takes_as_given)
+
     @cached_property
     def below(self) -> int | None:
         """How many people a group must have to be published; None: nothing says it."""
@@ -227,7 +232,7 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
             groups = small_groups(audit, work.structure, work.sizes, printed=work.below is not None)
         narrow = sorted(audit.hidden, key=lambda one: one.width)[:_LISTED]
         rows, played = (
-            [_determined(audit, work.declared.takes_as_given), *map(_hidden, narrow)],
+            [_determined(audit, work.takes_as_given), *map(_hidden, narrow)],
             None,
         )
         rows += [*_known_groups(work, audit, groups), *map(_group, groups[:_LISTED])]
@@ -312,7 +317,7 @@ def _known_groups(
     is_open |= work.tables.are_labels_open
     high = None if audit.groups_left or is_open else many
     why = audit.groups_left or "limits of hidden cells may be narrower than shown" * is_open
-    given = work.declared.takes_as_given
+    given = work.takes_as_given
     quantity = Quantity(
         value=many, low=many, high=high, why=why, grade="proved if" if given else "proved",
         takes_as_given=given,
