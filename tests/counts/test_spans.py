@@ -52,7 +52,7 @@ def test_a_name_above_all_labels_is_that_of_their_dimension(tmp_path):
 @pytest.mark.parametrize(
     ("head", "said"),
     [
-        (SPANS, r"such as t.csv=sex,age"),
+        (SPANS.replace("Men", "Ill").replace("Women", "Well"), r"such as t.csv=sex,age"),
         ("area,Men,,Women,\n,15-64,65+,15-64,Total\n", "below Women 15-64, Total"),
         ("area,Men,,Women,\n,0-14,15+,15-64,65+\n", "below Men stand 0-14, 15\\+"),
     ],
@@ -60,7 +60,18 @@ def test_a_name_above_all_labels_is_that_of_their_dimension(tmp_path):
 def test_two_lines_that_are_not_clear_are_refused_with_an_example(tmp_path, head, said):
     path = write(tmp_path, head + ROWS)
     with pytest.raises(InputError, match=said):
-        labels(path, **({} if head == SPANS else ACROSS))
+        labels(path, **({} if "Ill" in head else ACROSS))
+
+
+@pytest.mark.parametrize(
+    ("labels_of", "name"),
+    [("M,F", "sex"), ("Hommes,Femmes", "sex"), ("2021,2022", "year"), ("0-17 years,18+", "age")],
+)
+def test_a_dimension_across_that_anybody_knows_needs_no_name(tmp_path, labels_of, name):
+    text = f"area,{labels_of},Total\nAlba,x,x,40\nBrod,20,31,51\n"
+    assert name in labels(write(tmp_path, text))[0]
+    [found] = [set(one) for one in labels(write(tmp_path, "Persons by age\n\n" + SPANS + ROWS))[:1]]
+    assert found == {"area", "sex", "age"}
 
 
 def test_one_dimension_may_have_the_labels_of_both_lines(tmp_path):

@@ -34,6 +34,7 @@ from narcissus.counts.columns import (
 from narcissus.counts.looks import Looks
 from narcissus.counts.marks import Meaning, Rules, decimals, label_of, read_number
 from narcissus.counts.notes import Note, ask_for_labels, ask_for_notes, without_thresholds
+from narcissus.counts.ranges import read_range
 from narcissus.counts.spelling import split_raw
 from narcissus.errors import InputError, TooLargeError
 from narcissus.rows import Unaccounted
@@ -44,6 +45,26 @@ MOST_CELLS = 1_000_000
 LARGEST = 2**26
 """Most bytes of a file of tables (64 MiB)."""
 COUNTS = {"count", "n", "freq", "frequency", "counts"}
+_COUNTED = re.compile(
+    r"obs_value|anzahl|(?:number|no\.) of (?:persons|people|residents|cases|patients)|persons|people"
+    r"|residents|inhabitants|cases|patients|personen|einwohner|f\u00e4lle|effectifs?|nombre"
+    r"|personnes|habitants|n\u00famero|casos|personas|habitantes|residenti|persone|aantal|antal",
+    re.I,
+)
+"""Names of a column of counts where no other column holds numbers."""
+_SEXES = re.compile(
+    r"[fmwhv]|females?|males?|m[ae]n|wom[ae]n|girls?|boys?|frauen|m\u00e4nner|weiblich|m\u00e4nnlich"
+    r"|divers|hommes?|femmes?|hombres?|mujeres?|varones|uomini|donne|maschi|femmine|mannen|vrouwen"
+    r"|kvinnor|m\u00e4n|kvinder|m\u00e6nd",
+    re.I,
+)
+_IN_YEARS = re.compile(r"\b(?:years?|yrs?|jahren?|ans|anni|a\u00f1os|jaar|\u00e5r|aged?)\b", re.I)
+_YEARS = re.compile(r"(?:19|20)\d\d(?:[/-]\d\d)?")
+_OF_AGES = re.compile(
+    r"\b(?:ages?|aged|years? old|alter\w*|\w*jahre|\u00e2ges?|ans|edad(?:es)?|a\u00f1os|et\u00e0|anni"
+    r"|leeftijd|jaar|\u00e5lder|\u00e5r)\b",
+    re.I,
+)
 MARKS = ",;\t|"
 _STATISTIC = re.compile(r"(mean|average|median|total|sum)(?:[ _](?:of )?(.+))?")
 _AGAIN = re.compile(r" \(\d+\)$")  # behind a name that another column has, too
@@ -288,11 +309,14 @@ def read_table(
             for at, text in enumerate(names)
         ]
         roles = _roles_of(header, names, variable, magnitude, declared)
+        if roles is None and magnitude is None and not any(pairs):
+            roles = _only_counts(header, rows, rules)
     if roles is None:
         spanned = dict(zip(header, (pairs[at] for at in kept), strict=True)) if pairs else {}
         read = _wide(
-            name, header, rows, rules, across or above, magnitude or "count", declared, spanned
-        )
+            name, header, rows, rules, across or above, magnitude or "count", declared, spanned,
+            " ".join([name, *(note for _, note in notes)]),
+        )  # XX
     else:
         of = "" if variable is None else variable.name
         columns = read_columns(name, header, rows, roles, rules, declared, of)
@@ -353,6 +377,20 @@ def _roles_of(
             for at, text in enumerate(names)
         ]
     return _roles(names, variable)
+
+
+def _only_counts(
+    header: Sequence[str], rows: Sequence[tuple[int, list[str]]], rules: Rules
+) -> dict[int, str] | None:
+    """Return the column of counts that has a usual name, if no other but percentages has numbers."""
+    found = [at for at, name in enumerate(header) if _COUNTED.fullmatch(name)]
+    others = [
+        at
+        for at, name in enumerate(header)
+        if at not in found and not is_percent_name(name) and not is_code_name(name)
+    ]
+    may_be_wide = any(all(rules.is_value(cells[at]) for _, cells in rows) for at in others)
+    return None if len(found) != 1 or may_be_wide else {found[0]: "count"}
 
 
 def read_rows(
@@ -681,8 +719,39 @@ def _across(
     return rowwise, labels, across
 
 
+def _name_across(
+    header: Sequence[str], values: Sequence[int], rules: Rules, beside: str
+) -> str | None:
+    """Return the dimension of columns that anybody knows, where the header does not name it."""
+    labels = [header[at] for at in values]
+    firsts = {label.partition(" ")[0] for label in labels}
+    is_named = any("\\" in one for one in header) or (
+        len(firsts) == 1 and all(" " in label for label in labels)
+    )
+    name = "" if is_named else _name_labels(labels, rules, beside)
+    return name if name and name not in {one.casefold() for one in header} else None
+
+
+def _name_labels(labels: Sequence[str], rules: Rules, beside: str) -> str:
+    """Return the name of a dimension whose labels anybody knows; empty: they are of another one.
+
+    beside: titles, notes and the name of the file. Ranges are ages where these say so.
+    """
+    some = [label for label in labels if label and not rules.is_total(label)]
+    if not some:
+        return ""
+    if all(map(_SEXES.fullmatch, some)) and len(set(some)) > 1:
+        return "sex"
+    if all(map(_YEARS.fullmatch, some)):
+        return "year"
+    is_of_ages = _OF_AGES.search(beside) or any(map(_IN_YEARS.search, some))
+    if all(map(read_range, some)) and is_of_ages:
+        return "age"
+    return ""
+
+
 def _spans(
-    name: str, pairs: Sequence[tuple[str, str]], rules: Rules, across: str | None
+    name: str, pairs: Sequence[tuple[str, str]], rules: Rules, across: str | None, beside: str
 ) -> tuple[str, list[str], str, list[str]] | None:
     """Return dimensions and labels of columns of two lines; None: they are one dimension's.
 
@@ -706,6 +775,10 @@ def _spans(
     lists = {tuple(own) for own in groups.values()}
     if len(lists) == 1 and len({*lists}.pop()) == 1 and len(named) < 2:
         return None  # counts beside percentages: the first line has the labels
+    if not named and len(lists) == 1:
+        shown = (list(groups), [own for labels in groups.values() for own in labels])
+        known = [_name_labels(labels, rules, beside) for labels in shown]
+        named = known if all(known) and known[0] != known[1] else []
     if len(lists) > 1 or len(named) != 2:
         first, *others = groups
         other = next((one for one in others if groups[one] != groups[first]), None)
@@ -734,8 +807,9 @@ def _wide(
     content: str,
     declared: DeclaredColumns,
     spanned: Mapping[str, tuple[str, str]],
+    beside: str,
 ) -> TableRead:
-    """Read a wide table; ``spanned`` are names in two lines."""
+    """Read a wide table; ``spanned`` are names in two lines, ``beside`` titles and notes."""
     first, last = _value_columns(name, header, rows, rules, content)
     forced = find_declared(header, declared.dimension)
     values = [at for at in range(first, last) if at in forced or not is_percent_name(header[at])]
@@ -752,7 +826,9 @@ def _wide(
     places = [at for at in range(len(header)) if at in columns.dimensions or header[at] in groups]
     second, second_labels = "", [""] * len(values)
     pairs = [spanned[header[at]] for at in values] if spanned else []
-    spans = _spans(name, pairs, rules, across)
+    if across is None and not pairs:
+        across = _name_across(header, values, rules, beside)
+    spans = _spans(name, pairs, rules, across, beside)
     if spans is not None:
         across, labels, second, second_labels = spans
         rowwise = [header[at] for at in places] or [""]
