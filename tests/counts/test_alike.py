@@ -118,8 +118,9 @@ def known(folder, header, labels, *, crossed):
     """Return questions and assumptions of ages and another dimension."""
     ages = ["0-5", "6-17", "18+"]
     if crossed:
-        rows = "\n".join(f"{age},{label},{'x' if at else 9}" for at, age in enumerate(ages)
-                         for label in labels)  # fmt: skip
+        rows = "\n".join(
+            f"{age},{label},{'x' if at else 9}" for at, age in enumerate(ages) for label in labels
+        )
         write(folder, f"age,{header},count\n{rows}\n", "a.csv")
         files = ["a.csv"]
     else:

@@ -11,9 +11,15 @@ styles = openpyxl.styles
 RED = styles.Font(color="FFFF0000")
 BOLD = styles.Font(bold=True)
 FILL = styles.PatternFill("solid", fgColor="FFFFFF00")
-WIDE = [["area", "F", "M", "Total"], ["Alba", "x", "x", 45], ["Brod", "x", 19, "x"],
-        ["Cern", 8, "x", "x"], ["Dova", 12, 21, 33], ["Esta", 17, 23, 40],
-        ["Total", 60, 90, 150]]  # fmt: skip
+WIDE = [
+    ["area", "F", "M", "Total"],
+    ["Alba", "x", "x", 45],
+    ["Brod", "x", 19, "x"],
+    ["Cern", 8, "x", "x"],
+    ["Dova", 12, 21, 33],
+    ["Esta", 17, 23, 40],
+    ["Total", 60, 90, 150],
+]
 LONG = [["area", "count"], ["Alba", "x"], ["Brod", 12], ["Cern", 8], ["Dova", "x"], ["Total", 25]]
 
 
@@ -56,7 +62,9 @@ def both(*changes):
 def rule(kind, places):
     def change(sheet):
         if kind == "format":
-            made = openpyxl.formatting.rule.CellIsRule(operator="lessThan", formula=["5"], fill=FILL)
+            made = openpyxl.formatting.rule.CellIsRule(
+                operator="lessThan", formula=["5"], fill=FILL
+            )
             sheet.conditional_formatting.add(places, made)
         elif kind == "validation":
             made = openpyxl.worksheet.datavalidation.DataValidation(type="whole", sqref=places)
@@ -95,20 +103,29 @@ USUAL = {
     "height of the header": row(1, height=40),
 }
 ODD = {
-    **{name: on("B2", **style) for name, style in {
-        "font": {"font": RED}, "fill": {"fill": FILL}, "bold": {"font": BOLD},
-        "italic": {"font": styles.Font(italic=True)}, "struck": {"font": styles.Font(strike=True)},
-        "border": {"border": THIN}, "aligned": {"alignment": styles.Alignment(horizontal="left")},
-        "format": {"number_format": "0"},
-        "locked": {"protection": styles.Protection(locked=False)},
-    }.items()},
+    **{
+        name: on("B2", **style)
+        for name, style in {
+            "font": {"font": RED},
+            "fill": {"fill": FILL},
+            "bold": {"font": BOLD},
+            "italic": {"font": styles.Font(italic=True)},
+            "struck": {"font": styles.Font(strike=True)},
+            "border": {"border": THIN},
+            "aligned": {"alignment": styles.Alignment(horizontal="left")},
+            "format": {"number_format": "0"},
+            "locked": {"protection": styles.Protection(locked=False)},
+        }.items()
+    },
     "two marks": on("B2 C4", font=RED),
     "a number beside": on("B4", font=RED),
     "a label": on("A3", font=RED),
     "a row": on("A3:D3", fill=FILL),
     "all but one": on("B2 C2 B3 D3 C4", font=RED),
     "in the total row": both(on("A7:D7", font=BOLD), on("B2", font=BOLD)),
-    "stripes and one": both(on("A2:D2 A4:D4 A6:D6", fill=FILL), on("B2", fill=styles.PatternFill())),
+    "stripes and one": both(
+        on("A2:D2 A4:D4 A6:D6", fill=FILL), on("B2", fill=styles.PatternFill())
+    ),
     "format of some": rule("format", "B2:B2 D3:D3"),
     "validation of some": rule("validation", "B2 D3"),
     "height": row(3, height=33),
@@ -117,7 +134,7 @@ ODD = {
     "level": row(4, outlineLevel=1),
     "text": lambda sheet: sheet.__setitem__("B5", "12"),
     "blank": lambda sheet: sheet.__setitem__("B2", "x "),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("style", USUAL)

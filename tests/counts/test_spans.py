@@ -36,10 +36,12 @@ def test_totals_of_spans(tmp_path):
     found = labels(write(tmp_path, text), **ACROSS)
     assert found[0] == {"area": "Alba"}
     assert found[3] == {"area": "Alba", "sex": "Men"}
-    cells, structure = Publication(texts_tell_nothing=True, **ACROSS).understand(
-        [tmp_path / "t.csv"]
-    ).sure
-    low = {(one.cell.line, one.cell.column): one.low for one in audit_tables(cells, structure).cells}
+    cells, structure = (
+        Publication(texts_tell_nothing=True, **ACROSS).understand([tmp_path / "t.csv"]).sure
+    )
+    low = {
+        (one.cell.line, one.cell.column): one.low for one in audit_tables(cells, structure).cells
+    }
     assert low[3, "Total"] == 39
     assert low[3, "Men 15-64"] == 14
 

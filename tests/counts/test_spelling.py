@@ -10,7 +10,9 @@ from narcissus.counts.spelling import split_raw
 from .test_forms import judge
 from .test_layouts import write
 
-TABLE = "area,F,M,Total\nAlba,{a},{b},1204\nBrin,{c},{d},1350\nCero,590,{e},1410\nTotal,1900,{f},3964\n"
+TABLE = (
+    "area,F,M,Total\nAlba,{a},{b},1204\nBrin,{c},{d},1350\nCero,590,{e},1410\nTotal,1900,{f},3964\n"
+)
 WRITING = re.compile("marks? |numbers? |blanks |cells behind|label .* written in several ways")
 PLAIN = {"a": "x", "b": "x", "c": "x", "d": "x", "e": "820", "f": "2064"}
 
@@ -37,13 +39,32 @@ def test_cells_that_are_written_alike_are_understood(tmp_path):
 @pytest.mark.parametrize(
     "change",
     [
-        {"a": "X"}, {"a": "x "}, {"a": " x"}, {"a": "x\u00a0"}, {"a": "x\u2003"}, {"a": '"x"'},
-        {"a": "..", "b": ".."}, {"a": "", "b": ""}, {"a": "(x)"}, {"a": "[x]"}, {"a": '"x "'},
-        {"e": "820.0"}, {"e": "0820"}, {"e": "820 "}, {"e": "820\u00a0"}, {"e": '"820"'},
-        {"e": "\uff18\uff12\uff10"}, {"e": "820 b"}, {"e": "820*"}, {"e": "820 (a)"},
-        {"f": "2 064"}, {"f": "2'064"}, {"e": "820[1]"}, {"e": "820\u00b9"},
+        {"a": "X"},
+        {"a": "x "},
+        {"a": " x"},
+        {"a": "x\u00a0"},
+        {"a": "x\u2003"},
+        {"a": '"x"'},
+        {"a": "..", "b": ".."},
+        {"a": "", "b": ""},
+        {"a": "(x)"},
+        {"a": "[x]"},
+        {"a": '"x "'},
+        {"e": "820.0"},
+        {"e": "0820"},
+        {"e": "820 "},
+        {"e": "820\u00a0"},
+        {"e": '"820"'},
+        {"e": "\uff18\uff12\uff10"},
+        {"e": "820 b"},
+        {"e": "820*"},
+        {"e": "820 (a)"},
+        {"f": "2 064"},
+        {"f": "2'064"},
+        {"e": "820[1]"},
+        {"e": "820\u00b9"},
     ],
-)  # fmt: skip
+)
 def test_a_cell_that_is_written_otherwise_waits(tmp_path, change):
     text = TABLE.format(**PLAIN | change)
     assert ask(tmp_path, text)
@@ -85,10 +106,16 @@ LONG = "area,sex,count\nAlba,F,x\nAlba,M,x\nAlba,Total,30\nBrin,F,x\nBrin,M,18\n
 
 @pytest.mark.parametrize(
     "change",
-    [("Alba,M", "Alba ,M"), ("Brin,M", "Brin\u00a0,M"), ("Brin,M", '"Brin",M'),
-     ("Alba,Total", "Alba,total"), ("Alba,Total", "Alba,All"), ("Brin,M", "Brin*,M"),
-     ("Alba,M,x", "Alba,M,x,")],
-)  # fmt: skip
+    [
+        ("Alba,M", "Alba ,M"),
+        ("Brin,M", "Brin\u00a0,M"),
+        ("Brin,M", '"Brin",M'),
+        ("Alba,Total", "Alba,total"),
+        ("Alba,Total", "Alba,All"),
+        ("Brin,M", "Brin*,M"),
+        ("Alba,M,x", "Alba,M,x,"),
+    ],
+)
 def test_a_label_that_is_written_otherwise_waits(tmp_path, change):
     assert ask(tmp_path, LONG, across=[], flat=["area"]) == []
     assert ask(tmp_path, LONG.replace(*change), across=[], flat=["area"])

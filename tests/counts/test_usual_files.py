@@ -132,10 +132,16 @@ def write_admissions(path):
     sheet = made.active
     sheet.title = "Data"
     counts = {
-        "North": [31, "x", "x", 140], "South": ["x", 44, "x", 160], "West": ["x", "x", 88, 133],
+        "North": [31, "x", "x", 140],
+        "South": ["x", 44, "x", 160],
+        "West": ["x", "x", 88, 133],
         "Total": [87, 83, 263, 433],
-    }  # fmt: skip
-    for row in (["Hospital admissions by district and diagnosis"], [], ["district", "diagnosis", "count"]):
+    }
+    for row in (
+        ["Hospital admissions by district and diagnosis"],
+        [],
+        ["district", "diagnosis", "count"],
+    ):
         sheet.append(row)
     for area, numbers in counts.items():
         for label, number in zip(["Asthma", "Diabetes", "Other", "Total"], numbers, strict=True):

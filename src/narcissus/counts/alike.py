@@ -58,8 +58,7 @@ _TIED = {
     *(frozenset((_AGE, other)) for other in (_JOB, _DEGREE, _MARITAL, _INCOME)),
     frozenset((_SEX, _ILLNESS)),
 }
-"""Classifications of which anybody knows that some labels have nobody of another one's: no child has
-a degree."""
+"""Classifications of which anybody knows that some labels exclude others: no child has a degree."""
 _YOUNG = 15
 """Below this age, anybody knows of somebody's job, degree, marriage and income."""
 
@@ -420,7 +419,8 @@ def list_tied(cells: Sequence[Cell], given: SameNames) -> list[str]:
             each.setdefault(name, set()).add(label)
         pairs |= set(combinations(sorted(cell.labels), 2)) if len(cell.labels) > 1 else set()
     return [
-        f"nobody knows from elsewhere that a cell of `{visible(one)}` and `{visible(other)}` is empty"
+        f"nobody knows from elsewhere that a cell of `{visible(one)}` and `{visible(other)}` is "
+        "empty"
         for one, other in sorted(pairs)
         if _are_tied(one, each[one], other, each[other])
         and frozenset((one, other)) not in given.settled

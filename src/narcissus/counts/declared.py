@@ -107,7 +107,10 @@ class Publication:
             than = f"`{visible(other)}`" if other else "any other"
             given.append(f"`{visible(one)}` tells nothing of {than}")
         if self.texts_tell_nothing:
-            given.append("labels name groups of people, and no text tells a count or another rule")
+            given.append(
+                "labels name groups of people, and no text or look of a cell tells a count or "
+                "another rule"
+            )
         return tuple(given)
 
     def read(self, files: Iterable[Path | str]) -> list[Cell]:

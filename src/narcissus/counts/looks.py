@@ -1,8 +1,8 @@
 """How cells of a sheet look, and whether a look tells one of them from others like it.
 
-Colours, fonts, borders, heights of rows and areas with a rule of their own may differ by row (a total),
-by column and by mark. A cell that looks otherwise beside that, as one red mark among black ones,
-carries a bit.
+Colours, fonts, borders, heights of rows and areas with a rule of their own may differ by row (a
+total), by column and by mark. A cell that looks otherwise beside that, as one red mark among black
+ones, carries a bit.
 """
 
 from __future__ import annotations
@@ -190,43 +190,64 @@ def _strange_keys(usual: Mapping[Key, Look], base: Kind) -> set[Key]:
 
     base: the kind of most rows.
     """
-    found: set[Key] = set()
-    settled: set[Key] = set()
-    for kind in {kind for _, _, kind in usual} - {base}:
-        changed = {
-            key: usual[key] != other
-            for key in usual
-            if key[2] == kind and key[0] != ROW
-            if (other := usual.get((*key[:2], base))) is not None
-        }
-        if len(set(changed.values())) == 2:
-            found |= {key for key, is_changed in changed.items() if is_changed}
-        settled |= {key for key in changed if len(changed) > 1}
-        if kind[0] == base[0]:  # the height of a row is that of all, and an edge is a border
-            whole = (ROW, "row", kind)
-            found |= {whole} if usual[whole] != usual[ROW, "row", base] else set()
-        like = [(*kind[:2], ""), (kind[0], base[1], ""), base]
-        for key in changed if kind[2] else ():
-            beside = [usual[one] for k in like if k != kind and (one := (*key[:2], k)) in usual]
-            if beside and _but_border(usual[key]) != _but_border(beside[0]):
-                found.add(key)
+    kinds = {kind for _, _, kind in usual} - {base}
+    found = set[Key]().union(*(_strange_of_kind(usual, base, kind) for kind in kinds))
     for mark in {holds for _, holds, _ in usual} - {"label", "number", "row"}:
-        some = [key for key in usual if key[1] == mark and key not in settled]
-        beside = {key: usual.get((key[0], "number", key[2])) for key in some}
-        by: dict[Hashable, list[Key]] = {}
-        looks: dict[Hashable, dict[Look, list[Key]]] = {}
-        for key, number in beside.items():
-            if number is not None:
-                by.setdefault(_change(number, usual[key]), []).append(key)
-            looks.setdefault(number, {}).setdefault(usual[key], []).append(key)
-        known = {usual[key] for key, number in beside.items() if number is not None}
-        for look, keys in looks.pop(None, {}).items():
-            found |= set(keys) if known and look not in known else set()
-        for groups in (list(by.values()), *(list(one.values()) for one in looks.values())):
-            for group in sorted(groups, key=len)[: len(groups) - 1]:
-                found |= set(group)
-        if not known and len({usual[key] for key in some}) > 1:
-            found |= set(some)
+        some = [key for key in usual if key[1] == mark and not _is_settled(usual, base, key)]
+        found |= _strange_marks(usual, some)
+    return found
+
+
+def _changes(usual: Mapping[Key, Look], base: Kind, kind: Kind) -> dict[Key, bool]:
+    """Return which cells of a kind of rows look otherwise than those of most rows."""
+    return {
+        key: usual[key] != other
+        for key in usual
+        if key[2] == kind and key[0] != ROW
+        if (other := usual.get((*key[:2], base))) is not None
+    }
+
+
+def _is_settled(usual: Mapping[Key, Look], base: Kind, key: Key) -> bool:
+    """Return whether cells beside a mark show how its kind of rows changes a look."""
+    changed = {} if key[2] == base else _changes(usual, base, key[2])
+    return len(changed) > 1 and key in changed
+
+
+def _strange_of_kind(usual: Mapping[Key, Look], base: Kind, kind: Kind) -> set[Key]:
+    changed = _changes(usual, base, kind)
+    found = set[Key]()
+    if len(set(changed.values())) == 2:
+        found |= {key for key, is_changed in changed.items() if is_changed}
+    whole = (ROW, "row", kind)
+    if kind[0] == base[0] and usual[whole] != usual[ROW, "row", base]:
+        found.add(whole)  # the height of a row is that of all
+    like = [(*kind[:2], ""), (kind[0], base[1], ""), base]
+    for key in changed if kind[2] else ():  # an edge is a border
+        beside = [usual[one] for k in like if k != kind and (one := (*key[:2], k)) in usual]
+        if beside and _but_border(usual[key]) != _but_border(beside[0]):
+            found.add(key)
+    return found
+
+
+def _strange_marks(usual: Mapping[Key, Look], some: Sequence[Key]) -> set[Key]:
+    """Return cells of one mark whose look is not that of the same mark beside like numbers."""
+    found: set[Key] = set()
+    beside = {key: usual.get((key[0], "number", key[2])) for key in some}
+    by: dict[Hashable, list[Key]] = {}
+    looks: dict[Hashable, dict[Look, list[Key]]] = {}
+    for key, number in beside.items():
+        if number is not None:
+            by.setdefault(_change(number, usual[key]), []).append(key)
+        looks.setdefault(number, {}).setdefault(usual[key], []).append(key)
+    known = {usual[key] for key, number in beside.items() if number is not None}
+    for look, keys in looks.pop(None, {}).items():
+        found |= set(keys) if known and look not in known else set()
+    for groups in (list(by.values()), *(list(one.values()) for one in looks.values())):
+        for group in sorted(groups, key=len)[: len(groups) - 1]:
+            found |= set(group)
+    if not known and len({usual[key] for key in some}) > 1:
+        found |= set(some)
     return found
 
 

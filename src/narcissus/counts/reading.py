@@ -46,7 +46,8 @@ LARGEST = 2**26
 """Most bytes of a file of tables (64 MiB)."""
 COUNTS = {"count", "n", "freq", "frequency", "counts"}
 _COUNTED = re.compile(
-    r"obs_value|anzahl|(?:number|no\.) of (?:persons|people|residents|cases|patients)|persons|people"
+    r"obs_value|anzahl|(?:number|no\.) of (?:persons|people|residents|cases|patients)|persons"
+    r"|people"
     r"|residents|inhabitants|cases|patients|personen|einwohner|f\u00e4lle|effectifs?|nombre"
     r"|personnes|habitants|n\u00famero|casos|personas|habitantes|residenti|persone|aantal|antal",
     re.I,
@@ -61,8 +62,8 @@ _SEXES = re.compile(
 _IN_YEARS = re.compile(r"\b(?:years?|yrs?|jahren?|ans|anni|a\u00f1os|jaar|\u00e5r|aged?)\b", re.I)
 _YEARS = re.compile(r"(?:19|20)\d\d(?:[/-]\d\d)?")
 _OF_AGES = re.compile(
-    r"\b(?:ages?|aged|years? old|alter\w*|\w*jahre|\u00e2ges?|ans|edad(?:es)?|a\u00f1os|et\u00e0|anni"
-    r"|leeftijd|jaar|\u00e5lder|\u00e5r)\b",
+    r"\b(?:ages?|aged|years? old|alter\w*|\w*jahre|\u00e2ges?|ans|edad(?:es)?|a\u00f1os|et\u00e0"
+    r"|anni|leeftijd|jaar|\u00e5lder|\u00e5r)\b",
     re.I,
 )
 MARKS = ",;\t|"
@@ -314,9 +315,16 @@ def read_table(
     if roles is None:
         spanned = dict(zip(header, (pairs[at] for at in kept), strict=True)) if pairs else {}
         read = _wide(
-            name, header, rows, rules, across or above, magnitude or "count", declared, spanned,
+            name,
+            header,
+            rows,
+            rules,
+            across or above,
+            magnitude or "count",
+            declared,
+            spanned,
             " ".join([name, *(note for _, note in notes)]),
-        )  # XX
+        )
     else:
         of = "" if variable is None else variable.name
         columns = read_columns(name, header, rows, roles, rules, declared, of)
@@ -382,7 +390,7 @@ def _roles_of(
 def _only_counts(
     header: Sequence[str], rows: Sequence[tuple[int, list[str]]], rules: Rules
 ) -> dict[int, str] | None:
-    """Return the column of counts that has a usual name, if no other but percentages has numbers."""
+    """Return the column of counts that has a usual name, if no other one has numbers of its own."""
     found = [at for at, name in enumerate(header) if _COUNTED.fullmatch(name)]
     others = [
         at
@@ -719,17 +727,39 @@ def _across(
     return rowwise, labels, across
 
 
+def _dimensions_across(
+    name: str,
+    rowwise: list[str],
+    labels: list[str],
+    pairs: Sequence[tuple[str, str]],
+    rules: Rules,
+    across: str | None,
+    content: str,
+    beside: str,
+) -> tuple[list[str], list[str], str | None, str, list[str]]:
+    """Return names of row labels, and dimensions of columns with their labels: one, or two.
+
+    pairs: of names in two lines; beside: titles and notes.
+    """
+    if across is None and not pairs:
+        across = _name_across(rowwise, labels, rules, beside)
+    spans = _spans(name, pairs, rules, across, beside)
+    if spans is not None:
+        return rowwise, spans[1], spans[0], spans[2], spans[3]
+    found = _across(name, rowwise, labels, rules, across, content)
+    return *found, "", [""] * len(labels)
+
+
 def _name_across(
-    header: Sequence[str], values: Sequence[int], rules: Rules, beside: str
+    rowwise: Sequence[str], labels: Sequence[str], rules: Rules, beside: str
 ) -> str | None:
     """Return the dimension of columns that anybody knows, where the header does not name it."""
-    labels = [header[at] for at in values]
     firsts = {label.partition(" ")[0] for label in labels}
-    is_named = any("\\" in one for one in header) or (
+    is_named = any("\\" in one for one in rowwise) or (
         len(firsts) == 1 and all(" " in label for label in labels)
     )
     name = "" if is_named else _name_labels(labels, rules, beside)
-    return name if name and name not in {one.casefold() for one in header} else None
+    return name if name and name not in {one.casefold() for one in rowwise} else None
 
 
 def _name_labels(labels: Sequence[str], rules: Rules, beside: str) -> str:
@@ -769,9 +799,7 @@ def _spans(
     if len(below) == 1 and not named:
         labels = below[next(iter(below))]
         return next(iter(below)), labels, "", [""] * len(labels)
-    groups = {
-        above: own for above, own in below.items() if not rules.is_total(above) or any(own)
-    }
+    groups = {above: own for above, own in below.items() if not rules.is_total(above) or any(own)}
     lists = {tuple(own) for own in groups.values()}
     if len(lists) == 1 and len({*lists}.pop()) == 1 and len(named) < 2:
         return None  # counts beside percentages: the first line has the labels
@@ -824,23 +852,11 @@ def _wide(
     columns = read_columns(name, header, rows, taken, rules, declared)
     groups = [second.column for second in columns.second_names if second.is_group]
     places = [at for at in range(len(header)) if at in columns.dimensions or header[at] in groups]
-    second, second_labels = "", [""] * len(values)
     pairs = [spanned[header[at]] for at in values] if spanned else []
-    if across is None and not pairs:
-        across = _name_across(header, values, rules, beside)
-    spans = _spans(name, pairs, rules, across, beside)
-    if spans is not None:
-        across, labels, second, second_labels = spans
-        rowwise = [header[at] for at in places] or [""]
-    else:
-        rowwise, labels, across = _across(
-            name,
-            [header[at] for at in places] or [""],
-            [header[at] for at in values],
-            rules,
-            across,
-            content,
-        )
+    rowwise = [header[at] for at in places] or [""]
+    rowwise, labels, across, second, second_labels = _dimensions_across(
+        name, rowwise, [header[at] for at in values], pairs, rules, across, content, beside
+    )
     names_across = [one for one in (across, second) if one]
     _require_names(name, [*rowwise[: len(places)], *names_across])
     margins: dict[str, dict[str, None]] = {}

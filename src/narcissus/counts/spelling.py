@@ -147,7 +147,12 @@ def list_paddings(cells: Iterable[WrittenCell], mark: str) -> Iterator[str]:
     each: dict[Hashable, dict[tuple[str, str], list[int]]] = {}
     for cell in cells:
         behind = _CORE.sub("", cell.printed, count=1) != ""
-        key = (cell.is_hidden, cell.printed == "", behind, bool(set(cell.printed) & {mark, '"', "\n"}))
+        key = (
+            cell.is_hidden,
+            cell.printed == "",
+            behind,
+            bool(set(cell.printed) & {mark, '"', "\n"}),
+        )
         each.setdefault(key, {}).setdefault(_around(cell), []).append(cell.line)
     for some in each.values():
         usual = max(some, key=lambda around: len(some[around]))

@@ -114,11 +114,13 @@ def list_texts(
     hides = any(cell.count.kind not in ("exact", "derived") for cell in cells)
     return {
         table.file: tuple(
-            dict.fromkeys((
-                *_list_of(table, people, structure, rules, declared),
-                *(_list_writing(table, rules) if hides else ()),
-                *(_list_looks(table, structure, rules) if hides else ()),
-            ))
+            dict.fromkeys(
+                (
+                    *_list_of(table, people, structure, rules, declared),
+                    *(_list_writing(table, rules) if hides else ()),
+                    *(_list_looks(table, structure, rules) if hides else ()),
+                )
+            )
         )
         for table in tables
     }
@@ -136,7 +138,7 @@ def ask_for_texts(found: Mapping[str, Sequence[str]]) -> Iterator[Unaccounted]:
         subject=f"the wording of {where}",
         reason=f"Not understood: {shown}. Words may tell hidden counts, a measure or another rule.",
         declaration="`--texts-tell-nothing` once you have read them: labels name groups of people, "
-        "and none tells a count or another rule",
+        "and no text or look of a cell tells a count or another rule",
     )
 
 
@@ -167,7 +169,10 @@ def _list_of(
         for cell in table.cells
         if (mark := _find_mark(cell.printed)) and mark not in markers
     )
-    headers = [table.header[at] for at in table.columns.dimensions] + [table.across, table.second_across]
+    headers = [table.header[at] for at in table.columns.dimensions] + [
+        table.across,
+        table.second_across,
+    ]
     names = {word for name in headers for word in re.findall(r"[^\W\d_]+", name.casefold())}
     labels = {label for cell in table.cells for label in cell.labels.values()}
     yield from (

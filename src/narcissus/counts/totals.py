@@ -189,9 +189,7 @@ def find_labels(
         if (tree := {k: v for k, v in each.items() if not {(name, k), (name, v)} & known})
     }
     left = [
-        (name, q)
-        for (name, _), q in questions.items()
-        if not _is_settled(q, name, totals, parents)
+        (name, q) for (name, _), q in questions.items() if not _is_settled(q, name, totals, parents)
     ]
     found = {name: tuple(sorted(labels)) for name, labels in totals.items()}
     asked, open_names = tuple(q for _, q in left), frozenset(name for name, _ in left)

@@ -214,9 +214,7 @@ def _json_lines(path: Path) -> pd.DataFrame:
         return pd.DataFrame(whole)
 
 
-def sheet_as_text(
-    path: Path, remarks: list[str], largest: int, name: str = ""
-) -> io.BytesIO:
+def sheet_as_text(path: Path, remarks: list[str], largest: int, name: str = "") -> io.BytesIO:
     """Return a sheet of an Excel file, as the text of a CSV file.
 
     name: of the sheet; empty: the first one that is visible and not empty.

@@ -231,9 +231,7 @@ def _are_names(cells: list[str], below: list[list[str]], most: int = 0) -> bool:
     )
 
 
-def _of_two(
-    header: list[str], below: list[list[str]], *, has_marks: bool
-) -> list[tuple[str, str]]:
+def _of_two(header: list[str], below: list[list[str]], *, has_marks: bool) -> list[tuple[str, str]]:
     """Return names from two lines, what stands above each and its own; none: one line has all.
 
     has_marks: whether some numbers are hidden behind marks.
