@@ -256,3 +256,13 @@ def test_a_small_count_that_is_printed_decides_nothing_without_a_threshold(folde
     assert call("tables --texts-tell-nothing t.csv --below 3")[0] == 0
     (folder / "t.csv").write_text("area,sex,count\nA,F,33\nA,M,74\nA,Total,107\n")
     assert call("tables --texts-tell-nothing t.csv")[0] == 0
+
+
+def test_an_exceeded_verdict_waits_for_no_label(folder, call):
+    text = "area,F,M,Total\nAlba,x,17,20\nBrod,12,19,31\nNord,x,x,x\nCern,8,x,30\n"
+    (folder / "t.csv").write_text(text)
+    code, shown, _ = call("tables t.csv --across t.csv=sex")
+    assert code == 1
+    assert "2 hidden cells have limits less than 1 apart" in shown
+    assert "at least 2 are determined" in shown
+    assert "area = Alba, sex = F: x is 3  determined" in shown

@@ -112,3 +112,41 @@ def test_labels_of_the_other_dimension_s_kind_are_asked_about(tmp_path, first, s
         for name, a, b in (first, second)
     )
     assert any("the dimension" in question.subject for question in ask(tmp_path, one, other))
+
+
+def known(folder, header, labels, *, crossed):
+    """Return questions and assumptions of ages and another dimension."""
+    ages = ["0-5", "6-17", "18+"]
+    if crossed:
+        rows = "\n".join(
+            f"{age},{label},{'x' if at else 9}" for at, age in enumerate(ages) for label in labels
+        )
+        write(folder, f"age,{header},count\n{rows}\n", "a.csv")
+        files = ["a.csv"]
+    else:
+        write(folder, "age,count\n0-5,x\n6-17,19\n18+,x\nTotal,60\n", "a.csv")
+        write(folder, f"{header},count\n{labels[0]},x\n{labels[1]},x\nTotal,60\n", "b.csv")
+        files = ["a.csv", "b.csv"]
+    read = Publication(flat=["age", header], texts_tell_nothing=True).understand(
+        [folder / file for file in files]
+    )
+    asked = [one for one in read.unaccounted if one.subject.startswith("the dimension")]
+    return asked, read.takes_as_given
+
+
+@pytest.mark.parametrize("header", ["education", "occupation", "marital status", "income"])
+def test_what_anybody_knows_of_two_dimensions_is_asked_or_named(tmp_path, header):
+    asked, given = known(tmp_path, header, ["none", "some"], crossed=False)
+    assert "--apart" in asked[0].declaration
+    assert given == ()
+    asked, given = known(tmp_path, header, ["none", "some"], crossed=True)
+    assert asked == []
+    assert f"`{header}`" in given[0]
+
+
+@pytest.mark.parametrize(
+    ("header", "labels"), [("sex", ["F", "M"]), ("area", ["Alba", "Brin"]), ("ill", ["yes", "no"])]
+)
+@pytest.mark.parametrize("crossed", [False, True])
+def test_ages_tell_nothing_of_sexes_areas_and_the_ill(tmp_path, header, labels, crossed):
+    assert known(tmp_path, header, labels, crossed=crossed) == ([], ())

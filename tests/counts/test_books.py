@@ -47,7 +47,7 @@ def chart(made):
         ({"more": TRUE}, "the sheet `more`"),
         ({"more": TRUE, "state": "hidden"}, "the hidden sheet `more`"),
         ({"more": TRUE, "state": "veryHidden"}, "the hidden sheet `more`"),
-        ({"more": [["Alba had 3 cases"]]}, "the sheet `more`"),
+        ({"more": [["Alba", "3"]]}, "the sheet `more`"),
         ({"change": comment}, "comments"),
         ({"change": name}, "the name `alba`"),
         ({"change": chart}, "charts or text boxes"),
@@ -106,6 +106,7 @@ def with_filter(made):
         {"change": with_name},
         {"change": with_filter},
         {"more": [["Alba: seven women"]]},
+        {"more": [["Alba had 3 cases"]]},
         {"more": [["naisia kolme"]], "state": "hidden"},
     ],
 )

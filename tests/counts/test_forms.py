@@ -29,10 +29,9 @@ def judge(path, width, below=None, **given):
     """Return the answer of `narcissus tables`, and the questions that are open."""
     tables = Publication(texts_tell_nothing=True, below=below, **given).understand([path])
     rule = SizeRule(below or 10, width)
-    audit = audit_tables(tables.cells, tables.structure, sizes=rule if below else None)
+    audit = audit_tables(*tables.sure, sizes=rule if below else None)
     known = small_groups(audit, tables.structure, rule) if below else []
-    if tables.are_labels_open:
-        return "undeclared", tables.unaccounted
+    known = [] if tables.are_labels_open else known
     if known or any(one.width < width for one in audit.hidden):
         return "exceeded", ()
     if tables.unaccounted:

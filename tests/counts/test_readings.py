@@ -8,6 +8,7 @@ import random
 
 import pytest
 
+from narcissus.counts import Publication, audit_tables, with_own_labels
 from narcissus.counts.marks import Rules
 from narcissus.errors import InputError
 
@@ -119,3 +120,46 @@ def test_few_people_whom_no_label_shows_are_never_met(tmp_path, seeds):
         harmless += not few
         asked += not few and verdict != "met"
     assert asked <= harmless / 5
+
+
+OPEN = "area,F,M,Total\nAlba,x,17,20\nBrod,12,19,31\nNord,x,x,x\nCern,8,x,30\n"
+
+
+@pytest.mark.parametrize("more", ["", "Tutti,x,x,x\n", "Tutti,43,x,133\n"])
+def test_what_follows_whatever_a_label_is_exceeds_without_a_declaration(tmp_path, more):
+    """`Nord` may hold others; the women of Alba are 3 all the same."""
+    path = write(tmp_path, OPEN + more)
+    read = Publication(across=["t.csv=sex"]).understand([path])
+    assert read.are_labels_open
+    audit = audit_tables(*read.sure)
+    known = {
+        (cell.labels.get("area"), cell.labels.get("sex")): one.low
+        for one in audit.hidden
+        if one.determined and (cell := with_own_labels(one.cell))
+    }
+    assert known.items() >= {("Alba", "F"): 3, ("Cern", "M"): 22}.items()
+    assert ("Nord", "F") not in known
+    assert judge(path, 1, across=["t.csv=sex"])[0] == "exceeded"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_more_than_what_holds_under_every_reading_exceeds(tmp_path, seed):
+    """An open label is a total, a group or none: limits hold of the truth each time."""
+    rng = random.Random(seed)
+    parts = [[rng.randint(1, 30) for _ in range(2)] for _ in range(5)]
+    kind = rng.choice(["total", "group", "none"])
+    chosen = {"total": parts, "group": parts[:3], "none": [[7, 9]]}[kind]
+    rows = [*parts, [sum(some) for some in zip(*chosen, strict=True)]]
+    lines = ["area,F,M,Total"]
+    for name, (f, m) in zip(["Alba", "Brod", "Cern", "Dova", "Esta", "Tutti"], rows, strict=True):
+        shown = [str(n) if rng.random() < 0.6 else "x" for n in (f, m, f + m)]
+        lines.append(",".join([name, *shown]))
+    path = write(tmp_path, "\n".join(lines) + "\n")
+    read = Publication(across=["t.csv=sex"]).understand([path])
+    truth = {}
+    for line, (f, m) in enumerate(rows, 2):
+        truth |= {(line, "F"): f, (line, "M"): m, (line, "Total"): f + m}
+    if read.are_labels_open:
+        for one in audit_tables(*read.sure).cells:
+            true = truth[one.cell.line, one.cell.column]
+            assert one.low <= true <= (true if one.high is None else one.high)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from time import monotonic
 from typing import Annotated, Any
@@ -66,6 +66,7 @@ class TablesOptions:
     same: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
     texts_tell_nothing: bool = False
+    sheet: tuple[str, ...] = ()
     contributions: Existing = None
     contributor: str | None = None
     p_percent: Annotated[float | None, Opt(PERCENT)] = None
@@ -165,7 +166,7 @@ class _Audited:
     def is_exceeded(self) -> bool:
         exposed = self.sensitive is not None and any(one.is_exposed for one in self.sensitive[0])
         if self.read.are_labels_open:
-            return exposed
+            return exposed or bool(self.narrow)
         is_known = self.width is not None and self.size.broken > 0
         return exposed or is_known or bool(self.narrow)
 
@@ -192,7 +193,8 @@ class _Audited:
                 {**after.to_dict(), "before": [before.low, before.high]}
                 for before, after in self.narrowed
             ]
-        shown |= {"narrowest": self.audit.narrowest, "takes_as_given": list(self.given)}
+        given = [*self.given, *self.read.takes_as_given]
+        shown |= {"narrowest": self.audit.narrowest, "takes_as_given": given}
         return {**shown, **_layout_json(self.read)}
 
     def text(self) -> Iterator[str]:
@@ -206,6 +208,8 @@ class _Audited:
         yield from _verdict(self.width, self.narrow, self.audit, self.size, left if is_open else ())
         if self.given and not self.is_exceeded:
             yield f"This holds if, as you declare, {'; '.join(self.given)}."
+        if self.read.takes_as_given and not self.is_exceeded:
+            yield f"This holds if {'; '.join(self.read.takes_as_given)}."
 
 
 def _audited(
@@ -215,9 +219,9 @@ def _audited(
     before: Sequence[Path] = () if of.against is None else _earlier(of.against, files)
     read = publication.understand([*files, *before])
     names = {path.name for path in files}
-    cells = [cell for cell in read.cells if cell.file in names]
-    earlier = [cell for cell in read.cells if cell.file not in names]
-    structure = read.structure
+    all_cells, structure = read.sure
+    cells = [cell for cell in all_cells if _file_of(cell) in names]
+    earlier = [cell for cell in all_cells if _file_of(cell) not in names]
     below = of.below or counts.threshold([*cells, *earlier])
     width = of.width
     unit = cells[0].unit
@@ -231,25 +235,40 @@ def _audited(
             "limit": of.limit,
             "seconds": deadline - monotonic(),
             "observer": observer,
-            "sizes": rule if is_asked else None,
+            "sizes": rule if is_asked and not read.are_labels_open else None,
         }
         if of.against is None:
             audit, narrowed = counts.audit_tables(cells, structure, **how), None
         else:
             audit, narrowed = counts.audit_next(cells, earlier, structure, **how)
-        sensitive = _judged(of, cells, structure, audit, observer, deadline)
+        if read.are_labels_open and of.contributions is not None:  # whose labels are those of cells
+            own = counts.audit_tables(read.cells, read.structure, **how)
+            sensitive = _judged(of, read.cells, read.structure, own, observer, deadline)
+        else:
+            sensitive = _judged(of, cells, structure, audit, observer, deadline)
     if read.are_labels_open:
-        audit = audit.without_people()
+        audit = audit.without_people().renamed(counts.with_own_labels)
+        narrowed = narrowed and [(_named(before), _named(after)) for before, after in narrowed]
     elif read.unaccounted:
         audit = audit.without_exact()
     known = list[counts.CellLimits]()
-    if is_asked:
+    if is_asked and not read.are_labels_open:
         are_printed = below is not None or not _hides(cells)
         known = counts.small_groups(audit, structure, rule, printed=are_printed)
     size = _Size(rule, known, is_asked, below is not None)
     return _Audited(
         read, audit, narrowed, sensitive, size, width, of.width, publication.takes_as_given
     )
+
+
+def _file_of(cell: counts.Cell) -> str:
+    """Return the name of a cell's file, of which it may be one of several sheets."""
+    name, _, sheet = cell.file.partition("#")
+    return name if sheet and name.lower().endswith((".xlsx", ".xlsm")) else cell.file
+
+
+def _named(limits: counts.CellLimits) -> counts.CellLimits:
+    return replace(limits, cell=counts.with_own_labels(limits.cell))
 
 
 def _hides(cells: Sequence[counts.Cell]) -> bool:
@@ -430,7 +449,7 @@ def _how_many_determined(hidden: Sequence[counts.CellLimits], read: counts.Publi
     """Word how many hidden cells are known; without a fact in favour while something is open."""
     many = sum(one.determined for one in hidden)
     is_open = bool(read.unaccounted) or any(one.may_be_within(1) for one in hidden)
-    if read.are_labels_open or (is_open and not many):
+    if is_open and not many:
         return "; whether they are determined is not decided" * bool(hidden)
     verb = "is" if many == 1 else "are"
     return f", of which {'at least ' * is_open}{many:,} {verb} determined (proved)"

@@ -18,7 +18,7 @@ from narcissus.counts.declared import Publication, read_published
 from narcissus.counts.difference import audit_next, differences, small_groups
 from narcissus.counts.game import TablesGame, TablesPlayed, WantedSecret, play
 from narcissus.counts.groups import LARGEST_SMALL, SizeRule
-from narcissus.counts.layout import PublishedLayout, PublishedTables
+from narcissus.counts.layout import PublishedLayout, PublishedTables, with_own_labels
 from narcissus.counts.marks import CellKey, Rules, read_cell_key
 from narcissus.counts.reading import Cell, Variable
 from narcissus.counts.remade import AsPublished
@@ -60,4 +60,5 @@ __all__ = [
     "read_published",
     "small_groups",
     "threshold",
+    "with_own_labels",
 ]

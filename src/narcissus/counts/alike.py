@@ -53,6 +53,14 @@ _CONCEPTS = [
     )
 ]
 """Headers of classifications that are different ones."""
+_SEX, _AGE, _JOB, _DEGREE, _MARITAL, _ILLNESS, _INCOME = 0, 1, 5, 6, 7, 8, 9
+_TIED = {
+    *(frozenset((_AGE, other)) for other in (_JOB, _DEGREE, _MARITAL, _INCOME)),
+    frozenset((_SEX, _ILLNESS)),
+}
+"""Classifications of which anybody knows that some labels exclude others: no child has a degree."""
+_YOUNG = 15
+"""Below this age, anybody knows of somebody's job, degree, marriage and income."""
 
 
 @dataclass(frozen=True)
@@ -193,6 +201,7 @@ def _with_names(table: TableRead, renamed: Mapping[str, str]) -> TableRead:
             for cell in table.cells
         ],
         across=named(table.across),
+        second_across=named(table.second_across),
         columns=replace(columns, dimensions=dimensions, second_names=seconds, uses=uses),
         margins={named(name): words for name, words in table.margins.items()},
     )
@@ -283,6 +292,7 @@ def ask_for_names(
             each.setdefault(name, {}).setdefault(cell.file, set()).add(label)
     for name, files in each.items():
         if name not in given.alone:
+            yield from _ask_for_forms(name, files, given)
             yield from _ask_for_labels(name, files, structure, given)
     crossed = {frozenset(pair) for cell in cells for pair in combinations(sorted(cell.labels), 2)}
     beside: dict[str, list[str]] = {}
@@ -292,6 +302,7 @@ def ask_for_names(
             continue
         labels, more = (set[str]().union(*each[name].values()) for name in (one, other))
         is_told = _tells_kind(labels, other) or _tells_kind(more, one)
+        is_told |= _are_tied(one, labels, other, more)
         if _may_tell(one, other) or _share_names(labels, more) or is_told:
             first, later = (
                 (other, one) if is_concept(other) and not is_concept(one) else (one, other)
@@ -308,6 +319,27 @@ def ask_for_names(
                 "tells nothing of the others"
             ),
         )
+
+
+def _ask_for_forms(
+    name: str, files: Mapping[str, set[str]], given: SameNames
+) -> Iterator[Unaccounted]:
+    """Yield a question for labels of one table that differ in form alone."""
+    for file, labels in files.items():
+        alike: dict[str, list[str]] = {}
+        for label in sorted(labels):
+            alike.setdefault(fold_label(label), []).append(label)
+        for one, other, *_ in (some for some in alike.values() if len(some) > 1):
+            if frozenset((one, other)) not in given.settled:
+                pair = f"{one}={other}"
+                yield Unaccounted(
+                    subject=f"labels `{visible(one)}` and `{visible(other)}` of `{visible(name)}` "
+                    f"in {visible(file)}",
+                    reason="They differ in form alone, and may be one group.",
+                    declaration=visible(
+                        f"{option_of('same', pair)}, or {option_of('apart', pair)} if they are two"
+                    ),
+                )
 
 
 def _ask_for_labels(
@@ -373,6 +405,43 @@ def _may_tell(one: str, other: str) -> bool:
     names = (one, other)
     named = [{at for at, words in enumerate(_CONCEPTS) if words.fullmatch(name)} for name in names]
     return not all(named) or bool(named[0] & named[1])
+
+
+def list_tied(cells: Sequence[Cell], given: SameNames) -> list[str]:
+    """Return what a verdict takes as given of dimensions that a table crosses, in words.
+
+    Of them anybody knows that some labels of one have nobody of the other's, which table or not.
+    """
+    each: dict[str, set[str]] = {}
+    pairs: set[tuple[str, ...]] = set()
+    for cell in cells:
+        for name, label in cell.labels.items():
+            each.setdefault(name, set()).add(label)
+        pairs |= set(combinations(sorted(cell.labels), 2)) if len(cell.labels) > 1 else set()
+    return [
+        f"nobody knows from elsewhere that a cell of `{visible(one)}` and `{visible(other)}` is "
+        "empty"
+        for one, other in sorted(pairs)
+        if _are_tied(one, each[one], other, each[other])
+        and frozenset((one, other)) not in given.settled
+    ]
+
+
+def _are_tied(one: str, labels: set[str], other: str, more: set[str]) -> bool:
+    """Return whether anybody knows of labels of two dimensions that they have nobody in common."""
+    kinds = [_concept(name) for name in (one, other)]
+    if frozenset(kinds) not in _TIED:
+        return False
+    if _AGE not in kinds:
+        return not all(map(_ANYBODYS.fullmatch, labels if kinds[0] == _ILLNESS else more))
+    ages = labels if kinds[0] == _AGE else more
+    spans = [read[1] for label in ages if (read := read_range(label)) is not None]
+    return not spans or min(spans)[0] < _YOUNG
+
+
+def _concept(header: str) -> int | None:
+    found = (at for at, words in enumerate(_CONCEPTS) if words.fullmatch(header))
+    return next(found, None)
 
 
 def _tells_kind(labels: set[str], header: str) -> bool:

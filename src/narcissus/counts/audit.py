@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from time import monotonic
@@ -166,9 +166,14 @@ class TablesAudit:
         return replace(self, cells=tuple(cells), all_counted=False, is_all_determined=False)
 
     def without_people(self) -> TablesAudit:
-        """Return it without people who are determined: a label may be a total or a group."""
+        """Return it without people and groups that are known: a label may be a total or a group."""
         less = replace(self, people=(), determined_people=None, disclosed=(), data_sets=None)
-        return less.without_exact()
+        return replace(less, groups=(), groups_left="").without_exact()
+
+    def renamed(self, name: Callable[[Cell], Cell]) -> TablesAudit:
+        """Return it with other labels of its cells."""
+        cells = tuple(replace(limits, cell=name(limits.cell)) for limits in self.cells)
+        return replace(self, cells=cells)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``narcissus tables --json`` prints."""

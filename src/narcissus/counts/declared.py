@@ -17,12 +17,14 @@ from narcissus._options import MOST_COUNT
 from narcissus._validation import did_you_mean
 from narcissus._visible import visible
 from narcissus.counts.alike import SameNames
+from narcissus.counts.books import choose_sheets, list_sheets
 from narcissus.counts.columns import DeclaredColumns, require_declared
 from narcissus.counts.layout import PublishedTables, understand
 from narcissus.counts.marks import Rules, read_cell_key
 from narcissus.counts.reading import MOST_CELLS, Cell, TableRead, Variable, read_table
 from narcissus.counts.system import Structure, Within
 from narcissus.errors import InputError, TooLargeError
+from narcissus.tables.formats import is_sheet
 
 _MOST_DECIMALS = 12
 
@@ -58,6 +60,7 @@ class Publication:
     same: Sequence[str] = ()
     apart: Sequence[str] = ()
     texts_tell_nothing: bool = False
+    sheet: Sequence[str] = ()
 
     @cached_property
     def rules(self) -> Rules:
@@ -110,7 +113,10 @@ class Publication:
             than = f"`{visible(other)}`" if other else "any other"
             given.append(f"`{visible(one)}` tells nothing of {than}")
         if self.texts_tell_nothing:
-            given.append("labels name groups of people, and no text tells a count or another rule")
+            given.append(
+                "labels name groups of people, and no text or look of a cell tells a count or "
+                "another rule"
+            )
         return tuple(given)
 
     def read(self, files: Iterable[Path | str]) -> list[Cell]:
@@ -141,20 +147,29 @@ class Publication:
             group=tuple(self.group), code=tuple(self.code), irrelevant=tuple(self.irrelevant),
         )  # fmt: skip
         tables: dict[str, TableRead] = {}
-        for path in map(Path, files):
-            if path.name in tables:
+        paths = [Path(path) for path in files]
+        self._require_sheets(paths)
+        read = set[str]()
+        for path in paths:
+            if path.name in read:
                 raise InputError(f"two tables are named {path.name}; rename one of them")
-            tables[path.name] = read_table(
-                path,
-                self.rules,
-                variable=self.structure.variable,
-                across=across.get(path.name),
-                magnitude=self.magnitude,
-                declared=declared,
-            )
+            read.add(path.name)
+            for sheet in (sheets := self._sheets_of(path)):
+                name = path.name + f"#{sheet}" * (len(sheets) > 1)
+                tables[name] = read_table(
+                    path,
+                    self.rules,
+                    variable=self.structure.variable,
+                    across=across.get(name, across.get(path.name)),
+                    magnitude=self.magnitude,
+                    declared=declared,
+                    sheet=sheet,
+                    sheets=sheets,
+                )
             if sum(len(table.cells) for table in tables.values()) > MOST_CELLS:
                 raise TooLargeError(f"the tables have more than {MOST_CELLS:,} cells together")
-        if unknown := next((name for name in across if name not in tables), None):
+        known = {*tables, *(path.name for path in paths)}
+        if unknown := next((name for name in across if name not in known), None):
             raise InputError(
                 f"`--across`: no table is named {unknown}{did_you_mean(unknown, tables)}"
             )
@@ -179,6 +194,21 @@ class Publication:
             self.count,
             texts_tell_nothing=self.texts_tell_nothing,
         )
+
+    def _sheets_of(self, path: Path) -> list[str]:
+        """Return the sheets of a file that are read; of a text, one without a name."""
+        return (choose_sheets(path, self.sheet) or [""]) if is_sheet(path) else [""]
+
+    def _require_sheets(self, paths: Iterable[Path]) -> None:
+        """Refuse a declared sheet that no file has."""
+        if not self.sheet:
+            return
+        known = {name for path in paths if is_sheet(path) for name in list_sheets(path)}
+        if wrong := next((name for name in self.sheet if name not in known), None):
+            raise InputError(
+                f"`--sheet`: no Excel file has a sheet {visible(wrong)!r}"
+                f"{did_you_mean(wrong, known)}"
+            )
 
     def _require_marks(self, cells: Iterable[Cell]) -> None:
         """Refuse a declared mark that no cell prints, where one prints it in another case."""

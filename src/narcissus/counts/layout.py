@@ -7,13 +7,19 @@ narrow the counts, and sums show totals and groups. What nothing explains is a q
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from narcissus._validation import did_you_mean
 from narcissus._visible import visible
-from narcissus.counts.alike import SameNames, ask_for_names, fold_name, rename_alike
+from narcissus.counts.alike import (
+    SameNames,
+    ask_for_names,
+    fold_name,
+    list_tied,
+    rename_alike,
+)
 from narcissus.counts.codes import find_count_signs
 from narcissus.counts.columns import (
     ColumnUse,
@@ -38,6 +44,7 @@ from narcissus.rows import Unaccounted
 
 _SHOWN = 6
 _MOST_TEXTS = 30
+_WHOLE = "\0all"  # no label: what stands beside none
 
 
 @dataclass(frozen=True)
@@ -132,14 +139,27 @@ class PublishedTables:
     structure: what is declared of dimensions, with the groups that were recognized.
     layouts: how each table was understood.
     unaccounted: what was not, with the declaration that decides it.
-    are_labels_open: whether a label may be a total or a group, so that nothing is proved of sums.
+    takes_as_given: what a verdict in favour takes as given that nobody declares, in words.
+    slices: where a label may be a total or a group: cells whose sums hold all the same, those
+        beside each label of its dimension and those beside none. They have no sum over it.
     """
 
     cells: list[Cell]
     structure: Structure
     layouts: tuple[PublishedLayout, ...]
     unaccounted: tuple[Unaccounted, ...]
-    are_labels_open: bool = False
+    slices: tuple[list[Cell], Structure] | None = None
+    takes_as_given: tuple[str, ...] = ()
+
+    @property
+    def are_labels_open(self) -> bool:
+        """Whether a label may be a total or a group, so that sums over its dimension are open."""
+        return self.slices is not None
+
+    @property
+    def sure(self) -> tuple[list[Cell], Structure]:
+        """Cells and structure of which everything that follows holds, whatever labels are."""
+        return self.slices or (self.cells, self.structure)
 
     def require_understood(self) -> PublishedTables:
         """Return the tables themselves. Raises `InputError` where something was not understood."""
@@ -204,7 +224,8 @@ def understand(
         narrowed += read.narrowed
     labels = labels.joined(find_labels(narrowed, structure, rules, flat, indented))
     cells = [cell for some in each.values() for cell in some]
-    cells = labels.without_overlaps(unmarked(labels.without_totals(cells)))
+    plain = unmarked(labels.without_totals(cells))
+    cells = labels.without_overlaps(plain)
     questions += labels.questions
     groups = {**labels.parents, **structure.parents}
     structure = replace(structure, parents=groups, ranges=labels.ranges)
@@ -221,13 +242,57 @@ def understand(
         for table in tables
     )
     left = tuple(dict.fromkeys(questions))
-    return PublishedTables(cells, structure, layouts, left, bool(labels.questions))
+    slices = _slices(plain, structure, labels.open_names) if labels.questions else None
+    hides = any(cell.count.kind not in ("exact", "derived") for cell in cells)
+    given = tuple(list_tied(cells, same)) if hides else ()
+    return PublishedTables(cells, structure, layouts, left, slices, given)
+
+
+def _slices(
+    cells: Sequence[Cell], structure: Structure, names: Set[str]
+) -> tuple[list[Cell], Structure]:
+    """Return cells without sums over some dimensions, whose labels may be totals or groups.
+
+    What stands beside one label of them is about the same people, whatever that label is, and so
+    is what stands beside none: each is a part of its own here.
+    """
+    of_part = {
+        file for file, parts in structure.within.items() if {p.dimension for p in parts} & names
+    }
+
+    def whole(file: str) -> str:
+        return f"{_WHOLE} of {file}" if file in of_part else _WHOLE
+
+    found = [
+        replace(cell, labels={**dict.fromkeys(names, whole(cell.file)), **cell.labels}, share=None)
+        for cell in cells
+    ]
+    within = {
+        file: left
+        for file, parts in structure.within.items()
+        if (left := [part for part in parts if part.dimension not in names])
+    }
+    return found, replace(
+        structure,
+        within=within,
+        parents={name: tree for name, tree in structure.parents.items() if name not in names},
+        ranges={name: spans for name, spans in structure.ranges.items() if name not in names},
+        others=tuple(name for name in structure.others if name not in names),
+    )
+
+
+def with_own_labels(cell: Cell) -> Cell:
+    """Return a cell of `PublishedTables.sure` with the labels that it prints."""
+    shown = {name: label for name, label in cell.labels.items() if not label.startswith(_WHOLE)}
+    return replace(cell, labels=shown)
 
 
 def _require_flat(tables: Sequence[TableRead], flat: Sequence[str]) -> tuple[str, ...]:
     """Return flat dimensions as tables name them. Raises `InputError` for one that none has."""
     known = dict.fromkeys(name for table in tables for cell in table.cells for name in cell.labels)
-    known |= dict.fromkeys(table.across for table in tables if table.across)
+    known |= dict.fromkeys(
+        name for table in tables for name in (table.across, table.second_across) if name
+    )
     known |= dict.fromkeys(name for table in tables for name in table.columns.dimensions.values())
     known |= dict.fromkeys(use.column for table in tables for use in table.columns.uses)
     known |= dict.fromkeys(one.column for table in tables for one in table.columns.second_names)
@@ -515,8 +580,11 @@ def _layout(
         for name in table.columns.dimensions.values()
         if name not in grouped
     ]
-    if table.across:
-        dimensions.append(ColumnUse(table.across, "dimension", "across"))
+    dimensions += [
+        ColumnUse(name, "dimension", "across")
+        for name in (table.across, table.second_across)
+        if name
+    ]
     shown = {cell.labels[name] for cell in table.cells for name in cell.labels}
     summed = {
         name: tuple(label for label in labels if label in shown)

@@ -36,7 +36,12 @@ TOTALS = {
     *("kokku", "i\u0161 viso", "kop\u0101", "totale generale", "zus.", "tots", "tutti", "kaikki"),
     *("everyone", "everybody", "samtliga", "op\u0107enito", "spolu", "skupaj"),
 }  # fmt: skip
-_TOTAL = re.compile(r"(grand )?total( .*)?|all (ages|persons|people|sexes|groups|areas|regions)")
+_TOTAL = re.compile(
+    r"(grand )?total( .*)?|all (ages|persons|people|sexes|groups|areas|regions|industries|sectors"
+    r"|occupations|districts|counties|countries|municipalities|categories|diagnoses|causes"
+    r"|nationalities|households|employees|residents|patients|students|hospitals|schools)"
+    r"|(ins|zu)?gesamt|ensemble d(es|u) .*|alle altersgruppen|conjunto"
+)
 _FLAGGED = re.compile(r":\s?[a-z]{1,3}")  # Eurostat: not available, with a flag
 _FOOTNOTE = re.compile(r"[\u00b9\u00b2\u00b3\u2070-\u2079\u2020\u2021*]+$")
 _NOTED = re.compile(

@@ -31,8 +31,11 @@ from narcissus.counts.columns import (
     is_percent_name,
     read_columns,
 )
+from narcissus.counts.looks import Looks
 from narcissus.counts.marks import Meaning, Rules, decimals, label_of, read_number
 from narcissus.counts.notes import Note, ask_for_labels, ask_for_notes, without_thresholds
+from narcissus.counts.ranges import read_range
+from narcissus.counts.spelling import split_raw
 from narcissus.errors import InputError, TooLargeError
 from narcissus.rows import Unaccounted
 from narcissus.tables.formats import is_sheet, sheet_as_text
@@ -42,6 +45,27 @@ MOST_CELLS = 1_000_000
 LARGEST = 2**26
 """Most bytes of a file of tables (64 MiB)."""
 COUNTS = {"count", "n", "freq", "frequency", "counts"}
+_COUNTED = re.compile(
+    r"obs_value|anzahl|(?:number|no\.) of (?:persons|people|residents|cases|patients)|persons"
+    r"|people"
+    r"|residents|inhabitants|cases|patients|personen|einwohner|f\u00e4lle|effectifs?|nombre"
+    r"|personnes|habitants|n\u00famero|casos|personas|habitantes|residenti|persone|aantal|antal",
+    re.I,
+)
+"""Names of a column of counts where no other column holds numbers."""
+_SEXES = re.compile(
+    r"[fmwhv]|females?|males?|m[ae]n|wom[ae]n|girls?|boys?|frauen|m\u00e4nner|weiblich|m\u00e4nnlich"
+    r"|divers|hommes?|femmes?|hombres?|mujeres?|varones|uomini|donne|maschi|femmine|mannen|vrouwen"
+    r"|kvinnor|m\u00e4n|kvinder|m\u00e6nd",
+    re.I,
+)
+_IN_YEARS = re.compile(r"\b(?:years?|yrs?|jahren?|ans|anni|a\u00f1os|jaar|\u00e5r|aged?)\b", re.I)
+_YEARS = re.compile(r"(?:19|20)\d\d(?:[/-]\d\d)?")
+_OF_AGES = re.compile(
+    r"\b(?:ages?|aged|years? old|alter\w*|\w*jahre|\u00e2ges?|ans|edad(?:es)?|a\u00f1os|et\u00e0"
+    r"|anni|leeftijd|jaar|\u00e5lder|\u00e5r)\b",
+    re.I,
+)
 MARKS = ",;\t|"
 _STATISTIC = re.compile(r"(mean|average|median|total|sum)(?:[ _](?:of )?(.+))?")
 _AGAIN = re.compile(r" \(\d+\)$")  # behind a name that another column has, too
@@ -190,11 +214,16 @@ class TableRead:
     unaccounted: columns of a wide table's numbers, and notes, that were not understood.
     notes: titles above the table and notes below it, which are not read.
     labels_across: of a wide table, the labels of the columns of counts, in order.
+    second_across: the dimension of a second line of labels below these; empty: there is none.
+    second_labels: of these columns, its labels.
     percents_across: of a wide table, percentages among these columns, by name: their texts.
     unread: columns that are declared not to tell counts, by name: the option, and their texts.
     indented: labels of the first column that are indented, and the label that each is below.
     printed_header: names of columns as they are printed, with marks of footnotes.
     beside: of an Excel file, words of other sheets, names and formats, each with a noun.
+    raws: by line, its cells with blanks and quotes around them.
+    delimiter: what stands between cells.
+    looks: of an Excel file, how its cells look; ``places`` are the columns of `header` in it.
     """
 
     file: str
@@ -209,6 +238,8 @@ class TableRead:
     unaccounted: tuple[Unaccounted, ...] = ()
     notes: tuple[str, ...] = ()
     labels_across: tuple[str, ...] = ()
+    second_across: str = ""
+    second_labels: tuple[str, ...] = ()
     percents_across: Mapping[str, list[str]] = field(default_factory=dict[str, "list[str]"])
     unread: Mapping[str, tuple[str, list[str]]] = field(
         default_factory=dict[str, "tuple[str, list[str]]"]
@@ -216,6 +247,10 @@ class TableRead:
     indented: Mapping[str, str] = field(default_factory=dict[str, str])
     printed_header: tuple[str, ...] = ()
     beside: tuple[tuple[str, str], ...] = ()
+    raws: Mapping[int, list[str]] = field(default_factory=dict[int, "list[str]"])
+    delimiter: str = ","
+    looks: Looks = field(default_factory=Looks)
+    places: tuple[int, ...] = ()
 
 
 def read_table(
@@ -226,6 +261,8 @@ def read_table(
     across: str | None = None,
     magnitude: str | None = None,
     declared: DeclaredColumns | None = None,
+    sheet: str = "",
+    sheets: Sequence[str] = (),
 ) -> TableRead:
     """Read the cells of a published table from a CSV or Excel file.
 
@@ -237,12 +274,17 @@ def read_table(
         given is wide, whatever its columns are named.
     magnitude: the column of totals that takes the place of counts in a long table.
     declared: what columns are, by name.
+    sheet: of an Excel file, the one that is read.
+    sheets: of the same file, those that are read as tables; of several, each is named with its
+        sheet.
 
     Raises `InputError` with file, line and column.
     """
-    name = Path(path).name
+    name = Path(path).name + f"#{sheet}" * (len(sheets) > 1)
     declared = declared or DeclaredColumns()
-    header, rows, above, notes, indented, left, printed = read_rows(Path(path))
+    header, rows, above, notes, indented, left, printed, raws, delimiter, pairs = read_rows(
+        Path(path), sheet
+    )
     dropped = find_declared(header, declared.irrelevant)
     kept = [at for at in range(len(header)) if at not in dropped]
     if not kept:
@@ -268,8 +310,21 @@ def read_table(
             for at, text in enumerate(names)
         ]
         roles = _roles_of(header, names, variable, magnitude, declared)
+        if roles is None and magnitude is None and not any(pairs):
+            roles = _only_counts(header, rows, rules)
     if roles is None:
-        read = _wide(name, header, rows, rules, across or above, magnitude or "count", declared)
+        spanned = dict(zip(header, (pairs[at] for at in kept), strict=True)) if pairs else {}
+        read = _wide(
+            name,
+            header,
+            rows,
+            rules,
+            across or above,
+            magnitude or "count",
+            declared,
+            spanned,
+            " ".join([name, *(note for _, note in notes)]),
+        )
     else:
         of = "" if variable is None else variable.name
         columns = read_columns(name, header, rows, roles, rules, declared, of)
@@ -278,7 +333,7 @@ def read_table(
     told = [*ask_for_rows(name, left), *ask_for_notes(name, read.cells, notes, rules)]
     told += read.unaccounted
     told += _ask_for_labels(read, rules)
-    book = read_book(Path(path)) if is_sheet(Path(path)) else Book((), ())
+    book = read_book(Path(path), sheet, sheets) if is_sheet(Path(path)) else Book((), ())
     told += book.ask(name)
     return replace(
         read,
@@ -289,6 +344,13 @@ def read_table(
         beside=book.texts,
         indented=indented,
         printed_header=tuple(printed[at] for at in kept),
+        raws={
+            line: [cells[at] for at in kept if at < len(cells)] + cells[len(printed) :]
+            for line, cells in raws.items()
+        },
+        delimiter=delimiter,
+        looks=book.looks,
+        places=tuple(kept),
     )
 
 
@@ -325,8 +387,23 @@ def _roles_of(
     return _roles(names, variable)
 
 
+def _only_counts(
+    header: Sequence[str], rows: Sequence[tuple[int, list[str]]], rules: Rules
+) -> dict[int, str] | None:
+    """Return the column of counts that has a usual name, if no other one has numbers of its own."""
+    found = [at for at, name in enumerate(header) if _COUNTED.fullmatch(name)]
+    others = [
+        at
+        for at, name in enumerate(header)
+        if at not in found and not is_percent_name(name) and not is_code_name(name)
+    ]
+    may_be_wide = any(all(rules.is_value(cells[at]) for _, cells in rows) for at in others)
+    return None if len(found) != 1 or may_be_wide else {found[0]: "count"}
+
+
 def read_rows(
     path: Path,
+    sheet: str = "",
 ) -> tuple[
     list[str],
     list[tuple[int, list[str]]],
@@ -335,15 +412,19 @@ def read_rows(
     dict[str, str],
     list[int],
     list[str],
+    dict[int, list[str]],
+    str,
+    list[tuple[str, str]],
 ]:
     """Read a text or a sheet: names of columns, rows, a dimension above, notes, and indentation.
 
-    Last come the lines among titles and notes that have numbers as rows do, and names of columns
-    as they are printed.
+    Last come the lines among titles and notes that have numbers as rows do, names of columns as
+    they are printed, cells with blanks and quotes by line, what stands between cells, and of names
+    in two lines what is above each, and its own.
 
     Raises `InputError` with file and line, and `TooLargeError`.
     """
-    text = _text(path)
+    text = _text(path, sheet)
     lines = text.splitlines()
     # titles and notes are lines of one cell; a row of data may have blanks behind it, too
     titles = len(list(takewhile(_TITLE.fullmatch, lines[:SAMPLE])))
@@ -351,19 +432,23 @@ def read_rows(
     wide = [""] * titles + wide
     head = find_head(str(path), wide if any(wide) else lines[:SAMPLE], MARKS, is_of_people=False)
     header = [label_of(cell) for cell in head.names]
-    above = _above(lines[: head.first], head.delimiter)
+    above = _above(lines[: head.first], head.delimiter) if lines[: head.first] else None
     begin = max(head.first, titles if titles < head.lines else 0)
     notes = list(_titles(lines[:begin], is_dimension=above is not None))
     waiting: list[Note] = []
     firsts: list[str] = []
-    rows = list(_rows(str(path), text, head.delimiter, head.lines, len(header), waiting, firsts))
+    raws: dict[int, list[str]] = {}
+    begins = head.lines, len(header)
+    rows = list(_rows(str(path), text, head.delimiter, *begins, waiting, firsts, raws))
     if not rows:
         raise InputError(f"{path} has no rows below its header")
     if len(rows) * len(header) > MOST_CELLS:
         raise TooLargeError(f"{path} has more than {MOST_CELLS:,} cells")
     notes += waiting
     left = find_rows([(line, lines[line - 1]) for line, _ in notes], head.delimiter, len(header))
-    return header, rows, above, notes, _nest(firsts), left, list(head.names)
+    pairs = [(label_of(above), label_of(own)) for above, own in head.pairs]
+    more = left, list(head.names), raws, head.delimiter, pairs
+    return header, rows, above, notes, _nest(firsts), *more
 
 
 def _nest(texts: Sequence[str]) -> dict[str, str]:
@@ -381,9 +466,9 @@ def _nest(texts: Sequence[str]) -> dict[str, str]:
     return tree
 
 
-def _text(path: Path) -> str:
+def _text(path: Path, sheet: str) -> str:
     if is_sheet(path):
-        return sheet_as_text(path, [], LARGEST).read().decode()
+        return sheet_as_text(path, [], LARGEST, sheet).read().decode()
     with parsing(path, "a text table"), open_text(path, largest=LARGEST, errors=WESTERN) as file:
         text = file.read()
     if _BULK.match(text):
@@ -415,15 +500,19 @@ def _rows(
     width: int,
     waiting: list[Note],
     firsts: list[str],
+    raws: dict[int, list[str]],
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield rows with their line; notes below the last row are put into ``waiting``.
 
-    First cells are put into ``firsts`` with their indentation.
+    First cells are put into ``firsts`` with their indentation, and all cells with blanks and quotes
+    into ``raws``.
     """
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    lines, end = re.split(r"\r\n|\r|\n", text), 0
     try:
         for row in reader:
             cells = [cell.strip() for cell in row]
+            begin, end = end, reader.line_num
             if reader.line_num <= skipped or not any(cells):
                 continue
             if width > 1 and _is_note(cells, width):
@@ -440,6 +529,7 @@ def _rows(
                     "follow: write a section's heading into a column of its own"
                 )
             firsts.append(row[0])
+            raws[reader.line_num] = split_raw("\n".join(lines[begin:end]), delimiter)
             yield reader.line_num, cells[:width]
     except csv.Error as error:
         raise InputError(f"{path}: line {reader.line_num}: {error}") from error
@@ -637,6 +727,105 @@ def _across(
     return rowwise, labels, across
 
 
+def _dimensions_across(
+    name: str,
+    rowwise: list[str],
+    labels: list[str],
+    pairs: Sequence[tuple[str, str]],
+    rules: Rules,
+    across: str | None,
+    content: str,
+    beside: str,
+) -> tuple[list[str], list[str], str | None, str, list[str]]:
+    """Return names of row labels, and dimensions of columns with their labels: one, or two.
+
+    pairs: of names in two lines; beside: titles and notes.
+    """
+    if across is None and not pairs:
+        across = _name_across(rowwise, labels, rules, beside)
+    spans = _spans(name, pairs, rules, across, beside)
+    if spans is not None:
+        return rowwise, spans[1], spans[0], spans[2], spans[3]
+    found = _across(name, rowwise, labels, rules, across, content)
+    return *found, "", [""] * len(labels)
+
+
+def _name_across(
+    rowwise: Sequence[str], labels: Sequence[str], rules: Rules, beside: str
+) -> str | None:
+    """Return the dimension of columns that anybody knows, where the header does not name it."""
+    firsts = {label.partition(" ")[0] for label in labels}
+    is_named = any("\\" in one for one in rowwise) or (
+        len(firsts) == 1 and all(" " in label for label in labels)
+    )
+    name = "" if is_named else _name_labels(labels, rules, beside)
+    return name if name and name not in {one.casefold() for one in rowwise} else None
+
+
+def _name_labels(labels: Sequence[str], rules: Rules, beside: str) -> str:
+    """Return the name of a dimension whose labels anybody knows; empty: they are of another one.
+
+    beside: titles, notes and the name of the file. Ranges are ages where these say so.
+    """
+    some = [label for label in labels if label and not rules.is_total(label)]
+    if not some:
+        return ""
+    if all(map(_SEXES.fullmatch, some)) and len(set(some)) > 1:
+        return "sex"
+    if all(map(_YEARS.fullmatch, some)):
+        return "year"
+    is_of_ages = _OF_AGES.search(beside) or any(map(_IN_YEARS.search, some))
+    if all(map(read_range, some)) and is_of_ages:
+        return "age"
+    return ""
+
+
+def _spans(
+    name: str, pairs: Sequence[tuple[str, str]], rules: Rules, across: str | None, beside: str
+) -> tuple[str, list[str], str, list[str]] | None:
+    """Return dimensions and labels of columns of two lines; None: they are one dimension's.
+
+    A name above all columns is that of a dimension. Below each label of the first line, the second
+    one has the same labels; a total may have none.
+
+    Raises `InputError` where that is not so, or nothing names the dimensions.
+    """
+    named = [one.strip() for one in across.split(",")] if across else []
+    if not pairs or len(named) == 1 or not any(above and own for above, own in pairs):
+        return None
+    below: dict[str, list[str]] = {}
+    for above, own in pairs:
+        below.setdefault(above, []).append(own)
+    if len(below) == 1 and not named:
+        labels = below[next(iter(below))]
+        return next(iter(below)), labels, "", [""] * len(labels)
+    groups = {above: own for above, own in below.items() if not rules.is_total(above) or any(own)}
+    lists = {tuple(own) for own in groups.values()}
+    if len(lists) == 1 and len({*lists}.pop()) == 1 and len(named) < 2:
+        return None  # counts beside percentages: the first line has the labels
+    if not named and len(lists) == 1:
+        shown = (list(groups), [own for labels in groups.values() for own in labels])
+        known = [_name_labels(labels, rules, beside) for labels in shown]
+        named = known if all(known) and known[0] != known[1] else []
+    if len(lists) > 1 or len(named) != 2:
+        first, *others = groups
+        other = next((one for one in others if groups[one] != groups[first]), None)
+        if other is not None:
+            raise InputError(
+                f"{name}: its two lines of names are not clear: below {visible(first)} stand "
+                f"{', '.join(map(visible, groups[first]))}, and below {visible(other)} "
+                f"{', '.join(map(visible, groups[other]))}. Write one line of names, such as "
+                f"`{visible(first)} {visible(groups[first][0])}`, and --across {name}=NAME, or a "
+                "long table with a column for each dimension"
+            )
+        raise InputError(
+            f"{name}: which dimensions have the labels {', '.join(map(visible, groups))}, and "
+            f"below them {', '.join(map(visible, groups[first]))}? Name both: --across "
+            f"{name}=NAME,NAME, such as {name}=sex,age"
+        )
+    return named[0], [above for above, _ in pairs], named[1], [own for _, own in pairs]
+
+
 def _wide(
     name: str,
     header: list[str],
@@ -645,8 +834,10 @@ def _wide(
     across: str | None,
     content: str,
     declared: DeclaredColumns,
+    spanned: Mapping[str, tuple[str, str]],
+    beside: str,
 ) -> TableRead:
-    """Read a wide table."""
+    """Read a wide table; ``spanned`` are names in two lines, ``beside`` titles and notes."""
     first, last = _value_columns(name, header, rows, rules, content)
     forced = find_declared(header, declared.dimension)
     values = [at for at in range(first, last) if at in forced or not is_percent_name(header[at])]
@@ -661,15 +852,13 @@ def _wide(
     columns = read_columns(name, header, rows, taken, rules, declared)
     groups = [second.column for second in columns.second_names if second.is_group]
     places = [at for at in range(len(header)) if at in columns.dimensions or header[at] in groups]
-    rowwise, labels, across = _across(
-        name,
-        [header[at] for at in places] or [""],
-        [header[at] for at in values],
-        rules,
-        across,
-        content,
+    pairs = [spanned[header[at]] for at in values] if spanned else []
+    rowwise = [header[at] for at in places] or [""]
+    rowwise, labels, across, second, second_labels = _dimensions_across(
+        name, rowwise, [header[at] for at in values], pairs, rules, across, content, beside
     )
-    _require_names(name, [*rowwise[: len(places)], *([across] if across else [])])
+    names_across = [one for one in (across, second) if one]
+    _require_names(name, [*rowwise[: len(places)], *names_across])
     margins: dict[str, dict[str, None]] = {}
     cells: list[Cell] = []
     for line, texts in rows:
@@ -682,9 +871,10 @@ def _wide(
                 margins.setdefault(dimension, {})[label] = None
             else:
                 row_labels[dimension] = label
-        for at, label in zip(values, labels, strict=True):
+        for at, label, own in zip(values, labels, second_labels, strict=True):
             place = f"{name}: line {line}, column {visible(header[at])}"
             more = {} if across is None or rules.is_total(label) else {across: label}
+            more |= {second: own} if second and own and not rules.is_total(own) else {}
             count = rules.count(texts[at], place)
             cell_labels = row_labels | more
             cells.append(
@@ -692,10 +882,16 @@ def _wide(
             )
     if across:
         margins |= {across: {label: None for label in labels if rules.is_total(label)}}
+    if second:
+        margins |= {second: {own: None for own in second_labels if rules.is_total(own)}}
     kind = "count" if rules.unit is None else "magnitude"
     uses = [
-        ColumnUse(header[at], kind, f"{across} = {label}" if across else "")
-        for at, label in zip(values, labels, strict=True)
+        ColumnUse(
+            header[at],
+            kind,
+            f"{across} = {label}{f', {second} = {own}' if second and own else ''}" * bool(across),
+        )
+        for at, label, own in zip(values, labels, second_labels, strict=True)
     ]
     return TableRead(
         name,
@@ -708,6 +904,8 @@ def _wide(
         tuple(uses),
         {dimension: tuple(words) for dimension, words in margins.items() if words},
         labels_across=tuple(labels),
+        second_across=second,
+        second_labels=tuple(second_labels) if second else (),
         percents_across=percents,
     )
 

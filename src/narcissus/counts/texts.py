@@ -16,6 +16,7 @@ from pathlib import PurePath
 from narcissus._visible import visible
 from narcissus.counts.alike import is_concept
 from narcissus.counts.columns import is_code_name
+from narcissus.counts.looks import PLAIN, ROW, Seen, list_looks
 from narcissus.counts.marks import TOTALS, Meaning, Rules, label_of
 from narcissus.counts.notes import (
     are_neutral_words,
@@ -28,6 +29,15 @@ from narcissus.counts.notes import (
 )
 from narcissus.counts.ranges import read_range
 from narcissus.counts.reading import COUNTS, Cell, TableRead
+from narcissus.counts.spelling import (
+    WrittenCell,
+    are_aligned,
+    list_marks,
+    list_numbers,
+    list_paddings,
+    list_spellings,
+    list_tails,
+)
 from narcissus.counts.system import Structure
 from narcissus.rows import Unaccounted
 
@@ -101,8 +111,17 @@ def list_texts(
     declared: headers that the user names as those of counts.
     """
     people = _find_people(cells, structure)
+    hides = any(cell.count.kind not in ("exact", "derived") for cell in cells)
     return {
-        table.file: tuple(dict.fromkeys(_list_of(table, people, structure, rules, declared)))
+        table.file: tuple(
+            dict.fromkeys(
+                (
+                    *_list_of(table, people, structure, rules, declared),
+                    *(_list_writing(table, rules) if hides else ()),
+                    *(_list_looks(table, structure, rules) if hides else ()),
+                )
+            )
+        )
         for table in tables
     }
 
@@ -119,7 +138,7 @@ def ask_for_texts(found: Mapping[str, Sequence[str]]) -> Iterator[Unaccounted]:
         subject=f"the wording of {where}",
         reason=f"Not understood: {shown}. Words may tell hidden counts, a measure or another rule.",
         declaration="`--texts-tell-nothing` once you have read them: labels name groups of people, "
-        "and none tells a count or another rule",
+        "and no text or look of a cell tells a count or another rule",
     )
 
 
@@ -150,7 +169,10 @@ def _list_of(
         for cell in table.cells
         if (mark := _find_mark(cell.printed)) and mark not in markers
     )
-    headers = [table.header[at] for at in table.columns.dimensions] + [table.across]
+    headers = [table.header[at] for at in table.columns.dimensions] + [
+        table.across,
+        table.second_across,
+    ]
     names = {word for name in headers for word in re.findall(r"[^\W\d_]+", name.casefold())}
     labels = {label for cell in table.cells for label in cell.labels.values()}
     yield from (
@@ -168,6 +190,65 @@ def _list_of(
         yield f"the name of {visible(table.file)}"
 
 
+def _list_writing(table: TableRead, rules: Rules) -> Iterator[str]:
+    """Yield cells of counts and of labels that are written otherwise than others like them."""
+    markers = _find_markers(table.notes)
+    places = {name: at for at, name in enumerate(table.header)}
+    columns: dict[str, list[WrittenCell]] = {}
+    for cell in table.cells:
+        raw = table.raws.get(cell.line, [])
+        at = places.get(cell.column, len(raw))
+        if at < len(raw):
+            columns.setdefault(cell.column, []).append(
+                WrittenCell(cell.line, cell.printed, raw[at], cell.count)
+            )
+    cells = [cell for some in columns.values() for cell in some]
+    yield from list_marks(cells, rules)
+    yield from list_numbers(cells, markers, has_decimals=rules.unit is not None)
+    if not all(map(are_aligned, columns.values())):
+        last = columns.pop(table.header[-1], [])  # behind it may be blanks
+        yield from list_paddings(chain.from_iterable(columns.values()), table.delimiter)
+        yield from list_paddings(last, table.delimiter)
+    yield from list_tails(table.raws)
+    seconds = {second.column for second in table.columns.second_names}
+    for at, name in enumerate(table.header):
+        if at in table.columns.dimensions or name in seconds:
+            raws = [(line, raw[at]) for line, raw in table.raws.items() if at < len(raw)]
+            yield from list_spellings(name, raws, markers, rules)
+
+
+def _list_looks(table: TableRead, structure: Structure, rules: Rules) -> Iterator[str]:
+    """Yield cells of an Excel file that look otherwise than others like them."""
+    looks = table.looks.cells
+    if not looks:
+        return
+    places = {name: at for at, name in enumerate(table.header)}
+    groups = {name: {*tree.values()} for name, tree in structure.parents.items()}
+    holds: dict[int, dict[int, str]] = {}
+    for cell in table.cells:
+        is_hidden = cell.count.kind in ("suppressed", "range")
+        mark = f"mark {cell.printed}" if is_hidden else "number"
+        holds.setdefault(cell.line, {})[places[cell.column]] = mark
+    rows: list[Seen] = []
+    for line, texts in table.rows:
+        kind: list[str] = []
+        for at, name in table.columns.dimensions.items():
+            label = label_of(texts[at])
+            is_group = label in groups.get(name, ())
+            kind.append("total" if rules.is_total(label) else "group" if is_group else "")
+            holds.setdefault(line, {}).setdefault(at, "label")
+        own = looks.get(line, ())
+        cells = {
+            at: (what, own[place] if (place := table.places[at]) < len(own) else PLAIN)
+            for at, what in holds[line].items()
+        }
+        whole = table.looks.rows.get(line, PLAIN)
+        rows.append(Seen(line, tuple(kind), {**cells, ROW: ("row", whole)}))
+    yield from list_looks(rows)
+    hidden = [name for name, at in places.items() if table.places[at] in table.looks.hidden]
+    yield from (f"column `{visible(name)}`, which is hidden" for name in hidden)
+
+
 def _labels_of(table: TableRead) -> Iterator[tuple[str, str, dict[str, str]]]:
     """Yield dimension, header and printed labels of each column, and of the columns across."""
     at_names = dict(table.columns.dimensions)
@@ -176,7 +257,13 @@ def _labels_of(table: TableRead) -> Iterator[tuple[str, str, dict[str, str]]]:
         if at in at_names or header in seconds:
             texts = dict.fromkeys(" ".join(cells[at].split()) for _, cells in table.rows)
             yield at_names.get(at, header), header, {t: label_of(t) for t in texts if t}
-    if table.labels_across and table.across:
+    if table.second_across:
+        for name, labels in (
+            (table.across, table.labels_across),
+            (table.second_across, table.second_labels),
+        ):
+            yield name, name, {label: label for label in labels if label}
+    elif table.labels_across and table.across:
         printed = dict(zip(table.header, table.printed_header, strict=True))
         counts = [printed[use.column] for use in table.uses if use.column in printed]
         yield table.across, table.across, dict(zip(counts, table.labels_across, strict=True))
@@ -195,8 +282,9 @@ def _list_headers(table: TableRead, declared: Sequence[str]) -> Iterator[str]:
             is_known = name not in dimensions or _is_plain_header(text, many)
         if not is_known:
             yield f"header `{visible(text)}`"
-    if table.across and not _is_plain_header(table.across):
-        yield f"header `{visible(table.across)}`"
+    for name in filter(None, (table.across, table.second_across)):
+        if not _is_plain_header(name):
+            yield f"header `{visible(name)}`"
 
 
 def _is_plain_header(text: str, many: int = 0) -> bool:

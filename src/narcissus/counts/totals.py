@@ -86,6 +86,7 @@ class FoundLabels:
     parents: by dimension, the group of each label.
     questions: labels that may be totals or groups, as far as hidden numbers show.
     overlapping: dimensions of which some labels hold others, and it is open which.
+    open_names: dimensions that questions are about.
     ranges: by dimension, labels that are ranges and overlap.
     """
 
@@ -96,6 +97,7 @@ class FoundLabels:
     ranges: Mapping[str, Mapping[str, CodedRange]] = field(
         default_factory=dict[str, Mapping[str, CodedRange]]
     )
+    open_names: frozenset[str] = frozenset()
 
     def joined(self, later: FoundLabels) -> FoundLabels:
         """Return these totals and groups with those that were found later, and its questions."""
@@ -104,7 +106,9 @@ class FoundLabels:
             for name in {**self.totals, **later.totals}
         }
         parents = {**self.parents, **later.parents}
-        return FoundLabels(totals, parents, later.questions, later.overlapping, later.ranges)
+        return FoundLabels(
+            totals, parents, later.questions, later.overlapping, later.ranges, later.open_names
+        )
 
     def without_overlaps(self, cells: Sequence[Cell]) -> list[Cell]:
         """Return cells that print no sum over a dimension of which some labels hold others."""
@@ -184,9 +188,12 @@ def find_labels(
         for name, each in parents.items()
         if (tree := {k: v for k, v in each.items() if not {(name, k), (name, v)} & known})
     }
-    left = [q for (name, _), q in questions.items() if not _is_settled(q, name, totals, parents)]
+    left = [
+        (name, q) for (name, _), q in questions.items() if not _is_settled(q, name, totals, parents)
+    ]
     found = {name: tuple(sorted(labels)) for name, labels in totals.items()}
-    return FoundLabels(found, parents, tuple(left), frozenset(overlapping), ranges)
+    asked, open_names = tuple(q for _, q in left), frozenset(name for name, _ in left)
+    return FoundLabels(found, parents, asked, frozenset(overlapping), ranges, open_names)
 
 
 def _find_ranges(

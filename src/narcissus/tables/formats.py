@@ -214,8 +214,10 @@ def _json_lines(path: Path) -> pd.DataFrame:
         return pd.DataFrame(whole)
 
 
-def sheet_as_text(path: Path, remarks: list[str], largest: int) -> io.BytesIO:
-    """Return the first sheet of an Excel file that is not empty, as the text of a CSV file.
+def sheet_as_text(path: Path, remarks: list[str], largest: int, name: str = "") -> io.BytesIO:
+    """Return a sheet of an Excel file, as the text of a CSV file.
+
+    name: of the sheet; empty: the first one that is visible and not empty.
 
     Raises `InputError` for what is no such file or needs a password, `TooLargeError` beyond the
     limits.
@@ -238,6 +240,8 @@ def sheet_as_text(path: Path, remarks: list[str], largest: int) -> io.BytesIO:
             book = library.load_workbook(stream, read_only=True, data_only=True, keep_links=False)
             try:
                 found = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
+                if name:
+                    found = [sheet for sheet in book.worksheets if sheet.title == name]
                 hidden = len(book.worksheets) - len(found)
                 for sheet in found:
                     if text := _sheet_text(path, sheet, min(largest, _LARGEST_PART), remarks):

@@ -27,6 +27,8 @@ SAMPLE = 64
 _HINT = re.compile(r'"?sep=(.)"?\s*')
 _MARKS = ",;\t|"
 _A_NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d.,]*(?!\w)")
+_MARK = 3
+"""Most letters of a mark of suppression."""
 _ALIKE = 3  # lines with as many numbers that look like rows
 _YEAR = re.compile(r"(19|20)\d\d")
 
@@ -42,6 +44,7 @@ class Head:
     first: int  # lines above the header
     lines: int  # lines up to the end of the header
     remarks: list[str]  # what was left out or put together
+    pairs: tuple[tuple[str, str], ...] = ()  # of two lines: what is above each name, and its own
 
     @property
     def width(self) -> int:
@@ -77,8 +80,9 @@ def find_head(name: str, lines: Sequence[str], marks: str, *, is_of_people: bool
     header, end = rows[at]
     width = _usual(rows[at + 1 :])
     below = [cells for cells, _ in rows[at + 1 :] if len(cells) == width]
-    if names := _of_two(header, below):
-        header, end, below = names, rows[at + 1][1], below[1:]
+    pairs = _of_two(header, below, has_marks=not is_of_people)
+    if pairs:
+        header, end, below = list(map(_joined, pairs)), rows[at + 1][1], below[1:]
         remarks.append(f"The names of columns are those of {_lines(start + 1, end).lower()}")
     if not is_regular and width == len(header) + 1 and _names_rows(header, below):
         is_last = not any(cells[-1] for cells in below)
@@ -89,7 +93,7 @@ def find_head(name: str, lines: Sequence[str], marks: str, *, is_of_people: bool
     if empty:
         header = header[:-empty]
         remarks.append(f"{empty} empty column{'s' * (empty > 1)} at the end left out")
-    return Head(delimiter, _numbered(header), empty, start, end, remarks)
+    return Head(delimiter, _numbered(header), empty, start, end, remarks, tuple(pairs))
 
 
 def _empty(header: list[str], below: list[list[str]]) -> int:
@@ -213,29 +217,43 @@ def is_number(text: str) -> bool:
     return len(text) < 40 and any(number_in(text, mark) is not None for mark in ".,")
 
 
-def _are_names(cells: list[str], below: list[list[str]]) -> bool:
-    """Check that a row has texts only, and a name above a column of numbers."""
+def _are_names(cells: list[str], below: list[list[str]], most: int = 0) -> bool:
+    """Check that a row has texts only, and a name above a column of numbers.
+
+    most: letters of a text that may stand for a number.
+    """
     columns = [[row[j] for row in below if row[j]] for j in range(len(cells))]
     return not any(map(is_number, cells)) and any(
-        name and column and all(map(is_number, column))
+        name
+        and any(map(is_number, column))
+        and all(is_number(cell) or len(cell) <= most for cell in column)
         for name, column in zip(cells, columns, strict=True)
     )
 
 
-def _of_two(header: list[str], below: list[list[str]]) -> list[str] | None:
-    """Return names from two lines, or None where one line names the columns."""
+def _of_two(header: list[str], below: list[list[str]], *, has_marks: bool) -> list[tuple[str, str]]:
+    """Return names from two lines, what stands above each and its own; none: one line has all.
+
+    has_marks: whether some numbers are hidden behind marks.
+    """
     inner = header[next((i for i, cell in enumerate(header) if cell), 0) :]
     if all(inner) or len(below) < 2 or len(below[0]) != len(header):
-        return None
+        return []
     second = below[0]
-    if not _are_names(second, below[1:]):
-        return None
-    names: list[str] = []
+    if not _are_names(second, below[1:], most=_MARK if has_marks else 0):
+        return []
+    found: list[tuple[str, str]] = []
     group = ""
     for above, own in zip(header, second, strict=True):
         group = above or group
-        names.append(f"{group} {own}".strip() if own and group != own else above or own)
-    return names if all(names) else None
+        found.append((group if own else above, own))
+    return found if all(map(_joined, found)) else []
+
+
+def _joined(pair: tuple[str, str]) -> str:
+    """Return one name of what stands above it and its own."""
+    above, own = pair
+    return f"{above} {own}".strip() if own and above != own else above or own
 
 
 def _numbered(names: Iterable[str]) -> list[str]:

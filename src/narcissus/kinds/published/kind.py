@@ -33,6 +33,7 @@ from narcissus.counts import (
     audit_tables,
     small_groups,
     threshold,
+    with_own_labels,
 )  # fmt: skip
 from narcissus.counts.game import PosteriorReader, ReadingAttack, TablesPlayed, concluded
 from narcissus.counts.posterior import PRIORS
@@ -122,6 +123,11 @@ class TablesWork(PreparedWork[PublishedTablesStudy]):
     def structure(self) -> Structure:
         """What the tables are about."""
         return self.tables.structure
+
+    @property
+    def takes_as_given(self) -> tuple[str, ...]:
+        """What no number can show to be true."""
+        return (*self.declared.takes_as_given, *self.tables.takes_as_given)
 
     @cached_property
     def below(self) -> int | None:
@@ -214,11 +220,11 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
     def measure(self, work: TablesWork, done: Done, options: RunOptions) -> Findings:
         run = work.study.run
         audit = audit_tables(
-            work.cells, work.structure, limit=run.data_sets, seconds=run.seconds,
+            *work.tables.sure, limit=run.data_sets, seconds=run.seconds,
             observer=options.observer, sizes=work.sizes,
         )  # fmt: skip
         if work.tables.are_labels_open:
-            audit = audit.without_people()
+            audit = audit.without_people().renamed(with_own_labels)
         elif work.tables.unaccounted:
             audit = replace(audit, cells=audit.without_exact().cells)
         groups: list[CellLimits] = []
@@ -226,7 +232,7 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
             groups = small_groups(audit, work.structure, work.sizes, printed=work.below is not None)
         narrow = sorted(audit.hidden, key=lambda one: one.width)[:_LISTED]
         rows, played = (
-            [_determined(audit, work.declared.takes_as_given), *map(_hidden, narrow)],
+            [_determined(audit, work.takes_as_given), *map(_hidden, narrow)],
             None,
         )
         rows += [*_known_groups(work, audit, groups), *map(_group, groups[:_LISTED])]
@@ -306,12 +312,12 @@ def _known_groups(
     if work.below is None:
         return
     hidden = sum(one.determined and 1 <= one.low < work.below for one in audit.hidden)
-    many = len(groups) + hidden * (not work.tables.are_labels_open)
+    many = len(groups) + hidden
     is_open = any(one.may_be_within(1) for one in audit.hidden)
     is_open |= work.tables.are_labels_open
     high = None if audit.groups_left or is_open else many
     why = audit.groups_left or "limits of hidden cells may be narrower than shown" * is_open
-    given = work.declared.takes_as_given
+    given = work.takes_as_given
     quantity = Quantity(
         value=many, low=many, high=high, why=why, grade="proved if" if given else "proved",
         takes_as_given=given,
@@ -401,7 +407,7 @@ def _detail(
     played: TablesPlayed | None,
     groups: Sequence[CellLimits],
 ) -> TablesDetail:
-    hidden, threat, is_open = audit.hidden, work.study.threat, work.tables.are_labels_open
+    hidden, threat = audit.hidden, work.study.threat
     more: dict[str, Any] = {}
     if threat is not None:
         more = {"secret": threat.secret, "known": tuple(threat.known)}
@@ -410,8 +416,8 @@ def _detail(
         more |= {name: getattr(played, name) for name in names}
     return TablesDetail(
         tables=len({cell.file for cell in work.cells}), cells=len(work.cells), hidden=len(hidden),
-        hidden_determined=0 if is_open else sum(one.determined for one in hidden),
-        hidden_open=sum(is_open or one.may_be_within(1) for one in hidden),
+        hidden_determined=sum(one.determined for one in hidden),
+        hidden_open=sum(one.may_be_within(1) for one in hidden),
         data_sets=audit.data_sets, all_counted=audit.all_counted, notes=audit.notes,
         layout=tuple(line for layout in work.tables.layouts for line in layout.lines()),
         small=work.below or 0,
