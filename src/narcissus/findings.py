@@ -92,11 +92,11 @@ def weakest(grades: Iterable[Grade]) -> Grade:
     >>> weakest([])
     'not assessed'
     """
-    found = list(grades)
-    for grade in found:
+    grade_list = list(grades)
+    for grade in grade_list:
         if grade not in GRADES:
             raise InputError(f"no such grade: {grade!r}; there are {', '.join(GRADES)}")
-    return GRADES[max((GRADES.index(grade) for grade in found), default=len(GRADES) - 1)]
+    return GRADES[max((GRADES.index(grade) for grade in grade_list), default=len(GRADES) - 1)]
 
 
 def contradictions(findings: Sequence[Finding]) -> list[Contradiction]:
@@ -107,14 +107,14 @@ def contradictions(findings: Sequence[Finding]) -> list[Contradiction]:
     >>> contradictions([bound, attack])[0].refuted
     ('the prior is right',)
     """
-    found: list[tuple[float, Contradiction]] = []
-    for one, other in combinations(findings, 2):
-        if one.quantity != other.quantity:
+    clashes: list[tuple[float, Contradiction]] = []
+    for finding, other in combinations(findings, 2):
+        if finding.quantity != other.quantity:
             continue
-        for above, below in ((one, other), (other, one)):
+        for above, below in ((finding, other), (other, finding)):
             if above.low is None or below.high is None or above.low <= below.high + TOLERANCE:
                 continue
             refuted = tuple(dict.fromkeys([*below.assumptions, *above.assumptions]))
             gap = above.low - below.high
-            found.append((gap, Contradiction(one.quantity, above, below, refuted)))
-    return [c for _, c in sorted(found, key=lambda pair: -pair[0])]
+            clashes.append((gap, Contradiction(finding.quantity, above, below, refuted)))
+    return [c for _, c in sorted(clashes, key=lambda pair: -pair[0])]

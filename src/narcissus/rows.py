@@ -118,9 +118,9 @@ class Quantity(Fact):
     @classmethod
     def of(cls, found: Estimate | Bound) -> Self:
         """Take the numbers of an estimate, or of a bound, whose value is its upper limit."""
-        held: dict[str, Any] = {"high": found.value}
-        held |= {key: getattr(found, key) for key in cls.model_fields if hasattr(found, key)}
-        return cls(**held)
+        numbers: dict[str, Any] = {"high": found.value}
+        numbers |= {key: getattr(found, key) for key in cls.model_fields if hasattr(found, key)}
+        return cls(**numbers)
 
 
 class Unaccounted(Fact):
@@ -169,13 +169,13 @@ class StudyRow(Fact):
         A measure may be any number, and the limits of one that is estimated may miss it. A bound
         on a number of people says of how many (`facts["people"]`); an excess is a share less two.
         """
-        found = self.quantity
+        quantity = self.quantity
         if self.role in ("measure", "refuted"):
             return self
-        least = {"excess": -2.0, "gain": -1.0}.get(self.role, 0.0)
-        most = self.facts.get("people", 1.0) if self.role == "bound" else 1.0
-        order = [least, found.low, found.value, found.high, float(most)]
-        for low, high in pairwise(one for one in order if one is not None):
+        lower_limit = {"excess": -2.0, "gain": -1.0}.get(self.role, 0.0)
+        upper_limit = self.facts.get("people", 1.0) if self.role == "bound" else 1.0
+        order = [lower_limit, quantity.low, quantity.value, quantity.high, float(upper_limit)]
+        for low, high in pairwise(number for number in order if number is not None):
             _require_order(
                 low, high, "its numbers are outside [0, 1], or out of order: {} above {}"
             )
@@ -187,15 +187,15 @@ class StudyRow(Fact):
     @property
     def is_known(self) -> bool:
         """Whether it holds a number, or a limit of one."""
-        found = self.quantity
-        return any(number is not None for number in (found.value, found.low, found.high))
+        quantity = self.quantity
+        return any(number is not None for number in (quantity.value, quantity.low, quantity.high))
 
     @property
     def is_exact(self) -> bool:
         """Whether the number is its own limit."""
-        found = self.quantity
-        exact = found.grade in ("proved", "counted")
-        return exact and found.low is None and found.high is None
+        quantity = self.quantity
+        exact = quantity.grade in ("proved", "counted")
+        return exact and quantity.low is None and quantity.high is None
 
     @property
     def value(self) -> float:
@@ -332,16 +332,20 @@ class JudgedCriterion:
         rests on nothing. A bound shows that it is kept, a measure's limits show either. An attack
         that fails proves nothing.
         """
-        most, least = self.criterion.at_most, self.criterion.at_least
+        upper_limit, lower_limit = self.criterion.at_most, self.criterion.at_least
         if self.undecided is not None:
             return self.undecided
-        if most is None and least is None:
+        if upper_limit is None and lower_limit is None:
             return "contradicted" if self.contradictions else "no threshold"
-        if most is not None and any(_low(row) > most for row in self.attacks):
+        if upper_limit is not None and any(_low(row) > upper_limit for row in self.attacks):
             return "exceeded"
         if self.contradictions:
             return "contradicted"
-        return self._by_measures(most, least) if self.measures else self._by_attacks(most)
+        return (
+            self._by_measures(upper_limit, lower_limit)
+            if self.measures
+            else self._by_attacks(upper_limit)
+        )
 
     def _by_attacks(self, most: float | None) -> Status:
         if most is not None and self.bounds and min(map(_high, self.bounds)) <= most + SLACK:
@@ -388,15 +392,17 @@ class JudgedCriterion:
 
     def _deciding_measure(self) -> StudyRow:
         """Return the measure that is beyond what is accepted, or nearest to it."""
-        most, least = self.criterion.at_most, self.criterion.at_least
+        upper_limit, lower_limit = self.criterion.at_most, self.criterion.at_least
         rises = max(self.measures, key=_low if self.status == "exceeded" else _high)
         falls = min(self.measures, key=_high if self.status == "exceeded" else _low)
-        if least is None:
+        if lower_limit is None:
             return rises
-        if most is None:
+        if upper_limit is None:
             return falls
-        beyond = _low(rises) - most if self.status == "exceeded" else _high(rises) - most
-        below = least - (_high(falls) if self.status == "exceeded" else _low(falls))
+        beyond = (
+            _low(rises) - upper_limit if self.status == "exceeded" else _high(rises) - upper_limit
+        )
+        below = lower_limit - (_high(falls) if self.status == "exceeded" else _low(falls))
         return rises if beyond >= below else falls
 
     @property
@@ -469,7 +475,7 @@ class StudyJudgement:
 
     @cached_property
     def deciding(self) -> tuple[JudgedCriterion, ...]:
-        return tuple(one for one in self.each if one.criterion.decides)
+        return tuple(judgement for judgement in self.each if judgement.criterion.decides)
 
     @cached_property
     def worst(self) -> JudgedCriterion:
@@ -488,10 +494,10 @@ class StudyJudgement:
     @property
     def decision(self) -> Decision | None:
         """The row that decided, with what is accepted of it; None where no row could decide."""
-        one = self.worst
-        if (row := one.decided_by) is None:
+        worst = self.worst
+        if (row := worst.decided_by) is None:
             return None
-        return Decision(row, one.at_most, one.criterion.at_least, one.label)
+        return Decision(row, worst.at_most, worst.criterion.at_least, worst.label)
 
     @property
     def decided_by(self) -> StudyRow | None:
@@ -517,25 +523,29 @@ class StudyJudgement:
     @property
     def alike(self) -> tuple[JudgedCriterion, ...]:
         """Those that decide and have the status of the worst."""
-        return tuple(one for one in self.deciding if one.status == self.worst.status)
+        return tuple(
+            judgement for judgement in self.deciding if judgement.status == self.worst.status
+        )
 
     @property
     def grade(self) -> Grade:
-        return weakest(one.grade for one in self.alike)
+        return weakest(judgement.grade for judgement in self.alike)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What the status assumes."""
         if self.status == "not assessed":
             return ()
-        rows = [row for one in self.alike for row in one.rests_on]
+        rows = [row for judgement in self.alike for row in judgement.rests_on]
         sampled = any(row.quantity.grade not in CERTAIN for row in rows)
-        given = [text for row in rows for text in row.quantity.takes_as_given]
-        return tuple(dict.fromkeys([*given, *(self.findings.premises if sampled else ())]))
+        premises = [text for row in rows for text in row.quantity.takes_as_given]
+        return tuple(dict.fromkeys([*premises, *(self.findings.premises if sampled else ())]))
 
     @property
     def contradictions(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(text for one in self.deciding for text in one.contradictions))
+        return tuple(
+            dict.fromkeys(text for judgement in self.deciding for text in judgement.contradictions)
+        )
 
 
 def judge(
@@ -550,12 +560,12 @@ def judge(
     fails: the status where attacks fail and nothing is proved.
     """
     each: list[JudgedCriterion] = []
-    for one in findings.criteria:
-        rows = findings.select(one.at)
-        clashes = _contradictions(findings, one, rows, quantity)
+    for criterion in findings.criteria:
+        rows = findings.select(criterion.at)
+        clashes = _contradictions(findings, criterion, rows, quantity)
         refuted = (*findings.refuted, *clashes)
-        left = None if one.of in findings.decided else findings.undecided
-        each.append(JudgedCriterion(one, rows, refuted, fails, left))
+        left = None if criterion.of in findings.decided else findings.undecided
+        each.append(JudgedCriterion(criterion, rows, refuted, fails, left))
     return StudyJudgement(findings, tuple(each))
 
 
@@ -563,16 +573,16 @@ def _contradictions(
     findings: Findings, one: StudyCriterion, rows: Sequence[StudyRow], quantity: str
 ) -> Iterator[str]:
     """Compare what attacks reached with what none can exceed."""
-    what = f"{quantity}, {one.label}" if one.label else quantity
-    said = [
-        Finding(what, row.name, high=row.quantity.high, assumptions=row.quantity.takes_as_given)
+    subject = f"{quantity}, {one.label}" if one.label else quantity
+    claims = [
+        Finding(subject, row.name, high=row.quantity.high, assumptions=row.quantity.takes_as_given)
         for row in rows
         if row.role == "bound"
     ]
     for row in rows:
         if row.role == "guess" and row.is_exact:
-            said.append(Finding(what, f"the guess `{row.name}`", row.value))
+            claims.append(Finding(subject, f"the guess `{row.name}`", row.value))
         if row.role == "attack" and row.of == one.of:
             by, low = f"the attack `{row.name}`", row.quantity.low
-            said.append(Finding(what, by, low, kind="sampled", confidence=findings.confidence))
-    yield from map(str, contradictions(said))
+            claims.append(Finding(subject, by, low, kind="sampled", confidence=findings.confidence))
+    yield from map(str, contradictions(claims))

@@ -208,7 +208,7 @@ def audit(
 
 def _signature() -> Signature:
     """Return what a notebook shows of `audit` and completes: every argument by its name."""
-    data, *own = list(signature(audit).parameters.values())[:-1]
+    data, *parameters = list(signature(audit).parameters.values())[:-1]
     named = [
         Parameter(
             name,
@@ -218,38 +218,38 @@ def _signature() -> Signature:
         )
         for name, kind in Arguments.__annotations__.items()
     ]
-    return Signature([data, *named, *own], return_annotation="Audit")
+    return Signature([data, *named, *parameters], return_annotation="Audit")
 
 
 audit.__signature__ = _signature()  # pyright: ignore[reportFunctionMemberAccess]
 
 
 def _study(data: object, arguments: Arguments) -> dict[str, Any]:
-    given: dict[str, Any] = {name: None for name in Arguments.__annotations__} | {**arguments}
-    for name in sorted(given.keys() - Arguments.__annotations__.keys()):
+    settings: dict[str, Any] = {name: None for name in Arguments.__annotations__} | {**arguments}
+    for name in sorted(settings.keys() - Arguments.__annotations__.keys()):
         raise InputError(_no_argument(name))
     study: dict[str, Any] = {
-        section: {key: given.pop(key) for key in keys} for section, keys in SECTIONS.items()
+        section: {key: settings.pop(key) for key in keys} for section, keys in SECTIONS.items()
     }
     for section in ("data", "threat"):
         study[section] = with_names(study[section])
     study["data"] |= _source(as_frame(data))
-    if (mechanism := given.pop("mechanism")) is not None:
+    if (mechanism := settings.pop("mechanism")) is not None:
         twice = [key for key, value in study["mechanism"].items() if value is not None]
         if twice:
             raise InputError(f"give `mechanism` or `{twice[0]}`, not both: put it into `mechanism`")
         study["mechanism"] = _one_mechanism(mechanism)
-    if isinstance(given["release"], Path | str):
-        given["release"] = {"path": str(given["release"])}
-    if isinstance(given["prior"], str):
-        given["prior"] = {"name": given["prior"]}
-    if not isinstance(given["attacks"], Mapping | None):
-        given["attacks"] = {name: {} for name in names_of("attacks", given["attacks"])}
-    if not isinstance(given["bounds"], Mapping | None):
-        given["bounds"] = {"confidence": given["bounds"]}
-    if not isinstance(given["groups"], Mapping | None):
-        given["groups"] = {"columns": names_of("groups", given["groups"])}
-    return study | given
+    if isinstance(settings["release"], Path | str):
+        settings["release"] = {"path": str(settings["release"])}
+    if isinstance(settings["prior"], str):
+        settings["prior"] = {"name": settings["prior"]}
+    if not isinstance(settings["attacks"], Mapping | None):
+        settings["attacks"] = {name: {} for name in names_of("attacks", settings["attacks"])}
+    if not isinstance(settings["bounds"], Mapping | None):
+        settings["bounds"] = {"confidence": settings["bounds"]}
+    if not isinstance(settings["groups"], Mapping | None):
+        settings["groups"] = {"columns": names_of("groups", settings["groups"])}
+    return study | settings
 
 
 def _one_mechanism(mechanism: object) -> object:

@@ -36,8 +36,8 @@ class Audit:
     @property
     def results(self) -> dict[str, Any]:
         """``criteria``, ``rows`` and ``detail`` as plain values; typed in ``record``."""
-        found = self.record.to_dict()
-        return {key: found[key] for key in ("criteria", "rows", "detail")}
+        fields = self.record.to_dict()
+        return {key: fields[key] for key in ("criteria", "rows", "detail")}
 
     @property
     def figures(self) -> tuple[str, ...]:
@@ -53,9 +53,9 @@ class Audit:
         first, of = page_of(self.record, internal=True).first, self.record
         assert first is not None
         figures = {"without": first.without, "with": first.with_it, "at most": first.most}
-        said = ", ".join(f"{k} {v}" for k, v in figures.items() if v is not None)
-        said = f"; of {first.total} {first.unit} {said}" if said else ""
-        return f"Audit({of.kind}: {of.status}, {of.grade}{said})"
+        text = ", ".join(f"{k} {v}" for k, v in figures.items() if v is not None)
+        text = f"; of {first.total} {first.unit} {text}" if text else ""
+        return f"Audit({of.kind}: {of.status}, {of.grade}{text})"
 
     def __str__(self) -> str:
         from narcissus.report import render_text
@@ -142,32 +142,39 @@ def frame_of(record: Record) -> pd.DataFrame:
     """Return numbers of a record in long form, with a column for each key of ``at``."""
     from narcissus.report.about import shown
 
-    said, case = shown(record)
+    layout, case = shown(record)
     rows = [
-        _flat(row, more)
+        _flat(row, details)
         for row in record.rows
-        if row.of and (more := said.in_frame(row, case)) is not None
+        if row.of and (details := layout.in_frame(row, case)) is not None
     ]
-    found = [
+    graded_rows = [
         {**row, "grade": "not assessed"}
         # what a contradicted record says to be proved is not
         if record.contradictions and str(row["grade"]).startswith("proved")
         else row
         for row in rows
     ]
-    own = list(
-        dict.fromkeys([*said.columns, *(k for row in found for k in row if k not in COLUMNS)])
+    columns = list(
+        dict.fromkeys(
+            [*layout.columns, *(k for row in graded_rows for k in row if k not in COLUMNS)]
+        )
     )
-    texts = {k for row in found for k, value in row.items() if isinstance(value, str)}
+    texts = {k for row in graded_rows for k, value in row.items() if isinstance(value, str)}
     texts |= {"quantity", "name", "grade"}
-    frame = pd.DataFrame(found, columns=[*COLUMNS, *own])
+    frame = pd.DataFrame(graded_rows, columns=[*COLUMNS, *columns])
     return frame.astype({c: float for c in frame.columns if c not in texts})
 
 
 def _flat(row: StudyRow, more: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row of a record as one of its frame."""
-    found = row.quantity
-    own = {"quantity": row.of, "name": row.name, "baseline": row.baseline, "grade": found.grade}
-    numbers = {"value": found.value, "low": found.low, "high": found.high}
-    trials = {} if found.trials is None else {"trials": found.trials}
-    return {**own, **numbers, "confidence": found.confidence, **row.at, **more, **trials}
+    quantity = row.quantity
+    labels = {
+        "quantity": row.of,
+        "name": row.name,
+        "baseline": row.baseline,
+        "grade": quantity.grade,
+    }
+    numbers = {"value": quantity.value, "low": quantity.low, "high": quantity.high}
+    trials = {} if quantity.trials is None else {"trials": quantity.trials}
+    return {**labels, **numbers, "confidence": quantity.confidence, **row.at, **more, **trials}

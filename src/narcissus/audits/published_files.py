@@ -78,21 +78,23 @@ def write(audits: Mapping[str, Audit], folder: Path, title: str, *, restart: boo
 
     restart: replace results that this installation did not write.
     """
-    found = page(audits, title)
+    index_page = page(audits, title)
     frames = [audit.to_frame().assign(file=name) for name, audit in audits.items()]
     whole = pd.concat(frames, ignore_index=True)
     first = ["file", *(name for name in whole if name != "file")]
     rows = whole[first].astype(object).where(whole[first].notna(), None)
     data = csv_text([first, *rows.to_numpy().tolist()])
     with writing(folder):
-        write_results(folder, {"index.html": page_html(found), "data.csv": data}, restart=restart)
-    return found
+        write_results(
+            folder, {"index.html": page_html(index_page), "data.csv": data}, restart=restart
+        )
+    return index_page
 
 
 def _copies(record: Record) -> CopiesDetail:
-    found = record.detail.copies
-    assert isinstance(found, CopiesDetail)
-    return found
+    copies = record.detail.copies
+    assert isinstance(copies, CopiesDetail)
+    return copies
 
 
 def _cells(name: str, record: Record) -> list[Cell]:

@@ -63,9 +63,11 @@ def at_most(threat: Threat, guarantee: Guarantee, confidence: float) -> Bound:
             chosen = SWAP_PROGRAM.claim(0.0, "", SWAP_PROGRAM.assumptions(q))
     if chosen is None:
         chosen = Bound(0.0, "", "every target may be reconstructed")
-    said = f"number of {threat.targets} targets that are reconstructed, with confidence {level:g}"
-    given = () if threat.nearby is None else (threat.nearby.describe(),)
-    return replace(chosen, value=float(high), quantity=said, takes_as_given=given)
+    quantity = (
+        f"number of {threat.targets} targets that are reconstructed, with confidence {level:g}"
+    )
+    conditions = () if threat.nearby is None else (threat.nearby.describe(),)
+    return replace(chosen, value=float(high), quantity=quantity, takes_as_given=conditions)
 
 
 def _program_points(threat: Threat, guarantee: Guarantee) -> list[FloatArray]:
@@ -131,9 +133,9 @@ def _whole_tails(rows: FloatArray, many: IntArray, law: Strengths) -> FloatArray
             mean += weight * PoissonBinomial(p).tails()
     else:
         mean = law.weights @ _tails(chances)
-    found = np.minimum(law.told + mean, 1.0)
-    found[0], found[-1] = 1.0, 0.0
-    return found
+    tails = np.minimum(law.told + mean, 1.0)
+    tails[0], tails[-1] = 1.0, 0.0
+    return tails
 
 
 class _Reached:
@@ -175,9 +177,9 @@ class _Reached:
 
     def of_best(self, v: int) -> float:
         """Return the largest tail at ``v`` of any law."""
-        one, strengths = self.of_one(v), self._strengths
+        tail, strengths = self.of_one(v), self._strengths
         if strengths is None or v <= 0 or v > self._n:
-            return one
+            return tail
         if len(self._rows) == 1:
             strengths = np.union1d(strengths, self._near(v / self._n, strengths))
             tails = self._alike(v, strengths)
@@ -185,7 +187,7 @@ class _Reached:
             tails = self._table[:, v]
         law = strongest(self._guarantee, strengths, tails)
         mean = float(law.weights @ np.append(tails[0], tails[: law.weights.size - 1]))
-        return max(one, min(1.0, law.told + mean))
+        return max(tail, min(1.0, law.told + mean))
 
     def number(self, allowed: float) -> int:
         """Return the largest number that is reached with a chance above ``allowed``."""
@@ -221,8 +223,8 @@ def reached(
     Source: Narcissus theory 4.10.
     """
     v = integer("at_least", at_least)
-    found = _reached(priors, guarantee, repeats)
-    return found if isinstance(found, NotAssessed) else found.of_best(v)
+    reach = _reached(priors, guarantee, repeats)
+    return reach if isinstance(reach, NotAssessed) else reach.of_best(v)
 
 
 def reached_number(
@@ -238,8 +240,8 @@ def reached_number(
     75
     """
     level = between("confidence", confidence, 0, 1, open_high=True)
-    found = _reached(priors, guarantee, repeats)
-    return found if isinstance(found, NotAssessed) else found.number(1.0 - level)
+    reach = _reached(priors, guarantee, repeats)
+    return reach if isinstance(reach, NotAssessed) else reach.number(1.0 - level)
 
 
 def reached_of_threat(threat: Threat, guarantee: Guarantee, at_least: int) -> float | NotAssessed:
@@ -274,8 +276,8 @@ def _none(guarantee: Guarantee) -> NotAssessed:
 def _chances(rows: FloatArray, epsilons: FloatArray) -> FloatArray:
     """Return each kind's chance to be reconstructed at each strength, shape (strengths, m)."""
     heads = np.cumsum(-np.sort(-rows, axis=1), axis=1)
-    one = np.ones(len(rows))
-    return np.array([optimum_of_heads(heads, e * one) for e in epsilons])
+    ones = np.ones(len(rows))
+    return np.array([optimum_of_heads(heads, e * ones) for e in epsilons])
 
 
 def _tails(chances: FloatArray) -> FloatArray:
@@ -360,9 +362,9 @@ class ThreatToPeople:
     def _no_likelier(self) -> Threat:
         """A dominating threat: all people as vulnerable as the one with the likeliest guess."""
         kappa = float((self._rows**2).sum(axis=1).min())
-        most = float(self._rows[:, 0].max())
-        found = threat(prior=most, inseparable=min(kappa, 1.0), targets=self.n)
-        return replace(found, nearby=self._nearby)
+        prior = float(self._rows[:, 0].max())
+        danger = threat(prior=prior, inseparable=min(kappa, 1.0), targets=self.n)
+        return replace(danger, nearby=self._nearby)
 
     def success(self, guarantee: Guarantee) -> FloatArray:
         """Bound each person's chance to be reconstructed, shape (n,); its mean bounds the share."""
@@ -371,8 +373,8 @@ class ThreatToPeople:
                 each = [best(bounds_on(threat(values=row), guarantee)).value for row in self._rows]
             else:
                 each = np.concatenate([each_success(rows, guarantee) for rows in self._blocks()])
-            found = np.maximum(np.asarray(each)[self._who], self.prior)
-            self._last = guarantee, found
+            chances = np.maximum(np.asarray(each)[self._who], self.prior)
+            self._last = guarantee, chances
         return self._last[1].copy()
 
     def advantage(self, guarantee: Guarantee) -> FloatArray:
@@ -386,8 +388,8 @@ class ThreatToPeople:
     def mean(self, guarantee: Guarantee) -> Bound:
         """Bound the mean share of people who are reconstructed."""
         value = math.fsum(self.success(guarantee)) / self.n
-        said = f"mean share of {self.n} people that are reconstructed"
-        return self._told(OPTIMUM.claim(value, said, self._assumptions(guarantee)))
+        quantity = f"mean share of {self.n} people that are reconstructed"
+        return self._told(OPTIMUM.claim(value, quantity, self._assumptions(guarantee)))
 
     def tails(self, guarantee: Guarantee, about: float = 0.05) -> FloatArray:
         """Bound ``Pr[at least v are reconstructed]`` for ``v = 0 .. n + 1``, shape (n + 2,).
@@ -405,11 +407,11 @@ class ThreatToPeople:
         if self.n > _FEW:
             reach = [self._reach(guarantee, float(e), about) for e in points]
             points = points[np.argsort(reach, kind="stable")[:_BEST]]
-        least = np.ones(self.n + 2)
+        table = np.ones(self.n + 2)
         for epsilon in points:
             o, cost = self._numbers(guarantee, float(epsilon))
-            least = np.minimum(least, interpolation_tails(o[self._who], cost[self._who]))
-        return least
+            table = np.minimum(table, interpolation_tails(o[self._who], cost[self._who]))
+        return table
 
     def tail(self, guarantee: Guarantee, at_least: int) -> Bound:
         """Bound the chance that at least ``at_least`` people are reconstructed."""
@@ -481,8 +483,8 @@ class ThreatToPeople:
 
     def _numbers(self, guarantee: Guarantee, epsilon: float) -> tuple[FloatArray, FloatArray]:
         """Return ``o`` and the cost of each distinct prior at one point of the profile."""
-        found = [profile_cost(rows, guarantee, epsilon) for rows in self._blocks()]
-        return np.concatenate([o for o, _ in found]), np.concatenate([c for _, c in found])
+        pairs = [profile_cost(rows, guarantee, epsilon) for rows in self._blocks()]
+        return np.concatenate([o for o, _ in pairs]), np.concatenate([c for _, c in pairs])
 
     def _reach(self, guarantee: Guarantee, epsilon: float, about: float) -> float:
         """Estimate the number exceeded with chance ``about``; used to choose points only."""
@@ -504,12 +506,12 @@ class ThreatToPeople:
         return DOMINATION if isinstance(guarantee, PureDP) else INTERPOLATION
 
     def _assumptions(self, guarantee: Guarantee, *, many: bool = False) -> tuple[str, ...]:
-        said = [*guarantee.assumed]
+        assumptions = [*guarantee.assumed]
         if many:
-            said.append("the targets' values are independent given what the attacker knows")
+            assumptions.append("the targets' values are independent given what the attacker knows")
         if self._nearby is not None:
-            return (*said, self._nearby.describe())
-        return (*said, f"the priors of {self.n:,} people are as given")
+            return (*assumptions, self._nearby.describe())
+        return (*assumptions, f"the priors of {self.n:,} people are as given")
 
     def _told(self, claim: Bound) -> Bound:
         near = self._nearby

@@ -72,10 +72,10 @@ def lower_tail(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
 def _deep_tail(r: int, v: NDArray[np.int64], log_odds: FloatArray) -> FloatArray:
     """Return tiny upper tails, shape (k,); a tail is at most ``r`` times its mass."""
     height = log_mass(r, v, log_odds)
-    found = np.zeros(height.shape)
+    tails = np.zeros(height.shape)
     seen = height > _SEEN - np.log(r)
-    found[seen] = np.exp(height[seen]) * tail_over_mass(r, v[seen], log_odds[seen])
-    return found
+    tails[seen] = np.exp(height[seen]) * tail_over_mass(r, v[seen], log_odds[seen])
+    return tails
 
 
 def log_mass(r: int | NDArray[np.int64], v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
@@ -90,13 +90,13 @@ def log_mass(r: int | NDArray[np.int64], v: ArrayLike, log_odds: ArrayLike) -> F
     # The rarer of successes and failures is counted: less is subtracted then.
     k = np.where(inside, np.minimum(count, rest), 1.0)
     j = np.where(inside, np.maximum(count, rest), 1.0)
-    most = k / (k + j)
+    peak = k / (k + j)
     step = np.where(count <= rest, odds, -odds) - np.log(k / j)
     with np.errstate(over="ignore", invalid="ignore"):
         grown = np.where(
             np.abs(step) < 1,
-            np.log1p(most * np.expm1(np.clip(step, -1, 1))),
-            np.logaddexp(np.log1p(-most), np.log(most) + step),
+            np.log1p(peak * np.expm1(np.clip(step, -1, 1))),
+            np.logaddexp(np.log1p(-peak), np.log(peak) + step),
         )
         middle = np.where(np.isinf(odds), -np.inf, _log_peak(r, k, j) + k * step - r * grown)
     if inside.all():
@@ -148,7 +148,7 @@ def tail_over_mass(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
     b = r - a + 1
     d = 1.0 / (1.0 - (a + b) * p / (a + 1.0))
     c, h = np.ones_like(p), d.copy()
-    found, left = np.empty_like(p), np.arange(p.size)
+    fractions, left = np.empty_like(p), np.arange(p.size)
     for m in range(1, _FRACTIONS):
         for step in (
             m * (b - m) * p / ((a + 2 * m - 1) * (a + 2 * m)),
@@ -157,7 +157,7 @@ def tail_over_mass(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
             d = 1.0 / (1.0 + step * d)
             c = 1.0 + step / c
             h = h * c * d
-        found[left] = h
+        fractions[left] = h
         # Each stops when it has converged: the last digits of all may never rest together.
         moving = np.abs(c * d - 1.0) >= _CONVERGED
         if not moving.any():
@@ -165,7 +165,7 @@ def tail_over_mass(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
         if not moving.all():
             left = left[moving]
             a, b, p, c, d, h = (x[moving] for x in (a, b, p, c, d, h))
-    return np.asarray(special.expit(-odds) * found.reshape(shape), dtype=np.float64)
+    return np.asarray(special.expit(-odds) * fractions.reshape(shape), dtype=np.float64)
 
 
 _LEAF = 32
@@ -253,12 +253,12 @@ def waves(p: FloatArray, q: FloatArray, weights: FloatArray) -> tuple[int, Float
     rare, usual = np.minimum(p, q), np.maximum(p, q)
     signed = np.where(p <= q, weights, -weights)
     shift = float(weights[p > q].sum()) - first + float(rare @ signed)
-    found = np.zeros(length // 2 + 1, dtype=np.complex128)
+    spectrum = np.zeros(length // 2 + 1, dtype=np.complex128)
     for k, t in enumerate(angles):
         size = np.log1p(-4 * (p * q) * math.sin(t / 2) ** 2) @ weights / 2
         turn = (np.arctan2(rare * math.sin(t), usual + rare * math.cos(t)) - rare * t) @ signed
-        found[k] = np.exp(size - 1j * (turn + t * shift))
-    mass = fft.irfft(found, length)[: last - first + 1]
+        spectrum[k] = np.exp(size - 1j * (turn + t * shift))
+    mass = fft.irfft(spectrum, length)[: last - first + 1]
     return first, np.maximum(mass, 0.0)
 
 

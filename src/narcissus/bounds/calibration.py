@@ -73,15 +73,15 @@ def precision(guarantee: Guarantee, recall: float, base_rate: float) -> Bound:
     0.898812
     """
     require_replace_one(guarantee)
-    found = between("recall", recall, 0, 1, open_low=True, open_high=True)
+    hit_rate = between("recall", recall, 0, 1, open_low=True, open_high=True)
     members = between("base_rate", base_rate, 0, 1, open_low=True, open_high=True)
     # One minus a rate loses up to a unit in the last place of 1.
-    least = float(guarantee.least_alpha(found)) * (1 - ROUNDING) - 4 * np.finfo(float).eps
-    called = members * found
-    value = float(min(1.0, called / (called + (1 - members) * max(0.0, least)) * (1 + ROUNDING)))
+    alpha = float(guarantee.least_alpha(hit_rate)) * (1 - ROUNDING) - 4 * np.finfo(float).eps
+    called = members * hit_rate
+    value = float(min(1.0, called / (called + (1 - members) * max(0.0, alpha)) * (1 + ROUNDING)))
     return Bound(
         value,
-        f"precision at a recall of {found:g} and a base rate of {members:g}",
+        f"precision at a recall of {hit_rate:g} and a base rate of {members:g}",
         "Narcissus theory 4.8 (precision)",
         guarantee.assumed,
     )
@@ -120,28 +120,28 @@ class Limit:
             if getattr(self, name) is not None:
                 probability(name, getattr(self, name))
         _together({"tpr": self.tpr, "fpr": self.fpr})
-        given = {name: getattr(self, name) for name in ("precision", "recall", "base_rate")}
-        _together(given)
+        rates = {name: getattr(self, name) for name in ("precision", "recall", "base_rate")}
+        _together(rates)
         if not self.of_threat and self.tpr is None and self.precision is None:
             raise InputError(
                 "`advantage`, `success`, `at_most`, `tpr` or `precision` must be given"
             )
         # The rate attained without a release, by a coin.
-        for name, over, least in (
+        for name, over, floor in (
             ("tpr", "fpr", self.fpr),
             ("precision", "base_rate", self.base_rate),
         ):
             limit = getattr(self, name)
-            if limit is not None and not limit > probability(over, least):
+            if limit is not None and not limit > probability(over, floor):
                 raise InputError(
-                    f"`{name}` must be above `{over}` {least:g}, which is reached without any "
+                    f"`{name}` must be above `{over}` {floor:g}, which is reached without any "
                     f"release, got {limit:g}"
                 )
             if limit is not None:
                 probability(name, limit)
         if self.precision is not None:
             for name in ("recall", "base_rate"):
-                between(name, given[name], 0, 1, open_low=True, open_high=True)
+                between(name, rates[name], 0, 1, open_low=True, open_high=True)
         if self.at_most is not None:
             integer("at_most", self.at_most, low=0)
         between("confidence", self.confidence, 0, 1, open_high=True)
@@ -174,17 +174,21 @@ class Limit:
         return False
 
     def _rates_kept(self, guarantee: Guarantee) -> bool:
-        kept = True
+        is_within = True
         if self.tpr is not None and self.fpr is not None:
-            kept = true_positive_rate(guarantee, self.fpr).value <= self.tpr
+            is_within = true_positive_rate(guarantee, self.fpr).value <= self.tpr
         if self.precision is None or self.recall is None or self.base_rate is None:
-            return kept
-        return kept and precision(guarantee, self.recall, self.base_rate).value <= self.precision
+            return is_within
+        return (
+            is_within and precision(guarantee, self.recall, self.base_rate).value <= self.precision
+        )
 
     def _one_kept(self, success: float, gained: float) -> bool:
         # A success equal to the prior is rounded by a unit in the last place.
-        most = (1.0 if limit is None else limit + 1e-15 for limit in (self.success, self.advantage))
-        return all(found <= limit for found, limit in zip((success, gained), most, strict=True))
+        limits = (
+            1.0 if limit is None else limit + 1e-15 for limit in (self.success, self.advantage)
+        )
+        return all(rate <= limit for rate, limit in zip((success, gained), limits, strict=True))
 
     def _kept_by_people(self, people: ThreatToPeople, guarantee: Guarantee) -> bool:
         """Check the limit for each of several people with their own priors, and for the count."""
@@ -231,15 +235,15 @@ def largest_epsilon(
         once = ApproximateDP(epsilon, d, **around) if d > 0 else PureDP(epsilon, **around)
         return as_asked(once, secret)
 
-    found = largest(make, danger, limit)
-    if found is None and (d == 0 or not limit.kept(danger, PureDP(0.0))):
+    solution = largest(make, danger, limit)
+    if solution is None and (d == 0 or not limit.kept(danger, PureDP(0.0))):
         raise InputError(_HOPELESS)
-    if found is None:
+    if solution is None:
         raise InputError(
             f"`delta` {d:g} alone exceeds the limit, even with epsilon 0; "
             "take a smaller delta or a higher limit"
         )
-    return found
+    return solution
 
 
 def largest_mu(
@@ -254,10 +258,10 @@ def largest_mu(
     def make(mu: float) -> Guarantee:
         return as_asked(GaussianDP(mu, adjacency=adjacency), secret)
 
-    found = largest(make, danger, limit)
-    if found is None:
+    solution = largest(make, danger, limit)
+    if solution is None:
         raise InputError(_HOPELESS)
-    return found
+    return solution
 
 
 def largest(

@@ -50,12 +50,12 @@ class Comparison(Result):
         return best(list(self.bounds))
 
     def to_dict(self) -> dict[str, Any]:
-        found = {
+        fields = {
             "bounds": [b.to_dict() for b in self.bounds],
             "guarantee": self.guarantee.describe(),
             "at_least": self.at_least,
         }
-        return found if self.reached is None else {**found, "reached": self.reached}
+        return fields if self.reached is None else {**fields, "reached": self.reached}
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per bound, tightest first, the invalid ones last."""
@@ -132,8 +132,8 @@ class Comparison(Result):
     def _against_prior(self) -> tuple[np.ndarray, list[list[Bound]]]:
         """Compute bounds for equal priors on a grid; a full prior of values has no such axis."""
         # Of in and out the best guess is right half of the time at least.
-        least = 0.5 if self.guarantee.secret == "membership" else 0.01
-        grid = np.linspace(least, 0.99, _POINTS)
+        lowest_prior = 0.5 if self.guarantee.secret == "membership" else 0.01
+        grid = np.linspace(lowest_prior, 0.99, _POINTS)
         here = self.threat
         # Overlapping guesses of a whole prior have no inseparability that goes with another prior.
         kappa = None if here.exact_match or here.values is not None else here.inseparable
@@ -161,10 +161,10 @@ def compare(danger: Threat, guarantee: Guarantee, at_least: int | None = None) -
     >>> compare(threat(prior=0.5, targets=3), ApproximateDP(0.1, 0.01), 1).best.theorem
     'Narcissus theory 4.3 (swap bound)'
     """
-    found = bounds_on(danger, guarantee, at_least)
-    least = None if at_least is None else reached_of_threat(danger, guarantee, at_least)
-    least = None if isinstance(least, NotAssessed) else least
-    return Comparison(tuple(found), danger, guarantee, at_least, least)
+    bounds = bounds_on(danger, guarantee, at_least)
+    lower_bound = None if at_least is None else reached_of_threat(danger, guarantee, at_least)
+    lower_bound = None if isinstance(lower_bound, NotAssessed) else lower_bound
+    return Comparison(tuple(bounds), danger, guarantee, at_least, lower_bound)
 
 
 def _family(guarantee: Guarantee) -> tuple[Callable[[float], Guarantee], str, float] | None:

@@ -89,16 +89,16 @@ def _flows(
     gain = np.zeros(size)
     gain[:values] = -1.0
     gain[values : values + k * count] = -rate * np.repeat(deltas * np.exp(-epsilons), count)
-    found = maximise(
+    solution = maximise(
         gain,
         constraints(entries, (need.size + flow.size + values, size)),
         np.concatenate([-(prior[:, None] * success).ravel(), np.zeros(flow.size), prior]),
         sparse.csr_array((0, size)),
         np.zeros(0),
     )
-    if found is None:
+    if solution is None:
         return None
-    return np.maximum(found.x[values + k * count :].reshape(k, count, guesses), 0.0)
+    return np.maximum(solution.x[values + k * count :].reshape(k, count, guesses), 0.0)
 
 
 def _repair(
@@ -240,9 +240,9 @@ def _tail_by_domination(
     # The exchange rate between work and success: what a target's success adds to the tail.
     rate = 1.0
     for _ in range(4):
-        found = [dominate(row, matrix, chosen, deltas, rate) for row in rows]
-        optima = np.array([o for o, _ in found])
-        spent = float(np.array([work for _, work in found]) @ repeats)
+        solutions = [dominate(row, matrix, chosen, deltas, rate) for row in rows]
+        optima = np.array([o for o, _ in solutions])
+        spent = float(np.array([work for _, work in solutions]) @ repeats)
         tail = _sum_tail(optima, repeats, v)
         best = min(best, tail + spent)
         if not deltas.any():
@@ -326,19 +326,19 @@ def _least_multipliers(rows: FloatArray, success: FloatArray, shrink: float) -> 
     weights = success.T + shrink * (1 - success.T)
     # mu = D u with u in [0, 1], so that the bounds of the solver are those of the program.
     scaled = sparse.block_diag([sparse.csr_array(weights * row) for row in rows])
-    found = maximise(
+    solution = maximise(
         -rows.ravel(),
         -sparse.csr_array(scaled),
         -(rows @ success).ravel(),
         sparse.csr_array((0, count * values)),
         np.zeros(0),
     )
-    if found is None and count > 1:
+    if solution is None and count > 1:
         halves = rows[: count // 2], rows[count // 2 :]
         return np.concatenate([_least_multipliers(half, success, shrink) for half in halves])
-    if found is None:
+    if solution is None:
         return rows * success.any(axis=1)
-    mu = rows * np.clip(found.x.reshape(count, values), 0.0, 1.0)
+    mu = rows * np.clip(solution.x.reshape(count, values), 0.0, 1.0)
     # What the tolerance of the solver leaves open: more of mu only helps, so that each set takes
     # what it is short of from its own values, and no other set is hurt.
     short = np.maximum(rows @ success - mu @ weights.T, 0.0)

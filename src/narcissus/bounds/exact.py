@@ -141,16 +141,16 @@ def _solve(
         (total, gain.size + row, 1.0),
     ]
     size = gain.size + row.size
-    found = maximise(
+    solution = maximise(
         np.concatenate([gain.ravel(), np.zeros(row.size)]),
         constraints(entries, (row.size + total.size, size)),
         np.concatenate([np.zeros(row.size), np.repeat(deltas * np.exp(-points), len(pairs))]),
         constraints([(np.arange(len(worlds))[:, None], cell, 1.0)], (len(worlds), size)),
         np.ones(len(worlds)),
     )
-    if found is None:
+    if solution is None:
         raise InputError("`priors` make a program that the solver could not solve")
-    return found
+    return solution
 
 
 def certify(
@@ -173,12 +173,16 @@ def certify(
     VIOLATED: some mechanism reaches 0.7813619, above the claimed 0.778868
     """
     claimed = bound.value if isinstance(bound, Bound) else float(bound)
-    found = exact_optimum(
+    optimum = exact_optimum(
         priors, guarantee, at_least, success, guesses=guesses, shared=shared, epsilons=epsilons
     )
-    holds = claimed >= found.value - _TOLERANCE
+    holds = claimed >= optimum.value - _TOLERANCE
     return Certificate(
-        holds, holds and claimed <= found.bound + _TOLERANCE, claimed, found.value, found.bound
+        holds,
+        holds and claimed <= optimum.bound + _TOLERANCE,
+        claimed,
+        optimum.value,
+        optimum.bound,
     )
 
 
@@ -215,7 +219,7 @@ def maximise(
     """
     # The stubs know dense matrices only, the function takes sparse ones as documented.
     solve: Any = optimize.linprog
-    found = solve(
+    solution = solve(
         -gain,
         A_ub=sparse.csr_array(upper),
         b_ub=limits,
@@ -224,10 +228,10 @@ def maximise(
         bounds=(0.0, 1.0),
         method="highs",
     )
-    if not found.success:
+    if not solution.success:
         return None
-    y = np.maximum(-np.asarray(found.ineqlin.marginals, dtype=np.float64), 0.0)
-    z = -np.asarray(found.eqlin.marginals, dtype=np.float64)
+    y = np.maximum(-np.asarray(solution.ineqlin.marginals, dtype=np.float64), 0.0)
+    z = -np.asarray(solution.eqlin.marginals, dtype=np.float64)
     left = gain - upper.T @ y - equal.T @ z
     bound = float(y @ limits + z @ sums + np.maximum(left, 0.0).sum())
-    return Maximum(bound, -float(found.fun), np.asarray(found.x, dtype=np.float64), y, z)
+    return Maximum(bound, -float(solution.fun), np.asarray(solution.x, dtype=np.float64), y, z)

@@ -54,9 +54,9 @@ def split_chances(priors: FloatArray, mu: FloatArray, q: float) -> tuple[FloatAr
     """
     chance = np.divide(mu, priors, out=np.zeros_like(mu), where=priors > 0).clip(0.0, 1.0)
     coin = np.where(chance <= q, chance / q, (1.0 - chance) / (1.0 - q))
-    one = np.maximum(chance - q, 0.0) / (1.0 - q)
+    excess = np.maximum(chance - q, 0.0) / (1.0 - q)
     coins = (priors * coin).sum(axis=1).clip(0.0, 1.0)
-    return coins, np.clip((priors * one).sum(axis=1), 0.0, 1.0 - coins)
+    return coins, np.clip((priors * excess).sum(axis=1), 0.0, 1.0 - coins)
 
 
 def coin_tails(
@@ -97,11 +97,11 @@ def coin_spent(
     """
     level = fraction("q", q)
     c = np.asarray(costs, dtype=np.float64)
-    coin, one = probabilities("coins", coins), probabilities("ones", ones)
+    coin, sure_share = probabilities("coins", coins), probabilities("ones", ones)
     many = np.ones(c.shape, dtype=np.int64) if repeats is None else np.asarray(repeats)
-    if c.ndim != 1 or not (c.shape == coin.shape == one.shape == many.shape):
+    if c.ndim != 1 or not (c.shape == coin.shape == sure_share.shape == many.shape):
         raise InputError("`costs`, `coins`, `ones` and `repeats` must be vectors of one length")
-    if not (c >= 0).all() or (coin + one > 1.0 + 1e-12).any() or (many < 1).any():
+    if not (c >= 0).all() or (coin + sure_share > 1.0 + 1e-12).any() or (many < 1).any():
         raise InputError(
             "`costs` must be numbers of at least 0, `coins` and `ones` at most 1 together, "
             "`repeats` at least 1"
@@ -109,18 +109,18 @@ def coin_spent(
     n = int(many.sum())
     if n > MOST_TARGETS:
         raise InputError(f"`costs` must be of at most {MOST_TARGETS} targets, got {n}")
-    c, one = np.minimum(c, 1.0), np.minimum(one, 1.0 - coin)
-    low, law = (_others if n > _FEW_TARGETS else _few_others)(c, coin, one, many)
+    c, sure_share = np.minimum(c, 1.0), np.minimum(sure_share, 1.0 - coin)
+    low, law = (_others if n > _FEW_TARGETS else _few_others)(c, coin, sure_share, many)
     last = np.array(low) + law.shape - 1
     counts = np.arange(1, n + 1) if at_least is None else np.array([at_least])
     first = int(counts[0]) - 1 - int(last[1])  # the least and the most that coins must bring
     table = occupation(level, (low[0], int(last[0])), (first, int(counts[-1]) - 1 - low[1]))
-    found = _met(law[:, ::-1], table)
+    additions = _met(law[:, ::-1], table)
     if n > _FEW_TARGETS:
-        found = found + _ROUNDED * float(c @ many)
-    if np.isnan(found).any():
+        additions = additions + _ROUNDED * float(c @ many)
+    if np.isnan(additions).any():
         raise InputError("`costs`, `coins` and `ones` give no numbers")
-    return found
+    return additions
 
 
 def _met(law: FloatArray, table: FloatArray) -> FloatArray:
@@ -151,10 +151,10 @@ def _few_others(
 
 
 def _drawn(law: FloatArray, coin: float, one: float) -> FloatArray:
-    found = (1.0 - coin - one) * law
-    found[1:] += coin * law[:-1]
-    found[:, 1:] += one * law[:, :-1]
-    return found
+    mixture = (1.0 - coin - one) * law
+    mixture[1:] += coin * law[:-1]
+    mixture[:, 1:] += one * law[:, :-1]
+    return mixture
 
 
 def _others(
@@ -175,9 +175,9 @@ def _others(
         without = law if many[k] == 1 else law * factor ** (int(many[k]) - 1)
         left = left * factor ** int(many[k]) + (c[k] * int(many[k])) * without
         law = without * factor
-    found = fft.irfft(fft.ifft(left, axis=0), width, axis=1)
+    masses = fft.irfft(fft.ifft(left, axis=0), width, axis=1)
     # a count is stored at its remainder modulo the window
-    return (first, other), np.roll(found, (-first, -other), axis=(0, 1))
+    return (first, other), np.roll(masses, (-first, -other), axis=(0, 1))
 
 
 def _window(p: FloatArray, many: IntArray, n: int) -> tuple[int, int]:
@@ -205,17 +205,17 @@ def occupation(q: float, coins: tuple[int, int], needed: tuple[int, int]) -> Flo
     """
     (low, high), (first, last) = coins, needed
     e = np.arange(first, last + 1)
-    found, mass = np.ones((high - low + 1, e.size)), np.array([1.0])
+    shares, mass = np.ones((high - low + 1, e.size)), np.array([1.0])
     fewer = _survivals(q, high, -first) if first < 0 else [mass] * (high + 1)
-    more = _survivals(1.0 - q, high, last - low) if last > low else [mass] * (high + 1)
-    for h, (before, after) in enumerate(zip(fewer, more, strict=True)):
+    upper_survivals = _survivals(1.0 - q, high, last - low) if last > low else [mass] * (high + 1)
+    for h, (before, after) in enumerate(zip(fewer, upper_survivals, strict=True)):
         grown = np.zeros(h + 2)
         grown[:-1] = mass * (1.0 - q)
         grown[1:] += mass * q
         mass = grown
         if h < low:
             continue
-        row, below, above = found[h - low], e < 0, e > h
+        row, below, above = shares[h - low], e < 0, e > h
         row[below] = before[-e[below]]
         row[above] = after[e[above] - h]
         inside = e[~(below | above)]
@@ -223,17 +223,17 @@ def occupation(q: float, coins: tuple[int, int], needed: tuple[int, int]) -> Flo
         some = np.maximum(mass[inside + 1], _LOST)
         share = upper[inside + 1] * lower[inside] / ((1.0 - q) * (inside + 1) * some)
         row[~(below | above)] = np.where(some > _LOST, share, 1.0)  # never more than all the time
-    return np.minimum(found, 1.0)
+    return np.minimum(shares, 1.0)
 
 
 def _survivals(q: float, most: int, last: int) -> list[FloatArray]:
     """Return ``int_0^1 (1 - q s)^h (1 - s)^j ds`` for h = 0 .. most; each for j = 0 .. last."""
     row = 1.0 / np.arange(1, last + most + 2)
-    found = [row[: last + 1]]
+    rows = [row[: last + 1]]
     for _ in range(most):
         row = (1.0 - q) * row[:-1] + q * row[1:]  # 1 - q s = (1 - q) + q (1 - s)
-        found.append(row[: last + 1])
-    return found
+        rows.append(row[: last + 1])
+    return rows
 
 
 _FEW_ALIKE = 64  # identical targets from which a sum over one law is quicker
@@ -276,11 +276,11 @@ class Search:
 
     def least(self) -> float:
         """Return the least bound found, in [0, 1]."""
-        found, chosen = self._plain()
+        bound, chosen = self._plain()
         n = int(self.repeats.sum())
         if 1 < n <= MOST_TARGETS and self._chosen(chosen)[1].any():
-            found = min(found, *(self._with_coin(start) for start in self._starts(chosen, n)))
-        return min(1.0, max(0.0, found))
+            bound = min(bound, *(self._with_coin(start) for start in self._starts(chosen, n)))
+        return min(1.0, max(0.0, bound))
 
     def _starts(self, chosen: IntArray, n: int) -> list[IntArray]:
         """Return the points at which the search with a coin starts.

@@ -99,19 +99,19 @@ def optimum_by_listing(
     slack = 0.0 if pure else positive("tolerance", tolerance)
     reach = _reach(guarantee, slack)
     value, left_open = np.ones(targets), np.ones(targets)
-    least, listed = np.zeros(targets), np.zeros(targets, dtype=np.intp)
+    thresholds, listed = np.zeros(targets), np.zeros(targets, dtype=np.intp)
     waiting, size = np.arange(targets), min(_FIRST, bound)
     while waiting.size:
         each = max(1, _CELLS // size)
         for start in range(0, waiting.size, each):
             some = waiting[start : start + each]
-            priors = listing(some, size, least[some])
-            found = listed_optimum(priors, guarantee)
+            priors = listing(some, size, thresholds[some])
+            optima = listed_optimum(priors, guarantee)
             floor = optimum(*_as_asked(priors.with_rest(np.full(some.size, _DUST)), guarantee))
-            value[some], left_open[some] = found, np.maximum(found - floor, 0.0)
+            value[some], left_open[some] = optima, np.maximum(optima - floor, 0.0)
             listed[some] = (priors.masses > 0).sum(axis=1)
             surely = floor if pure else priors.masses.max(axis=1)
-            least[some] = surely * np.exp(-reach)
+            thresholds[some] = surely * np.exp(-reach)
         if size == bound:
             break
         waiting, size = waiting[left_open[waiting] > slack], min(8 * size, bound)
@@ -188,12 +188,12 @@ def ranked_tails(prior: RankedPrior, guarantee: Guarantee, n: int) -> FloatArray
         exact = np.full(n, ranked_optimum(prior, guarantee))
         return interpolation_tails(exact, np.zeros(n))
     masses, counts = spread(prior)
-    least = np.ones(n + 2)
+    table = np.ones(n + 2)
     for epsilon in points_of(guarantee):
         base, cost = profile_cost(masses, guarantee, float(epsilon), counts)
         tails = interpolation_tails(np.full(n, base[0]), np.full(n, cost[0]))
-        least = np.minimum(least, tails)
-    return least
+        table = np.minimum(table, tails)
+    return table
 
 
 def _ranked(q: Question) -> RankedPrior:

@@ -68,8 +68,8 @@ def multiplier_bound(
 
     ``lambda = D`` yields the trivial bound.
     """
-    least = (rows @ success).max(axis=1)
-    found = np.ones(rows.shape[0])
+    lower_bounds = (rows @ success).max(axis=1)
+    bounds = np.ones(rows.shape[0])
     for start in range(0, rows.shape[0], max(1, 10**7 // success.size)):
         part = slice(start, start + max(1, 10**7 // success.size))
         for tried in (multipliers[part], rows[part]):
@@ -81,8 +81,8 @@ def multiplier_bound(
             with np.errstate(divide="ignore"):
                 level[paid] = np.log(below[paid]) - np.log(above[paid])
             value = tried.sum(axis=1) + (above * guarantee.profile(level)).sum(axis=1)
-            found[part] = np.minimum(found[part], value)
-    return np.clip(found, least, 1.0)
+            bounds[part] = np.minimum(bounds[part], value)
+    return np.clip(bounds, lower_bounds, 1.0)
 
 
 def _multipliers(gains: FloatArray, guarantee: Guarantee, points: FloatArray) -> FloatArray:
@@ -96,7 +96,7 @@ def _multipliers(gains: FloatArray, guarantee: Guarantee, points: FloatArray) ->
     )
     each = sparse.eye_array(count)
     padded = np.concatenate([gains.reshape(count, -1), np.zeros((count, 2 * guesses))], axis=1)
-    found = maximise(
+    solution = maximise(
         padded.ravel(),
         sparse.kron(each, upper),
         np.tile(limits, count),
@@ -104,9 +104,9 @@ def _multipliers(gains: FloatArray, guarantee: Guarantee, points: FloatArray) ->
         np.ones(count * values),
     )
     # A valid bound needs no solved program: fall back to trivial multipliers.
-    if found is None:
+    if solution is None:
         return gains.max(axis=2)
-    return found.equal_multipliers.reshape(count, values)
+    return solution.equal_multipliers.reshape(count, values)
 
 
 def single_guess_constraints(
@@ -272,11 +272,11 @@ class _Values:
 
 def _at_points(values: _Values, guarantee: Guarantee, points: FloatArray) -> FloatArray:
     """Return the least of the exact optima at single points of the profile, shape (m,)."""
-    least = np.ones(values.rows.shape[0])
+    bounds = np.ones(values.rows.shape[0])
     for epsilon, delta in zip(points, guarantee.profile(points), strict=True):
-        pure = values.closed(np.full(least.shape, epsilon))
-        least = np.minimum(least, delta + (1.0 - delta) * pure)
-    return least
+        pure = values.closed(np.full(bounds.shape, epsilon))
+        bounds = np.minimum(bounds, delta + (1.0 - delta) * pure)
+    return bounds
 
 
 def _best_epsilons(values: _Values, guarantee: Guarantee) -> FloatArray:
@@ -294,13 +294,13 @@ def _best_epsilons(values: _Values, guarantee: Guarantee) -> FloatArray:
     nearest = at_coarse.argmin(axis=0)
     low = coarse[np.maximum(nearest - 1, 0)]
     high = coarse[np.minimum(nearest + 1, coarse.size - 1)]
-    best, least = coarse[nearest], at_coarse.min(axis=0)
+    best, minima = coarse[nearest], at_coarse.min(axis=0)
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     at_left, at_right = value(left), value(right)
     for _ in range(40):
         for point, at_point in ((left, at_left), (right, at_right)):
-            better = at_point < least
-            best, least = np.where(better, point, best), np.where(better, at_point, least)
+            better = at_point < minima
+            best, minima = np.where(better, point, best), np.where(better, at_point, minima)
         go_left = at_left < at_right
         low, high = np.where(go_left, low, left), np.where(go_left, right, high)
         new = np.where(go_left, high - _GOLDEN * (high - low), low + _GOLDEN * (high - low))
@@ -404,21 +404,21 @@ class _Program:
         # The channel that always guesses the same has every guarantee.
         inner = np.zeros((self.values, self.guesses))
         inner[:, int(gain.sum(axis=0).argmax())] = 1.0
-        reached = least = float((gain * inner).sum())
+        reached = baseline = float((gain * inner).sum())
         best = 1.0
         for _ in range(_ROUNDS):
-            found = maximise(padded, *self._constraints(), self.sums, np.ones(self.values))
-            if found is None:
+            solution = maximise(padded, *self._constraints(), self.sums, np.ones(self.values))
+            if solution is None:
                 break
-            best = min(best, found.bound)
-            corner = found.x[: self.values * self.guesses].reshape(self.values, self.guesses)
+            best = min(best, solution.bound)
+            corner = solution.x[: self.values * self.guesses].reshape(self.values, self.guesses)
             added = self._add_violated(corner)
             inner = self._feasible(inner, corner)
             reached = max(reached, float((gain * inner).sum()))
             if not added or best - reached < _TOLERANCE:
                 break
             self._add_violated((inner + corner) / 2)
-        return max(best, least)
+        return max(best, baseline)
 
     def _constraints(self) -> tuple[Sparse, FloatArray]:
         if not self.limits:

@@ -330,9 +330,9 @@ def follow_attempts(
     tails = np.array([PoissonBinomial(np.atleast_1d(posterior(row, e))).tail(v) for row in rows])
     tail = float(tails.max() if worst else tails.mean())
     # 1 / (1 + p (e^eps - 1)) without an overflow
-    kept = np.exp(-np.logaddexp(_log(1.0 - floor), _log(floor) + e))
+    factors = np.exp(-np.logaddexp(_log(1.0 - floor), _log(floor) + e))
     return DOMINATION.by("following the attempts").claim(
-        min(1.0, tail + d * float(((1.0 - kappa) * kept).sum())),
+        min(1.0, tail + d * float(((1.0 - kappa) * factors).sum())),
         f"probability that at least {v} of {n} targets are reconstructed",
         (
             f"(epsilon, delta)-DP with epsilon {e:g}, delta {d:g} (replace-one neighbours)",

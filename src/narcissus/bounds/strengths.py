@@ -109,11 +109,11 @@ def _of_curve(curve: ProfileCurve, steps: int) -> Strengths:
     law = np.maximum(np.append(0.0, weights), 0.0)
     shares = np.cumsum(law) / max(law.sum(), np.finfo(float).tiny)
     half = max(2, steps // 2)
-    kept = np.union1d(
+    corners = np.union1d(
         np.linspace(0, where.size - 1, half).astype(np.intp),
         np.searchsorted(shares, np.arange(half) / half).clip(max=where.size - 1),
     )
-    return _within(curve, where[kept], np.add.reduceat(law, kept), float(delta[-1]))
+    return _within(curve, where[corners], np.add.reduceat(law, corners), float(delta[-1]))
 
 
 def strengths_of(guarantee: Guarantee) -> FloatArray | None:
@@ -146,17 +146,17 @@ def strongest(guarantee: Guarantee, strengths: FloatArray, tails: FloatArray) ->
     and made less.
     """
     bound = _gaussian(guarantee) or guarantee
-    told = 0.0 if isinstance(bound, GaussianDP) else float(bound.profile(strengths[-1]))
+    leak = 0.0 if isinstance(bound, GaussianDP) else float(bound.profile(strengths[-1]))
     where = strengths[bound.profile(strengths) > _TINY]
     gains = np.append(tails, 1.0) - tails[0]
-    best, most = Strengths(np.zeros(1), np.ones(1)), 0.0
+    best, top_gain = Strengths(np.zeros(1), np.ones(1)), 0.0
     for _ in range(_ROUNDS):
-        weights = _program(bound, where, strengths, told, gains)
+        weights = _program(bound, where, strengths, leak, gains)
         if weights is None:
             break
         law = _within(bound, strengths, weights[:-1], float(weights[-1]))
         gained = law.told * gains[-1] + float(law.weights[1:] @ gains[:-1])
-        best, most = max((best, most), (law, gained), key=lambda found: found[1])
+        best, top_gain = max((best, top_gain), (law, gained), key=lambda candidate: candidate[1])
         points = _places(bound, strengths, weights[:-1])
         excess = _spent(points, strengths, weights) - bound.profile(points) * (1 + 1e-6)
         over = np.argsort(-excess)[:_WORST]
@@ -175,15 +175,15 @@ def _program(
     with np.errstate(divide="ignore", over="ignore"):
         alone = np.where(rows > 0, allowed[:, None] / rows, np.inf).min(axis=0)
     # In parts of what each strength may weigh alone all numbers are between 0 and 1.
-    most = np.minimum(alone, 1.0)
-    most[-1] = min(most[-1], told)
-    gain = gains * most
+    ceilings = np.minimum(alone, 1.0)
+    ceilings[-1] = min(ceilings[-1], told)
+    gain = gains * ceilings
     if not gain.max() > 0:
         return None
-    rows = np.vstack([rows * (most / allowed[:, None]), most])
-    one = np.ones(rows.shape[0])
-    found = maximise(gain / gain.max(), rows, one, np.zeros((0, most.size)), np.zeros(0))
-    return None if found is None else np.maximum(found.x, 0.0) * most
+    rows = np.vstack([rows * (ceilings / allowed[:, None]), ceilings])
+    ones = np.ones(rows.shape[0])
+    solution = maximise(gain / gain.max(), rows, ones, np.zeros((0, ceilings.size)), np.zeros(0))
+    return None if solution is None else np.maximum(solution.x, 0.0) * ceilings
 
 
 def _sticks(where: FloatArray, strengths: FloatArray) -> FloatArray:
@@ -223,10 +223,10 @@ def _within(
         where = _places(guarantee, strengths, law[:-1])
         spent, allowed = _spent(where, strengths, law), guarantee.profile(where)
         excess = np.divide(spent, allowed, out=np.full_like(spent, np.inf), where=allowed > 0)
-        most = float(excess[spent > 0].max(initial=0.0))
-        if most <= 1.0:  # nearest where both slopes agree: nowhere else is it above
+        peak = float(excess[spent > 0].max(initial=0.0))
+        if peak <= 1.0:  # nearest where both slopes agree: nowhere else is it above
             break
-        law *= (1.0 - _ROUNDING) / most
+        law *= (1.0 - _ROUNDING) / peak
     else:
         law[:] = 0.0
     law *= 1.0 - _ROUNDING

@@ -120,14 +120,14 @@ def _solve(
         (row.size + np.arange(k)[:, None], r + 1 + row, 1.0),
     ]
     size = r + 1 + row.size
-    found = maximise(
+    solution = maximise(
         np.concatenate([(np.arange(r + 1) >= v).astype(float), np.zeros(row.size)]),
         constraints(entries, (row.size + k, size)),
         np.concatenate([np.zeros(row.size), np.array(limits) * shrink]),
         constraints([(0, np.arange(r + 1), 1.0)], (1, size)),
         np.ones(1),
     )
-    return 1.0 if found is None else found.bound
+    return 1.0 if solution is None else solution.bound
 
 
 def _closed(q: Question) -> float:
@@ -141,8 +141,8 @@ def _one_target(q: Question) -> float:
 
 def _least(q: Question, points: FloatArray) -> float:
     deltas, kappa = q.guarantee.profile(points), q.threat.inseparable
-    found = swap_tail(q.n, q.p, points, deltas, q.v, guesses=q.r, inseparable=kappa)
-    return float(found.min())
+    tails = swap_tail(q.n, q.p, points, deltas, q.v, guesses=q.r, inseparable=kappa)
+    return float(tails.min())
 
 
 SWAP = Theorem(

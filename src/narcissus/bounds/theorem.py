@@ -60,8 +60,8 @@ def points_of(guarantee: Guarantee, count: int = 40, larger: int = 9) -> FloatAr
     points = np.unique(np.maximum(guarantee.tangents(count), 0.0))
     if float(guarantee.profile(points[-1])) <= 1e-12:
         return points
-    more = np.append(1e-7, np.geomspace(1e-3, 8.0, larger))
-    return np.append(points, more[more > points[-1]])
+    extras = np.append(1e-7, np.geomspace(1e-3, 8.0, larger))
+    return np.append(points, extras[extras > points[-1]])
 
 
 @dataclass(frozen=True)
@@ -201,14 +201,17 @@ class Needs:
             (threat.inseparable >= self.inseparable, f"kappa of at least {self.inseparable:g}"),
             (not self.not_pure or not pure, "a guarantee other than pure DP"),
             (not self.formula or curve, "a guarantee whose trade-off function is a formula"),
-            *((most is None or found <= most, what.format(most)) for most, found, what in sizes),
+            *(
+                (limit is None or count <= limit, need.format(limit))
+                for limit, count, need in sizes
+            ),
             (self.at_least in (None, q.v), f"the count {self.at_least}"),
             (
                 not self.several_points or guarantee.tangents(2).size > 1,
                 "a guarantee of more than one point",
             ),
         )
-        return next((what for met, what in checks if not met), None)
+        return next((need for met, need in checks if not met), None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,9 +288,9 @@ class Theorem:
         lacking = self.lacks(q)
         if lacking is not None:
             return NotAssessed(q.quantity, f"{self.statement} needs {lacking}")
-        found = self.claim(self.value(q), q.quantity, self.assumptions(q), valid=self.valid(q))
+        bound = self.claim(self.value(q), q.quantity, self.assumptions(q), valid=self.valid(q))
         near = q.threat.nearby
-        return found if near is None else replace(found, takes_as_given=(near.describe(),))
+        return bound if near is None else replace(bound, takes_as_given=(near.describe(),))
 
     def claim(
         self, value: float, quantity: str, assumptions: tuple[str, ...], *, valid: bool = True
@@ -296,21 +299,21 @@ class Theorem:
         return Bound(value, quantity, self.statement, assumptions, valid, self.id)
 
     def assumptions(self, q: Question) -> tuple[str, ...]:
-        said = [*q.guarantee.assumed]
+        texts = [*q.guarantee.assumed]
         if q.about == "tail" and self.independent:
-            said.append("the targets' values are independent given what the attacker knows")
+            texts.append("the targets' values are independent given what the attacker knows")
         if self.needs.whole or q.about == "columns":
-            said.append(q.threat.about_prior)
+            texts.append(q.threat.about_prior)
         else:
-            said.append(
+            texts.append(
                 f"no attempt that the attack can make succeeds a priori with probability "
                 f"above {q.p:g}"
             )
             if q.threat.nearby is not None:
-                said.append(q.threat.nearby.describe())
+                texts.append(q.threat.nearby.describe())
         if q.r < q.n:
-            said.append(f"the number of guesses, {q.r}, is fixed before the release is seen")
+            texts.append(f"the number of guesses, {q.r}, is fixed before the release is seen")
         if self.inseparable and q.threat.inseparable > 0:
             kappa = q.threat.inseparable
-            said.append(f"no guess tells two draws of a target apart with probability {kappa:g}")
-        return (*said, *self.also)
+            texts.append(f"no guess tells two draws of a target apart with probability {kappa:g}")
+        return (*texts, *self.also)

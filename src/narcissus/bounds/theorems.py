@@ -118,8 +118,8 @@ def bounds_on(
     those that cost linear programs or long recursions are left out.
     """
     q = Question(threat, guarantee, at_least)
-    asked = [t.answer(q) for t in THEOREMS.values() if expensive or not t.expensive]
-    return [found for found in asked if isinstance(found, Bound)]
+    answers = [t.answer(q) for t in THEOREMS.values() if expensive or not t.expensive]
+    return [answer for answer in answers if isinstance(answer, Bound)]
 
 
 def best(bounds: Iterable[Bound]) -> Bound:
@@ -138,7 +138,7 @@ def best(bounds: Iterable[Bound]) -> Bound:
 
 def user_theorems() -> dict[str, Theorem]:
     """Return the theorems added to `THEOREMS` in this process; other processes lack them."""
-    return {name: one for name, one in THEOREMS.items() if name not in _OF_THE_PACKAGE}
+    return {name: theorem for name, theorem in THEOREMS.items() if name not in _OF_THE_PACKAGE}
 
 
 def for_each(guarantee: Guarantee) -> list[Theorem]:

@@ -155,14 +155,14 @@ class Nearby:
         if self.factor is not None:
             room = (self.factor - 1 / self.factor) * falling
             before = np.cumsum(room, axis=-1) - room
-            found = falling / self.factor + np.clip(1 - 1 / self.factor - before, 0.0, room)
+            masses = falling / self.factor + np.clip(1 - 1 / self.factor - before, 0.0, room)
         else:
             moved = np.minimum(self.distance or 0.0, 1 - falling[..., :1])
             after = np.cumsum(falling[..., ::-1], axis=-1)[..., ::-1] - falling  # of less value
-            found = falling - np.clip(moved - after, 0.0, falling)
-            found[..., :1] = falling[..., :1] + moved
+            masses = falling - np.clip(moved - after, 0.0, falling)
+            masses[..., :1] = falling[..., :1] + moved
         best = np.empty_like(falling)
-        np.put_along_axis(best, order, found / found.sum(axis=-1, keepdims=True), axis=-1)
+        np.put_along_axis(best, order, masses / masses.sum(axis=-1, keepdims=True), axis=-1)
         return best
 
     def describe(self) -> str:
@@ -201,8 +201,8 @@ class ListedPriors:
                 "`masses` must sum to at most 1, and to 1 where no value is left out, "
                 f"got sums from {total.min():.12g} to {total.max():.12g}"
             )
-        least = np.where(masses > 0, masses, np.inf).min(axis=1)
-        if (unlisted > least * (1 + 1e-6)).any():
+        minima = np.where(masses > 0, masses, np.inf).min(axis=1)
+        if (unlisted > minima * (1 + 1e-6)).any():
             raise InputError("`unlisted` must not be above the smallest of the masses")
         object.__setattr__(self, "masses", kept(masses))
         object.__setattr__(self, "unlisted", kept(unlisted))
@@ -427,8 +427,8 @@ def _of_nearby(given: Threat, nearby: Nearby, targets: int, guesses: int) -> Thr
     if given.known and given.exact_match:
         easiest = threat(values=nearby.worst(given.values or ()), **how)
         return replace(easiest, known=False, nearby=nearby)
-    most = nearby.most(given.prior)
-    return replace(threat(prior=most, exact_match=given.exact_match, **how), nearby=nearby)
+    prior = nearby.most(given.prior)
+    return replace(threat(prior=prior, exact_match=given.exact_match, **how), nearby=nearby)
 
 
 def threat_of_likeliest(priors: ListedPriors, *, targets: int = 1) -> Threat:
@@ -512,7 +512,7 @@ def _of_values(row: FloatArray, matrix: FloatArray, targets: int, guesses: int) 
         bool((matrix.sum(axis=axis) == 1).all()) for axis in (0, 1)
     )
     # Some guess is right for x and wrong for y: only then is the swap informative.
-    told = matrix @ (1.0 - matrix.T) > 0
+    is_apart = matrix @ (1.0 - matrix.T) > 0
     # Correctly rounded sums, independent of the order of addition.
     prior = max(math.fsum(row[right]) for right in (matrix > 0).T)
     return Threat(
@@ -521,7 +521,7 @@ def _of_values(row: FloatArray, matrix: FloatArray, targets: int, guesses: int) 
         None if exact else tuple(map(tuple, matrix.tolist())),
         targets,
         guesses,
-        max(0.0, 1.0 - math.fsum(np.outer(row, row)[told])),
+        max(0.0, 1.0 - math.fsum(np.outer(row, row)[is_apart])),
         exact_match=exact,
         known=True,
     )

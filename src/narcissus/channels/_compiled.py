@@ -110,18 +110,18 @@ def subsets(rows: Any, best: Any) -> None:
 @numba.njit("f8[::1](f8[:, ::1])", **_CHECKED)
 def entropies(rows: Any) -> Any:
     """Return ``sum_o C_so ln C_so`` of each secret; of length 0 where a row is no distribution."""
-    own = np.zeros(rows.shape[0])
+    sums = np.zeros(rows.shape[0])
     for s in range(rows.shape[0]):
         mass = 0.0
         for c in rows[s]:
             if not c >= 0:
-                return own[:0]
+                return sums[:0]
             mass += c
             if c > 0:
-                own[s] += c * math.log(c)
+                sums[s] += c * math.log(c)
         if not abs(mass - 1) <= 5e-10:
-            return own[:0]
-    return own
+            return sums[:0]
+    return sums
 
 
 @numba.njit("void(f8[:, ::1], f8[::1], f8[::1])", **_CHECKED)
@@ -138,52 +138,52 @@ def information(rows: Any, prior: Any) -> float:
 
     The types are fixed: anything but C-ordered floats is a `TypeError`, and compiles nothing.
     """
-    own, law, found, mass = entropies(rows), np.empty(rows.shape[1]), 0.0, 0.0
-    if own.shape[0] != prior.shape[0]:
+    sums, law, nats, mass = entropies(rows), np.empty(rows.shape[1]), 0.0, 0.0
+    if sums.shape[0] != prior.shape[0]:
         return -1.0
-    for s in range(own.shape[0]):
+    for s in range(sums.shape[0]):
         if not prior[s] >= 0:
             return -1.0
-        found += prior[s] * own[s]
+        nats += prior[s] * sums[s]
         mass += prior[s]
     output_law(rows, prior, law)
     for q in law:
-        found -= q * math.log(q) if q > 0 else 0.0
-    return max(0.0, found) if abs(mass - 1) <= 5e-10 else -1.0
+        nats -= q * math.log(q) if q > 0 else 0.0
+    return max(0.0, nats) if abs(mass - 1) <= 5e-10 else -1.0
 
 
 @numba.njit("Tuple((f8, f8, f8[::1]))(f8[:, ::1], f8, i8)", **_CHECKED)
 def capacity(rows: Any, near: float, most: int) -> Any:
     """Return limits of the capacity in nats and a prior, as `measures` does; no prior if wrong."""
-    own = entropies(rows)
-    n, outputs = own.shape[0], rows.shape[1]
-    prior, law, told = np.full(n, 1 / max(n, 1)), np.empty(outputs), np.empty(n)
-    kept, best = prior.copy(), prior.copy()
+    sums = entropies(rows)
+    n, outputs = sums.shape[0], rows.shape[1]
+    prior, law, divergences = np.full(n, 1 / max(n, 1)), np.empty(outputs), np.empty(n)
+    fallback, best = prior.copy(), prior.copy()
     low, high, step = 0.0, np.inf, 1.0
     for _ in range(most if n else 0):
         output_law(rows, prior, law)
         for o in range(outputs):
             law[o] = math.log(law[o]) if law[o] > 0 else 0.0
-        found, top = 0.0, -np.inf
+        nats, top = 0.0, -np.inf
         for s in range(n):
-            told[s] = own[s]
+            divergences[s] = sums[s]
             for o in range(outputs):
-                told[s] -= rows[s, o] * law[o]
-            found += prior[s] * told[s]
-            top = max(top, told[s])
+                divergences[s] -= rows[s, o] * law[o]
+            nats += prior[s] * divergences[s]
+            top = max(top, divergences[s])
         high = min(high, top)
-        if found < low - 4e-16 and step > 1:
-            prior[:], step = kept, max(1.0, step / 4)
+        if nats < low - 4e-16 and step > 1:
+            prior[:], step = fallback, max(1.0, step / 4)
             continue
-        if found > low:
-            low = found
+        if nats > low:
+            low = nats
             best[:] = prior
         if high - low <= near:
             break
-        kept[:] = prior
+        fallback[:] = prior
         mass = 0.0
         for s in range(n):
-            prior[s] *= math.exp(step * (told[s] - top))
+            prior[s] *= math.exp(step * (divergences[s] - top))
             mass += prior[s]
         for s in range(n):
             prior[s] /= mass

@@ -68,8 +68,8 @@ def _information(rows: Matrix, prior: Matrix) -> float:
     off = max(abs(rows.sum(axis=1) - 1).max(initial=0), abs(prior.sum() - 1))
     if not (off <= 5e-10 and prior.min() >= 0):
         return -1.0
-    found = special.entr(prior @ rows).sum() - prior @ special.entr(rows).sum(axis=1)
-    return max(0.0, float(found)) if found < np.inf else -1.0  # entr is -inf of what is negative
+    nats = special.entr(prior @ rows).sum() - prior @ special.entr(rows).sum(axis=1)
+    return max(0.0, float(nats)) if nats < np.inf else -1.0  # entr is -inf of what is negative
 
 
 _PLAIN: dict[str, Callable[..., Any]] = {
@@ -218,21 +218,21 @@ def least_overlap(rows: Any, *, spread: Matrix | None = None, observer: Observer
         return value, pair
     order = np.argsort(-keys, kind="stable")
     reach = keys[order]
-    kept = int(np.count_nonzero(reach + reach[0] >= 1 - value - SLACK))
-    order, reach = order[:kept], reach[:kept]
-    if kept < 2:
+    count = int(np.count_nonzero(reach + reach[0] >= 1 - value - SLACK))
+    order, reach = order[:count], reach[:count]
+    if count < 2:
         return value, pair
     if (
         isinstance(rows, np.ndarray)
         and spread is None
         and m <= MOST_SUBSETS
-        and 2**m < kept * m / 2
+        and 2**m < count * m / 2
     ):
-        found = _all_subsets(rows, order)
+        candidate = _all_subsets(rows, order)
     else:
         search = _all_blocks if isinstance(rows, np.ndarray) else _all_sparse
-        found = search(rows, spread, order, reach, value, observer)
-    return min(found, (value, pair))
+        candidate = search(rows, spread, order, reach, value, observer)
+    return min(candidate, (value, pair))
 
 
 def _row(rows: Any, number: int) -> Matrix:
@@ -276,8 +276,8 @@ def _all_subsets(rows: Matrix, order: NDArray[np.intp]) -> Found:
     The isometric embedding of L1 into L-infinity, written with sums of probabilities only.
     """
     rows = rows[order]
-    least = subset_minima(rows)
-    subset = int(np.argmin(least + least[::-1]))
+    minima = subset_minima(rows)
+    subset = int(np.argmin(minima + minima[::-1]))
     inside = np.array([bool(subset >> k & 1) for k in range(rows.shape[1])])
     a = int(np.argmin(rows @ inside))
     b = int(np.argmin(rows @ ~inside))
@@ -308,7 +308,7 @@ def _all_blocks(
     starts = list(range(0, len(order), BLOCK))
     lock = threading.Lock()
     state = {"best": value, "stop": len(starts)}
-    found: list[tuple[float, int, tuple[int, int]]] = []
+    candidates: list[tuple[float, int, tuple[int, int]]] = []
     if len(starts) < WORTH_TELLING:
         observer = SILENT
     observer.start("blocks of secrets", len(starts))
@@ -322,26 +322,26 @@ def _all_blocks(
                 break
             others = order[starts[j] : starts[j] + BLOCK]
             wide = None if spread is None else spread[mine][:, None] + spread[others]
-            least, p, q = _least_of_block(left, rows[others], wide, is_square=i == j)
+            overlap, p, q = _least_of_block(left, rows[others], wide, is_square=i == j)
             with lock:
-                if least <= state["best"]:
-                    state["best"] = least
+                if overlap <= state["best"]:
+                    state["best"] = overlap
                     a, b = sorted((int(mine[p]), int(others[q])))
-                    found.append((least, i, (a, b)))
-                if least == 0 and spread is None:
+                    candidates.append((overlap, i, (a, b)))
+                if overlap == 0 and spread is None:
                     state["stop"] = min(state["stop"], i)
-            if least == 0 and spread is None:
+            if overlap == 0 and spread is None:
                 break
         observer.advance()
 
     in_threads(block_row, list(range(len(starts))))
     observer.finish()
-    if not found:
+    if not candidates:
         return math.inf, (0, 1)
-    least, _, pair = min(found)
+    overlap, _, pair = min(candidates)
     if spread is None:
-        least = pair_overlap(rows[pair[0]], rows[pair[1]])
-    return least, pair
+        overlap = pair_overlap(rows[pair[0]], rows[pair[1]])
+    return overlap, pair
 
 
 def _all_sparse(

@@ -91,17 +91,17 @@ def tied_pairs(
     """
     c = channel(matrix)
     limit = beta_star(c).value * (1 + non_negative("tolerance", tolerance))
-    found: list[tuple[int, int]] = []
+    ties: list[tuple[int, int]] = []
     for i, j, values in _blocks(c.dense):
         # Sums in another order: let rounding in.
         hits = np.argwhere(values <= limit + 4 * np.finfo(float).eps * limit)
-        found += [(i + int(p), j + int(q)) for p, q in hits if i + p < j + q]
-        if len(found) > most:
+        ties += [(i + int(p), j + int(q)) for p, q in hits if i + p < j + q]
+        if len(ties) > most:
             raise TooLargeError(
-                f"at least {len(found)} pairs reach beta*, more than `most` = {most}; "
+                f"at least {len(ties)} pairs reach beta*, more than `most` = {most}; "
                 "raise `most` if you want to list them"
             )
-    return [c.pair_names(pair) for pair in sorted(found)]
+    return [c.pair_names(pair) for pair in sorted(ties)]
 
 
 def _blocks(rows: Matrix) -> Iterator[tuple[int, int, Matrix]]:

@@ -86,8 +86,8 @@ class Channel:
 
     def column_min(self) -> Matrix:
         """Return the smallest entry of each column, shape (outputs,)."""
-        least = self.matrix.min(axis=0)
-        return least.toarray().ravel() if self.is_sparse else least
+        minima = self.matrix.min(axis=0)
+        return minima.toarray().ravel() if self.is_sparse else minima
 
     def scaled(self, weights: Matrix) -> Any:
         """Return the matrix with each row multiplied by its weight (the joint distribution)."""
@@ -217,11 +217,11 @@ def channel(
     >>> channel([[0.75, 0.25], [0.25, 0.75]], secrets=["no", "yes"])
     Channel(2 secrets, 2 outputs)
     """
-    own = getattr(matrix, "channel", None)
-    if callable(own):
-        own = own()
-    if isinstance(own, Channel):
-        matrix = own
+    source = getattr(matrix, "channel", None)
+    if callable(source):
+        source = source()
+    if isinstance(source, Channel):
+        matrix = source
     if isinstance(matrix, Channel):
         return matrix
     non_negative("tolerance", tolerance)
@@ -254,10 +254,10 @@ def channel(
     bad = np.flatnonzero(~(np.abs(sums - 1) <= tolerance))
     if bad.size:
         worst = int(bad[0])
-        more = f" ({bad.size} rows in all)" if bad.size > 1 else ""
+        remark = f" ({bad.size} rows in all)" if bad.size > 1 else ""
         raise InputError(
             f"row {worst + 1} (secret {secret_names[worst]!r}) sums to {sums[worst]:.12g}, off by "
-            f"{sums[worst] - 1:+.3g}{more}; each row must sum to 1 within {tolerance:g}: "
+            f"{sums[worst] - 1:+.3g}{remark}; each row must sum to 1 within {tolerance:g}: "
             "correct the file, nothing is renormalised silently"
         )
     return Channel(values, secret_names, output_names)
@@ -267,11 +267,11 @@ def same_secrets(which: str, first: tuple[str, ...], second: tuple[str, ...]) ->
     """Refuse two channels with other secrets, or the same in another order."""
     if first == second:
         return
-    what = f"{len(first)} and {len(second)} secrets"
+    difference = f"{len(first)} and {len(second)} secrets"
     if len(first) == len(second):
         a, b = next((a, b) for a, b in zip(first, second, strict=True) if a != b)
-        what = f"{a!r} in one stands where {b!r} does in the other"
-    raise InputError(f"channels {which} must have the same secrets in the same order: {what}")
+        difference = f"{a!r} in one stands where {b!r} does in the other"
+    raise InputError(f"channels {which} must have the same secrets in the same order: {difference}")
 
 
 def _refuse_entry(values: Any, secrets: tuple[str, ...], outputs: tuple[str, ...]) -> None:
@@ -283,10 +283,10 @@ def _refuse_entry(values: Any, secrets: tuple[str, ...], outputs: tuple[str, ...
     else:
         s, o = (int(i) for i in np.argwhere(~((values >= 0) & (values <= 1)))[0])
         value = float(values[s, o])
-    what = "is missing (NaN)" if math.isnan(value) else f"is {value!r}"
+    fault = "is missing (NaN)" if math.isnan(value) else f"is {value!r}"
     raise InputError(
         f"the entry in row {s + 1} (secret {secrets[s]!r}), column {o + 1} "
-        f"(output {outputs[o]!r}) {what}; probabilities must be in [0, 1]"
+        f"(output {outputs[o]!r}) {fault}; probabilities must be in [0, 1]"
     )
 
 
@@ -348,11 +348,11 @@ def of_program(program: Callable[[Any], Hashable], secrets: Iterable[Any]) -> Ch
     names = list(secrets)
     if not names:
         raise InputError("`secrets` is empty")
-    said = [program(one) for one in names]
-    outputs = list(dict.fromkeys(said))
-    place = {one: i for i, one in enumerate(outputs)}
+    answers = [program(symbol) for symbol in names]
+    outputs = list(dict.fromkeys(answers))
+    place = {symbol: i for i, symbol in enumerate(outputs)}
     values = np.zeros((len(names), len(outputs)))
-    values[np.arange(len(names)), [place[one] for one in said]] = 1.0
+    values[np.arange(len(names)), [place[symbol] for symbol in answers]] = 1.0
     return channel(values, secrets=names, outputs=outputs)
 
 
@@ -400,15 +400,15 @@ def reduced(matrix: Any) -> Channel:
 
 def _groups(rows: Floats) -> list[list[int]]:
     """Return the positions of equal rows, in the order of the first of each."""
-    found: list[list[int]] = []
+    groups: list[list[int]] = []
     for i, row in enumerate(rows):
-        for group in found:
+        for group in groups:
             if np.abs(rows[group[0]] - row).max() <= SAME:
                 group.append(i)
                 break
         else:
-            found.append([i])
-    return found
+            groups.append([i])
+    return groups
 
 
 MOST_STEPS = 20_000_000  # Most entries that a search over all pairs of secrets looks at
@@ -440,7 +440,7 @@ class RationalChannel:
 
     def channel(self) -> Channel:
         """Return the nearest channel of floats."""
-        floats = [[float(one) for one in row] for row in self.rows]
+        floats = [[float(number) for number in row] for row in self.rows]
         return channel(floats, secrets=self.secrets, outputs=self.outputs)
 
     def beta_star(self) -> tuple[Fraction, tuple[str, ...]]:
@@ -451,14 +451,14 @@ class RationalChannel:
                 f"all pairs of {n} secrets with {m} outputs are {n * (n - 1) // 2 * m:,} fractions "
                 f"to look at, at most {MOST_STEPS:,}; take `beta_star` of `.channel()`"
             )
-        unit = math.lcm(*(one.denominator for row in self.rows for one in row))
-        whole = [[int(one * unit) for one in row] for row in self.rows]
+        unit = math.lcm(*(number.denominator for row in self.rows for number in row))
+        whole = [[int(number * unit) for number in row] for row in self.rows]
         best, pair = unit, self.secrets[:2] if n > 1 else ()
         for i, first in enumerate(whole):
             for j in range(i):
-                found = sum(map(min, first, whole[j]))
-                if found < best:
-                    best, pair = found, (self.secrets[j], self.secrets[i])
+                overlap = sum(map(min, first, whole[j]))
+                if overlap < best:
+                    best, pair = overlap, (self.secrets[j], self.secrets[i])
         return Fraction(best, unit), pair
 
     def bayes_vulnerability(self, prior: Any = None) -> Fraction:
@@ -499,7 +499,7 @@ class RationalChannel:
             if set(prior) != set(self.secrets):
                 raise InputError(f"`prior` must name the secrets {', '.join(self.secrets[:10])}")
             prior = [prior[name] for name in self.secrets]
-        values = tuple(fraction(one) for one in prior)
+        values = tuple(fraction(number) for number in prior)
         if len(values) != n or min(values) < 0 or sum(values) != 1:
             raise InputError(
                 f"`prior` must be {n} fractions of at least 0 that sum to exactly 1, got "
@@ -508,7 +508,7 @@ class RationalChannel:
         return values
 
     def _gain(self, gain: Any) -> list[Row]:
-        table = [tuple(fraction(one) for one in row) for row in gain]
+        table = [tuple(fraction(number) for number in row) for row in gain]
         if not table or any(len(row) != len(self.secrets) for row in table):
             raise InputError(
                 f"`gain` must have a row per guess and a column per secret ({len(self.secrets)})"
@@ -536,7 +536,7 @@ def rational_channel(
     if isinstance(matrix, Channel):
         secrets, outputs = secrets or matrix.secrets, outputs or matrix.outputs
         matrix = matrix.dense
-    rows = tuple(tuple(fraction(one) for one in row) for row in matrix)
+    rows = tuple(tuple(fraction(number) for number in row) for row in matrix)
     if not rows or not rows[0] or any(len(row) != len(rows[0]) for row in rows):
         raise InputError("`matrix` must have a row per secret, all as long as there are outputs")
     names = names_of("secrets", secrets, len(rows), "s")
@@ -602,8 +602,8 @@ class ExactSummary(ProvedResult):
     leakage: Fraction
 
     def to_dict(self) -> dict[str, Any]:
-        told = {key: getattr(self, key) for key in self.__dataclass_fields__}
-        return {k: str(v) if isinstance(v, Fraction) else v for k, v in told.items()}
+        fields = {key: getattr(self, key) for key in self.__dataclass_fields__}
+        return {k: str(v) if isinstance(v, Fraction) else v for k, v in fields.items()}
 
     def __str__(self) -> str:
         at = f" at the secrets {self.pair[0]!r} and {self.pair[1]!r}" if self.pair else ""

@@ -148,8 +148,8 @@ class KaryRandomizedResponse(SymmetricForm):
     @cached_property
     def numbers(self) -> Numbers:
         n = self.values
-        security, most = min(1.0, n * self._other), n / (1 + (n - 1) * math.exp(-self.epsilon))
-        return Numbers(security, most, (n - 1) * self._other, self.epsilon)
+        security, capacity = min(1.0, n * self._other), n / (1 + (n - 1) * math.exp(-self.epsilon))
+        return Numbers(security, capacity, (n - 1) * self._other, self.epsilon)
 
     @property
     def _telling(self) -> float:
@@ -159,8 +159,8 @@ class KaryRandomizedResponse(SymmetricForm):
         n = self.values
         check_size(n, n)
         matrix = np.full((n, n), self._other)
-        own = self._other * math.exp(self.epsilon) if self.epsilon < 700 else 1.0
-        np.fill_diagonal(matrix, own)
+        diagonal = self._other * math.exp(self.epsilon) if self.epsilon < 700 else 1.0
+        np.fill_diagonal(matrix, diagonal)
         return channel(matrix, secrets=numbered(n), outputs=numbered(n))
 
 
@@ -194,9 +194,9 @@ class Subset(SymmetricForm):
         both = holds * (k - 1) / (n - 1)
         none = misses * (n - 1 - k) / (n - 1)
         # A set with exactly one counts with the weight of a set that misses the secret.
-        one = 2 * misses * k / (n - 1)
+        single = 2 * misses * k / (n - 1)
         risk = misses + holds * (k - 1) / k
-        return Numbers(min(1.0, both + none + one), n / k * holds, risk, self.epsilon)
+        return Numbers(min(1.0, both + none + single), n / k * holds, risk, self.epsilon)
 
     @property
     def _telling(self) -> float:
@@ -317,8 +317,8 @@ class Geometric(ClosedForm):
     def numbers(self) -> Numbers:
         """Compute: the two ends are told apart best; neighbours set capacity and risk."""
         n, near = self.values, self._overlap(1)
-        most, risk = 1 + (n - 1) * (1 - near), (n - 1) * near / n
-        return Numbers(self._overlap(n - 1), most, risk, (n - 1) * self.rate)
+        capacity, risk = 1 + (n - 1) * (1 - near), (n - 1) * near / n
+        return Numbers(self._overlap(n - 1), capacity, risk, (n - 1) * self.rate)
 
     def delta(self, epsilon: float) -> float:
         """Sum of what one end exceeds ``e^epsilon`` times the other by."""
@@ -361,8 +361,10 @@ class Exponential(OfMatrix):
         check_size(*values.shape)
         epsilon = non_negative("epsilon", self.epsilon)
         widest = float(np.ptp(values, axis=0).max())
-        given = widest if self.sensitivity is None else positive("sensitivity", self.sensitivity)
-        put(self, utility=values, epsilon=epsilon, sensitivity=given or 1.0)
+        sensitivity = (
+            widest if self.sensitivity is None else positive("sensitivity", self.sensitivity)
+        )
+        put(self, utility=values, epsilon=epsilon, sensitivity=sensitivity or 1.0)
 
     @classmethod
     def on_a_line(cls, values: int, epsilon: float) -> Exponential:
@@ -393,21 +395,21 @@ def intervals(
     crossing: of a distance of two numbers and the log odds of the left one: where it loses the
         lead, measured from it; infinite if it never does, minus infinite if it never has it.
     """
-    kept: list[tuple[int, float]] = []
+    segments: list[tuple[int, float]] = []
     for new in np.flatnonzero(prior > 0).tolist():
         start = -math.inf
-        while kept:
-            last, began = kept[-1]
+        while segments:
+            last, began = segments[-1]
             odds = math.log(prior[last]) - math.log(prior[new])
             start = places[last] + crossing(places[new] - places[last], odds)
             if start > began:
                 break
-            kept.pop()
+            segments.pop()
             start = -math.inf
         if start < math.inf:
-            kept.append((new, start))
-    ends = [start for _, start in kept[1:]] + [math.inf]
-    return [(i, start, end) for (i, start), end in zip(kept, ends, strict=True)]
+            segments.append((new, start))
+    ends = [start for _, start in segments[1:]] + [math.inf]
+    return [(i, start, end) for (i, start), end in zip(segments, ends, strict=True)]
 
 
 class LocationFamily(ClosedForm):
@@ -450,8 +452,8 @@ class LocationFamily(ClosedForm):
         neighbours, so each adds its total variation from the one before.
         """
         n, near = self.points, self._overlap(self.span / (self.points - 1))
-        most, risk = 1 + (n - 1) * (1 - near), (n - 1) * near / n
-        return Numbers(self._overlap(self.span), most, risk, self._epsilon)
+        capacity, risk = 1 + (n - 1) * (1 - near), (n - 1) * near / n
+        return Numbers(self._overlap(self.span), capacity, risk, self._epsilon)
 
     def bayes_risk_of(self, prior: Matrix) -> float:
         """Return the error of the best attacker for any prior, checked, shape (points,).
@@ -460,11 +462,11 @@ class LocationFamily(ClosedForm):
         Source: Narcissus theory 6.11.
         """
         places = np.linspace(0.0, self.span, self.points)
-        found = {i: (start, end) for i, start, end in intervals(places, prior, self._crossing)}
+        segments = {i: (start, end) for i, start, end in intervals(places, prior, self._crossing)}
         lost: list[float] = []
         for i, weight in enumerate(prior.tolist()):
-            if i in found:
-                start, end = found[i]
+            if i in segments:
+                start, end = segments[i]
                 lost += [
                     weight * self._tail(places[i] - start),
                     weight * self._tail(end - places[i]),

@@ -97,18 +97,18 @@ def worst_after(uses: Uses, tolerance: float = 1e-6) -> WorstAfter:
     for looked, pair in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
         square = math.exp(2 * float(logs[pair]))
         # 1 - sqrt(1 - B^2) in a form that keeps its digits
-        least = square / (1 + math.sqrt(max(0.0, 1 - square)))
-        if least >= best or best <= LEAST or looked == MOST_PAIRS:
-            rest = least
+        lower_limit = square / (1 + math.sqrt(max(0.0, 1 - square)))
+        if lower_limit >= best or best <= LEAST or looked == MOST_PAIRS:
+            rest = lower_limit
             break
         key = _key(uses, *pair)
         if key not in known:
             known[key] = limited(pair, max(COARSE, tolerance))
             seen.append((key, pair))
         best = min(best, known[key].high)
-    found = [(limited(pair, tolerance), pair) for key, pair in seen if known[key].low <= best]
-    low = min([rest, *(one.low for one, _ in found), best])
-    top, pair = min(((one.high, pair) for one, pair in found), default=(1.0, (0, 1)))
+    overlaps = [(limited(pair, tolerance), pair) for key, pair in seen if known[key].low <= best]
+    low = min([rest, *(overlap.low for overlap, _ in overlaps), best])
+    top, pair = min(((overlap.high, pair) for overlap, pair in overlaps), default=(1.0, (0, 1)))
     return WorstAfter(Overlap(min(low, top), top), pair)
 
 
@@ -201,23 +201,23 @@ def cascade(first: Any, second: Any) -> Channel:
 
     Source: Chatzikokolakis et al. 2023, section IV-B.
     """
-    one, two = channel(first), channel(second)
-    if one.shape[1] != two.shape[0]:
+    source, two = channel(first), channel(second)
+    if source.shape[1] != two.shape[0]:
         raise InputError(
-            f"the first channel has {one.shape[1]} outputs and the second takes {two.shape[0]}: "
+            f"the first channel has {source.shape[1]} outputs and the second takes {two.shape[0]}: "
             "in a cascade they must be the same"
         )
-    if not (one.is_sparse and two.is_sparse):
-        entries = float(one.shape[0]) * two.shape[1]
+    if not (source.is_sparse and two.is_sparse):
+        entries = float(source.shape[0]) * two.shape[1]
         if entries > MOST_ENTRIES:
             raise TooLargeError(
                 f"the cascade would have {entries:.3g} entries ({8 * entries / 2**30:.3g} GiB); "
                 "give sparse channels, or ask `cascade_security` for the theorem's bound"
             )
-    values: Any = one.matrix @ two.matrix
-    if one.is_sparse and two.is_sparse:
+    values: Any = source.matrix @ two.matrix
+    if source.is_sparse and two.is_sparse:
         values = sparse.csr_array(values)
-    return Channel(values, one.secrets, two.outputs)
+    return Channel(values, source.secrets, two.outputs)
 
 
 _SAME_SECRET = "all uses are about the same secret and independent given it"
@@ -248,10 +248,10 @@ class ComposedSecurity(ProvedResult):
         return 1 - self.beta_star / self.beta_star_at_most
 
     def __str__(self) -> str:
-        assumed = [f"  assuming {one}" for one in self.assumptions]
+        assumed = [f"  assuming {assumption}" for assumption in self.assumptions]
         if self.exact:
-            found = f"EXACT: Bayes security {self.beta_star:.6g}, capacity {self.capacity:.6g}"
-            return "\n".join([found, *assumed])
+            summary = f"EXACT: Bayes security {self.beta_star:.6g}, capacity {self.capacity:.6g}"
+            return "\n".join([summary, *assumed])
         at_most = self.beta_star_at_most
         # what is rounding differs from one processor to the next
         gap = f"gap {self.gap:.1g}" if self.gap > 1e-9 else "gap below 1e-9"
@@ -312,7 +312,7 @@ def mixed_security(
     """
     between("tolerance", tolerance, 0, 1, open_low=True)
     uses = list(uses)
-    on_numbers = [isinstance(one, LocationFamily) for one, _ in uses]
+    on_numbers = [isinstance(mechanism, LocationFamily) for mechanism, _ in uses]
     if uses and all(on_numbers):
         return _of_numbers(uses, tolerance)
     if any(on_numbers):
@@ -320,23 +320,23 @@ def mixed_security(
             "noise on numbers (Laplace, Gaussian) composes with its like only: give the other's "
             "channel over the same numbers as noise, or all as tables"
         )
-    given = [(channel(m), integer("times", k, low=1, high=MOST_USES)) for m, k in uses]
-    if not given:
+    channel_uses = [(channel(m), integer("times", k, low=1, high=MOST_USES)) for m, k in uses]
+    if not channel_uses:
         raise InputError("composition needs at least one channel")
-    for other, _ in given[1:]:
-        same_secrets("in parallel", given[0][0].secrets, other.secrets)
+    for other, _ in channel_uses[1:]:
+        same_secrets("in parallel", channel_uses[0][0].secrets, other.secrets)
     try:
-        whole = parallel(*(repeat(c, k, most=most) for c, k in given), most=most)
+        whole = parallel(*(repeat(c, k, most=most) for c, k in channel_uses), most=most)
     except TooLargeError:
         pass
     else:
         value = beta_star(whole).value
         return ComposedSecurity(value, capacity(whole), True, beta_star_at_most=value)
-    secrets = given[0][0].shape[0]
-    log_capacity = sum(k * math.log(capacity(c)) for c, k in given)
+    secrets = channel_uses[0][0].shape[0]
+    log_capacity = sum(k * math.log(capacity(c)) for c, k in channel_uses)
     at_most = float(secrets) if log_capacity > math.log(secrets) else math.exp(log_capacity)
-    found = worst_after(given, tolerance).overlap
-    return ComposedSecurity(found.low, at_most, False, _PARALLEL, found.high)
+    overlap = worst_after(channel_uses, tolerance).overlap
+    return ComposedSecurity(overlap.low, at_most, False, _PARALLEL, overlap.high)
 
 
 def _of_numbers(uses: list[tuple[LocationFamily, int]], tolerance: float) -> ComposedSecurity:
@@ -360,8 +360,8 @@ def _of_numbers(uses: list[tuple[LocationFamily, int]], tolerance: float) -> Com
         return ComposedSecurity(value, capacity_at_most, False, _PARALLEL, value)
     if squares:
         laws.append((GaussianLogRatio(math.sqrt(squares)), 1))
-    found = overlap_after(laws, tolerance)
-    return ComposedSecurity(found.low, capacity_at_most, False, _PARALLEL, found.high)
+    overlap = overlap_after(laws, tolerance)
+    return ComposedSecurity(overlap.low, capacity_at_most, False, _PARALLEL, overlap.high)
 
 
 def cascade_security(beta_stars: Any, capacities: Any) -> ComposedSecurity:
@@ -394,15 +394,18 @@ def security_over_uses(
     >>> [(one.outputs, round(one.security.beta_star, 4)) for one in found]
     [(1, 0.8534), (4, 0.6206), (20, 0.2336)]
     """
-    given = [(one, integer("times", times, low=1)) for one, times in uses]
-    if not given:
+    channel_uses = [(mechanism, integer("times", times, low=1)) for mechanism, times in uses]
+    if not channel_uses:
         raise InputError("composition needs at least one channel")
-    ends = list(itertools.accumulate(times for _, times in given))
+    ends = list(itertools.accumulate(times for _, times in channel_uses))
     sizes = np.geomspace(1, ends[-1], integer("points", points, low=2)).round().astype(int)
 
     def after(size: int) -> AfterOutputs:
-        left = [(one, min(k, size - end + k)) for (one, k), end in zip(given, ends, strict=True)]
-        first = [(one, times) for one, times in left if times > 0]
+        left = [
+            (mechanism, min(k, size - end + k))
+            for (mechanism, k), end in zip(channel_uses, ends, strict=True)
+        ]
+        first = [(mechanism, times) for mechanism, times in left if times > 0]
         return AfterOutputs(size, mixed_security(first, most=MOST_WRITTEN, tolerance=tolerance))
 
     return [after(size) for size in sorted(set(sizes.tolist()))]
@@ -439,15 +442,15 @@ def shuffled_security(report: KaryRandomizedResponse, people: int) -> ComposedSe
     alone, apart = report.beta_star, -math.expm1(-eps) / (1 + (k - 1) * math.exp(-eps))
     law = Binomial.of(others, 2 * q)
     hidden = 1 - middle_term(law.first + np.arange(law.mass.size))
-    least = alone + apart * float(law.mass @ hidden)  # alone is 1 - apart
+    lower_limit = alone + apart * float(law.mass @ hidden)  # alone is 1 - apart
     rounding = _EPS * (32 + 8 * law.mass.size)
-    low, high = least * (1 - rounding), least * (1 + rounding)
+    low, high = lower_limit * (1 - rounding), lower_limit * (1 + rounding)
     if k == 2:
         is_small = others < MOST_SPLITS  # where the other half of all splits are mirror images
         splits = range(others // 2 + 1) if is_small else (0, others // 2)
-        most = alone + apart * (1 - max(_largest_term(m, others - m, q) for m in splits))
+        upper_limit = alone + apart * (1 - max(_largest_term(m, others - m, q) for m in splits))
         rounding = _EPS * (32 + 8 * min(others, 4 * law.mass.size))  # of a difference from 1
-        low, high = max(low, most - rounding if is_small else 0.0), most + rounding
+        low, high = max(low, upper_limit - rounding if is_small else 0.0), upper_limit + rounding
     high = min(1.0, high)
     seen = (AS_WRITTEN, _SHUFFLED)
     return ComposedSecurity(low, report.capacity, False, _THEOREM, high, seen)
@@ -493,13 +496,13 @@ def _largest_term(kept: int, flipped: int, q: float) -> float:
 
     A sum of independent trials is log-concave, its mode within 1 of the mean (Darroch 1964).
     """
-    one, two = Binomial.of(kept, 1 - q), Binomial.of(flipped, q)
+    left, two = Binomial.of(kept, 1 - q), Binomial.of(flipped, q)
     middle = math.floor(kept * (1 - q) + flipped * q)
     best = 0.0
     for total in (middle, middle + 1):
         # two.mass at total - i, for each i of one
-        start = total - one.first - two.first
-        other = start - np.arange(one.mass.size)
+        start = total - left.first - two.first
+        other = start - np.arange(left.mass.size)
         there = (other >= 0) & (other < two.mass.size)
-        best = max(best, float(one.mass[there] @ two.mass[other[there]]))
+        best = max(best, float(left.mass[there] @ two.mass[other[there]]))
     return best

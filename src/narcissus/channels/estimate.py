@@ -92,7 +92,7 @@ class LeakageEstimate(SampledResult):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers of the command line, under its keys; what is empty is left out."""
-        more: dict[str, Any] = {
+        extras: dict[str, Any] = {
             "pairs": self.pairs if self.pairs > 1 else None,
             "assumptions": list(self.assumptions),
             "remarks": list(self.remarks),
@@ -107,7 +107,7 @@ class LeakageEstimate(SampledResult):
             "samples": self.samples,
             "confidence": self.confidence,
             "estimator": self.chosen,
-        } | {key: value for key, value in more.items() if value}
+        } | {key: value for key, value in extras.items() if value}
 
     @property
     def slack(self) -> float:
@@ -179,9 +179,9 @@ def few_samples(left_out: tuple[tuple[str, int], ...]) -> list[str]:
     if not left_out:
         return []
     shown = ", ".join(f"{name!r} ({count})" for name, count in left_out[:5])
-    more = f" and {len(left_out) - 5} more" if len(left_out) > 5 else ""
+    rest = f" and {len(left_out) - 5} more" if len(left_out) > 5 else ""
     return [
-        f"  note: too few samples of {shown}{more} to tell one from another: Bayes security is "
+        f"  note: too few samples of {shown}{rest} to tell one from another: Bayes security is "
         "estimated of the other secrets, its upper limit holds for all, and the Bayes risk is of "
         "all"
     ]
@@ -200,9 +200,9 @@ def as_columns(name: str, e: Estimate) -> dict[str, float | None]:
 
 def between_text(low: float | None, high: float | None) -> str:
     """Format two limits, rounded outwards; each may be missing."""
-    least = "no limit" if low is None else lower(low, places=4)
-    most = "no limit" if high is None else upper(high, places=4)
-    return f"{least} to {most}"
+    lower_text = "no limit" if low is None else lower(low, places=4)
+    upper_text = "no limit" if high is None else upper(high, places=4)
+    return f"{lower_text} to {upper_text}"
 
 
 NOTICED = 0.1  # Distance in total variation up to which it goes unnoticed
@@ -243,10 +243,10 @@ def hidden_share(shares: Matrix, samples: float, secrets: int) -> float:
 
     A lower limit at level alpha is at most the rest with chance ``1 - alpha - NOTICED``.
     """
-    most = 4 * NOTICED**2  # the total variation is at most half the root of chi-square
+    threshold = 4 * NOTICED**2  # the total variation is at most half the root of chi-square
 
     def over(shift: float) -> float:
-        return second_moment(shift, shares, samples, secrets) - most
+        return second_moment(shift, shares, samples, secrets) - threshold
 
     moved = 2 * float(_twos(shares).sum())  # what is beyond the smaller of two stays as it is
     if over(1.0) <= 0:
@@ -264,8 +264,8 @@ def remarks(
     data: Samples, security: Estimate, found: SecurityHigh, assumed: Assumed
 ) -> tuple[str, ...]:
     """Return remarks on the limits of `beta*`."""
-    said = [_disagree(found), _far(data, security, assumed)]
-    return tuple([one for one in said if one])
+    notes = [_disagree(found), _far(data, security, assumed)]
+    return tuple([note for note in notes if note])
 
 
 def _disagree(found: SecurityHigh) -> str:
@@ -440,8 +440,8 @@ def convergence(
     for halvings in range(looks - 1, -1, -1):
         part = order[: data.size >> halvings]
         if halvings == 0 or data.each(part).min() >= FEWEST:
-            kept, output = np.unique(data.output[part], return_inverse=True)
-            points = None if data.points is None else data.points[kept]
+            codes, output = np.unique(data.output[part], return_inverse=True)
+            points = None if data.points is None else data.points[codes]
             smaller = replace(data, secret=data.secret[part], output=output, points=points)
             history = () if result is None else result.history
             result = _assess(smaller, smaller, how, alpha=1 - how.level, history=history)
@@ -472,10 +472,10 @@ def _assess(
     ahead = predict_ahead(whole, tried, order, ends, observer)
     risk = risk_high(whole, ahead, side)
     known = how.assumed.known_pair(part)
-    found = security_high(part, how.wanted, how.random, side, observer, known)
+    security_bound = security_high(part, how.wanted, how.random, side, observer, known)
     limited = how.assumed.monotone or not continuous
     lows = how.assumed.lows(whole, part, side) if limited else (None, None)
-    security, texts = found.limit, how.assumed.texts()
+    security, texts = security_bound.limit, how.assumed.texts()
     crossed = _crossed((risk, security), lows, len(whole.names), side, texts)
     each = np.bincount(whole.secret[ahead.tested])
     guess = 1 - float(each.max() / each.sum())
@@ -483,14 +483,14 @@ def _assess(
     # Nobody needs to do worse than with the commonest secret.
     risk = _with_low(replace(risk, value=min(risk.value, guess)), lows[0], how.level, why)
     rare = _why_rare(data.left_out, how.assumed)
-    least = None if rare else lows[1]
-    security = _with_low(security, least, how.level, rare or why)
+    lower_limit = None if rare else lows[1]
+    security = _with_low(security, lower_limit, how.level, rare or why)
     observer.finish()
     return LeakageEstimate(
         beta_star=security,
         bayes_risk=risk,
         guessing_error=max(guess, risk.value),
-        pair=(part.names[found.pair[0]], part.names[found.pair[1]]),
+        pair=(part.names[security_bound.pair[0]], part.names[security_bound.pair[1]]),
         secrets=len(whole.names),
         samples=whole.size,
         confidence=how.level,
@@ -500,10 +500,10 @@ def _assess(
         history=(*history, Look(whole.size, security, risk)),
         contradictions=crossed,
         left_out=data.left_out,
-        pairs=found.pairs,
-        alternatives=found.alternatives,
+        pairs=security_bound.pairs,
+        alternatives=security_bound.alternatives,
         assumptions=texts,
-        remarks=remarks(part, security, found, how.assumed),
+        remarks=remarks(part, security, security_bound, how.assumed),
     )
 
 
@@ -536,20 +536,20 @@ def _crossed(
     texts: tuple[str, ...],
 ) -> tuple[str, ...]:
     """Compare the limits from samples judged ahead with those from all samples."""
-    found = [Finding(highs[0].quantity, "the number of secrets", high=1 - 1 / secrets)]
+    findings = [Finding(highs[0].quantity, "the number of secrets", high=1 - 1 / secrets)]
     for high, low in zip(highs, lows, strict=True):
         # Four one-sided limits are compared at once.
-        for limits, source, given in (
+        for limits, source, assumptions in (
             ((None, high.high), "samples judged by earlier ones", ()),
             ((low, None), "all samples", texts),
         ):
-            found.append(
+            findings.append(
                 Finding(
                     high.quantity, source, *limits, kind="sampled",
-                    assumptions=(INDEPENDENT, *given), confidence=1 - 4 * side,
+                    assumptions=(INDEPENDENT, *assumptions), confidence=1 - 4 * side,
                 )
             )  # fmt: skip
-    return tuple(str(c) for c in contradictions(found))
+    return tuple(str(c) for c in contradictions(findings))
 
 
 def _with_low(e: Estimate, low: float | None, level: float, why: str) -> Estimate:

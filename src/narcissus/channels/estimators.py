@@ -163,8 +163,8 @@ def _telling(centred: Matrix, secret: Codes, size: int) -> tuple[Codes, Codes]:
     squares = centred**2
     within = np.maximum(squares.T @ squares / len(centred) - mean**2, 1e-12)
     between = np.zeros_like(mean)
-    for one in range(size):
-        mine = centred[secret == one]
+    for code in range(size):
+        mine = centred[secret == code]
         if len(mine):
             between += len(mine) * (mine.T @ mine / len(mine) - mean) ** 2
     rows, columns = np.triu_indices(len(mean))
@@ -193,17 +193,19 @@ class NaiveBayes:
         logs: list[Matrix] = []
         for edge, column in zip(edges, points.T, strict=True):
             place = np.searchsorted(edge, column)
-            held = np.bincount(place * size + secret, minlength=bins * size).reshape(bins, size)
+            bin_counts = np.bincount(place * size + secret, minlength=bins * size).reshape(
+                bins, size
+            )
             # half a sample more in each bin: what was not seen is not impossible
-            logs.append(np.log((held + 0.5) / (each + 0.5 * bins)))
+            logs.append(np.log((bin_counts + 0.5) / (each + 0.5 * bins)))
         prior, everywhere = _log_prior(each), samples.points
 
         def scores(outputs: Codes) -> Matrix:
             assert everywhere is not None
-            found = np.tile(prior, (len(outputs), 1))
+            log_scores = np.tile(prior, (len(outputs), 1))
             for edge, log, column in zip(edges, logs, everywhere[outputs].T, strict=True):
-                found += log[np.searchsorted(edge, column)]
-            return _unlogged(found, each)
+                log_scores += log[np.searchsorted(edge, column)]
+            return _unlogged(log_scores, each)
 
         return scores
 
@@ -280,13 +282,13 @@ def _by_products(points: Matrix) -> Search:
         for low in range(0, len(queries), step):
             block = queries[low : low + step]
             # the square of the query itself orders nothing, but distances need it
-            own = np.einsum("ij,ij->i", block, block)[:, None]
+            query_squares = np.einsum("ij,ij->i", block, block)[:, None]
             all_squares = squares - 2 * block @ points.T
             some = np.argpartition(all_squares, count - 1, axis=1)[:, :count]
             values = np.take_along_axis(all_squares, some, axis=1)
             order = np.argsort(values, axis=1, kind="stable")
             near[low : low + step] = np.take_along_axis(some, order, axis=1)
-            sorted_ = np.take_along_axis(values, order, axis=1) + own
+            sorted_ = np.take_along_axis(values, order, axis=1) + query_squares
             distance[low : low + step] = np.sqrt(np.maximum(sorted_, 0))
         return distance, near
 
@@ -431,18 +433,18 @@ def portfolio(wanted: Any, samples: Samples) -> list[Estimator]:
         chosen = _suitable(samples)
     else:
         chosen = []
-        for one in [wanted] if isinstance(wanted, str) or hasattr(wanted, "fit") else wanted:
-            if isinstance(one, str):
-                if one not in NAMED:
+        for estimator in [wanted] if isinstance(wanted, str) or hasattr(wanted, "fit") else wanted:
+            if isinstance(estimator, str):
+                if estimator not in NAMED:
                     raise InputError(
                         f"`estimators` must be among {', '.join(NAMED)} or a classifier, got "
-                        f"{one!r}{did_you_mean(one, NAMED)}"
+                        f"{estimator!r}{did_you_mean(estimator, NAMED)}"
                     )
-                chosen.append(NAMED[one]())
-            elif isinstance(one, Frequentist | Guess | Classifier | OF_NUMBERS):
-                chosen.append(one)
+                chosen.append(NAMED[estimator]())
+            elif isinstance(estimator, Frequentist | Guess | Classifier | OF_NUMBERS):
+                chosen.append(estimator)
             else:
-                chosen.append(Classifier(one, type(one).__name__))
+                chosen.append(Classifier(estimator, type(estimator).__name__))
         unfit = [e.name for e in chosen if isinstance(e, OF_NUMBERS)]
         if samples.points is None and unfit:
             raise InputError(

@@ -82,15 +82,15 @@ def read_matrix(path: Path) -> NamedMatrix:
             )
         with _loaded(path, content) as arrays, arrays:
             if not set(arrays.files) >= SPARSE:
-                name = _only_matrix(path, [one for one in arrays.files if one not in NAMES])
+                name = _only_matrix(path, [key for key in arrays.files if key not in NAMES])
                 columns = "answers" if "answers" in arrays.files else "outputs"
                 values = _checked(path, name, _array(arrays, name))
-                secrets, outputs = (_names(path, arrays, one) for one in ("secrets", columns))
+                secrets, outputs = (_names(path, arrays, key) for key in ("secrets", columns))
                 return NamedMatrix(values, secrets, outputs)
-        found: Any = sparse.load_npz(io.BytesIO(content))
-        if hasattr(found, "check_format"):
-            found.check_format(full_check=True)  # wrong places would be read beyond the end
-        return NamedMatrix(sparse.csr_array(found))
+        matrix: Any = sparse.load_npz(io.BytesIO(content))
+        if hasattr(matrix, "check_format"):
+            matrix.check_format(full_check=True)  # wrong places would be read beyond the end
+        return NamedMatrix(sparse.csr_array(matrix))
 
 
 @contextmanager
@@ -135,7 +135,7 @@ def _names(path: Path, arrays: Any, name: str) -> list[str] | None:
             f"{path}: `{name}` must be a list of texts, got {values.dtype} of shape {values.shape}"
         )
     try:
-        return [str(one) for one in values.tolist()]
+        return [str(label) for label in values.tolist()]
     except SystemError as error:  # NumPy, of a number that no character has
         raise BadContentError(f"`{name}` holds what is no text") from error
 
@@ -221,13 +221,16 @@ def read_channel(path: Path | str, *, tolerance: float = ROW_SUM_TOLERANCE) -> C
     path = Path(path)
     _check_there(path)
     if _is_array(path):
-        found = read_matrix(path)
+        named_matrix = read_matrix(path)
     else:
         cells, secrets, outputs = _cells(path)
-        found = NamedMatrix(_floats(path, cells, secrets, outputs), secrets, outputs)
+        named_matrix = NamedMatrix(_floats(path, cells, secrets, outputs), secrets, outputs)
     with _named(path):
         return channel(
-            found.matrix, secrets=found.secrets, outputs=found.outputs, tolerance=tolerance
+            named_matrix.matrix,
+            secrets=named_matrix.secrets,
+            outputs=named_matrix.outputs,
+            tolerance=tolerance,
         )
 
 
@@ -240,10 +243,10 @@ def _floats(path: Path, cells: Any, secrets: list[str] | None, outputs: list[str
         if None in row:
             j = row.index(None)
             value = cells[i, j]
-            said = f"{path}: the cell of secret {(secrets[i] if secrets else i + 1)!r}, output "
+            place = f"{path}: the cell of secret {(secrets[i] if secrets else i + 1)!r}, output "
             empty = value is None or str(value).strip() == ""
-            what = "is empty" if empty else f"is {cell(value)}, not a number"
-            raise InputError(f"{said}{(outputs[j] if outputs else j + 1)!r} {what}")
+            fault = "is empty" if empty else f"is {cell(value)}, not a number"
+            raise InputError(f"{place}{(outputs[j] if outputs else j + 1)!r} {fault}")
     return np.array(numbers, dtype=np.float64)
 
 
@@ -255,9 +258,9 @@ def read_rational(path: Path | str) -> RationalChannel:
     path = Path(path)
     if _is_array(path):
         _check_there(path)
-        found = read_matrix(path)
-        kept, secrets, outputs = found.matrix, found.secrets, found.outputs
-        cells: Any = (kept if isinstance(kept, np.ndarray) else kept.toarray()).tolist()
+        named_matrix = read_matrix(path)
+        matrix, secrets, outputs = named_matrix.matrix, named_matrix.secrets, named_matrix.outputs
+        cells: Any = (matrix if isinstance(matrix, np.ndarray) else matrix.toarray()).tolist()
     else:
         cells, secrets, outputs = _cells(path)
     with _named(path):
@@ -325,7 +328,7 @@ def read_rational_prior(path: Path | str) -> dict[str, Fraction] | list[Fraction
     path = Path(path)
     names, cells = _prior_cells(path)
     with _named(path):
-        values = [fraction(one) for one in cells]
+        values = [fraction(number) for number in cells]
     return values if names is None else dict(zip(names, values, strict=True))
 
 
@@ -490,17 +493,21 @@ def _of_text(path: Path) -> tuple[NDArray[np.float64], list[str], list[str], str
 
 
 def _of_arrays(path: Path) -> tuple[NDArray[np.float64], list[str], list[str], bool]:
-    found = read_matrix(path)
-    losses = found.matrix if isinstance(found.matrix, np.ndarray) else found.matrix.toarray()
+    named_matrix = read_matrix(path)
+    losses = (
+        named_matrix.matrix
+        if isinstance(named_matrix.matrix, np.ndarray)
+        else named_matrix.matrix.toarray()
+    )
     n, m = losses.shape
-    secrets = found.secrets or [f"s{i + 1}" for i in range(n)]
-    answers = found.outputs or [f"a{i + 1}" for i in range(m)]
+    secrets = named_matrix.secrets or [f"s{i + 1}" for i in range(n)]
+    answers = named_matrix.outputs or [f"a{i + 1}" for i in range(m)]
     if (len(secrets), len(answers)) != (n, m):
         raise InputError(
             f"{path} names {len(secrets)} secrets and {len(answers)} answers of a matrix of "
             f"{n} x {m}"
         )
-    named = found.secrets is not None or found.outputs is not None
+    named = named_matrix.secrets is not None or named_matrix.outputs is not None
     return np.asarray(losses, dtype=np.float64), secrets, answers, named
 
 
@@ -532,7 +539,7 @@ def write_gain(path: Path | str, gain: Any, secrets: Sequence[str]) -> None:
 
 def _table(corner: str, names: Sequence[str], columns: Sequence[str], rows: Any) -> str:
     cells = [
-        [name, *(str(one) if isinstance(one, Fraction) else repr(one) for one in row)]
+        [name, *(str(number) if isinstance(number, Fraction) else repr(number) for number in row)]
         for name, row in zip(names, rows, strict=True)
     ]
     return csv_text([[corner, *columns], *cells], exact=True)

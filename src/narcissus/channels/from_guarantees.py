@@ -114,8 +114,8 @@ def from_database_dp(
     if corollary <= sharp:
         return replace(best, quantity="beta(pi)", tight=False)
     theorem = "Chatzikokolakis et al. 2023, Corollary 1"
-    given = (assumption, f"records take one of {v} values")
-    return SecurityBound(corollary, "beta(pi)", theorem, given, tight=prior == "uniform")
+    assumptions = (assumption, f"records take one of {v} values")
+    return SecurityBound(corollary, "beta(pi)", theorem, assumptions, tight=prior == "uniform")
 
 
 def _log_database_capacity(epsilon: float, n: int, v: int) -> float:
@@ -206,8 +206,8 @@ def _renyi_of_response(epsilon: float, alpha: float) -> float:
     """Return Renyi divergence of binary randomised response, ``ln(cosh(..)/cosh(..))/(a-1)``."""
     far, near = (alpha - 0.5) * epsilon, epsilon / 2
     if far < 20:  # the quotient less 1, so that a small divergence keeps its digits
-        more = 2 * math.sinh(alpha * near) * math.sinh((alpha - 1) * near) / math.cosh(near)
-        return math.log1p(more) / (alpha - 1)
+        excess = 2 * math.sinh(alpha * near) * math.sinh((alpha - 1) * near) / math.cosh(near)
+        return math.log1p(excess) / (alpha - 1)
     ratio = far + math.log1p(math.exp(-2 * far)) - near - math.log1p(math.exp(-2 * near))
     return ratio / (alpha - 1)
 

@@ -116,7 +116,7 @@ def fewest(total: int, rounds: int, beta: float) -> float:
     or as small as it can be.
     """
     half = int(BAND * math.sqrt(rounds * beta * (1 - beta / 2))) + 20
-    most, least = beta * beta / 4, max(0.0, beta - 1)
+    upper_limit, lower_limit = beta * beta / 4, max(0.0, beta - 1)
     start = math.floor(total - beta * rounds) - half
     value = (np.arange(start, start + 2 * half + 1) >= 0).astype(np.float64)
     padded = np.empty(value.size + 3)
@@ -127,10 +127,12 @@ def fewest(total: int, rounds: int, beta: float) -> float:
         padded[2:-1] = value
         padded[-1] = 1.0
         move, start = shifted - start, shifted
-        same, one, two = (padded[2 + move - k : 2 + move - k + value.size] for k in range(3))
-        bend = same - 2 * one
+        same, neighbour, two = (padded[2 + move - k : 2 + move - k + value.size] for k in range(3))
+        bend = same - 2 * neighbour
         bend += two
-        value = same + beta * (one - same) + np.where(bend > 0, most, least) * bend
+        value = (
+            same + beta * (neighbour - same) + np.where(bend > 0, upper_limit, lower_limit) * bend
+        )
     return float(value[total - start])
 
 
@@ -185,8 +187,8 @@ def security_low(data: Samples, side: float) -> float:
     dense: Counts = np.rint(counts.toarray()).astype(np.int64)
     if is_alike:
         size = int(each.min())
-        least = least_overlap(dense / size)[0]
-        return min(1.0, sum_low(round(least * size), size, side))
+        overlap = least_overlap(dense / size)[0]
+        return min(1.0, sum_low(round(overlap * size), size, side))
     pairs = combinations(range(len(each)), 2)
     return min(_of_two(dense[a], dense[b], side) for a, b in pairs)
 
@@ -268,8 +270,8 @@ def of_events(misses: Counts, hits: Counts, sizes: tuple[int, int], side: float)
     """
     if sizes[0] == sizes[1]:
         return min(1.0, sum_low(int((misses + hits).min()), sizes[0], side))
-    one, other = shared_out(side, *sizes)
-    both = _each_below(misses, sizes[0], one) + _each_below(hits, sizes[1], other)
+    share, other = shared_out(side, *sizes)
+    both = _each_below(misses, sizes[0], share) + _each_below(hits, sizes[1], other)
     return min(1.0, float(both.min()))
 
 
@@ -339,12 +341,14 @@ def security_high(
     many = pooled_high(data, portfolio(wanted, data), order, side, observer)
     used = len(order) // 2
     pair = choose_pair(data, wanted, order[:used], observer)
-    one = _of_pair(data, wanted, order, pair, used, side if many is None else many.left, observer)
-    if many is None or one.limit.high is None or one.limit.high <= many.high:
-        return one
+    pair_limit = _of_pair(
+        data, wanted, order, pair, used, side if many is None else many.left, observer
+    )
+    if many is None or pair_limit.limit.high is None or pair_limit.limit.high <= many.high:
+        return pair_limit
     method = f"empirical Bernstein, {many.samples} samples, each judged by earlier ones"
     limit = _limit(data, many.value, many.high, method)
-    return SecurityHigh(limit, many.pair, many.pairs, one.alternatives)
+    return SecurityHigh(limit, many.pair, many.pairs, pair_limit.alternatives)
 
 
 def _of_pair(
@@ -364,19 +368,19 @@ def _of_pair(
         moved = known if spent else [end + spare for end in known]
         whole = {end if end < spare else spare + (end - spare + 1) // 2 * 2 for end in moved}
         ends = sorted(whole)
-    found = predict_ahead(two, tried, mine, ends, observer, evenly=True)
+    prediction = predict_ahead(two, tried, mine, ends, observer, evenly=True)
     if is_unlike:  # misses and false hits each by itself, where one rule judged them all
-        of_b = two.secret[found.tested] == 1
-        parts = [(int(found.wrong[of].sum()), int(of.sum())) for of in (~of_b, of_b)]
+        of_b = two.secret[prediction.tested] == 1
+        parts = [(int(prediction.wrong[of].sum()), int(of.sum())) for of in (~of_b, of_b)]
         allowed = shared_out(side, parts[0][1], parts[1][1])
         high = sum(upper(*part, alpha) for part, alpha in zip(parts, allowed, strict=True))
         method = "two Clopper-Pearson limits"
     else:
-        high = rounds_high(int(found.wrong.sum()), len(found.tested) // 2, side)
+        high = rounds_high(int(prediction.wrong.sum()), len(prediction.tested) // 2, side)
         method = "rounds of one sample of either"
-    method = f"{method}, {len(found.tested)} samples, each judged by earlier ones"
-    alternatives = {name: 2 * error for name, error in found.errors.items()}
-    return SecurityHigh(_limit(data, 2 * found.error, high, method), pair, 1, alternatives)
+    method = f"{method}, {len(prediction.tested)} samples, each judged by earlier ones"
+    alternatives = {name: 2 * error for name, error in prediction.errors.items()}
+    return SecurityHigh(_limit(data, 2 * prediction.error, high, method), pair, 1, alternatives)
 
 
 def _limit(data: Samples, value: float, high: float, method: str) -> Estimate:
@@ -429,8 +433,8 @@ def symmetric_risk_low(data: Samples, side: float) -> float:
     size = len(data.names)
     counts = np.zeros((size, size), dtype=np.int64)  # output, secret
     np.add.at(counts, (data.shown[data.output], data.secret), 1)
-    own = np.diag(counts)
-    right = int(np.maximum(own[:, None], counts).sum(axis=0).max())
+    diagonal = np.diag(counts)
+    right = int(np.maximum(diagonal[:, None], counts).sum(axis=0).max())
     others = counts.copy()
     np.fill_diagonal(others, 0)
     right = max(right, int((others.sum(axis=0) + others.max(axis=1)).max()))
@@ -506,11 +510,11 @@ class Assumed:
 
     def texts(self) -> tuple[str, ...]:
         """Return what is assumed, as noun clauses."""
-        found = [SYMMETRIC] if self.symmetric else [MONOTONE] if self.monotone else []
+        clauses = [SYMMETRIC] if self.symmetric else [MONOTONE] if self.monotone else []
         if self.among:
             named = ", ".join(map(repr, self.among[:6])) + (", ..." if len(self.among) > 6 else "")
-            found.append(f"no other two secrets are easier to tell apart than two among {named}")
-        return tuple(found)
+            clauses.append(f"no other two secrets are easier to tell apart than two among {named}")
+        return tuple(clauses)
 
     def part(self, data: Samples) -> Samples:
         """Return the samples of the secrets that `beta*` is searched among."""
@@ -593,7 +597,7 @@ def _names(option: str, given: Any) -> tuple[str, ...]:
     if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray):
         raise InputError(f"`{option}` must be a list of secrets, got {given!r}")
     listed: list[Any] = list(given)
-    named = tuple(dict.fromkeys(str(one) for one in listed))
+    named = tuple(dict.fromkeys(str(secret) for secret in listed))
     if len(named) < 2:
         raise InputError(f"`{option}` must name two different secrets or more")
     return named

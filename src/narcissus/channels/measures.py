@@ -218,9 +218,9 @@ def shannon_leakage(matrix: Any, prior: Any = None) -> float:
     step = max(1, 2**15 // c.shape[1])  # what the cache holds
     for low in range(0, c.shape[0], step):
         rows = c.matrix[low : low + step]
-        told = rows / output
-        np.log(np.maximum(told, 1e-300, out=told), out=told)  # 0 log 0 is 0
-        total += float(np.einsum("s,so,so->", weights[low : low + step], rows, told))
+        log_ratios = rows / output
+        np.log(np.maximum(log_ratios, 1e-300, out=log_ratios), out=log_ratios)  # 0 log 0 is 0
+        total += float(np.einsum("s,so,so->", weights[low : low + step], rows, log_ratios))
     return max(0.0, total / math.log(2))
 
 
@@ -374,10 +374,10 @@ def metric_epsilon(matrix: Any, distance: ArrayLike) -> float:
 def least_cost(cost: Matrix, **constraints: Any) -> Any:
     """Solve a linear program; refuse one that was not solved."""
     solve: Any = optimize.linprog
-    found = solve(cost, method="highs", **constraints)
-    if not found.success:
-        raise NarcissusError(f"the linear program was not solved: {found.message}")
-    return found
+    solution = solve(cost, method="highs", **constraints)
+    if not solution.success:
+        raise NarcissusError(f"the linear program was not solved: {solution.message}")
+    return solution
 
 
 def kantorovich(first: ArrayLike, second: ArrayLike, distance: ArrayLike) -> float:
@@ -394,11 +394,11 @@ def kantorovich(first: ArrayLike, second: ArrayLike, distance: ArrayLike) -> flo
     far = distances(distance, n)
     out = sparse.kron(sparse.eye_array(n), np.ones((1, n)))
     into = sparse.kron(np.ones((1, n)), sparse.eye_array(n))
-    found = least_cost(
+    solution = least_cost(
         far.ravel(), A_eq=sparse.vstack([out, into], format="csr")[:-1],
         b_eq=np.concatenate([p, q])[:-1], bounds=(0, None),
     )  # fmt: skip
-    return float(found.fun)
+    return float(solution.fun)
 
 
 def distances(distance: ArrayLike, n: int) -> Matrix:
@@ -437,9 +437,9 @@ def shannon_capacity(matrix: Any, *, tolerance: float = 1e-9) -> ShannonCapacity
     Source: Blahut 1972; Arimoto 1972.
     """
     near = positive("tolerance", tolerance)
-    found = _loop("capacity", matrix, near * _LN2, MOST_STEPS)
-    if found is not None and found[2].size:
-        low, high, best = found
+    solution = _loop("capacity", matrix, near * _LN2, MOST_STEPS)
+    if solution is not None and solution[2].size:
+        low, high, best = solution
         return ShannonCapacity(min(low, high) / _LN2, high / _LN2, best)
     if (c := channel(matrix)) is not matrix:
         return shannon_capacity(c, tolerance=near)
@@ -449,23 +449,23 @@ def shannon_capacity(matrix: Any, *, tolerance: float = 1e-9) -> ShannonCapacity
         entropy.data = special.entr(rows.data)
     else:
         entropy = special.entr(rows)
-    own = -np.asarray(entropy.sum(axis=1))
+    sums = -np.asarray(entropy.sum(axis=1))
     prior = np.full(secrets, 1 / secrets)
-    low, high, best, kept, step = 0.0, np.inf, prior, prior, 1.0
+    low, high, best, fallback, step = 0.0, np.inf, prior, prior, 1.0
     for _ in range(MOST_STEPS):
         law = prior @ rows
-        told = own - rows @ np.log(np.where(law > 0, law, 1.0))
-        bits = float(prior @ told) / np.log(2)
-        high = min(high, float(told.max()) / np.log(2))
+        divergences = sums - rows @ np.log(np.where(law > 0, law, 1.0))
+        bits = float(prior @ divergences) / np.log(2)
+        high = min(high, float(divergences.max()) / np.log(2))
         if bits < low - 4e-16 and step > 1:  # a longer step than Blahut's lost
-            prior, step = kept, max(1.0, step / 4)
+            prior, step = fallback, max(1.0, step / 4)
             continue
         if bits > low:
             low, best = bits, prior
         if high - low <= near:
             break
-        kept = prior
-        grown = prior * np.exp(step * (told - told.max()))
+        fallback = prior
+        grown = prior * np.exp(step * (divergences - divergences.max()))
         prior, step = grown / grown.sum(), step * 1.3
     return ShannonCapacity(min(low, high), high, best)
 

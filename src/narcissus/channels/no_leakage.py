@@ -68,11 +68,11 @@ class NoLeakageTest(SampledResult):
         head = f"SAMPLED: no leakage: p = {upper(self.p_value, 4)} ({self.samples} samples of "
         head += f"{self.secrets} secrets, {self.permutations} permutations)"
         if self.p_value <= 0.05:
-            said = f"the outputs depend on the secret; most of all by {self.strongest}"
+            verdict = f"the outputs depend on the secret; most of all by {self.strongest}"
         else:
-            said = "no dependence was found, though there may be some: see the "
-            said += "lower limit of Bayes security"
-        return f"{head}\n  {said}"
+            verdict = "no dependence was found, though there may be some: see the "
+            verdict += "lower limit of Bayes security"
+        return f"{head}\n  {verdict}"
 
 
 def no_leakage_test(
@@ -104,11 +104,11 @@ def no_leakage_test(
     many = integer("permutations", permutations, low=19)
     data, random = samples(secrets, outputs, fewest=1), generator(rng)
     singly = _one_by_one(data, random)
-    found = dict(_statistics(data, singly, random))
-    values = np.empty((len(found), many + 1))
+    statistics = dict(_statistics(data, singly, random))
+    values = np.empty((len(statistics), many + 1))
     observer.start("permutations", many + 1)
     for turn, handed in enumerate(islice(_handed(data, singly, random), many + 1)):
-        values[:, turn] = [one(handed) for one in found.values()]
+        values[:, turn] = [statistic(handed) for statistic in statistics.values()]
         observer.advance()
     observer.finish()
     values = np.round(values, 9)  # one value, summed in another order, is one value
@@ -119,7 +119,7 @@ def no_leakage_test(
     far = ((values - values.mean(axis=1, keepdims=True)) / spread).max(axis=0)
     best = alone.min(axis=0)
     as_strong = (best < best[0]) | ((best == best[0]) & (far >= far[0]))
-    names = list(found)
+    names = list(statistics)
     by_itself = dict(zip(names, alone[:, 0].tolist(), strict=True))
     strongest = names[int(alone[:, 0].argmin())]
     size, count = data.size, len(data.names)
@@ -186,8 +186,10 @@ def _counts(data: Samples, singly: Codes) -> Statistic:
 
     def statistic(handed: Handed) -> float:
         if handed.table.size:
-            own = np.bincount(handed.secret * distinct + output, minlength=handed.table.size)
-            counts = handed.table.ravel() + own
+            single_counts = np.bincount(
+                handed.secret * distinct + output, minlength=handed.table.size
+            )
+            counts = handed.table.ravel() + single_counts
         else:
             counts = replace(data, secret=handed.secret).counts().data
         return float(special.xlogy(counts, counts).sum())
@@ -200,13 +202,13 @@ def _groups(data: Samples, singly: Codes, features: Matrix) -> Statistic:
     ranks = scipy.stats.rankdata(features[data.output], axis=0)
     ranks -= ranks.mean(axis=0)
     ranks /= np.maximum(ranks.std(axis=0), 1e-12)
-    own = np.ascontiguousarray(ranks[singly].T)
+    single_ranks = np.ascontiguousarray(ranks[singly].T)
     of_output = np.zeros_like(features)
     of_output[data.output] = ranks
     each = np.bincount(data.secret)
 
     def statistic(handed: Handed) -> float:
-        sums = np.stack([np.bincount(handed.secret, row, len(each)) for row in own])
+        sums = np.stack([np.bincount(handed.secret, row, len(each)) for row in single_ranks])
         if handed.table.size:
             sums = sums + (handed.table @ of_output).T
         return float((sums**2 / each).sum(axis=1).max())
@@ -245,12 +247,12 @@ class LeakageEvidence(SampledResult):
         return math.exp(-min(self.log_capital, 700.0))
 
     def __str__(self) -> str:
-        said = "no dependence was found, though there may be some"
+        verdict = "no dependence was found, though there may be some"
         if self.p_value <= 0.05:
-            said = "the outputs depend on the secret"
+            verdict = "the outputs depend on the secret"
         return (
             f"SAMPLED: no leakage: p = {upper(self.p_value, 4)} ({self.samples} samples, by "
-            f"betting; holds whenever one stops)\n  {said}"
+            f"betting; holds whenever one stops)\n  {verdict}"
         )
 
 

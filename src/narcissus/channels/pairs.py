@@ -51,7 +51,7 @@ def choose_pair(data: Samples, wanted: Any, first: Codes, observer: Observer) ->
     middle = min(len(first) // 3, CHOOSE_FROM)
     later = data.each(np.arange(data.size)) - data.each(first)
     split = Split(first[:middle], first[middle:], later)
-    found: list[tuple[float, int, Pair]] = []
+    promises: list[tuple[float, int, Pair]] = []
     pairs = _shortlist(data, portfolio(wanted, data), split, observer)
     for number, pair in enumerate(pairs):
         two, choose = only(data, pair, split.choose)
@@ -59,22 +59,24 @@ def choose_pair(data: Samples, wanted: Any, first: Codes, observer: Observer) ->
         if min(len(choose), len(learn)) == 0:
             continue
         part = Split(choose, learn, split.later[list(pair)])
-        held = two.counts(choose)
-        for one in portfolio(wanted, two):
-            lost = times_lost(one.fit(two, learn), occurrences(two, learn), held, np.arange(2))
+        counts = two.counts(choose)
+        for estimator in portfolio(wanted, two):
+            lost = times_lost(
+                estimator.fit(two, learn), occurrences(two, learn), counts, np.arange(2)
+            )
             promise = float(_promise(two, lost, part, np.arange(2))[0, 1])
-            found.append((promise, number, pair))
-    return min(found)[2] if found else (0, 1)
+            promises.append((promise, number, pair))
+    return min(promises)[2] if promises else (0, 1)
 
 
 def _shortlist(
     data: Samples, tried: list[Estimator], split: Split, observer: Observer
 ) -> list[Pair]:
     candidates, each = most_unlike(data, split.learn), occurrences(data, split.learn)
-    held = data.counts(split.choose)
+    counts = data.counts(split.choose)
     best = np.full((len(candidates), len(candidates)), np.inf)
-    for one in tried:
-        lost = times_lost(one.fit(data, split.learn), each, held, candidates)
+    for estimator in tried:
+        lost = times_lost(estimator.fit(data, split.learn), each, counts, candidates)
         best = np.minimum(best, _promise(data, lost, split, candidates))
         observer.advance()
     best[np.tril_indices(len(best))] = np.inf
@@ -134,17 +136,17 @@ def compared(
         likely = (scorer(outputs) / each)[:, candidates]
         row, secret = entries.coords
         ours = place[secret] >= 0
-        row, own, weight = row[ours], place[secret[ours]], entries.data[ours]
-        order = np.argsort(own, kind="stable")
+        row, places, weight = row[ours], place[secret[ours]], entries.data[ours]
+        order = np.argsort(places, kind="stable")
         step = max(1, 2**22 // len(candidates))
         for low in range(0, len(order), step):
             part = order[low : low + step]
-            mine, others = likely[row[part], own[part]][:, None], likely[row[part]]
+            mine, others = likely[row[part], places[part]][:, None], likely[row[part]]
             gap = others - mine
             if clearly:
-                of_own = each[candidates[own[part]]][:, None]
+                of_own = each[candidates[places[part]]][:, None]
                 gap[gap**2 < clearly**2 * (others / each[candidates] + mine / of_own)] = 0.0
-            yield own[part], weight[part], 0.5 + 0.5 * np.sign(gap)
+            yield places[part], weight[part], 0.5 + 0.5 * np.sign(gap)
 
 
 def times_lost(
@@ -155,9 +157,9 @@ def times_lost(
     One pass over the held-out samples serves all pairs. Parameters as in `compared`.
     """
     lost = np.zeros((len(candidates), len(candidates)))
-    for own, weight, loses in compared(scorer, each, held, candidates, clearly):
-        starts = np.flatnonzero(np.r_[True, np.diff(own) > 0])
-        lost[own[starts]] += np.add.reduceat(loses * weight[:, None], starts, axis=0)
+    for places, weight, loses in compared(scorer, each, held, candidates, clearly):
+        starts = np.flatnonzero(np.r_[True, np.diff(places) > 0])
+        lost[places[starts]] += np.add.reduceat(loses * weight[:, None], starts, axis=0)
     return lost
 
 
@@ -212,8 +214,8 @@ class PairFamily:
 
     def compared(self, data: Samples, block: Codes) -> Iterator[tuple[Codes, Matrix, Matrix]]:
         """Yield the samples of a block with the secrets to which they are lost, in parts."""
-        held = data.counts(block)
-        return compared(self.scorer, self.each, held, self.candidates, self.clearly)
+        counts = data.counts(block)
+        return compared(self.scorer, self.each, counts, self.candidates, self.clearly)
 
     def learned(self, data: Samples, past: Codes) -> PairFamily:
         scorer, each = self.estimator.fit(data, past), occurrences(data, past)
@@ -221,12 +223,12 @@ class PairFamily:
 
     def losses(self, data: Samples, block: Codes) -> tuple[Codes, Matrix, Matrix]:
         """Return own place, number and loss of the samples of a block; those alike come once."""
-        found: list[tuple[Codes, Matrix, Matrix]] = []
-        for own, weight, loses in self.compared(data, block):
-            lost = np.einsum("ij,ij->i", loses, self.rank[own] < self.pairs) / self.pairs
-            found.append((own, weight, lost))
-        own, weight, lost = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        return own, weight, lost
+        pieces: list[tuple[Codes, Matrix, Matrix]] = []
+        for places, weight, loses in self.compared(data, block):
+            lost = np.einsum("ij,ij->i", loses, self.rank[places] < self.pairs) / self.pairs
+            pieces.append((places, weight, lost))
+        places, weight, lost = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
+        return places, weight, lost
 
 
 def families(
@@ -245,19 +247,19 @@ def families(
     candidates = candidates[occurs[candidates]]
     if len(candidates) < 2:
         return []
-    each, held = occurrences(data, learn), data.counts(ranked)
+    each, counts = occurrences(data, learn), data.counts(ranked)
     tries = occurrences(data, ranked)[candidates]
-    found: list[PairFamily] = []
-    for one in tried:
-        scorer = one.fit(data, learn)
+    best_families: list[PairFamily] = []
+    for estimator in tried:
+        scorer = estimator.fit(data, learn)
         best: list[PairFamily] = []
-        for clearly in (0.0, CLEARLY) if isinstance(one, Frequentist) else (0.0,):
-            lost = times_lost(scorer, each, held, candidates, clearly)
+        for clearly in (0.0, CLEARLY) if isinstance(estimator, Frequentist) else (0.0,):
+            lost = times_lost(scorer, each, counts, candidates, clearly)
             rate = (lost + 0.5) / (tries[:, None] + 1)
-            whole = PairFamily(scorer, each, candidates, _ranked(rate + rate.T), one, clearly)
+            whole = PairFamily(scorer, each, candidates, _ranked(rate + rate.T), estimator, clearly)
             best.append(_best_size(data, whole, check, later, math.log(1 / alpha)))
-        found.append(min(best, key=lambda family: family.promise))
-    return sorted(found, key=lambda family: family.promise)
+        best_families.append(min(best, key=lambda family: family.promise))
+    return sorted(best_families, key=lambda family: family.promise)
 
 
 def _ranked(values: Matrix) -> Codes:
@@ -280,26 +282,26 @@ def _best_size(
     pairs = size * (size - 1) // 2
     steps = [*(2**power for power in range(pairs.bit_length()) if 2**power < pairs), pairs]
     totals, squares = np.zeros((2, len(steps), size))
-    for own, weight, loses in whole.compared(data, check):
-        near = whole.rank[own]
+    for places, weight, loses in whole.compared(data, check):
+        near = whole.rank[places]
         for number, count in enumerate(steps):
             lost = np.einsum("ij,ij->i", loses, near < count) / count
-            totals[number] += np.bincount(own, weight * lost, size)
-            squares[number] += np.bincount(own, weight * lost**2, size)
+            totals[number] += np.bincount(places, weight * lost, size)
+            squares[number] += np.bincount(places, weight * lost**2, size)
     tries = occurrences(data, check)[whole.candidates]
     of_all = np.bincount(data.secret, minlength=len(data.names))[whole.candidates]
     after = of_all * np.float64(later / data.size)
     best = whole
     for number, count in enumerate(steps):
-        most = (whole.rank < count).sum(axis=1) / count
-        level = totals[number].sum() / max((tries * most).sum(), 1e-300)
-        expected = (totals[number] + SHRINK * most * level) / (tries + SHRINK)
+        shares = (whole.rank < count).sum(axis=1) / count
+        level = totals[number].sum() / max((tries * shares).sum(), 1e-300)
+        expected = (totals[number] + SHRINK * shares * level) / (tries + SHRINK)
         mean, second = totals[number] / tries, squares[number] / tries
         # about what is expected of all: what few samples say of their own spread is too little
-        spread = np.maximum(0.0, second - 2 * most * level * mean + (most * level) ** 2)
+        spread = np.maximum(0.0, second - 2 * shares * level * mean + (shares * level) ** 2)
         doubt = SURE * math.sqrt((spread / tries).sum())
         # how far above the mean the limit will be
-        width = (EXACT if count == 1 else 1.0) * bet(spread, most, after, room)[1]
+        width = (EXACT if count == 1 else 1.0) * bet(spread, shares, after, room)[1]
         promise = mean.sum() + doubt + width
         if promise < best.promise:
             best = replace(
@@ -354,14 +356,14 @@ class Ledger:
     def add(self, data: Samples, family: PairFamily, block: Codes, later: int, room: float) -> None:
         """Bet on a block of which nothing but the secrets has been looked at."""
         each = data.each(block)[family.candidates]
-        most = family.most
-        largest = float((most / each).max())
+        shares = family.most
+        largest = float((shares / each).max())
         after = each * np.float64(later / len(block))
-        boldness = bet(family.spread, most, after, room)[0]
-        own, weight, lost = family.losses(data, block)
-        unit = 1 / (each[own] * largest)
+        boldness = bet(family.spread, shares, after, room)[0]
+        places, weight, lost = family.losses(data, block)
+        unit = 1 / (each[places] * largest)
         loss = unit * lost
-        off = loss - unit * family.expected[own]
+        off = loss - unit * family.expected[places]
         self.staked += boldness / largest
         self.lost += boldness * float(weight @ loss)
         self.charged += cost(boldness) * float(weight @ off**2)
@@ -396,23 +398,23 @@ def pooled_high(
     ends = [max(first, min(2 * first, LITTLE_EACH * len(data.names)))]
     while ends[-1] * GROWTH < len(order) * 0.8:
         ends.append(math.ceil(ends[-1] * GROWTH))
-    ledger, own = Ledger(), alpha
+    ledger, share = Ledger(), alpha
     family: PairFamily | None = None
     later = len(order) - ends[0]
     for low, high in pairwise([*ends, len(order)]):
         block = order[low:high]
-        found = families(data, tried, order[:low], block, later, alpha)
-        if not found:
+        candidates = families(data, tried, order[:low], block, later, alpha)
+        if not candidates:
             break
         if not ledger.samples:
-            own = alpha * (LITTLE if found[0].pairs == 1 else 1 - LITTLE)
-        family = found[0].learned(data, order[:low])
-        tried = [other.estimator for other in found[:KEPT]]
-        ledger.add(data, family, block, later, math.log(1 / own))
+            share = alpha * (LITTLE if candidates[0].pairs == 1 else 1 - LITTLE)
+        family = candidates[0].learned(data, order[:low])
+        tried = [other.estimator for other in candidates[:KEPT]]
+        ledger.add(data, family, block, later, math.log(1 / share))
         observer.advance()
     if family is None:
         return None
     return Pooled(
-        min(1.0, ledger.high(own)), min(1.0, ledger.latest), family.pairs, family.first,
-        ledger.samples, alpha - own,
+        min(1.0, ledger.high(share)), min(1.0, ledger.latest), family.pairs, family.first,
+        ledger.samples, alpha - share,
     )  # fmt: skip

@@ -68,16 +68,16 @@ def masses(
     """
     step = 2 * math.pi * STRIP / (FINE + rate * reach)
     start = -(CUT / power) * math.log(10) - 2 * math.log(max(rate, 1.0))
-    most = FINE + 3 * rate * reach  # of v a^2 / 2
-    end = math.log(2 * most / rate**2)
+    largest_load = FINE + 3 * rate * reach  # of v a^2 / 2
+    end = math.log(2 * largest_load / rate**2)
     nodes = start + step * np.arange(math.ceil((end - start) / step) + 1)
     variances = np.exp(nodes)
     load = variances * rate**2 / 2
     logs = power * np.log(load) - load - math.lgamma(power)
     weight = step * np.exp(logs)
     wrong = _EPS * (8 + 2 * (np.abs(nodes) + load)) * weight
-    found = [factor(float(v)) for v in variances]
-    pieces, rounded = np.array([f for f, _ in found]), np.array([e for _, e in found])
+    factors = [factor(float(v)) for v in variances]
+    pieces, rounded = np.array([f for f, _ in factors]), np.array([e for _, e in factors])
     mass = pieces.T @ (weight[:, None] * pieces)
     errors = rounded.T @ (weight[:, None] * pieces)
     errors = errors + errors.T + pieces.T @ (wrong[:, None] * pieces)
@@ -123,7 +123,7 @@ class _Grid(OfMatrix):
     step: float = 1.0
 
     def __post_init__(self) -> None:
-        width, height = (integer(one, getattr(self, one), low=1) for one in ("width", "height"))
+        width, height = (integer(name, getattr(self, name), low=1) for name in ("width", "height"))
         if width * height == 1:
             raise InputError("a grid needs two points at least")
         epsilon, step = positive("epsilon", self.epsilon), positive("step", self.step)
@@ -252,9 +252,11 @@ class PlanarGeometric(_Grid):
         modulus = np.outer(above, above) * math.cos(STRIP) ** -0.5
         inside = np.zeros(2 * n + 1, dtype=bool)
         inside[[0, n, 2 * n]] = True
-        found, errors = masses(self.rate, 0.5, lambda v: _points(v, n), n, modulus, inside)
-        total = float(found[-1, -1])
-        return found / total, (errors + found * float(errors[-1, -1]) / total) / total * (1 + 1e-9)
+        pair_masses, errors = masses(self.rate, 0.5, lambda v: _points(v, n), n, modulus, inside)
+        total = float(pair_masses[-1, -1])
+        return pair_masses / total, (
+            errors + pair_masses * float(errors[-1, -1]) / total
+        ) / total * (1 + 1e-9)
 
 
 def _points(variance: float, n: int) -> tuple[Floats, Floats]:

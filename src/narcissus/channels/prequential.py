@@ -71,7 +71,7 @@ def cuts(data: Samples, tried: list[Estimator], order: Codes, *, known: int = 0)
     """
     size = len(order)
     first, growth = known or max(size // 16, min(12, size // 8)), GROWTH
-    if any(isinstance(one, Classifier) for one in tried):
+    if any(isinstance(estimator, Classifier) for estimator in tried):
         # Others' classifiers may be slow, and may not do with a handful of samples.
         return [known // 2, known, size] if known else [size // 4, size // 3, 2 * size // 3, size]
     if hardly_repeat(data.output[order[:first]]):
@@ -82,10 +82,10 @@ def cuts(data: Samples, tried: list[Estimator], order: Codes, *, known: int = 0)
             if first >= ENOUGH * len(np.unique(data.output[order[:first]])):
                 break
             first = min(size // 3, 2 * first)
-    found = [first // 2, first]
-    while found[-1] * growth < size * 0.9:
-        found.append(int(np.ceil(found[-1] * growth)))
-    return [*found, size]
+    ends = [first // 2, first]
+    while ends[-1] * growth < size * 0.9:
+        ends.append(int(np.ceil(ends[-1] * growth)))
+    return [*ends, size]
 
 
 def predict_ahead(
@@ -128,9 +128,9 @@ def predict_ahead(
         seen += len(common)
         rates = errors / trials
         # Those that are clearly worse cost time and win no more.
-        least = float(rates[live].min())
-        room = CLEARLY * (np.sqrt(least * (1 - least) / seen) + 1 / seen)
-        live = [number for number in live if rates[number] <= least + room]
+        lowest_rate = float(rates[live].min())
+        room = CLEARLY * (np.sqrt(lowest_rate * (1 - lowest_rate) / seen) + 1 / seen)
+        live = [number for number in live if rates[number] <= lowest_rate + room]
         observer.advance()
     # In the end: each part of the samples predicted from all others.
     last = min(live, key=lambda number: lately[0, number] / max(lately[1, number], 1e-12))
@@ -152,7 +152,7 @@ def predict_ahead(
     return Predicted(
         order[ends[1] :],
         wrong[ends[1] :],
-        {one.name: float(rate) for one, rate in zip(tried, rates, strict=True)},
+        {estimator.name: float(rate) for estimator, rate in zip(tried, rates, strict=True)},
         tried[last].name,
         float(weight @ np.concatenate(folds) / weight.sum()),
     )
@@ -165,11 +165,11 @@ def _lost(
     each = data.each(past)
     scorer = (one if np.count_nonzero(each) > 1 else Guess()).fit(data, past)
     outputs, place = np.unique(data.output[block], return_inverse=True)
-    said: list[Any] = [np.zeros(0, dtype=np.intp)]
+    guesses: list[Any] = [np.zeros(0, dtype=np.intp)]
     for part in chunks(outputs, len(data.names)):
         scores = scorer(part)
-        said.append(first_largest(scores / np.maximum(1.0, each) if evenly else scores))
-    wrong: NDArray[np.bool_] = np.concatenate(said)[place.ravel()] != data.secret[block]
+        guesses.append(first_largest(scores / np.maximum(1.0, each) if evenly else scores))
+    wrong: NDArray[np.bool_] = np.concatenate(guesses)[place.ravel()] != data.secret[block]
     return wrong
 
 
@@ -195,9 +195,9 @@ class Draws:
 
     def scarce(self, secrets: int) -> NDArray[np.bool_]:
         """Return which secrets lack samples for more than a tenth of their labels."""
-        asked = np.bincount(self.labels, minlength=secrets)
+        demand = np.bincount(self.labels, minlength=secrets)
         lacking = np.bincount(self.labels[self.drawn == EXHAUSTED], minlength=secrets)
-        return lacking > 0.1 * asked
+        return lacking > 0.1 * demand
 
 
 def how_many(each: Codes, prior: Floats, most: int) -> int:
@@ -232,9 +232,9 @@ def draw(
     order = order[np.argsort(data.secret[order], kind="stable")]
     starts = np.cumsum(each) - each
     place = np.argsort(labels, kind="stable")
-    asked = np.bincount(labels, minlength=len(each))
+    demand = np.bincount(labels, minlength=len(each))
     rank = np.empty(len(labels), dtype=np.intp)
-    rank[place] = np.arange(len(labels)) - np.repeat(np.cumsum(asked) - asked, asked)
+    rank[place] = np.arange(len(labels)) - np.repeat(np.cumsum(demand) - demand, demand)
     has = rank < each[labels]
     drawn = np.full(len(labels), EXHAUSTED, dtype=np.intp)
     drawn[has] = order[(starts[labels] + rank)[has]]
@@ -256,12 +256,12 @@ def with_prior(data: Samples, prior: Any) -> tuple[Samples, Floats]:
                 "them by name if some have no samples"
             )
         return data, weights
-    given = {str(name): float(chance) for name, chance in prior.items()}
-    unnamed = [name for name in data.names if name not in given]
+    chances = {str(name): float(chance) for name, chance in prior.items()}
+    unnamed = [name for name in data.names if name not in chances]
     if unnamed:
         raise InputError(f"`prior` lacks the secret {unnamed[0]!r}, which has samples")
-    names = (*data.names, *(name for name in given if name not in data.names))
-    return replace(data, names=names), distribution("prior", [given[name] for name in names])
+    names = (*data.names, *(name for name in chances if name not in data.names))
+    return replace(data, names=names), distribution("prior", [chances[name] for name in names])
 
 
 MIXED = (1.0, 0.98, 0.9, 0.6, 0.25, 0.05, 0.01)
@@ -348,19 +348,19 @@ def paid_ahead(
         block = low + np.flatnonzero(order[low:high] != EXHAUSTED)
         past = order[:low][order[:low] != EXHAUSTED]
         best = [max(e, key=e.__getitem__, default=(0, 0)) for e in earned]
-        for number, one in enumerate(tried):
+        for number, estimator in enumerate(tried):
             mine = block if any(b[0] == number for b in best) else block[:COMPARE_ON]
             if not len(mine):
                 continue
-            fitted = one if len(past) and np.ptp(data.secret[past]) > 0 else Guess()
+            fitted = estimator if len(past) and np.ptp(data.secret[past]) > 0 else Guess()
             scorer = (
                 fitted.fit(data, past)
                 if len(past)
                 else lambda outputs: np.ones((len(outputs), len(prior)))
             )
             share = np.maximum(1.0, np.bincount(data.secret[past], minlength=len(prior)))
-            got = _earned(data, scorer, order[mine], labels[mine], payoffs, prior / share)
-            for place, rows in enumerate(got):
+            gains = _earned(data, scorer, order[mine], labels[mine], payoffs, prior / share)
+            for place, rows in enumerate(gains):
                 compared = rows[:, :COMPARE_ON] @ as_drawn[mine[:COMPARE_ON]]
                 for variant, value in enumerate(compared):
                     key = (number, variant)
@@ -386,9 +386,9 @@ def _earned(
         beliefs /= np.maximum(beliefs.sum(axis=1, keepdims=True), 1e-300)
         secret = labels[done : done + len(part)]
         done += len(part)
-        for found, payoff in zip(parts, payoffs, strict=True):
-            found.append(payoff(beliefs[place.ravel()], secret))
-    return [np.concatenate(found, axis=1) for found in parts]
+        for pieces, payoff in zip(parts, payoffs, strict=True):
+            pieces.append(payoff(beliefs[place.ravel()], secret))
+    return [np.concatenate(pieces, axis=1) for pieces in parts]
 
 
 def _ends(data: Samples, tried: list[Estimator], order: Codes, spare: int) -> list[int]:

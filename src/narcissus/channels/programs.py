@@ -154,8 +154,8 @@ def _started(
             command, stdin=stdin, stdout=subprocess.PIPE, stderr=errors, start_new_session=True
         )
     except (OSError, ValueError) as error:  # a ValueError: a zero byte in an argument
-        said = getattr(error, "strerror", None) or error
-        raise program.fault(f"cannot be started: {said}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise program.fault(f"cannot be started: {reason}") from error
 
 
 @contextmanager
@@ -351,9 +351,9 @@ class KeptRuns:
 
     def _secret(self, number: int) -> str:
         while number >= len(self._drawn):
-            more = np.searchsorted(self._limits, self._random.random(1024), side="right")
-            more = np.minimum(more, len(self.program.secrets) - 1)
-            self._drawn = np.concatenate([self._drawn, more])
+            draws = np.searchsorted(self._limits, self._random.random(1024), side="right")
+            draws = np.minimum(draws, len(self.program.secrets) - 1)
+            self._drawn = np.concatenate([self._drawn, draws])
         return self.program.secrets[int(self._drawn[number])]
 
     def _next(self) -> tuple[str, ...]:
@@ -520,16 +520,16 @@ def program_leakage(
     if not place.resolve().parent.is_dir():
         raise InputError(f"the folder of {place} does not exist; make it first")
     with runs(program) as run:
-        kept = KeptRuns(program, run, place, rng, observer)
-        if len(kept.rows) < last:
-            _announce(program, run, last, len(kept.rows), stop.hours, observer)
-        found = estimate(
-            kept, confidence=stop.confidence, estimators=estimators, kind=kind, until=stop.width,
+        store = KeptRuns(program, run, place, rng, observer)
+        if len(store.rows) < last:
+            _announce(program, run, last, len(store.rows), stop.hours, observer)
+        leakage = estimate(
+            store, confidence=stop.confidence, estimators=estimators, kind=kind, until=stop.width,
             first=first, most=last, rng=rng,
         )  # fmt: skip
-    secret, output = kept.all()
+    secret, output = store.all()
     by_name = dict(zip(program.secrets, program.weights.tolist(), strict=True))
-    looks = len(found.history)
+    looks = len(leakage.history)
     others = None
     if measures:
         others = sampled_leakage(
@@ -537,7 +537,7 @@ def program_leakage(
             confidence=1 - (1 - stop.confidence) / (looks * (looks + 1)), kind=kind, rng=rng,
         ).said_at(stop.confidence)  # fmt: skip
     evidence = evidence_of_leakage(secret, output, by_name, estimators=estimators)
-    return ProgramLeakage(program.name, found, evidence, others, place, stop.width)
+    return ProgramLeakage(program.name, leakage, evidence, others, place, stop.width)
 
 
 def _announce(
@@ -551,11 +551,11 @@ def _announce(
         run(program.secrets[0])
     each = (time.monotonic() - began) / TRIED
     seconds = each * (last - done)
-    kept = f" ({done:,} are there already)" if done else ""
-    said = (
-        f"`{program.name}`: at most {last:,} runs{kept}, about {seconds:,.0f} s at "
+    remark = f" ({done:,} are there already)" if done else ""
+    message = (
+        f"`{program.name}`: at most {last:,} runs{remark}, about {seconds:,.0f} s at "
         f"{1000 * each:.3g} ms a run"
     )
     if hours is not None and seconds > 3600 * hours:
-        raise LongWorkError(f"{said}. Start it all the same with --yes, or allow fewer runs")
-    observer.note(said)
+        raise LongWorkError(f"{message}. Start it all the same with --yes, or allow fewer runs")
+    observer.note(message)

@@ -113,7 +113,7 @@ def refines(first: Any, second: Any) -> Refinement:
     far = sparse.eye_array(n * answers)
     target = b.dense.ravel()
     sums = sparse.kron(sparse.eye_array(outputs), np.ones((1, answers)), format="csr")
-    found = least_cost(
+    optimum = least_cost(
         np.concatenate([np.zeros(outputs * answers), np.ones(n * answers)]),
         A_ub=sparse.block_array([[product, -far], [-product, -far]], format="csr"),
         b_ub=np.concatenate([target, -target]),
@@ -122,22 +122,22 @@ def refines(first: Any, second: Any) -> Refinement:
         bounds=(0, None),
         options=PRECISE,
     )
-    by = np.maximum(found.x[: outputs * answers].reshape(outputs, answers), 0.0)
+    by = np.maximum(optimum.x[: outputs * answers].reshape(outputs, answers), 0.0)
     total = by.sum(axis=1, keepdims=True)
     by = np.where(total > 0, by, 1.0) / np.where(total > 0, total, answers)
     made = channel(by, secrets=a.outputs, outputs=b.outputs)
     gap = float(np.abs(a.dense @ by - b.dense).sum())
     if gap <= CLOSE:
         return Refinement(True, gap, made, None, 0.0, 0.0)
-    prices = np.asarray(found.ineqlin.marginals).reshape(2, n, answers)
+    prices = np.asarray(optimum.ineqlin.marginals).reshape(2, n, answers)
     gain = (1 + np.clip(prices[0] - prices[1], -1.0, 1.0).T) / 2
-    told = [g_vulnerability(c, gain) for c in (a, b)]
-    if told[1] <= told[0]:
+    vulnerabilities = [g_vulnerability(c, gain) for c in (a, b)]
+    if vulnerabilities[1] <= vulnerabilities[0]:
         raise NarcissusError(
             f"not decided: the nearest post-processing is off by {gap:.1g} in sum, more than the "
             f"{CLOSE:g} of one that agrees, and no gain was found that separates the channels"
         )
-    return Refinement(False, gap, made, gain, *told)
+    return Refinement(False, gap, made, gain, *vulnerabilities)
 
 
 MOST_WORK = 200_000_000
@@ -181,7 +181,7 @@ class RationalRefinement(ProvedResult):
 
 
 def texts(rows: Sequence[Row]) -> list[list[str]]:
-    return [[str(one) for one in row] for row in rows]
+    return [[str(number) for number in row] for row in rows]
 
 
 def refines_exactly(first: Any, second: Any) -> RationalRefinement | NotAssessed:
@@ -201,11 +201,11 @@ def refines_exactly(first: Any, second: Any) -> RationalRefinement | NotAssessed
     same_secrets("that are compared", a.secrets, b.secrets)
     near = refines(a.channel(), b.channel())
     if near.gain is not None:
-        found = _by_gain(a, b, near.gain)
-        if found is not None:
-            return found
-    found = _by_solving(a, b, near.by.dense)
-    return found or NotAssessed(
+        refinement = _by_gain(a, b, near.gain)
+        if refinement is not None:
+            return refinement
+    refinement = _by_solving(a, b, near.by.dense)
+    return refinement or NotAssessed(
         "refinement in fractions",
         "no witness that was found in floats stands up exactly",
         "compare the channels in floats, within 1e-9",
@@ -217,12 +217,12 @@ def _by_gain(
 ) -> RationalRefinement | None:
     for denominator in (COARSE, FINE):
         table = tuple(
-            tuple(Fraction(one).limit_denominator(denominator) for one in row)
+            tuple(Fraction(number).limit_denominator(denominator) for number in row)
             for row in np.clip(gain, 0.0, 1.0).tolist()
         )
-        told = a.g_vulnerability(table), b.g_vulnerability(table)
-        if told[1] > told[0]:
-            return RationalRefinement(False, None, table, *told)
+        vulnerabilities = a.g_vulnerability(table), b.g_vulnerability(table)
+        if vulnerabilities[1] > vulnerabilities[0]:
+            return RationalRefinement(False, None, table, *vulnerabilities)
     return None
 
 
@@ -230,15 +230,15 @@ def _by_solving(
     a: RationalChannel, b: RationalChannel, near: NDArray[np.float64]
 ) -> RationalRefinement | None:
     """Solve for the post-processing on the support of one in floats, and check it."""
-    for least in (1e-9, 0.0):
-        support = [(o, j) for o, j in np.argwhere(near > least).tolist()]
+    for threshold in (1e-9, 0.0):
+        support = [(o, j) for o, j in np.argwhere(near > threshold).tolist()]
         if len(support) ** 2 * (b.shape[0] * b.shape[1] + a.shape[1]) > MOST_WORK:
             return None
-        found = solution(_equations(a, b, support), [near[place] for place in support])
-        if found is None or min(found) < 0:
+        values = solution(_equations(a, b, support), [near[place] for place in support])
+        if values is None or min(values) < 0:
             continue
         rows = [[Fraction()] * b.shape[1] for _ in range(a.shape[1])]
-        for (o, j), value in zip(support, found, strict=True):
+        for (o, j), value in zip(support, values, strict=True):
             rows[o][j] = value
         by = rational_channel(rows, secrets=a.outputs, outputs=b.outputs)
         made = tuple(tuple(inner(row, column) for column in by.columns) for row in a.rows)
@@ -334,7 +334,9 @@ class ChannelComparison(Result):
     @property
     def grade(self) -> Grade:
         """The weaker of the two directions'."""
-        return GRADES[max(GRADES.index(one.grade) for one in (self.forwards, self.backwards))]
+        return GRADES[
+            max(GRADES.index(direction.grade) for direction in (self.forwards, self.backwards))
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -364,10 +366,10 @@ def _said(found: OneWay, first: str, second: str) -> list[str]:
     if found.holds:
         near = f" within {found.gap:.1g} in sum" if isinstance(found, Refinement) else " exactly"
         return [f"  {second} is {first}, post-processed{near}"]
-    told = f"{float(found.second):.6g} with {second}, {float(found.first):.6g} with {first}"
+    comparison = f"{float(found.second):.6g} with {second}, {float(found.first):.6g} with {first}"
     return [
         f"  {second} is not {first}, post-processed: there is a gain of which an attacker gets "
-        f"{told}"
+        f"{comparison}"
     ]
 
 
@@ -451,10 +453,10 @@ def _joined(a: Channel, b: Channel) -> Channel:
     """Join the secrets that either channel does not tell apart, and so on."""
     group = list(range(a.shape[0]))
     for c in (a, b):
-        said = c.dense.argmax(axis=1)
-        for output in np.unique(said):
-            same = {group[i] for i in np.flatnonzero(said == output)}
-            group = [min(same) if one in same else one for one in group]
+        answers = c.dense.argmax(axis=1)
+        for output in np.unique(answers):
+            same = {group[i] for i in np.flatnonzero(answers == output)}
+            group = [min(same) if number in same else number for number in group]
     made = of_program(lambda i: f"like {a.secrets[group[i]]}", range(len(group)))
     return channel(made.matrix, secrets=a.secrets, outputs=made.outputs)
 
@@ -472,31 +474,31 @@ def _curve(c: Channel) -> Floats:
 
 def _hull(points: Floats) -> Floats:
     """Return the corners of the lower hull of points in order from left to right."""
-    kept: list[Floats] = []
+    corners: list[Floats] = []
     for point in points:
-        while len(kept) > 1 and _turns_right(kept[-2], kept[-1], point):
-            kept.pop()
-        kept.append(point)
-    return np.array(kept)
+        while len(corners) > 1 and _turns_right(corners[-2], corners[-1], point):
+            corners.pop()
+        corners.append(point)
+    return np.array(corners)
 
 
 def _turns_right(a: Floats, b: Floats, c: Floats) -> bool:
-    one, two = b - a, c - a
-    return float(one[0] * two[1] - one[1] * two[0]) <= 0
+    edge, two = b - a, c - a
+    return float(edge[0] * two[1] - edge[1] * two[0]) <= 0
 
 
 def _upper(first: Floats, second: Floats) -> Floats:
     """Return the larger of two convex curves, with the places where they cross."""
     places = np.union1d(first[:, 0], second[:, 0])
-    one, two = (_height(curve, places) for curve in (first, second))
-    gap = one - two
+    first_heights, two = (_height(curve, places) for curve in (first, second))
+    gap = first_heights - two
     crossing = np.flatnonzero(gap[:-1] * gap[1:] < 0)
     share = gap[crossing] / (gap[crossing] - gap[crossing + 1])
     between = places[crossing] + share * np.diff(places)[crossing]
-    heights = one[crossing] + share * np.diff(one)[crossing]
+    heights = first_heights[crossing] + share * np.diff(first_heights)[crossing]
     points = np.stack(
         [np.concatenate([places, between, [1.0]]),
-         np.concatenate([np.maximum(one, two), heights, [1.0]])], axis=1,
+         np.concatenate([np.maximum(first_heights, two), heights, [1.0]])], axis=1,
     )  # fmt: skip
     return _hull(points[np.lexsort((points[:, 1], points[:, 0]))])
 

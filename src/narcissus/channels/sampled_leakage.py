@@ -74,18 +74,18 @@ def capacity_high(data: Samples, alpha: float) -> float:
     fewest = np.unique(each[each > 0])
     given_up = (each > 0).sum() - (each[:, None] >= fewest).sum(axis=0)
     best = int(np.argmin(np.exp(2 / np.sqrt(fewest)) + given_up))
-    kept = each >= fewest[best]
-    counts = data.counts().tocsc()[:, kept].tocsr()
+    is_frequent = each >= fewest[best]
+    counts = data.counts().tocsc()[:, is_frequent].tocsr()
     # outputs seen with one secret only are joined, which changes nothing
     secrets = np.diff(counts.indptr)
     alone, shared = np.flatnonzero(secrets == 1), np.flatnonzero(secrets > 1)
-    own = np.asarray(counts[alone].sum(axis=0)).ravel().astype(np.float64)
-    counts = sparse.csr_array(sparse.hstack([counts[shared].T, sparse.diags_array(own)]))
+    lone_counts = np.asarray(counts[alone].sum(axis=0)).ravel().astype(np.float64)
+    counts = sparse.csr_array(sparse.hstack([counts[shared].T, sparse.diags_array(lone_counts)]))
     near = 0.01 / math.sqrt(float(fewest[best]))
     shown = sparse.diags_array(1 / counts.sum(axis=1)) @ counts
     seen = shannon_capacity(shown, tolerance=near).high * math.log(2)
-    most = most_capacity(seen, int(fewest[best]), int(kept.sum()), alpha)
-    return math.log(math.exp(most) + int(given_up[best]))
+    limit = most_capacity(seen, int(fewest[best]), int(is_frequent.sum()), alpha)
+    return math.log(math.exp(limit) + int(given_up[best]))
 
 
 def promising_prior(data: Samples, aside: Codes) -> Floats:
@@ -97,15 +97,15 @@ def promising_prior(data: Samples, aside: Codes) -> Floats:
     aside: numbers of these samples, in random order.
     """
     half = len(aside) // 2
-    learned, held = (data.counts(part).T.tocsr() for part in (aside[:half], aside[half:]))
-    sizes = [np.asarray(part.sum(axis=1)).ravel() for part in (learned, held)]
+    learned, test_counts = (data.counts(part).T.tocsr() for part in (aside[:half], aside[half:]))
+    sizes = [np.asarray(part.sum(axis=1)).ravel() for part in (learned, test_counts)]
     there = (sizes[0] > 0) & (sizes[1] > 0)
     uniform = np.full(there.size, 1 / there.size)
     if there.sum() < 2:
         return uniform
     shown = [
         sparse.diags_array(1 / size[there]) @ counts[there]
-        for size, counts in zip(sizes, (learned, held), strict=True)
+        for size, counts in zip(sizes, (learned, test_counts), strict=True)
     ]
     best = shannon_capacity(shown[0], tolerance=0.01).prior
     made = np.zeros(there.size)
@@ -113,8 +113,8 @@ def promising_prior(data: Samples, aside: Codes) -> Floats:
     left = np.bincount(data.secret) - np.bincount(data.secret[aside], minlength=there.size)
 
     def promise(prior: Floats) -> float:
-        told = shannon_leakage(shown[1], prior[there] / prior[there].sum()) * math.log(2)
-        return told - ROOM / math.sqrt(how_many(left, prior, data.size))
+        leakage = shannon_leakage(shown[1], prior[there] / prior[there].sum()) * math.log(2)
+        return leakage - ROOM / math.sqrt(how_many(left, prior, data.size))
 
     return max(uniform, made / made.sum(), key=promise)
 
@@ -133,12 +133,12 @@ def most_capacity(seen: float, size: int, secrets: int, alpha: float) -> float:
     def beyond(capacity: float) -> float:
         return capacity - room(capacity, size, secrets, alpha) - seen
 
-    least = max(seen, NEAR)  # nothing seems to leak with a capacity of 0, and with more as well
-    if least >= top or beyond(top) <= 0:
+    bottom = max(seen, NEAR)  # nothing seems to leak with a capacity of 0, and with more as well
+    if bottom >= top or beyond(top) <= 0:
         return top
-    if beyond(least) >= 0:
-        return least
-    return min(top, float(optimize.brentq(beyond, least, top, xtol=NEAR, rtol=NEAR)) + 3 * NEAR)
+    if beyond(bottom) >= 0:
+        return bottom
+    return min(top, float(optimize.brentq(beyond, bottom, top, xtol=NEAR, rtol=NEAR)) + 3 * NEAR)
 
 
 def room(capacity: float, size: int, secrets: int, alpha: float) -> float:
@@ -153,12 +153,16 @@ def room(capacity: float, size: int, secrets: int, alpha: float) -> float:
     edges = np.concatenate(
         [np.geomspace(light, top / 5, COARSE + 1)[:-1], np.linspace(top / 5, top, FINE + 1)]
     )
-    least, most = edges[:-1], edges[1:]
+    lower_edges, upper_edges = edges[:-1], edges[1:]
     power = np.geomspace(1e-4, 0.999 / top, POWERS)[:, None]
-    cell = excess(power * most, least, capacity)
-    steepest = np.maximum.accumulate(cell / least, axis=1)
-    others = np.searchsorted(least, np.minimum(most, 1 - least), side="right") - 1
-    total = (cell + (1 - least) * steepest[:, others]).max(axis=1) + power[:, 0] * capacity * LIGHT
+    cell = excess(power * upper_edges, lower_edges, capacity)
+    steepest = np.maximum.accumulate(cell / lower_edges, axis=1)
+    others = (
+        np.searchsorted(lower_edges, np.minimum(upper_edges, 1 - lower_edges), side="right") - 1
+    )
+    total = (cell + (1 - lower_edges) * steepest[:, others]).max(axis=1) + power[
+        :, 0
+    ] * capacity * LIGHT
     return float(((total - math.log(alpha) / size) / power[:, 0]).min())
 
 
@@ -177,8 +181,8 @@ def excess(power: Floats, weight: Floats, capacity: float) -> Floats:
         d = (low + high) / 2
         with np.errstate(divide="ignore", invalid="ignore"):
             rest = np.where(d < 1, (1 - d) * np.log1p(-d), 0.0)
-        told = (d * ratio * np.log(ratio) + (ratio - 1) * rest) / (ratio - 1 + d)
-        under = told <= capacity
+        divergence = (d * ratio * np.log(ratio) + (ratio - 1) * rest) / (ratio - 1 + d)
+        under = divergence <= capacity
         low, high = np.where(under, d, low), np.where(under, high, d)
     named = low * ratio / (ratio - 1 + low)
     others = (1 - named) * np.expm1(-power * np.log1p(-low))
@@ -213,9 +217,9 @@ def information_high(total: float, size: int, rarest: float, alpha: float) -> fl
     """
     if rarest == 1:  # one secret alone is possible: nothing is to be told
         return 0.0
-    power, slope, most = moments(rarest)
-    least = np.exp(-power * total / size + math.log(alpha) / size)
-    return min(float(np.nanmin((most - least) / slope)), -math.log(rarest))
+    power, slope, maxima = moments(rarest)
+    lower_limits = np.exp(-power * total / size + math.log(alpha) / size)
+    return min(float(np.nanmin((maxima - lower_limits) / slope)), -math.log(rarest))
 
 
 @lru_cache(maxsize=8)
@@ -235,16 +239,16 @@ def moments(rarest: float) -> tuple[Floats, Floats, Floats]:
         )
     )[None, ::-1]
     up, down = raised / rarest, (1 - raised) / (1 - rarest)
-    told = raised * np.log(up) + (1 - raised) * np.log(down)
+    divergence = raised * np.log(up) + (1 - raised) * np.log(down)
     moment = raised * up**-power + (1 - raised) * down**-power
     slope = (1 - power) * (down**-power - up**-power) / np.log(up / down)
     # Beyond its smallest slope the curve bends the other way: no tangent there.
     tangent = np.arange(raised.size) < slope.argmin(axis=1)[:, None]
     slope = np.where(tangent, slope, np.nan)
-    most = np.maximum(moment + slope * told, 1.0)
-    for made in (power, slope, most):
+    maxima = np.maximum(moment + slope * divergence, 1.0)
+    for made in (power, slope, maxima):
         made.flags.writeable = False
-    return power, slope, most
+    return power, slope, maxima
 
 
 Limits = tuple[float, float, float | None]
@@ -272,12 +276,12 @@ class Played:
         It is no less than without the output, and no more than with the secret itself.
         """
         gain, paid = self.gain[which], self.gained[which].values
-        least, range_ = float(gain.min()), float(np.ptp(gain))
+        floor, range_ = float(gain.min()), float(np.ptp(gain))
         if range_ == 0:
-            return least, least, least
-        earned, size = float(((paid - least) / range_).sum()), len(paid)
-        binary = bool(np.isin(gain, (least, least + range_)).all())
-        before = (float((gain @ self.prior).max()) - least) / range_
+            return floor, floor, floor
+        earned, size = float(((paid - floor) / range_).sum()), len(paid)
+        binary = bool(np.isin(gain, (floor, floor + range_)).all())
+        before = (float((gain @ self.prior).max()) - floor) / range_
         if binary:
             low = below(round(earned), size, self.side)
         else:
@@ -286,25 +290,25 @@ class Played:
         value = max(low, earned / size)
         if not self.continuous:
             counts = self.kept.counts()
-            top = (counts @ ((gain - least) / range_).T).max(axis=1)
+            top = (counts @ ((gain - floor) / range_).T).max(axis=1)
             total, drawn = float(top.sum()) + self.exhausted, len(self.draws.labels)
             if binary:
                 limit = most_of(round(total), drawn, self.side)
             else:
                 limit = mean_high(total, drawn, self.side)
-            limit = max(low, min(limit, (float(gain.max(axis=0) @ self.prior) - least) / range_))
-            high, value = least + range_ * limit, min(value, limit)
-        return least + range_ * low, least + range_ * value, high
+            limit = max(low, min(limit, (float(gain.max(axis=0) @ self.prior) - floor) / range_))
+            high, value = floor + range_ * limit, min(value, limit)
+        return floor + range_ * low, floor + range_ * value, high
 
     def information(self) -> Limits:
         """Limit the mutual information, in bits."""
         assert self.told is not None
         possible = self.prior[self.prior > 0]
         rarest = float(possible.min())
-        least, most = math.log(min(MIXED)), -math.log(rarest)
-        scaled = np.clip((self.told.values - least) / (most - least), 0, 1)
-        found = mean_limits(scaled, confidence=1 - 2 * self.side)
-        low = max(0.0, least + (most - least) * (found.low or 0.0))
+        lower_limit, upper_limit = math.log(min(MIXED)), -math.log(rarest)
+        scaled = np.clip((self.told.values - lower_limit) / (upper_limit - lower_limit), 0, 1)
+        limits = mean_limits(scaled, confidence=1 - 2 * self.side)
+        low = max(0.0, lower_limit + (upper_limit - lower_limit) * (limits.low or 0.0))
         value, high = max(low, float(self.told.values.mean())), None
         if not self.continuous:
             used = self.draws.drawn != EXHAUSTED
@@ -520,7 +524,7 @@ def sampled_leakage(
         data.size,
         max(p.exhausted / len(p.draws.labels) for p in played),
         level,
-        next(one.chosen for one in paid if one is not None),
+        next(payoff.chosen for payoff in paid if payoff is not None),
     )
 
 
@@ -531,8 +535,8 @@ def _estimate(name: str, played: Played, level: float) -> Estimate:
         is_risk = name == "bayes-risk"
         low, why = (None, NO_LOWER) if is_risk else (low, UNSEEN)
     method = f"{len(played.draws.labels)} labels drawn from the prior"
-    what = name.replace("-", " ")
-    return Estimate(value, low, high, level, played.data.size, what, method, why)
+    quantity = name.replace("-", " ")
+    return Estimate(value, low, high, level, played.data.size, quantity, method, why)
 
 
 def _wanted(measures: Sequence[str] | None, gain: Any) -> list[str]:
@@ -569,7 +573,7 @@ class _Sought:
 
     def by_prior(self, data: Samples, of_all: Samples, prior: Floats) -> dict[Prior, Played]:
         """Play under each prior that measures need; all but the given one on the secrets seen."""
-        found: dict[Prior, Played] = {}
+        games: dict[Prior, Played] = {}
         needed: list[Prior] = [MEASURES[name].prior for name in self.wanted]
         for which in dict.fromkeys(needed):
             seen = len(data.names)
@@ -577,9 +581,9 @@ class _Sought:
             if which == "promising" and not self.continuous:
                 aside = self.random.permutation(data.size)[: math.ceil(data.size * ASIDE)]
                 weights = promising_prior(data, aside)
-            given = (of_all, prior) if which == "given" else (data, weights)
-            found[which] = self.played(*given, which, aside)
-        return found
+            source = (of_all, prior) if which == "given" else (data, weights)
+            games[which] = self.played(*source, which, aside)
+        return games
 
     def played(self, data: Samples, prior: Floats, which: Prior, aside: Codes) -> Played:
         """Draw from the prior, and let all rules play that the measures need."""
@@ -587,12 +591,12 @@ class _Sought:
         needs = {need for measure in mine for need in measure.needs}
         gain = {"guess": np.eye(len(prior)), **self.gains}
         names = [name for name in gain if name in needs]
-        most = MOST_CONTINUOUS if self.continuous else data.size
-        draws = draw(data, prior, self.random, most=most, aside=aside)
+        limit = MOST_CONTINUOUS if self.continuous else data.size
+        draws = draw(data, prior, self.random, most=limit, aside=aside)
         score = LogScore(np.maximum(prior, 1e-300), draws.scarce(len(prior)))
         payoffs = [*(Gained(gain[name]) for name in names), *([score] if "told" in needs else [])]
         tried = portfolio(self.estimators, data)
         paid = paid_ahead(data, tried, draws, payoffs, prior, self.observer)
-        told = paid[-1] if "told" in needs else None
+        log_scores = paid[-1] if "told" in needs else None
         gained = dict(zip(names, paid, strict=False))
-        return Played(data, draws, prior, gained, told, gain, self.side, self.continuous)
+        return Played(data, draws, prior, gained, log_scores, gain, self.side, self.continuous)

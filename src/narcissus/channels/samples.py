@@ -105,18 +105,18 @@ def samples(secrets: Any, outputs: Any, *, fewest: int = FEWEST) -> Samples:
     fewest = min(fewest, max(_FEWEST_OF_TWO, int(np.partition(have, -2)[-2])))
     few = np.flatnonzero(have < fewest)
     if len(have) - len(few) < 2:
-        one = few[np.argmin(have[few])]
+        code = few[np.argmin(have[few])]
         others = f" (and {len(few) - 1} more secrets have too few)" if len(few) > 1 else ""
         raise InputError(
-            f"the secret {names[one]!r} has {have[one]} samples, fewer than the {fewest} needed"
+            f"the secret {names[code]!r} has {have[code]} samples, fewer than the {fewest} needed"
             f"{others}; collect more of it: two secrets at least must have enough"
         )
     left_out = tuple((names[i], int(have[i])) for i in few)
     if left_out:
-        kept = have[codes] >= fewest
-        frame = frame[kept].reset_index(drop=True)
+        mask = have[codes] >= fewest
+        frame = frame[mask].reset_index(drop=True)
         names = tuple(name for name, n in zip(names, have, strict=True) if n >= fewest)
-        codes = np.unique(codes[kept], return_inverse=True)[1]
+        codes = np.unique(codes[mask], return_inverse=True)[1]
     numeric = all(
         pd.api.types.is_numeric_dtype(t) and not pd.api.types.is_bool_dtype(t) for t in frame.dtypes
     )
@@ -148,9 +148,9 @@ def restricted(data: Samples, secrets: Codes) -> Samples:
     place = np.full(len(data.names), -1, dtype=np.intp)
     place[secrets] = np.arange(len(secrets))
     mine = place[data.secret] >= 0
-    kept, output = np.unique(data.output[mine], return_inverse=True)
-    points = None if data.points is None else data.points[kept]
-    names = tuple([data.names[one] for one in secrets])
+    codes, output = np.unique(data.output[mine], return_inverse=True)
+    points = None if data.points is None else data.points[codes]
+    names = tuple([data.names[number] for number in secrets])
     return Samples(place[data.secret[mine]], output.ravel(), names, points, data.continuous)
 
 

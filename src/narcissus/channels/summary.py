@@ -109,13 +109,15 @@ class ChannelSummary(ProvedResult):
         """
         risk, security = "Bayes risk", "Bayes security"
         best, worst = self.bayes_risk, self.beta_star
-        least = from_local_dp(self.epsilon_ldp).value if math.isfinite(self.epsilon_ldp) else 0.0
+        lower_limit = (
+            from_local_dp(self.epsilon_ldp).value if math.isfinite(self.epsilon_ldp) else 0.0
+        )
         return [
             Finding(risk, "the best attacker", best, best),
             Finding(risk, "the best guess without the output", None, self.guessing_error),
             Finding(risk, f"what {self.implied_by} implies", self.implied_risk),
             Finding(security, "the worst pair", worst, worst),
-            Finding(security, "local differential privacy", least),
+            Finding(security, "local differential privacy", lower_limit),
             Finding(security, "the prior's own ratio of errors", None, self.beta),
         ]
 
@@ -208,13 +210,13 @@ def _explicit(c: Channel, prior: Any, name: str, observer: Observer) -> ChannelS
     weights = prior_for(c, prior)
     if c.shape[0] > 1:
         require_two(weights, c.secrets)
-    found = beta_star(c, observer=observer)
-    numbers = Numbers(found.value, capacity(c), bayes_risk(c, weights), local_dp_epsilon(c))
-    implied = implied_bayes_risk(found.value, numbers.capacity, weights)
+    security = beta_star(c, observer=observer)
+    numbers = Numbers(security.value, capacity(c), bayes_risk(c, weights), local_dp_epsilon(c))
+    implied = implied_bayes_risk(security.value, numbers.capacity, weights)
     leakage = max(1.0, bayes_vulnerability(c, weights) / float(weights.max()))
     which = "uniform" if prior is None else "given"
     return _made(
-        name, c.shape[0], found.pair, numbers, guessing_error(weights), leakage,
+        name, c.shape[0], security.pair, numbers, guessing_error(weights), leakage,
         (implied.value, implied.tighter), shannon_leakage(c, weights), which, c,
     )  # fmt: skip
 
@@ -290,12 +292,12 @@ class GroupLeakage(Result):
 
     def limits(self, quantity: Quantity) -> dict[str, Estimate]:
         """Return a quantity of each group; exact numbers are their own limits."""
-        found: dict[str, Estimate] = {}
-        for name, one in self.groups.items():
-            value = getattr(one, quantity)
+        estimates: dict[str, Estimate] = {}
+        for name, group in self.groups.items():
+            value = getattr(group, quantity)
             exact = isinstance(value, float)
-            found[name] = Estimate(value, value, value, 1.0, 0) if exact else value
-        return found
+            estimates[name] = Estimate(value, value, value, 1.0, 0) if exact else value
+        return estimates
 
     def differences(self, quantity: Quantity) -> list[GroupDifference]:
         """Return the difference of each two groups; limits of all of them hold together."""
@@ -314,11 +316,13 @@ class GroupLeakage(Result):
         It has the smallest upper limit: so much is certified. It is sure if that lies below the
         lower limits of all others that were assessed, and there is no group that was not.
         """
-        found = self.limits(quantity)
-        most = {name: 1.0 if e.high is None else e.high for name, e in found.items()}
-        name = min(most, key=lambda g: (most[g], found[g].value, g))
-        rest = [e.low for g, e in found.items() if g != name]
-        sure = not self.not_assessed and all(low is not None and most[name] < low for low in rest)
+        estimates = self.limits(quantity)
+        upper_limits = {name: 1.0 if e.high is None else e.high for name, e in estimates.items()}
+        name = min(upper_limits, key=lambda g: (upper_limits[g], estimates[g].value, g))
+        rest = [e.low for g, e in estimates.items() if g != name]
+        sure = not self.not_assessed and all(
+            low is not None and upper_limits[name] < low for low in rest
+        )
         return name, sure
 
     def to_dict(self) -> dict[str, Any]:
@@ -332,10 +336,10 @@ class GroupLeakage(Result):
             for q in QUANTITIES
         }
         return {
-            "groups": {name: one.to_dict() for name, one in self.groups.items()},
+            "groups": {name: group.to_dict() for name, group in self.groups.items()},
             "worst": worst,
             "differences": apart,
-            "not_assessed": [one.to_dict() for one in self.not_assessed],
+            "not_assessed": [group.to_dict() for group in self.not_assessed],
             "confidence": self.confidence,
             "grade": self.grade,
         }
@@ -365,7 +369,7 @@ class GroupLeakage(Result):
                 if d.shown:
                     limits = "" if exact else f"   limits {between_text(d.low, d.high)}"
                     lines.append(f"    {d.first!r} above {d.second!r} by {d.value:+.4f}{limits}")
-        return "\n".join([*lines, *(f"  {one}" for one in self.not_assessed)])
+        return "\n".join([*lines, *(f"  {group}" for group in self.not_assessed)])
 
 
 def estimate_groups(
@@ -397,11 +401,11 @@ def estimate_groups(
     ('1', True)
     """
     who = pd.Series(np.asarray(groups).ravel())
-    told = pd.Series(np.asarray(secrets).ravel())
+    column = pd.Series(np.asarray(secrets).ravel())
     frame = outputs if isinstance(outputs, pd.DataFrame) else pd.DataFrame(np.asarray(outputs))
-    if not len(who) == len(told) == len(frame):
+    if not len(who) == len(column) == len(frame):
         raise InputError(
-            f"there are {len(told)} secrets, {len(frame)} outputs and {len(who)} groups: "
+            f"there are {len(column)} secrets, {len(frame)} outputs and {len(who)} groups: "
             "one of each for every sample"
         )
     if who.isna().any():
@@ -412,7 +416,7 @@ def estimate_groups(
     def one(number: int, level: float) -> LeakageEstimate:
         mine = np.flatnonzero(codes == number)
         return estimate(
-            told.iloc[mine].reset_index(drop=True), frame.iloc[mine].reset_index(drop=True),
+            column.iloc[mine].reset_index(drop=True), frame.iloc[mine].reset_index(drop=True),
             confidence=level, estimators=estimators, kind=kind, rng=random, observer=observer,
         )  # fmt: skip
 
@@ -434,16 +438,16 @@ def _by_group(
             "right column?"
         )
     level = 1.0 if confidence is None else each_confidence(confidence, len(names))
-    found: dict[str, Any] = {}
+    assessments: dict[str, Any] = {}
     left: list[NotAssessed] = []
     for number, name in enumerate(names):
         try:
-            found[name] = assess(number, level)
+            assessments[name] = assess(number, level)
         except InputError as error:
             left.append(NotAssessed(f"the group {name!r}", str(error), remedy))
-    if not found:
+    if not assessments:
         raise InputError(f"no group can be assessed; the first: {left[0].reason}")
-    return GroupLeakage(found, tuple(left), confidence)
+    return GroupLeakage(assessments, tuple(left), confidence)
 
 
 def analyse_groups(
@@ -458,15 +462,15 @@ def analyse_groups(
     prior: Of all secrets, uniform if left out; within a group it is scaled to 1.
     """
     c = channel(matrix)
-    given = {str(k): str(v) for k, v in groups.items()}
-    check_names("groups", given, c.secrets, "group")
+    memberships = {str(k): str(v) for k, v in groups.items()}
+    check_names("groups", memberships, c.secrets, "group")
     weights = prior_for(c, prior)
 
-    names = sorted(set(given.values()))
+    names = sorted(set(memberships.values()))
 
     def one(number: int, _: float) -> ChannelSummary:
         name = names[number]
-        mine = [i for i, secret in enumerate(c.secrets) if given[secret] == name]
+        mine = [i for i, secret in enumerate(c.secrets) if memberships[secret] == name]
         if len(mine) < 2 or np.count_nonzero(weights[mine]) < 2:
             raise InputError("there is one secret only in it: nothing to tell apart")
         part = None if prior is None else weights[mine] / float(weights[mine].sum())
@@ -481,12 +485,12 @@ def read_groups(path: Path | str) -> dict[str, str]:
     rows = [row for row in csv_rows(path) if row]
     if len(rows) < 2:
         raise InputError(f"{path} needs a line of names (secret,group), then one for each secret")
-    found: dict[str, str] = {}
+    groups: dict[str, str] = {}
     for number, row in enumerate(rows[1:], 2):
         if len(row) != 2:
             raise InputError(f"{path}, line {number}: {len(row)} cells; give secret and group")
-        secret, group = (unmarked(one.strip()) for one in row)
-        if secret in found:
+        secret, group = (unmarked(cell.strip()) for cell in row)
+        if secret in groups:
             raise InputError(f"{path}, line {number}: the secret {secret!r} stands there twice")
-        found[secret] = group
-    return found
+        groups[secret] = group
+    return groups

@@ -69,12 +69,12 @@ class Design(ProvedResult):
     leakage: float | None = None
 
     def __str__(self) -> str:
-        most = "at most" if self.wanted == "beta_star" else "at least"
+        direction = "at most" if self.wanted == "beta_star" else "at least"
         name = NAMES[self.wanted]
         leaks = "" if self.leakage is None else f", {self.measured} {self.leakage:.6g}"
         return (
             f"A mechanism with Bayes security {self.beta_star:.6g}{leaks} and expected loss "
-            f"{self.loss:.6g}\n  no other does better: {name} {most} {self.limit:.6g}"
+            f"{self.loss:.6g}\n  no other does better: {name} {direction} {self.limit:.6g}"
         )
 
     @property
@@ -144,11 +144,11 @@ def least_loss(
     if wanted:
         raise InputError("`vulnerability` and `beta_star` exclude each other; give one")
     program = _Mechanisms(loss, *how, gain=_gain(gain, loss))
-    least = program.least_leaky(program.dearest)
-    if vulnerability < least.limit:
+    design = program.least_leaky(program.dearest)
+    if vulnerability < design.limit:
         raise InputError(
             f"`vulnerability` is {vulnerability:g}, and that of no mechanism is below "
-            f"{least.limit:.6g}"
+            f"{design.limit:.6g}"
         )
     return program.least_loss(vulnerability)
 
@@ -204,18 +204,18 @@ def least_informative(
     shell = _shell(values, secrets, answers)
     weights = prior_for(shell, prior)
     wanted = non_negative("most_loss", most_loss)
-    least = float(weights @ values.min(axis=1))
-    if wanted < least:
+    lowest_loss = float(weights @ values.min(axis=1))
+    if wanted < lowest_loss:
         raise InputError(
-            f"`most_loss` is {wanted:g}, and no mechanism has a loss below {least:.6g}"
+            f"`most_loss` is {wanted:g}, and no mechanism has a loss below {lowest_loss:.6g}"
         )
     made, limit = _least_information(values, weights, wanted)
-    found = channel(made, secrets=shell.secrets, outputs=shell.outputs)
-    told = shannon_leakage(found, weights)
-    if told - limit > WITHIN:
+    mechanism = channel(made, secrets=shell.secrets, outputs=shell.outputs)
+    leakage = shannon_leakage(mechanism, weights)
+    if leakage - limit > WITHIN:
         raise NarcissusError("the iteration did not reach its tolerance; take a larger loss")
     cost = float(weights @ (made * values).sum(axis=1))
-    return Design(found, beta_star(found).value, cost, limit, "information", told)
+    return Design(mechanism, beta_star(mechanism).value, cost, limit, "information", leakage)
 
 
 def trade_off(
@@ -230,11 +230,11 @@ def trade_off(
     """
     program = _Mechanisms(loss, prior, epsilon)
     count = integer("points", points, low=2)
-    least = program.least_loss().loss
-    losses = np.linspace(least, max(least, loss_of_nothing(loss, prior)), count)
+    lowest_loss = program.least_loss().loss
+    losses = np.linspace(lowest_loss, max(lowest_loss, loss_of_nothing(loss, prior)), count)
     # the least loss itself is met within the solver's tolerance only
-    found = [program.least_leaky(max(float(one), least + WITHIN)) for one in losses]
-    return losses, np.array([one.beta_star for one in found])
+    designs = [program.least_leaky(max(float(point), lowest_loss + WITHIN)) for point in losses]
+    return losses, np.array([point.beta_star for point in designs])
 
 
 def loss_of_nothing(loss: ArrayLike, prior: Any = None) -> float:
@@ -336,10 +336,10 @@ class _Mechanisms:
 
     def within(self, most_loss: float) -> Design:
         """Return the least leaky one within a loss; refuse a loss that none has."""
-        least = self.least_loss()
-        if most_loss < least.limit:
+        base = self.least_loss()
+        if most_loss < base.limit:
             raise InputError(
-                f"`most_loss` is {most_loss:g}, and no mechanism has a loss below {least.limit:.6g}"
+                f"`most_loss` is {most_loss:g}, and no mechanism has a loss below {base.limit:.6g}"
             )
         return self.least_leaky(min(most_loss, self.dearest))
 
@@ -351,8 +351,8 @@ class _Mechanisms:
 
     def least_loss(self, most_leak: float | None = None) -> Design:
         """Minimise the loss with at most so much leakage, minus ``t`` or the vulnerability."""
-        most = self.most_leak if most_leak is None else most_leak
-        made, limit = self._solve(self.loss, self.leak, most)
+        leak_limit = self.most_leak if most_leak is None else most_leak
+        made, limit = self._solve(self.loss, self.leak, leak_limit)
         return self._design(made, limit, "loss")
 
     def _design(self, made: Channel, limit: float, wanted: Measure) -> Design:
@@ -363,19 +363,21 @@ class _Mechanisms:
     def _solve(self, cost: Floats, row: Floats, limit: float) -> tuple[Channel, float]:
         """Return the mechanism, and what no feasible point falls below (weak duality)."""
         upper = sparse.vstack([self.upper, sparse.csr_array(row[None])], format="csr")
-        most = np.zeros(upper.shape[0])
-        most[-1] = limit
+        upper_limits = np.zeros(upper.shape[0])
+        upper_limits[-1] = limit
         n, m = self.shell.shape
-        found = least_cost(
-            cost, A_ub=upper, b_ub=most, A_eq=self.sums, b_eq=np.ones(n), bounds=self.bounds
+        solution = least_cost(
+            cost, A_ub=upper, b_ub=upper_limits, A_eq=self.sums, b_eq=np.ones(n), bounds=self.bounds
         )
-        prices = np.minimum(np.asarray(found.ineqlin.marginals), 0.0)
-        sums = np.asarray(found.eqlin.marginals)
+        prices = np.minimum(np.asarray(solution.ineqlin.marginals), 0.0)
+        sums = np.asarray(solution.eqlin.marginals)
         left = cost - upper.T @ prices - self.sums.T @ sums
-        bound = float(prices @ most + sums.sum() + (left[:, None] * self.bounds).min(axis=1).sum())
-        if found.fun - bound > WITHIN * max(1.0, self.scale):
+        bound = float(
+            prices @ upper_limits + sums.sum() + (left[:, None] * self.bounds).min(axis=1).sum()
+        )
+        if solution.fun - bound > WITHIN * max(1.0, self.scale):
             raise NarcissusError("the linear program was not solved to its tolerance")
-        entries = np.maximum(found.x[: n * m].reshape(n, m), 0.0)
+        entries = np.maximum(solution.x[: n * m].reshape(n, m), 0.0)
         entries /= entries.sum(axis=1, keepdims=True)
         return channel(entries, secrets=self.shell.secrets, outputs=self.shell.outputs), bound
 
@@ -404,8 +406,12 @@ def _least_information(values: Floats, prior: Floats, most: float) -> tuple[Floa
             below, high = made, price
         share = (cost(above) - most) / max(cost(above) - cost(below), 1e-300)
         mixed = min(1.0, share) * below + (1 - min(1.0, share)) * above
-        told = 0.0 if math.isinf(high) else shannon_leakage(mixed, prior)
-        if low >= (1 - 1e-13) * high or price * values.max() > 1e7 or 0 < told < best + WITHIN / 2:
+        leakage = 0.0 if math.isinf(high) else shannon_leakage(mixed, prior)
+        if (
+            low >= (1 - 1e-13) * high
+            or price * values.max() > 1e7
+            or 0 < leakage < best + WITHIN / 2
+        ):
             return mixed, best
         price = 2 * low if math.isinf(high) else (low + high) / 2
 
@@ -417,16 +423,16 @@ def _at_price(
 
     law: To start from, of all answers.
     """
-    least = values.min(axis=1)
-    kernel = np.exp(-price * (values - least[:, None]))
+    lowest_losses = values.min(axis=1)
+    kernel = np.exp(-price * (values - lowest_losses[:, None]))
     law, step = 0.999 * law + 0.001 / law.size, 1.0
-    spent, known = price * (most - float(prior @ least)), -math.inf
+    spent, known = price * (most - float(prior @ lowest_losses)), -math.inf
     for _ in range(MOST_STEPS):
         likely = kernel @ law
         grow = (prior / likely) @ kernel
-        told = float(prior @ np.log(likely))
-        step = min(step * 1.2, 50.0) if told > known else 1.0
-        known, excess = told, math.log(float(grow.max()))
+        log_likelihood = float(prior @ np.log(likely))
+        step = min(step * 1.2, 50.0) if log_likelihood > known else 1.0
+        known, excess = log_likelihood, math.log(float(grow.max()))
         if excess <= WITHIN / 5:
             break
         law = law * grow**step
@@ -550,8 +556,8 @@ def loss_family(loss: ArrayLike) -> LossFamily:
     values = _guesses(loss)
     if values.shape[1] == 2:
         return "two secrets"
-    most = values.max(axis=0)
-    if ((most - values).sum(axis=0) <= most).all():
+    largest_losses = values.max(axis=0)
+    if ((largest_losses - values).sum(axis=0) <= largest_losses).all():
         return "competing guesses"
     return "tree" if _is_tree(values) else ""
 
@@ -626,9 +632,9 @@ def least_l_beta(loss: ArrayLike, beta_star: float, prior: Any = None) -> Securi
     before = loss_of_nothing(values.T, prior)
     if before <= 0:
         raise InputError("the loss without the output is 0; the ratio needs it above 0")
-    found = least_loss(values.T, wanted, prior=prior)
+    design = least_loss(values.T, wanted, prior=prior)
     return SecurityBound(
-        min(1.0, max(0.0, found.limit / before)),
+        min(1.0, max(0.0, design.limit / before)),
         "beta_l for this prior and loss",
         "Narcissus theory 6.13, by linear programming",
         (f"beta* is at least {wanted:g}",),

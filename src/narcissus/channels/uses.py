@@ -277,8 +277,8 @@ def overlap_after(uses: Uses, tolerance: float = 1e-6) -> Overlap:
         return _scaled(_on_the_grid(used, s, shared), log_rho, used)
     mean, variance = _moments(used, s)
     # by Jensen's inequality never nothing: splitting only adds to moments
-    least = math.exp(-max(s, 1 - s) * math.hypot(mean, math.sqrt(variance)))
-    best = _scaled((least, 1.0), log_rho, used)
+    lower_limit = math.exp(-max(s, 1 - s) * math.hypot(mean, math.sqrt(variance)))
+    best = _scaled((lower_limit, 1.0), log_rho, used)
     largest = max(max(abs(law.low), abs(law.high)) for law, _ in used)
     reach = min(width, 12 * math.sqrt(variance) + 4 * largest) + _coarse(used)
     points = FIRST
@@ -298,8 +298,8 @@ def _tilt(used: Uses) -> float:
     def log_rho(s: float) -> float:
         return sum(times * law.log_rho(s) for law, times in used)
 
-    found = optimize.minimize_scalar(log_rho, bounds=(0.0, 1.0), method="bounded")
-    return float(min((0.0, 0.5, 1.0, float(found.x)), key=log_rho))
+    minimum = optimize.minimize_scalar(log_rho, bounds=(0.0, 1.0), method="bounded")
+    return float(min((0.0, 0.5, 1.0, float(minimum.x)), key=log_rho))
 
 
 def _phi(x: Floats, s: float) -> Floats:
@@ -316,9 +316,9 @@ def _on_the_grid(used: Uses, s: float, step: float) -> tuple[float, float]:
 
 def _convolved(laws: list[tuple[OnGrid, int]], step: float) -> tuple[Floats, Floats]:
     first, mass = 0, np.ones(1)
-    for one, times in laws:
-        first += times * one.first
-        mass = np.convolve(mass, _power(one.mass, times))
+    for grid_law, times in laws:
+        first += times * grid_law.first
+        mass = np.convolve(mass, _power(grid_law.mass, times))
     return np.asarray((first + np.arange(mass.size)) * step, dtype=np.float64), mass
 
 
@@ -342,15 +342,15 @@ def _ways(used: Uses) -> tuple[float, float] | None:
         return None
     logs = np.zeros((2, 1))
     for law, times in finite:
-        left, own = np.array([times]), np.zeros((2, 1)) + special.gammaln(times + 1)
+        left, law_logs = np.array([times]), np.zeros((2, 1)) + special.gammaln(times + 1)
         for place, chance in enumerate(zip(law.log_first, law.log_second, strict=True)):
             is_last = place == law.value.size - 1
             counts = [left] if is_last else [np.arange(k + 1) for k in left]
             before = np.arange(left.size) if is_last else np.repeat(np.arange(left.size), left + 1)
             taken = np.concatenate(counts)
-            own = own[:, before] + np.outer(chance, taken) - special.gammaln(taken + 1)
+            law_logs = law_logs[:, before] + np.outer(chance, taken) - special.gammaln(taken + 1)
             left = left[before] - taken
-        logs = (logs[:, :, None] + own[:, None, :]).reshape(2, -1)
+        logs = (logs[:, :, None] + law_logs[:, None, :]).reshape(2, -1)
     total = math.fsum(np.exp(logs.min(axis=0)))
     size = abs(math.log(total or LEAST)) + sum(k * math.log(k + 1) for _, k in finite)
     wrong = total * _EPS * 16 * (64 + size)
@@ -368,7 +368,7 @@ def _term_by_term(used: Uses, s: float, width: float) -> tuple[float, float]:
     total = math.fsum(mass * _phi(x, s))
     exact = total * _EPS * 4 * mass.size * (1 + math.log2(uses))
     low = total * math.exp(-uses * (max(s, 1 - s) * step) ** 2 / 8)
-    deviation = step * math.sqrt(sum(times * one.spread for one, times in laws))
+    deviation = step * math.sqrt(sum(times * grid_law.spread for grid_law, times in laws))
     above = min(
         deviation / 2 * (float(mass[np.abs(x) <= 2 * radius].sum()) + eta)
         + uses * step**2 * eta / (8 * radius)
@@ -383,8 +383,10 @@ def _bracket(used: Uses, s: float, reach: float, points: int) -> tuple[float, fl
     step = 2 * reach / points
     laws = [(law.on_grid(step, s), times) for law, times in used]
     spectrum = np.ones(points // 2 + 1, dtype=np.complex128)
-    for one, times in laws:
-        line = np.bincount((np.arange(one.mass.size) + one.first) % points, one.mass, points)
+    for grid_law, times in laws:
+        line = np.bincount(
+            (np.arange(grid_law.mass.size) + grid_law.first) % points, grid_law.mass, points
+        )
         spectrum *= np.asarray(fft.rfft(line)) ** times
     mass = np.maximum(np.asarray(fft.irfft(spectrum, points)), 0.0)
     place = np.arange(points)
@@ -392,14 +394,14 @@ def _bracket(used: Uses, s: float, reach: float, points: int) -> tuple[float, fl
     phi = _phi(x, s)
     total = float(mass @ phi)
     uses = sum(times for _, times in laws)
-    split = sum(times for one, times in laws if one.spread > 0)
+    split = sum(times for grid_law, times in laws if grid_law.spread > 0)
     wrong = _outside(laws, step, reach)
     wrong += 16 * _EPS * math.log2(points) * (uses + 1) * float(np.sqrt(phi @ phi))
     if split == 0:
         return total - wrong, total + wrong
     steepest = max(s, 1 - s)
     low = total * math.exp(-split * (steepest * step) ** 2 / 8)
-    variance = step**2 * sum(times * one.spread for one, times in laws)
+    variance = step**2 * sum(times * grid_law.spread for grid_law, times in laws)
     radius = step * math.sqrt(split * math.log(2 / ETA) / 2)
     near = float(mass[np.abs(x) <= 2 * radius].sum()) + wrong
     above = math.sqrt(variance) / 2 * (min(near, 1.0) + ETA) + split * step**2 * ETA / (8 * radius)
@@ -415,27 +417,27 @@ def _moments(used: Uses, s: float) -> tuple[float, float]:
     coarse = _coarse(used)
     total, variance = 0.0, 0.0
     for law, times in used:
-        one = law.on_grid(coarse, s)
-        x = (one.first + np.arange(one.mass.size)) * coarse
-        mean = float(one.mass @ x)
+        grid_law = law.on_grid(coarse, s)
+        x = (grid_law.first + np.arange(grid_law.mass.size)) * coarse
+        mean = float(grid_law.mass @ x)
         total += times * mean
-        variance += times * float(one.mass @ (x - mean) ** 2)
+        variance += times * float(grid_law.mass @ (x - mean) ** 2)
     return total, variance
 
 
 def _outside(laws: list[tuple[OnGrid, int]], step: float, reach: float) -> float:
     """Limit the mass of the sum beyond the window, which the transform wraps (Chernoff)."""
     ends = [
-        (times * one.first * step, times * (one.first + one.mass.size - 1) * step)
-        for one, times in laws
+        (times * grid_law.first * step, times * (grid_law.first + grid_law.mass.size - 1) * step)
+        for grid_law, times in laws
     ]
     if sum(low for low, _ in ends) > -reach and sum(high for _, high in ends) < reach - step:
         return 0.0
     total, powers = 0.0, np.geomspace(1e-3, 64, 48) / reach
     for sign in (-1.0, 1.0):
         logs = -powers * (reach - step)
-        for one, times in laws:
-            logs += times * _log_moments(one, sign * step, powers)
+        for grid_law, times in laws:
+            logs += times * _log_moments(grid_law, sign * step, powers)
         total += math.exp(min(0.0, float(logs.min())))
     return min(1.0, 2 * total)
 
@@ -444,12 +446,12 @@ def _log_moments(one: OnGrid, step: float, powers: Floats) -> Floats:
     """Return ``ln E e^(power x)`` of a law on a grid, shape (powers,)."""
     there = np.flatnonzero(one.mass)
     x, mass = (one.first + there) * step, one.mass[there]
-    found: list[Floats] = []
+    logs: list[Floats] = []
     for part in np.array_split(powers, min(powers.size, 1 + powers.size * x.size // 2**20)):
         up = part[:, None] * x
         top = up.max(axis=1, keepdims=True)
-        found.append(top[:, 0] + np.log(np.exp(up - top) @ mass))
-    return np.concatenate(found)
+        logs.append(top[:, 0] + np.log(np.exp(up - top) @ mass))
+    return np.concatenate(logs)
 
 
 def _scaled(limits: tuple[float, float], log_rho: float, used: Uses) -> Overlap:

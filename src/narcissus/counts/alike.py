@@ -154,28 +154,28 @@ def _require_names(names: _Names, given: SameNames) -> None:
                     f"`--{option}`: no table has a dimension or a label {visible(name)!r}"
                     f"{did_you_mean(name, known)}"
                 )
-    for one, other in given.same:
-        if {one, other} <= set(names.labels) and names.are_in_one_file(one, other):
+    for dimension, other in given.same:
+        if {dimension, other} <= set(names.labels) and names.are_in_one_file(dimension, other):
             raise InputError(
-                f"`--same {one}={other}`: one table has both, so they are two dimensions"
+                f"`--same {dimension}={other}`: one table has both, so they are two dimensions"
             )
 
 
 def _same_dimensions(names: _Names, given: SameNames) -> dict[str, str]:
     """Return the name that a dimension gets, where it has another one."""
-    found: dict[str, str] = {}
+    new_names: dict[str, str] = {}
     declared = [pair for pair in given.same if set(pair) <= set(names.labels)]
-    for one, other in declared:
-        found[other] = found.get(one, one)
+    for dimension, other in declared:
+        new_names[other] = new_names.get(dimension, dimension)
     first: dict[str, str] = {}
     for name in names.labels:
-        if name in found:
+        if name in new_names:
             continue
         known = first.setdefault(fold_name(name), name)
         is_apart = frozenset((known, name)) in given.settled
         if known != name and not is_apart and not names.are_in_one_file(known, name):
-            found[name] = known
-    return {name: found.get(known, known) for name, known in found.items()}
+            new_names[name] = known
+    return {name: new_names.get(known, known) for name, known in new_names.items()}
 
 
 def _with_names(table: TableRead, renamed: Mapping[str, str]) -> TableRead:
@@ -188,7 +188,8 @@ def _with_names(table: TableRead, renamed: Mapping[str, str]) -> TableRead:
 
     columns = table.columns
     seconds = tuple(
-        replace(one, column=named(one.column), of=named(one.of)) for one in columns.second_names
+        replace(second_name, column=named(second_name.column), of=named(second_name.of))
+        for second_name in columns.second_names
     )
     uses = tuple(ColumnUse(named(use.column), use.role, use.detail) for use in columns.uses)
     dimensions = {at: named(name) for at, name in columns.dimensions.items()}
@@ -230,9 +231,11 @@ def _same_labels(
     names: _Names, structure: Structure, given: SameNames
 ) -> dict[tuple[str, str], str]:
     """Return the spelling that a label of a dimension gets, where it has another one."""
-    found: dict[tuple[str, str], str] = {}
+    spellings: dict[tuple[str, str], str] = {}
     for name, labels in names.labels.items():
-        kept = {label for part in structure.parents.get(name, {}).items() for label in part}
+        hierarchy_labels = {
+            label for part in structure.parents.get(name, {}).items() for label in part
+        }
         alike: dict[str, list[str]] = {}
         for label in labels:
             alike.setdefault(fold_label(label), []).append(label)
@@ -240,12 +243,12 @@ def _same_labels(
             files = [file for label in some for file in labels[label]]
             is_apart = any({*pair} <= {*some} for pair in given.apart)
             if len(some) > 1 and len(files) == len(set(files)) and not is_apart:
-                first = next((label for label in some if label in kept), some[0])
-                found |= {(name, label): first for label in some if label != first}
-        for one, other in given.same:
-            if {one, other} <= set(labels):
-                found[name, other] = found.get((name, one), one)
-    return found
+                first = next((label for label in some if label in hierarchy_labels), some[0])
+                spellings |= {(name, label): first for label in some if label != first}
+        for spelling, other in given.same:
+            if {spelling, other} <= set(labels):
+                spellings[name, other] = spellings.get((name, spelling), spelling)
+    return spellings
 
 
 def _with_labels(cells: Sequence[Cell], labels: Mapping[tuple[str, str], str]) -> list[Cell]:
@@ -296,16 +299,20 @@ def ask_for_names(
             yield from _ask_for_labels(name, files, structure, given)
     crossed = {frozenset(pair) for cell in cells for pair in combinations(sorted(cell.labels), 2)}
     beside: dict[str, list[str]] = {}
-    for one, other in combinations(each, 2):
-        pair = frozenset((one, other))
+    for dimension, other in combinations(each, 2):
+        pair = frozenset((dimension, other))
         if pair in crossed | given.settled or pair & {*given.alone}:
             continue
-        labels, more = (set[str]().union(*each[name].values()) for name in (one, other))
-        is_told = _tells_kind(labels, other) or _tells_kind(more, one)
-        is_told |= _are_tied(one, labels, other, more)
-        if _may_tell(one, other) or _share_names(labels, more) or is_told:
+        labels, other_labels = (
+            set[str]().union(*each[name].values()) for name in (dimension, other)
+        )
+        is_told = _tells_kind(labels, other) or _tells_kind(other_labels, dimension)
+        is_told |= _are_tied(dimension, labels, other, other_labels)
+        if _may_tell(dimension, other) or _share_names(labels, other_labels) or is_told:
             first, later = (
-                (other, one) if is_concept(other) and not is_concept(one) else (one, other)
+                (other, dimension)
+                if is_concept(other) and not is_concept(dimension)
+                else (dimension, other)
             )
             beside.setdefault(later, []).append(first)
     for name, others in beside.items():
@@ -350,19 +357,22 @@ def _ask_for_labels(
     if variable is not None and variable.is_named(name):
         return
     parents = structure.parents.get(name, {})
-    for (file, labels), (other, more) in combinations(files.items(), 2):
+    for (file, labels), (other, other_labels) in combinations(files.items(), 2):
         if any(
             name == part.dimension for f in (file, other) for part in structure.within.get(f, ())
         ):
             continue
-        left = [_unexplained(labels, more, parents), _unexplained(more, labels, parents)]
+        left = [
+            _unexplained(labels, other_labels, parents),
+            _unexplained(other_labels, labels, parents),
+        ]
         if all(read_range(label) is not None for label in (*left[0], *left[1])):
             continue  # their numbers tell which is which
         pairs = [
-            (one, two)
-            for one in left[0]
+            (spelling, two)
+            for spelling in left[0]
             for two in left[1]
-            if frozenset((one, two)) not in given.settled
+            if frozenset((spelling, two)) not in given.settled
         ]
         if pairs:
             example = option_of("same", "=".join(pairs[0]))
@@ -383,15 +393,15 @@ def _unexplained(labels: set[str], more: set[str], parents: Mapping[str, str]) -
     """Return labels that another table neither has, nor has a part or a whole of."""
 
     def wholes(label: str) -> set[str]:
-        found: set[str] = set()
-        while label in parents and label not in found:
-            found.add(label)
+        ancestors: set[str] = set()
+        while label in parents and label not in ancestors:
+            ancestors.add(label)
             label = parents[label]
-        return {label, *found}
+        return {label, *ancestors}
 
-    held = set[str]().union(*map(wholes, more))
+    other_wholes = set[str]().union(*map(wholes, more))
     return sorted(
-        label for label in labels - more if not wholes(label) & more and label not in held
+        label for label in labels - more if not wholes(label) & more and label not in other_wholes
     )
 
 

@@ -100,11 +100,11 @@ class CellLimits:
 
     def to_dict(self) -> dict[str, Any]:
         """Return labels by dimension, then what is known."""
-        one, (low, high) = self.cell, self.ends
+        cell, (low, high) = self.cell, self.ends
         return {
-            **one.labels, "file": one.file, "line": one.line, "column": one.column,
-            "of": "count" if one.unit is None else "total",
-            "printed": one.printed, "low": low, "high": high,
+            **cell.labels, "file": cell.file, "line": cell.line, "column": cell.column,
+            "of": "count" if cell.unit is None else "total",
+            "printed": cell.printed, "low": low, "high": high,
             "determined": self.determined, "exact": self.exact,
         }  # fmt: skip
 
@@ -152,12 +152,12 @@ class TablesAudit:
     @property
     def hidden(self) -> tuple[CellLimits, ...]:
         """Cells that their publisher meant to hide."""
-        return tuple(one for one in self.cells if one.is_hidden)
+        return tuple(cell for cell in self.cells if cell.is_hidden)
 
     @property
     def narrowest(self) -> float | None:
         """The least width of the limits of a hidden cell; None: there is none."""
-        width = min((one.width for one in self.hidden), default=np.inf)
+        width = min((cell.width for cell in self.hidden), default=np.inf)
         return None if width == np.inf else width
 
     def without_exact(self) -> TablesAudit:
@@ -179,16 +179,16 @@ class TablesAudit:
         """Return what ``narcissus tables --json`` prints."""
         return {
             "grade": "proved",
-            "cells": [one.to_dict() for one in self.cells],
+            "cells": [row.to_dict() for row in self.cells],
             "data_sets": self.data_sets,
             "all_counted": self.all_counted,
-            "people": [dict(one) for one in self.people],
+            "people": [dict(row) for row in self.people],
             "determined_people": self.determined_people,
             "all_determined": self.is_all_determined,
             "disclosed": [
-                {"file": one.file, **one.labels, "people": one.people,
-                 "is": {one.dimension: one.label}}
-                for one in self.disclosed
+                {"file": row.file, **row.labels, "people": row.people,
+                 "is": {row.dimension: row.label}}
+                for row in self.disclosed
             ],
             "notes": list(self.notes),
         }  # fmt: skip
@@ -211,27 +211,30 @@ def audit_tables(
 
     Raises `InputError` for tables that contradict each other, with a smallest set of cells that do.
     """
-    given = structure or Structure()
+    declarations = structure or Structure()
     if not cells:
         raise InputError("there are no cells: name a table")
     if not 1 <= limit <= 1_000_000:
         raise InputError(f"`limit` must be from 1 to 1,000,000, got {limit}")
-    dimensions = dimensions_of(cells, given)
-    told = cells
-    cells = _with_keys(cells, dimensions, given)
-    system = build(cells, dimensions, given, with_keys=True)
+    dimensions = dimensions_of(cells, declarations)
+    published_cells = cells
+    cells = _with_keys(cells, dimensions, declarations)
+    system = build(cells, dimensions, declarations, with_keys=True)
     deadline = monotonic() + seconds
     try:
         solved = _Solved(system, cells, deadline, observer)
-        found = None
+        search = None
         if any(cell.statistics for cell in cells):
-            found = search_people(cells, dimensions, given, limit=limit, deadline=deadline)
+            search = search_people(cells, dimensions, declarations, limit=limit, deadline=deadline)
     except InfeasibleError:
-        raise contradiction(cells, dimensions, given) from None
-    notes = [*_notes(solved.system, found, cells), *_overlaps(cells, given)]
-    limits = solved.limits(bool(found and not found.all_found))
-    limits = [replace(one, cell=cell) for one, cell in zip(limits, told, strict=True)]
-    is_searched = found is not None and found.all_found and not solved.is_keyed
+        raise contradiction(cells, dimensions, declarations) from None
+    notes = [*_notes(solved.system, search, cells), *_overlaps(cells, declarations)]
+    limits = solved.limits(bool(search and not search.all_found))
+    limits = [
+        replace(cell_limits, cell=cell)
+        for cell_limits, cell in zip(limits, published_cells, strict=True)
+    ]
+    is_searched = search is not None and search.all_found and not solved.is_keyed
     groups: list[CellLimits] = []
     left = ""
     if sizes is not None and cells[0].unit is None:
@@ -239,15 +242,15 @@ def audit_tables(
     if cells[0].unit is not None:  # the search for people needs a variable
         count, is_all, people, many = None, False, list[dict[str, str | int]](), None
         is_all_people = False
-    elif found is None:
+    elif search is None:
         count, is_all = solved.count(limit, deadline)
         people, many, is_all_people = solved.determined()
     else:
         is_all = is_searched
-        count = None if solved.is_keyed else len(found.data_sets)
-        people, many, is_all_people = found.determined(), None, is_all
-        if found.all_found:
-            limits = _by_search(limits, found, is_exact=is_searched)
+        count = None if solved.is_keyed else len(search.data_sets)
+        people, many, is_all_people = search.determined(), None, is_all
+        if search.all_found:
+            limits = _by_search(limits, search, is_exact=is_searched)
             many = len(people)
     return TablesAudit(
         tuple(limits), count, is_all, tuple(people[:MOST_PEOPLE]), many, is_all_people,
@@ -263,10 +266,10 @@ def limits_of(
 
     Raises `narcissus.counts.intervals.InfeasibleError` for cells that contradict each other.
     """
-    given = structure or Structure()
-    dimensions = dimensions_of(cells, given)
-    cells = _with_keys(cells, dimensions, given)
-    system = build(cells, dimensions, given, with_keys=True)
+    declarations = structure or Structure()
+    dimensions = dimensions_of(cells, declarations)
+    cells = _with_keys(cells, dimensions, declarations)
+    system = build(cells, dimensions, declarations, with_keys=True)
     return _Solved(system, cells, monotonic() + seconds, SILENT, people=False).limits(False)
 
 
@@ -284,16 +287,16 @@ def protected(
     if any(map(is_keyed, cells)):
         *_, low, high = part.ends()
         low, high = np.maximum(low, part.low), np.minimum(high, part.high)
-        found = KeyedDataSets(part, cells, low[: len(cells)], high[: len(cells)], deadline)
-        return {at for at in chosen if found.most[at] - found.least[at] >= width}
+        data_sets = KeyedDataSets(part, cells, low[: len(cells)], high[: len(cells)], deadline)
+        return {at for at in chosen if data_sets.most[at] - data_sets.least[at] >= width}
     part = replace(part, most=np.minimum(part.most, part.least + _ENOUGH))
-    columns, kept = system.matrix.tocsc(), set[int]()
+    columns, safe_cells = system.matrix.tocsc(), set[int]()
     for rows, unknowns in parts_of(part, _linked(part, gaps)) if len(chosen) else ():
         sums = columns[:, unknowns].tocsr()[chosen]
         mine = np.flatnonzero(np.diff(sums.indptr))
         if not len(rows):  # each has any of its values
             free = sums @ (part.most - part.least)[unknowns] >= width
-            kept |= {int(chosen[at]) for at in np.flatnonzero(free).tolist()}
+            safe_cells |= {int(chosen[at]) for at in np.flatnonzero(free).tolist()}
         elif len(mine):
             local = distinct(restricted(part, rows, unknowns))
             no_end = np.full(len(mine), BIG)
@@ -302,8 +305,8 @@ def protected(
                 local, sums[mine], -no_end, no_end, deadline=deadline, printable=printable
             )
             is_spread = solver.spread(width)
-            kept |= {int(chosen[at]) for at in mine[is_spread].tolist()}
-    return kept
+            safe_cells |= {int(chosen[at]) for at in mine[is_spread].tolist()}
+    return safe_cells
 
 
 def _with_keys(
@@ -364,7 +367,7 @@ def _notes(system: System, found: FoundPeople | None, cells: Sequence[Cell]) -> 
             "print some people differently are taken to have keys of their own. A limit with a "
             "question mark may be narrower by how keys add up."
         )
-    places = {one.places for cell in cells for one in cell.statistics.values()}
+    places = {statistic.places for cell in cells for statistic in cell.statistics.values()}
     if places:
         shown = " or ".join(map(str, sorted(places)))
         notes.append(
@@ -439,9 +442,9 @@ class _Solved:
         Of all but the first ``both``, only the lower limit is derived; None: both of all.
         """
         part, observer = self.part, self.observer
-        tied = [one for one in self._parts if len(one[0])]
+        tied = [block for block in self._parts if len(block[0])]
         loose = np.ones(len(part.least), np.int64)  # all others have any of their values
-        loose[np.concatenate([[], *(one[1] for one in tied)]).astype(np.int64)] = 0
+        loose[np.concatenate([[], *(block[1] for block in tied)]).astype(np.int64)] = 0
         low = targets @ (loose * part.least)
         high = np.minimum(targets @ (loose * part.most), BIG)
         limits = SumLimits(low, high, low.copy(), high.copy())
@@ -450,20 +453,22 @@ class _Solved:
             local = columns[:, unknowns].tocsr()
             mine = np.flatnonzero(np.diff(local.indptr))
             work.append((rows, unknowns, local[mine], mine))
-        observer.start("Limits of cells", sum(2 * len(one[3]) for one in work))
+        observer.start("Limits of cells", sum(2 * len(block[3]) for block in work))
         for rows, unknowns, sums, mine in work:
             solver = self._solver(rows, unknowns, sums, mine[mine < published], deadline)
             known = self._points.setdefault(int(unknowns[0]), [])
             for point in known:
                 solver.meet(point)
-            more = [] if both is None else np.flatnonzero(mine >= both).tolist()
-            found = solver.settle(observer, more)
+            only_low = [] if both is None else np.flatnonzero(mine >= both).tolist()
+            part_limits = solver.settle(observer, only_low)
             self._met[int(unknowns[0])] = solver.met
             known += solver.points
-            limits.low[mine] += found.low
-            limits.high[mine] = np.minimum(limits.high[mine] + found.high, BIG)
-            limits.reached_low[mine] = np.minimum(limits.reached_low[mine] + found.reached_low, BIG)
-            limits.reached_high[mine] += found.reached_high
+            limits.low[mine] += part_limits.low
+            limits.high[mine] = np.minimum(limits.high[mine] + part_limits.high, BIG)
+            limits.reached_low[mine] = np.minimum(
+                limits.reached_low[mine] + part_limits.reached_low, BIG
+            )
+            limits.reached_high[mine] += part_limits.reached_high
         if (limits.low > limits.high).any():  # both are proved
             raise InfeasibleError
         observer.finish()
@@ -551,16 +556,19 @@ class _Solved:
                             Meaning(low, high, "difference"))  # fmt: skip
                 known.append(CellLimits(cell, low, high, low == high))
                 continue
-            least, largest = int(limits.reached_low[at]), int(limits.reached_high[at + len(groups)])
+            smallest, largest = (
+                int(limits.reached_low[at]),
+                int(limits.reached_high[at + len(groups)]),
+            )
             if self.keyed is not None:
-                least, largest = self.keyed.ends_of(group.inside, group.touched, rule.width)
-            is_open += largest - least < rule.width and least >= 1 and least < rule.below
-        more = f"Whether {is_open:,} unprinted groups are known was not settled." if is_open else ""
-        return known, more
+                smallest, largest = self.keyed.ends_of(group.inside, group.touched, rule.width)
+            is_open += largest - smallest < rule.width and smallest >= 1 and smallest < rule.below
+        note = f"Whether {is_open:,} unprinted groups are known was not settled." if is_open else ""
+        return known, note
 
     def limits(self, is_partial: bool) -> list[CellLimits]:
         """Return the limits of published cells; ``is_partial``: other rules may narrow them."""
-        found: list[CellLimits] = []
+        cell_limits: list[CellLimits] = []
         for at, cell in enumerate(self.cells):
             low, high = int(self.low[at]), int(self.high[at])
             if cell.count.has_gaps and cell.count.chance is not None:
@@ -570,11 +578,11 @@ class _Solved:
             are_data_sets = self.system.exact and not is_partial
             exact = bool(reached and are_data_sets)
             seen = int(self.reached_low[at]), int(self.reached_high[at])
-            found.append(CellLimits(
+            cell_limits.append(CellLimits(
                 cell, low, None if no_end else high, exact or low == high,
                 seen if are_data_sets and seen[0] <= seen[1] else None,
             ))  # fmt: skip
-        return found
+        return cell_limits
 
     def count(self, limit: int, deadline: float) -> tuple[int | None, bool]:
         """Count data sets up to the limit and until the deadline, and say whether these are all.
@@ -635,13 +643,13 @@ def _by_search(
     """Narrow limits to what all data sets have; keys may leave out some of these."""
     return [
         replace(
-            one,
-            low=max(low, one.low),
-            high=high if one.high is None else min(high, one.high),
+            cell_limits,
+            low=max(low, cell_limits.low),
+            high=high if cell_limits.high is None else min(high, cell_limits.high),
             exact=is_exact,
             seen=None,
         )
-        for one, (low, high) in zip(limits, found.limits(), strict=True)
+        for cell_limits, (low, high) in zip(limits, found.limits(), strict=True)
     ]
 
 
@@ -650,21 +658,25 @@ def _disclosed(
 ) -> list[Disclosed]:
     """Find rows of a table with people in one category alone, by limits of all tables."""
     tables: dict[tuple[str, frozenset[str], str], list[CellLimits]] = {}
-    for one in limits:
-        labels = one.cell.labels
+    for cell_limits in limits:
+        labels = cell_limits.cell.labels
         for dimension in labels:
             rest = frozenset(f"{k}={v}" for k, v in labels.items() if k != dimension)
-            tables.setdefault((one.cell.file, rest, dimension), []).append(one)
-    found: list[Disclosed] = []
+            tables.setdefault((cell_limits.cell.file, rest, dimension), []).append(cell_limits)
+    disclosures: list[Disclosed] = []
     for (file, _, dimension), row in tables.items():
-        held = [dimensions[dimension].holds[one.cell.labels[dimension]] for one in row]
-        leaves = [leaf for some in held for leaf in some.tolist()]
+        leaf_sets = [
+            dimensions[dimension].holds[cell_limits.cell.labels[dimension]] for cell_limits in row
+        ]
+        leaves = [leaf for some in leaf_sets for leaf in some.tolist()]
         if sorted(leaves) != list(range(len(dimensions[dimension].leaves))) or len(row) < 2:
             continue  # not all categories, or overlapping ones
-        some = [one for one in row if one.high is None or one.high > 0]
+        some = [
+            cell_limits for cell_limits in row if cell_limits.high is None or cell_limits.high > 0
+        ]
         if len(some) == 1 and some[0].low > 0:
             labels = {k: v for k, v in some[0].cell.labels.items() if k != dimension}
-            found.append(
+            disclosures.append(
                 Disclosed(file, labels, dimension, some[0].cell.labels[dimension], some[0].low)
             )
-    return found
+    return disclosures

@@ -23,7 +23,7 @@ def find_rows(lines: Sequence[tuple[int, str]], delimiter: str, width: int) -> l
     lines: titles and notes, each with its number.
     width: how many columns the table has that is read.
     """
-    found: list[int] = []
+    row_numbers: list[int] = []
     maybe: dict[int, tuple[int, ...]] = {}  # how many cells, and which of them are numbers
     for number, line in lines:
         cells = next(csv.reader([line], delimiter=delimiter), [])
@@ -34,14 +34,14 @@ def find_rows(lines: Sequence[tuple[int, str]], delimiter: str, width: int) -> l
             continue
         is_year = len(numbers) == 1 and _YEAR.fullmatch(cells[numbers[0]].strip()) is not None
         if not is_year and (all_values or len(cells) == width):
-            found.append(number)
+            row_numbers.append(number)
         else:
             maybe[number] = (len(cells), *numbers)
     for number, shape in maybe.items():
         beside = {number - 1, number + 1}
-        if beside & {*found} or any(maybe.get(other) == shape for other in beside):
-            found.append(number)
-    return sorted(found)
+        if beside & {*row_numbers} or any(maybe.get(other) == shape for other in beside):
+            row_numbers.append(number)
+    return sorted(row_numbers)
 
 
 def _is_number(cell: str) -> bool:

@@ -103,7 +103,7 @@ def read_book(path: Path, read: str = "", others: Sequence[str] = ()) -> Book:
     unread: list[str] = []
     looks = Looks()
     texts = [
-        (what, _PAGE_CODES.sub(" ", text)) for what, text in contents.texts if what not in _READ
+        (kind, _PAGE_CODES.sub(" ", text)) for kind, text in contents.texts if kind not in _READ
     ]
     with parsing(path, "a readable Excel file"), path.open("rb") as stream:
         book = library.load_workbook(stream, read_only=True, data_only=False, keep_links=False)
@@ -139,8 +139,8 @@ def read_book(path: Path, read: str = "", others: Sequence[str] = ()) -> Book:
                     unread.append(f"the name `{visible(name)}`")
         finally:
             book.close()
-    found = tuple(dict.fromkeys([*unread, *contents.strange]))
-    return Book(found, tuple(dict.fromkeys(texts)), looks)
+    unread_parts = tuple(dict.fromkeys([*unread, *contents.strange]))
+    return Book(unread_parts, tuple(dict.fromkeys(texts)), looks)
 
 
 def _xml(book: Any, sheet: Any) -> str:

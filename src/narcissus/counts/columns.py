@@ -389,7 +389,7 @@ def read_columns(
     uses += [_use_of(second) for second in second_names]
     places = [at for at in places if header[at] not in renamed]
     needed = _needed(table, places, forced)
-    asked = {question.subject for question in search.questions}
+    subjects = {question.subject for question in search.questions}
     spare = [at for at in places if at not in needed]
     unaccounted = search.questions
     numbers: list[int] = []
@@ -409,7 +409,7 @@ def read_columns(
         else:
             uses.append(ColumnUse(header[at], "not understood"))
             question = _ask(table, at, needed)
-            unaccounted += [question] * (question.subject not in asked)
+            unaccounted += [question] * (question.subject not in subjects)
     return ReadColumns(
         {at: header[at] for at in needed},
         tuple(sorted(percents)),
@@ -488,14 +488,14 @@ def _needed(table: _ColumnTexts, places: Sequence[int], forced: set[int]) -> lis
         is_other = _is_percent(table, at), _holds_flags(table, at)
         return (not is_other[0], not is_other[1], not numbers, may_be_labels, -at)
 
-    kept = list(places)
-    if not table.are_apart(kept):
-        return kept  # two rows about the same people are refused where they stand
+    columns = list(places)
+    if not table.are_apart(columns):
+        return columns  # two rows about the same people are refused where they stand
     for at in sorted(places, key=rank):
-        is_spare = at not in forced and table.are_apart([k for k in kept if k != at])
-        if is_spare and len(kept) > 1 and _may_leave(table, at):
-            kept.remove(at)
-    return kept
+        is_spare = at not in forced and table.are_apart([k for k in columns if k != at])
+        if is_spare and len(columns) > 1 and _may_leave(table, at):
+            columns.remove(at)
+    return columns
 
 
 def _may_leave(table: _ColumnTexts, at: int) -> bool:

@@ -99,12 +99,12 @@ class RulesCompared:
     def to_dict(self) -> dict[str, Any]:
         """Return what ``narcissus rules --json`` prints."""
         shown = asdict(self)
-        for rule, one in zip(shown["rules"], self.rules, strict=True):
-            if (game := one.game) is not None:
+        for rule, comparison in zip(shown["rules"], self.rules, strict=True):
+            if (game := comparison.game) is not None:
                 rule["game"] = {
                     "prior": game.name, "these": game.these, "how": dict(game.how),
-                    **{name: {"value": found.value, "low": found.low, "high": found.high}
-                       for name, found in (("inside", game.inside), ("baseline", game.outside),
+                    **{name: {"value": estimate.value, "low": estimate.low, "high": estimate.high}
+                       for name, estimate in (("inside", game.inside), ("baseline", game.outside),
                                            ("gain", game.gain))},
                 }  # fmt: skip
         return shown
@@ -118,13 +118,13 @@ def usual_rules(
 
     until: the time at which choosing cells to suppress ends.
     """
-    found = [as_they_are(layout)]
-    found += [suppress(layout, one, secondary=more, until=until)
-              for more in (False, True) for one in THRESHOLDS]  # fmt: skip
-    found += [round_to(layout, base, by_chance=how) for how in (False, True) for base in (3, 5)]
-    found.append(perturb(layout, PLUS_MINUS_ONE))
-    found += [] if key is None else [perturb(layout, key, "cell key, of the given table")]
-    return found + [add_noise(layout, one) for one in epsilons]
+    rules = [as_they_are(layout)]
+    rules += [suppress(layout, level, secondary=is_secondary, until=until)
+              for is_secondary in (False, True) for level in THRESHOLDS]  # fmt: skip
+    rules += [round_to(layout, base, by_chance=how) for how in (False, True) for base in (3, 5)]
+    rules.append(perturb(layout, PLUS_MINUS_ONE))
+    rules += [] if key is None else [perturb(layout, key, "cell key, of the given table")]
+    return rules + [add_noise(layout, level) for level in epsilons]
 
 
 def compare_rules(
@@ -153,7 +153,7 @@ def compare_rules(
 
     Raises `InputError` for unknown columns, and `TooLargeError`.
     """
-    many, least = integer("trials", trials, low=0), integer("small", small, low=2)
+    many, floor = integer("trials", trials, low=0), integer("small", small, low=2)
     one_of("secret", secret, list(people.columns))
     known = list(dict.fromkeys(name for table in tables for name in table))
     if not known or secret in known:
@@ -165,9 +165,9 @@ def compare_rules(
     clock = _Clock(observer, seconds)
     rules = usual_rules(layout, key, epsilons, lambda: clock.until)
     counts = layout.count(people)
-    is_small = (counts > 0) & (counts < least)
-    asked = _Asked(people, secret, known, layout)
-    found, left_out = dict[int, RuleCompared](), list[str]()
+    is_small = (counts > 0) & (counts < floor)
+    question = _Asked(people, secret, known, layout)
+    audits, left_out = dict[int, RuleCompared](), list[str]()
     for number in clock.each("rules, limits", range(len(rules)), 0.6 if many else 1.0):
         rule, cells = rules[number], list[Cell]()
         if not number or monotonic() < clock.end:
@@ -177,28 +177,28 @@ def compare_rules(
             left_out.append(rule.name)
             continue
         hidden = np.array([cell.printed == "x" for cell in cells])
-        limits = limits_of([*cells, *asked.more], seconds=0.7 * (clock.until - monotonic()))
-        derived = np.array([one.determined for one in limits[: len(cells)]])
-        loose = np.array([not one.exact for one in limits[: len(cells)]]) & is_small
+        limits = limits_of([*cells, *question.more], seconds=0.7 * (clock.until - monotonic()))
+        derived = np.array([cell_limits.determined for cell_limits in limits[: len(cells)]])
+        loose = np.array([not cell_limits.exact for cell_limits in limits[: len(cells)]]) & is_small
         loose[list(protected(cells, np.flatnonzero(loose).tolist(), 1, clock.until))] = 0
         errors = [abs(int(cell.printed) - n) for cell, n, is_hidden in
                   zip(cells, counts.tolist(), hidden, strict=True) if not is_hidden]  # fmt: skip
-        found[number] = RuleCompared(
+        audits[number] = RuleCompared(
             rule.name, int(hidden.sum()), float(np.mean(errors or [0.0])),
             int((derived & is_small).sum()), int(loose.sum()),
             int((derived & hidden).sum()) if rule.hides else None,
-            asked.certain(limits), all(one.exact for one in limits), None,
+            question.certain(limits), all(cell_limits.exact for cell_limits in limits), None,
         )  # fmt: skip
     task = WantedSecret(secret, tuple(known))
-    for number in clock.each("rules, games", list(found) if many else [], 1.0):
+    for number in clock.each("rules, games", list(audits) if many else [], 1.0):
         game = TablesGame(people, rules[number].to_read, task, steps=STEPS, moves=MOVES,
                           deadline=clock.until)  # fmt: skip
         with suppress_errors(TooLargeError):
             best = play(game, trials=many, rng=np.random.default_rng([entropy, number])).best
-            found[number] = replace(found[number], game=best)
+            audits[number] = replace(audits[number], game=best)
     guess = float(people[secret].value_counts(normalize=True).iloc[0])
     return RulesCompared(
-        tuple(found.values()), len(counts), int(is_small.sum()), least, len(people), guess, secret,
+        tuple(audits.values()), len(counts), int(is_small.sum()), floor, len(people), guess, secret,
         layout.tables, many, tuple(left_out),
     )  # fmt: skip
 
@@ -214,10 +214,10 @@ class _Clock:
         """Yield work; `until` is the end of its time, `end` that of this share of all."""
         self.end = self._begin + share * self._seconds
         self._observer.start(f"{what} (--seconds {self._seconds:.0f} in all)", len(work))
-        for at, one in enumerate(work):
+        for at, number in enumerate(work):
             now = monotonic()
             self.until = now + max(0.0, self.end - now) / (len(work) - at)
-            yield one
+            yield number
             self._observer.advance()
         self._observer.finish()
 
@@ -229,7 +229,7 @@ class _Asked:
         self, people: pd.DataFrame, secret: str, known: Sequence[str], layout: CrossedTables
     ) -> None:
         self._sizes = people.groupby(list(known)).size()
-        place = {frozenset(one.items()): at for at, one in enumerate(layout.cells)}
+        place = {frozenset(cell.items()): at for at, cell in enumerate(layout.cells)}
         self._at: list[list[int]] = []
         self.more: list[Cell] = []
         groups = [

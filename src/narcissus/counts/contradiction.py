@@ -42,18 +42,18 @@ def contradiction(
         np.zeros(unknowns, np.int64), np.full(unknowns, BIG, np.int64),
     )  # fmt: skip
     links = np.arange(len(cells), system.matrix.shape[0])
-    found = refuted(part)
-    if found is not None:
-        chosen = _without_needless(part, found[found < len(cells)].tolist(), links)
+    proof = refuted(part)
+    if proof is not None:
+        chosen = _without_needless(part, proof[proof < len(cells)].tolist(), links)
     elif len(cells) > SEARCHED:
         return InputError("the tables contradict each other: no numbers agree with all cells")
     else:
         chosen = _smallest(list(range(len(cells))), _search(part, cells, dimensions, given))
     listed = "\n".join(f"  {cells[at]}" for at in chosen[:20])
-    more = f"\n  and {len(chosen) - 20} more" if len(chosen) > 20 else ""
+    remainder = f"\n  and {len(chosen) - 20} more" if len(chosen) > 20 else ""
     return InputError(
         f"the tables contradict each other: no numbers agree with these {len(chosen)} "
-        f"cells, and some would if any one of them were left out:\n{listed}{more}\n"
+        f"cells, and some would if any one of them were left out:\n{listed}{remainder}\n"
         "Correct one. Or declare how they were made: --round, --cell-key, --mark; people in none "
         "of the labels, --others; tables of a part of the people, --within; labels that are parts "
         "of others, --hierarchy; a total or a part that is named otherwise, --total or --part"
@@ -64,11 +64,11 @@ def _contradicts(
     cells: Sequence[Cell], dimensions: Mapping[str, Dimension], given: Structure
 ) -> bool:
     system = build(cells, dimensions, given, with_keys=True)
-    least = np.zeros(len(system.sizes), np.int64)
-    whole = Polytope(system.matrix, system.low, system.high, least, least + BIG)
+    zeros = np.zeros(len(system.sizes), np.int64)
+    whole = Polytope(system.matrix, system.low, system.high, zeros, zeros + BIG)
     try:
         part = whole.tightened()
-        Solver(part, part.matrix, part.low, part.high).best(least)
+        Solver(part, part.matrix, part.low, part.high).best(zeros)
     except InfeasibleError:
         return True
     return False
@@ -80,16 +80,16 @@ def _rows(part: Polytope, rows: Ints) -> Polytope:
 
 def _without_needless(part: Polytope, chosen: list[int], links: Ints) -> list[int]:
     """Leave out rows while the others are still refuted."""
-    for one in list(chosen):
-        if one not in chosen:
+    for row in list(chosen):
+        if row not in chosen:
             continue
-        rows = np.array([at for at in chosen if at != one] + links.tolist(), np.int64)
+        rows = np.array([at for at in chosen if at != row] + links.tolist(), np.int64)
         if len(rows) == len(links):
             break
-        found = refuted(_rows(part, rows))
-        if found is not None:
-            kept = {int(rows[at]) for at in found}
-            chosen = [at for at in chosen if at in kept]
+        proof = refuted(_rows(part, rows))
+        if proof is not None:
+            proof_rows = {int(rows[at]) for at in proof}
+            chosen = [at for at in chosen if at in proof_rows]
     return chosen
 
 

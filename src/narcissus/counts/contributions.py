@@ -85,22 +85,22 @@ class SensitivityRules:
 
         largest: contributions in falling order.
         """
-        found: dict[str, Fraction] = {}
+        rule_levels: dict[str, Fraction] = {}
         largest = [part for part in largest if part > 0]
         first, second, *_ = [*largest, Fraction(0), Fraction(0)]
         is_few = self.minimum is not None and 0 < len(largest) < self.minimum
         for n, k in self.dominance:
             level = Fraction(100) / _exact(k) * sum(largest[:n], Fraction(0)) - total
             if level > 0:
-                found[f"({n}, {k:g}) dominance"] = level
+                rule_levels[f"({n}, {k:g}) dominance"] = level
         if self.p is not None:
             level = _exact(self.p) / 100 * first - (total - first - second)
             if level > 0:
-                found[f"p% at {self.p:g}"] = level
+                rule_levels[f"p% at {self.p:g}"] = level
         if is_few:  # no other rule says how near a total may be known
-            near = Fraction(0) if found else _exact(self.near or 0) / 100 * total
-            found = {f"fewer than {self.minimum}": near, **found}
-        return found
+            near = Fraction(0) if rule_levels else _exact(self.near or 0) / 100 * total
+            rule_levels = {f"fewer than {self.minimum}": near, **rule_levels}
+        return rule_levels
 
 
 def _exact(number: float) -> Fraction:
@@ -187,9 +187,10 @@ def read_contributions(
                 f"{path} must have one column {visible(name)}{did_you_mean(name, header)}"
             )
     places = {
-        name: {label: at for at, label in enumerate(one.leaves)} for name, one in dimensions.items()
+        name: {label: at for at, label in enumerate(dimension.leaves)}
+        for name, dimension in dimensions.items()
     }
-    found: list[Contribution] = []
+    contributions: list[Contribution] = []
     finer: list[tuple[int, str, Fraction]] = []
     at, unit = header.index(magnitude), cells[0].unit
     has_commas = any(_DECIMAL_COMMA.search(texts[at].strip()) for _, texts in rows)
@@ -216,18 +217,20 @@ def read_contributions(
         # two spellings that differ in case or blanks are taken for one contributor
         spelled = " ".join(values[contributor].split()).casefold() if contributor else ""
         by = spelled or f"line {line}"
-        found.append(Contribution(leaves, by, amount))
+        contributions.append(Contribution(leaves, by, amount))
     if finer and unit is not None:
         line, text, _ = finer[0]
-        most = max(next(n for n in range(41) if (x * 10**n).denominator == 1) for *_, x in finer)
+        decimals = max(
+            next(n for n in range(41) if (x * 10**n).denominator == 1) for *_, x in finer
+        )
         is_rounded = any(cell.count.kind == "rounded" for cell in cells)
         how = "" if is_rounded else f" --round {float(2 * unit):g}"
         raise InputError(
             f"{path}: line {line}, column {visible(magnitude)}: {visible(text)} has more decimals "
-            f"than are declared of the tables: declare --decimals {most}{how}, or round the "
+            f"than are declared of the tables: declare --decimals {decimals}{how}, or round the "
             "contributions in the file"
         )
-    return found
+    return contributions
 
 
 def audit_contributions(
@@ -275,48 +278,48 @@ class _Judged:
         rules: SensitivityRules, unit: Fraction,
     ) -> None:  # fmt: skip
         self.given, self.rules, self.unit = given, rules, unit
-        self.published, self.limits = [one.cell for one in audit.cells], audit.cells
+        self.published, self.limits = [row.cell for row in audit.cells], audit.cells
         self.dimensions = dimensions_of(self.published, given)
         self.finest: dict[tuple[int, ...], dict[str, Fraction]] = {}
-        for one in contributions:
-            parts = self.finest.setdefault(tuple(one.leaves.values()), {})
-            if one.amount:  # whoever adds nothing does not contribute
-                parts[one.by] = parts.get(one.by, Fraction(0)) + one.amount
+        for row in contributions:
+            parts = self.finest.setdefault(tuple(row.leaves.values()), {})
+            if row.amount:  # whoever adds nothing does not contribute
+                parts[row.by] = parts.get(row.by, Fraction(0)) + row.amount
         places = np.array(list(self.finest)).reshape(len(self.finest), len(self.dimensions))
         self.parts: dict[int, dict[str, Fraction]] = {}
         self.alone: dict[str, list[Cell]] = {}  # hidden cells, by who is their only contributor
         self.levels: dict[int, dict[str, Fraction]] = {}
         self.closest: dict[int, tuple[Fraction, str]] = {}
         self.exposed: set[int] = set()
-        for at, one in enumerate(audit.cells):
-            parts = self._parts(one.cell, places)
+        for at, row in enumerate(audit.cells):
+            parts = self._parts(row.cell, places)
             total = sum(parts.values(), Fraction(0))
-            low, high = one.cell.count.low * unit, one.cell.count.high
+            low, high = row.cell.count.low * unit, row.cell.count.high
             if total < low or (high is not None and total > high * unit):
                 raise InputError(
-                    f"{one.cell}: the contributions to this cell sum to {float(total):g}; correct "
+                    f"{row.cell}: the contributions to this cell sum to {float(total):g}; correct "
                     "one of them, or declare --round"
                 )
             order = sorted(parts, key=parts.__getitem__, reverse=True)
             self.parts[at] = parts
-            if len(order) == 1 and one.is_hidden:
-                known = replace(one.cell, count=self._known(total, is_all=True))
+            if len(order) == 1 and row.is_hidden:
+                known = replace(row.cell, count=self._known(total, is_all=True))
                 self.alone.setdefault(order[0], []).append(known)
             if levels := rules.levels([parts[by] for by in order], total):
                 self.levels[at] = levels
                 by = order[1] if len(order) > 1 else ""
-                self._note(at, by, one, "the second largest" if by else "anybody")
+                self._note(at, by, row, "the second largest" if by else "anybody")
 
     def _parts(self, cell: Cell, places: Ints) -> dict[str, Fraction]:
         chosen, is_in = selection(cell, self.dimensions, self.given), np.ones(len(places), bool)
         for column, name in enumerate(self.dimensions):
             if name in chosen:
                 is_in &= np.isin(places[:, column], chosen[name])
-        found: dict[str, Fraction] = {}
+        amounts: dict[str, Fraction] = {}
         for at in np.flatnonzero(is_in).tolist():
             for by, amount in self.finest[tuple(places[at].tolist())].items():
-                found[by] = found.get(by, Fraction(0)) + amount
-        return found
+                amounts[by] = amounts.get(by, Fraction(0)) + amount
+        return amounts
 
     def _derives(self, at: int, by: str, limits: CellLimits) -> tuple[Fraction | None, bool]:
         """Return by how many percent ``by`` overestimates the largest of the others, and whether a
@@ -326,17 +329,19 @@ class _Judged:
         farther, and what they break stays broken.
         """
         parts, rules = self.parts[at], self.rules
-        others = sorted((part for one, part in parts.items() if one != by), reverse=True)
+        others = sorted(
+            (part for contributor, part in parts.items() if contributor != by), reverse=True
+        )
         if limits.high is None or not others:
             return None, False
-        most, excess = limits.high * self.unit, None
+        upper_limit, excess = limits.high * self.unit, None
         if others[0]:
-            excess = 100 * (most - parts.get(by, Fraction(0)) - others[0]) / others[0]
+            excess = 100 * (upper_limit - parts.get(by, Fraction(0)) - others[0]) / others[0]
         is_few = rules.minimum is not None and len(parts) < rules.minimum
         largest = sorted(parts.values(), reverse=True)
         is_near = excess is not None and excess < _exact(rules.p or 0)
         return excess, is_near or (limits.determined and (is_few or len(others) == 1)) or any(
-            most < 100 / _exact(k) * sum(others[:1] if n == 1 else largest[:n])
+            upper_limit < 100 / _exact(k) * sum(others[:1] if n == 1 else largest[:n])
             for n, k in rules.dominance
         )
 
@@ -374,13 +379,13 @@ class _Judged:
                 break
             group = waiting.pop(0)
             cells = [*self.published, *self._known_to(group)]
-            found = limits_of(cells, self.given, seconds=deadline - monotonic())
+            group_limits = limits_of(cells, self.given, seconds=deadline - monotonic())
             if len(group) == 1:
                 for at in hidden:
-                    self._note(at, group[0], found[at], "a contributor")
-                loose |= {at for at in hidden if not found[at].exact}
+                    self._note(at, group[0], group_limits[at], "a contributor")
+                loose |= {at for at in hidden if not group_limits[at].exact}
             elif not all(
-                at in self.exposed or self._is_cleared(at, group, found[at]) for at in hidden
+                at in self.exposed or self._is_cleared(at, group, group_limits[at]) for at in hidden
             ):
                 waiting[:0] = [group[: len(group) // 2], group[len(group) // 2 :]]
                 continue
@@ -402,7 +407,7 @@ class _Judged:
         for by in group:
             yield from self.alone.get(by, ())
         for place, parts in self.finest.items():
-            labels = {one.name: one.leaves[k] for one, k in zip(self.dimensions.values(), place,
+            labels = {axis.name: axis.leaves[k] for axis, k in zip(self.dimensions.values(), place,
                       strict=True)}  # fmt: skip
             mine = [parts[by] for by in group if by in parts]
             if mine and OTHER not in labels.values():

@@ -105,19 +105,19 @@ class Publication:
     @property
     def takes_as_given(self) -> tuple[str, ...]:
         """What is declared that no number can show to be true, in words."""
-        given = [
+        assumptions = [
             f"the column `{visible(name)}` tells nothing of counts" for name in self.irrelevant
         ]
         for text in self.apart:
-            one, _, other = text.partition("=")
+            subject, _, other = text.partition("=")
             than = f"`{visible(other)}`" if other else "any other"
-            given.append(f"`{visible(one)}` tells nothing of {than}")
+            assumptions.append(f"`{visible(subject)}` tells nothing of {than}")
         if self.texts_tell_nothing:
-            given.append(
+            assumptions.append(
                 "labels name groups of people, and no text or look of a cell tells a count or "
                 "another rule"
             )
-        return tuple(given)
+        return tuple(assumptions)
 
     def read(self, files: Iterable[Path | str]) -> list[Cell]:
         """Read tables of which everything is understood.
@@ -247,25 +247,27 @@ def read_published(
 
 
 def _pair(text: str, option: str, form: str) -> tuple[str, str]:
-    one, mark, other = text.partition("=")
-    if not mark or not one.strip() or not other.strip():
+    name, mark, other = text.partition("=")
+    if not mark or not name.strip() or not other.strip():
         raise InputError(f"`{option}` is {form}, got {text!r}")
-    return one.strip(), other.strip()
+    return name.strip(), other.strip()
 
 
 def _margin(text: str) -> tuple[str, tuple[str, ...]]:
     """Read a column of percentages, and after = the dimensions of whose labels they are."""
     name, _, margin = text.partition("=")
-    return name.strip(), tuple(one.strip() for one in margin.split(",") if one.strip())
+    return name.strip(), tuple(
+        dimension.strip() for dimension in margin.split(",") if dimension.strip()
+    )
 
 
 def split_hierarchy(text: str) -> tuple[str, str, tuple[str, ...]] | None:
     """Return dimension, whole and parts of ``DIMENSION:WHOLE=PART,PART``; None: it names a file."""
-    found = re.fullmatch(r"([^:=]+):([^=]+)=(.+)", text.strip(), re.S)
-    if found is None:
+    match = re.fullmatch(r"([^:=]+):([^=]+)=(.+)", text.strip(), re.S)
+    if match is None:
         return None
-    parts = tuple(one.strip() for one in found[3].split(","))
-    return found[1].strip(), found[2].strip(), parts
+    parts = tuple(part.strip() for part in match[3].split(","))
+    return match[1].strip(), match[2].strip(), parts
 
 
 def _hierarchy(text: str) -> tuple[str, dict[str, str]]:
@@ -281,34 +283,34 @@ def _hierarchy(text: str) -> tuple[str, dict[str, str]]:
 
 
 def _mark(text: str) -> tuple[str, int | None]:
-    found = re.fullmatch(r"(.+)=(?:any|below:(\d{1,9}))", text, re.S)
-    if found is None:
+    match = re.fullmatch(r"(.+)=(?:any|below:(\d{1,9}))", text, re.S)
+    if match is None:
         raise InputError(f"`--mark` is MARK=below:N or MARK=any, got {text!r}")
-    return found[1].strip(), None if found[2] is None else int(found[2])
+    return match[1].strip(), None if match[2] is None else int(match[2])
 
 
 def _rounding(text: str | None) -> tuple[Fraction, bool]:
     if text is None:
         return Fraction(0), False
-    found = re.fullmatch(r"(random:)?(\d{1,9}(?:\.\d{1,6})?)", text.strip())
-    if found is None or not Fraction(found[2]):
+    match = re.fullmatch(r"(random:)?(\d{1,9}(?:\.\d{1,6})?)", text.strip())
+    if match is None or not Fraction(match[2]):
         raise InputError(f"`--round` is BASE or random:BASE, such as 5 or random:3; got {text!r}")
-    return Fraction(found[2]), found[1] is not None
+    return Fraction(match[2]), match[1] is not None
 
 
 def _within(text: str) -> tuple[str, Within]:
-    found = re.fullmatch(r"(.+?):([^=!:]+?)(!?)=(.+)", text, re.S)
-    labels = [] if found is None else [one.strip() for one in found[4].split(",")]
-    if found is None or not all(labels):
+    match = re.fullmatch(r"(.+?):([^=!:]+?)(!?)=(.+)", text, re.S)
+    labels = [] if match is None else [label.strip() for label in match[4].split(",")]
+    if match is None or not all(labels):
         raise InputError(
             f"`--within` is FILE:DIMENSION=LABEL,LABEL or FILE:DIMENSION!=LABEL; got {text!r}"
         )
-    return found[1], Within(found[2].strip(), tuple(labels), bool(found[3]))
+    return match[1], Within(match[2].strip(), tuple(labels), bool(match[3]))
 
 
 def _parents(path: Path, name: str) -> dict[str, str]:
     """Read a hierarchy: two columns, the part and the whole; a header is left out."""
-    found: dict[str, str] = {}
+    parents: dict[str, str] = {}
     for number, line in enumerate(csv_rows(path, largest=2**24), 1):
         cells = [cell.strip() for cell in line]
         if not any(cells):
@@ -320,8 +322,8 @@ def _parents(path: Path, name: str) -> dict[str, str]:
             )
         if number == 1 and {c.casefold() for c in cells} & {"part", "child", "whole", "parent"}:
             continue
-        if found.setdefault(cells[0], cells[1]) != cells[1]:
+        if parents.setdefault(cells[0], cells[1]) != cells[1]:
             raise InputError(f"{path}: line {number}: {cells[0]} is a part of two labels")
-    if not found:
+    if not parents:
         raise InputError(f"{path} has no rows")
-    return found
+    return parents

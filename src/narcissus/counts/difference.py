@@ -31,29 +31,29 @@ def audit_next(
     than by their side alone: before and after. Raises `InputError` as `audit_tables` does, and
     where both sides have a table of one name.
     """
-    given, deadline = structure or Structure(), monotonic() + more.pop("seconds", inf)
+    declarations, deadline = structure or Structure(), monotonic() + more.pop("seconds", inf)
     sizes = more.pop("sizes", None)
-    if twice := {one.file for one in new} & {one.file for one in earlier}:
+    if twice := {cell.file for cell in new} & {cell.file for cell in earlier}:
         raise InputError(f"{min(twice)} is among the earlier tables too; rename one of them")
     together = audit_tables(
-        [*earlier, *new], given, seconds=deadline - monotonic(), sizes=sizes, **more
+        [*earlier, *new], declarations, seconds=deadline - monotonic(), sizes=sizes, **more
     )
     alone: list[CellLimits] = []
     for side in (earlier, new):
-        files = {one.file for one in side}
-        names = {name for one in side for name in one.labels}
-        own = replace(
-            given, parents={k: v for k, v in given.parents.items() if k in names},
-            others=tuple(name for name in given.others if name in names),
-            within={k: v for k, v in given.within.items() if k in files},
+        files = {cell.file for cell in side}
+        names = {name for cell in side for name in cell.labels}
+        side_declarations = replace(
+            declarations, parents={k: v for k, v in declarations.parents.items() if k in names},
+            others=tuple(name for name in declarations.others if name in names),
+            within={k: v for k, v in declarations.within.items() if k in files},
         )  # fmt: skip
-        shown = [*side, *_labels_of_parts(side, own)]
-        audit = audit_tables(shown, own, seconds=deadline - monotonic(), **more)
+        shown = [*side, *_labels_of_parts(side, side_declarations)]
+        audit = audit_tables(shown, side_declarations, seconds=deadline - monotonic(), **more)
         alone += audit.cells[: len(side)]
     return together, tuple(
-        (one, both)
-        for one, both in zip(alone, together.cells, strict=True)
-        if both.is_hidden and (one.low, one.high) != (both.low, both.high)
+        (cell, both)
+        for cell, both in zip(alone, together.cells, strict=True)
+        if both.is_hidden and (cell.low, cell.high) != (both.low, both.high)
     )
 
 
@@ -70,8 +70,8 @@ def _labels_of_parts(side: Sequence[Cell], given: Structure) -> Iterator[Cell]:
             for label in part.labels:
                 if known is not None and label not in known:
                     known.add(label)
-                    own = {part.dimension: label}
-                    yield Cell(file, 0, "", "", own, nothing, unit=side[0].unit)
+                    cell_labels = {part.dimension: label}
+                    yield Cell(file, 0, "", "", cell_labels, nothing, unit=side[0].unit)
 
 
 def small_groups(
@@ -89,7 +89,9 @@ def small_groups(
         groups += _rests_of_rows(audit, rule)
         groups += differences(audit, structure, rule.below)
     if printed:
-        groups += [one for one in audit.cells if not one.is_hidden and 1 <= one.low < rule.below]
+        groups += [
+            cell for cell in audit.cells if not cell.is_hidden and 1 <= cell.low < rule.below
+        ]
     return groups
 
 
@@ -128,20 +130,22 @@ def differences(audit: TablesAudit, structure: Structure, below: int) -> list[Ce
     One table is about a part of the people of the other (`Structure.within`), and both have a cell
     with the same labels. Groups that may be empty are left out.
     """
-    found: list[CellLimits] = []
+    groups: list[CellLimits] = []
     by_file: dict[str, dict[frozenset[tuple[str, str]], CellLimits]] = {}
-    for one in audit.cells:
-        by_file.setdefault(one.cell.file, {})[frozenset(one.cell.labels.items())] = one
+    for cell_limits in audit.cells:
+        by_file.setdefault(cell_limits.cell.file, {})[
+            frozenset(cell_limits.cell.labels.items())
+        ] = cell_limits
     for large, small in permutations(by_file, 2):
         if not structure.within.get(small) or structure.within.get(large):
             continue
-        for labels, one in by_file[large].items():
+        for labels, cell_limits in by_file[large].items():
             part = by_file[small].get(labels)
-            if part is None or part.high is None or one.high is None:
+            if part is None or part.high is None or cell_limits.high is None:
                 continue
-            low, high = one.low - part.high, one.high - part.low
+            low, high = cell_limits.low - part.high, cell_limits.high - part.low
             if low > 0 and high < below:
-                cell = replace(one.cell, file=f"{large} without {small}", printed="",
+                cell = replace(cell_limits.cell, file=f"{large} without {small}", printed="",
                                count=Meaning(low, high, "difference"))  # fmt: skip
-                found.append(CellLimits(cell, low, high, low == high))
-    return found
+                groups.append(CellLimits(cell, low, high, low == high))
+    return groups

@@ -95,11 +95,11 @@ class PosteriorReader:
         cells = weighed_once(cells, self._dimensions, structure)
         is_used = not any(cell.statistics for cell in cells)
         try:
-            found = None
+            reading = None
             if values and not is_used and max(size or 0, *(c.count.low for c in cells)) <= MOST:
-                found = self._by_statistics(cells, structure, steps, deadline)
-            is_used = is_used or found is not None
-            means, most, how = found or self._by_counts(
+                reading = self._by_statistics(cells, structure, steps, deadline)
+            is_used = is_used or reading is not None
+            means, upper_limits, how = reading or self._by_counts(
                 cells, structure, rng, steps=steps, moves=moves, deadline=deadline
             )
         except InfeasibleError:
@@ -107,14 +107,18 @@ class PosteriorReader:
         self.how: Mapping[Prior, How] = how if is_used else dict.fromkeys(how, "counts alone")
         self._known = [name for name in task.known if name in self._dimensions]
         # how many values each leaf of the secret holds, of which one is named
-        self._widths = np.ones(most.shape[list(self._dimensions).index(task.secret)])
+        self._widths = np.ones(upper_limits.shape[list(self._dimensions).index(task.secret)])
         if self._variable is not None and self._variable.is_named(task.secret):
             spans = map(self._variable.span, self._dimensions[task.secret].leaves)
-            self._widths = np.array([b - a + 1.0 for a, b in (one or (0, 0) for one in spans)])
-        self._most = self._summed(most)
-        self._chances = {prior: self._summed(one) / self._widths for prior, one in means.items()}
+            self._widths = np.array(
+                [b - a + 1.0 for a, b in (answer or (0, 0) for answer in spans)]
+            )
+        self._most = self._summed(upper_limits)
+        self._chances = {
+            prior: self._summed(answer) / self._widths for prior, answer in means.items()
+        }
         # means over data sets that are consistent: where one is not 0, one of these has people
-        self._seen = [self._chances[k] for k, one in self.how.items() if one in HOW[:2]]
+        self._seen = [self._chances[k] for k, answer in self.how.items() if answer in HOW[:2]]
 
     def _is_variable(self, name: str) -> bool:
         return self._variable is not None and self._variable.is_named(name)
@@ -123,20 +127,25 @@ class PosteriorReader:
         self, cells: Sequence[Cell], given: Structure, steps: int, deadline: float
     ) -> Any:
         """Read all data sets with values; None where they were not all found."""
-        if prod(len(one.leaves) for one in self._dimensions.values()) * len(cells) > _ROWS:
+        if (
+            prod(len(component.leaves) for component in self._dimensions.values()) * len(cells)
+            > _ROWS
+        ):
             return None
-        found = search_people(
+        search = search_people(
             cells, self._dimensions, given, limit=max(1, steps), steps=steps, deadline=deadline
         )
-        read = expected_values(found) if found.all_found else None
+        read = expected_values(search) if search.all_found else None
         if read is None:
             return None
-        asked = (self.task.secret, *self.task.known, found.variable)
-        column = next(filter(self._is_variable, asked))
-        leaves = {k: one for k, one in self._dimensions.items() if not self._is_variable(k)}
-        shape = [*(len(one.leaves) for one in leaves.values()), len(read.values)]
+        names = (self.task.secret, *self.task.known, search.variable)
+        column = next(filter(self._is_variable, names))
+        leaves = {
+            k: component for k, component in self._dimensions.items() if not self._is_variable(k)
+        }
+        shape = [*(len(component.leaves) for component in leaves.values()), len(read.values)]
         self._dimensions = leaves | {column: Dimension(column, tuple(map(str, read.values)), {})}
-        means = {prior: one.reshape(shape) for prior, one in read.means.items()}
+        means = {prior: component.reshape(shape) for prior, component in read.means.items()}
         return means, read.most.reshape(shape), read.how
 
     def _by_counts(
@@ -149,8 +158,8 @@ class PosteriorReader:
                 f"the tables cross more than {CROSSED:,} cells, of which no attack of the game "
                 "keeps track: take fewer tables or dimensions together"
             )
-        told = [cell.count for cell in cells]
-        found = expected(system, rng=rng, told=told, **most)
+        meanings = [cell.count for cell in cells]
+        expectation = expected(system, rng=rng, told=meanings, **most)
         shape, secret, variable = system.finest.shape, self.task.secret, self._variable
         if variable is not None and variable.is_named(secret) and secret not in self._dimensions:
             leaf = f"{variable.low}-{variable.high}"
@@ -160,14 +169,14 @@ class PosteriorReader:
         def finest(each: Any) -> Any:
             return np.append(each, 0)[system.finest].reshape(shape)
 
-        means = {prior: finest(one / system.sizes) for prior, one in found.means.items()}
-        return means, finest(found.most), found.how
+        means = {prior: finest(mean / system.sizes) for prior, mean in expectation.means.items()}
+        return means, finest(expectation.most), expectation.how
 
     def _summed(self, finest: Any) -> Any:
         """Sum over dimensions: an axis for each known one is left, and the secret's last."""
         names = list(self._dimensions)
-        kept = [names.index(name) for name in (*self._known, self.task.secret)]
-        return np.einsum(finest, list(range(len(names))), kept)
+        axes = [names.index(name) for name in (*self._known, self.task.secret)]
+        return np.einsum(finest, list(range(len(names))), axes)
 
     def believed(self, prior: Prior) -> float:
         """Return the chance of being right about somebody in the tables, if the prior is true.
@@ -196,8 +205,8 @@ class PosteriorReader:
         is_shown &= chances.sum(axis=-1) > _NEAR
         chances = np.where(is_shown[:, None], chances, everybody)
         best = chances >= chances.max(axis=-1, keepdims=True) * (1 - _NEAR)
-        own = self._own(people)
-        hit = best[np.arange(len(people)), own] & (own >= 0)
+        secrets = self._own(people)
+        hit = best[np.arange(len(people)), secrets] & (secrets >= 0)
         return hit / (best * self._widths).sum(axis=-1)
 
     def _places(self, people: pd.DataFrame) -> list[Ints]:
@@ -213,18 +222,20 @@ class PosteriorReader:
 
         At least, by proved limits. At most, by data sets that were seen; None: none was.
         """
-        places, own = self._places(people), self._own(people)
-        can_be = (np.min([own, *places], axis=0) >= 0) & (self._widths[own] == 1)
+        places, secrets = self._places(people), self._own(people)
+        can_be = (np.min([secrets, *places], axis=0) >= 0) & (self._widths[secrets] == 1)
 
         def has_no_others(table: Any) -> Any:
-            others = np.array(np.broadcast_to(table[tuple(places)], (len(own), table.shape[-1])))
-            others[np.arange(len(own)), own] = 0
+            others = np.array(
+                np.broadcast_to(table[tuple(places)], (len(secrets), table.shape[-1]))
+            )
+            others[np.arange(len(secrets)), secrets] = 0
             return (others == 0).all(axis=-1)
 
-        least = float((can_be & has_no_others(self._most)).mean())
+        lower_limit = float((can_be & has_no_others(self._most)).mean())
         if not self._seen:
-            return least, None
-        return least, float(np.all([can_be, *map(has_no_others, self._seen)], axis=0).mean())
+            return lower_limit, None
+        return lower_limit, float(np.all([can_be, *map(has_no_others, self._seen)], axis=0).mean())
 
 
 @dataclass(frozen=True)
@@ -336,9 +347,9 @@ class TablesGame:
         """
         rng = child(entropy, 1, number)
         order = rng.permutation(len(self.people))
-        out, kept = self.people.iloc[order[: self.out]], self.people.iloc[order[self.out :]]
-        reader = self.read(kept, rng)
-        shares = [[reader.right(some, prior).mean() for some in (kept, out)] for prior in PRIORS]
+        out, members = self.people.iloc[order[: self.out]], self.people.iloc[order[self.out :]]
+        reader = self.read(members, rng)
+        shares = [[reader.right(some, prior).mean() for some in (members, out)] for prior in PRIORS]
         return np.array(shares), np.array([HOW.index(reader.how[prior]) for prior in PRIORS])
 
     def named(self, known: Sequence[str]) -> float:
@@ -360,20 +371,20 @@ def concluded(
     All limits of all attacks hold together at the confidence (Bonferroni).
     """
     each = each_confidence(confidence, 3 * len(PRIORS))
-    found: list[ReadingAttack] = []
+    attacks: list[ReadingAttack] = []
     for at, prior in enumerate(PRIORS):
         inside, outside = shares[:, at, 0], shares[:, at, 1]
-        kept = len(game.people) - game.out
-        found.append(ReadingAttack(
+        member_count = len(game.people) - game.out
+        attacks.append(ReadingAttack(
             prior, float(whole.right(game.people, prior).mean()),
-            mean_limits(inside, confidence=each, people=kept),
+            mean_limits(inside, confidence=each, people=member_count),
             mean_limits(outside, confidence=each, people=game.out),
             difference_limits(inside, outside, confidence=each, people=game.out),
             {HOW[k]: int((how[:, at] == k).sum()) for k in sorted(set(how[:, at].tolist()))},
             whole.how[prior],
         ))  # fmt: skip
-    most, guess = game.named(game.task.known), game.named(())
-    return TablesPlayed(tuple(found), guess, most, whole.certain(game.people), len(game.people),
+    limit, guess = game.named(game.task.known), game.named(())
+    return TablesPlayed(tuple(attacks), guess, limit, whole.certain(game.people), len(game.people),
                         game.out, len(shares), confidence)  # fmt: skip
 
 
@@ -395,10 +406,10 @@ def play(
     entropy = int(generator(rng).integers(2**63))
     whole = game.read(game.people, child(entropy, 0))
     observer.start("tables of the game", many)
-    found: list[tuple[Any, Any]] = []
+    outcomes: list[tuple[Any, Any]] = []
     for number in range(many):
-        found.append(game.trial(entropy, number))
+        outcomes.append(game.trial(entropy, number))
         observer.advance()
     observer.finish()
-    shares, how = map(np.array, zip(*found, strict=True))
+    shares, how = map(np.array, zip(*outcomes, strict=True))
     return concluded(game, shares, how, whole, level)

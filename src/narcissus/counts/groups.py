@@ -42,8 +42,12 @@ class SizeRule:
 
     def may_be_broken(self, numbers: Any) -> Any:
         """Check numbers that data sets have, the last axis, of which each is a possible one."""
-        least, largest = numbers.min(axis=-1), numbers.max(axis=-1)
-        return (least >= 1) & (largest - least < self.width) & (least < self.below + self.width - 1)
+        smallest, largest = numbers.min(axis=-1), numbers.max(axis=-1)
+        return (
+            (smallest >= 1)
+            & (largest - smallest < self.width)
+            & (smallest < self.below + self.width - 1)
+        )
 
 
 @dataclass(frozen=True)
@@ -193,9 +197,13 @@ class Crossing:
     def _difference(self, whole: Cell, part: Cell) -> tuple[str, Mapping[str, str]]:
         if whole.labels == part.labels:
             return f"{whole.file} without {part.file}", whole.labels
-        more = {name: label for name, label in part.labels.items() if name not in whole.labels}
+        extra_labels = {
+            name: label for name, label in part.labels.items() if name not in whole.labels
+        }
         some = f"{whole.file} without " + (part.file if part.file != whole.file else "")
-        about = ", ".join(f"{name} = {label}" for name, label in (more or part.labels).items())
+        about = ", ".join(
+            f"{name} = {label}" for name, label in (extra_labels or part.labels).items()
+        )
         return f"{some.strip()} {about}", whole.labels
 
 
@@ -208,15 +216,15 @@ def indicators(sets: Sequence[tuple[int, ...]], unknowns: int) -> Any:
 
 def _choices(dimension: Dimension) -> list[tuple[str, Ints]]:
     """Return what a group may have of a dimension: everything (no label), a label, a leaf."""
-    found = [("", np.arange(len(dimension.leaves)))]
-    found += list(dimension.holds.items())
-    found += [
+    choices = [("", np.arange(len(dimension.leaves)))]
+    choices += list(dimension.holds.items())
+    choices += [
         (leaf, np.array([at]))
         for at, leaf in enumerate(dimension.leaves)
         if leaf not in dimension.holds
     ]
     seen: dict[bytes, tuple[str, Ints]] = {}
-    for label, leaves in found:
+    for label, leaves in choices:
         seen.setdefault(np.asarray(leaves, np.int64).tobytes(), (label, leaves))
     return list(seen.values())
 

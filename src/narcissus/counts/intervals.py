@@ -56,10 +56,10 @@ class Polytope:
         """Return the row of each entry, what it adds at least and at most, and the rows' sums."""
         at, plus, size = self.matrix.indices, self.matrix.data > 0, np.abs(self.matrix.data)
         row = np.repeat(np.arange(len(self.low)), np.diff(self.matrix.indptr))
-        least, most = size * self.least[at], self.most[at]
-        most = np.where(most > _NONE, BIG, size * np.minimum(most, _NONE))
-        small = np.where(plus, least, -most)
-        large = np.where(plus, most, -least)
+        lower_limits, upper_limits = size * self.least[at], self.most[at]
+        upper_limits = np.where(upper_limits > _NONE, BIG, size * np.minimum(upper_limits, _NONE))
+        small = np.where(plus, lower_limits, -upper_limits)
+        large = np.where(plus, upper_limits, -lower_limits)
         lows, highs = np.zeros_like(self.low), np.zeros_like(self.low)
         np.add.at(lows, row, small)
         np.add.at(highs, row, large)
@@ -88,16 +88,16 @@ class Polytope:
                 break
             up = self.high[row] - (lows[row] - small)
             down = self.low[row] - (highs[row] - large)
-            least, most = part.least.copy(), part.most.copy()
+            lower_limits, upper_limits = part.least.copy(), part.most.copy()
             above, below = np.where(plus, up, -down), np.where(plus, down, -up)
-            np.minimum.at(most, at, np.where(above > _NONE, BIG, above // size))
-            np.maximum.at(least, at, np.where(below < -_NONE, 0, -(-below // size)))
-            most = np.where(most > _NONE, part.most, most)
-            if (least > most).any():
+            np.minimum.at(upper_limits, at, np.where(above > _NONE, BIG, above // size))
+            np.maximum.at(lower_limits, at, np.where(below < -_NONE, 0, -(-below // size)))
+            upper_limits = np.where(upper_limits > _NONE, part.most, upper_limits)
+            if (lower_limits > upper_limits).any():
                 raise InfeasibleError
-            if (most == part.most).all() and (least == part.least).all():
+            if (upper_limits == part.most).all() and (lower_limits == part.least).all():
                 break
-            part = replace(part, least=least, most=most)
+            part = replace(part, least=lower_limits, most=upper_limits)
         return part
 
 
@@ -127,9 +127,9 @@ class Gaps:
             *_, lows, highs = part.ends()
             low, high = part.low.copy(), part.high.copy()
             for row, allows in zip(self.rows.tolist(), self.allows, strict=True):
-                least = max(int(low[row]), int(lows[row]))
+                smallest = max(int(low[row]), int(lows[row]))
                 largest = min(int(high[row]), int(highs[row]))
-                low[row], high[row] = trimmed_ends(least, largest, allows)
+                low[row], high[row] = trimmed_ends(smallest, largest, allows)
             if (low == part.low).all() and (high == part.high).all():
                 return part
             part = replace(part, low=low, high=high).tightened(deadline)
@@ -148,11 +148,11 @@ def trimmed_ends(low: int, high: int, allows: Callable[[int], float]) -> tuple[i
 
     Raises `InfeasibleError` where none is.
     """
-    least = next(filter(allows, range(low, high + 1)), None)
+    smallest = next(filter(allows, range(low, high + 1)), None)
     largest = next(filter(allows, range(high, low - 1, -1)), None)
-    if least is None or largest is None:
+    if smallest is None or largest is None:
         raise InfeasibleError
-    return least, largest
+    return smallest, largest
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,9 +190,9 @@ class Printable:
         at = next(k for k, n in enumerate(sums) if not self.allows[k](n))
         row, known = first + at, int(self.known[at])
         *_, lows, highs = part.ends()
-        least = max(int(part.low[row]), int(lows[row])) + known
+        smallest = max(int(part.low[row]), int(lows[row])) + known
         largest = min(int(part.high[row]), int(highs[row])) + known
-        below = next(filter(self.allows[at], range(sums[at] - 1, least - 1, -1)), None)
+        below = next(filter(self.allows[at], range(sums[at] - 1, smallest - 1, -1)), None)
         above = next(filter(self.allows[at], range(sums[at] + 1, largest + 1)), None)
         sides: list[Polytope] = []
         if below is not None:
@@ -232,16 +232,16 @@ class _LinearProgram:
         """Maximise; return the point, the duals of rows, and HiGHS' status."""
         until = {} if deadline == np.inf else {"time_limit": max(0.01, deadline - monotonic())}
         bounds = np.column_stack([least, np.where(most > _NONE, np.inf, most)]).astype(float)
-        found = _linprog(-cost, bounds=bounds, method="highs", options=until, **self.fixed)
-        if found.status != 0:
-            return None, None, int(found.status)
+        solution = _linprog(-cost, bounds=bounds, method="highs", options=until, **self.fixed)
+        if solution.status != 0:
+            return None, None, int(solution.status)
         duals = np.zeros(self.rows)
         if len(self.equal):
-            duals[self.equal] = -found.eqlin.marginals
+            duals[self.equal] = -solution.eqlin.marginals
         if len(self.above) + len(self.under):
-            duals[self.above] -= found.ineqlin.marginals[: len(self.above)]
-            duals[self.under] += found.ineqlin.marginals[len(self.above) :]
-        return found.x, duals, 0
+            duals[self.above] -= solution.ineqlin.marginals[: len(self.above)]
+            duals[self.under] += solution.ineqlin.marginals[len(self.above) :]
+        return solution.x, duals, 0
 
 
 def proved_most(part: Polytope, cost: Ints, duals: Any, near: float, *, whole: bool = True) -> int:
@@ -282,11 +282,11 @@ def refuted(part: Polytope) -> Ints | None:
     rows, unknowns = part.matrix.shape
     slack = eye_array(rows, dtype=np.int64, format="csr")
     matrix: Any = block_array([[part.matrix, slack, -slack]], format="csr")
-    most = np.concatenate([part.most, np.full(2 * rows, BIG)])
-    least = np.concatenate([part.least, np.zeros(2 * rows, np.int64)])
-    loose = Polytope(matrix, part.low, part.high, least, most)
+    upper_limits = np.concatenate([part.most, np.full(2 * rows, BIG)])
+    lower_limits = np.concatenate([part.least, np.zeros(2 * rows, np.int64)])
+    loose = Polytope(matrix, part.low, part.high, lower_limits, upper_limits)
     cost = np.concatenate([np.zeros(unknowns, np.int64), np.full(2 * rows, -1)])
-    point, duals, status = _LinearProgram(loose).solve(cost, least, most)
+    point, duals, status = _LinearProgram(loose).solve(cost, lower_limits, upper_limits)
     if status != 0 or proved_most(loose, cost, duals, float(cost @ point)) >= 0:
         return None
     return np.flatnonzero(np.abs(duals) > 1e-9)  # no other is in the proof: it rounds to 0
@@ -395,7 +395,7 @@ class Solver:
         wanted_high[list(only_low)] = False
         for sign in (1, -1):
             self._together(sign, wanted_high)
-        found = self.found
+        limits = self.found
         for sign in (1, -1):
             for at in range(self.sums.shape[0]):
                 observer.advance()
@@ -404,17 +404,17 @@ class Solver:
                 cost = sign * self.sums[[at]].toarray().ravel()
                 limit = self.best(cost)
                 if sign > 0:
-                    found.high[at] = min(found.high[at], limit)
+                    limits.high[at] = min(limits.high[at], limit)
                 else:
-                    found.low[at] = max(found.low[at], -limit)
-        return found
+                    limits.low[at] = max(limits.low[at], -limit)
+        return limits
 
     def spread(self, width: int, nodes: int = 12) -> Any:
         """Return for each sum whether two points were found whose sums differ by ``width``."""
-        found = self.found
+        limits = self.found
 
         def is_open() -> Any:
-            return found.reached_high - found.reached_low < width
+            return limits.reached_high - limits.reached_low < width
 
         while (before := is_open()).any() and monotonic() < self.deadline:
             for sign in (1, -1):
@@ -429,10 +429,10 @@ class Solver:
         return ~is_open()
 
     def _is_open(self, sign: int, wanted_high: Any) -> Any:
-        found = self.found
+        limits = self.found
         if sign > 0:
-            return wanted_high & (found.reached_high < found.high)
-        return found.reached_low > found.low
+            return wanted_high & (limits.reached_high < limits.high)
+        return limits.reached_low > limits.low
 
     def _together(self, sign: int, wanted_high: Any) -> None:
         """Look for points that reach many limits at once, while that settles some."""
@@ -471,20 +471,20 @@ def parts_of(part: Polytope, linked: Any = False) -> list[tuple[Any, Any]]:
     row, _, _, lows, highs = part.ends()
     at = part.matrix.indices
     limits = (lows < part.low) | ((highs > part.high) & (part.high < _NONE)) | linked
-    kept = limits[row] & free[at]
+    edges = limits[row] & free[at]
     rows, unknowns = part.matrix.shape
     graph = csr_array(
-        (np.ones(kept.sum(), np.int8), (row[kept], rows + at[kept])),
+        (np.ones(edges.sum(), np.int8), (row[edges], rows + at[edges])),
         shape=(rows + unknowns, rows + unknowns),
     )
     _, labels = connected_components(graph, directed=False)
-    found: dict[int, tuple[list[int], list[int]]] = {}
-    for one in np.flatnonzero(free):
-        found.setdefault(int(labels[rows + one]), ([], []))[1].append(int(one))
-    for one in np.flatnonzero(limits):
-        if (label := int(labels[one])) in found:
-            found[label][0].append(int(one))
-    return [(np.array(a, np.int64), np.array(b, np.int64)) for a, b in found.values()]
+    parts: dict[int, tuple[list[int], list[int]]] = {}
+    for index in np.flatnonzero(free):
+        parts.setdefault(int(labels[rows + index]), ([], []))[1].append(int(index))
+    for index in np.flatnonzero(limits):
+        if (label := int(labels[index])) in parts:
+            parts[label][0].append(int(index))
+    return [(np.array(a, np.int64), np.array(b, np.int64)) for a, b in parts.values()]
 
 
 def distinct(part: Polytope) -> Polytope:
@@ -495,8 +495,8 @@ def distinct(part: Polytope) -> Polytope:
     for at in range(len(low)):
         some = slice(part.matrix.indptr[at], part.matrix.indptr[at + 1])
         key = part.matrix.indices[some].tobytes() + part.matrix.data[some].tobytes()
-        if (one := first.setdefault(key, at)) != at:
-            low[one], high[one] = max(low[one], low[at]), min(high[one], high[at])
+        if (row := first.setdefault(key, at)) != at:
+            low[row], high[row] = max(low[row], low[at]), min(high[row], high[at])
     rows = np.fromiter(first.values(), np.int64)
     return replace(part, matrix=part.matrix[rows], low=low[rows], high=high[rows])
 

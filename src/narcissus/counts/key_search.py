@@ -106,16 +106,19 @@ class _KeyProgram:
         rows, columns, values = zip(*self._entries, strict=True)
         shape = (len(self._low), self.size)
         matrix = csr_array((np.array(values, float), (rows, columns)), shape=shape)
-        least, most = np.zeros(self.size), np.ones(self.size)
-        least[: self.unknowns], most[: self.unknowns] = self.part.least, self.part.most
+        lower_limits, upper_limits = np.zeros(self.size), np.ones(self.size)
+        lower_limits[: self.unknowns], upper_limits[: self.unknowns] = (
+            self.part.least,
+            self.part.most,
+        )
         for at, column in self.wraps.items():
-            most[column] = float(np.diff(self.part.matrix.indptr)[at])
+            upper_limits[column] = float(np.diff(self.part.matrix.indptr)[at])
         integral = np.ones(self.size)
         integral[2 * self.unknowns : 3 * self.unknowns] = 0
         solution = _milp(
             cost,
             integrality=integral,
-            bounds=Bounds(least, most),
+            bounds=Bounds(lower_limits, upper_limits),
             constraints=LinearConstraint(matrix, self._low, self._high),
             options={"time_limit": max(0.1, seconds)},
         )

@@ -47,20 +47,20 @@ def differing(cells: Sequence[Cell], rows: Sequence[Ints]) -> Iterator[Ints]:
     sets = {at: frozenset(rows[at].tolist()) for at in keyed}
     apart = _unlike_files(cells, keyed, sets)
     made = 0
-    for one, other in combinations(keyed, 2):
-        a, b = cells[one].count, cells[other].count
+    for place, other in combinations(keyed, 2):
+        a, b = cells[place].count, cells[other].count
         may_be_alike = a.low <= _end(b.high) and b.low <= _end(a.high)
         if a.number == b.number or not may_be_alike:
             continue
-        if frozenset((cells[one].file, cells[other].file)) in apart:
+        if frozenset((cells[place].file, cells[other].file)) in apart:
             continue
-        shared = sets[one] & sets[other]
+        shared = sets[place] & sets[other]
         if not shared and max(a.low, b.low) > 0:
             continue
         made += 1
         if made > MOST_PAIRS:
             return
-        yield np.array(sorted((sets[one] | sets[other]) - shared), np.int64)
+        yield np.array(sorted((sets[place] | sets[other]) - shared), np.int64)
 
 
 def _end(high: int | None) -> int:
@@ -78,22 +78,22 @@ def _unlike_files(cells: Sequence[Cell], keyed: Sequence[int], sets: Any) -> set
         seen.setdefault(sets[at], []).append(at)
     pairs: dict[frozenset[str], list[tuple[int, int]]] = {}
     for alike in seen.values():
-        for one, other in combinations(alike, 2):
-            pairs.setdefault(frozenset((cells[one].file, cells[other].file)), []).append(
-                (one, other)
+        for row, other in combinations(alike, 2):
+            pairs.setdefault(frozenset((cells[row].file, cells[other].file)), []).append(
+                (row, other)
             )
     apart: set[frozenset[str]] = set()
     for files, some in pairs.items():
         odd = [(a, b) for a, b in some if cells[a].count.number != cells[b].count.number]
         if not odd:
             continue
-        chances = [_chance_alike(cells[one]) for one, _ in some]
+        chances = [_chance_alike(cells[row]) for row, _ in some]
         many = len(some) - len(odd)
         if float(binom.sf(many - 1, len(some), max(chances))) < 1 / ODDS:
-            one, other = odd[0]
+            row, other = odd[0]
             raise InputError(
                 f"tables print {many:,} of {len(some):,} cells of the same people alike, as with "
-                f"one cell key, and others differently, such as\n  {cells[one]}\n  {cells[other]}\n"
+                f"one cell key, and others differently, such as\n  {cells[row]}\n  {cells[other]}\n"
                 "Correct one of them, or declare which people a table is about: --within"
             )
         apart.add(files)
@@ -133,7 +133,9 @@ def added_up(cells: Sequence[Cell], rows: Sequence[frozenset[int]]) -> list[Cell
         if cell.count.key is not None and cell.count.high is not None
         if cell.count.high - cell.count.low < _MOST_COUNTS
     }
-    sums = [one for one in _sums(cells, rows) if counts.keys() >= {one[0], *one[1]}]
+    sums = [
+        relation for relation in _sums(cells, rows) if counts.keys() >= {relation[0], *relation[1]}
+    ]
     changed = True
     while changed:
         changed = False
@@ -218,10 +220,10 @@ def _supported(
     wholes = {count: _ends(cells[whole], count) for count in counts[whole]}
     left = {whole: [n for n in counts[whole] if _meets(before[-1], {n: wholes[n]})]}
     for place, at in enumerate(parts):
-        one, other = before[place], behind[len(parts) - place - 1]
-        if len(one) * len(other) > MOST_STATES:
+        states, other = before[place], behind[len(parts) - place - 1]
+        if len(states) * len(other) > MOST_STATES:
             return None
-        others = {(n + m, a + c, b + d) for n, a, b in one for m, c, d in other}
+        others = {(n + m, a + c, b + d) for n, a, b in states for m, c, d in other}
         left[at] = [n for n in counts[at] if _meets(_followed(others, cells[at], [n]), wholes)]
     return left
 
@@ -229,15 +231,15 @@ def _supported(
 def _meets(states: set[State], wholes: Mapping[int, State]) -> bool:
     """Return whether keys that sum so may be the key of the whole, but for whole numbers."""
     for count, low, high in states:
-        found = wholes.get(count)
-        if found is None:
+        state = wholes.get(count)
+        if state is None:
             continue
-        _, least, most = found
+        _, lower_limit, upper_limit = state
         if low == high:  # nobody
             if not count:
                 return True
             continue
-        turns = range(int(low - most) - 1, int(high - least) + 2)
-        if any(max(low, least + turn) < min(high, most + turn) for turn in turns):
+        turns = range(int(low - upper_limit) - 1, int(high - lower_limit) + 2)
+        if any(max(low, lower_limit + turn) < min(high, upper_limit + turn) for turn in turns):
             return True
     return False

@@ -295,14 +295,16 @@ def _require_flat(tables: Sequence[TableRead], flat: Sequence[str]) -> tuple[str
     )
     known |= dict.fromkeys(name for table in tables for name in table.columns.dimensions.values())
     known |= dict.fromkeys(use.column for table in tables for use in table.columns.uses)
-    known |= dict.fromkeys(one.column for table in tables for one in table.columns.second_names)
+    known |= dict.fromkeys(
+        second_name.column for table in tables for second_name in table.columns.second_names
+    )
     folded = {fold_name(name): name for name in known}
-    found = [name if name in known else folded.get(fold_name(name), name) for name in flat]
-    if wrong := next((name for name in found if name not in known), None):
+    names = [name if name in known else folded.get(fold_name(name), name) for name in flat]
+    if wrong := next((name for name in names if name not in known), None):
         raise InputError(
             f"`--flat`: no table has a dimension {visible(wrong)!r}{did_you_mean(wrong, known)}"
         )
-    return tuple(found)
+    return tuple(names)
 
 
 def _group_parents(seconds: Sequence[SecondName]) -> dict[str, dict[str, str]]:
@@ -427,7 +429,11 @@ class _Columns:
             return
         self.found.uses.append(ColumnUse(name, "not understood", read.of))
         ways = [("percent", f"{name}={','.join(margin)}") for margin in read.margins[:3]]
-        ways += [("others", one) for one in read.ways] if isinstance(read, _AskForOthers) else []
+        ways += (
+            [("others", dimension) for dimension in read.ways]
+            if isinstance(read, _AskForOthers)
+            else []
+        )
         options = [option_of(*way) for way in ways]
         # whoever declares percentages of these counts irrelevant declares something false
         is_of_counts = bool(read.of) or isinstance(read, _AskForOthers)
@@ -491,8 +497,10 @@ class _Columns:
         """Read a column of percentages among the counts of a wide table: of which label it is."""
         labels = self.table.labels_across
         words = re.findall(r"\w+", name.casefold())
-        named = [k for k, one in enumerate(labels) if one.casefold() in words]
-        named = named or [k for k, one in enumerate(labels) if one.casefold() in name.casefold()]
+        named = [k for k, label in enumerate(labels) if label.casefold() in words]
+        named = named or [
+            k for k, label in enumerate(labels) if label.casefold() in name.casefold()
+        ]
         reads = [
             self._percents(name, texts, range(at, len(self.table.cells), len(labels)))
             for at in named or range(len(labels))
@@ -517,8 +525,8 @@ class _Columns:
             return sign
         if are_means(texts, counts, [cell.labels for cell in cells]):
             return "those of sums are means of their parts, weighted by the counts"
-        for other, (_, more) in self.table.unread.items():
-            if other > name and (sign := find_pair(texts, more, counts)):
+        for other, (_, other_texts) in self.table.unread.items():
+            if other > name and (sign := find_pair(texts, other_texts, counts)):
                 return f"with `{visible(other)}`, {sign}"
         return ""
 

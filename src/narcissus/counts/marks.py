@@ -111,11 +111,11 @@ class CellKey:
 
     def meaning(self, count: int) -> tuple[int, int] | None:
         """Return the least and the most true count behind a printed one; None: it is never so."""
-        found = [self.printed[count]] if count in self.printed else []
+        ranges = [self.printed[count]] if count in self.printed else []
         low, high = max(self.last, count - self.shifts[1]), count - self.shifts[0]
         if low <= high:
-            found.append((low, high))
-        return (min(f[0] for f in found), max(f[1] for f in found)) if found else None
+            ranges.append((low, high))
+        return (min(f[0] for f in ranges), max(f[1] for f in ranges)) if ranges else None
 
     def chance(self, printed: int, true: int) -> float:
         """Return the chance that a true count is printed so."""
@@ -188,18 +188,25 @@ class Rules:
         if self.unit is not None:
             self._require_totals()
             return
-        for name, value, least in (("below", self.below, 1), ("base", self.base, 1)):
-            if value is not None and not least <= value <= LARGEST_COUNT:
-                raise InputError(f"`{name}` must be from {least} to 1e9, got {value}")
+        for name, value, lower_limit in (("below", self.below, 1), ("base", self.base, 1)):
+            if value is not None and not lower_limit <= value <= LARGEST_COUNT:
+                raise InputError(f"`{name}` must be from {lower_limit} to 1e9, got {value}")
         if self.key is not None and self.base > 1:
             raise InputError("counts are rounded or perturbed by a cell key, not both")
-        if wrong := next((m for m, most in self.marks.items() if most is not None and most < 1), 0):
+        if wrong := next(
+            (
+                m
+                for m, upper_limit in self.marks.items()
+                if upper_limit is not None and upper_limit < 1
+            ),
+            0,
+        ):
             raise InputError(f"the mark `{wrong}` must be below 1 or more")
 
     def _require_totals(self) -> None:
         """Refuse what is said of counts where cells are totals."""
         limits = [self.below, *self.marks.values()]
-        if self.no_zeros or self.key is not None or any(one is not None for one in limits):
+        if self.no_zeros or self.key is not None or any(limit is not None for limit in limits):
             raise InputError(
                 "`--below`, `--no-zeros`, `--cell-key` and marks below a number are about counts "
                 "of people; with `--magnitude`, a mark tells nothing of a total: leave them out"
@@ -247,11 +254,11 @@ class Rules:
             return mark
         if self.unit is not None:
             return self._sum(text, place, self.unit)
-        least = int(self.no_zeros)
+        lower_limit = int(self.no_zeros)
         plain = _FEWER.sub("<", text.strip()).replace("\u2264", "<=")
         below = re.fullmatch(r"<(=?)\s*(\d{1,9})", plain)
-        if below and (most := int(below[2]) - (not below[1])) >= least:
-            return Meaning(least, most, "suppressed")
+        if below and (upper_limit := int(below[2]) - (not below[1])) >= lower_limit:
+            return Meaning(lower_limit, upper_limit, "suppressed")
         if span := re.fullmatch(r"(\d+)\s*(?:-|\u2013|to|bis)\s*(\d+)", text.strip()):
             low, high = int(span[1]), int(span[2])
             if low > high:
@@ -261,8 +268,8 @@ class Rules:
         if number is None:
             raise _no_number(text, place, "below:5 (fewer than 5), or =any")
         if number < 0 or number.denominator != 1:
-            what = "is negative" if number < 0 else "is no whole number"
-            raise InputError(f"{place}: {text!r} {what}: counts are whole numbers from 0")
+            fault = "is negative" if number < 0 else "is no whole number"
+            raise InputError(f"{place}: {text!r} {fault}: counts are whole numbers from 0")
         if number > LARGEST_COUNT:
             raise InputError(f"{place}: {text!r} is too large: counts up to 1e9 are read")
         return self.behind(int(number), place)
@@ -271,20 +278,20 @@ class Rules:
         """Return what a printed total means, or a range of two."""
         span = re.fullmatch(r"(?:<\s*|(.*\d)\s*(?:\u2013|-|to)\s*)(\d.*)", text.strip())
         ends = [text] if span is None else [span[1] or "0", span[2]]
-        found = [self._units(one, place, unit) for one in ends]
-        if span is not None and found[0] <= found[1]:
-            return Meaning(found[0], found[1], "range" if span[1] else "suppressed")
+        units = [self._units(end, place, unit) for end in ends]
+        if span is not None and units[0] <= units[1]:
+            return Meaning(units[0], units[1], "range" if span[1] else "suppressed")
         if span is not None:
             raise InputError(f"{place}: the range {text!r} ends below its begin")
         if not self.base:
-            return Meaning(found[0], found[0], "exact")
-        if found[0] % self.base:
+            return Meaning(units[0], units[0], "exact")
+        if units[0] % self.base:
             raise InputError(
                 f"{place}: {text} is no multiple of {float(self.base * unit):g}, to which totals "
                 "are rounded"
             )
         reach = self.base // (1 if self.random else 2)
-        return Meaning(max(0, found[0] - reach), found[0] + reach, "rounded")
+        return Meaning(max(0, units[0] - reach), units[0] + reach, "rounded")
 
     def _units(self, text: str, place: str, unit: Fraction) -> int:
         places, plain = self.decimals or 0, text.strip()
@@ -317,13 +324,13 @@ class Rules:
     def behind(self, count: int, place: str) -> Meaning:
         """Return what a printed count means; `InputError` where none is printed so."""
         if self.key is not None:
-            found = self.key.meaning(count)
-            if found is None:
+            limits = self.key.meaning(count)
+            if limits is None:
                 raise InputError(f"{place}: the cell-key table never prints {count}")
-            if found[0] == found[1]:
-                return Meaning(*found, "exact", key=self.key, number=count)
+            if limits[0] == limits[1]:
+                return Meaning(*limits, "exact", key=self.key, number=count)
             chance = partial(self.key.chance, count)
-            return Meaning(*found, "perturbed", chance, key=self.key, number=count)
+            return Meaning(*limits, "perturbed", chance, key=self.key, number=count)
         if self.base == 1:
             return Meaning(count, count, "exact")
         if count % self.base:
@@ -378,8 +385,8 @@ def read_number(text: str, *, thousands_point: bool = False) -> Fraction | None:
 
 def decimals(text: str) -> int:
     """Count the decimals of a printed number."""
-    found = re.search(r"\.(\d+)", text)
-    return len(found[1]) if found else 0
+    match = re.search(r"\.(\d+)", text)
+    return len(match[1]) if match else 0
 
 
 @lru_cache(maxsize=2**16)

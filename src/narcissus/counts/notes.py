@@ -265,13 +265,13 @@ def is_neutral(note: str, rules: Rules, names: set[str], labels: set[str]) -> bo
     text = _PHRASES.sub(" ", text)
     if re.search(r"\d", text) or _WORD.search(text) or not re.fullmatch(_SIGNS, text):
         return False
-    if (found := _SOURCE.match(text)) is not None and not compares(text):
-        said = text[found.end() :]
-        is_of_office = any(map(_OFFICE.fullmatch, re.findall(r"[^\W\d_]+", said)))
+    if (match := _SOURCE.match(text)) is not None and not compares(text):
+        attribution = text[match.end() :]
+        is_of_office = any(map(_OFFICE.fullmatch, re.findall(r"[^\W\d_]+", attribution)))
         has_label = any(
-            re.search(rf"(?<!\w){re.escape(label)}(?!\w)", said, re.I) for label in labels
+            re.search(rf"(?<!\w){re.escape(label)}(?!\w)", attribution, re.I) for label in labels
         )
-        return is_of_office and not has_label and _PERSON.search(said) is None
+        return is_of_office and not has_label and _PERSON.search(attribution) is None
     return are_neutral_words(text, names)
 
 
@@ -300,16 +300,18 @@ def _without_declared(note: str, rules: Rules) -> str:
         return " " if below in limits else found[0]
 
     text = _THRESHOLD.sub(drop, text)
-    least = int(rules.no_zeros)
+    lower_limit = int(rules.no_zeros)
 
     def drop_span(found: re.Match[str]) -> str:
         low, high = _as_number(found["low"]), _as_number(found["high"])
-        return " " if low == least and high + 1 in limits else found[0]
+        return " " if low == lower_limit and high + 1 in limits else found[0]
 
     text = _SPAN.sub(drop_span, text)
     text = (_NOT_ZERO if rules.no_zeros else _WITH_ZERO).sub(" ", text)
     if rules.base > 1:
-        text = _ROUNDED.sub(lambda one: " " if int(one["base"]) == rules.base else one[0], text)
+        text = _ROUNDED.sub(
+            lambda match: " " if int(match["base"]) == rules.base else match[0], text
+        )
     return text
 
 
@@ -337,8 +339,8 @@ def tells_quantity(text: str) -> bool:
 
 def find_unit(text: str) -> str:
     """Return words that say that numbers are of thousands or the like; empty: there are none."""
-    found = _UNIT.search(text)
-    return "" if found is None else found[0]
+    match = _UNIT.search(text)
+    return "" if match is None else match[0]
 
 
 def ask_for_unit(subject: str, unit: str) -> Unaccounted:
@@ -373,8 +375,8 @@ def ask_for_labels(
     """
     if all(cell.count.kind in ("exact", "derived") for cell in cells):
         return
-    found = [_CARRIED.search(text) for text in texts]
-    numbers = ["" if match is None else match[1] for match in found]
+    matches = [_CARRIED.search(text) for text in texts]
+    numbers = ["" if match is None else match[1] for match in matches]
     counts = [cell.count.low if cell.count.kind == "exact" else None for cell in cells]
     pairs = [(n, count) for n, count in zip(numbers, counts, strict=True) if count is not None]
     is_count = len(pairs) > 1 and all(n and int(n) == count for n, count in pairs)
@@ -388,11 +390,11 @@ def ask_for_labels(
 
 def _threshold(note: str) -> int | None:
     """Return below how many people a note says that counts are hidden; None: it does not."""
-    found = _THRESHOLD.search(note)
-    if found is None:
+    match = _THRESHOLD.search(note)
+    if match is None:
         return None
-    text = found["number"].casefold()
-    return _as_number(text) + (found["below"] is None)
+    text = match["number"].casefold()
+    return _as_number(text) + (match["below"] is None)
 
 
 def _other_rules(note: str, marks: set[str], rules: Rules) -> Iterator[tuple[str, str]]:
@@ -407,10 +409,10 @@ def _other_rules(note: str, marks: set[str], rules: Rules) -> Iterator[tuple[str
     about_zero = is_hiding or bool(is_printed) or bool(re.search(r"\bzeros?|\bnull", note, re.I))
     excludes = about_zero and _excludes_zero(note)
     is_open = excludes and any(_least(mark, rules) == 0 for mark in about or sorted(marks))
-    more = " --no-zeros" * is_open
+    option = " --no-zeros" * is_open
     if below is not None and limits != {below} and (about or below not in limits):
         reason = f"It says that counts below {below} are hidden, which is not declared."
-        yield reason, f"--below {below}{more}"
+        yield reason, f"--below {below}{option}"
     span = _SPAN.search(note) if is_printed and not _is_of_ages(note) else None
     if span is not None and 1 < _as_number(span["low"]) < _as_number(span["high"]):
         reason = f"It says that `{is_printed[0]}` is from {span['low']} to {span['high']}."
@@ -477,11 +479,11 @@ def _explains(note: str, mark: str) -> bool:
 
 def _rounding(note: str, rules: Rules) -> Iterator[tuple[str, str]]:
     """Yield that a note says numbers to be rounded or perturbed, where that is not declared."""
-    found = _ROUNDED.search(note)
+    match = _ROUNDED.search(note)
     if rules.key is not None or re.search(r"percent|prozent|%|rates?\b|share", note, re.I):
         return
-    if found is not None and rules.unit is None and int(found["base"]) not in (0, 1, rules.base):
-        base = f"{'random:' if found['random'] else ''}{found['base']}"
-        yield f"It says that numbers are rounded to {found['base']}.", f"--round {base}"
+    if match is not None and rules.unit is None and int(match["base"]) not in (0, 1, rules.base):
+        base = f"{'random:' if match['random'] else ''}{match['base']}"
+        yield f"It says that numbers are rounded to {match['base']}.", f"--round {base}"
     elif _PERTURBED.search(note) and rules.base == 1:
         yield "It says that numbers are changed randomly.", "--cell-key FILE"

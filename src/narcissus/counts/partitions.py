@@ -93,10 +93,10 @@ def find_partition(
         parts = [(inside[part, at], 1.0) for part in range(many)]
         program.row([*parts, (holds[at], -2.0)], 0, inf)
         program.row([*parts, (holds[at], -float(many))], -inf, 0)
-    for ends, (least, most) in zip(numbers, totals, strict=True):
-        if any(low > most for low, _ in ends):
+    for ends, (lower_limit, upper_limit) in zip(numbers, totals, strict=True):
+        if any(low > upper_limit for low, _ in ends):
             return None
-        _add_sums(program, ends, (least, most), holds, inside)
+        _add_sums(program, ends, (lower_limit, upper_limit), holds, inside)
     solved = program.solve()
     if solved.x is None:
         return None if solved.status == 2 else anyhow
@@ -111,19 +111,19 @@ def _add_sums(
     inside: dict[tuple[int, int], int],
 ) -> None:
     """Add the numbers of a row: groups are the sums of their parts, and sum to the total."""
-    most, many = total[1], len(ends)
-    value = [program.variable(low, min(high, most)) for low, high in ends]
+    upper_limit, many = total[1], len(ends)
+    value = [program.variable(low, min(high, upper_limit)) for low, high in ends]
     tops: list[tuple[int, float]] = []
-    flow = {pair: program.variable(0, most) for pair in inside}
+    flow = {pair: program.variable(0, upper_limit) for pair in inside}
     for at in range(many):
-        top = program.variable(0, most)
+        top = program.variable(0, upper_limit)
         tops.append((top, 1.0))
-        program.row([(top, 1.0), (holds[at], -most)], -inf, 0)
+        program.row([(top, 1.0), (holds[at], -upper_limit)], -inf, 0)
         # the number of a label is that of a group, or goes to its group
-        given = [(flow[at, to], 1.0) for to in range(many)]
-        program.row([(top, 1.0), *given, (value[at], -1.0)], 0, 0)
+        outflows = [(flow[at, to], 1.0) for to in range(many)]
+        program.row([(top, 1.0), *outflows, (value[at], -1.0)], 0, 0)
         parts = [(flow[part, at], 1.0) for part in range(many)]
         program.row([*parts, (top, -1.0)], 0, 0)
         for part in range(many):
-            program.row([(flow[part, at], 1.0), (inside[part, at], -most)], -inf, 0)
+            program.row([(flow[part, at], 1.0), (inside[part, at], -upper_limit)], -inf, 0)
     program.row(tops, *total)

@@ -62,7 +62,7 @@ class FoundPeople:
     def limits(self) -> list[tuple[int, int]]:
         """Return the least and the most people of each published cell over the data sets."""
         counts = np.array([
-            [sum(row.holds(*one) for one in data) for row in self.rows] for data in self.data_sets
+            [sum(row.holds(*pair) for pair in data) for row in self.rows] for data in self.data_sets
         ])  # fmt: skip
         return list(zip(counts.min(axis=0).tolist(), counts.max(axis=0).tolist(), strict=True))
 
@@ -73,10 +73,10 @@ class FoundPeople:
         shared = Counter(self.data_sets[0])
         for data in self.data_sets[1:]:
             many = Counter(data)
-            shared = Counter({one: n for one, n in shared.items() if many[one] == n})
+            shared = Counter({person: n for person, n in shared.items() if many[person] == n})
         return [
             {**self.groups[group], self.variable: value}
-            for group, value in sorted(shared.elements(), key=lambda one: (one[1], one[0]))
+            for group, value in sorted(shared.elements(), key=lambda person: (person[1], person[0]))
         ]
 
 
@@ -91,29 +91,36 @@ def search_people(
     """
     variable = given.variable
     assert variable is not None  # reading refuses statistics without one
-    own = next(filter(variable.is_named, dimensions), None)
-    others = [one for name, one in dimensions.items() if name != own]
+    variable_dimension = next(filter(variable.is_named, dimensions), None)
+    others = [dimension for name, dimension in dimensions.items() if name != variable_dimension]
     groups = [
-        {one.name: one.leaves[at] for one, at in zip(others, places, strict=True)}
+        {dimension.name: dimension.leaves[at] for dimension, at in zip(others, places, strict=True)}
         for places in _places(others)
     ]
 
     def ended(found: Sequence[DataSet], why: str, rows: Sequence[_Row] = ()) -> FoundPeople:
         return FoundPeople(
-            tuple(found), not why, why, tuple(rows), tuple(groups), own or variable.name
+            tuple(found),
+            not why,
+            why,
+            tuple(rows),
+            tuple(groups),
+            variable_dimension or variable.name,
         )
 
-    if not groups or (own is not None and OTHER in dimensions[own].leaves):
+    if not groups or (
+        variable_dimension is not None and OTHER in dimensions[variable_dimension].leaves
+    ):
         return ended([], f"Means and medians are used of at most {MOST_GROUPS} groups")
-    rows = [_row(cell, dimensions, others, own, given) for cell in cells]
+    rows = [_row(cell, dimensions, others, variable_dimension, given) for cell in cells]
     part = _group_counts(rows, len(groups)).tightened()
     if part.most.sum() > BIG // 2:
         return ended([], "Nothing limits the number of people")
-    found: list[DataSet] = []
-    why = _search(part, rows, variable, limit, found, steps, deadline)
-    if not found and not why:
+    data_sets: list[DataSet] = []
+    why = _search(part, rows, variable, limit, data_sets, steps, deadline)
+    if not data_sets and not why:
         raise InfeasibleError
-    return ended(found, why, rows)
+    return ended(data_sets, why, rows)
 
 
 def _search(
@@ -141,7 +148,7 @@ def _search(
 
 
 def _places(others: Sequence[Dimension]) -> Iterator[tuple[int, ...]]:
-    sizes = [range(len(one.leaves)) for one in others]
+    sizes = [range(len(dimension.leaves)) for dimension in others]
     if np.prod([len(size) for size in sizes], dtype=float) <= MOST_GROUPS:
         yield from product(*sizes)
 
@@ -151,7 +158,10 @@ def _row(
     own: str | None, given: Structure,
 ) -> _Row:  # fmt: skip
     chosen, variable = selection(cell, dimensions, given), given.variable
-    inside = [set(chosen[one.name].tolist()) if one.name in chosen else None for one in others]
+    inside = [
+        set(chosen[dimension.name].tolist()) if dimension.name in chosen else None
+        for dimension in others
+    ]
     groups = frozenset(
         at for at, places in enumerate(_places(others))
         if all(some is None or place in some for place, some in zip(places, inside, strict=True))
@@ -194,24 +204,29 @@ class _Search:
         # members of whom at most so many (last) are at most, or at least (True), a bound
         self._few: list[tuple[Members, int, bool, int]] = []
         self.possible = all(map(self._prepare, rows))
-        for (some, low, high), (more, least, most) in product(list(self._sums), repeat=2):
-            if set(some) < set(more):
-                rest = tuple(sorted(set(more) - set(some)))
-                self._sums.append((rest, least - high, most - low))
+        for (some, low, high), (superset, lower_limit, upper_limit) in product(
+            list(self._sums), repeat=2
+        ):
+            if set(some) < set(superset):
+                rest = tuple(sorted(set(superset) - set(some)))
+                self._sums.append((rest, lower_limit - high, upper_limit - low))
 
     def _prepare(self, row: _Row) -> bool:
         members = tuple(at for at, group in enumerate(self._group) if group in row.groups)
-        count, least, most = len(members), row.cell.count.low, row.cell.count.high
+        count, lower_limit, upper_limit = len(members), row.cell.count.low, row.cell.count.high
         if row.spans is not None:  # statistics of a range are checked at the end
             (low, high), variable = row.spans[0], self._variable
-            if len(row.spans) == 1 and most is not None and low <= variable.low:
+            if len(row.spans) == 1 and upper_limit is not None and low <= variable.low:
                 self._few += [
-                    (members, high, False, most),
-                    (members, high + 1, True, count - least),
+                    (members, high, False, upper_limit),
+                    (members, high + 1, True, count - lower_limit),
                 ]
-            elif len(row.spans) == 1 and most is not None and high >= variable.high:
-                self._few += [(members, low, True, most), (members, low - 1, False, count - least)]
-            return count >= least
+            elif len(row.spans) == 1 and upper_limit is not None and high >= variable.high:
+                self._few += [
+                    (members, low, True, upper_limit),
+                    (members, low - 1, False, count - lower_limit),
+                ]
+            return count >= lower_limit
         for name, printed in row.cell.statistics.items():
             if name == "median":
                 limits = around(printed.value, printed.places, 2)
@@ -224,7 +239,7 @@ class _Search:
     @property
     def size(self) -> int:
         """Number of members of all limits of sums and of places in order."""
-        return sum(len(one[0]) for one in (*self._sums, *self._middles))
+        return sum(len(limit[0]) for limit in (*self._sums, *self._middles))
 
     def run(self, steps: Steps, cost: int = 1) -> Iterator[DataSet]:
         """Yield all data sets, each once: people of a group are in order of the variable."""
@@ -254,18 +269,18 @@ class _Search:
         """Tighten limits in place until nothing changes; false where none are left."""
         while True:
             before = (list(low), list(high))
-            for at, (one, other) in enumerate(pairwise(self._group)):
-                if one == other:
+            for at, (group, other) in enumerate(pairwise(self._group)):
+                if group == other:
                     low[at + 1] = max(low[at], low[at + 1])
             for at in range(len(low) - 2, -1, -1):
                 if self._group[at] == self._group[at + 1]:
                     high[at] = min(high[at], high[at + 1])
-            kept = (
-                all(_tighten_sum(*one, low, high) for one in self._sums)
-                and all(_tighten_middle(*one, low, high) for one in self._middles)
-                and all(_few(*one, low, high) for one in self._few)
+            is_feasible = (
+                all(_tighten_sum(*group, low, high) for group in self._sums)
+                and all(_tighten_middle(*group, low, high) for group in self._middles)
+                and all(_few(*group, low, high) for group in self._few)
             )
-            if not kept or any(a > b for a, b in zip(low, high, strict=True)):
+            if not is_feasible or any(a > b for a, b in zip(low, high, strict=True)):
                 return False
             if before == (low, high):
                 return True
@@ -278,7 +293,9 @@ class _Search:
             return False
         if limits.chance is not None and not limits.chance(len(values)):
             return False
-        return all(agrees(name, one, values) for name, one in row.cell.statistics.items())
+        return all(
+            agrees(name, statistic, values) for name, statistic in row.cell.statistics.items()
+        )
 
 
 def agrees(name: str, printed: Statistic, values: Sequence[int]) -> bool:

@@ -169,14 +169,14 @@ def use_rates(
                     continue
                 printed = CellShare(share[0] / scale, share[1] / scale, number=number)
                 low, high = printed.ends
-                least, largest = ceil(low * number), floor(high * number)
+                smallest, largest = ceil(low * number), floor(high * number)
                 shared[-1] = replace(cell, share=printed)
                 if cell.count.kind == "exact":
-                    if not least <= cell.count.low <= largest:
+                    if not smallest <= cell.count.low <= largest:
                         break
                     checks += cell.count.low > 0
-                elif _may_be(cell.count, least, largest):
-                    narrowed[-1] = _narrow(cell, least, largest)
+                elif _may_be(cell.count, smallest, largest):
+                    narrowed[-1] = _narrow(cell, smallest, largest)
                 else:
                     break
             else:
@@ -197,16 +197,16 @@ def _margins(cells: Sequence[Cell]) -> Iterator[tuple[str, ...]]:
 def _narrow(cell: Cell, low: int, high: int | None) -> Cell:
     """Limit a cell's count further. Raises `InputError` where nothing is left."""
     count = cell.count
-    least = max(count.low, low)
+    smallest = max(count.low, low)
     largest = count.high if high is None else high if count.high is None else min(count.high, high)
-    if largest is not None and least > largest:
+    if largest is not None and smallest > largest:
         raise InputError(
             f"{cell}: the percentage of this row is that of {low} to {high} people, and its count "
             "is another one: correct one of them"
         )
-    if (least, largest) == (count.low, count.high):
+    if (smallest, largest) == (count.low, count.high):
         return cell
-    return replace(cell, count=replace(count, low=least, high=largest))
+    return replace(cell, count=replace(count, low=smallest, high=largest))
 
 
 def _may_be(count: Meaning, low: int, high: int) -> bool:
@@ -278,14 +278,14 @@ class _PercentWay:
             whole = self._known.get(key, Meaning(0, LARGEST_COUNT, DERIVED))
             is_margin = key == frozenset(cell.labels.items())
             low, high = share.behind(cell.count)
-            least = max(whole.low, low)
+            smallest = max(whole.low, low)
             ends = [end for end in (whole.high, high) if end is not None]
             largest = min(ends) if ends else None
-            if largest is not None and least > largest:
+            if largest is not None and smallest > largest:
                 return False
             is_exact = cell.count.kind == "exact"
             self.checks += is_exact and not is_margin and _is_check(cell.count.low, whole)
-            self._known[key] = replace(whole, low=least, high=largest)
+            self._known[key] = replace(whole, low=smallest, high=largest)
         return self._sums_agree(rows)
 
     def _is_possible(self) -> bool:
@@ -362,10 +362,10 @@ class _PercentWay:
                 if cells[at].count.kind != "exact":
                     cells[at] = _narrow(cells[at], *share.of(whole))
                 low, high = share.behind(cells[at].count)
-                least = max(whole.low, low)
+                lower_limit = max(whole.low, low)
                 ends = [end for end in (whole.high, high) if end is not None]
-                known[key] = replace(whole, low=least, high=min(ends) if ends else None)
-                if ends and least > min(ends):
+                known[key] = replace(whole, low=lower_limit, high=min(ends) if ends else None)
+                if ends and lower_limit > min(ends):
                     raise InputError(f"{cells[at]}: no number of people has this percentage")
         for key, whole in known.items():
             if key in self._at:

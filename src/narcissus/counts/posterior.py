@@ -77,20 +77,22 @@ def expected(
     whole = Polytope(system.matrix, system.low, system.high, start, start + BIG).tightened()
     means: dict[Prior, Floats] = {prior: whole.least.astype(float) for prior in priors}
     how: dict[Prior, How] = dict.fromkeys(priors, "exact")
-    most, left = whole.most.copy(), Steps(steps, deadline)
+    upper_limits, left = whole.most.copy(), Steps(steps, deadline)
     has_chance = np.zeros(len(system.low), bool)
-    has_chance[: len(told)] = [one.chance is not None for one in told]
-    for rows, own in sorted(parts_of(whole, has_chance), key=lambda one: len(one[1])):
-        local, sizes = restricted(whole, rows, own), system.sizes[own]
+    has_chance[: len(told)] = [piece.chance is not None for piece in told]
+    for rows, columns in sorted(parts_of(whole, has_chance), key=lambda piece: len(piece[1])):
+        local, sizes = restricted(whole, rows, columns), system.sizes[columns]
         part, some = distinct(local), np.flatnonzero(has_chance[rows])
         weighed = Weighed(local.matrix[some].toarray(), local.low[some],
                           [told[at] for at in rows[some]])  # fmt: skip
         is_limited = left.left > 0 and (part.most < BIG // 2).all()
-        found: Any = np.array(list(points(part, left))) if is_limited else np.zeros((0, len(own)))
-        is_whole = len(found) > 0 and left.left >= 0
+        data_sets: Any = (
+            np.array(list(points(part, left))) if is_limited else np.zeros((0, len(columns)))
+        )
+        is_whole = len(data_sets) > 0 and left.left >= 0
         exact: Mapping[Prior, Floats] = {}
         if is_whole:
-            exact, most[own] = averaged(found, sizes, weighed)
+            exact, upper_limits[columns] = averaged(data_sets, sizes, weighed)
         for prior in priors:
             _in_time(deadline)
             made: How = "exact"
@@ -100,9 +102,9 @@ def expected(
                 made = "sampled"
             if values is None:
                 values, made = fitted(part, sizes), "fitted"
-            means[prior][own] = values
+            means[prior][columns] = values
             how[prior] = HOW[max(HOW.index(how[prior]), HOW.index(made))]
-    return ExpectedPeople(means, how, most)
+    return ExpectedPeople(means, how, upper_limits)
 
 
 class Weighed:
@@ -115,14 +117,14 @@ class Weighed:
     def __init__(self, matrix: Any, low: Ints, told: Sequence[Meaning]) -> None:
         """Make a table of logarithms of chances: a row each, from its lowest sum on."""
         self.matrix, self.low = matrix, low
-        counts = [range(one.low, (one.high or 0) + 1) for one in told]
-        self.high = low + [len(one) - 1 for one in counts] if told else low
+        counts = [range(count.low, (count.high or 0) + 1) for count in told]
+        self.high = low + [len(count) - 1 for count in counts] if told else low
         widest = max(map(len, counts), default=0)
         if widest * len(told) > _LOGS:
             raise TooLargeError("the cell-key table moves counts too far for so many cells")
         chances = np.zeros((len(told), widest))
-        for at, (one, some) in enumerate(zip(told, counts, strict=True)):
-            chance: Any = one.chance
+        for at, (count, some) in enumerate(zip(told, counts, strict=True)):
+            chance: Any = count.chance
             chances[at, : len(some)] = [chance(true) for true in some]
         self._logs = np.log(chances, out=np.full(chances.shape, IMPOSSIBLE), where=chances > 0)
 
@@ -137,14 +139,14 @@ def averaged(found: Ints, sizes: Ints, weighed: Weighed) -> tuple[dict[Prior, Fl
 
     Raises `narcissus.counts.intervals.InfeasibleError` where none can be printed so.
     """
-    told = weighed.logs_of(found @ weighed.matrix.T)
-    is_possible = told > IMPOSSIBLE / 2
+    log_chances = weighed.logs_of(found @ weighed.matrix.T)
+    is_possible = log_chances > IMPOSSIBLE / 2
     if not is_possible.any():
         raise InfeasibleError
-    found, told = found[is_possible], told[is_possible]
+    found, log_chances = found[is_possible], log_chances[is_possible]
     means: dict[Prior, Floats] = {}
     for prior in PRIORS:
-        logs = log_weights(found, sizes, prior) + told
+        logs = log_weights(found, sizes, prior) + log_chances
         chances = np.exp(logs - logs.max())
         means[prior] = chances @ found / chances.sum()
     return means, found.max(axis=0)
@@ -155,7 +157,7 @@ def weighed_once(
 ) -> list[Cell]:
     """Take the chance from cells that others print, too: a key perturbs the same people once."""
     seen: set[Any] = set()
-    found: list[Cell] = []
+    weighed_cells: list[Cell] = []
     for cell in cells:
         leaves = selection(cell, dimensions, given).items()
         about = cell.count, frozenset(
@@ -163,9 +165,11 @@ def weighed_once(
             if len(some) < len(dimensions[name].leaves)
         )  # fmt: skip
         is_again = cell.count.kind == "perturbed" and about in seen
-        found.append(replace(cell, count=replace(cell.count, chance=None)) if is_again else cell)
+        weighed_cells.append(
+            replace(cell, count=replace(cell.count, chance=None)) if is_again else cell
+        )
         seen.add(about)
-    return found
+    return weighed_cells
 
 
 def expected_values(found: FoundPeople) -> ExpectedPeople | None:
@@ -173,7 +177,7 @@ def expected_values(found: FoundPeople) -> ExpectedPeople | None:
 
     Raises `narcissus.counts.intervals.InfeasibleError` where none can be printed so.
     """
-    people = np.array([(at, *one) for at, data in enumerate(found.data_sets) for one in data])
+    people = np.array([(at, *case) for at, data in enumerate(found.data_sets) for case in data])
     sets, groups, values = people.reshape(-1, 3).T
     shown, value = np.unique(values, return_inverse=True)
     pairs, place = np.unique(groups * len(shown) + value, return_inverse=True)
@@ -183,18 +187,18 @@ def expected_values(found: FoundPeople) -> ExpectedPeople | None:
     np.add.at(many, (sets, place), 1)
     rows = [row for row in found.rows if row.cell.count.chance is not None]
     each = zip((pairs // len(shown)).tolist(), shown[pairs % len(shown)].tolist(), strict=True)
-    inside = [[row.holds(*one) for row in rows] for one in each]
-    told = [row.cell.count for row in rows]
+    inside = [[row.holds(*case) for row in rows] for case in each]
+    counts = [row.cell.count for row in rows]
     matrix = np.array(inside, np.int64).reshape(len(pairs), len(rows)).T
-    weighed = Weighed(matrix, np.array([one.low for one in told], np.int64), told)
-    means, most = averaged(many, np.ones(len(pairs), np.int64), weighed)
+    weighed = Weighed(matrix, np.array([case.low for case in counts], np.int64), counts)
+    means, maxima = averaged(many, np.ones(len(pairs), np.int64), weighed)
 
     def spread(some: Any) -> Any:
         return np.bincount(pairs, some, minlength=len(found.groups) * len(shown))
 
     return ExpectedPeople(
-        {prior: spread(one) for prior, one in means.items()}, dict.fromkeys(means, "exact"),
-        spread(most).astype(np.int64), shown.tolist(),
+        {prior: spread(case) for prior, case in means.items()}, dict.fromkeys(means, "exact"),
+        spread(maxima).astype(np.int64), shown.tolist(),
     )  # fmt: skip
 
 
@@ -237,10 +241,10 @@ def lattice(matrix: Any) -> Ints:
     basis = work[:, rows:]
     for _ in range(10):
         before = basis.copy()
-        for at, one in enumerate(basis):
-            times = np.rint(basis @ one / (one @ one)).astype(np.int64)
+        for at, vector in enumerate(basis):
+            times = np.rint(basis @ vector / (vector @ vector)).astype(np.int64)
             times[at] = 0
-            basis -= times[:, None] * one
+            basis -= times[:, None] * vector
         if (before == basis).all():
             break
     return basis
@@ -261,18 +265,18 @@ def sampled(
     try:
         basis = lattice(dense[part.low == part.high])
         # printed numbers that may stand for others: also by what keeps all of them
-        more = lattice(dense) if len(weighed.low) else basis[:0]
+        kernel = lattice(dense) if len(weighed.low) else basis[:0]
     except OverflowError:
         return None
     begin = _starts(part, rng, deadline)
     if begin is None or not len(basis):
         return None
     chains = _Chains(np.repeat(begin, _COPIES, axis=0), part, sizes, prior, weighed)
-    ways = [*(_short(more) if len(more) else []), *_short(basis)]
+    ways = [*(_short(kernel) if len(kernel) else []), *_short(basis)]
     moves = [_Move(way, part, dense, above) for way in ways]
     seen: list[Ints] = []
-    least = most // _SWEEPS
-    sweeps, until = max(least, most // len(moves)), least
+    minimum = most // _SWEEPS
+    sweeps, until = max(minimum, most // len(moves)), minimum
     while len(seen) < sweeps:
         for move in moves:
             _in_time(deadline)
@@ -280,23 +284,23 @@ def sampled(
         seen.append(chains.at.copy())
         if len(seen) in (until, sweeps):
             until *= 2
-            kept = np.array(seen[len(seen) // 3 :])
-            if mixing(kept).max() <= _MIXED:
-                told = weighed.logs_of(kept @ weighed.matrix.T)
-                return kept.mean(axis=(0, 1)) if told.min() > IMPOSSIBLE / 2 else None
+            draws = np.array(seen[len(seen) // 3 :])
+            if mixing(draws).max() <= _MIXED:
+                log_chances = weighed.logs_of(draws @ weighed.matrix.T)
+                return draws.mean(axis=(0, 1)) if log_chances.min() > IMPOSSIBLE / 2 else None
     return None
 
 
 def _short(basis: Ints) -> list[Ints]:
     """Return a basis, and sums and differences of two of it that are not longer than the longer."""
-    found = {tuple(one): one for one in basis}
+    vectors = {tuple(vector): vector for vector in basis}
     size = np.abs(basis).sum(axis=1)
-    for at, one in enumerate(basis):
+    for at, vector in enumerate(basis):
         for sign in (1, -1):
-            both = one + sign * basis[at + 1 :]
+            both = vector + sign * basis[at + 1 :]
             fit = np.abs(both).sum(axis=1) <= np.maximum(size[at], size[at + 1 :])
-            found |= {tuple(way): way for way in both[fit]}
-    return list(found.values())
+            vectors |= {tuple(way): way for way in both[fit]}
+    return list(vectors.values())
 
 
 def _starts(part: Polytope, rng: np.random.Generator, deadline: float) -> Ints | None:
@@ -305,7 +309,7 @@ def _starts(part: Polytope, rng: np.random.Generator, deadline: float) -> Ints |
         part.matrix.astype(float), np.where(part.low <= -BIG // 2, -np.inf, part.low),
         np.where(part.high >= BIG // 2, np.inf, part.high),
     )  # fmt: skip
-    found: list[Ints] = []
+    starts: list[Ints] = []
     solve: Any = milp
     for _ in range(_STARTS):
         _in_time(deadline)
@@ -317,8 +321,8 @@ def _starts(part: Polytope, rng: np.random.Generator, deadline: float) -> Ints |
         point = None if made.x is None else np.rint(made.x).astype(np.int64)
         if point is None or not part.holds(point):
             return None
-        found.append(point)
-    return np.array(found)
+        starts.append(point)
+    return np.array(starts)
 
 
 class _Move:
@@ -370,13 +374,13 @@ class _Chains:
         above, below = move.up - along, move.down + along
         if move.is_long:
             above, below = above // move.size, below // move.size
-        most, least = above.min(axis=1)[:, None], -below.min(axis=1)[:, None]
-        if move.strides > 1 or (most - least).max() >= _WINDOW:
+        upper_limits, lower_limits = above.min(axis=1)[:, None], -below.min(axis=1)[:, None]
+        if move.strides > 1 or (upper_limits - lower_limits).max() >= _WINDOW:
             begin = -stride * rng.integers(_WINDOW, size=len(here))
             times = begin[:, None] + stride * self._window[:_WINDOW]
         else:
-            times = least + self._window[: int((most - least).max()) + 1]
-        is_inside = (times >= least) & (times <= most)
+            times = lower_limits + self._window[: int((upper_limits - lower_limits).max()) + 1]
+        is_inside = (times >= lower_limits) & (times <= upper_limits)
         times *= is_inside
         first = here[:, None, : len(move.on)] + move.on * self._most
         points = first + times[:, :, None] * move.way

@@ -49,25 +49,27 @@ def read_range(label: str) -> tuple[str, Range] | None:
     text = re.sub(r"[\u2010-\u2015\u2212]", "-", label.casefold())
     text = re.sub(r"\s+", " ", _UNITS.sub(" ", text)).strip()
     text = re.sub(r"^y(?=\d|_?(ge|gt|le|lt))", "", text)  # Eurostat's ages
-    found: tuple[str, Range] | None = None
+    coded_range: tuple[str, Range] | None = None
     if match := _CLOSED.fullmatch(text):
         if match[3] in ("", match[1]):
-            found = match[1], (int(match[2]), int(match[4]))
+            coded_range = match[1], (int(match[2]), int(match[4]))
     elif match := _HALF_OPEN.fullmatch(text):
         low = int(match[2]) + (match[1] != "[")
         high = ENDLESS if match[3] is None else int(match[3]) - (match[4] != "]")
-        found = "", (low, high)
+        coded_range = "", (low, high)
     elif match := _FROM.fullmatch(text):
-        found = "", (int(match[1] or match[2]), ENDLESS)
+        coded_range = "", (int(match[1] or match[2]), ENDLESS)
     elif match := _ABOVE.fullmatch(text):
-        found = "", (int(match[1]) + 1, ENDLESS)
+        coded_range = "", (int(match[1]) + 1, ENDLESS)
     elif match := _BELOW.fullmatch(text):
-        found = "", (0, int(match[1]) - 1)
+        coded_range = "", (0, int(match[1]) - 1)
     elif match := _UP_TO.fullmatch(text):
-        found = "", (0, int(match[1]))
+        coded_range = "", (0, int(match[1]))
     elif match := _POINT.fullmatch(text):
-        found = match[1], (int(match[2]), int(match[2]))
-    return found if found is not None and found[1][0] <= found[1][1] else None
+        coded_range = match[1], (int(match[2]), int(match[2]))
+    return (
+        coded_range if coded_range is not None and coded_range[1][0] <= coded_range[1][1] else None
+    )
 
 
 def read_ranges(tables: Iterable[Iterable[str]]) -> dict[str, CodedRange]:
@@ -78,7 +80,7 @@ def read_ranges(tables: Iterable[Iterable[str]]) -> dict[str, CodedRange]:
     a range that begins at its end.
     """
     each = [_coded(labels) for labels in tables]
-    found: dict[str, CodedRange] = {}
+    coded_ranges: dict[str, CodedRange] = {}
     for ranges in each:
         halves = {
             code for code in {code for code, _ in ranges.values()} if _are_half_open(ranges, code)
@@ -86,19 +88,19 @@ def read_ranges(tables: Iterable[Iterable[str]]) -> dict[str, CodedRange]:
         for label, (code, (low, high)) in ranges.items():
             is_half = code in halves and low < high < ENDLESS
             span = code, (low, high - is_half)
-            if found.setdefault(label, span) != span:
+            if coded_ranges.setdefault(label, span) != span:
                 raise InputError(f"whether `{visible(label)}` holds {high} differs by the table")
     for ranges in each:
         for label, (code, (low, high)) in ranges.items():
-            own, others = _begins(ranges.values(), code), _begins(found.values(), code)
-            is_open = low < high < ENDLESS and not own & {high, high + 1} and high in others
+            begins, others = _begins(ranges.values(), code), _begins(coded_ranges.values(), code)
+            is_open = low < high < ENDLESS and not begins & {high, high + 1} and high in others
             if is_open and not _is_settled(ranges, code):
                 raise InputError(
                     f"whether {high} is in `{visible(label)}` is open, since a range of another "
                     f"table begins there: write the ends of ranges apart, such as {high - 1} and "
                     f"{high}"
                 )
-    return found
+    return coded_ranges
 
 
 def _coded(labels: Iterable[str]) -> dict[str, CodedRange]:

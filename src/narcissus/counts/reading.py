@@ -101,13 +101,13 @@ class Variable:
     @classmethod
     def read(cls, text: str) -> Variable:
         """Read ``NAME=LOW:HIGH``."""
-        found = re.fullmatch(r"\s*([^=]+?)\s*=\s*(-?\d{1,9})\s*:\s*(-?\d{1,9})\s*", text)
-        if found is None or int(found[2]) > int(found[3]):
+        match = re.fullmatch(r"\s*([^=]+?)\s*=\s*(-?\d{1,9})\s*:\s*(-?\d{1,9})\s*", text)
+        if match is None or int(match[2]) > int(match[3]):
             raise InputError(
                 "a variable is NAME=LOW:HIGH with whole numbers of at most 9 digits, such as "
                 f"age=0:125; got {text!r}"
             )
-        return cls(found[1], int(found[2]), int(found[3]))
+        return cls(match[1], int(match[2]), int(match[3]))
 
     def is_named(self, name: str) -> bool:
         """Check whether a dimension has its name."""
@@ -133,8 +133,8 @@ class Variable:
             (rf"{number}\s*(?:\+|and over|or over|or more|and older)", lambda a: (a, self.high)),
         )
         for form, make in forms:
-            if found := re.fullmatch(form, plain):
-                low, high = make(*map(int, found.groups()))
+            if match := re.fullmatch(form, plain):
+                low, high = make(*map(int, match.groups()))
                 low, high = max(low, self.low), min(high, self.high)
                 return (low, high) if low <= high else None
         return None
@@ -192,7 +192,7 @@ class Cell:
     def __str__(self) -> str:
         about = ", ".join(f"{visible(k)} = {visible(v)}" for k, v in self.labels.items())
         shown = " ".join([self.printed or "(empty)"] + [
-            f"{name} {float(found.value):g}" for name, found in self.statistics.items()
+            f"{name} {float(statistic.value):g}" for name, statistic in self.statistics.items()
         ])  # fmt: skip
         return f"{self.place}: {about or 'all'}: {visible(shown)}"
 
@@ -286,8 +286,8 @@ def read_table(
         Path(path), sheet
     )
     dropped = find_declared(header, declared.irrelevant)
-    kept = [at for at in range(len(header)) if at not in dropped]
-    if not kept:
+    places = [at for at in range(len(header)) if at not in dropped]
+    if not places:
         raise InputError(f"{name}: all columns are declared irrelevant: leave one")
     uses = [ColumnUse(header[at], "irrelevant", "declared") for at in sorted(dropped)]
     unread = {
@@ -295,8 +295,8 @@ def read_table(
         for option in ("irrelevant", "code", "dimension")
         for at in sorted(find_declared(header, getattr(declared, option)))
     }
-    header = [header[at] for at in kept]
-    rows = [(line, [cells[at] for at in kept]) for line, cells in rows]
+    header = [header[at] for at in places]
+    rows = [(line, [cells[at] for at in places]) for line, cells in rows]
     names = [
         name
         if name.casefold() != "freq" or any(map(rules.is_value, (c[at] for _, c in rows)))
@@ -313,7 +313,7 @@ def read_table(
         if roles is None and magnitude is None and not any(pairs):
             roles = _only_counts(header, rows, rules)
     if roles is None:
-        spanned = dict(zip(header, (pairs[at] for at in kept), strict=True)) if pairs else {}
+        spanned = dict(zip(header, (pairs[at] for at in places), strict=True)) if pairs else {}
         read = _wide(
             name,
             header,
@@ -330,27 +330,27 @@ def read_table(
         columns = read_columns(name, header, rows, roles, rules, declared, of)
         read = _long(name, header, roles, rows, rules, columns)
     require_single(read.cells)
-    told = [*ask_for_rows(name, left), *ask_for_notes(name, read.cells, notes, rules)]
-    told += read.unaccounted
-    told += _ask_for_labels(read, rules)
+    questions = [*ask_for_rows(name, left), *ask_for_notes(name, read.cells, notes, rules)]
+    questions += read.unaccounted
+    questions += _ask_for_labels(read, rules)
     book = read_book(Path(path), sheet, sheets) if is_sheet(Path(path)) else Book((), ())
-    told += book.ask(name)
+    questions += book.ask(name)
     return replace(
         read,
         uses=(*uses, *read.uses),
-        unaccounted=tuple(told),
+        unaccounted=tuple(questions),
         notes=tuple(note for _, note in notes),
         unread=unread,
         beside=book.texts,
         indented=indented,
-        printed_header=tuple(printed[at] for at in kept),
+        printed_header=tuple(printed[at] for at in places),
         raws={
-            line: [cells[at] for at in kept if at < len(cells)] + cells[len(printed) :]
+            line: [cells[at] for at in places if at < len(cells)] + cells[len(printed) :]
             for line, cells in raws.items()
         },
         delimiter=delimiter,
         looks=book.looks,
-        places=tuple(kept),
+        places=tuple(places),
     )
 
 
@@ -363,8 +363,8 @@ def _ask_for_labels(read: TableRead, rules: Rules) -> Iterator[Unaccounted]:
         chosen = [texts[k] for k in parts]
         for across in range(many):
             cells = [read.cells[k * many + across] for k in parts]
-            if asked := list(ask_for_labels(read.file, column, chosen, cells)):
-                yield from asked
+            if questions := list(ask_for_labels(read.file, column, chosen, cells)):
+                yield from questions
                 break
 
 
@@ -555,26 +555,26 @@ def _roles(header: Sequence[str], variable: Variable | None) -> dict[int, str] |
 
     Raises `InputError` for a statistic of another variable than the declared one.
     """
-    found: dict[int, str] = {}
+    column_roles: dict[int, str] = {}
     for at, name in enumerate(header):
         low = _AGAIN.sub("", name.casefold())
         match = _STATISTIC.fullmatch(low)
         if low in COUNTS:
-            found[at] = "count"
+            column_roles[at] = "count"
         elif match is not None:
             role = {"average": "mean", "sum": "total"}.get(match[1], match[1])
             about = match[2]
             if about is None or (variable is not None and about == variable.name.casefold()):
-                found[at] = role
-    if "count" not in found.values():
+                column_roles[at] = role
+    if "count" not in column_roles.values():
         return None
-    roles = list(found.values())
+    roles = list(column_roles.values())
     if twice := next((role for role in roles if roles.count(role) > 1), None):
         raise InputError(f"two columns of the table hold the {twice}; leave one out")
     if variable is None and len(roles) > 1:
         role = next(role for role in roles if role != "count")
         raise InputError(f"the column {role} is about a variable: declare it, --variable age=0:125")
-    return found
+    return column_roles
 
 
 def _totals(header: Sequence[str], magnitude: str) -> dict[int, str] | None:
@@ -873,10 +873,10 @@ def _wide(
                 row_labels[dimension] = label
         for at, label, own in zip(values, labels, second_labels, strict=True):
             place = f"{name}: line {line}, column {visible(header[at])}"
-            more = {} if across is None or rules.is_total(label) else {across: label}
-            more |= {second: own} if second and own and not rules.is_total(own) else {}
+            across_labels = {} if across is None or rules.is_total(label) else {across: label}
+            across_labels |= {second: own} if second and own and not rules.is_total(own) else {}
             count = rules.count(texts[at], place)
-            cell_labels = row_labels | more
+            cell_labels = row_labels | across_labels
             cells.append(
                 Cell(name, line, header[at], texts[at], cell_labels, count, unit=rules.unit)
             )

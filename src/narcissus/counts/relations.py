@@ -92,12 +92,12 @@ def _read(texts: Sequence[str]) -> list[_Printed | None]:
     """Return numbers as they are printed; half a unit is that of the most decimals."""
     plain = [text.replace("\u2212", "-").strip().rstrip("% ").lstrip("+") for text in texts]
     plain = [re.sub(r"^(-?\d+),(\d{1,2})$", r"\1.\2", text) for text in plain]
-    found = [read_number(text) for text in plain]
+    numbers = [read_number(text) for text in plain]
     places = max(
-        (decimals(text) for text, n in zip(plain, found, strict=True) if n is not None), default=0
+        (decimals(text) for text, n in zip(plain, numbers, strict=True) if n is not None), default=0
     )
     half = 0.5 / 10**places
-    return [None if number is None else _Printed(float(number), half) for number in found]
+    return [None if number is None else _Printed(float(number), half) for number in numbers]
 
 
 def _is_one_factor(rows: Sequence[tuple[float, float, float]]) -> bool:
@@ -185,11 +185,11 @@ def are_means(
     labels: of each row's people; a margin has none.
     """
     numbers = _read(texts)
-    at = {frozenset(one.items()): k for k, one in enumerate(labels)}
+    at = {frozenset(row_labels.items()): k for k, row_labels in enumerate(labels)}
     parts: dict[tuple[frozenset[tuple[str, str]], str], list[int]] = {}
-    for k, one in enumerate(labels):
-        for pair in one.items():
-            parts.setdefault((frozenset(one.items()) - {pair}, pair[0]), []).append(k)
+    for k, row_labels in enumerate(labels):
+        for pair in row_labels.items():
+            parts.setdefault((frozenset(row_labels.items()) - {pair}, pair[0]), []).append(k)
     weight = 0.0
     for (whole, _), places in parts.items():
         if whole not in at or len(places) < 2:

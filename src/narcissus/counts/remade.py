@@ -59,8 +59,8 @@ class AsPublished:
 
     @cached_property
     def _has_zeros(self) -> bool:
-        shown = (one for one in self.cells if one.count.kind in ("exact", "perturbed"))
-        return self.rules.no_zeros or any(read_number(one.printed) == 0 for one in shown)
+        shown = (cell for cell in self.cells if cell.count.kind in ("exact", "perturbed"))
+        return self.rules.no_zeros or any(read_number(cell.printed) == 0 for cell in shown)
 
     @cached_property
     def _tables(self) -> dict[str, _PrintedTable]:
@@ -84,11 +84,11 @@ class AsPublished:
     ) -> tuple[Ints, int, Iterator[Any]]:
         """Return each person's combination of labels, their number, and those of each cell."""
         each = self._dimensions
-        places = [places_of(people[name], one, variable=self.structure.variable)
-                  for name, one in each.items()]  # fmt: skip
-        shape = [len(one.leaves) for one in each.values()]
+        places = [places_of(people[name], dimension, variable=self.structure.variable)
+                  for name, dimension in each.items()]  # fmt: skip
+        shape = [len(dimension.leaves) for dimension in each.values()]
         codes = np.ravel_multi_index(places, shape) if each else np.zeros(len(people), np.int64)
-        rows, own = np.unique(codes, return_inverse=True)
+        rows, groups = np.unique(codes, return_inverse=True)
         leaf = dict(zip(each, np.unravel_index(rows, shape) if each else (), strict=True))
 
         def inside() -> Iterator[Any]:
@@ -98,47 +98,47 @@ class AsPublished:
                     is_in &= np.isin(leaf[name], leaves)
                 yield is_in
 
-        return own, len(rows), inside()
+        return groups, len(rows), inside()
 
     def __call__(self, people: pd.DataFrame, rng: np.random.Generator) -> list[Cell]:
-        own, many, inside = self._inside(people)
-        sizes, values = np.bincount(own, minlength=many), None
+        groups, many, inside = self._inside(people)
+        sizes, values = np.bincount(groups, minlength=many), None
         if len(people) <= MOST_PEOPLE:
             values = values_of(people, self.variable)
         keys = np.zeros(many, np.int64)
         if self.rules.key is not None:
-            np.add.at(keys, own, rng.integers(2**32, size=len(own)))
-        found: list[Cell] = []
+            np.add.at(keys, groups, rng.integers(2**32, size=len(groups)))
+        cells: list[Cell] = []
         for cell, is_in in zip(self.cells, inside, strict=True):
             key = int(keys[is_in].sum()) % 2**32 / 2**32
-            told = self._printed(cell, int(sizes[is_in].sum()), key, rng)
+            count = self._printed(cell, int(sizes[is_in].sum()), key, rng)
             statistics = cell.statistics  # of other people: a sign that there are some
             if values is not None:
                 table = self._tables[cell.file]
-                statistics = table.statistics(cell, told, np.sort(values[is_in[own]]).tolist())
-            found.append(replace(cell, count=told, statistics=statistics))
-        return self._with_shares(found, people)
+                statistics = table.statistics(cell, count, np.sort(values[is_in[groups]]).tolist())
+            cells.append(replace(cell, count=count, statistics=statistics))
+        return self._with_shares(cells, people)
 
     @cached_property
     def _wholes(self) -> list[Cell | None]:
         """What each cell's percentage is a share of, where its table prints one there."""
-        found: list[Cell | None] = []
+        wholes: list[Cell | None] = []
         for cell in self.cells:
             share = self._tables[cell.file].share_of(cell)
             whole = None if share is None else replace(cell, labels=share.whole, share=share)
-            found.append(whole)
-        return found
+            wholes.append(whole)
+        return wholes
 
     def _with_shares(self, made: list[Cell], people: pd.DataFrame) -> list[Cell]:
         """Return cells with percentages of other people, where cells were printed with them."""
         if not any(self._wholes):
             return made
         parts = self._counts(self.cells, people)
-        wholes = self._counts([one or cell for one, cell in zip(self._wholes, self.cells,
+        wholes = self._counts([whole or cell for whole, cell in zip(self._wholes, self.cells,
                               strict=True)], people)  # fmt: skip
-        found: list[Cell] = []
-        for cell, one, part, count in zip(made, self._wholes, parts, wholes, strict=True):
-            share = None if one is None else one.share
+        cells: list[Cell] = []
+        for cell, whole, part, count in zip(made, self._wholes, parts, wholes, strict=True):
+            share = None if whole is None else whole.share
             number = Fraction(count) if share is None or share.number is None else share.number
             is_hidden = cell.count.kind == "suppressed"
             if (
@@ -146,25 +146,25 @@ class AsPublished:
                 or not number
                 or (is_hidden and not self._tables[cell.file].shows_hidden_shares)
             ):
-                found.append(replace(cell, share=None))
+                cells.append(replace(cell, share=None))
                 continue
             unit = 2 * share.half
             value = floor(part / number / unit + Fraction(1, 2)) * unit
-            found.append(replace(cell, share=replace(share, value=value)))
-        return found
+            cells.append(replace(cell, share=replace(share, value=value)))
+        return cells
 
     def _counts(self, cells: Sequence[Cell], people: pd.DataFrame) -> list[int]:
         """Count the people of cells."""
-        own, many, inside = self._inside(people, cells)
-        sizes = np.bincount(own, minlength=many)
+        groups, many, inside = self._inside(people, cells)
+        sizes = np.bincount(groups, minlength=many)
         return [int(sizes[is_in].sum()) for is_in in inside]
 
     def _printed(self, cell: Cell, count: int, key: float, rng: np.random.Generator) -> Meaning:
         """Return what is printed of a count, where another one was printed in its place."""
         before, rules, table = cell.count, self.rules, self._tables[cell.file]
-        least = int(rules.no_zeros)
+        lower_limit = int(rules.no_zeros)
         if before.kind == "suppressed" and before.high is None:
-            return Meaning(min(least, count), None, "suppressed")
+            return Meaning(min(lower_limit, count), None, "suppressed")
         is_printed = before.kind == "rounded" and not table.hides
         below = None if is_printed or table.shows_few else table.below
         if before.kind == "suppressed":
@@ -172,7 +172,7 @@ class AsPublished:
         if before.kind == "range" and before.low <= count <= (before.high or 0):
             return before
         if below is not None and count < below and not (count == 0 and self._has_zeros):
-            return Meaning(least, below - 1, "suppressed")
+            return Meaning(lower_limit, below - 1, "suppressed")
         if (span := table.span(count)) is not None:
             return span
         if rules.key is not None:
@@ -181,8 +181,8 @@ class AsPublished:
         up = 2 * beyond >= rules.base > 1
         if rules.random:
             up = rng.random() * rules.base < beyond
-        told = rules.behind(count - beyond + rules.base * int(up), cell.place)
-        return told if below is None else told.without(below)
+        meaning = rules.behind(count - beyond + rules.base * int(up), cell.place)
+        return meaning if below is None else meaning.without(below)
 
     def check(self, people: pd.DataFrame) -> None:
         """Check that the cells are about these people.
@@ -198,19 +198,19 @@ class AsPublished:
                     f"person {row + 1} has {name} = {visible(people[name].iloc[row])}, which no "
                     f"table shows: name it alike, or declare that `{name}` has `others`"
                 )
-        (own, many, inside), values = self._inside(people), values_of(people, self.variable)
-        sizes = np.bincount(own, minlength=many)
+        (groups, many, inside), values = self._inside(people), values_of(people, self.variable)
+        sizes = np.bincount(groups, minlength=many)
         for cell, is_in in zip(self.cells, inside, strict=True):
-            count, told = int(sizes[is_in].sum()), cell.count
-            is_so = told.low <= count and (told.high is None or count <= told.high)
-            if not is_so or (told.chance is not None and not told.chance(count)):
+            count, meaning = int(sizes[is_in].sum()), cell.count
+            is_so = meaning.low <= count and (meaning.high is None or count <= meaning.high)
+            if not is_so or (meaning.chance is not None and not meaning.chance(count)):
                 raise InputError(
                     f"{cell.place}: {cell.printed!r} is printed, and {count:,} of the people are "
                     "there: the tables are about other people, or were made in another way"
                 )
             if cell.share is not None:
                 self._require_share(cell, cell.share, count, people)
-            some = [] if values is None else np.sort(values[is_in[own]]).tolist()
+            some = [] if values is None else np.sort(values[is_in[groups]]).tolist()
             for name, printed in cell.statistics.items() if values is not None else ():
                 if not agrees(name, printed, some):
                     raise InputError(
@@ -238,21 +238,25 @@ class _PrintedTable:
     """How one table prints counts and statistics."""
 
     def __init__(self, cells: Sequence[Cell], rules: Rules) -> None:
-        told = [cell.count for cell in cells]
-        marks = [one.high + 1 for one in told if one.kind == "suppressed" and one.high is not None]
+        figures = [cell.count for cell in cells]
+        marks = [
+            figure.high + 1
+            for figure in figures
+            if figure.kind == "suppressed" and figure.high is not None
+        ]
         self.below = max(marks, default=None) if rules.below is None else rules.below
         self.hides = bool(marks)
-        numbers = [one for one in told if one.kind in ("exact", "perturbed")]
+        numbers = [figure for figure in figures if figure.kind in ("exact", "perturbed")]
         # a count that a mark should stand for is printed as a number
         self.shows_few = any(
-            one.low >= 1 and (one.high or 0) < (self.below or 0)
-            for one in told
-            if one.kind in ("exact", "perturbed", "rounded")
+            figure.low >= 1 and (figure.high or 0) < (self.below or 0)
+            for figure in figures
+            if figure.kind in ("exact", "perturbed", "rounded")
         )
-        spans = {(one.low, one.high): one for one in told if one.kind == "range"}
+        spans = {(figure.low, figure.high): figure for figure in figures if figure.kind == "range"}
         self._spans = [
-            one for _, one in sorted(spans.items())
-            if not any(one.low <= n.low and (n.high or 0) <= (one.high or 0) for n in numbers)
+            figure for _, figure in sorted(spans.items())
+            if not any(figure.low <= n.low and (n.high or 0) <= (figure.high or 0) for n in numbers)
         ]  # fmt: skip
         shares = [(cell, cell.share) for cell in cells if cell.share is not None]
         self.shows_hidden_shares = any(cell.count.kind == "suppressed" for cell, _ in shares)
@@ -262,7 +266,7 @@ class _PrintedTable:
         self._statistics: dict[str, int] = {}
         self._shows_hidden = False
         for cell in cells:
-            self._statistics |= {name: one.places for name, one in cell.statistics.items()}
+            self._statistics |= {name: figure.places for name, figure in cell.statistics.items()}
             self._shows_hidden |= bool(cell.statistics) and cell.count.kind == "suppressed"
 
     def share_of(self, cell: Cell) -> CellShare | None:
@@ -277,7 +281,10 @@ class _PrintedTable:
 
     def span(self, count: int) -> Meaning | None:
         """Return the range that the table prints of a count; None: it prints a number."""
-        return next((one for one in self._spans if one.low <= count <= (one.high or 0)), None)
+        return next(
+            (interval for interval in self._spans if interval.low <= count <= (interval.high or 0)),
+            None,
+        )
 
     def statistics(self, cell: Cell, told: Meaning, values: Sequence[int]) -> dict[str, Statistic]:
         """Return statistics of values in order, where those of a cell were printed before."""

@@ -59,24 +59,24 @@ class CrossedTables:
                 raise InputError(f"rename the column `{visible(name)}`: the name is ours")
         names = dict.fromkeys(name for table in tables for name in table)
         labels = {name: tuple(sorted(set(people[name]))) for name in names}
-        if np.prod([len(one) for one in labels.values()], dtype=float) > FINEST:
+        if np.prod([len(categories) for categories in labels.values()], dtype=float) > FINEST:
             raise TooLargeError(f"the columns cross more than {FINEST:,} cells: take fewer")
-        found = cls(labels, tuple(tuple(dict.fromkeys(table)) for table in tables))
+        layout = cls(labels, tuple(tuple(dict.fromkeys(table)) for table in tables))
         cells = sum(np.prod([len(labels[n]) + 1 for n in table], dtype=float) for table in tables)
         if cells > MOST_CELLS:
             raise TooLargeError(f"the tables have more than {MOST_CELLS:,} cells: take fewer")
-        return found
+        return layout
 
     @cached_property
     def margins(self) -> tuple[tuple[str, ...], ...]:
         """Sets of dimensions that are crossed and published, the largest first."""
-        found = {
+        crossings = {
             tuple(name for name in self.labels if name in some)
             for table in self.tables
             for size in range(len(table) + 1)
             for some in combinations(table, size)
         }
-        return tuple(sorted(found, key=lambda one: (-len(one), one)))
+        return tuple(sorted(crossings, key=lambda crossing: (-len(crossing), crossing)))
 
     @cached_property
     def cells(self) -> tuple[dict[str, str], ...]:
@@ -90,27 +90,27 @@ class CrossedTables:
     @cached_property
     def sums(self) -> list[Ints]:
         """Cells of which the first is the sum of the others."""
-        place = {frozenset(one.items()): at for at, one in enumerate(self.cells)}
-        wholes = [(set(one), set(whole)) for one in self.margins for whole in self.margins]
-        found: list[Ints] = []
+        place = {frozenset(group.items()): at for at, group in enumerate(self.cells)}
+        wholes = [(set(group), set(whole)) for group in self.margins for whole in self.margins]
+        relations: list[Ints] = []
         for small, large in wholes:
             if not (small < large and len(large) == len(small) + 1):
                 continue
             (name,) = large - small
-            for at, one in enumerate(self.cells):
-                if set(one) == small:
-                    parts = [place[frozenset({**one, name: label}.items())]
+            for at, group in enumerate(self.cells):
+                if set(group) == small:
+                    parts = [place[frozenset({**group, name: label}.items())]
                              for label in self.labels[name]]  # fmt: skip
-                    found.append(np.array([at, *parts]))
-        return found
+                    relations.append(np.array([at, *parts]))
+        return relations
 
     def places(self, people: pd.DataFrame) -> list[Ints]:
         """Return the number of each person's label in each dimension."""
-        found: list[Any] = [
+        label_numbers: list[Any] = [
             people[name].map({label: at for at, label in enumerate(labels)}).to_numpy(np.int64)
             for name, labels in self.labels.items()
         ]
-        return found
+        return label_numbers
 
     def sum_by(self, places: Sequence[Ints], weights: Any = None) -> Any:
         """Sum whole weights of people (None: count them) in every cell, shape (cells,)."""
@@ -229,32 +229,32 @@ def protect(
     number of all people is the last. A simple method: others suppress less. Raises `TooLargeError`
     at the deadline.
     """
-    hidden, sums = set(small.tolist()), [one.tolist() for one in layout.sums]
+    hidden, sums = set(small.tolist()), [part.tolist() for part in layout.sums]
     of_cell: dict[int, list[list[int]]] = {}
-    for one in sums:
-        for at in one:
-            of_cell.setdefault(at, []).append(one)
+    for part in sums:
+        for at in part:
+            of_cell.setdefault(at, []).append(part)
 
     def cheapest(some: Iterable[int]) -> int | None:
         def price(at: int) -> tuple[bool, int, int, int]:
-            many = [sum(one in hidden for one in each) for each in of_cell.get(at, [])]
+            many = [sum(part in hidden for part in each) for each in of_cell.get(at, [])]
             return not layout.cells[at], many.count(0) - many.count(1), int(counts[at]), at
 
         return min((at for at in some if at not in hidden and counts[at]), key=price, default=None)
 
     while hidden:
         _close(sums, hidden, cheapest)
-        told = _told(counts, dict.fromkeys(hidden, _HIDDEN))
-        kept = protected(layout.published(told), small.tolist(), width, deadline)
+        meanings = _told(counts, dict.fromkeys(hidden, _HIDDEN))
+        safe_cells = protected(layout.published(meanings), small.tolist(), width, deadline)
         if monotonic() > deadline:
             raise TooLargeError("time ran out while cells were chosen: take fewer columns")
-        open_ = [at for at in small.tolist() if at not in kept]
-        near = [{other for one in of_cell.get(at, []) for other in one} for at in open_]
-        more = {cheapest(some) for some in near} - {None}
-        more |= {cheapest(range(len(counts)))} - {None} if open_ and not more else set()
-        if not more:
+        open_ = [at for at in small.tolist() if at not in safe_cells]
+        near = [{other for part in of_cell.get(at, []) for other in part} for at in open_]
+        choices = {cheapest(some) for some in near} - {None}
+        choices |= {cheapest(range(len(counts)))} - {None} if open_ and not choices else set()
+        if not choices:
             return hidden, open_
-        hidden |= {at for at in more if at is not None}
+        hidden |= {at for at in choices if at is not None}
     return hidden, []
 
 
@@ -264,9 +264,12 @@ def _close(
     """Suppress a second cell of each sum with one, while there is such a sum."""
     while True:
         before = len(hidden)
-        for one in sums:
-            if sum(at in hidden for at in one) == 1 and (found := cheapest(one)) is not None:
-                hidden.add(found)
+        for relation in sums:
+            if (
+                sum(at in hidden for at in relation) == 1
+                and (choice := cheapest(relation)) is not None
+            ):
+                hidden.add(choice)
         if len(hidden) == before:
             return
 

@@ -100,13 +100,13 @@ def dimensions_of(cells: Sequence[Cell], given: Structure) -> dict[str, Dimensio
                 )
     _require_known({cell.file for cell in cells}, shown, given)
     hidden = {p.dimension for parts in given.within.values() for p in parts} - set(shown)
-    found = {name: _dimension(name, by_file, given) for name, by_file in shown.items()}
+    dimensions = {name: _dimension(name, by_file, given) for name, by_file in shown.items()}
     for name in hidden:
         parts = [p for each in given.within.values() for p in each if p.dimension == name]
         labels = sorted({label for part in parts for label in part.labels})
         places = {label: np.array([at]) for at, label in enumerate(labels)}
-        found[name] = Dimension(name, (*labels, OTHER), places)
-    return dict(sorted(found.items()))
+        dimensions[name] = Dimension(name, (*labels, OTHER), places)
+    return dict(sorted(dimensions.items()))
 
 
 def _require_known(
@@ -165,14 +165,14 @@ def _dimension(name: str, by_file: Mapping[str, set[str]], given: Structure) -> 
                 members.setdefault(label, []).append(leaves.index(piece))
     if lost := next((label for label in groups if label not in members), None):
         raise InputError(f"the hierarchy of `{name}` runs in a circle at {lost}")
-    holds = {label: np.array(sorted(found)) for label, found in members.items()}
-    each = [(file, set().union(*(holds[one].tolist() for one in found)), found)
-            for file, found in by_file.items()]  # fmt: skip
-    for (file, own, some), (other, theirs, more) in combinations(each, 2):
-        if not own & theirs:
+    holds = {label: np.array(sorted(elements)) for label, elements in members.items()}
+    each = [(file, set().union(*(holds[element].tolist() for element in elements)), elements)
+            for file, elements in by_file.items()]  # fmt: skip
+    for (file, leaf_places, some), (other, theirs, other_set) in combinations(each, 2):
+        if not leaf_places & theirs:
             raise InputError(
                 f"{file} and {other} share no label of `{visible(name)}`: "
-                f"{', '.join(sorted(some)[:3])} and {', '.join(sorted(more)[:3])}; name them "
+                f"{', '.join(sorted(some)[:3])} and {', '.join(sorted(other_set)[:3])}; name them "
                 f"alike, or declare which are parts of which: --hierarchy {name}=FILE"
             )
     return Dimension(name, tuple(leaves), holds)
@@ -187,12 +187,12 @@ def _ranges(
     """
     spans: dict[str, tuple[int, int]] = {}
     for file, labels in by_file.items():
-        own = {label: span for label in sorted(labels) if (span := variable.span(label))}
-        spans |= own
-        for (one, (a, b)), (other, (c, d)) in combinations(own.items(), 2):
+        file_spans = {label: span for label in sorted(labels) if (span := variable.span(label))}
+        spans |= file_spans
+        for (key, (a, b)), (other, (c, d)) in combinations(file_spans.items(), 2):
             if a < c <= b < d or c < a <= d < b:
                 raise InputError(
-                    f"{file}: the ranges {one} and {other} of `{name}` overlap, and none holds the "
+                    f"{file}: the ranges {key} and {other} of `{name}` overlap, and none holds the "
                     "other; mend one, or put them into tables of their own"
                 )
     cuts = sorted({variable.low, *(a for a, _ in spans.values()), *(b + 1 for _, b in
@@ -208,16 +208,16 @@ def _ranges(
 
 def selection(cell: Cell, dimensions: Mapping[str, Dimension], given: Structure) -> dict[str, Ints]:
     """Return which leaves of which dimensions a cell is about; a dimension left out: of all."""
-    found: dict[str, Ints] = {
+    leaves: dict[str, Ints] = {
         name: dimensions[name].holds[label] for name, label in cell.labels.items()
     }
     for part in given.within.get(cell.file, ()):
         dimension = dimensions[part.dimension]
-        held = reduce(np.union1d, (dimension.holds[label] for label in part.labels))
-        everything = found.get(part.dimension, np.arange(len(dimension.leaves)))
+        part_leaves = reduce(np.union1d, (dimension.holds[label] for label in part.labels))
+        everything = leaves.get(part.dimension, np.arange(len(dimension.leaves)))
         keep = np.setdiff1d if part.is_but else np.intersect1d
-        found[part.dimension] = keep(everything, held)
-    return found
+        leaves[part.dimension] = keep(everything, part_leaves)
+    return leaves
 
 
 def places_of(
@@ -269,25 +269,25 @@ def build(
         [BIG if cell.count.high is None else cell.count.high for cell in cells], dtype=np.int64
     )
     zeros = np.zeros(len(cells), bool) if keep_zeros else high == 0
-    used = [frozenset(one) for one in chosen]
+    used = [frozenset(region) for region in chosen]
     blocks, exact = _blocks(used, chosen, zeros, dimensions, crossed_at_most)
     crossed = [_Crossed(block, dimensions, used, chosen, zeros) for block in blocks]
     rows: list[Ints] = []
     wholes: list[Ints] = []
-    begin = np.cumsum([0, *(one.count for one in crossed)])
-    for cell, about, one in zip(cells, used, chosen, strict=True):
+    begin = np.cumsum([0, *(region.count for region in crossed)])
+    for cell, about, region in zip(cells, used, chosen, strict=True):
         at = next(i for i, block in enumerate(blocks) if about <= set(block))
-        rows.append(begin[at] + crossed[at].select(one))
+        rows.append(begin[at] + crossed[at].select(region))
         share, whole = cell.share, rows[-1]
         if share is not None and share.number is None:
             about_whole = selection(replace(cell, labels=share.whole), dimensions, given)
             whole = begin[at] + crossed[at].select(about_whole)
         wholes.append(whole)
-    most = max([1, *high[high < BIG].tolist()])
+    largest = max([1, *high[high < BIG].tolist()])
     known = {
-        frozenset((name, int(leaves[0])) for name, leaves in one.items()): int(low[at])
-        for at, one in enumerate(chosen)
-        if low[at] == high[at] and all(len(leaves) == 1 for leaves in one.values())
+        frozenset((name, int(leaves[0])) for name, leaves in region.items()): int(low[at])
+        for at, region in enumerate(chosen)
+        if low[at] == high[at] and all(len(leaves) == 1 for leaves in region.values())
     }
     signs = [np.ones(len(row), np.int64) for row in rows]
     values, above = list[int](), list[tuple[int, int]]()
@@ -300,7 +300,7 @@ def build(
         signs.append(sign)
         above.append((1, BIG))
     for row, sign, low_end, high_end in _of_shares(cells, list(rows[: len(cells)]), wholes):
-        if np.abs(sign).max(initial=0) * most * len(row) > LARGEST_SUM:
+        if np.abs(sign).max(initial=0) * largest * len(row) > LARGEST_SUM:
             exact = False  # without the row, limits hold
             continue
         rows.append(row)
@@ -311,16 +311,16 @@ def build(
         shape=(len(rows), int(begin[-1])), dtype=np.int64,
     )  # fmt: skip
     linked = np.array([*((n, n) for n in values), *above], np.int64).reshape(-1, 2)
-    matrix, sizes, kept, places = _merged(matrix)
+    matrix, sizes, columns, places = _merged(matrix)
     each = tuple(
-        (tuple(block), one.finest(places[a:b]))
-        for block, one, (a, b) in zip(blocks, crossed, pairwise(begin), strict=True)
+        (tuple(block), region.finest(places[a:b]))
+        for block, region, (a, b) in zip(blocks, crossed, pairwise(begin), strict=True)
     )
     finest = each[0][1] if len(blocks) == 1 else None
-    block = (np.searchsorted(begin, kept, "right") - 1).tolist()
+    block = (np.searchsorted(begin, columns, "right") - 1).tolist()
     return System(
         matrix, np.concatenate([low, linked[:, 0]]), np.concatenate([high, linked[:, 1]]), sizes,
-        [crossed[at].labels(k - begin[at]) for at, k in zip(block, kept.tolist(), strict=True)],
+        [crossed[at].labels(k - begin[at]) for at, k in zip(block, columns.tolist(), strict=True)],
         exact, len(blocks) == 1, finest, each,
     )  # fmt: skip
 
@@ -368,8 +368,8 @@ class _Crossed:
         used: Sequence[frozenset[str]], chosen: Sequence[Mapping[str, Ints]], zeros: Any,
     ) -> None:  # fmt: skip
         self._each = [dimensions[name] for name in block]
-        self._whole = {one.name: np.arange(len(one.leaves)) for one in self._each}
-        shape = tuple(len(one.leaves) for one in self._each)
+        self._whole = {dimension.name: np.arange(len(dimension.leaves)) for dimension in self._each}
+        shape = tuple(len(dimension.leaves) for dimension in self._each)
         alive = np.ones(shape, bool)
         for at in np.flatnonzero(zeros).tolist():
             if used[at] <= set(block):
@@ -383,8 +383,8 @@ class _Crossed:
 
     def select(self, chosen: Mapping[str, Ints]) -> Ints:
         """Return the numbers of the cells in some leaves."""
-        found = self._ids[self._mesh(chosen)].ravel()
-        return found[found >= 0]
+        numbers = self._ids[self._mesh(chosen)].ravel()
+        return numbers[numbers >= 0]
 
     def finest(self, places: Ints) -> Ints:
         """Return the unknown of each cell, where those of the block are at these places."""
@@ -399,28 +399,28 @@ def _blocks(
     dimensions: Mapping[str, Dimension], crossed_at_most: int,
 ) -> tuple[list[list[str]], bool]:  # fmt: skip
     """Choose which dimensions are crossed with which, and whether that is exact."""
-    joined = {frozenset(one) for one in used}
+    joined = {frozenset(names) for names in used}
     # what is part of a larger one is in it
-    joined = {one for one in joined if not any(one < other for other in joined)}
+    joined = {names for names in joined if not any(names < other for other in joined)}
     cliques = _cliques(set(dimensions), joined)
     ways = [([sorted(dimensions)], True, crossed_at_most), (cliques, True, IN_CLIQUES),
             (sorted(map(sorted, joined)), False, MOST)]  # fmt: skip
-    for blocks, exact, most in ways:
+    for blocks, exact, limit in ways:
         is_small = (
-            sum(prod(len(dimensions[n].leaves) for n in block) for block in blocks) <= 8 * most
+            sum(prod(len(dimensions[n].leaves) for n in block) for block in blocks) <= 8 * limit
         )
         if is_small and max(map(len, blocks), default=0) <= 32:  # more axes no array has
             counts = [_Crossed(block, dimensions, used, chosen, zeros).count for block in blocks]
-            if sum(counts) <= most:
+            if sum(counts) <= limit:
                 return blocks, exact or len(blocks) == 1
     raise TooLargeError(f"the tables cross more than {MOST:,} cells: take fewer of them together")
 
 
 def _cliques(names: set[str], joined: set[frozenset[str]]) -> list[list[str]]:
     """Return the cliques of the dimensions' graph, completed by eliminating least fill first."""
-    near = {name: set[str]().union(*(one for one in joined if name in one)) - {name} for name in
+    near = {name: set[str]().union(*(node for node in joined if name in node)) - {name} for name in
             names}  # fmt: skip
-    found: list[set[str]] = []
+    cliques: list[set[str]] = []
 
     def fill(name: str) -> tuple[int, str]:
         missing = sum(b not in near[a] for a, b in combinations(sorted(near[name]), 2))
@@ -429,11 +429,11 @@ def _cliques(names: set[str], joined: set[frozenset[str]]) -> list[list[str]]:
     while near:
         name = min(near, key=fill)
         around = near.pop(name)
-        for one in around:
-            near[one] = (near[one] | around) - {one, name}
-        if not any({name, *around} <= other for other in found):
-            found.append({name, *around})
-    return sorted(map(sorted, found))
+        for node in around:
+            near[node] = (near[node] | around) - {node, name}
+        if not any({name, *around} <= other for other in cliques):
+            cliques.append({name, *around})
+    return sorted(map(sorted, cliques))
 
 
 def _links(
@@ -453,8 +453,8 @@ def _links(
             chosen = {name: np.array([k]) for name, k in zip(names, place, strict=True)}
             sums = [begin[at] + crossed[at].select(chosen) for at in have]
             value = known.get(frozenset(zip(names, place, strict=True)))
-            for one in sums[1:]:
-                yield (sums[0], one, 0) if value is None else (one, none, value)
+            for unknowns in sums[1:]:
+                yield (sums[0], unknowns, 0) if value is None else (unknowns, none, value)
 
 
 def _merged(matrix: Any) -> tuple[Any, Ints, Ints, Ints]:
@@ -462,16 +462,16 @@ def _merged(matrix: Any) -> tuple[Any, Ints, Ints, Ints]:
     columns = matrix.tocsc()
     columns.sort_indices()
     first: dict[bytes, int] = {}
-    kept: list[int] = []
+    first_columns: list[int] = []
     sizes: list[int] = []
     places = np.zeros(matrix.shape[1], np.int64)
     for at in range(matrix.shape[1]):
         part = slice(columns.indptr[at], columns.indptr[at + 1])
         key = columns.indices[part].tobytes() + columns.data[part].tobytes()
-        if (place := first.setdefault(key, len(kept))) == len(kept):
-            kept.append(at)
+        if (place := first.setdefault(key, len(first_columns))) == len(first_columns):
+            first_columns.append(at)
             sizes.append(0)
         sizes[place] += 1
         places[at] = place
-    chosen = np.array(kept, dtype=np.int64)
+    chosen = np.array(first_columns, dtype=np.int64)
     return columns[:, chosen].tocsr(), np.array(sizes, dtype=np.int64), chosen, places

@@ -181,10 +181,10 @@ def _list_of(
         if not is_neutral(note, rules, names, labels)
     )
     yield from (
-        f"{what} `{visible(text)}`"
-        for what, text in table.beside
+        f"{kind} `{visible(text)}`"
+        for kind, text in table.beside
         if not is_neutral(text, rules, names, labels)
-        and not (what.startswith("properties") and _is_author(text, labels))
+        and not (kind.startswith("properties") and _is_author(text, labels))
     )
     if not _is_plain_file(table.file, names | {label.casefold() for label in labels}):
         yield f"the name of {visible(table.file)}"
@@ -343,8 +343,10 @@ def _is_span(label: str) -> bool:
     plain = re.sub(r"\([^()\d]*\)", " ", label).strip()
     if _YEAR.fullmatch(plain):
         return True
-    found = read_range(plain)
-    return (found is not None and found[1][0] < found[1][1]) or _FEWER.match(plain) is not None
+    coded_range = read_range(plain)
+    return (coded_range is not None and coded_range[1][0] < coded_range[1][1]) or _FEWER.match(
+        plain
+    ) is not None
 
 
 def _find_telling(texts: Sequence[str], header: str, markers: set[str]) -> Iterator[str]:
@@ -373,9 +375,9 @@ def _find_telling(texts: Sequence[str], header: str, markers: set[str]) -> Itera
 def _are_codes(texts: Sequence[str], many: int) -> bool:
     """Return whether numbers tell labels apart, and no more: codes of one form, or serial ones."""
     numbers = [[*_NUMBER.findall(text), *_ROMAN.findall(text)] for text in texts]
-    if len(texts) < 2 or any(len(found) != 1 for found in numbers):
+    if len(texts) < 2 or any(len(codes) != 1 for codes in numbers):
         return False
-    each = [found[0] for found in numbers]
+    each = [codes[0] for codes in numbers]
     if len(set(each)) < len(each) or any("%" in text for text in texts):
         return False
     rests = {_ROMAN.sub("#", _NUMBER.sub("#", text)).casefold() for text in texts}
@@ -395,33 +397,33 @@ def _are_codes(texts: Sequence[str], many: int) -> bool:
 
 def _find_markers(notes: Sequence[str]) -> set[str]:
     """Return the marks of footnotes that a line begins with."""
-    found = filter(None, map(_MARKER.match, notes))
-    return {match[1].translate(_SUPERSCRIPT).casefold() for match in found} | {
+    matches = filter(None, map(_MARKER.match, notes))
+    return {match[1].translate(_SUPERSCRIPT).casefold() for match in matches} | {
         note.strip()[0] for note in notes if note.strip()[:1] in {*"*\u2020\u2021"}
     }
 
 
 def _without_marker(text: str, markers: set[str]) -> str:
-    found = _NOTED.fullmatch(text)
-    if found is not None and found[2].translate(_SUPERSCRIPT).casefold() in markers:
-        return found[1].strip()
+    match = _NOTED.fullmatch(text)
+    if match is not None and match[2].translate(_SUPERSCRIPT).casefold() in markers:
+        return match[1].strip()
     return text
 
 
 def _find_mark(printed: str) -> str:
     """Return the mark of a footnote behind a printed number; empty: there is none."""
-    found = re.fullmatch(
+    match = re.fullmatch(
         r"[\d\s.,'\u2019\u00a0\u2009\u202f]*\d\s*[(\[](?:note )?(\d{1,2})[)\]]"
         r"|[\d\s.,]*\d([\u00b9\u00b2\u00b3\u2070-\u2079]+)",
         printed,
         re.I,
     )
-    return "" if found is None else (found[1] or found[2]).translate(_SUPERSCRIPT)
+    return "" if match is None else (match[1] or match[2]).translate(_SUPERSCRIPT)
 
 
 def _find_people(cells: Sequence[Cell], structure: Structure) -> dict[str, set[str]]:
     """Return the labels of each dimension that sums show to be groups of people."""
-    found: dict[str, set[str]] = {}
+    groups: dict[str, set[str]] = {}
     for name, rows in _sums(cells, structure):
         parents = structure.parents.get(name, {})
         wholes = {label: parents.get(label) for label in rows if label is not None}
@@ -430,11 +432,11 @@ def _find_people(cells: Sequence[Cell], structure: Structure) -> dict[str, set[s
             parts.setdefault(whole if whole in wholes else None, []).append(label)
         for whole, labels in parts.items():
             if whole in rows:
-                known = found.setdefault(name, set())
+                known = groups.setdefault(name, set())
                 known |= _confirmed(rows[whole], {label: rows[label] for label in labels})
                 if whole is not None and known >= set(labels):
                     known.add(whole)
-    return found
+    return groups
 
 
 def _sums(

@@ -116,14 +116,14 @@ class FoundLabels:
 
     def without_totals(self, cells: Iterable[Cell]) -> list[Cell]:
         """Return cells in which a label that is a total is a margin."""
-        kept: list[Cell] = []
+        new_cells: list[Cell] = []
         for cell in cells:
             labels, share = self._without(cell.labels), cell.share
             if share is not None and len(self._without(share.whole)) < len(share.whole):
                 share = replace(share, whole=self._without(share.whole))
             is_same = share is cell.share and len(labels) == len(cell.labels)
-            kept.append(cell if is_same else replace(cell, labels=labels, share=share))
-        return kept
+            new_cells.append(cell if is_same else replace(cell, labels=labels, share=share))
+        return new_cells
 
     def _without(self, labels: Mapping[str, str]) -> dict[str, str]:
         return {k: v for k, v in labels.items() if v not in self.totals.get(k, ())}
@@ -191,9 +191,9 @@ def find_labels(
     left = [
         (name, q) for (name, _), q in questions.items() if not _is_settled(q, name, totals, parents)
     ]
-    found = {name: tuple(sorted(labels)) for name, labels in totals.items()}
+    total_labels = {name: tuple(sorted(labels)) for name, labels in totals.items()}
     asked, open_names = tuple(q for _, q in left), frozenset(name for name, _ in left)
-    return FoundLabels(found, parents, asked, frozenset(overlapping), ranges, open_names)
+    return FoundLabels(total_labels, parents, asked, frozenset(overlapping), ranges, open_names)
 
 
 def _find_ranges(
@@ -211,15 +211,15 @@ def _find_ranges(
             sums = _LabelSums(file, name, rows, rules, {}, is_open=is_open)
             each.setdefault(name, []).append(sums)
     parts = {label.casefold() for label in rules.parts}
-    found: dict[str, Mapping[str, CodedRange]] = {}
+    ranges: dict[str, Mapping[str, CodedRange]] = {}
     for name, searches in each.items():
         labels = [
             [label for label in sums.labels if label.casefold() not in parts] for sums in searches
         ]
         chosen = overlapping_ranges(read_ranges(labels))
         if chosen and all(sums.agrees_with(cut_ranges(chosen)) for sums in searches):
-            found[name] = chosen
-    return found
+            ranges[name] = chosen
+    return ranges
 
 
 def ask_for_gaps(cells: Sequence[Cell], structure: Structure) -> Iterator[Unaccounted]:
@@ -251,15 +251,15 @@ def ask_for_gaps(cells: Sequence[Cell], structure: Structure) -> Iterator[Unacco
 
 def _inner_ranges(ranges: Mapping[str, CodedRange]) -> dict[str, str]:
     """Return a range that holds each range that lies within another one."""
-    held: dict[str, set[str]] = {}
+    piece_sets: dict[str, set[str]] = {}
     for piece, holders in cut_ranges(ranges).items():
         for label in holders:
-            held.setdefault(label, set()).add(piece)
+            piece_sets.setdefault(label, set()).add(piece)
     return {
         label: whole
-        for label, pieces in held.items()
-        for whole, more in held.items()
-        if pieces < more or (pieces == more and whole < label)
+        for label, pieces in piece_sets.items()
+        for whole, other_pieces in piece_sets.items()
+        if pieces < other_pieces or (pieces == other_pieces and whole < label)
     }
 
 
@@ -368,7 +368,11 @@ class _LabelSums:
         wrong = [whole for whole in wholes if is_flat or whole in parts]
         if wrong:
             whole = wrong[0]
-            members = [one for one in self.labels if tree.get(one, label) == whole and one != whole]
+            members = [
+                member
+                for member in self.labels
+                if tree.get(member, label) == whole and member != whole
+            ]
             option = f"--flat {self.name}" if is_flat else f"--part {whole}"
             raise InputError(
                 f"{visible(self.file)}: `{visible(option)}` is declared, and the numbers of "
@@ -426,13 +430,15 @@ class _LabelSums:
         others = [
             label for label in self.labels if not any(label in some for some in pieces.values())
         ]
-        held = [set(some) for some in pieces.values()] + [{label} for label in others]
+        label_sets = [set(some) for some in pieces.values()] + [{label} for label in others]
         for row in self._rows:
             shown = [label for label in row if label is not None or not self._is_open]
-            matrix = [[float(label is None or label in some) for some in held] for label in shown]
+            matrix = [
+                [float(label is None or label in some) for some in label_sets] for label in shown
+            ]
             ends = np.array([row[label] for label in shown]).reshape(-1, 2)
             limits = LinearConstraint(np.array(matrix), ends[:, 0], ends[:, 1])
-            if shown and milp(np.zeros(len(held)), constraints=limits).status == 2:
+            if shown and milp(np.zeros(len(label_sets)), constraints=limits).status == 2:
                 return False
         return True
 
@@ -457,12 +463,12 @@ class _LabelSums:
             if whole not in row:
                 continue
             low, high = row[whole]
-            least, largest = self._sum(row, parts)
+            smallest, largest = self._sum(row, parts)
             largest = inf if has_others else largest
-            if low > largest or high < least:
+            if low > largest or high < smallest:
                 return -inf
             if high < inf and largest < inf and high > 0:
-                width = (largest - least) + (high - low) + 1
+                width = (largest - smallest) + (high - low) + 1
                 weight += max(0.0, log((high + 1) / width))
         return weight
 
@@ -662,7 +668,7 @@ class _LabelSums:
         others = [other for other in labels or self._loose if other != label]
         if label in self._parts or len(others) < 2 or self._is_category(label):
             return False
-        more: list[LinearConstraint] = []
+        constraints: list[LinearConstraint] = []
         if rows := [] if self._is_open else [row for row in self._rows if None in row]:
             _, highs = self._ends_of(rows, [label, *others])
             rest = [other for other in self.labels if other not in (label, *others)]
@@ -670,11 +676,11 @@ class _LabelSums:
                 axis=1
             )
             room -= np.array([row[None][0] for row in rows])
-            more = [LinearConstraint(highs[:, 1:], -np.inf, np.maximum(room, -1))]
+            constraints = [LinearConstraint(highs[:, 1:], -np.inf, np.maximum(room, -1))]
             if self._has_margin():  # the total has a name already
-                most = len(self.labels) - 2
-                more.append(LinearConstraint(np.ones((1, len(others))), 0, most))
-        return self._sets(label, others, more).status != 2
+                upper_limit = len(self.labels) - 2
+                constraints.append(LinearConstraint(np.ones((1, len(others))), 0, upper_limit))
+        return self._sets(label, others, constraints).status != 2
 
     def _any(
         self, label: str, tops: Sequence[str], odds: float
@@ -724,12 +730,12 @@ class _LabelSums:
             if label not in row or not set(others) & set(row):
                 continue
             low, high = row[label]
-            least, largest = self._sum(row, [other for other in others if other in row])
-            if high < least:
+            smallest, largest = self._sum(row, [other for other in others if other in row])
+            if high < smallest:
                 return False
             is_larger |= low > 0
-            is_near |= low >= FEWEST_WHOLE and low - largest <= FEW_OTHERS and least > 0
-            is_near |= self._is_few(low - largest, high - least)
+            is_near |= low >= FEWEST_WHOLE and low - largest <= FEW_OTHERS and smallest > 0
+            is_near |= self._is_few(low - largest, high - smallest)
         return is_near or (is_larger and _WHOLE.fullmatch(label) is not None)
 
     def _is_few(self, least: float, largest: float) -> bool:
@@ -742,8 +748,8 @@ class _LabelSums:
         weights: list[float] = []
         for row in rows:
             low, high = row[label]
-            least, largest = self._sum(row, others)
-            if low == high == least == largest:
+            smallest, largest = self._sum(row, others)
+            if low == high == smallest == largest:
                 weights.append(log(high + 1))
         chances = log(comb(len(rows), len(weights))) + log(max(1, len(self.labels)))
         return sum(weights) - chances >= log(ODDS)
@@ -833,9 +839,9 @@ class _LabelSums:
         """Return whether no row contradicts that a label holds some others, and more people."""
         tops = {*self.labels} - {*parts}
         for row in self._rows:
-            least, _ = self._sum(row, [part for part in parts if part in row])
+            smallest, _ = self._sum(row, [part for part in parts if part in row])
             is_short = None in row and self._sum(row, tops)[1] < row[None][0]
-            if row.get(label, _UNKNOWN)[1] < least or (is_short and not self._is_open):
+            if row.get(label, _UNKNOWN)[1] < smallest or (is_short and not self._is_open):
                 return False
         return True
 
@@ -847,8 +853,8 @@ class _LabelSums:
             some = [part for part in parts if part in row]
             if label not in row or not some:
                 continue
-            (low, high), (least, largest) = row[label], self._sum(row, some)
-            if low < high or least < largest or self._is_few(low - largest, high - least):
+            (low, high), (smallest, largest) = row[label], self._sum(row, some)
+            if low < high or smallest < largest or self._is_few(low - largest, high - smallest):
                 return True
         return False
 
@@ -891,7 +897,11 @@ class _LabelSums:
         weights = self._candidates()
         label = max(weights, key=weights.__getitem__, default="LABEL")
         example = f", such as `{visible(label)}`" if weights else ""
-        ways = ((one, parts) for one in self.labels for parts in self._possible(one, self.labels))
+        ways = (
+            (candidate, parts)
+            for candidate in self.labels
+            for parts in self._possible(candidate, self.labels)
+        )
         whole, parts = next(ways, ("WHOLE", ["PART", "PART"]))
         return Unaccounted(
             subject=f"dimension `{visible(self.name)}` of {visible(self.file)}",

@@ -88,17 +88,17 @@ def _again(attack: Any, release: Batch, known: Batch, seeds: NDArray[np.int64]) 
 
     def call(trial: int, rng: np.random.Generator) -> Any:
         only = np.array([trial])
-        told = None if known is None else gather(known, only)
-        answer = attack.attempt(gather(release, only), told, rng)
+        knowledge = None if known is None else gather(known, only)
+        answer = attack.attempt(gather(release, only), knowledge, rng)
         wrapped = isinstance(answer, Attempts)
         made[trial] = bool(answer.made[0]) if wrapped else True
         return answer.values if wrapped else answer
 
-    found = one_by_one(seeds, call, (NarcissusError,))
-    if any(callable(value) for value in found.values):
-        return Answers(JoinedPredicates(found.values), made, found.failures)
-    values = [None if value is None else value[0] for value in found.values]
-    return Answers(values, made, found.failures)
+    answers = one_by_one(seeds, call, (NarcissusError,))
+    if any(callable(value) for value in answers.values):
+        return Answers(JoinedPredicates(answers.values), made, answers.failures)
+    values = [None if value is None else value[0] for value in answers.values]
+    return Answers(values, made, answers.failures)
 
 
 @dataclass(frozen=True)
@@ -109,11 +109,11 @@ class JoinedPredicates:
     exact = False
 
     def __call__(self, rows: Array) -> NDArray[np.float64]:
-        said = np.zeros(rows.shape[:2])
+        outputs = np.zeros(rows.shape[:2])
         for trial, part in enumerate(self.parts):
             if part is not None:
-                said[trial] = part(rows[trial : trial + 1])[0]
-        return said
+                outputs[trial] = part(rows[trial : trial + 1])[0]
+        return outputs
 
     def __len__(self) -> int:
         return len(self.parts)
@@ -156,19 +156,19 @@ def converse(
         conversation = Conversation(talk, getattr(mechanism, "questions", None))
         attempt: Any = None
         try:
-            told = None if known is None else known[trial]
-            attempt = attack.converse(conversation, told, theirs)
+            knowledge = None if known is None else known[trial]
+            attempt = attack.converse(conversation, knowledge, theirs)
         finally:
             conversation.close()
             if trial < kept:
                 transcripts.append(conversation.transcript(trial, attempt))
         return attempt
 
-    found = one_by_one(seeds, call, (ImportError, BrokenMechanismError))
-    values, made = found.values, [value for value in found.values if value is not None]
+    answers = one_by_one(seeds, call, (ImportError, BrokenMechanismError))
+    values, made = answers.values, [value for value in answers.values if value is not None]
     if made:  # attempts of one shape become an array, with another one for each not made
         values = stacked([made[0] if value is None else value for value in values])
-    return replace(found, values=values, transcripts=transcripts)
+    return replace(answers, values=values, transcripts=transcripts)
 
 
 def score(relation: Any, data: Batch, attempts: Attempts, rng: np.random.Generator) -> Scores:
@@ -181,9 +181,9 @@ def score(relation: Any, data: Batch, attempts: Attempts, rng: np.random.Generat
     rows = np.flatnonzero(attempts.made)
     if not rows.size:
         return np.zeros(len(attempts.made), dtype=bool)
-    held = _held(relation, gather(data, rows), take(attempts.values, rows), rng)
-    scores = np.zeros((len(attempts.made), *held.shape[1:]), dtype=held.dtype)
-    scores[rows] = held
+    hits = _held(relation, gather(data, rows), take(attempts.values, rows), rng)
+    scores = np.zeros((len(attempts.made), *hits.shape[1:]), dtype=hits.dtype)
+    scores[rows] = hits
     return scores
 
 
@@ -193,7 +193,7 @@ def _held(relation: Any, data: Batch, values: Any, rng: np.random.Generator) -> 
     try:
         if isinstance(values, list) and isinstance(data, np.ndarray):
             values = stacked(values)
-        held = np.asarray(relation.holds(data, values, rng))
+        hits = np.asarray(relation.holds(data, values, rng))
     except InputError:
         raise
     except Exception as error:
@@ -201,13 +201,13 @@ def _held(relation: Any, data: Batch, values: Any, rng: np.random.Generator) -> 
         raise InputError(
             f"the relation {type(relation).__name__} cannot score an attempt: {why}"
         ) from error
-    in_part = many and held.dtype == np.float64 and bool(((held >= 0) & (held <= 1)).all())
-    if not (held.dtype == np.bool_ or in_part) or held.shape != (len(values), *targets):
+    in_part = many and hits.dtype == np.float64 and bool(((hits >= 0) & (hits <= 1)).all())
+    if not (hits.dtype == np.bool_ or in_part) or hits.shape != (len(values), *targets):
         raise InputError(
             f"the relation {type(relation).__name__} must give one true or false for each trial, "
-            f"got {held.dtype} of shape {held.shape} for {len(values)} trials"
+            f"got {hits.dtype} of shape {hits.shape} for {len(values)} trials"
         )
-    return held
+    return hits
 
 
 def _other_shape(relation: Any, data: Batch, values: Any) -> str:
@@ -255,19 +255,19 @@ def surprising(
             continue
         some, index, heard = draw.take(rows), np.full(rows.size, place), gather(known, rows)
         if (listed := game.surprisals) is not None:
-            told, plain = listed.of(some.data, heard, place)
+            surprisal, plain = listed.of(some.data, heard, place)
         else:
-            told = game.side.surprisal(game.world, some, heard, index)
+            surprisal = game.side.surprisal(game.world, some, heard, index)
             plain = game.world.surprisal(some, index)
-        result[rows] = kept.enough(told, plain)
+        result[rows] = kept.enough(surprisal, plain)
     return result
 
 
 def weight(game: Game, attempts: Attempts) -> Floats:
     """Return the weight of each attempt as a predicate; NaN where it has none."""
     values = attempts.values
-    found = values.weight(game.world) if isinstance(values, Weighted) else None
-    return np.full(len(attempts.made), np.nan) if found is None else found
+    weights = values.weight(game.world) if isinstance(values, Weighted) else None
+    return np.full(len(attempts.made), np.nan) if weights is None else weights
 
 
 @dataclass(frozen=True)
@@ -351,13 +351,13 @@ class PlayedBlock:
         made: dict[str, Answers] = {}
         for place, (name, attack) in enumerate(attacks.items()):
             rng = sources.attack(place, name)
-            more = attack.knows if isinstance(attack, NeedsSideInformation) else None
-            known = self.known if more is None else self.told(more)
+            knowledge = attack.knows if isinstance(attack, NeedsSideInformation) else None
+            known = self.known if knowledge is None else self.told(knowledge)
             if is_interactive(game.mechanism):
                 # what is said of data of the user's own world may name people: it is not kept
-                kept = KEPT if self.number == 0 and not is_own(game.world) else 0
+                limit = KEPT if self.number == 0 and not is_own(game.world) else 0
                 asks = cast("Asks", attack)
-                made[name] = converse(game.mechanism, self.draw, known, asks, rng, kept=kept)
+                made[name] = converse(game.mechanism, self.draw, known, asks, rng, kept=limit)
                 continue
             made[name] = ask(
                 attack, self.release, known, self.draw.trials, rng, strict=self.scenario.strict
@@ -397,17 +397,17 @@ def play_block(
     """
     game, sources = scenario.game, streams(number, place)
     world = sources.world
-    given = TrialInputs.of(game, size, world) if inputs is None else inputs
-    known, released = given.known, _released(game, given.draw.data, sources)
-    played = PlayedBlock(scenario, number, place, given.draw, known, released)
+    trial_inputs = TrialInputs.of(game, size, world) if inputs is None else inputs
+    known, released = trial_inputs.known, _released(game, trial_inputs.draw.data, sources)
+    played = PlayedBlock(scenario, number, place, trial_inputs.draw, known, released)
     made = played.attempts(scenario.playing(number), sources)
     success: dict[str, Scores] = {}
     for name, attempts in made.items():
-        held = score(game.relation, given.draw.data, attempts, world)
-        if (kept := game.kept) is not None:
-            counts = surprising(game, game.relation, kept, given.draw, known, attempts)
-            held = np.logical_and(held, counts)
-        success[name] = held
+        hits = score(game.relation, trial_inputs.draw.data, attempts, world)
+        if (surprisal := game.kept) is not None:
+            counts = surprising(game, game.relation, surprisal, trial_inputs.draw, known, attempts)
+            hits = np.logical_and(hits, counts)
+        success[name] = hits
     exact = {name: exact_baseline(game, known, attempts) for name, attempts in made.items()}
     sampled = _against_fresh(
         played, {name: made[name] for name in made if exact[name] is None}, world, fresh
@@ -432,21 +432,21 @@ def _against_fresh(
 ) -> dict[str, Floats]:
     """Compute the share of fresh data sets for which each attempt holds."""
     game, draw = played.scenario.game, played.draw
-    held = {name: np.zeros(draw.trials) for name in attempts}
-    relation, kept = game.looser or game.relation, game.kept and game.kept.of_fresh
+    totals = {name: np.zeros(draw.trials) for name in attempts}
+    relation, surprisal = game.looser or game.relation, game.kept and game.kept.of_fresh
 
     def others() -> Batch:
         if game.side is None:
             return game.world.fresh(draw, rng)
         return game.side.fresh(game.world, draw, played.known, rng)
 
-    for _ in range(fresh if held else 0):
+    for _ in range(fresh if totals else 0):
         data = guarded("world", game.world, others)
         for name, made in attempts.items():
             hits = score(relation, data, made, rng)
-            if kept is not None:
+            if surprisal is not None:
                 other = Draw(data, draw.nature)
-                counts = surprising(game, relation, kept, other, played.known, made)
+                counts = surprising(game, relation, surprisal, other, played.known, made)
                 hits = np.logical_and(hits, counts)
-            held[name] += hits
-    return {name: total / fresh for name, total in held.items()}
+            totals[name] += hits
+    return {name: total / fresh for name, total in totals.items()}

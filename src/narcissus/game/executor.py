@@ -104,7 +104,7 @@ class Serial:
         with one_thread():  # as in every worker: the last digits depend on it
             for key in keys:
                 try:
-                    found = job(key)
+                    outcome = job(key)
                 except MemoryError as error:
                     raise NarcissusError(
                         f"memory ran out in trial {key} (MemoryError): use a smaller study; "
@@ -117,13 +117,13 @@ class Serial:
                 except Exception as error:
                     error.add_note(f"in trial {key}")
                     raise
-                yield key, found
+                yield key, outcome
 
     def play_at(self, jobs: Mapping[int, Job], observer: Observer = SILENT) -> dict[int, Any]:
         return {
-            place: found
+            place: outcome
             for place, job in jobs.items()
-            for _, found in self.play(job, [str(place)], observer)
+            for _, outcome in self.play(job, [str(place)], observer)
         }
 
     def close(self) -> None:
@@ -138,8 +138,8 @@ def in_order(
     with closing(executor.play(job, keys, observer)) as ending:
         for key in keys:
             while key not in ahead:
-                ended, found = next(ending)
-                ahead[ended] = found
+                ended, outcome = next(ending)
+                ahead[ended] = outcome
             yield ahead.pop(key)
 
 

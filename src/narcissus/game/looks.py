@@ -22,10 +22,10 @@ def counts() -> list[int]:
     >>> counts()[:4], counts()[-1]
     ([20, 30, 45, 68], 1000000)
     """
-    found = [FIRST]
-    while found[-1] < MOST:
-        found.append(min(MOST, math.ceil(FIRST * GROWTH ** len(found))))
-    return found
+    trials = [FIRST]
+    while trials[-1] < MOST:
+        trials.append(min(MOST, math.ceil(FIRST * GROWTH ** len(trials))))
+    return trials
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,10 @@ def most_needed(found: Sequence[Estimate | Quantity], limit: float) -> int | Non
     >>> most_needed([Estimate(0.1, 0.0, 0.2, 0.95, 100)], 0.15)
     400
     """
-    sure = [(one.value, one.low, one.high, one.trials or 0) for one in found]
-    above = [one for one in sure if one[0] is not None and one[0] > limit]
+    sure = [
+        (estimate.value, estimate.low, estimate.high, estimate.trials or 0) for estimate in found
+    ]
+    above = [estimate for estimate in sure if estimate[0] is not None and estimate[0] > limit]
     needed: list[int] = []
     for value, low, high, trials in above or sure:
         end = low if above else high

@@ -103,8 +103,11 @@ class Play:
         lines = [f"{self.outcome} ({self.statement.words()}; confidence {self.confidence:g})"]
         if self.member:
             lines.append(f"of {self.members} distributions, the numbers are those of {self.member}")
-        for one in self.attackers:
-            lines += [f"{one.name}: {one.success}", f"{one.name}: {one.baseline}"]
+        for attacker in self.attackers:
+            lines += [
+                f"{attacker.name}: {attacker.success}",
+                f"{attacker.name}: {attacker.baseline}",
+            ]
         return "\n".join([*lines, *self.remarks])
 
 
@@ -138,27 +141,33 @@ def packed(played: PlayedBlock) -> Arrays:
             f"{place}/failures": np.frombuffer(failures.encode(), dtype=np.uint8),
         }
         if outcome.attempts.transcripts:
-            said = json.dumps([astuple(one) for one in outcome.attempts.transcripts])
-            arrays[f"{place}/transcripts"] = np.frombuffer(said.encode(), dtype=np.uint8)
+            text = json.dumps([astuple(transcript) for transcript in outcome.attempts.transcripts])
+            arrays[f"{place}/transcripts"] = np.frombuffer(text.encode(), dtype=np.uint8)
     return arrays
 
 
 def unpacked(arrays: Arrays, place: int) -> BlockScores:
     """Restore the block of one attacker."""
-    got: dict[str, Any] = {
+    fields: dict[str, Any] = {
         name: arrays[f"{place}/{name}"]
         for name in ("success", "baseline", "fresh", "weight", "made", "failed", "failures")
     }
-    scores = Scores(got["success"], got["baseline"], int(got["fresh"]), got["weight"], got["made"])
-    failures = [Failure(*entry) for entry in json.loads(got["failures"].tobytes())]
-    said = arrays.get(f"{place}/transcripts")
+    scores = Scores(
+        fields["success"],
+        fields["baseline"],
+        int(fields["fresh"]),
+        fields["weight"],
+        fields["made"],
+    )
+    failures = [Failure(*entry) for entry in json.loads(fields["failures"].tobytes())]
+    stored_text = arrays.get(f"{place}/transcripts")
     transcripts = [
         Transcript(trial, greeting, tuple((q, a) for q, a in exchanges), questions, attempt)
         for trial, greeting, exchanges, questions, attempt in json.loads(
-            "[]" if said is None else said.tobytes()
+            "[]" if stored_text is None else stored_text.tobytes()
         )
     ]
-    return BlockScores(scores, int(got["failed"]), failures, transcripts)
+    return BlockScores(scores, int(fields["failed"]), failures, transcripts)
 
 
 def summary(name: str, blocks: list[BlockScores], level: float, *, stopped: bool) -> Attacked:
@@ -182,8 +191,8 @@ def summary(name: str, blocks: list[BlockScores], level: float, *, stopped: bool
         )
     failures = [failure for block in blocks for failure in block.failures]
     failed = sum(block.failed for block in blocks)
-    said = blocks[0].transcripts
-    return Attacked(name, success, baseline, scores, failed, failures[:20], said)
+    transcripts = blocks[0].transcripts
+    return Attacked(name, success, baseline, scores, failed, failures[:20], transcripts)
 
 
 def joined(blocks: list[BlockScores]) -> Scores:
@@ -202,24 +211,27 @@ def _made(scores: Scores) -> NDArray[np.bool_]:
 
 
 def remarks(attackers: list[Attacked]) -> list[str]:
-    said: list[str] = []
-    for one in attackers:
-        if one.failed:
-            first = one.failures[0]
-            said.append(
-                f"the attack {one.name} failed on {one.failed} of {one.success.trials} trials, "
-                f"which count as failures; first on trial {first.trial} with seed {first.seed}: "
+    lines: list[str] = []
+    for attacker in attackers:
+        if attacker.failed:
+            first = attacker.failures[0]
+            lines.append(
+                f"the attack {attacker.name} failed on {attacker.failed} of "
+                f"{attacker.success.trials} trials, which count as failures; first on trial {first.trial} with seed {first.seed}: "
                 f"{first.error}"
             )
-    silent = [one.name for one in attackers if not one.attempts]
+    silent = [attacker.name for attacker in attackers if not attacker.attempts]
     if silent:
-        said.append(f"{', '.join(silent)} made no attempt in any trial")
-    elif all(not one.scores.success.any() and not one.scores.baseline.any() for one in attackers):
-        said.append(
+        lines.append(f"{', '.join(silent)} made no attempt in any trial")
+    elif all(
+        not attacker.scores.success.any() and not attacker.scores.baseline.any()
+        for attacker in attackers
+    ):
+        lines.append(
             "the relation never held, for the data or for fresh data: make sure that "
             "some attempt can satisfy it"
         )
-    return said
+    return lines
 
 
 def gap_limits(
@@ -278,12 +290,12 @@ def _fits(mechanism: Any, title: str, attack: Any) -> None:
     """Refuse an attack that reads releases where the mechanism is interactive, and the contrary."""
     talks = is_interactive(mechanism)
     if not hasattr(attack, "converse" if talks else "attempt"):
-        what, how = type(mechanism).__name__, type(attack).__name__
+        name, how = type(mechanism).__name__, type(attack).__name__
         raise InputError(
-            f"the attack {title} reads a release, and the mechanism {what} is talked with: take an "
+            f"the attack {title} reads a release, and the mechanism {name} is talked with: take an "
             f"attack that asks (`{how}` would need a method `converse(conversation, known, rng)`)"
             if talks
-            else f"the attack {title} asks questions, and the mechanism {what} answers none: take "
+            else f"the attack {title} asks questions, and the mechanism {name} answers none: take "
             "a mechanism that is talked with, or an attack that reads releases"
         )
 
@@ -315,12 +327,14 @@ def plan(scenarios: Sequence[Scenario], trials: int) -> list[Planned]:
 
 def plan_looks(scenarios: Sequence[Scenario]) -> Iterator[list[Planned]]:
     """Yield the blocks before each look; every scenario has played as many trials by then."""
-    places = [(place, _largest(one), itertools.count()) for place, one in enumerate(scenarios)]
+    places = [
+        (place, _largest(scenario), itertools.count()) for place, scenario in enumerate(scenarios)
+    ]
     for done, count in itertools.pairwise([0, *counts()]):
         yield [
-            Planned(next(number), min(most, count - start), place, len(scenarios) > 1)
-            for place, most, number in places
-            for start in range(done, count, most)
+            Planned(next(number), min(limit, count - start), place, len(scenarios) > 1)
+            for place, limit, number in places
+            for start in range(done, count, limit)
         ]
 
 
@@ -342,9 +356,9 @@ def _largest(scenario: Scenario) -> int:
     sample = guarded("world", game.world, lambda: game.world.draw(1, rng))
     entry = sample.data[0]
     size = entry.nbytes if isinstance(entry, np.ndarray | np.generic) else 1_000
-    told = None if game.side is None else game.side.reveal(game.world, sample, rng)
+    knowledge = None if game.side is None else game.side.reveal(game.world, sample, rng)
     # Both may be much larger than the data: a whole population.
-    size += sum(part.nbytes for part in (sample.nature, told) if isinstance(part, np.ndarray))
+    size += sum(part.nbytes for part in (sample.nature, knowledge) if isinstance(part, np.ndarray))
     block = max(1, min(_LARGEST_BLOCK, _BLOCK_BYTES // max(size, 1)))
     parts = [game.world, game.mechanism, game.relation, game.side, game.looser]
     if is_interactive(game.mechanism) or is_own([*parts, *scenario.attacks.values()]):
@@ -436,21 +450,21 @@ class Until:
             return "decided"
         claim = tallies[0].claim  # as far as limits go, each member of a family has the same
         share = (1 - level) / len(tallies[0].scenario.attacks) / len(tallies)
-        found = [
+        gaps = [
             gap_limits(joined(blocks), claim.epsilon, confidence=1 - share, stopped=True)
             for tally in tallies if isinstance(claim, Resilience)
             for blocks in tally.collected.values()
         ]  # fmt: skip
-        gains = [one for one in found if one is not None]
-        if gains and len(gains) == len(found) and max(g.ends[1] for g in gains) <= claim.delta:
+        gains = [gap for gap in gaps if gap is not None]
+        if gains and len(gains) == len(gaps) and max(g.ends[1] for g in gains) <= claim.delta:
             return "below"
         if look == len(counts()):
             return "most"
         if self.clock.is_spent(look, seconds):
             return "budget"
-        more = most_needed(gains, claim.delta)
-        said = f", about {rounded_trials(more):,} would do" if more else ""
-        observer.note(f"after {counts()[look - 1]:,} trials not decided{said}")
+        trials = most_needed(gains, claim.delta)
+        remark = f", about {rounded_trials(trials):,} would do" if trials else ""
+        observer.note(f"after {counts()[look - 1]:,} trials not decided{remark}")
         return ""
 
 
@@ -526,8 +540,8 @@ def play(
         observer.finish()
         if until and (end := until.end(tallies, level, look, time.monotonic() - began, observer)):
             break
-    found = _weighed(tallies, level, hurdle, claim, entropy, stop=stop)
-    return replace(found, ended=end, look=look) if until else found
+    outcome = _weighed(tallies, level, hurdle, claim, entropy, stop=stop)
+    return replace(outcome, ended=end, look=look) if until else outcome
 
 
 def _weighed(
@@ -547,7 +561,7 @@ def _weighed(
     ]
     refuted = None
     if isinstance(claim, Resilience):
-        refuted = largest_refuted([one.scores for one in attackers], claim.delta, hurdle)
+        refuted = largest_refuted([attacker.scores for attacker in attackers], claim.delta, hurdle)
         if worst.decided is not None:
             # All trials together may say less than the first of them said: what was shown stays.
             refuted = max(claim.epsilon, refuted or 0.0)
@@ -578,11 +592,14 @@ def named_right(
     """
     played = play(game, attacks, trials=trials, stop=False, rng=rng)
     wins, baselines = {}, {}
-    for one in played.attackers:
+    for attacker in played.attackers:
         # The limits of `play` hold for all its rates at once; these are for one question each.
-        hits = round(one.success.value * one.success.trials)
-        wins[one.name] = clopper_pearson(
-            hits, one.success.trials, confidence=confidence, quantity=f"success of the {one.name}"
+        hits = round(attacker.success.value * attacker.success.trials)
+        wins[attacker.name] = clopper_pearson(
+            hits,
+            attacker.success.trials,
+            confidence=confidence,
+            quantity=f"success of the {attacker.name}",
         )
-        baselines[one.name] = one.baseline.value
+        baselines[attacker.name] = attacker.baseline.value
     return wins, baselines, tuple(played.remarks)

@@ -21,10 +21,10 @@ def is_own(part: Any) -> bool:
     if part is None or isinstance(part, str | int | float | dict | np.generic | np.ndarray):
         return False
     if isinstance(part, list | tuple):
-        return any(is_own(one) for one in part)  # pyright: ignore[reportUnknownVariableType]
+        return any(is_own(member) for member in part)  # pyright: ignore[reportUnknownVariableType]
     if not type(part).__module__.startswith("narcissus."):
         return True
-    return is_dataclass(part) and any(is_own(getattr(part, one.name)) for one in fields(part))
+    return is_dataclass(part) and any(is_own(getattr(part, member.name)) for member in fields(part))
 
 
 @dataclass(frozen=True)
@@ -61,23 +61,23 @@ class Game:
 
     def members(self) -> dict[str, Game]:
         """Return the game for each distribution of the world, by name; a single one has no name."""
-        found = members(self.world)
-        if "" in found:
+        worlds = members(self.world)
+        if "" in worlds:
             return {"": self}
-        return {name: replace(self, world=world) for name, world in found.items()}
+        return {name: replace(self, world=world) for name, world in worlds.items()}
 
     def single(self, what: str) -> Game:
         """Return the game, which must be about one distribution.
 
         InputError: The world is a family.
         """
-        found = self.members()
-        if len(found) > 1:
+        games = self.members()
+        if len(games) > 1:
             raise InputError(
-                f"{what} is for one distribution, and the world is a family of {len(found)}: "
+                f"{what} is for one distribution, and the world is a family of {len(games)}: "
                 "take one of its members (`game.members()`)"
             )
-        return next(iter(found.values()))
+        return next(iter(games.values()))
 
     def _check(self, world: Any) -> None:
         if self.side is not None:
@@ -119,8 +119,8 @@ class Game:
 
     def rows_of(self, data: Any) -> int:
         """Count the rows of a data set, as the relation sees them."""
-        one = data[:1]
-        return int(matched(self.relation, one, self.relation.guesses(one), 0).shape[1])
+        batch = data[:1]
+        return int(matched(self.relation, batch, self.relation.guesses(batch), 0).shape[1])
 
 
 def _targeted(relation: Any) -> None:

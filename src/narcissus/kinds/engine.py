@@ -128,18 +128,18 @@ class Kind(Generic[StudyT, WorkT]):
 
     def outcome(self, work: PreparedWork[StudyT], findings: Findings) -> Outcome:
         case = self.judge(findings)
-        said: Layout = loaded(self.layout)
+        layout: Layout = loaded(self.layout)
         return Outcome(
-            title=said.title(work.study, case),
+            title=layout.title(work.study, case),
             status=case.status,
-            verdict=said.verdict(case),
+            verdict=layout.verdict(case),
             findings=case.findings,
             grade=case.grade,
             assumptions=case.assumptions,
             contradictions=case.contradictions,
-            assessed=[*said.assessed(case), *work.assessed],
-            not_assessed=[*said.left_open(work.study, case), *work.not_assessed],
-            not_covered=said.uncovered(case),
+            assessed=[*layout.assessed(case), *work.assessed],
+            not_assessed=[*layout.left_open(work.study, case), *work.not_assessed],
+            not_covered=layout.uncovered(case),
             digests=dict(work.digests),
         )
 
@@ -181,13 +181,13 @@ class Kind(Generic[StudyT, WorkT]):
         with ExitStack() as stack:
             store = None
             if options.folder is not None:
-                kept = TrialStore(
+                trial_store = TrialStore(
                     options.folder,
                     dict(identity),
                     restart=options.restart,
                     observer=options.observer,
                 )
-                store = stack.enter_context(kept)
+                store = stack.enter_context(trial_store)
             yield store
 
     def found(self, criteria: Any, rows: Any, detail: Any) -> Findings:

@@ -90,20 +90,20 @@ class Layout:
 
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
         """Return more fields of the `narcissus.report.page.Verdict`."""
-        said = {
+        sentences = {
             status: [
-                f"{one.label}: {sentence(one, self.phrases)}"
-                for one in case.deciding
-                if one.status == status
+                f"{judgement.label}: {sentence(judgement, self.phrases)}"
+                for judgement in case.deciding
+                if judgement.status == status
             ]
             for status in ("met", "exceeded")
         }
-        label, kept = case.worst.label, len(said["met"])
+        label, met_count = case.worst.label, len(sentences["met"])
         return {
-            "evidence_against": said["exceeded"],
-            "evidence_for": [] if record.contradictions or case.unaccounted else said["met"],
+            "evidence_against": sentences["exceeded"],
+            "evidence_for": [] if record.contradictions or case.unaccounted else sentences["met"],
             "setting": label if len(case.each) > 1 else "",
-            "where": f"at {label}" if 0 < kept < len(case.each) else "",
+            "where": f"at {label}" if 0 < met_count < len(case.each) else "",
         }
 
     def page(self, record: Record, case: StudyJudgement) -> Page:
@@ -126,11 +126,11 @@ Column = str | Callable[[StudyRow], Cell]
 def cell_of(row: StudyRow, column: Column) -> Cell:
     if callable(column):
         return column(row)
-    found = row.quantity
+    quantity = row.quantity
     if column in ("value", "trials"):
-        return getattr(found, column)
+        return getattr(quantity, column)
     if column == "limits":
-        return limits(found.low, found.high)
+        return limits(quantity.low, quantity.high)
     if column in ("name", "baseline"):
         return getattr(row, column)
     return row.at.get(column, row.facts.get(column))

@@ -53,7 +53,7 @@ def rmia(
     any, they are all other records, whether or not the target was trained on them: leaving out its
     members would reveal the attack's target.
     """
-    least, over = positive("gamma", gamma), probability("a", a)
+    factor, over = positive("gamma", gamma), probability("a", a)
     for values in (targets, shadows.scores):
         if not ((values > 0) & (values <= 1)).all():
             raise InputError(
@@ -62,10 +62,10 @@ def rmia(
     others = shadows.outsiders if shadows.outsiders.any() else np.ones(targets.shape[1], dtype=bool)
     ratio = targets / _expected(shadows, over if offline else None)
     beaten = [
-        np.searchsorted(np.sort(row[others]), row / least, side="right").astype(np.float64)
+        np.searchsorted(np.sort(row[others]), row / factor, side="right").astype(np.float64)
         for row in ratio
     ]
-    itself = others & (least <= 1)  # a record that is one of the others has beaten itself then
+    itself = others & (factor <= 1)  # a record that is one of the others has beaten itself then
     return (np.stack(beaten) - itself) / np.maximum(others.sum() - others, 1)
 
 

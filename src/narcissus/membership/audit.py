@@ -96,11 +96,11 @@ def rates_across_models(
     shadows = design.shadows_of(targets)
     coined = ~data.outsiders
     tried: list[np.ndarray] = []
-    for one in shadows:
-        rest = [s for s in shadows if s not in (one, int(design.opposite[one]))]
+    for shadow in shadows:
+        rest = [s for s in shadows if s not in (shadow, int(design.opposite[shadow]))]
         if rest:
-            found = attack_scores(attack, data.scores[[one]], data.of(rest))[0]
-            tried.append(found[coined & ~data.members[one]])
+            model_scores = attack_scores(attack, data.scores[[shadow]], data.of(rest))[0]
+            tried.append(model_scores[coined & ~data.members[shadow]])
     chosen = np.sort(np.concatenate(tried)) if tried else np.zeros(0)
     scores = attack_scores(attack, data.scores[list(targets)], data.of(shadows))[:, coined]
     inside = data.members[list(targets)][:, coined]
@@ -176,7 +176,11 @@ class MembershipAudit(Result):
         'not assessed' where a classifier that never saw the model tells members from others, unless
         these others are outsiders: then rates are void alone, see `blind`.
         """
-        return "sampled" if all(one.spares_refutation for one in self.blind) else "not assessed"
+        return (
+            "sampled"
+            if all(baseline.spares_refutation for baseline in self.blind)
+            else "not assessed"
+        )
 
     @property
     def void(self) -> str:
@@ -192,18 +196,18 @@ class MembershipAudit(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain values, each rate with its grade; no curve, no canaries."""
         left_out = {"roc", "canaries", "blind"}
-        names = [one.name for one in dataclasses.fields(self) if one.name not in left_out]
-        found = {name: plain(getattr(self, name)) for name in names}
-        own = ("rates", self.rates), ("across", self.across), ("precisions", self.precisions)
-        for name, rates in own:
-            found[name] = [
-                {"grade": "not assessed" if self.void else one.grade, **one.to_dict()}
-                for one in rates
+        names = [part.name for part in dataclasses.fields(self) if part.name not in left_out]
+        fields = {name: plain(getattr(self, name)) for name in names}
+        groups = ("rates", self.rates), ("across", self.across), ("precisions", self.precisions)
+        for name, rates in groups:
+            fields[name] = [
+                {"grade": "not assessed" if self.void else part.grade, **part.to_dict()}
+                for part in rates
             ]
         unseen = {f"{at:g}": self.roc.unseen(at) for at in self.at if not self.roc.sees(at)}
         area = {"grade": "not assessed" if self.void else self.roc.grade, **plain(self.roc.auc)}
-        blind = [{**one.model_dump(), "void": one.told} for one in self.blind]
-        return {"grade": self.grade, **found, "unseen": unseen, "auc": area, "blind": blind}
+        blind = [{**part.model_dump(), "void": part.told} for part in self.blind]
+        return {"grade": self.grade, **fields, "unseen": unseen, "auc": area, "blind": blind}
 
     def __str__(self) -> str:
         who = f"{self.attack} on {self.targets} of {self.models} models, {self.records} records"
@@ -222,7 +226,7 @@ class MembershipAudit(Result):
             )
         lines = [
             *filter(None, [self.void, head]),
-            *(f"  assuming {one}" for one in self.assumptions),
+            *(f"  assuming {assumption}" for assumption in self.assumptions),
         ]
         return "\n".join([*lines, *map(str, self.rates), *map(str, self.not_assessed)])
 
@@ -242,13 +246,13 @@ def canaries_of(
     shadows = design.shadows_of(targets)
     if not shadows and attack != "score":
         raise InputError("no model is left as a shadow; give more models, or fewer targets")
-    found = attack_scores(attack, data.scores[list(targets)], data.of(shadows))
+    scores = attack_scores(attack, data.scores[list(targets)], data.of(shadows))
     chance = design.chances(data, shadows)
     open_ = (chance > 0) & (chance < 1)
-    outside = found[:, data.outsiders]
+    outside = scores[:, data.outsiders]
     drawn = generator(rng).integers(len(targets), size=outside.shape[1])
     return Canaries(
-        found[:, open_].ravel(),
+        scores[:, open_].ravel(),
         data.members[list(targets)][:, open_].ravel(),
         np.tile(chance[open_], len(targets)),
         outside[drawn, np.arange(outside.shape[1])],
@@ -287,15 +291,15 @@ def audit_membership(
     design = coin_design(data)
     parts = _parts(data.models, design, targets, folds)
     each = confidence_of_each(level, len(parts))
-    asked: dict[str, Any] = {"delta": delta, "confidence": each, "claimed": claimed}
-    found = [canaries_of(data, part, design, attack=attack, rng=source) for part in parts]
+    options: dict[str, Any] = {"delta": delta, "confidence": each, "claimed": claimed}
+    canaries = [canaries_of(data, part, design, attack=attack, rng=source) for part in parts]
     tests = tuple(
-        refute_scores(one.scores, one.members, coins=True, **asked)
-        if (one.priors == 0.5).all()
-        else refute_prior_scores(one.scores, one.members, one.priors, **asked)
-        for one in found
+        refute_scores(fold.scores, fold.members, coins=True, **options)
+        if (fold.priors == 0.5).all()
+        else refute_prior_scores(fold.scores, fold.members, fold.priors, **options)
+        for fold in canaries
     )
-    curve = _curve(found, level, attack)
+    curve = _curve(canaries, level, attack)
     missing = NotAssessed(
         "rates over further models",
         "every model was a shadow as well" if len(parts) > 1 else "there was one target",
@@ -320,9 +324,9 @@ def audit_membership(
         targets=sum(map(len, parts)),
         folds=len(parts),
         coins=design.kind,
-        epsilon=refused_by_half([one.epsilon for one in tests]),
-        mu=refused_by_half([one.mu for one in tests]),
-        p_value=p_value_of_half([one.p_value for one in tests]),
+        epsilon=refused_by_half([fold.epsilon for fold in tests]),
+        mu=refused_by_half([fold.mu for fold in tests]),
+        p_value=p_value_of_half([fold.p_value for fold in tests]),
         confidence=level,
         delta=tests[0].delta,
         claimed=tests[0].claimed,
@@ -333,7 +337,7 @@ def audit_membership(
         across=across,
         assumptions=_assumed(design, tests, curve),
         not_assessed=() if across else (missing,),
-        canaries=found[0],
+        canaries=canaries[0],
         blind=blind,
     )
 
@@ -372,8 +376,8 @@ def _curve(found: Sequence[Canaries], level: float, attack: str) -> RocBand:
     Outsiders resemble records with a coin only for attacks that ignore shadows: other attacks see a
     record that no shadow holds.
     """
-    scores = np.concatenate([one.scores for one in found])
-    members = np.concatenate([one.members for one in found])
+    scores = np.concatenate([fold.scores for fold in found])
+    members = np.concatenate([fold.members for fold in found])
     if members.all() or not members.any():
         raise InputError("`members` must hold members and others of the targets")
     outside = found[0].outside
@@ -388,6 +392,6 @@ def _assumed(design: CoinDesign, tests: Sequence[Refutation], curve: RocBand) ->
         design.said,
         "models were trained independently of each other, and scored alike",
         _HELD_OUT if len(tests) == 1 else _FOLDS,
-        *dict.fromkeys(said for one in tests for said in one.assumptions[1:]),
+        *dict.fromkeys(assumption for test in tests for assumption in test.assumptions[1:]),
         TAKEN_INDEPENDENT if curve.taken_independent else _DRAWN,
     )

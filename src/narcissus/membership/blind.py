@@ -77,10 +77,10 @@ class BlindBaseline(Fact):
         by = f"area under the ROC {self.auc:.3f}, p-value {self.p_value:.2g}"
         if not self.told:
             return f"Without the model, nothing tells {self.compared} apart ({by})."
-        what = "rates" if self.spares_refutation else "numbers"
+        subject = "rates" if self.spares_refutation else "numbers"
         return (
             f"Void: a classifier that never saw the model tells {self.compared} apart ({by}). "
-            f"An attack may do the same. Its {what} prove nothing about the model."
+            f"An attack may do the same. Its {subject} prove nothing about the model."
         )
 
 
@@ -162,13 +162,13 @@ def blind_baselines(
         features = features_of(_some(points, chosen))
         data = replace(data, members=data.members[:, chosen], priors=data.priors[chosen])
     open_ = (data.priors > 0) & (data.priors < 1)
-    asked = outsiders and data.outsiders.any() and not data.outsiders.all()
-    each = fraction("level", level) / (1 + asked)
+    has_outsiders = outsiders and data.outsiders.any() and not data.outsiders.all()
+    each = fraction("level", level) / (1 + has_outsiders)
     inside = data.members[list(targets)][:, open_].T
-    found = _tested(features[open_], inside, each, data.priors[open_], MEMBERS, random)
-    if not asked:
-        return (found,)
-    return found, _tested(features, ~data.outsiders, each, 0 * data.priors, OUTSIDERS, random)
+    baseline = _tested(features[open_], inside, each, data.priors[open_], MEMBERS, random)
+    if not has_outsiders:
+        return (baseline,)
+    return baseline, _tested(features, ~data.outsiders, each, 0 * data.priors, OUTSIDERS, random)
 
 
 def _chosen(count: int, random: np.random.Generator) -> IntArray:
@@ -214,9 +214,9 @@ def _tested(
         )
     drawn = min(max(_LEAST_DRAWN, math.ceil(4 / error)), 100_000)
     kinds = np.unique(strata, return_inverse=True)[1].ravel()
-    most = int(min(_MOST_POINTS, _WORK / drawn / wanted.shape[1]))
-    if len(found) > most:
-        part = random.choice(len(found), most, replace=False)
+    limit = int(min(_MOST_POINTS, _WORK / drawn / wanted.shape[1]))
+    if len(found) > limit:
+        part = random.choice(len(found), limit, replace=False)
         found, wanted, kinds = found[part], wanted[part], kinds[part]
     if len(found) < FEWEST or (wanted.min(axis=0) == wanted.max(axis=0)).any():
         raise InputError(
@@ -224,11 +224,16 @@ def _tested(
             f"got {int(wanted.min(axis=1).sum()):,} members among {len(wanted):,}"
         )
     fitted = _Folds(found, random.permutation(len(found)) % _FOLDS)
-    means = np.stack([np.bincount(kinds, one) for one in wanted.T]) / np.bincount(kinds)
+    means = np.stack([np.bincount(kinds, column) for column in wanted.T]) / np.bincount(kinds)
     centred = wanted - means.T[kinds]
     scores = fitted.scores(centred)
     p_value = _p_value(fitted, centred, scores, kinds, drawn, random)
-    area = np.mean([_area(own, one == 1) for own, one in zip(scores.T, wanted.T, strict=True)])
+    area = np.mean(
+        [
+            _area(column_scores, column == 1)
+            for column_scores, column in zip(scores.T, wanted.T, strict=True)
+        ]
+    )
     return BlindBaseline(
         compared=compared, auc=float(area), p_value=p_value, level=error, points=len(found)
     )
@@ -249,15 +254,20 @@ class _Folds:
 
     def scores(self, labels: Floats) -> Floats:
         """Return the scores of all points, of the shape of ``labels``, (points, columns)."""
-        sums = [own.T @ labels[who] for who, own, _ in self.parts]
-        whole, found = sum(sums), np.empty_like(labels)
+        sums = [features.T @ labels[who] for who, features, _ in self.parts]
+        whole, totals = sum(sums), np.empty_like(labels)
         spread = np.sqrt((labels**2).sum(axis=0) * (1 - 1 / _FOLDS)).clip(1e-300)
-        for (who, own, ridge), mine in zip(self.parts, sums, strict=True):
+        for (who, features, ridge), mine in zip(self.parts, sums, strict=True):
             signs = (whole - mine) / spread
             few = np.sign(signs) * np.maximum(np.abs(signs) - _SHRUNK, 0.0)
-            centred = [one - one.mean(axis=0) for one in (ridge @ signs, own @ few)]
-            found[who] = sum(one / (one.std(axis=0) + _CLOSE) for one in centred)
-        return found
+            centred = [
+                prediction - prediction.mean(axis=0)
+                for prediction in (ridge @ signs, features @ few)
+            ]
+            totals[who] = sum(
+                prediction / (prediction.std(axis=0) + _CLOSE) for prediction in centred
+            )
+        return totals
 
 
 def _ridge(points: Floats, others: Floats) -> Floats:
@@ -267,8 +277,8 @@ def _ridge(points: Floats, others: Floats) -> Floats:
     if count < size:  # the same by Woodbury's identity
         inner = np.linalg.solve(others @ others.T + penalty * np.eye(count), others)
         return (points - (points @ others.T) @ inner) / penalty
-    found = np.linalg.solve(others.T @ others + penalty * np.eye(size), points.T)
-    return np.asarray(found.T, dtype=np.float64)
+    solution = np.linalg.solve(others.T @ others + penalty * np.eye(size), points.T)
+    return np.asarray(solution.T, dtype=np.float64)
 
 
 def _p_value(
@@ -292,8 +302,8 @@ def _p_value(
             shuffled = order[np.lexsort((random.random(count), kinds[order]))]
             dealt[order, place] = labels[shuffled]
         again = fitted.scores(dealt.reshape(count, -1)).reshape(dealt.shape)
-        for one in (dealt * again).sum(axis=(0, 2)) >= reached:
-            better, tried = better + int(one), tried + 1
+        for is_better in (dealt * again).sum(axis=(0, 2)) >= reached:
+            better, tried = better + int(is_better), tried + 1
             if better == _ENOUGH:
                 return better / tried
     return (better + 1) / (most + 1)
@@ -301,8 +311,8 @@ def _p_value(
 
 def _area(scores: Floats, inside: NDArray[np.bool_]) -> float:
     ranks = scipy.stats.rankdata(scores)
-    own = int(inside.sum())
-    return float((ranks[inside].sum() - own * (own + 1) / 2) / (own * (inside.size - own)))
+    count = int(inside.sum())
+    return float((ranks[inside].sum() - count * (count + 1) / 2) / (count * (inside.size - count)))
 
 
 def read_points(path: Path | str, data: ShadowScores) -> Any:
@@ -353,26 +363,26 @@ def features_of(points: Any) -> Floats:
             point, place = np.argwhere(np.isnan(flat))[0]
             raise InputError(f"`points` must hold no NaN, as number {place} of point {point} is")
         parts = [_bins(flat, range(flat.shape[1]))]
-    elif all(isinstance(one, str) for one in points):
-        sizes = np.array([(len(one), len(set(one))) for one in points], dtype=np.float64)
+    elif all(isinstance(text, str) for text in points):
+        sizes = np.array([(len(text), len(set(text))) for text in points], dtype=np.float64)
         parts = [_bins(sizes.reshape(-1, 2), ("length", "signs")), _words([*map(_pieces, points)])]
     else:
         raise InputError(_NO_POINTS)
-    found = np.hstack(parts)
-    spread = found.std(axis=0)
-    found = found[:, spread > 0]
-    return ((found - found.mean(axis=0)) / spread[spread > 0]).clip(-8, 8)
+    features = np.hstack(parts)
+    spread = features.std(axis=0)
+    features = features[:, spread > 0]
+    return ((features - features.mean(axis=0)) / spread[spread > 0]).clip(-8, 8)
 
 
 def _words(texts: Sequence[set[str]]) -> Floats:
     """Mark which of the words that most texts hold, but not all, each one holds."""
     counts = Counter(word for words in texts for word in words)
-    held = [(-count, word) for word, count in counts.items() if 1 < count < len(texts)]
-    columns = {word: place for place, (_, word) in enumerate(heapq.nsmallest(_WORDS, held))}
-    found = np.zeros((len(texts), len(columns)))
-    for row, words in zip(found, texts, strict=True):
+    frequencies = [(-count, word) for word, count in counts.items() if 1 < count < len(texts)]
+    columns = {word: place for place, (_, word) in enumerate(heapq.nsmallest(_WORDS, frequencies))}
+    matrix = np.zeros((len(texts), len(columns)))
+    for row, words in zip(matrix, texts, strict=True):
         row[[columns[word] for word in words & columns.keys()]] = 1.0
-    return found
+    return matrix
 
 
 def _pieces(text: str) -> set[str]:
@@ -396,11 +406,11 @@ def _bins(numbers: Floats, names: Sequence[Any] | range) -> Floats:
         numbers = np.column_stack([*summary, known @ (ways / math.sqrt(known.shape[1]))])
         empty = empty.any(axis=1, keepdims=True)
     columns = [empty.astype(np.float64)]
-    for one in numbers.T:
-        known = np.isfinite(one)
-        rank = np.full(len(one), 0.5)
+    for column in numbers.T:
+        known = np.isfinite(column)
+        rank = np.full(len(column), 0.5)
         if known.any():
-            rank[known] = (scipy.stats.rankdata(one[known]) - 0.5) / known.sum()
+            rank[known] = (scipy.stats.rankdata(column[known]) - 0.5) / known.sum()
         inside = np.minimum((rank * _BINS).astype(int), _BINS - 1)
         columns += [rank[:, None], (inside[:, None] == np.arange(_BINS)) & known[:, None]]
     return np.hstack(columns)

@@ -40,20 +40,20 @@ class RocCurve(Fact):
 
 def is_void(blind: Sequence[BlindBaseline]) -> bool:
     """Return whether points alone tell members from others: no number means anything."""
-    return any(one.told for one in blind)
+    return any(baseline.told for baseline in blind)
 
 
 def refutation_stands(blind: Sequence[BlindBaseline]) -> bool:
     """Return whether what is refuted holds, whatever is void: outsiders alone are told."""
-    return all(one.spares_refutation for one in blind)
+    return all(baseline.spares_refutation for baseline in blind)
 
 
 def void_text(blind: Sequence[BlindBaseline]) -> str:
     """Describe what points alone tell, and what stands; empty where they tell nothing."""
-    found = [str(one) for one in blind if one.told]
-    if found and refutation_stands(blind):
-        found.append("What is refuted stands: it rests on the records with a coin alone.")
-    return " ".join(found)
+    sentences = [str(baseline) for baseline in blind if baseline.told]
+    if sentences and refutation_stands(blind):
+        sentences.append("What is refuted stands: it rests on the records with a coin alone.")
+    return " ".join(sentences)
 
 
 def without_claims(
@@ -108,9 +108,9 @@ def rate_rows(
             place = {key: rate, "base_rate": base_rate}
             named: Mapping[Grade, str] = dict.fromkeys(of, PRECISION)
             kinds.append((named, band.precision_at(rate, base_rate), place))
-        for called, found, at in kinds:
-            grade: Grade = "not assessed" if why else found.grade
-            yield _row(called[grade], name, found, at, why)
+        for called, estimate, at in kinds:
+            grade: Grade = "not assessed" if why else estimate.grade
+            yield _row(called[grade], name, estimate, at, why)
 
 
 def area_row(name: str, band: RocBand, of: str = AREA) -> StudyRow:

@@ -126,8 +126,8 @@ def shadow_scores(
             f"`priors` says {coins[record]:g} of record {record}, but there are models where it "
             "is otherwise"
         )
-    found = ShadowScores(values, inside == 1, coins)
-    return found if clusters is None else _by_cluster(found, np.asarray(clusters))
+    shadows = ShadowScores(values, inside == 1, coins)
+    return shadows if clusters is None else _by_cluster(shadows, np.asarray(clusters))
 
 
 def _by_cluster(data: ShadowScores, clusters: NDArray[np.generic]) -> ShadowScores:
@@ -139,14 +139,14 @@ def _by_cluster(data: ShadowScores, clusters: NDArray[np.generic]) -> ShadowScor
     apart = (data.members != data.members[:, first[place]]).any(axis=0)
     apart |= data.priors != data.priors[first[place]]
     if apart.any():
-        one = int(apart.argmax())
+        record = int(apart.argmax())
         raise InputError(
-            f"records {first[place][one]} and {one} are of one cluster, but not in the same models "
-            "with the same prior: a cluster is put into a model whole, by one coin"
+            f"records {first[place][record]} and {record} are of one cluster, but not in the same "
+            "models with the same prior: a cluster is put into a model whole, by one coin"
         )
     sums = np.stack([np.bincount(place, row) for row in data.scores])
-    own = data.members[:, first], data.priors[first]
-    return ShadowScores(sums / np.bincount(place), *own, unit="cluster", place=place.ravel())
+    arrays = data.members[:, first], data.priors[first]
+    return ShadowScores(sums / np.bincount(place), *arrays, unit="cluster", place=place.ravel())
 
 
 def read_shadow_scores(
@@ -175,7 +175,7 @@ def read_shadow_scores(
             f"`members_path` goes with a .npy file of scores only, got {path}; drop it"
         )
     if kind in _ARRAYS - {".npy"}:
-        found = {name: np.asarray(array) for name, array in arrays_of(path).items()}
+        arrays = {name: np.asarray(array) for name, array in arrays_of(path).items()}
     elif kind == ".npy":
         if members_path is None:
             raise InputError(
@@ -184,20 +184,20 @@ def read_shadow_scores(
         other = Path(members_path)
         if other.suffix.lower() != ".npy":
             raise InputError(f"`members_path` must be a .npy file, got {other}")
-        found = {"scores": arrays_of(path)[""], "members": arrays_of(other)[""]}
+        arrays = {"scores": arrays_of(path)[""], "members": arrays_of(other)[""]}
     else:
-        found = _pivoted(path, read_table(path))
-    lacking = [name for name in _NEEDED if name not in found]
+        arrays = _pivoted(path, read_table(path))
+    lacking = [name for name in _NEEDED if name not in arrays]
     if lacking:
         raise InputError(
             f"{path} lacks the array `{lacking[0]}`; it needs `scores` and `members`, each "
-            f"(models, records), and has {', '.join(found) or 'none'}"
-            f"{did_you_mean(lacking[0], found)}"
+            f"(models, records), and has {', '.join(arrays) or 'none'}"
+            f"{did_you_mean(lacking[0], arrays)}"
         )
-    own = found.get("priors"), found.get("clusters")
-    given = shadow_scores(found["scores"], found["members"], *own)
-    names = tuple(found["names"].tolist()) if kind not in _ARRAYS else None
-    return replace(given, scores=_scaled(given.scores, scale, wanted), names=names)
+    options = arrays.get("priors"), arrays.get("clusters")
+    shadows = shadow_scores(arrays["scores"], arrays["members"], *options)
+    names = tuple(arrays["names"].tolist()) if kind not in _ARRAYS else None
+    return replace(shadows, scores=_scaled(shadows.scores, scale, wanted), names=names)
 
 
 def _scaled(values: Floats, scale: str, wanted: str) -> Floats:
@@ -207,8 +207,8 @@ def _scaled(values: Floats, scale: str, wanted: str) -> Floats:
     if scale == "logit":
         return special.expit(values).clip(_EDGE, 1)
     if (values < 0).any() or (scale == "probability" and (values > 1).any()):
-        most = "in [0, 1]" if scale == "probability" else "at least 0"
-        raise InputError(f"`scale` says {scale}, which must be {most}; some scores are not")
+        domain = "in [0, 1]" if scale == "probability" else "at least 0"
+        raise InputError(f"`scale` says {scale}, which must be {domain}; some scores are not")
     loss = values if scale == "loss" else -np.log(values.clip(_EDGE, 1))
     if wanted == "probability":
         return np.exp(-loss).clip(_EDGE, 1)
@@ -234,25 +234,25 @@ def _pivoted(path: Path, table: pd.DataFrame) -> dict[str, NDArray[np.generic]]:
                 f"{some_of(table.columns)}"
             )
     place, shape = _places(path, table)
-    found: dict[str, NDArray[np.generic]] = {"names": table["record"].astype(str).unique()}
+    arrays: dict[str, NDArray[np.generic]] = {"names": table["record"].astype(str).unique()}
     for name, column in (("scores", "score"), ("members", "member"), ("priors", "prior")):
         if column in table.columns:
             whole = np.empty(shape[0] * shape[1])
             whole[place] = _numbers(path, table, column)
-            found[name] = whole.reshape(shape)
+            arrays[name] = whole.reshape(shape)
     if "cluster" in table.columns:
         whole = np.empty(shape[0] * shape[1])
         whole[place] = pd.factorize(table["cluster"], use_na_sentinel=False)[0]
-        found["clusters"] = whole.reshape(shape)
+        arrays["clusters"] = whole.reshape(shape)
     for name in ("priors", "clusters"):
-        if name in found:
-            rows = found[name]
+        if name in arrays:
+            rows = arrays[name]
             if (rows != rows[0]).any():
                 raise InputError(
                     f"{path}: the column `{name[:-1]}` must say the same of a record everywhere"
                 )
-            found[name] = rows[0]
-    return found
+            arrays[name] = rows[0]
+    return arrays
 
 
 def _places(path: Path, table: pd.DataFrame) -> tuple[NDArray[np.intp], tuple[int, int]]:
@@ -313,8 +313,10 @@ class CoinDesign:
     @property
     def said(self) -> str:
         """Assumption about the coins, as a sentence without a full stop."""
-        said = _SAID[self.kind].replace("record", self.unit)
-        return said if self.unit == "record" else f"{said}; epsilon is about a whole cluster"
+        sentence = _SAID[self.kind].replace("record", self.unit)
+        return (
+            sentence if self.unit == "record" else f"{sentence}; epsilon is about a whole cluster"
+        )
 
     def shadows_of(self, targets: Sequence[int]) -> list[int]:
         """Return the models that may be shadows of these targets.
@@ -376,13 +378,13 @@ def coin_design(data: ShadowScores) -> CoinDesign:
 
 def _opposites(inside: BoolArray) -> NDArray[np.intp]:
     """Find for each model the one that holds exactly what it lacks, -1 if there is none."""
-    found = np.full(len(inside), -1, dtype=np.intp)
+    opposites = np.full(len(inside), -1, dtype=np.intp)
     if 0.5 ** inside.shape[1] > UNBELIEVABLE:
-        return found
+        return opposites
     signs = np.where(inside, 1.0, -1.0)
-    one, other = np.nonzero(signs @ signs.T == -inside.shape[1])
-    found[one] = other
-    return found
+    models, other = np.nonzero(signs @ signs.T == -inside.shape[1])
+    opposites[models] = other
+    return opposites
 
 
 def _check_counts(
@@ -430,15 +432,15 @@ def _check_models(inside: NDArray[np.bool_], alike: Floats) -> None:
     """Refuse models that share too many or too few records, given each one's chance."""
     agree = inside @ inside.T.astype(np.float64) + ~inside @ (~inside).T.astype(np.float64)
     records, expected = alike.size, float(alike.sum())
-    one, other = np.triu_indices(len(inside), 1)
-    beyond = np.abs(agree[one, other] - expected)
+    row, other = np.triu_indices(len(inside), 1)
+    beyond = np.abs(agree[row, other] - expected)
     worst = int(beyond.argmax())
     # Hoeffding's inequality, which holds for coins that differ
-    p_value = 2 * one.size * np.exp(-2 * beyond[worst] ** 2 / records)
+    p_value = 2 * row.size * np.exp(-2 * beyond[worst] ** 2 / records)
     if p_value <= UNBELIEVABLE:
         raise InputError(
-            f"models {one[worst]} and {other[worst]} agree on "
-            f"{agree[one[worst], other[worst]]:.0f} of {records} records, where {expected:.0f} are "
+            f"models {row[worst]} and {other[worst]} agree on "
+            f"{agree[row[worst], other[worst]]:.0f} of {records} records, where {expected:.0f} are "
             "expected of coins of their own; audit only one of models that were trained on the "
             "same, or on opposite, records"
         )

@@ -59,22 +59,22 @@ class RecordPrior(Protocol):
 
 def check_codes(codes: ArrayLike, sizes: Sequence[int], ignore: Sequence[int] = ()) -> Codes:
     """Check records and return them as an int32 array of shape (n, d), with zeros in ``ignore``."""
-    given = np.asarray(codes)
-    if given.ndim != 2 or given.shape[1] != len(sizes):
-        raise InputError(f"`codes` must have shape (n, {len(sizes)}), got {given.shape}")
-    if not np.issubdtype(given.dtype, np.integer):
-        raise InputError(f"`codes` must be integers, got {given.dtype}")
+    records = np.asarray(codes)
+    if records.ndim != 2 or records.shape[1] != len(sizes):
+        raise InputError(f"`codes` must have shape (n, {len(sizes)}), got {records.shape}")
+    if not np.issubdtype(records.dtype, np.integer):
+        raise InputError(f"`codes` must be integers, got {records.dtype}")
     if ignore:
-        given = given.copy()
-        given[:, list(ignore)] = 0
-    wrong = (given < 0) | (given >= np.asarray(sizes))
+        records = records.copy()
+        records[:, list(ignore)] = 0
+    wrong = (records < 0) | (records >= np.asarray(sizes))
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
         raise InputError(
             f"`codes` of column {column} must be in 0..{sizes[column] - 1}, "
-            f"got {given[row, column]} in row {row}"
+            f"got {records[row, column]} in row {row}"
         )
-    return np.ascontiguousarray(given, dtype=np.int32)
+    return np.ascontiguousarray(records, dtype=np.int32)
 
 
 def check_columns(unknown: Sequence[int], sizes: Sequence[int]) -> tuple[int, ...]:

@@ -48,7 +48,7 @@ def best_structure(d: int, max_parents: int, score: Score) -> Parents:
     Bayesian network structure".
     """
     families = [_families(j, d, max_parents, score) for j in range(d)]
-    within = [_best_within(d, own) for own in families]
+    within = [_best_within(d, candidates) for candidates in families]
     masks = np.arange(2**d)
     population = np.bitwise_count(masks)
     total = np.zeros(2**d)
@@ -136,17 +136,17 @@ def _moves(parents: Parents, max_parents: int, score: Score) -> list[tuple[float
     moves: list[tuple[float, int, int, str]] = []
     d = len(parents)
     for child in range(d):
-        own = parents[child]
-        level = score(child, own)
+        family = parents[child]
+        level = score(child, family)
         for p in range(d):
-            if p in own:
-                removal = score(child, _without(own, p)) - level
+            if p in family:
+                removal = score(child, _without(family, p)) - level
                 moves.append((removal, child, p, "remove"))
                 if len(parents[p]) < max_parents and child not in parents[p]:
                     turned = score(p, _with(parents[p], child)) - score(p, parents[p])
                     moves.append((removal + turned, child, p, "reverse"))
-            elif p != child and len(own) < max_parents:
-                moves.append((score(child, _with(own, p)) - level, child, p, "add"))
+            elif p != child and len(family) < max_parents:
+                moves.append((score(child, _with(family, p)) - level, child, p, "add"))
     possible = (move for move in moves if math.isfinite(move[0]))
     # Rounded, so that ties, which equivalent graphs make often, break the same way everywhere.
     return sorted(possible, key=lambda move: (-round(move[0], 6), *move[1:]))
@@ -201,15 +201,15 @@ def search_structure(
     """
     families = _Families(codes, sizes, score, people)
     d = len(sizes)
-    most = min(max_parents, d - 1)
-    candidates = d * sum(math.comb(d - 1, k) for k in range(most + 1))
+    limit = min(max_parents, d - 1)
+    candidates = d * sum(math.comb(d - 1, k) for k in range(limit + 1))
     exact = (
         d <= _MOST_EXACT_COLUMNS
         and candidates <= _MOST_EXACT_FAMILIES
         and candidates * families.length <= _MOST_EXACT_WORK
     )
     search = best_structure if exact else climb_structure
-    return search(d, most, families.score), families.counts
+    return search(d, limit, families.score), families.counts
 
 
 class _Families:
@@ -345,17 +345,19 @@ class BayesianNetwork:
     tables: tuple[Floats, ...]
 
     def __post_init__(self) -> None:
-        parents = tuple(tuple(int(p) for p in own) for own in self.parents)
+        parents = tuple(tuple(int(p) for p in family) for family in self.parents)
         tables = tuple(np.array(table, dtype=np.float64) for table in self.tables)
         if len(parents) != len(tables) or any(table.ndim == 0 for table in tables):
             raise InputError("a Bayesian network needs parents and a table for every column")
         sizes = tuple(table.shape[-1] for table in tables)
         check_sizes(self.names, sizes)
-        for j, (own, table) in enumerate(zip(parents, tables, strict=True)):
+        for j, (family, table) in enumerate(zip(parents, tables, strict=True)):
             name = self.names[j]
-            if len(set(own)) < len(own) or any(not 0 <= p < len(sizes) or p == j for p in own):
+            if len(set(family)) < len(family) or any(
+                not 0 <= p < len(sizes) or p == j for p in family
+            ):
                 raise InputError(f"the parents of `{name}` must be different other columns")
-            shape = (*(sizes[p] for p in own), sizes[j])
+            shape = (*(sizes[p] for p in family), sizes[j])
             if table.shape != shape:
                 raise InputError(
                     f"the table of `{name}` must have shape {shape}, got {table.shape}"
@@ -474,7 +476,7 @@ class BayesianNetwork:
 
     def _blanket(self, columns: Sequence[int]) -> tuple[list[int], list[int]]:
         """Return the columns whose factors hold an unknown one, and the known columns in these."""
-        used = [j for j, own in enumerate(self.parents) if not {j, *own}.isdisjoint(columns)]
+        used = [j for j, family in enumerate(self.parents) if not {j, *family}.isdisjoint(columns)]
         return used, sorted({c for j in used for c in (j, *self.parents[j])} - set(columns))
 
     def _log_weights(
@@ -519,8 +521,8 @@ class BayesianNetwork:
             "probabilities; each column given its parents:"
         ]
         for j in self.order:
-            given = ", ".join(self.names[p] for p in self.parents[j])
-            lines.append(f"  {self.names[j]:<{width}} {'| ' + given if given else ''}".rstrip())
+            parents = ", ".join(self.names[p] for p in self.parents[j])
+            lines.append(f"  {self.names[j]:<{width}} {'| ' + parents if parents else ''}".rstrip())
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -550,12 +552,12 @@ def fit_bayesian_network(
 
     InputError: A parameter is out of its range.
     """
-    most = integer("parents", parents, low=0)
+    limit = integer("parents", parents, low=0)
     pseudo = positive("smoothing", smoothing)
     one_of("score", score, _SCORES)
-    found, counts = search_structure(table.records, table.sizes, most, score, table.counts)
+    structure, counts = search_structure(table.records, table.sizes, limit, score, table.counts)
     tables: list[Floats] = []
-    for j, own in enumerate(found):
-        weights = counts(j, own) + pseudo
+    for j, family in enumerate(structure):
+        weights = counts(j, family) + pseudo
         tables.append(weights / weights.sum(axis=-1, keepdims=True))
-    return BayesianNetwork(table.names, found, tuple(tables))
+    return BayesianNetwork(table.names, structure, tuple(tables))

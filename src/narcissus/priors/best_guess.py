@@ -60,8 +60,8 @@ def at_least_right(
     factors: Factors, guesses: ArrayLike, at_least: int, last: ArrayLike | None = None
 ) -> Floats:
     """Compute the chance of at least ``at_least`` right columns of each guess, shape (n,)."""
-    least = integer("at_least", at_least, low=0, high=len(factors.shape))
-    return np.minimum(right_columns(factors, guesses, last)[:, least:].sum(axis=1), 1.0)
+    threshold = integer("at_least", at_least, low=0, high=len(factors.shape))
+    return np.minimum(right_columns(factors, guesses, last)[:, threshold:].sum(axis=1), 1.0)
 
 
 def _law(chain: Chain, rows: np.ndarray, guesses: np.ndarray, last: np.ndarray) -> Floats:
@@ -71,10 +71,10 @@ def _law(chain: Chain, rows: np.ndarray, guesses: np.ndarray, last: np.ndarray) 
         hit = ((every >= low[:, None]) & (every <= high[:, None])).astype(np.float64)
         hit = hit.reshape(len(rows), *(1,) * len(step.given), size, 1)
         right, wrong = (law * hit).sum(axis=-2), (law * (1.0 - hit)).sum(axis=-2)
-        found = np.zeros((*right.shape[:-1], right.shape[-1] + 1))
-        found[..., :-1] = wrong
-        found[..., 1:] += right
-        return found
+        distribution = np.zeros((*right.shape[:-1], right.shape[-1] + 1))
+        distribution[..., :-1] = wrong
+        distribution[..., 1:] += right
+        return distribution
 
     return _counted(chain, rows, message)
 
@@ -85,11 +85,11 @@ def _counted(chain: Chain, rows: np.ndarray, message: Callable[[Step, Floats], F
     for number in reversed(range(len(chain.steps))):
         step = chain.steps[number]
         law = np.exp(chain.table(number, rows))[..., None]
-        for given, found in [w for w in waiting if step.column in w[0]]:
-            law = sum_law(law, spread(found, (*given, -1), (*step.clique, -1)))
+        for scope, factor in [w for w in waiting if step.column in w[0]]:
+            law = sum_law(law, spread(factor, (*scope, -1), (*step.clique, -1)))
         waiting = [w for w in waiting if step.column not in w[0]]
         waiting.append((step.given, message(step, law)))
-    return reduce(sum_law, (found for _, found in waiting), np.ones((len(rows), 1)))
+    return reduce(sum_law, (factor for _, factor in waiting), np.ones((len(rows), 1)))
 
 
 def sum_law(a: Floats, b: Floats) -> Floats:
@@ -148,26 +148,26 @@ def best_guess(
     limit falls below what some guess reaches are left out (branch and bound).
     """
     columns = len(factors.shape)
-    least = integer("at_least", at_least, low=1, high=columns)
+    threshold = integer("at_least", at_least, low=1, high=columns)
     sets = [np.eye(size) for size in factors.shape] if covers is None else _checked(covers, factors)
     turns = integer("rounds", rounds, low=0)
     chance, limit = np.empty(row_count(factors)), np.empty(row_count(factors))
     if start is None:
         each = zip(marginals(factors), sets, strict=True)
-        found = np.stack([first_largest(rows @ s) for rows, s in each], axis=1)
+        guesses = np.stack([first_largest(rows @ s) for rows, s in each], axis=1)
     else:
-        found = np.array(start)
+        guesses = np.array(start)
     copies = max(s.shape[1] / s.shape[0] for s in sets) + 2
     width = _width(factors) * copies
     for part, chain in chains(factors, "sum", copies=4):
         many = max(1, int(_BLOCK / width))
         for first in range(part.start, part.stop, many):
-            own = np.arange(first, min(first + many, part.stop))
-            search = _BestSearch(chain, own - part.start, sets, least, many)
-            best, limit[own] = search.run(found[own], turns)
-            chance[own] = best.limit
-            found[own] = np.stack([a.argmax(axis=1) for a in best.allowed], axis=1)
-    return BestGuess(found.astype(np.int32), chance, limit)
+            indices = np.arange(first, min(first + many, part.stop))
+            search = _BestSearch(chain, indices - part.start, sets, threshold, many)
+            best, limit[indices] = search.run(guesses[indices], turns)
+            chance[indices] = best.limit
+            guesses[indices] = np.stack([a.argmax(axis=1) for a in best.allowed], axis=1)
+    return BestGuess(guesses.astype(np.int32), chance, limit)
 
 
 def most_rounds(factors: Factors, covers: Sequence[ArrayLike]) -> int:
@@ -259,12 +259,12 @@ class _BestSearch:
             for column, guesses in enumerate(best.allowed):
                 count = guesses.shape[1]
                 which, guess = np.repeat(rows, count), np.tile(np.arange(count), rows.size)
-                found = self.limits(best.with_guess(which, column, guess)).reshape(-1, count)
-                gained = found.max(axis=1) > best.limit[rows] + _SURE
+                limits = self.limits(best.with_guess(which, column, guess)).reshape(-1, count)
+                gained = limits.max(axis=1) > best.limit[rows] + _SURE
                 moved = rows[gained]
-                best.limit[moved] = found.max(axis=1)[gained]
+                best.limit[moved] = limits.max(axis=1)[gained]
                 guesses[moved] = False
-                guesses[moved, first_largest(found)[gained]] = True
+                guesses[moved, first_largest(limits)[gained]] = True
             rows = rows[best.limit[rows] > before + _SURE]
 
     def split(self, nodes: _Nodes, best: _Nodes) -> _Nodes:
@@ -274,27 +274,27 @@ class _BestSearch:
         tried: list[tuple[NDArray[np.intp], NDArray[np.intp], Floats]] = []
         for column, guesses in enumerate(nodes.allowed):
             which, guess = np.nonzero(guesses)
-            found = self.limits(nodes.with_guess(which, column, guess))
-            most = np.zeros(nodes.row.size)
-            np.maximum.at(most, which, found)
+            limits = self.limits(nodes.with_guess(which, column, guess))
+            maxima = np.zeros(nodes.row.size)
+            np.maximum.at(maxima, which, limits)
             # One guess alone splits nothing.
-            most[guesses.sum(axis=1) == 1] = np.inf
-            choice, value = np.where(most < value, column, choice), np.minimum(most, value)
-            tried.append((which, guess, found))
+            maxima[guesses.sum(axis=1) == 1] = np.inf
+            choice, value = np.where(maxima < value, column, choice), np.minimum(maxima, value)
+            tried.append((which, guess, limits))
         alone = np.isinf(value)  # nodes of a single guess: what was found is what it reaches
-        which, _, found = tried[0]
-        better = alone[which] & (found > best.limit[nodes.row[which]])
-        for own, guesses in zip(best.allowed, nodes.allowed, strict=True):
-            own[nodes.row[which[better]]] = guesses[which[better]]
-        best.limit[nodes.row[which[better]]] = found[better]
-        for guesses, (which, guess, found) in zip(nodes.allowed, tried, strict=True):
-            out = found <= floor[which]
+        which, _, limits = tried[0]
+        better = alone[which] & (limits > best.limit[nodes.row[which]])
+        for best_guesses, guesses in zip(best.allowed, nodes.allowed, strict=True):
+            best_guesses[nodes.row[which[better]]] = guesses[which[better]]
+        best.limit[nodes.row[which[better]]] = limits[better]
+        for guesses, (which, guess, limits) in zip(nodes.allowed, tried, strict=True):
+            out = limits <= floor[which]
             guesses[which[out], guess[out]] = False
         parts: list[_Nodes] = []
-        for column, (which, guess, found) in enumerate(tried):
-            kept = (choice[which] == column) & (found > floor[which])
-            children = nodes.with_guess(which[kept], column, guess[kept])
-            children.limit = np.minimum(found[kept], children.limit)
+        for column, (which, guess, limits) in enumerate(tried):
+            mask = (choice[which] == column) & (limits > floor[which])
+            children = nodes.with_guess(which[mask], column, guess[mask])
+            children.limit = np.minimum(limits[mask], children.limit)
             parts.append(children)
         return reduce(_joined, parts)
 
@@ -316,9 +316,9 @@ class _BestSearch:
             tail = np.zeros((*gain.shape[:-1], gain.shape[-1] + 1))
             tail[..., :-1] = others[..., ::-1].cumsum(axis=-1)[..., ::-1]
             tail[..., 1:] += gain
-            own = tail.copy()
-            own[..., :-1] -= tail[..., 1:]
-            return np.maximum(own, 0.0)
+            masses = tail.copy()
+            masses[..., :-1] -= tail[..., 1:]
+            return np.maximum(masses, 0.0)
 
         total = _counted(self.chain, rows, message)
         return np.minimum(total[:, self.least :].sum(axis=1), 1.0)

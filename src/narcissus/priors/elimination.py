@@ -175,7 +175,7 @@ def _eliminate(
     how: How,
 ) -> Chain:
     waiting: list[tuple[tuple[int, ...], Floats]] = list(zip(scopes, tables, strict=True))
-    found: list[Floats] = []
+    conditionals: list[Floats] = []
     total = np.zeros(1)
     for step in steps:
         mine = [(scope, table) for scope, table in waiting if step.column in scope]
@@ -186,12 +186,12 @@ def _eliminate(
         message = table.max(axis=-1) if how == "max" else _log_sum(table)
         # What cannot be before cannot be after; the difference of two infinities is none.
         table -= np.where(np.isneginf(message), 0.0, message)[..., None]
-        found.append(table)
+        conditionals.append(table)
         if step.given:
             waiting.append((step.given, message))
         else:
             total = total + message
-    return Chain(tuple(reversed(steps)), tuple(reversed(found)), total)
+    return Chain(tuple(reversed(steps)), tuple(reversed(conditionals)), total)
 
 
 def spread(table: Floats, scope: Sequence[int], onto: Sequence[int]) -> Floats:
@@ -199,10 +199,10 @@ def spread(table: Floats, scope: Sequence[int], onto: Sequence[int]) -> Floats:
 
     Axes that it lacks have size 1.
     """
-    kept = [c for c in onto if c in scope]
-    axes = [1 + list(scope).index(c) for c in kept]
+    columns = [c for c in onto if c in scope]
+    axes = [1 + list(scope).index(c) for c in columns]
     moved = table.transpose(0, *axes)
-    sizes = dict(zip(kept, moved.shape[1:], strict=True))
+    sizes = dict(zip(columns, moved.shape[1:], strict=True))
     return moved.reshape(len(table), *(sizes.get(c, 1) for c in onto))
 
 
@@ -243,8 +243,8 @@ def marginals(factors: Factors) -> tuple[Floats, ...]:
                 left = [c for c in clique if c in step.given]
                 joint = joint * spread(above.sum(axis=others), left, step.given)[..., None]
             joints[step.column] = (step.clique, joint)
-            own = joint.reshape(len(joint), -1, joint.shape[-1]).sum(axis=1)
-            answer[step.column][part] = own / own.sum(axis=1, keepdims=True)
+            marginal = joint.reshape(len(joint), -1, joint.shape[-1]).sum(axis=1)
+            answer[step.column][part] = marginal / marginal.sum(axis=1, keepdims=True)
     return answer
 
 
@@ -254,9 +254,11 @@ def most_likely(factors: Factors) -> Codes:
     for part, chain in chains(factors, "max"):
         row = np.arange(part.stop - part.start)
         for number, step in enumerate(chain.steps):
-            given = tuple(answer[part, c] for c in step.given)
-            own = row if len(chain.tables[number]) > 1 else np.zeros_like(row)
-            answer[part, step.column] = first_largest(chain.tables[number][(own, *given)])
+            condition = tuple(answer[part, c] for c in step.given)
+            table_rows = row if len(chain.tables[number]) > 1 else np.zeros_like(row)
+            answer[part, step.column] = first_largest(
+                chain.tables[number][(table_rows, *condition)]
+            )
     return answer
 
 
@@ -275,9 +277,9 @@ def sample(factors: Factors, draws: int, *, rng: RandomSource = None) -> Codes:
             each = max(1, _BLOCK // factors.shape[step.column])
             for start in range(0, row.size, each):
                 some = slice(start, start + each)
-                own = row[some] if len(table) > 1 else np.zeros_like(row[some])
-                given = tuple(drawn[some, c] for c in step.given)
-                passed = below[(own, *given)] <= chance[some, step.column, None]
+                table_rows = row[some] if len(table) > 1 else np.zeros_like(row[some])
+                condition = tuple(drawn[some, c] for c in step.given)
+                passed = below[(table_rows, *condition)] <= chance[some, step.column, None]
                 drawn[some, step.column] = passed.sum(axis=-1)
         answer[people] = drawn.reshape(answer[people].shape)
     return answer
@@ -333,20 +335,20 @@ def likeliest(
     """
     bound = integer("most", most, low=1)
     count = row_count(factors)
-    asked = np.arange(count) if rows is None else np.asarray(rows, dtype=np.intp)
-    if asked.size and (asked.min() < 0 or asked.max() >= count):
+    targets = np.arange(count) if rows is None else np.asarray(rows, dtype=np.intp)
+    if targets.size and (targets.min() < 0 or targets.max() >= count):
         raise InputError(f"`rows` must be numbers below {count}")
     with np.errstate(divide="ignore"):
-        floor = np.broadcast_to(np.log(np.asarray(least, dtype=np.float64)), asked.shape)
-    some = factors if rows is None else factors.of_rows(asked)
+        floor = np.broadcast_to(np.log(np.asarray(least, dtype=np.float64)), targets.shape)
+    some = factors if rows is None else factors.of_rows(targets)
     scale = log_partition(some)
     each = max(1, _LISTED // bound)
-    found: list[Likeliest] = []
+    listings: list[Likeliest] = []
     for part, chain in chains(some, "max"):
         for start in range(part.start, part.stop, each):
-            own = np.arange(start, min(start + each, part.stop))
-            found.append(_search(chain, own - part.start, scale[own], floor[own], bound))
-    return _joined(found, len(factors.shape))
+            block = np.arange(start, min(start + each, part.stop))
+            listings.append(_search(chain, block - part.start, scale[block], floor[block], bound))
+    return _joined(listings, len(factors.shape))
 
 
 def listing(factors: Factors) -> Listing:
@@ -356,13 +358,13 @@ def listing(factors: Factors) -> Listing:
     """
 
     def listed(rows: NDArray[np.intp], most: int, least: Floats) -> ListedPriors:
-        found = likeliest(factors, most, least, rows)
-        count = np.diff(found.starts)
+        ranking = likeliest(factors, most, least, rows)
+        count = np.diff(ranking.starts)
         masses = np.zeros((rows.size, max(1, count.max(initial=0))))
         row = np.repeat(np.arange(rows.size), count)
-        masses[row, np.arange(row.size) - found.starts[row]] = np.exp(found.log_probabilities)
+        masses[row, np.arange(row.size) - ranking.starts[row]] = np.exp(ranking.log_probabilities)
         # Rounding must not put the limit of the others below one of them.
-        return ListedPriors(masses, np.exp(found.unlisted) * (1 + 1e-9))
+        return ListedPriors(masses, np.exp(ranking.unlisted) * (1 + 1e-9))
 
     return listed
 
@@ -387,21 +389,21 @@ def _search(
     here = _pruned(here, here.score >= floor[here.row], unlisted)
     for number, step in enumerate(chain.steps):
         table = chain.tables[number]
-        kept: list[_Beginnings] = []
+        beginnings: list[_Beginnings] = []
         each = max(1, _CELLS // table.shape[-1])
         for start in range(0, here.row.size, each):
             some = slice(start, start + each)
             row, values = here.row[some], here.values[some]
-            own = rows[row] if len(table) > 1 else np.zeros_like(row)
-            given = tuple(values[:, c] for c in step.given)
-            score = here.score[some, None] + table[(own, *given)]
+            table_rows = rows[row] if len(table) > 1 else np.zeros_like(row)
+            condition = tuple(values[:, c] for c in step.given)
+            score = here.score[some, None] + table[(table_rows, *condition)]
             old, value = np.nonzero((score >= floor[row, None]) & (score > -np.inf))
             longer = _Beginnings(row[old], values[old], score[old, value])
             longer.values[:, step.column] = value
             score[old, value] = -np.inf
             np.maximum.at(unlisted, row, score.max(axis=1))
-            kept.append(_best(longer, most, floor, unlisted))
-        here = _best(_together(kept, here), most, floor, unlisted)
+            beginnings.append(_best(longer, most, floor, unlisted))
+        here = _best(_together(beginnings, here), most, floor, unlisted)
     order = np.lexsort((-here.score, here.row))
     starts = np.searchsorted(here.row[order], np.arange(rows.size + 1))
     return Likeliest(starts, here.values[order], here.score[order], unlisted)
@@ -415,12 +417,12 @@ def _best(some: _Beginnings, most: int, floor: Floats, unlisted: Floats) -> _Beg
     keep = np.ones(some.row.size, dtype=bool)
     ends = np.cumsum(counts)
     for row in np.flatnonzero(counts > most):
-        own = slice(ends[row] - counts[row], ends[row])
-        score = some.score[own]
+        block = slice(ends[row] - counts[row], ends[row])
+        score = some.score[block]
         last = np.partition(score, score.size - most)[score.size - most]
         better = score > last
         better[np.flatnonzero(score == last)[: most - better.sum()]] = True
-        keep[own] = better
+        keep[block] = better
         floor[row] = max(floor[row], last)
     return _pruned(some, keep, unlisted)
 

@@ -84,21 +84,21 @@ class EmpiricalRows:
         keys = row_keys(np.concatenate([self.records, rows]), known, self.sizes)
         _, group = np.unique(keys, return_inverse=True)
         of_record, of_row = group[: len(self.records)], group[len(self.records) :]
-        asked, place = np.unique(of_row, return_inverse=True)
+        groups, place = np.unique(of_row, return_inverse=True)
         position = np.full(int(group.max()) + 1, -1, dtype=np.int64)
-        position[asked] = np.arange(len(asked))
+        position[groups] = np.arange(len(groups))
         target = position[of_record]
         hit = target >= 0
         secret = row_keys(self.records, columns, self.sizes)
         joint = np.bincount(
             target[hit] * values + secret[hit],
             weights=self.weights[hit],
-            minlength=len(asked) * values,
+            minlength=len(groups) * values,
         ).astype(np.float64)  # integers where no record is hit
-        joint = joint.reshape(len(asked), values) * (1 - self.smoothing)
+        joint = joint.reshape(len(groups), values) * (1 - self.smoothing)
         if self.smoothing > 0:
             marginal = joint_of([self.independent.marginals[u] for u in columns])
-            first = np.empty(len(asked), dtype=np.int64)
+            first = np.empty(len(groups), dtype=np.int64)
             first[place] = np.arange(len(rows))
             of_known = np.exp(self._log_known(rows[first], known))
             unseen = joint.sum(axis=1) == 0
@@ -282,9 +282,9 @@ def read_priors(path: Path | str) -> NDArray[np.float64]:
     off = np.flatnonzero(np.abs(sums - 1) > _ROUNDED)
     if off.size:
         row = int(off[0])
-        more = f" ({off.size:,} rows do not)" if off.size > 1 else ""
+        remark = f" ({off.size:,} rows do not)" if off.size > 1 else ""
         raise InputError(
-            f"{table.place(row)}, must sum to 1 within {_ROUNDED:g}, got {sums[row]:.12g}{more}; "
+            f"{table.place(row)}, must sum to 1 within {_ROUNDED:g}, got {sums[row]:.12g}{remark}; "
             "write more digits, or divide each row by its sum if that is what you mean"
         )
     return values

@@ -137,8 +137,8 @@ class SecretPrior:
     @classmethod
     def weighed(cls, weights: ArrayLike, values: Sequence[str], words: str) -> Self:
         """Build one from weights that need not sum to 1."""
-        found = np.asarray(weights, dtype=np.float64)
-        return cls(tuple((found / found.sum()).tolist()), tuple(values), words)
+        masses = np.asarray(weights, dtype=np.float64)
+        return cls(tuple((masses / masses.sum()).tolist()), tuple(values), words)
 
     @property
     def weights(self) -> FloatArray:
@@ -184,14 +184,16 @@ def names_secret(
     path = _SHIPPED if file is None else Path(folder) / file
     weights = _read_names(path)
     order = sorted(weights, key=lambda name: -weights[name])
-    kept = order if n is None else order[: integer("n", n, low=2, high=MOST)]
-    if not 2 <= len(kept) <= MOST:
+    names = order if n is None else order[: integer("n", n, low=2, high=MOST)]
+    if not 2 <= len(names) <= MOST:
         raise InputError(
-            f"{path.name} has {len(kept):,} different names; a secret needs 2 to {MOST:,} values: "
+            f"{path.name} has {len(names):,} different names; a secret needs 2 to {MOST:,} values: "
             "keep the commonest with `n`"
         )
-    said = f"{len(kept)} first names" if file is None else f"{len(kept)} names of {path.name}"
-    return SecretPrior.weighed([weights[name] for name in kept], kept, said)
+    description = (
+        f"{len(names)} first names" if file is None else f"{len(names)} names of {path.name}"
+    )
+    return SecretPrior.weighed([weights[name] for name in names], names, description)
 
 
 def pii_secret() -> SecretPrior:
@@ -214,11 +216,13 @@ def listed_secret(chances: Sequence[float], values: Sequence[str] = ()) -> Secre
 
 def read_values(path: Path) -> list[tuple[str, float]]:
     """Read a value a line, or ``value,weight``; a first line whose weight is a word is skipped."""
-    what = "a list of values, one a line"
+    description = "a list of values, one a line"
     lines = [
-        line for line in csv_rows(path, largest=_LARGEST, what=what) if line and line[0].strip()
+        line
+        for line in csv_rows(path, largest=_LARGEST, what=description)
+        if line and line[0].strip()
     ]
-    found: list[tuple[str, float]] = []
+    pairs: list[tuple[str, float]] = []
     for number, line in enumerate(lines):
         try:
             weight = float(line[1]) if len(line) > 1 else 1.0
@@ -231,8 +235,8 @@ def read_values(path: Path) -> list[tuple[str, float]]:
                 f"{path}: each line must be a value, or a value, a comma and a weight above 0; "
                 f"line {number + 1} (blank ones left out) is {cell(','.join(line)[:80])}"
             )
-        found.append((line[0].strip(), weight))
-    return found
+        pairs.append((line[0].strip(), weight))
+    return pairs
 
 
 def _read_names(path: Path) -> dict[str, float]:

@@ -132,7 +132,7 @@ def feasible(law: Law, points: Sequence[Known], factor: float = NEAR) -> tuple[f
     x = places(law, [p.size for p in points])
     low = [math.log2(p.low) - room if p.low > 0 else -math.inf for p in points]
     high = [math.log2(p.high) + room if p.high > 0 else -math.inf for p in points]
-    least, most = -math.inf, math.inf
+    lower_limit, upper_limit = -math.inf, math.inf
     for i, j in product(range(len(points)), repeat=2):
         if math.isinf(low[i]):
             continue
@@ -141,24 +141,24 @@ def feasible(law: Law, points: Sequence[Known], factor: float = NEAR) -> tuple[f
         # low[i] + a x[i] <= high[j] + a x[j]
         step = float(x[j] - x[i])
         if step > 0:
-            least = max(least, (low[i] - high[j]) / step)
+            lower_limit = max(lower_limit, (low[i] - high[j]) / step)
         elif step < 0:
-            most = min(most, (low[i] - high[j]) / step)
-    return (least, most) if least <= most else None
+            upper_limit = min(upper_limit, (low[i] - high[j]) / step)
+    return (lower_limit, upper_limit) if lower_limit <= upper_limit else None
 
 
 def at_least(points: Sequence[Known], law: Law) -> tuple[float, float, float] | None:
     """Return the two sizes with the largest certain exponent of fall between them, and it."""
     x = places(law, [p.size for p in points])
-    found = [
+    candidates = [
         ((math.log2(a.low) - math.log2(b.high)) / float(x[j] - x[i]), a.size, b.size)
         for i, a in enumerate(points)
         for j, b in enumerate(points)
         if i < j and a.low > b.high > 0
     ]
-    if not found:
+    if not candidates:
         return None
-    rate, first, last = max(found)
+    rate, first, last = max(candidates)
     return first, last, rate
 
 
@@ -204,8 +204,8 @@ def curves_of(
     ``between`` is whether the study covers every rate of an interval, with some rates written out.
     """
     made: dict[tuple[str, Quantity, str], list[tuple[Known, Grade]]] = {}
-    for size, one in found:
-        for whose, quantity, limits, known, grade in _of_one(size, one, between=between):
+    for size, judgement in found:
+        for whose, quantity, limits, known, grade in _of_one(size, judgement, between=between):
             made.setdefault((whose, quantity, limits), []).append((known, grade))
     return [
         SizeCurve(whose, quantity, known, weakest(grades), limits)
@@ -220,9 +220,9 @@ _Point = tuple[str, Quantity, str, Known, Grade]
 def _of_one(size: float, found: GameJudgement, *, between: bool) -> Iterator[_Point]:
     if found.needed is not None:
         yield from _exact(size, found, found.needed, between=between)
-    for one in found.attackers:
-        if not one.is_useless:  # one that always raised says nothing
-            yield from _sampled(size, one, math.exp(epsilon_of(found)))
+    for attacker in found.attackers:
+        if not attacker.is_useless:  # one that always raised says nothing
+            yield from _sampled(size, attacker, math.exp(epsilon_of(found)))
     for row in found.proofs:
         # without the promise, which the size may be part of
         theorem, value = row.name.split(" (")[0], row.value
@@ -261,8 +261,8 @@ def _sampled(size: float, one: PlayedAttacker, factor: float) -> Iterator[_Point
     ]
     low, high = s[1] - factor * b[2], s[2] - factor * b[1]
     if one.gap is not None:
-        found = one.gap.quantity
-        low, high = max(low, _or(found.low, -math.inf)), min(high, _or(found.high, math.inf))
+        quantity = one.gap.quantity
+        low, high = max(low, _or(quantity.low, -math.inf)), min(high, _or(quantity.high, math.inf))
     gain = s[0] - factor * b[0]
     yield one.name, "gain", "", Known(size, gain, min(low, gain), max(high, gain)), "sampled"
     yield one.name, "success", "", Known(size, *s), "sampled"
@@ -314,9 +314,9 @@ def told(curve: SizeCurve) -> CurveWords:
         first, last = _of(points[0], curve.grade), _of(points[-1], curve.grade)
         words = f"does not fall: it rises from {first} to {last}"
     elif way == "stays":
-        least = min(p.value if p.exact else p.low for p in points)
-        most = max(p.value if p.exact else p.high for p in points)
-        words = f"does not fall: it stays between {lower(least, 4)} and {upper(most, 4)}"
+        low = min(p.value if p.exact else p.low for p in points)
+        high = max(p.value if p.exact else p.high for p in points)
+        words = f"does not fall: it stays between {lower(low, 4)} and {upper(high, 4)}"
     elif way == "is zero":
         words = f"is zero, or below {ROUNDING:g}, where rounding is lost"
     else:
@@ -361,7 +361,7 @@ def _falls(points: Sequence[Known]) -> tuple[str, bool]:
             return "falls below 0", False
         first, last, rate = certain
         return f"falls, from {first:g} to {last:g} at least like {_law(LAWS[0], rate)}", False
-    good = [one for one in fits if one.fits]
+    good = [fit for fit in fits if fit.fits]
     if len(points) < FEW:
         return f"falls; {FEW} values or more tell by which law ({_each(fits)})", False
     if len(good) == 1:
@@ -377,7 +377,7 @@ def _later(points: Sequence[Known]) -> str:
     """Name the value from which one law fits, if one does; the limits hold for any choice of it."""
     for start in range(1, len(points) - FEW + 1):
         tail = points[start:]
-        good = [one for one in exponents(tail) if one.fits]
+        good = [fit for fit in exponents(tail) if fit.fits]
         if len(good) == 1 and direction(tail) == "falls":
             return f"from {tail[0].size:g} on like {_by_law(good[0], tail)}"
     return ""
@@ -390,7 +390,7 @@ def _by_law(one: Exponent, points: Sequence[Known]) -> str:
 
 
 def _each(fits: Sequence[Exponent]) -> str:
-    return "; ".join(f"{_law(one.law, None)}: {_range(one)}" for one in fits)
+    return "; ".join(f"{_law(fit.law, None)}: {_range(fit)}" for fit in fits)
 
 
 def _law(law: str, value: float | None) -> str:
@@ -414,8 +414,8 @@ def headline(curves: Sequence[SizeCurve]) -> SizeCurve | None:
     gains = [curve for curve in curves if curve.quantity == "gain"]
     exact = [c for c in gains if c.whose == EVERYBODY]
     played = [c for c in gains if c.whose != EVERYBODY]
-    most = max((len(c.points) for c in played), default=0)
-    if exact and (len(exact[0].points) >= FEW or len(exact[0].points) >= most):
+    point_count = max((len(c.points) for c in played), default=0)
+    if exact and (len(exact[0].points) >= FEW or len(exact[0].points) >= point_count):
         return exact[0]
     return max(played, key=lambda c: max(p.value for p in c.points), default=None)
 

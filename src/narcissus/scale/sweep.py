@@ -73,16 +73,16 @@ def read_parameter(text: str, option: str) -> Parameter:
 
     VALUES is ``FROM:TO:STEP`` (``x2`` is a factor) or a list with commas.
     """
-    name, given, values = text.partition("=")
-    if not given or not name.strip() or not values.strip():
+    name, separator, values = text.partition("=")
+    if not separator or not name.strip() or not values.strip():
         raise InputError(
             f"`{option}` must be SECTION.key=VALUES, such as world.n=8:64:8, world.n=8:4096:x2 or "
             f"world.n=3,5,9; got {text!r}"
         )
-    found = spread(values.strip(), f"{option} {name.strip()}")
-    if len(found) > MOST:
-        raise InputError(f"`{option} {name.strip()}` has {len(found):,} values, at most {MOST:,}")
-    return Parameter(name.strip(), tuple(found))
+    numbers = spread(values.strip(), f"{option} {name.strip()}")
+    if len(numbers) > MOST:
+        raise InputError(f"`{option} {name.strip()}` has {len(numbers):,} values, at most {MOST:,}")
+    return Parameter(name.strip(), tuple(numbers))
 
 
 def located(settings: Mapping[str, Any], name: str, option: str) -> Place:
@@ -91,10 +91,10 @@ def located(settings: Mapping[str, Any], name: str, option: str) -> Place:
     Of several attacks, or other parts in a list, one is named by its ``name`` or its number from 0;
     a single one needs no name.
     """
-    found = {one: place for names, place in _numbers(settings) for one in names}
-    if name not in found:
+    places = {alias: place for names, place in _numbers(settings) for alias in names}
+    if name not in places:
         raise _unknown(settings, name, option)
-    return found[name]
+    return places[name]
 
 
 def names_of(settings: Mapping[str, Any]) -> list[str]:
@@ -104,8 +104,8 @@ def names_of(settings: Mapping[str, Any]) -> list[str]:
 
 def _numbers(settings: Mapping[str, Any]) -> Iterator[tuple[list[str], Place]]:
     """Yield all names of each number of a study, the usual one first, and its place."""
-    given = {key: settings[key] for key in SECTIONS if settings.get(key)}
-    for names, place in _leaves(given, [()], ()):
+    sections = {key: settings[key] for key in SECTIONS if settings.get(key)}
+    for names, place in _leaves(sections, [()], ()):
         yield [".".join(name) for name in names], place
 
 
@@ -133,11 +133,11 @@ def _unknown(settings: Mapping[str, Any], name: str, option: str) -> InputError:
     near = get_close_matches(name, known, n=3, cutoff=0.5)
     near += [last[w] for w in get_close_matches(name.rpartition(".")[2], last, n=2, cutoff=0.6)]
     near = list(dict.fromkeys(near))[:3]
-    said = f"`{option} {name}`: the study has no such number"
+    text = f"`{option} {name}`: the study has no such number"
     if near:
-        return InputError(f"{said}; did you mean {', '.join(f'`{one}`' for one in near)}?")
+        return InputError(f"{text}; did you mean {', '.join(f'`{match}`' for match in near)}?")
     shown = ", ".join(known[:LISTED]) + (", ..." if len(known) > LISTED else "")
-    return InputError(f"{said}; it has {shown or 'none'}")
+    return InputError(f"{text}; it has {shown or 'none'}")
 
 
 def with_value(
@@ -147,20 +147,20 @@ def with_value(
 
     Parts that are not given are taken from ``settings``, the study with all defaults filled in.
     """
-    found = _copied(given)
-    node, filled = found, settings
+    study = _copied(given)
+    node, filled = study, settings
     for key in place[:-1]:
         if isinstance(node, dict) and key not in node:
             node[key] = _copied(filled[key])  # pyright: ignore[reportArgumentType]
         node, filled = node[key], filled[key]  # pyright: ignore[reportArgumentType]
     node[place[-1]] = value  # pyright: ignore[reportArgumentType]
-    return found
+    return study
 
 
 def _copied(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _copied(one) for key, one in value.items()}
-    return [_copied(one) for one in value] if isinstance(value, list) else value
+        return {key: _copied(part) for key, part in value.items()}
+    return [_copied(part) for part in value] if isinstance(value, list) else value
 
 
 FURTHER = (2, 4, 8)
@@ -195,10 +195,10 @@ def beyond(
                 known = Known(value, number, number, number, exact=True)
                 points.setdefault(name, []).append((known, grade))
     curves: list[SizeCurve] = []
-    for (whose, limits, is_form), found in points.items():
-        known = tuple(k for k, _ in found)
+    for (whose, limits, is_form), pairs in points.items():
+        known = tuple(k for k, _ in pairs)
         quantity = "closed form" if is_form else "bound"
-        curves.append(SizeCurve(whose, quantity, known, found[0][1], limits))
+        curves.append(SizeCurve(whose, quantity, known, pairs[0][1], limits))
     return curves
 
 
@@ -225,9 +225,9 @@ def _known(game: Game, attacks: Sequence[str]) -> Iterator[tuple[Name, float, Gr
         both = world.n / world.N  # the second candidate is in the data as well
         for name, attack in CANDIDATES.items():
             if name in attacks:
-                one = candidates_success(world.n, world.d, noise, attack)
+                success = candidates_success(world.n, world.d, noise, attack)
                 # rows of two people may be equal, which is not counted
-                yield (name, "success", True), (1 - both) * one + both, "approximate"
+                yield (name, "success", True), (1 - both) * success + both, "approximate"
 
 
 @dataclass(frozen=True)
@@ -298,12 +298,12 @@ class Variants:
     def at(self, sweep: Sweep, number: int) -> Study:
         """Return the study at one value of each parameter, with limits for all values together."""
         data = self._given
-        said: list[str] = []
-        for option, one in (("--over", sweep.over), *(("--with", o) for o in sweep.together)):
-            place = located(self._settings, one.name, option)
-            value = one.values[number % len(one.values)]
+        assignments: list[str] = []
+        for option, parameter in (("--over", sweep.over), *(("--with", o) for o in sweep.together)):
+            place = located(self._settings, parameter.name, option)
+            value = parameter.values[number % len(parameter.values)]
             data = with_value(data, self._settings, place, value)
-            said.append(f"{one.name} = {value:g}")
+            assignments.append(f"{parameter.name} = {value:g}")
         data["kind"] = "game"
         if self.game.attack:
             run: dict[str, Any] = dict(data.get("run", {}))
@@ -315,7 +315,7 @@ class Variants:
             return load_study(data, folder=self.study.folder, allow_code=self._allow_code)
         except (StudyError, InputError) as error:
             why = str(error).removeprefix("the study: ")
-            raise InputError(f"{', '.join(said)} is refused: {why}") from error
+            raise InputError(f"{', '.join(assignments)} is refused: {why}") from error
 
     def beyond(self, sweep: Sweep) -> tuple[SizeCurve, ...]:
         """Compute `beyond`; nothing where other parameters vary independently."""
@@ -353,18 +353,18 @@ def seconds_of(study: Study) -> float:
         play(*parts, trials=trials, fresh=fresh, stop=False, rng=0)
         return time.perf_counter() - begin
 
-    most = _number_of_trials(settings)
+    limit = _number_of_trials(settings)
     with study.code.in_use(), one_thread():
         try:
             setup = settings.build()
             first = seconds(setup, 1)
-            count, more = 1, 0.0
-            while more < ENOUGH and count < most:
-                count = min(10 * count, most)
-                more = max(0.0, seconds(setup, count) - first)
+            count, extra_time = 1, 0.0
+            while extra_time < ENOUGH and count < limit:
+                count = min(10 * count, limit)
+                extra_time = max(0.0, seconds(setup, count) - first)
         except NarcissusError:
             return 0.0
-    return first + (more / (count - 1) * (most - 1) if count > 1 else 0.0)
+    return first + (extra_time / (count - 1) * (limit - 1) if count > 1 else 0.0)
 
 
 def _number_of_trials(settings: GameStudy) -> int:
@@ -394,16 +394,18 @@ class AtValue:
         """Messages about attacks that raised errors; their trials count as unsuccessful."""
         attackers = () if self.found is None else self.found.attackers
         return [
-            f"the attack {one.name} failed with an error on {one.failed:,} of "
-            f"{one.success.quantity.trials:,} trials ({one.said.failures[0].error})"
-            for one in attackers
-            if one.failed
+            f"the attack {attacker.name} failed with an error on {attacker.failed:,} of "
+            f"{attacker.success.quantity.trials:,} trials ({attacker.said.failures[0].error})"
+            for attacker in attackers
+            if attacker.failed
         ]
 
     @property
     def is_whole(self) -> bool:
         """Whether it could be played, by each attack in at least one trial."""
-        return self.found is not None and not any(one.is_useless for one in self.found.attackers)
+        return self.found is not None and not any(
+            attacker.is_useless for attacker in self.found.attackers
+        )
 
 
 @dataclass(frozen=True)
@@ -423,13 +425,15 @@ class Scaled:
 
     @cached_property
     def curves(self) -> tuple[SizeCurve, ...]:
-        found = [(one.value, one.found) for one in self.each if one.found is not None]
-        return tuple(curves_of(found, between=self.of_rates))
+        judgements = [(point.value, point.found) for point in self.each if point.found is not None]
+        return tuple(curves_of(judgements, between=self.of_rates))
 
     @property
     def of_rates(self) -> bool:
         """Whether the study covers every rate of an interval, or every prior near one."""
-        families = [one.record.study.get("family") for one in self.each if one.record is not None]
+        families = [
+            point.record.study.get("family") for point in self.each if point.record is not None
+        ]
         return any(
             family is not None and family["kind"] in ("rates", "near") for family in families
         )
@@ -464,24 +468,26 @@ def scale(
     places = [None if folder is None else Path(folder) / VALUES / f"{v:.12g}" for v in values]
     for place in () if folder is None else (Path(folder), *filter(None, places)):
         require_marked(place, restart=restart)
-    kept = [
-        None if restart or place is None else _kept(place, one, rng)
-        for place, one in zip(places, studies, strict=True)
+    records = [
+        None if restart or place is None else _kept(place, variant, rng)
+        for place, variant in zip(places, studies, strict=True)
     ]
-    left = [one for one, record in zip(studies, kept, strict=True) if record is None]
+    left = [variant for variant, record in zip(studies, records, strict=True) if record is None]
     _say_cost(name, left, len(values), workers or 1, hours, observer)
     settings = cast("GameStudy", studies[0].settings)
     share = max(1, _number_of_trials(settings) if settings.attack else 0)
     total, done = share * len(values), share * (len(values) - len(left))
     observer.start(f"trials at {len(values)} values", total, done)
     each: list[AtValue] = []
-    for value, one, place, record in zip(values, studies, places, kept, strict=True):
+    for value, variant, place, record in zip(values, studies, places, records, strict=True):
         if record is not None:
             each.append(AtValue(value, record))
             continue
         heard = OneStage(observer, share)
 
-        def play(one: Study = one, place: Path | None = place, heard: Observer = heard) -> Audit:
+        def play(
+            one: Study = variant, place: Path | None = place, heard: Observer = heard
+        ) -> Audit:
             return run(
                 one, rng=rng, observer=heard, folder=place, workers=workers, restart=restart,
                 engine=engine,
@@ -490,7 +496,7 @@ def scale(
         each.append(_tried(value, play, place, restart=restart))
         heard.complete()
     observer.finish()
-    if all(one.record is None for one in each):
+    if all(variant.record is None for variant in each):
         raise InputError(f"no value of {name} could be played: {each[0].failed}")
     game = variants.game
     return Scaled(game.title, game.about, sweep, tuple(each), variants.beyond(sweep))
@@ -532,14 +538,14 @@ def _kept(place: Path, study: Study, seed: int | None) -> Record | None:
         record = read_record(path)
     except InputError:
         return None  # damaged, or of a later version: it is made anew
-    said = record.provenance
-    own = seed if seed is not None else cast("GameStudy", study.settings).run.seed
+    provenance = record.provenance
+    entropy = seed if seed is not None else cast("GameStudy", study.settings).run.seed
     same = (
-        said.digests.get("study") == f"sha256:{study.digest}"
-        and said.narcissus == __version__
-        and (own is None or said.entropy == str(own))
+        provenance.digests.get("study") == f"sha256:{study.digest}"
+        and provenance.narcissus == __version__
+        and (entropy is None or provenance.entropy == str(entropy))
         and all(
-            said.digests.get(name) == digest
+            provenance.digests.get(name) == digest
             for name, digest in keyed_digests(
                 study.code.said, partial(keyed, key=kept_key(place))
             ).items()
@@ -560,9 +566,9 @@ def _say_cost(
     if not left:
         observer.note(f"all {count} values of {name} were played earlier")
         return
-    seconds = sum(seconds_of(one) for one in left) / workers
-    kept = f" ({count - len(left)} were played earlier)" if len(left) < count else ""
-    work = f"{len(left)} values of {name}{kept}"
+    seconds = sum(seconds_of(study) for study in left) / workers
+    remark = f" ({count - len(left)} were played earlier)" if len(left) < count else ""
+    work = f"{len(left)} values of {name}{remark}"
     agree(
         seconds, work, hours=hours, observer=SILENT, instead="take fewer values, or fewer --trials"
     )

@@ -54,28 +54,28 @@ def verdict_of(scaled: Scaled) -> tuple[str, Grade, bool]:
             "not assessed",
             False,
         )
-    said = told(first)
-    words = [sentence(said, scaled.name)]
+    description = told(first)
+    words = [sentence(description, scaled.name)]
     if first.whose == EVERYBODY and len(first.points) < len(scaled.each):
         words.append(
             f"Every attacker is covered at {len(first.points)} of the {len(scaled.each)} values: "
             "the others were not written out."
         )
     bounds = [told(curve) for curve in scaled.curves if curve.quantity == "bound"]
-    words += [f"{sentence(one, scaled.name)[:-1]} ({one.grade})." for one in bounds]
-    return " ".join([*words, _further(scaled)]).strip(), said.grade, said.is_told
+    words += [f"{sentence(bound, scaled.name)[:-1]} ({bound.grade})." for bound in bounds]
+    return " ".join([*words, _further(scaled)]).strip(), description.grade, description.is_told
 
 
 def _further(scaled: Scaled) -> str:
     """Describe closed forms and bounds beyond the values that were played."""
-    said: list[str] = []
+    phrases: list[str] = []
     for curve in scaled.further:
         last = curve.points[-1]
         if last.size <= scaled.sweep.over.values[-1]:
             continue
         number = f"{last.value:.3g}" if curve.quantity != "bound" else upper(last.value, 3)
-        said.append(f"at {scaled.name} = {last.size:g} {named(curve)} is {number}")
-    return f"Beyond these values only formulas speak: {'; '.join(said)}." if said else ""
+        phrases.append(f"at {scaled.name} = {last.size:g} {named(curve)} is {number}")
+    return f"Beyond these values only formulas speak: {'; '.join(phrases)}." if phrases else ""
 
 
 def rows_of(scaled: Scaled) -> list[tuple[Any, ...]]:
@@ -99,43 +99,43 @@ def as_dict(scaled: Scaled) -> dict[str, Any]:
         "title": scaled.title,
         "parameter": scaled.name,
         "values": list(scaled.sweep.over.values),
-        "with": {one.name: list(one.values) for one in scaled.sweep.together},
+        "with": {part.name: list(part.values) for part in scaled.sweep.together},
         "confidence": scaled.sweep.confidence,
         "verdict": words,
         "grade": grade,
         "told": is_told,
         "assumptions": list(ASSUMED),
-        "curves": [_curve(one) for one in scaled.curves],
-        "further": [_curve(one) for one in scaled.further],
+        "curves": [_curve(part) for part in scaled.curves],
+        "further": [_curve(part) for part in scaled.further],
         "failed": {
-            f"{one.value:g}": one.failed or "; ".join(one.failures)
-            for one in scaled.each
-            if one.failed or one.failures
+            f"{part.value:g}": part.failed or "; ".join(part.failures)
+            for part in scaled.each
+            if part.failed or part.failures
         },
         "records": {
-            f"{one.value:g}": one.record.digest for one in scaled.each if one.record is not None
+            f"{part.value:g}": part.record.digest for part in scaled.each if part.record is not None
         },
     }
 
 
 def _curve(curve: SizeCurve) -> dict[str, Any]:
-    said = told(curve)
+    description = told(curve)
     return {
         "whose": curve.whose,
         "quantity": curve.quantity,
         "limits": curve.limits,
         "grade": curve.grade,
         "direction": curve.direction,
-        "words": said.words,
-        "exponents": [asdict(one) for one in curve.exponents],
+        "words": description.words,
+        "exponents": [asdict(exponent) for exponent in curve.exponents],
         "points": [asdict(point) for point in curve.points],
     }
 
 
 def page(scaled: Scaled) -> Page:
     words, grade, is_told = verdict_of(scaled)
-    said = [told(curve) for curve in scaled.curves]
-    blocks = [picture(scaled.curves, scaled.further, scaled.name), _fits(said)]
+    descriptions = [told(curve) for curve in scaled.curves]
+    blocks = [picture(scaled.curves, scaled.further, scaled.name), _fits(descriptions)]
     sections = [
         Section("What was drawn", [Facts(_facts(scaled))]),
         Section("Against the parameter", blocks),
@@ -157,7 +157,7 @@ def _facts(scaled: Scaled) -> list[tuple[str, str]]:
     rows += [
         (f"with {o.name}", ", ".join(f"{v:g}" for v in o.values)) for o in scaled.sweep.together
     ]
-    trials = {one.found.detail.trials for one in scaled.each if one.found is not None}
+    trials = {point.found.detail.trials for point in scaled.each if point.found is not None}
     rows.append(("Trials at each value", ", ".join(f"{n:,}" for n in sorted(trials))))
     rows.append(
         ("Limits", f"{100 * scaled.sweep.confidence:g}%, of all values and numbers together")
@@ -168,28 +168,28 @@ def _facts(scaled: Scaled) -> list[tuple[str, str]]:
 def _fits(said: list[CurveWords]) -> Grid:
     rows: list[list[Any]] = []
     grades: list[Grade] = []
-    for one in said:
-        for fit in one.curve.exponents:
+    for words in said:
+        for fit in words.curve.exponents:
             fits = "yes" if fit.fits else "no"
             rows.append([
-                one.curve.whose, one.curve.quantity, fit.law.replace("x", "n"), fit.value, fit.low,
+                words.curve.whose, words.curve.quantity, fit.law.replace("x", "n"), fit.value, fit.low,
                 fit.high, fits, fit.off, fit.sizes,
             ])  # fmt: skip
-            grades.append(weakest([one.curve.grade, "approximate"]))
+            grades.append(weakest([words.curve.grade, "approximate"]))
     columns = ["of", "quantity", "law", "exponent", "low", "high", "fits", "off by", "values"]
     return Grid("Both laws, fitted to each curve", columns, rows, grades)
 
 
 def _not_covered(scaled: Scaled) -> list[str]:
     failed = [
-        f"{scaled.name} = {one.value:g}: {said}"
-        for one in scaled.each
-        for said in (*([one.failed] if one.failed else []), *one.failures)
+        f"{scaled.name} = {point.value:g}: {reason}"
+        for point in scaled.each
+        for reason in (*([point.failed] if point.failed else []), *point.failures)
     ]
     at_odds = [
-        f"{scaled.name} = {one.value:g}: {one.record.verdict}"
-        for one in scaled.each
-        if one.record is not None and one.record.status == "contradicted"
+        f"{scaled.name} = {point.value:g}: {point.record.verdict}"
+        for point in scaled.each
+        if point.record is not None and point.record.status == "contradicted"
     ]
     return [
         f"values of {scaled.name} other than those drawn, above all larger ones",
@@ -211,14 +211,14 @@ def text_of(scaled: Scaled) -> str:
     lines = [f"{grade.upper()}: {words}"]
     for curve in scaled.curves:
         if curve is not first and curve.quantity != "bound":
-            said = told(curve)
-            lines.append(f"  {sentence(said, scaled.name)} ({said.grade})")
-    for one in scaled.each:
-        if one.failed:
-            lines.append(f"  {scaled.name} = {one.value:g} could not be played: {one.failed}")
-        elif one.record is not None and one.record.status == "contradicted":
-            lines.append(f"  {scaled.name} = {one.value:g}: {one.record.verdict}")
-        lines += [f"  {scaled.name} = {one.value:g}: {said}" for said in one.failures]
+            statement = told(curve)
+            lines.append(f"  {sentence(statement, scaled.name)} ({statement.grade})")
+    for point in scaled.each:
+        if point.failed:
+            lines.append(f"  {scaled.name} = {point.value:g} could not be played: {point.failed}")
+        elif point.record is not None and point.record.status == "contradicted":
+            lines.append(f"  {scaled.name} = {point.value:g}: {point.record.verdict}")
+        lines += [f"  {scaled.name} = {point.value:g}: {statement}" for statement in point.failures]
     wrapper = textwrap.TextWrapper(
         WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
     )
@@ -350,10 +350,10 @@ def _draw_curve(axes: Axes, curve: SizeCurve, dash: str, *, is_log: bool) -> Non
 
 def _law(axes: Axes, curve: SizeCurve, color: str) -> None:
     """Draw the law that fits, over the sizes of its fit."""
-    good = [one for one in curve.exponents if one.fits]
+    good = [fit for fit in curve.exponents if fit.fits]
     if curve.direction != "falls" or not good:
         return
-    best = min(good, key=lambda one: one.off)
+    best = min(good, key=lambda fit: fit.off)
     over = [p for p in curve.points if p.low > 0]
     sizes = np.linspace(best.first, best.last, 100)
     axes.plot(sizes, _line(best, over, sizes.tolist()), color=color, linewidth=0.8, linestyle=":")

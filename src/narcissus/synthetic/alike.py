@@ -53,13 +53,13 @@ def compare_together(
     codes = np.column_stack([merged(files, j, rows) for j in range(files.table.columns)])
     pairs = _Pairs(codes, rng)
     many = math.ceil(4 / level)
-    found = pairs.p_value(is_other, many, rng)
+    p_value = pairs.p_value(is_other, many, rng)
     varied = codes[:, codes.max(axis=0) > 0].astype(np.float64)
     if varied.shape[1]:
         whole = no_leakage_test(is_other, varied, permutations=many, rng=rng)
-        found = min(found, whole.p_value)
+        p_value = min(p_value, whole.p_value)
     names = tuple(files.table.names[j] for j in pairs.widest(is_other))
-    return Together(min(1.0, 2 * float(found)), names)
+    return Together(min(1.0, 2 * float(p_value)), names)
 
 
 def merged(files: GivenFiles, column: int, rows: Positions) -> Codes:

@@ -105,12 +105,12 @@ class FileThreat:
         """Return the positions of the two sets of columns to link."""
         if self.linked is None:
             return None
-        one, other = (tuple(files.table.index(name) for name in names) for names in self.linked)
-        if not one or not other or set(one) & set(other):
+        columns, other = (tuple(files.table.index(name) for name in names) for names in self.linked)
+        if not columns or not other or set(columns) & set(other):
             raise InputError(
                 "`linked` must be two disjoint sets of columns, each with at least one"
             )
-        return one, other
+        return columns, other
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ def singled_out(
     nobody in the crowd. The result for one person does not depend on the other people, so they stay
     independent. ``inside``: the people are themselves part of the crowd, once each.
     """
-    found = np.zeros(len(people), np.bool_)
+    is_isolated = np.zeros(len(people), np.bool_)
     ends = np.cumsum([len(people), len(rows)])
     for columns in subsets:
         keys = keys_of(codes[np.concatenate([people, rows, crowd])][:, columns])
@@ -187,8 +187,8 @@ def singled_out(
         size = int(keys.max()) + 1
         unique = np.bincount(there, minlength=size) == 1
         alone = np.bincount(around, minlength=size) <= inside
-        found |= (unique & alone)[here]
-    return found
+        is_isolated |= (unique & alone)[here]
+    return is_isolated
 
 
 def compared(table: Table, crowd: Positions) -> tuple[Codes, Codes]:
@@ -245,18 +245,18 @@ def distances(
         which = np.zeros((len(some), int(starts[-1])), np.float32)
         for start, j in zip(starts, few, strict=False):
             which[np.arange(len(some)), start + table.codes[some, j]] = 1
-        found = which @ towards
+        matrix = which @ towards
         for j in many:
             if j in coarse:
                 fine = coarse[j].codes
-                found += ~coarse[j].covers.T[np.ix_(fine[some], fine[rows])]
+                matrix += ~coarse[j].covers.T[np.ix_(fine[some], fine[rows])]
                 continue
             here, there = _numbers(table, j, some), _numbers(table, j, rows)
             if table.values[j] is None:
-                found += here[:, None] != there
+                matrix += here[:, None] != there
             else:
-                found += np.abs(here[:, None] - there)
-        yield slice(first, first + len(some)), found
+                matrix += np.abs(here[:, None] - there)
+        yield slice(first, first + len(some)), matrix
 
 
 def _numbers(table: Table, column: int, rows: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -296,29 +296,29 @@ class NearRows:
         ballots: list[NDArray[np.float32]] = []
         for secret in self.secrets:
             keys = keys_of(self.files.table.codes[rows][:, list(secret)])
-            one = np.zeros((len(rows), int(keys.max()) + 1), np.float32)
-            one[np.arange(len(rows)), keys] = 1
-            ballots.append(one)
+            ballot = np.zeros((len(rows), int(keys.max()) + 1), np.float32)
+            ballot[np.arange(len(rows)), keys] = 1
+            ballots.append(ballot)
         every = np.concatenate(ballots, axis=1)
-        ends = np.cumsum([one.shape[1] for one in ballots])[:-1]
+        ends = np.cumsum([ballot.shape[1] for ballot in ballots])[:-1]
         # where votes tie, for the value that is more frequent in the file
         frequent = every.sum(axis=0) / (2 * len(rows))
-        found: Guesses = {
+        guesses: Guesses = {
             (s, k): np.empty(len(people), np.int64) for s in self.secrets for k in NEAR
         }
-        found[(), 1] = np.empty(len(people), np.int64)
+        guesses[(), 1] = np.empty(len(people), np.int64)
         for block, apart in distances(
             self.files.table, people, rows, self.known, self.files.covers
         ):
-            found[(), 1][block] = apart.argmin(axis=1)
+            guesses[(), 1][block] = apart.argmin(axis=1)
             for neighbours in NEAR:
                 place = min(neighbours, len(rows)) - 1
                 reach = np.partition(apart, place, axis=1)[:, [place]] if place else None
                 reach = apart.min(axis=1, keepdims=True) if reach is None else reach
                 votes = (apart <= reach + CLOSE).astype(np.float32) @ every + frequent
-                for secret, own in zip(self.secrets, np.split(votes, ends, axis=1), strict=True):
-                    found[secret, neighbours][block] = own.argmax(axis=1)
-        return found
+                for secret, tally in zip(self.secrets, np.split(votes, ends, axis=1), strict=True):
+                    guesses[secret, neighbours][block] = tally.argmax(axis=1)
+        return guesses
 
 
 @dataclass(frozen=True)
@@ -398,7 +398,7 @@ class Link:
     def _both(self, files: GivenFiles, people: Positions) -> tuple[Wins, Wins]:
         """Return who is linked, and who is by a meeting that is rare."""
         rows = files.rows("synthetic")
-        found, rare = np.zeros((2, len(people)), np.bool_)
+        is_linked, rare = np.zeros((2, len(people)), np.bool_)
         pairs = zip(
             distances(files.table, people, rows, self.one, files.covers),
             distances(files.table, people, rows, self.other, files.covers),
@@ -408,9 +408,9 @@ class Link:
             near = here <= here.min(axis=1, keepdims=True) + CLOSE
             beside = there <= there.min(axis=1, keepdims=True) + CLOSE
             meets = (near & beside).any(axis=1)
-            found[block] = meets
+            is_linked[block] = meets
             rare[block] = meets & (near.sum(axis=1) * beside.sum(axis=1) < len(rows))
-        return found, rare
+        return is_linked, rare
 
 
 def ways_to_link(
@@ -427,10 +427,10 @@ def ways_to_link(
         halves = [tuple(sorted(order[: width // 2])), tuple(sorted(order[width // 2 :]))]
         splits.add((min(halves), max(halves)))
     return {
-        f"{_named(files, one)} with {_named(files, other)}{', rare meetings' * is_rare}": Link(
-            one, other, is_rare
+        f"{_named(files, columns)} with {_named(files, other)}{', rare meetings' * is_rare}": Link(
+            columns, other, is_rare
         )
-        for one, other in sorted(splits)
+        for columns, other in sorted(splits)
         for is_rare in (True, False)
     }
 
@@ -531,19 +531,19 @@ def assess_file(
 
 
 def _halves(files: GivenFiles, most: int, rng: np.random.Generator) -> Halves:
-    found: list[Positions] = []
+    parts: list[Positions] = []
     spare = np.zeros(0, np.int64)
     for name in ("real", "control"):
         drawn = files.one_of_each(files.rows(name), rng)
         drawn, spare = drawn[:most], drawn[most:] if name == "real" else spare
         if 0 < len(drawn) < FEWEST:
-            what = "rows" if files.units is None else "units"
+            noun = "rows" if files.units is None else "units"
             raise InputError(
-                f"the {name} file has {len(drawn)} {what}: at least {FEWEST} are needed, half to "
+                f"the {name} file has {len(drawn)} {noun}: at least {FEWEST} are needed, half to "
                 "choose an attack on and half to score it on"
             )
-        found += [drawn[: len(drawn) // 2], drawn[len(drawn) // 2 :]]
-    return Halves(found[0], found[1], found[2], found[3], spare)
+        parts += [drawn[: len(drawn) // 2], drawn[len(drawn) // 2 :]]
+    return Halves(parts[0], parts[1], parts[2], parts[3], spare)
 
 
 Attempts = Mapping[str, Callable[[Positions], Wins]]
@@ -658,8 +658,8 @@ def _against_decoys(
     """
     rows = inference.files.rows("synthetic")
     like = others[inference.near.guesses(people, others)[(), 1]]
-    own, theirs = inference.secrets(people, like)
-    differ = own != theirs
+    answers, theirs = inference.secrets(people, like)
+    differ = answers != theirs
     return {
         "people whose decoy has another answer": int(differ.sum()),
         "of these, own answer named": int((attack(people, rows) & differ).sum()),
@@ -672,8 +672,8 @@ def _singling_out(files: GivenFiles, halves: Halves, rng: np.random.Generator) -
     alone, linked = compared(files.table, halves.crowd)
     rows, width = files.rows("synthetic"), files.table.columns
     # a value singles out that the file has and nobody in the crowd
-    own = [j for j in range(width) if not np.isin(alone[rows, j], alone[halves.crowd, j]).all()]
-    single: Kinds = {f"`{_named(files, [j])}` alone": (alone, [(j,)]) for j in own or [0]}
+    columns = [j for j in range(width) if not np.isin(alone[rows, j], alone[halves.crowd, j]).all()]
+    single: Kinds = {f"`{_named(files, [j])}` alone": (alone, [(j,)]) for j in columns or [0]}
     subsets = kinds_of_predicates(width, rng)
     kinds = {size: (linked, sets) for size, sets in subsets.items()}
     exact = {f"{n}, to the last digit": (files.table.codes, sets) for n, sets in subsets.items()}
@@ -724,9 +724,10 @@ def _linkability(
     rng: np.random.Generator,
 ) -> Risk:
     ways = ways_to_link(files, division, rng)
-    kept: dict[bytes, tuple[Wins, Wins]] = {}
+    cache: dict[bytes, tuple[Wins, Wins]] = {}
     attempts = {
-        name: (lambda people, way=way: way.links(files, people, kept)) for name, way in ways.items()
+        name: (lambda people, way=way: way.links(files, people, cache))
+        for name, way in ways.items()
     }
     attack, tried = _chosen(attempts, halves)
     real, control = _scored(attempts[attack], halves)
@@ -747,7 +748,7 @@ def _unlike(files: GivenFiles, halves: Halves, rng: np.random.Generator) -> Unli
         sides = np.concatenate(chosen[0]), np.concatenate(chosen[1])
     ours, theirs = map(len, sides)
     together = compare_together(files, sides, TOGETHER, rng)
-    found: list[tuple[float, int, int, float, float]] = []
+    candidates: list[tuple[float, int, int, float, float]] = []
     looked_at = 0
     for j in range(files.table.columns):
         codes = files.coarse[:, j]
@@ -760,11 +761,11 @@ def _unlike(files: GivenFiles, halves: Halves, rng: np.random.Generator) -> Unli
             looked_at += 1
             if not (0 < a < NAMED or 0 < b < NAMED):
                 p_value = min(1.0, 2 * float(tails))
-                found.append((p_value, j, code, a / ours, b / theirs))
-    if not found:
+                candidates.append((p_value, j, code, a / ours, b / theirs))
+    if not candidates:
         few = f"what fewer than {NAMED} people have"
         return Unlike("every column", few, 0.0, 0.0, 1.0, together)
-    p_value, j, code, real, control = min(found)
+    p_value, j, code, real, control = min(candidates)
     return Unlike(
         files.table.names[j],
         files.label(files.table.names[j], code),

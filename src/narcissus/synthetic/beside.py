@@ -48,20 +48,20 @@ class KnownValues:
     def told_by(self, text: str, most_own: int = MOST_OWN) -> int:
         """Count the values of people that a text tells; 0 where these may be those of a title."""
         text = text[:_LONGEST]
-        own: set[str | float] = set()
+        matches: set[str | float] = set()
         numbers: set[float] = set()
-        for found in (part for token in _NUMBER.findall(text) for part in _parts(token)):
-            each = {number_in(found, mark) for mark in (".", ",")} - {None}
-            if not _YEAR.fullmatch(found):
+        for numeral in (part for token in _NUMBER.findall(text) for part in _parts(token)):
+            each = {number_in(numeral, mark) for mark in (".", ",")} - {None}
+            if not _YEAR.fullmatch(numeral):
                 values = {float(value) for value in each if value is not None}
                 numbers |= values & self.numbers
-                own |= values & self.own
+                matches |= values & self.own
         words = re.findall(r"[^\W_][\w'.@-]*", folded(text))
         for size in range(1, _WORDS + 1):
             phrases = (" ".join(words[at : at + size]) for at in range(len(words) - size + 1))
-            own |= self.own.intersection(phrases)
-        if len(own) > most_own or len(numbers) > MOST_NUMBERS:
-            return len(own | numbers)
+            matches |= self.own.intersection(phrases)
+        if len(matches) > most_own or len(numbers) > MOST_NUMBERS:
+            return len(matches | numbers)
         return 0
 
 
@@ -84,10 +84,10 @@ def tell_people(
     names: Kinds of texts that have no value of a single person.
     """
     kinds: dict[str, list[str]] = {}
-    for what, text in texts:
-        kinds.setdefault(what, []).append(text)
-    told = {
-        what: known.told_by(" ; ".join(dict.fromkeys(each)), 0 if what in names else MOST_OWN)
-        for what, each in kinds.items()
+    for kind, text in texts:
+        kinds.setdefault(kind, []).append(text)
+    counts = {
+        kind: known.told_by(" ; ".join(dict.fromkeys(each)), 0 if kind in names else MOST_OWN)
+        for kind, each in kinds.items()
     }
-    return {what: many for what, many in told.items() if many}
+    return {kind: many for kind, many in counts.items() if many}

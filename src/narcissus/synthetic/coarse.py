@@ -41,8 +41,8 @@ def interval_of(text: str) -> Interval | None:
     text = text.strip()
     if len(text) > _LONGEST:
         return None
-    if found := _BETWEEN.fullmatch(text):
-        left, low, mark, high, right = found.groups()
+    if match := _BETWEEN.fullmatch(text):
+        left, low, mark, high, right = match.groups()
         ends = number_in(low.strip()), number_in(high.strip())
         if None in ends or bool(left) != bool(right) or (mark in ",;" and not left):
             return None
@@ -51,10 +51,10 @@ def interval_of(text: str) -> Interval | None:
         assert last is not None
         return (first, last, left in (None, "["), right in (None, "]")) if first <= last else None
     for pattern, group in ((_BELOW, 2), (_BOTTOM, 1), (_ABOVE, 2), (_TOP, 1)):
-        found = pattern.fullmatch(text)
-        end = number_in(found[group].strip()) if found else None
-        if found and end is not None:
-            is_in = pattern in (_TOP, _BOTTOM) or found[1].lower() in ("<=", "≤", ">=", "≥",
+        match = pattern.fullmatch(text)
+        end = number_in(match[group].strip()) if match else None
+        if match and end is not None:
+            is_in = pattern in (_TOP, _BOTTOM) or match[1].lower() in ("<=", "≤", ">=", "≥",
                                                                        "up to", "from")  # fmt: skip
             if pattern in (_BELOW, _BOTTOM):
                 return -np.inf, end, True, is_in
@@ -144,7 +144,7 @@ def _meant(  # noqa: C901 (a line for each way to write it)
         at = bisect_left(order, text)
         if at == len(order) or not order[at].startswith(text):
             return ~every
-        return np.array([one.startswith(text) for one in texts])
+        return np.array([label.startswith(text) for label in texts])
 
     rest: list[str] = []  # of no form: codes, perhaps, that begin those of the data
     intervals = _settled({v: interval_of(v) for v in strange if isinstance(v, str)})
@@ -153,8 +153,8 @@ def _meant(  # noqa: C901 (a line for each way to write it)
             yield value, every
         elif not isinstance(value, str):
             continue
-        elif (found := intervals.get(value)) is not None:
-            first, last, has_first, has_last = found
+        elif (interval := intervals.get(value)) is not None:
+            first, last, has_first, has_last = interval
             above = (low > first) | ((low == first) & has_first)
             yield value, above & ((high < last) | ((high == last) & has_last))
         elif value.startswith("{") and value.endswith("}"):
@@ -176,8 +176,8 @@ def _are_codes(strange: Sequence[str], order: Sequence[str]) -> bool:
         return False
     longer = [order[min(bisect_left(order, text), len(order) - 1)] for text in strange]
     return all(
-        one.startswith(text) and any(c.isdigit() for c in one)
-        for one, text in zip(longer, strange, strict=True)
+        code.startswith(text) and any(c.isdigit() for c in code)
+        for code, text in zip(longer, strange, strict=True)
     )
 
 
@@ -194,8 +194,8 @@ def _span(value: Value) -> tuple[float, float]:
     """Return the numbers that a value of the data stands for, from where to where."""
     if not isinstance(value, str):
         return float(value), float(value)
-    found = interval_of(value)
-    return (np.nan, np.nan) if found is None else (found[0], found[1])
+    interval = interval_of(value)
+    return (np.nan, np.nan) if interval is None else (interval[0], interval[1])
 
 
 def _settled(found: Mapping[str, Interval | None]) -> dict[str, Interval]:
@@ -239,4 +239,4 @@ def _blocks(
         inside = part == part[number]
         is_whole = (covers[number] | ~inside | ~np.isin(np.arange(len(values)), fine)).all()
         names[int(part[number])] = texts[number] if is_whole else f"{texts[number]} and the like"
-    return [names.get(int(own), text) for own, text in zip(part, texts, strict=True)]
+    return [names.get(int(index), text) for index, text in zip(part, texts, strict=True)]

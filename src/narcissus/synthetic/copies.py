@@ -130,8 +130,8 @@ class Copies(LimitedCount):
         Where it need not be sure, chance is allowed for: two standard errors of what is expected.
         """
         each = 2 * self.rows / self.people  # rows of the file for one of half of the data
-        more = 1 if surely else 2 * math.sqrt(each * (self.decoys_expected + each))
-        return max(1.0, (self.decoys_standing + surely) / (self.decoys_expected + more))
+        margin = 1 if surely else 2 * math.sqrt(each * (self.decoys_expected + each))
+        return max(1.0, (self.decoys_standing + surely) / (self.decoys_expected + margin))
 
     @property
     def expected(self) -> float:
@@ -139,8 +139,8 @@ class Copies(LimitedCount):
 
         At most ``u (1 - exp(-x / u))`` of u people on average, if x rows of the file are theirs.
         """
-        found = 2 * self.rows / self.people * self.pairs * self.factor(surely=False)
-        return self.unique * -math.expm1(-found / max(1, self.unique))
+        matches = 2 * self.rows / self.people * self.pairs * self.factor(surely=False)
+        return self.unique * -math.expm1(-matches / max(1, self.unique))
 
     def most_coincidences(self, error: float) -> float:
         """Return the coincidences that are exceeded by chance in at most ``error`` of files."""
@@ -196,8 +196,8 @@ class BesideMoves(Copies):
         # half of the error for what is expected, and two standard errors, as moves may depend
         high = float(scipy.stats.gamma.isf(error / 2, self.moved + 1)) / self.moves
         high = max(high, mean + 2 * math.sqrt(mean))
-        most = float(scipy.stats.poisson.isf(error / 2, high))
-        return min(float(self.unique), max(super().most_coincidences(error), most))
+        limit = float(scipy.stats.poisson.isf(error / 2, high))
+        return min(float(self.unique), max(super().most_coincidences(error), limit))
 
 
 @dataclass(frozen=True)
@@ -234,9 +234,9 @@ class Views:
         for j, cover in files.covers.items():
             levels[:, j] = cover.levels[self.fine[j][self.rows]]
         kinds, which, times = np.unique(levels, axis=0, return_inverse=True, return_counts=True)
-        kept = np.argsort(-times, kind="stable")[:MOST_VIEWS]
-        self.kinds = [kinds[k] for k in kept]
-        self.members = [np.flatnonzero(which.ravel() == k) for k in kept]
+        order = np.argsort(-times, kind="stable")[:MOST_VIEWS]
+        self.kinds = [kinds[k] for k in order]
+        self.members = [np.flatnonzero(which.ravel() == k) for k in order]
         self.unread = len(self.rows) - sum(map(len, self.members))
 
     def codes(self, column: int, view: int) -> Positions:
@@ -247,11 +247,11 @@ class Views:
 
     def keys(self, rows: Positions, view: int | None, columns: Sequence[int]) -> Keys:
         """Return a key of each row, equal for rows that are equal in these columns."""
-        found = np.zeros(len(rows), np.uint64)
+        sums = np.zeros(len(rows), np.uint64)
         for j in columns:
             codes = self.fine[j] if view is None else self.codes(j, view)
-            found += self.bits[j][codes[rows]]
-        return found
+            sums += self.bits[j][codes[rows]]
+        return sums
 
     def each(self) -> Iterator[tuple[int, Positions]]:
         """Yield each view with the places of its rows in the file."""
@@ -260,8 +260,8 @@ class Views:
 
 def _places(*keys: Keys) -> list[Positions]:
     """Replace keys by numbers from 0, equal for equal keys only."""
-    found = np.unique(np.concatenate(keys), return_inverse=True)[1].ravel()
-    return np.split(found, np.cumsum([len(one) for one in keys])[:-1])
+    numbers = np.unique(np.concatenate(keys), return_inverse=True)[1].ravel()
+    return np.split(numbers, np.cumsum([len(key) for key in keys])[:-1])
 
 
 def _persons(places: Positions, units: Positions | None, size: int) -> Positions:
@@ -336,11 +336,11 @@ def _absent_and_twins(views: Views, ours: Positions, columns: Sequence[int]) -> 
 
 def copies_of(views: Views, ours: Positions, rng: np.random.Generator) -> Copies:
     """Count the people of one side who stand in the file, beside coincidences and decoys."""
-    found = copies_on(views, ours, range(len(views.fine)))
+    copies = copies_on(views, ours, range(len(views.fine)))
     if len(views.kinds) > 1:
-        return found
+        return copies
     many, standing, expected = _decoys(views, ours, rng)
-    return replace(found, decoys=many, decoys_standing=standing, decoys_expected=expected)
+    return replace(copies, decoys=many, decoys_standing=standing, decoys_expected=expected)
 
 
 def copies_by(views: Views, ours: Positions, like: Copies) -> Copies:
@@ -394,9 +394,9 @@ def _decoys(views: Views, ours: Positions, rng: np.random.Generator) -> tuple[in
             (group,) = _places(views.keys(half, 0, alike.tolist()))
             order = np.argsort(group, kind="stable")
             starts = np.searchsorted(group[order], np.arange(int(group.max()) + 2))
-            own = group[left[who]]
-            size = starts[own + 1] - starts[own]
-            donor = order[starts[own] + (rng.random(len(who)) * size).astype(np.int64)]
+            groups = group[left[who]]
+            size = starts[groups + 1] - starts[groups]
+            donor = order[starts[groups] + (rng.random(len(who)) * size).astype(np.int64)]
             old, new = codes[j][left[who]], codes[j][donor]
             decoy = keys[left[who]] - views.bits[j][old] + views.bits[j][new]
             at = np.minimum(np.searchsorted(known, decoy), len(known) - 1)
@@ -425,9 +425,9 @@ def _near(views: Views, ours: Positions, exact: Flags) -> tuple[int | None, floa
     is_twin = (np.bincount(alike) > 1)[alike]
     near, beside = np.zeros(len(views.rows), np.bool_), np.zeros(len(ours), np.bool_)
     for j in range(width):
-        (one,) = _places(keys - views.bits[j][views.codes(j, 0)[both]])
-        here, there = one[: len(ours)], one[len(ours) :]
-        many = np.bincount(here, minlength=int(one.max()) + 1)
+        (places,) = _places(keys - views.bits[j][views.codes(j, 0)[both]])
+        here, there = places[: len(ours)], places[len(ours) :]
+        many = np.bincount(here, minlength=int(places.max()) + 1)
         near |= (many > 0)[there]
         beside |= (many > 1)[here]
     expected = len(views.rows) * float((beside & ~is_twin).mean())
@@ -450,24 +450,24 @@ def copies_but_one(views: Views, ours: Positions, like: Copies) -> Copies | None
     # of each row: the first and the last person who is near it, and whether one set has two
     first, last = np.full(len(both), people), np.full(len(both), -1)
     is_crowded = np.zeros(len(both), np.bool_)
-    own = np.arange(people)
+    index = np.arange(people)
     for column in range(width):
         (places,) = _places(keys - views.bits[column][views.codes(column, 0)[both]])
         here = places[:people]
         size = int(places.max()) + 1
         many = np.bincount(here, minlength=size)
-        total = np.bincount(here, own, size).astype(np.int64)
+        total = np.bincount(here, index, size).astype(np.int64)
         others, rest = many[places], total[places]
         others[:people] -= 1
-        rest[:people] -= own
+        rest[:people] -= index
         is_near = others == 1
         first[is_near] = np.minimum(first, rest)[is_near]
         last[is_near] = np.maximum(last, rest)[is_near]
         is_crowded |= others > 1
     is_single = (first == last) & ~is_crowded
     unique = (last[:people] < 0) & ~is_crowded[:people]
-    partner = np.where(is_single[:people], first[:people], own)
-    pairs = int(((partner != own) & (partner[partner] == own)).sum())
+    partner = np.where(is_single[:people], first[:people], index)
+    pairs = int(((partner != index) & (partner[partner] == index)).sum())
     rows = is_single[people:]
     hit = np.unique(first[people:][rows])
     return replace(
@@ -500,11 +500,11 @@ def _is_data(here: Positions, there: Positions) -> float | None:
 
 def _telling(views: Views, ours: Positions, columns: Sequence[int]) -> list[int]:
     """Choose the columns that make most people unique, one after the other."""
-    found: list[int] = []
-    while len(found) < min(TELLING, len(columns)):
-        left = [j for j in columns if j not in found]
-        found.append(max(left, key=lambda j: int(_unique(views, ours, [*found, j]).sum())))
-    return sorted(found)
+    selection: list[int] = []
+    while len(selection) < min(TELLING, len(columns)):
+        left = [j for j in columns if j not in selection]
+        selection.append(max(left, key=lambda j: int(_unique(views, ours, [*selection, j]).sum())))
+    return sorted(selection)
 
 
 def file_facts(files: SeenFiles, unknown: Sequence[int], *, entropy: int) -> FileFacts:

@@ -36,16 +36,16 @@ def dates_of(values: Sequence[Any], known: Collection[str]) -> list[Any] | None:
     first, last = min(known), max(known)
     ways: list[Callable[[Any], datetime | None]] = [_digits, _of_week, _of_year]
     ways += [_counted(start, seconds) for start, seconds in STARTS]
-    least = max(1.0, WITHIN * sum(value is not None for value in values))
+    threshold = max(1.0, WITHIN * sum(value is not None for value in values))
     best: list[str | None] | None = None
-    most = -1, 0
+    score = -1, 0
     for way in ways:
-        found = [None if value is None else way(value) for value in values]
-        texts = [None if day is None else _written(day) for day in found]
+        days = [None if value is None else way(value) for value in values]
+        texts = [None if day is None else _written(day) for day in days]
         many = sum(text is not None and first <= text <= f"{last}~" for text in texts)
         hits = sum(text in known for text in texts)
-        if many >= least and (hits, many) > most:
-            best, most = texts, (hits, many)
+        if many >= threshold and (hits, many) > score:
+            best, score = texts, (hits, many)
     if best is None:
         return None
     return [value if text is None else text for value, text in zip(values, best, strict=True)]

@@ -87,9 +87,9 @@ def swapped_digits(
         keys = views.keys(people, 0, few)
         known = np.unique(views.keys(made, 0, few) + _mixed(there))
         whole, many = np.unique(views.keys(ours, 0, every), return_counts=True)
-        own = views.keys(people, 0, every)
-        is_unique = np.isin(own, whole[many == 1])
-        standing = int((is_unique & np.isin(own, views.keys(made, 0, every))).sum())
+        full_keys = views.keys(people, 0, every)
+        is_unique = np.isin(full_keys, whole[many == 1])
+        standing = int((is_unique & np.isin(full_keys, views.keys(made, 0, every))).sum())
         times = max(1, min(SWAPS, _MOST_WORK // len(here))) if standing else _LEAST
         swapped: list[int] = []
         for some in _swaps(here, modulus, ends, times, rng):

@@ -80,10 +80,10 @@ class Covers:
 
     def at_level(self, level: int) -> NDArray[np.int64]:
         """Return the value of a level that is true of each value, or the value itself."""
-        found = np.arange(len(self.levels))
+        values = np.arange(len(self.levels))
         for value in np.flatnonzero(self.levels == level):
-            found[self.covers[value]] = value
-        return found
+            values[self.covers[value]] = value
+        return values
 
 
 class Sides:
@@ -185,8 +185,8 @@ def read_files(
     >>> read_files(real, real[::-1]).table.labels
     (('30', '40', '50'), ('no', 'yes'))
     """
-    given = {"real": real, "synthetic": synthetic, "control": control}
-    sources = {name: source for name, source in given.items() if source is not None}
+    inputs = {"real": real, "synthetic": synthetic, "control": control}
+    sources = {name: source for name, source in inputs.items() if source is not None}
     reading = Reading(checked_bins(bins), missing, 3 * MOST_ROWS, drop, read_as or {})
     raws, left_out, named = _opened(sources, columns, drop, unit, same or {})
     reading.check(list(raws["real"]))
@@ -200,10 +200,10 @@ def read_files(
                 f"the {name} file has missing values in {_listed(gaps)}: {HOW_MISSING}"
             )
     read = for_each(lambda name: _together(name, raws, reading), list(raws["real"]))
-    coarse = {j: one.coarse for j, one in enumerate(read) if one.coarse is not None}
+    coarse = {j: series.coarse for j, series in enumerate(read) if series.coarse is not None}
     kept_bins = {n: b for n, b in reading.bins.items() if n not in {read[j].name for j in coarse}}
     as_read = replace(reading, read_as=dict.fromkeys(raws["real"], LABELS), bins=kept_bins)
-    table = held("the files", [one.column for one in read], as_read)
+    table = held("the files", [series.column for series in read], as_read)
     sizes = {name: len(next(iter(raw.values())).codes) for name, raw in raws.items()}
     file_of = np.repeat(np.arange(len(sizes)), list(sizes.values()))
     units = np.concatenate([named.get(name, np.zeros(sizes[name], np.int64)) for name in sizes])
@@ -215,19 +215,22 @@ def read_files(
             f"{len(np.unique(c)):,} of {len(c):,} rows in the {n} file" for n, c in named.items()
         )
         left_out.append(f"One row of each `{unit}` is tried: {', '.join(many)}")
-    notes = [note for one in read for note in one.notes]
-    found = GivenFiles(
+    notes = [note for series in read for note in series.notes]
+    files = GivenFiles(
         replace(table, values=tuple(map(_spaced, table.values, table.labels))),
         sizes["real"],
         sizes["synthetic"],
         sizes.get("control", 0),
         np.column_stack([_coarse(table, j) for j in range(table.columns)]).astype(np.int32),
-        (*_lines([one.readings for one in read], list(raws["real"])), *left_out, *notes),
+        (*_lines([series.readings for series in read], list(raws["real"])), *left_out, *notes),
         units[order] if unit is not None else None,
-        {j: Covers(read[j].codes[order], one.covers, one.levels) for j, one in coarse.items()},
+        {
+            j: Covers(read[j].codes[order], series.covers, series.levels)
+            for j, series in coarse.items()
+        },
     )
-    _refuse_itself(found)
-    return found
+    _refuse_itself(files)
+    return files
 
 
 def _opened(
@@ -245,9 +248,9 @@ def _opened(
         is_there = any(column in there for there in names.values())
         if not is_there and not is_part_beside(column):
             raise InputError(f"the real file: {unknown_column(column, names['real'])}")
-    found: dict[str, Raw] = {}
+    raws: dict[str, Raw] = {}
     left_out: list[str] = []
-    kept, line = (columns, "") if columns else _shared(names, [*drop, unit or ""])
+    selection, line = (columns, "") if columns else _shared(names, [*drop, unit or ""])
     left_out += [line] * bool(line)
     named: dict[str, RawColumn] = {}
     for name, source in sources.items():
@@ -264,14 +267,14 @@ def _opened(
         if columns is None and has_index(names[name]) and names[name][0] not in drop:
             left_out.append(f"Left out of the {name} file: its first column, an index")
         theirs = same if name == "synthetic" else {}
-        wanted = [theirs.get(column, column) for column in kept]
+        wanted = [theirs.get(column, column) for column in selection]
         raw, remarks = raw_columns(name, source, wanted, [theirs.get(c, c) for c in here])
         back = named_in_data if name == "synthetic" else {}
         raw = [replace(column, name=back.get(column.name, column.name)) for column in raw]
-        found[name] = {column.name: column for column in raw}
+        raws[name] = {column.name: column for column in raw}
         left_out += [f"Of the {name} file: {text}" for text in remarks]
-    order = sorted(found["real"])
-    ordered = {name: {c: raw[c] for c in order} for name, raw in found.items()}
+    order = sorted(raws["real"])
+    ordered = {name: {c: raw[c] for c in order} for name, raw in raws.items()}
     return ordered, left_out, numbered_units(unit or "", named)
 
 
@@ -281,8 +284,10 @@ def numbered_units(unit: str, named: Mapping[str, RawColumn]) -> dict[str, NDArr
         if column.gaps.any():
             row = int(column.gaps.argmax()) + 1
             raise InputError(f"the {name} file: row {row:,} has no `{unit}`; give each row one")
-    names = {name: [plain_name(value) for value in one.distinct] for name, one in named.items()}
-    real, *others = (set(one) for one in names.values()) if names else [set[str]()]
+    names = {
+        name: [plain_name(value) for value in series.distinct] for name, series in named.items()
+    }
+    real, *others = (set(series) for series in names.values()) if names else [set[str]()]
     if others and (both := real & others[0]):
         raise InputError(
             f"{len(both):,} values of `{unit}` stand in the real and in the control file, such as "
@@ -291,8 +296,8 @@ def numbered_units(unit: str, named: Mapping[str, RawColumn]) -> dict[str, NDArr
         )
     place = {key: at for at, key in enumerate(sorted(real.union(*others)))}
     return {
-        name: np.array([place[key] for key in names[name]], np.int64)[one.codes]
-        for name, one in named.items()
+        name: np.array([place[key] for key in names[name]], np.int64)[series.codes]
+        for name, series in named.items()
     }
 
 
@@ -323,8 +328,8 @@ def all_columns(
         names = column_names(source)
         called = [each or name_of_place(j) for j, each in enumerate(names)]
         opened = open_source(source, None, drop, MOST_ROWS, unnamed=True)
-        kept = [new for each, new in zip(names, called, strict=True) if each not in drop]
-        columns = [replace(c, name=new) for c, new in zip(opened.columns, kept, strict=True)]
+        new_names = [new for each, new in zip(names, called, strict=True) if each not in drop]
+        columns = [replace(c, name=new) for c, new in zip(opened.columns, new_names, strict=True)]
         return [column for column in columns if column.name not in drop], opened.remarks
 
 
@@ -336,10 +341,10 @@ def raw_columns(
         if not isinstance(source, Table):
             opened = open_source(source, columns, drop, MOST_ROWS)
             return opened.columns, opened.remarks
-        kept = source.select(c for c in columns or source.names if c not in drop)
+        table = source.select(c for c in columns or source.names if c not in drop)
         return [
             RawColumn(n, list(labels), codes.astype(np.int64))
-            for n, labels, codes in zip(kept.names, kept.labels, kept.codes.T, strict=True)
+            for n, labels, codes in zip(table.names, table.labels, table.codes.T, strict=True)
         ], source.remarks
 
 
@@ -367,26 +372,28 @@ def _together(column: str, raws: Mapping[str, Raw], reading: Reading) -> _Togeth
     like: Spelled | None = None
     people: dict[str, dict[Value, int]] = {}
     place: dict[Value | None, int] = {}
-    own: dict[str, list[Value | None]] = {}
+    file_values: dict[str, list[Value | None]] = {}
     codes: list[NDArray[np.int64]] = []
     for name, raw in raws.items():
         tally = ValueTally(column)
         tally.add(raw[column])
         with file_named(name):
-            found = spelled(column, tally.values, read_as, like=like, kind=kind)
-        found = _in_case(found, like) if read_as != "text" else found
-        readings[name] = reading_of(tally, found)
-        meant = tally.meaning(list(found.values)).merged()
+            spelling = spelled(column, tally.values, read_as, like=like, kind=kind)
+        spelling = _in_case(spelling, like) if read_as != "text" else spelling
+        readings[name] = reading_of(tally, spelling)
+        meant = tally.meaning(list(spelling.values)).merged()
         people[name] = dict(zip(meant.values, meant.counts, strict=True))
-        like = like or found
-        own[name] = [*found.values, *([None] if tally.missing else [])]
-        places = [place.setdefault(value, len(place)) for value in found.values]
+        like = like or spelling
+        file_values[name] = [*spelling.values, *([None] if tally.missing else [])]
+        places = [place.setdefault(value, len(place)) for value in spelling.values]
         places.append(place.setdefault(None, len(place)) if tally.missing else -1)  # place -1
         codes.append(np.array(places)[tally.places(raw[column])][raw[column].codes])
-    known = dict.fromkeys(value for name in own if name != "synthetic" for value in own[name])
+    known = dict.fromkeys(
+        value for name in file_values if name != "synthetic" for value in file_values[name]
+    )
     coarse = None
     if read_as != "text" and like is not None:
-        coarse = coarse_of(column, list(known), own["synthetic"], like.kind)
+        coarse = coarse_of(column, list(known), file_values["synthetic"], like.kind)
     notes: list[str] = []
     for name, counts in people.items():
         if name != "real" and read_as is None:
@@ -441,10 +448,10 @@ def _replaced(
 ) -> tuple[NDArray[np.int64], str]:
     """Replace numbers of the file by those of the data that they stand for."""
     words, meant = stands_for
-    found = np.arange(len(place))
+    places = np.arange(len(place))
     for value, known in meant.items():
-        found[place[value]] = place[known]
-    return found[codes], f"In the synthetic file `{column}` is {words}: read as the data's numbers"
+        places[place[value]] = place[known]
+    return places[codes], f"In the synthetic file `{column}` is {words}: read as the data's numbers"
 
 
 def _in_case(found: Spelled, like: Spelled | None) -> Spelled:
@@ -476,46 +483,48 @@ def _as_known(people: Mapping[Value, int], coarse: Coarse | None) -> dict[Value,
     """Count people by value, those of a coarse one at a value that it stands for."""
     if coarse is None:
         return dict(people)
-    found: dict[Value, int] = {}
+    counts: dict[Value, int] = {}
     for value, times in people.items():
         at = coarse.values.index(value)
         others = [i for i in np.flatnonzero(coarse.covers[at]) if i != at]
         meant = coarse.values[others[0]] if others else value
         meant = value if meant is None else meant
-        found[meant] = found.get(meant, 0) + times
-    return found
+        counts[meant] = counts.get(meant, 0) + times
+    return counts
 
 
 def _lines(readings: Sequence[Mapping[str, ColumnReading]], names: Sequence[str]) -> Iterator[str]:
     """Describe how columns were read, and which files write them differently."""
-    real = {n: one["real"] for n, one in zip(names, readings, strict=True)}
+    real = {n: reading["real"] for n, reading in zip(names, readings, strict=True)}
     yield f"Columns read as {described(real)}"
     for file in readings[0]:
-        if said := respellings({n: one[file] for n, one in zip(names, readings, strict=True)}):
-            yield f"In the {file} file {said}"
+        if remark := respellings(
+            {n: reading[file] for n, reading in zip(names, readings, strict=True)}
+        ):
+            yield f"In the {file} file {remark}"
 
 
 def _shared(names: Mapping[str, Sequence[str]], aside: Sequence[str]) -> tuple[list[str], str]:
     """Return the columns that all files have, sorted, and a line about those that are left out."""
     index = {there[0] for there in names.values() if has_index(there)}
-    kept = [[name for name in there if name and name not in index] for there in names.values()]
-    shared = set(kept[0]).intersection(*kept[1:])
+    columns = [[name for name in there if name and name not in index] for there in names.values()]
+    shared = set(columns[0]).intersection(*columns[1:])
     if not shared:
         short = [f"{_listed(there[:5])} in the {file} file" for file, there in names.items()]
         raise InputError(
             f"the files share no column: {'; '.join(short)}: write the names alike in all files"
         )
-    others = dict.fromkeys(n for there in kept for n in there if n not in shared.union(aside))
+    others = dict.fromkeys(n for there in columns for n in there if n not in shared.union(aside))
     near = did_you_mean(next(iter(others)), shared) if others else ""
     line = f"Left out, since not all files have them: {_listed(list(others))}{near}"
     return sorted(shared), line if others else ""
 
 
 def _complete(name: str, raw: Raw) -> Raw:
-    kept = {column.name: column for column in complete(list(raw.values()))}
-    if not len(next(iter(kept.values())).codes):
+    columns = {column.name: column for column in complete(list(raw.values()))}
+    if not len(next(iter(columns.values())).codes):
         raise InputError(f"every row of the {name} file has a missing value: drop a column instead")
-    return kept
+    return columns
 
 
 def _spaced(

@@ -77,10 +77,10 @@ def _evenly(size: int, most: int) -> NDArray[np.int64]:
 def _commonest(values: Numbers, step: float) -> float:
     """Return the middle of the two neighbouring steps that hold most values."""
     at = np.floor(values.ravel() / step)
-    found, times = np.unique(at, return_counts=True)
-    follows = np.append(np.diff(found) == 1, [False])
+    steps, times = np.unique(at, return_counts=True)
+    follows = np.append(np.diff(steps) == 1, [False])
     both = times + np.where(follows, np.append(times[1:], [0]), 0)
-    return float((found[both.argmax()] + 1) * step)
+    return float((steps[both.argmax()] + 1) * step)
 
 
 def _through_ends(known: Numbers, own: Numbers, unit: float) -> Iterator[Line]:

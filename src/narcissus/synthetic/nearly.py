@@ -60,15 +60,15 @@ def nearly_copied(
         by = int(np.sign(share)) * max(2, round(abs(share) * len(rows)))
         rows[order, places.finest] = rows[np.roll(order, by), places.finest]
         moved.append(_nearest(people, rows))
-    found: Any = people.query(places.people, k=2, p=np.inf, distance_upper_bound=1.0)
-    between = np.asarray(found[0], np.float64)[:, 1]
-    chance = np.sort(np.concatenate([one for one, _ in moved]))
-    own = np.sort(between)
+    neighbours: Any = people.query(places.people, k=2, p=np.inf, distance_upper_bound=1.0)
+    between = np.asarray(neighbours[0], np.float64)[:, 1]
+    chance = np.sort(np.concatenate([distances for distances, _ in moved]))
+    spacings = np.sort(between)
     many, rows = len(places.people), len(places.rows)
     for number, expected in enumerate(EXPECTED):
         reach = min(
             float(chance[min(len(chance) - 1, int(expected * len(_MOVES)))]),
-            float(own[min(many - 1, int(expected * many / rows))]),
+            float(spacings[min(many - 1, int(expected * many / rows))]),
         )
         if not np.isfinite(reach):
             reach = 1.0
@@ -76,7 +76,7 @@ def nearly_copied(
             *(many, many, len(np.unique(who[apart <= reach])), rows),
             float((between <= reach).sum()) / 2,
             *(like.decoys, like.decoys_standing, like.decoys_expected),
-            moved=sum(len(np.unique(someone[one <= reach])) for one, someone in moved),
+            moved=sum(len(np.unique(someone[distances <= reach])) for distances, someone in moved),
             moves=len(_MOVES),
         )
         yield copies, _beside(places, _NEAREST[number]) if len(places.others) else None
@@ -84,8 +84,8 @@ def nearly_copied(
 
 def _nearest(people: scipy.spatial.cKDTree, rows: Numbers) -> tuple[Numbers, Positions]:
     """Return how far the nearest person is from each row, and who that is; none is at infinity."""
-    found: Any = people.query(rows, p=np.inf, distance_upper_bound=1.0)
-    return np.asarray(found[0], np.float64), np.asarray(found[1], np.int64)
+    neighbours: Any = people.query(rows, p=np.inf, distance_upper_bound=1.0)
+    return np.asarray(neighbours[0], np.float64), np.asarray(neighbours[1], np.int64)
 
 
 def _placed(files: WholeFiles, views: Views, sides: tuple[Positions, Positions]) -> _Places | None:
@@ -142,10 +142,10 @@ class NearerPeople:
     @property
     def is_explained(self) -> bool:
         """Whether people of the control are as near at least half as often."""
-        found = self.beside
-        if found is None:
+        samples = self.beside
+        if samples is None:
             return False
-        return 2 * found.others * found.trials >= found.successes * found.other_trials
+        return 2 * samples.others * samples.trials >= samples.successes * samples.other_trials
 
     def beside_copies(self, many: int) -> NearerPeople:
         """Return the people but for those whom a row of the file equals."""
@@ -206,9 +206,9 @@ def nearer_people(
     for fewest in (_FEWEST_VALUES, _MATCHED):
         apart = _Apart.of(files, views, ours, rows, fewest)
         if apart.numbers.shape[1] + apart.codes.shape[1] >= _FEWEST_COLUMNS:
-            found = _nearer_by(apart, files.names, (ours, others), rows)
-            if found is not None:
-                return found
+            people = _nearer_by(apart, files.names, (ours, others), rows)
+            if people is not None:
+                return people
     return None
 
 
@@ -224,25 +224,28 @@ def _nearer_by(
     reaches: list[_Reach] = []
     if apart.numbers.shape[1] >= _FEWEST_COLUMNS:
         for share in SHARES:
-            own, theirs = (between < share * to_rows).sum(), (among < share * to_people).sum()
+            near_people, theirs = (
+                (between < share * to_rows).sum(),
+                (among < share * to_people).sum(),
+            )
             reach = share * between, share * among, share * around
-            reaches.append(_Reach(*reach, int(own), int(theirs)))
-    for most in NEAREST_OTHERS:
-        reach = min(_reach(between, most / ratio), _reach(among, most * ratio))
-        own, theirs = int((between < reach).sum()), int((among < reach).sum())
-        reaches.append(_Reach(reach, reach, reach, own, theirs))
+            reaches.append(_Reach(*reach, int(near_people), int(theirs)))
+    for quota in NEAREST_OTHERS:
+        reach = min(_reach(between, quota / ratio), _reach(among, quota * ratio))
+        near_people, theirs = int((between < reach).sum()), int((among < reach).sum())
+        reaches.append(_Reach(reach, reach, reach, near_people, theirs))
     for reach in reaches:
         is_near = to_rows < reach.people
         standing = min(int(is_near.sum()), int((to_people < reach.rows).sum()))
         expected = max(reach.own * ratio, reach.theirs / ratio)
-        found = NearerPeople(names, len(ours), standing, expected, None)
-        if found.is_beyond and len(others):
+        people = NearerPeople(names, len(ours), standing, expected, None)
+        if people.is_beyond and len(others):
             hit = int((fresh < reach.others).sum())
             return replace(
-                found, beside=TwoSamples(int(is_near.sum()), len(ours), hit, len(others))
+                people, beside=TwoSamples(int(is_near.sum()), len(ours), hit, len(others))
             )
-        if found.is_beyond:
-            return found
+        if people.is_beyond:
+            return people
     return None
 
 
@@ -279,7 +282,7 @@ class _Apart:
 
     def nearest(self, some: Positions, to: Positions) -> Numbers:
         """Return how far the nearest other one is, shape (some,)."""
-        found = np.empty(len(some), np.float64)
+        distances = np.empty(len(some), np.float64)
         step = max(1, _BLOCK // len(to))
         for start in range(0, len(some), step):
             at = some[start : start + step]
@@ -288,5 +291,5 @@ class _Apart:
                 differ = scipy.spatial.distance.cdist(self.codes[at], self.codes[to], "hamming")
                 apart += self.codes.shape[1] * differ
             apart[at[:, None] == to[None]] = np.inf
-            found[start : start + step] = apart.min(axis=1)
-        return found
+            distances[start : start + step] = apart.min(axis=1)
+        return distances

@@ -60,12 +60,12 @@ class PartlyCopied(Copies):
         """Return the coincidences that are exceeded by chance in at most ``error`` of files."""
         # the expected number is an estimate: it is taken two standard errors higher
         high = self.drawn + 2 * np.sqrt(self.drawn + 1)
-        most = max(
+        limit = max(
             super().most_coincidences(error),
             self.most_of_any_law(error),
             float(scipy.stats.poisson.isf(error, high)),
         )
-        return min(float(self.unique), most)
+        return min(float(self.unique), limit)
 
 
 def partly_copied(
@@ -87,9 +87,9 @@ def partly_copied(
     alone = [copies_on(views, second, [j]).unique for j in range(len(chosen.columns))]
     telling = [j for j, unique in enumerate(alone) if unique >= _OWN]
     drawn = [copies_by(Views(chosen.shuffled(j, rng), rng), second, many).standing for j in telling]
-    own = {one.name: getattr(many, one.name) for one in fields(Copies)}
+    values = {field.name: getattr(many, field.name) for field in fields(Copies)}
     beside = beside_control(views, second, others) if len(others) else None
-    return chosen.names, PartlyCopied(**own, drawn=max(drawn, default=0)), beside
+    return chosen.names, PartlyCopied(**values, drawn=max(drawn, default=0)), beside
 
 
 def _chosen(views: Views, people: Positions, rng: np.random.Generator) -> list[str]:
@@ -134,13 +134,13 @@ class Partners:
 
         start: The probabilities that the fit begins with, in (0, 1).
         """
-        found, partnered = start, 0.5
+        estimate, partnered = start, 0.5
         for _ in range(_ROUNDS):
-            before = found
-            found, partnered = self.step(found, partnered)
-            if np.abs(found - before).max() < _STILL:
+            before = estimate
+            estimate, partnered = self.step(estimate, partnered)
+            if np.abs(estimate - before).max() < _STILL:
                 break
-        return found
+        return estimate
 
     def step(self, found: Numbers, partnered: float) -> tuple[Numbers, float]:
         """Return the probabilities after one step of the fit, and that of having a partner."""
@@ -159,8 +159,8 @@ class Partners:
         share = total / whole
         alike = self.equal.T @ (chance / whole)
         agree = np.column_stack([alike[self.places[j], everybody] for j in range(width)])
-        own = found / (found + (1 - found) * self.frequency)
-        after = (agree * own).sum(axis=0) / max(float(share.sum()), 1e-9)
+        posterior = found / (found + (1 - found) * self.frequency)
+        after = (agree * posterior).sum(axis=0) / max(float(share.sum()), 1e-9)
         low, high = 1 - _LARGEST, _LARGEST
         return after.clip(low, high), float(share.mean().clip(low, high))
 
@@ -173,13 +173,13 @@ def _frequency(here: Positions, there: Positions) -> Numbers:
 
 def _places(people: Positions) -> tuple[list[Positions], int]:
     """Return a number for each person's value, by column, and how many numbers there are."""
-    found: list[Positions] = []
+    numbers: list[Positions] = []
     size = 0
     for j in range(people.shape[1]):
         kinds, place = np.unique(people[:, j], return_inverse=True)
-        found.append(place.ravel() + size)
+        numbers.append(place.ravel() + size)
         size += len(kinds)
-    return found, size
+    return numbers, size
 
 
 def _equal(

@@ -55,10 +55,10 @@ class SomeColumns:
     @property
     def is_explained(self) -> bool:
         """Whether people of the control stand in the file at least half as often."""
-        found = self.beside
-        if found is None:
+        samples = self.beside
+        if samples is None:
             return False
-        return 2 * found.others * found.trials >= found.successes * found.other_trials
+        return 2 * samples.others * samples.trials >= samples.successes * samples.other_trials
 
 
 @dataclass(frozen=True)
@@ -139,18 +139,20 @@ class _Cells:
         t = rows / people
         direct = t * pairs + repeated / t
         alone = self.is_alone
-        drawn = max((float(one[alone].clip(max=1).sum()) for one in by_chance), default=0.0)
+        drawn = max(
+            (float(meetings[alone].clip(max=1).sum()) for meetings in by_chance), default=0.0
+        )
         spread = t * t * pairs + repeated / (t * t) + max(t, 1 / t)
         return _SetCount(self.columns, int(alone.sum()), standing, direct, spread, drawn)
 
 
 def _crossed(place: Positions, size: int, codes: Positions) -> tuple[Positions, int]:
     width = int(codes.max()) + 1
-    found = place * width + codes
+    cells = place * width + codes
     if size * width <= 4 * len(place):
-        return found, size * width
-    kinds, found = np.unique(found, return_inverse=True)
-    return found.ravel(), len(kinds)
+        return cells, size * width
+    kinds, cells = np.unique(cells, return_inverse=True)
+    return cells.ravel(), len(kinds)
 
 
 def look_at_sets(
@@ -165,24 +167,30 @@ def look_at_sets(
     codes = [np.unique(views.codes(j, 0)[both], return_inverse=True)[1].ravel()
              for j in range(width)]  # fmt: skip
     search = _SetSearch(codes, len(ours))
-    found = search.run(max(1, min(MOST_SETS, MOST_WORK // len(both))))
-    error = ERROR / max(1, len(found))
-    striking = [one for one in found if one.is_beyond(error)]
-    striking.sort(key=lambda one: -one.surprise)
-    kept: list[SomeColumns] = []
+    counts = search.run(max(1, min(MOST_SETS, MOST_WORK // len(both))))
+    error = ERROR / max(1, len(counts))
+    striking = [count for count in counts if count.is_beyond(error)]
+    striking.sort(key=lambda count: -count.surprise)
+    findings: list[SomeColumns] = []
     for counted in striking:
         names = tuple(files.names[j] for j in counted.columns)
-        if any(set(names) & set(other.columns) for other in kept):
+        if any(set(names) & set(other.columns) for other in findings):
             continue
         some = files.select(names)
-        one = replace(counted, drawn=max(counted.drawn, _moved(some, ours, rng)))
-        if one.is_beyond(error):
+        count = replace(counted, drawn=max(counted.drawn, _moved(some, ours, rng)))
+        if count.is_beyond(error):
             beside = beside_control(Views(some, rng), ours, others) if len(others) else None
-            kept.append(SomeColumns(names, one.unique, one.standing, one.expected, beside))
-        if len(kept) == MOST_TOLD:
+            findings.append(
+                SomeColumns(names, count.unique, count.standing, count.expected, beside)
+            )
+        if len(findings) == MOST_TOLD:
             break
-    least = [one.most(error) + 1 - one.expected for one in found if one.is_telling(len(ours))]
-    return Looked(tuple(kept), len(found), search.left, math.ceil(max(least)) if least else None)
+    limits = [
+        count.most(error) + 1 - count.expected for count in counts if count.is_telling(len(ours))
+    ]
+    return Looked(
+        tuple(findings), len(counts), search.left, math.ceil(max(limits)) if limits else None
+    )
 
 
 def _moved(files: WholeFiles, ours: Positions, rng: np.random.Generator) -> float:
@@ -203,7 +211,7 @@ class _SetSearch:
         self.rows = len(codes[0]) - people
         self.single = [_Cells(codes, people, (j,)).rows_of_each for j in range(self.width)]
         self.left = 0
-        self._known: dict[Columns, Numbers] = {(j,): one for j, one in enumerate(self.single)}
+        self._known: dict[Columns, Numbers] = {(j,): rows for j, rows in enumerate(self.single)}
 
     def count(self, columns: Columns) -> _SetCount:
         cells = _Cells(self.codes, self.people, columns)
@@ -219,21 +227,21 @@ class _SetSearch:
 
     def run(self, most: int) -> list[_SetCount]:
         """Count at most so many sets: all of two, all of three, and what grows out of these."""
-        found: list[_SetCount] = []
+        counts: list[_SetCount] = []
         small = [*combinations(range(self.width), 2), *combinations(range(self.width), 3)]
         self.left = max(0, len(small) - most)
-        found = [self.count(some) for some in small[:most]]
-        seen = {one.columns for one in found}
-        best = sorted(found, key=lambda one: -one.surprise)
-        for seed in [one for one in best if len(one.columns) == 3][:_GROWN]:
+        counts = [self.count(some) for some in small[:most]]
+        seen = {count.columns for count in counts}
+        best = sorted(counts, key=lambda count: -count.surprise)
+        for seed in [count for count in best if len(count.columns) == 3][:_GROWN]:
             now = seed
-            while len(now.columns) < self.width - 1 and len(found) < most:
+            while len(now.columns) < self.width - 1 and len(counts) < most:
                 wider = [tuple(sorted({*now.columns, j})) for j in range(self.width)]
                 wider = [w for w in wider if len(w) > len(now.columns) and w not in seen]
                 if not wider:
                     break
                 each = [self.count(some) for some in wider]
                 seen |= set(wider)
-                found += each
-                now = max(each, key=lambda one: one.surprise)
-        return found
+                counts += each
+                now = max(each, key=lambda count: count.surprise)
+        return counts

@@ -163,10 +163,10 @@ class Trace:
         """
         if self.beside is None or not beside:
             return self.copies.excess(error * self.share)
-        found = self.beside.excess(confidence=1 - 2 * error * self.share)
-        assert found.low is not None
-        assert found.high is not None
-        return found.value, found.low, found.high
+        estimate = self.beside.excess(confidence=1 - 2 * error * self.share)
+        assert estimate.low is not None
+        assert estimate.high is not None
+        return estimate.value, estimate.low, estimate.high
 
     def is_striking(self, error: float, *, beside: bool) -> bool:
         """Check whether it would be shown, were it the only set."""
@@ -177,10 +177,10 @@ class Trace:
     @property
     def is_explained(self) -> bool:
         """Whether people of the control stand in the file at least half as often."""
-        found = self.beside
-        if found is None:
+        samples = self.beside
+        if samples is None:
             return False
-        return 2 * found.others * found.trials >= found.successes * found.other_trials
+        return 2 * samples.others * samples.trials >= samples.successes * samples.other_trials
 
 
 @dataclass(frozen=True)
@@ -276,28 +276,29 @@ def traces_of(
     for how, names in _sets(files, used):
         if names != whole.names:
             sets.setdefault(names, how)
-    found: list[_Found] = []
+    findings: list[_Found] = []
     for names, how in sets.items():
         some = files.select(names)
         views = Views(some, rng)
         beside = beside_control(views, ours, others) if len(others) else None
         many = _beside_moves(some, ours, copies_by(views, ours, facts.copies), rng)
-        found.append((how, names, many, beside))
+        findings.append((how, names, many, beside))
     for column in files.columns:
         if column.is_dense and not column.counts:
             views = Views(files.select([column.name]), rng)
             beside = beside_control(views, ours, others) if len(others) else None
             numbered = _numbered(files, column)
-            found.append(("numbers of people", (column.name,), numbered, beside))
+            findings.append(("numbers of people", (column.name,), numbered, beside))
     near, reached = _near(files, ours, others, facts.copies, rng)
-    found += [reached] if reached is not None else []
-    own = list(_own_values(files, used, (ours, others), facts.copies, rng))
-    found += [one for one in own if one[3] is not None]
+    findings += [reached] if reached is not None else []
+    value_findings = list(_own_values(files, used, (ours, others), facts.copies, rng))
+    findings += [finding for finding in value_findings if finding[3] is not None]
     views = Views(whole, child(entropy, 5))
     each = list(_of_large_share(whole, (ours, others), facts.copies, views, rng, child(entropy, 9)))
     rest = 1 - PRIMARY - sum(trace.share for trace in each)
     each += [
-        Trace(how, names, rest / len(found), copies, beside) for how, names, copies, beside in found
+        Trace(how, names, rest / len(findings), copies, beside)
+        for how, names, copies, beside in findings
     ]
     first = replace(trace_of_all(facts), share=PRIMARY if each else 1.0)
     if first.beside is not None:
@@ -305,9 +306,13 @@ def traces_of(
         each.insert(0, replace(first, beside=None))
     linked = [_linked(files, column, rng) for column in files.columns if column.is_dense]
     numbering = tuple(column for column in linked if column is not None)
-    own += _names_there(files, (ours, others), rng)
-    error = OWN_VALUES / max(1, len(own))
-    values = tuple(Trace(*one[:2], error, *one[2:]) for one in own if _is_beyond(one[2], error))
+    value_findings += _names_there(files, (ours, others), rng)
+    error = OWN_VALUES / max(1, len(value_findings))
+    values = tuple(
+        Trace(*finding[:2], error, *finding[2:])
+        for finding in value_findings
+        if _is_beyond(finding[2], error)
+    )
     small = look_at_sets(whole, views, (ours, others), child(entropy, 10))
     nearer = nearer_people(whole, views, (ours, others))
     return Traces(facts, (first, *each), numbering, near, values, small, nearer)
@@ -326,8 +331,8 @@ def _of_large_share(
     if (but_any := copies_but_one(views, ours, like)) is not None:
 
         def again(moved: Views) -> int:
-            found = copies_but_one(moved, ours, like)
-            return 0 if found is None else found.standing
+            recount = copies_but_one(moved, ours, like)
+            return 0 if recount is None else recount.standing
 
         but_any = _beside_moves(whole, ours, but_any, rng, again)
         yield Trace(BUT_ANY, whole.names, BUT_ANY_SHARE, but_any, None)
@@ -359,8 +364,8 @@ def _beside_moves(
         return many
     again = count or (lambda views: copies_on(views, ours, range(len(views.fine))).standing)
     moved = max(sum(again(Views(files.moved(j, by), rng)) for by in _MOVES) for j in some)
-    own = {one.name: getattr(many, one.name) for one in fields(Copies)}
-    return BesideMoves(**own, moved=moved, moves=len(_MOVES))
+    values = {field.name: getattr(many, field.name) for field in fields(Copies)}
+    return BesideMoves(**values, moved=moved, moves=len(_MOVES))
 
 
 def _own_values(
@@ -391,8 +396,8 @@ def _names_there(
             continue
         some = files.select([column.name])
         views = Views(some, rng)
-        found = copies_on(views, ours, [0])
-        many = Named(found.unique, found.standing)
+        copies = copies_on(views, ours, [0])
+        many = Named(copies.unique, copies.standing)
         if column.numbers is not None:
             there = np.unique(column.numbers[column.codes[files.rows("synthetic")]])
             here = column.numbers[column.codes[ours]]
@@ -408,10 +413,10 @@ def _is_beyond(many: Copies | Numbered | Named, error: float) -> bool:
 
     Where most people share theirs, a generator may favour the rare ones: so for any law.
     """
-    most = many.most_coincidences(error)
+    limit = many.most_coincidences(error)
     if isinstance(many, Copies) and 2 * many.unique < many.people:
-        most = max(most, many.most_of_any_law(error))
-    return many.standing > most
+        limit = max(limit, many.most_of_any_law(error))
+    return many.standing > limit
 
 
 def _primary(files: WholeFiles) -> list[str]:
@@ -471,11 +476,11 @@ def _linked(files: WholeFiles, column: WholeColumn, rng: np.random.Generator) ->
     _, first, second = np.intersect1d(column.codes[real], column.codes[made], return_indices=True)
     if len(first) < _LINKED:
         return Linked(column.name, len(first), None)
-    kept = rng.permutation(len(first))[:_MOST_LINKED]
+    pairs = rng.permutation(len(first))[:_MOST_LINKED]
     if column.may_number:  # whoever earns as much may be alike: only neighbours change places
-        kept = np.sort(kept)
-    here, there = real[first[kept]], made[second[kept]]
-    apart = np.arange(len(kept)) // _NEIGHBOURS if column.may_number else np.zeros(len(kept))
+        pairs = np.sort(pairs)
+    here, there = real[first[pairs]], made[second[pairs]]
+    apart = np.arange(len(pairs)) // _NEIGHBOURS if column.may_number else np.zeros(len(pairs))
     scores: list[NDArray[np.float64]] = []
     for other in files.columns:
         if other.is_dense or other.names_people:
@@ -568,22 +573,22 @@ def _near(
 
 def _with_distances(files: WholeFiles) -> list[WholeColumn]:
     """Return the columns of most different numbers that measure something."""
-    found: list[tuple[int, WholeColumn]] = []
+    candidates: list[tuple[int, WholeColumn]] = []
     for column in files.columns:
         if column.numbers is not None and not column.names_people:
             many = len(np.unique(column.codes[files.rows("real")]))
             if many >= max(_SPREAD, FINE * files.real):
-                found.append((many, column))
-    found.sort(key=lambda one: (-one[0], one[1].name))
-    return [column for _, column in found[:_MOST_NEAR]]
+                candidates.append((many, column))
+    candidates.sort(key=lambda candidate: (-candidate[0], candidate[1].name))
+    return [column for _, column in candidates[:_MOST_NEAR]]
 
 
 def _nearest(
     people: scipy.spatial.cKDTree, rows: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], Positions]:
     """Return how far the two nearest people are from each row, and who is the nearest."""
-    found: tuple[Any, Any] = people.query(rows, k=2)
-    return np.asarray(found[0], np.float64), np.asarray(found[1], np.int64)[:, 0]
+    neighbours: tuple[Any, Any] = people.query(rows, k=2)
+    return np.asarray(neighbours[0], np.float64), np.asarray(neighbours[1], np.int64)[:, 0]
 
 
 def _near_beside(

@@ -158,20 +158,20 @@ class WholeFiles(Sides):
 
     def moved(self, column: int, by: int) -> WholeFiles:
         """Return the files with each number of the file in the row of one so many places on."""
-        rows, one = self.rows("synthetic"), self.columns[column]
-        codes = one.codes.copy()
-        order = rows[np.argsort(codes[rows] if one.numbers is None else one.numbers[codes[rows]],
+        rows, base = self.rows("synthetic"), self.columns[column]
+        codes = base.codes.copy()
+        order = rows[np.argsort(codes[rows] if base.numbers is None else base.numbers[codes[rows]],
                                 kind="stable")]  # fmt: skip
         codes[order] = codes[np.roll(order, by)]
         columns = list(self.columns)
-        columns[column] = replace(one, codes=codes)
+        columns[column] = replace(base, codes=codes)
         return replace(self, columns=tuple(columns))
 
     def of_control(self) -> WholeFiles:
         """Return the data with the control in the place of the file, as both are written."""
-        kept = np.concatenate([self.rows("real"), self.rows("control")])
-        columns = tuple(replace(c, codes=c.codes[kept], cover=None) for c in self.columns)
-        units = None if self.units is None else self.units[kept]
+        rows = np.concatenate([self.rows("real"), self.rows("control")])
+        columns = tuple(replace(c, codes=c.codes[rows], cover=None) for c in self.columns)
+        units = None if self.units is None else self.units[rows]
         return replace(self, columns=columns, synthetic=self.control, control=0, units=units)
 
 
@@ -192,8 +192,8 @@ def read_whole(
     unit: Column of the data and the control that names each row's person or household.
     same: Columns of the data that the file has under another name, and that name.
     """
-    given = {"real": real, "synthetic": synthetic, "control": control}
-    sources = {name: source for name, source in given.items() if source is not None}
+    inputs = {"real": real, "synthetic": synthetic, "control": control}
+    sources = {name: source for name, source in inputs.items() if source is not None}
     raws, beside, left_out = _opened(sources, irrelevant)
     for column, other in (same or {}).items():
         if other in raws["synthetic"]:
@@ -213,7 +213,7 @@ def read_whole(
             unread[name] = str(error)
     others = [c for c in raws["synthetic"] if c not in shared.values()]
     strange = [c for c in others if not _is_plain(raws["synthetic"][c])]
-    found = WholeFiles(
+    files = WholeFiles(
         tuple(read),
         sizes["real"],
         sizes["synthetic"],
@@ -224,7 +224,7 @@ def read_whole(
         {part: why for part, why in beside.items() if part not in irrelevant},
         left_out,
     )
-    return _in_order(found)
+    return _in_order(files)
 
 
 def _opened(
@@ -259,8 +259,8 @@ def _opened(
         for part in parts:
             many = _rows_in_both(part.rows, raws[other])
             rows = f"{many:,} of its rows are rows of the {_CALLED[other]}"
-            said = f"{part.what} (the {name} file){f'; {rows}' if many else ''}"
-            beside.setdefault(part.name, said)
+            reason = f"{part.what} (the {name} file){f'; {rows}' if many else ''}"
+            beside.setdefault(part.name, reason)
     return raws, beside, tuple(left_out)
 
 
@@ -273,13 +273,13 @@ def _texts_beside(
         texts.append((LINES, "\n".join(lines_of(path, places))))
     if path is not None and is_sheet(path):
         contents = list_contents(path, with_names=True)
-        texts += [(f"{TEXTS}: {what}", text) for what, text in contents.texts]
+        texts += [(f"{TEXTS}: {kind}", text) for kind, text in contents.texts]
     strict = {f"{TEXTS}: {NAMES_INSIDE}"}
-    told = tell_people(KnownValues(real), texts, strict) if texts else {}
+    counts = tell_people(KnownValues(real), texts, strict) if texts else {}
     return {
-        what.partition(":")[0]: f"{some} of people of the data stand in them"
-        f"{f' ({what[len(TEXTS) + 2 :]})' if what.startswith(TEXTS) else ''}"
-        for what, many in told.items()
+        kind.partition(":")[0]: f"{some} of people of the data stand in them"
+        f"{f' ({kind[len(TEXTS) + 2 :]})' if kind.startswith(TEXTS) else ''}"
+        for kind, many in counts.items()
         for some in [f"{many:,} values"]
     }
 
@@ -297,11 +297,13 @@ def _numbers_rows(column: RawColumn | None) -> bool:
 
 def _left_out(name: str, remarks: Sequence[str]) -> tuple[list[str], list[tuple[int, int]]]:
     """Return a phrase on the lines beside a table that were left out, and where these are."""
-    found = [_LINES.fullmatch(text) for text in remarks]
+    matches = [_LINES.fullmatch(text) for text in remarks]
     phrases = [
-        f"l{one[0][1:].removesuffix(' left out')} of the {name} file" for one in found if one
+        f"l{match[0][1:].removesuffix(' left out')} of the {name} file"
+        for match in matches
+        if match
     ]
-    return phrases, [(int(one[1]), int(one[2] or one[1])) for one in found if one]
+    return phrases, [(int(match[1]), int(match[2] or match[1])) for match in matches if match]
 
 
 def _rows_in_both(rows: Sequence[Sequence[str]], raw: Raw) -> int:
@@ -366,30 +368,30 @@ def paired_columns(real: Source, synthetic: Source) -> dict[str, str]:
 
 def _paired(real: Raw, synthetic: Raw) -> dict[str, str]:
     """Return which column of the file is which of the data, by name, spelling or values."""
-    found = {name: name for name in real if name in synthetic}
-    left = [name for name in synthetic if name not in found]
+    pairs = {name: name for name in real if name in synthetic}
+    left = [name for name in synthetic if name not in pairs]
     plain = {_plainly(name): name for name in left}
     for name in real:
-        if name not in found and (other := plain.get(_plainly(name))) in left:
+        if name not in pairs and (other := plain.get(_plainly(name))) in left:
             assert other is not None
-            found[name] = other
+            pairs[name] = other
             left.remove(other)
     for other in list(left):
         theirs = _texts(synthetic[other])
         if len(theirs) < _FEWEST:
             continue
         for name in real:
-            ours = set[Value]() if name in found else _texts(real[name])
+            ours = set[Value]() if name in pairs else _texts(real[name])
             if len(theirs & ours) >= SAME * len(theirs) and not _lie_close(ours):
-                found[name] = other
+                pairs[name] = other
                 left.remove(other)
                 break
     for other in left:  # of few values: as many rows of each, or texts that are the same
-        alike = [n for n in real if n not in found and _are_alike(real[n], synthetic[other])]
+        alike = [n for n in real if n not in pairs and _are_alike(real[n], synthetic[other])]
         rivals = [o for o in left if any(_are_alike(real[n], synthetic[o]) for n in alike)]
         if len(alike) == len(rivals) == 1:
-            found[alike[0]] = other
-    return found
+            pairs[alike[0]] = other
+    return pairs
 
 
 def _are_alike(real: RawColumn, synthetic: RawColumn) -> bool:
@@ -410,13 +412,13 @@ def _are_alike(real: RawColumn, synthetic: RawColumn) -> bool:
 def _counted(column: RawColumn) -> dict[Value, int]:
     """Count the rows of each value, numbers as numbers."""
     times = np.bincount(column.codes, minlength=len(column.distinct)).tolist()
-    found: dict[Value, int] = {}
+    counts: dict[Value, int] = {}
     for value, many in zip(column.distinct, times, strict=True):
         if value is not None and many:
             number = number_in(value)
             key = folded(str(value)) if number is None else number
-            found[key] = found.get(key, 0) + many
-    return found
+            counts[key] = counts.get(key, 0) + many
+    return counts
 
 
 def _lie_close(values: set[Value]) -> bool:
@@ -427,12 +429,12 @@ def _lie_close(values: set[Value]) -> bool:
 
 def _texts(column: RawColumn) -> set[Value]:
     """Return the values of a column, numbers as numbers."""
-    found: set[Value] = set()
+    texts: set[Value] = set()
     for value in column.distinct:
         if value is not None:
             number = number_in(value)
-            found.add(folded(str(value)) if number is None else number)
-    return found
+            texts.add(folded(str(value)) if number is None else number)
+    return texts
 
 
 def _is_plain(column: RawColumn) -> bool:
@@ -454,13 +456,13 @@ def _read(
         ways.insert(1, read_as)
     for way in ways:
         try:
-            found = spelled(name, tally.values, way, like=like)
+            spelling = spelled(name, tally.values, way, like=like)
         except InputError:
             if way == "text":
                 raise
             continue
-        values = [folded(v) if isinstance(v, str) else v for v in found.values]
-        return found, values
+        values = [folded(v) if isinstance(v, str) else v for v in spelling.values]
+        return spelling, values
     raise AssertionError(name)
 
 
@@ -474,8 +476,8 @@ def _column(name: str, each: Mapping[str, RawColumn], read_as: ReadAs | None) ->
     for file, raw in each.items():
         tally = ValueTally(name)
         tally.add(raw)
-        found, values = _read(name, tally, read_as, like)
-        like = like or found
+        spelling, values = _read(name, tally, read_as, like)
+        like = like or spelling
         places = [place.setdefault(value, len(place)) for value in values]
         places.append(place.setdefault(None, len(place)) if tally.missing else -1)
         codes.append(np.array(places, np.int64)[tally.places(raw)][raw.codes])
@@ -514,12 +516,12 @@ def _column(name: str, each: Mapping[str, RawColumn], read_as: ReadAs | None) ->
 
 def _words(way: Written, there: Mapping[Value | None, int], kind: str) -> str:
     """Say how cells are written, and of how many rows it is seen where these are not most."""
-    own = [v for v in there if v is not None and (kind == "dates" or not isinstance(v, str))]
-    if not way.words.startswith(("moved", "in other units")) or len(own) != len(way.own):
+    values = [v for v in there if v is not None and (kind == "dates" or not isinstance(v, str))]
+    if not way.words.startswith(("moved", "in other units")) or len(values) != len(way.own):
         return way.words
     known = set(way.known.tolist())
     seen = sum(
-        there[value] for value, key in zip(own, way.own.tolist(), strict=True) if key in known
+        there[value] for value, key in zip(values, way.own.tolist(), strict=True) if key in known
     )
     total = sum(there.values())
     return way.words if seen >= DISTINCT * total else f"{way.words}, in {seen:,} of {total:,} rows"
@@ -529,14 +531,14 @@ def _as_dates(name: str, each: Mapping[str, RawColumn]) -> Mapping[str, RawColum
     """Write numbers, days of weeks and days of years as dates, where another file has dates."""
     known = {file: _dates_in(name, raw) for file, raw in each.items()}
     dates = set[str]().union(*known.values())
-    found = dict(each)
+    columns = dict(each)
     for file, raw in each.items():
         if dates and not known[file] and any(value is not None for value in raw.distinct):
             texts = dates_of(raw.distinct, dates)
-            found[file] = raw if texts is None else replace(raw, distinct=texts)
+            columns[file] = raw if texts is None else replace(raw, distinct=texts)
             if texts is None and file == "real" and known["synthetic"]:
                 raise InputError("the file has dates, and the data write them in another way")
-    return found
+    return columns
 
 
 def _dates_in(name: str, raw: RawColumn) -> set[str]:
@@ -545,10 +547,10 @@ def _dates_in(name: str, raw: RawColumn) -> set[str]:
     if not values or all(number_in(value) is not None for value in values[:_LOOKED_AT]):
         return set()
     try:
-        found = spelled(name, values)
+        spelling = spelled(name, values)
     except InputError:
         return set()
-    texts = {str(value) for value in found.values} if found.kind == "dates" else set[str]()
+    texts = {str(value) for value in spelling.values} if spelling.kind == "dates" else set[str]()
     return {text for text in texts if _DATED.match(text)}
 
 
@@ -576,12 +578,12 @@ def _require_common(kind: str, sides: Mapping[str, Mapping[Value | None, int]]) 
 
 def _measured(kind: str, side: Mapping[Value, int]) -> dict[float, int] | None:
     """Count the rows of each number, or day of a date; None where most rows have none."""
-    found: dict[float, int] = {}
+    counts: dict[float, int] = {}
     for value, times in side.items():
         number = day_of(value) if kind == "dates" and isinstance(value, str) else value
         if isinstance(number, int | float) and math.isfinite(number):
-            found[number] = found.get(number, 0) + times
-    return found if 2 * sum(found.values()) >= sum(side.values()) else None
+            counts[number] = counts.get(number, 0) + times
+    return counts if 2 * sum(counts.values()) >= sum(side.values()) else None
 
 
 def _order(value: Value | None) -> tuple[int, float, str]:
@@ -607,10 +609,10 @@ def _levels(
     maps: list[Codes] = []
     for number, way in enumerate(ways, start=1):
         same: dict[Any, int] = {}
-        found = np.arange(len(values))
+        codes = np.arange(len(values))
         for value, key in zip((*theirs, *ours), (*way.own, *way.known), strict=True):
-            found[at[value]] = same.setdefault(key, at[value])
-        maps.append(found)
+            codes[at[value]] = same.setdefault(key, at[value])
+        maps.append(codes)
         for value, is_so in zip(theirs, way.members, strict=True):
             levels[at[value]] = number if is_so else levels[at[value]]
     return ColumnLevels(levels, tuple(maps))
@@ -620,8 +622,8 @@ def _placed(values: Sequence[Value | None]) -> tuple[Numbers | None, float]:
     """Return the number behind each value, and the step between neighbours; of codes as well."""
     texts = [value for value in values if isinstance(value, str)]
     if not texts:
-        found = np.array([np.nan if v is None else float(v) for v in values])
-        return found, _step(found)
+        numbers = np.array([np.nan if v is None else float(v) for v in values])
+        return numbers, _step(numbers)
     if any(isinstance(value, int | float) for value in values):
         return None, 0.0
     dates = [_DATED.match(text) for text in texts]

@@ -188,14 +188,14 @@ def _is_coarser(share: float, rows: int) -> bool:
 
 def _steps(whole: Counts) -> list[int]:
     """Return steps that many sorted whole numbers may lie apart by, the widest first."""
-    found: set[int] = set()
+    steps: set[int] = set()
     for start in range(0, len(whole), _BLOCK):
         some = np.diff(whole[start : start + _BLOCK + 1])
         if len(some):
-            found.add(int(np.gcd.reduce(some)))
+            steps.add(int(np.gcd.reduce(some)))
     if len(whole) > 1:
-        found.add(int(np.gcd.reduce(np.diff(whole))))
-    return sorted(found, reverse=True)
+        steps.add(int(np.gcd.reduce(np.diff(whole))))
+    return sorted(steps, reverse=True)
 
 
 def moved(
@@ -296,9 +296,9 @@ def _best(ways: Sequence[tuple[Flags, _Writing]], people: Counts, times: Counts)
         _shared(way.known, people, way.own[members], times[members]) * times[members].sum()
         for members, way in ways
     ]
-    most = max(shares) - _DEVIATIONS * math.sqrt(max(shares))
+    threshold = max(shares) - _DEVIATIONS * math.sqrt(max(shares))
     rounded = [number for number, (_, way) in enumerate(ways) if not way.words.startswith("cut")]
-    some = [number for number in rounded if shares[number] >= most] or range(len(ways))
+    some = [number for number in rounded if shares[number] >= threshold] or range(len(ways))
     members, way = ways[max(some, key=shares.__getitem__)]
     return Written(way.words, members, _objects(way.known), _objects(way.own))
 
@@ -385,10 +385,10 @@ def _rounded_cells(
     before, total, many = low - 1, times.sum(), 0
     for place in range(low, high + 1):
         here = int(times[theirs == place].sum())
-        more = int(times[theirs == place + 1].sum())
+        finer_rows = int(times[theirs == place + 1].sum())
         share, usual = times[theirs <= place].sum() / total, (ours <= place).mean()
         is_more = share > _BEYOND + _TIMES * usual
-        if here >= max(_FEWEST, _TIMES * more) and is_more and many < MOST_WAYS:
+        if here >= max(_FEWEST, _TIMES * finer_rows) and is_more and many < MOST_WAYS:
             yield before, place
             before, many = place, many + 1
 
@@ -459,9 +459,9 @@ def as_known(way: Written, known: Sequence[Value], own: Sequence[Value]) -> dict
     """Return, for each value of a file, the value of the data that it stands for."""
     keys = way.known.astype(np.float64)
     order = np.argsort(keys, kind="stable")
-    found: dict[Value, Value] = {}
+    meanings: dict[Value, Value] = {}
     for value, key in zip(own, way.own.astype(np.float64), strict=True):
         at = int(np.searchsorted(keys[order], key))
         near = order[max(0, at - 1) : at + 1]
-        found[value] = known[int(near[np.abs(keys[near] - key).argmin()])]
-    return found
+        meanings[value] = known[int(near[np.abs(keys[near] - key).argmin()])]
+    return meanings

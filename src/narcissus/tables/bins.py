@@ -44,11 +44,11 @@ class Bins:
 
     def __post_init__(self) -> None:
         ways = ("width", "edges", "quantiles", "above", "common")
-        given = [way for way in ways if getattr(self, way) is not None]
-        if len(given) != 1:
+        options = [way for way in ways if getattr(self, way) is not None]
+        if len(options) != 1:
             raise InputError(
                 "bins need exactly one of `width`, `edges`, `quantiles`, `above`, `common`; "
-                f"got {' and '.join(given) or 'none'}"
+                f"got {' and '.join(options) or 'none'}"
             )
         if self.width is not None:
             positive("width", self.width)
@@ -135,11 +135,11 @@ class SettledBins:
     def place(self, numbers: NDArray[np.float64]) -> NDArray[np.int32]:
         """Return the bin of each finite number, -1 where there is none, shape (rows,)."""
         if self.edges is None:
-            found = _multiples(numbers, self.width)
+            places = _multiples(numbers, self.width)
         else:
-            found = np.searchsorted(self.edges, numbers, side="right")
-        found = found - self.first
-        return np.where((found < 0) | (found >= len(self.labels)), -1, found).astype(np.int32)
+            places = np.searchsorted(self.edges, numbers, side="right")
+        places = places - self.first
+        return np.where((places < 0) | (places >= len(self.labels)), -1, places).astype(np.int32)
 
 
 def _multiples(numbers: NDArray[np.float64], width: float) -> NDArray[np.float64]:

@@ -126,9 +126,9 @@ def codes_by_labels(
     (values,); -1 for a value that the table does not have.
     """
     codes = {label: code for code, label in enumerate(labels)}
-    own = [label for label in labels if label.strip("()") not in ("missing", "other")]
-    like = spelled(name, own, kind="numbers" if settled is not None else None)
-    meant = zip(reversed(own), reversed(like.values), strict=True)
+    plain_labels = [label for label in labels if label.strip("()") not in ("missing", "other")]
+    like = spelled(name, plain_labels, kind="numbers" if settled is not None else None)
+    meant = zip(reversed(plain_labels), reversed(like.values), strict=True)
     place = {value: codes[label] for label, value in meant}
     read = spelled(name, found, like=like).values
     at = [
@@ -170,12 +170,12 @@ def _coded_with_codes(tally: ValueTally, bins: Bins, max_values: int) -> Coding:
     labels, codes = inner.labels, np.full(len(tally.values), -1, dtype=np.int32)
     codes[places] = inner.codes
     left = np.flatnonzero(codes < 0)
-    found = sorted({_meant(tally.values[i]) for i in left}, key=str)
-    for meant in found:
+    meanings = sorted({_meant(tally.values[i]) for i in left}, key=str)
+    for meant in meanings:
         alike = [i for i in left if _meant(tally.values[i]) == meant]
         codes[alike] = len(labels)
         labels = (*labels, _another(label_of(meant), labels))
-    return Coding(labels, codes, None if found else inner.values, settled=inner.settled)
+    return Coding(labels, codes, None if meanings else inner.values, settled=inner.settled)
 
 
 def _coded_common(tally: ValueTally, common: int, max_values: int) -> Coding:
@@ -184,12 +184,12 @@ def _coded_common(tally: ValueTally, common: int, max_values: int) -> Coding:
         people[value] += times
     if _as_numbers(tally) is None:
         _require_repeated(tally, len(people))
-    kept = sorted(sorted(people, key=lambda v: (-people[v], *_order(v)))[:common], key=_order)
-    if len(kept) == len(people):
+    top_values = sorted(sorted(people, key=lambda v: (-people[v], *_order(v)))[:common], key=_order)
+    if len(top_values) == len(people):
         return _coded(tally, None, max_values)
-    place = {value: code for code, value in enumerate(kept)}
-    labels = tuple(map(label_of, kept))
-    codes = np.array([place.get(value, len(kept)) for value in tally.values], dtype=np.int32)
+    place = {value: code for code, value in enumerate(top_values)}
+    labels = tuple(map(label_of, top_values))
+    codes = np.array([place.get(value, len(top_values)) for value in tally.values], dtype=np.int32)
     return Coding((*labels, _another(OTHER_LABEL, labels)), codes, None)
 
 
@@ -218,25 +218,25 @@ def _culprits(tally: ValueTally) -> str:
         for value, first in zip(tally.values, tally.first, strict=True)
         if isinstance(value, str)
     ]
-    shown = [said for _, said in sorted(strange)]
+    shown = [text for _, text in sorted(strange)]
     return f": it holds {', '.join(shown[:3])}{', ...' * (len(shown) > 3)}"
 
 
 def _coded_text(tally: ValueTally, max_values: int) -> Coding:
-    found = sorted(set(tally.values), key=_order)
-    place = {value: code for code, value in enumerate(found)}
-    _require_repeated(tally, len(found))
-    if len(found) > max_values:
+    texts = sorted(set(tally.values), key=_order)
+    place = {value: code for code, value in enumerate(texts)}
+    _require_repeated(tally, len(texts))
+    if len(texts) > max_values:
         hint = ""
         if 2 * sum(not isinstance(v, str) for v in tally.values) > len(tally.values):
             hint = f" (most are numbers, but not all{_culprits(tally)})"
         raise InputError(
-            f"column `{tally.name}` has {len(found):,} different texts, more than "
+            f"column `{tally.name}` has {len(texts):,} different texts, more than "
             f"`max_values` = {max_values}{hint}: {how_to_bin(tally.name, 'common=20')}; `common` "
             "keeps the most common ones, all others become one value"
         )
     codes = np.array([place[value] for value in tally.values], dtype=np.int32)
-    return Coding(tuple(map(label_of, found)), codes, None)
+    return Coding(tuple(map(label_of, texts)), codes, None)
 
 
 def _order(value: Value) -> tuple[bool, Value]:
@@ -256,24 +256,24 @@ def _coded_numbers(
     tally: ValueTally, numbers: list[int | float], bins: Bins | None, max_values: int
 ) -> Coding:
     if bins is not None:
-        given = np.array(numbers, dtype=np.float64)
+        floats = np.array(numbers, dtype=np.float64)
         try:
-            settled = bins.settled(given, np.array(tally.counts))
+            settled = bins.settled(floats, np.array(tally.counts))
         except InputError as error:
             raise InputError(f"`bins` of column `{tally.name}`: {error}") from error
         order = np.arange(len(settled.labels), dtype=np.float64)
-        return Coding(settled.labels, settled.place(given), order, settled=settled)
-    found = sorted(set(numbers))  # not as floats: whole numbers may have more digits
-    values = np.array(found, dtype=np.float64)
-    if len(found) > max_values:
+        return Coding(settled.labels, settled.place(floats), order, settled=settled)
+    distinct = sorted(set(numbers))  # not as floats: whole numbers may have more digits
+    values = np.array(distinct, dtype=np.float64)
+    if len(distinct) > max_values:
         raise InputError(
             f"column `{tally.name}` has {len(values):,} different numbers, more than "
             f"`max_values` = {max_values}: "
             + how_to_bin(tally.name, f"width={number_label(round_width(values))}", "quantiles=5")
         )
-    place = {value: code for code, value in enumerate(found)}
+    place = {value: code for code, value in enumerate(distinct)}
     codes = np.array([place[value] for value in numbers], dtype=np.int32)
-    return Coding(tuple(map(number_label, found)), codes, values)
+    return Coding(tuple(map(number_label, distinct)), codes, values)
 
 
 def round_width(values: NDArray[np.float64]) -> float:

@@ -57,8 +57,8 @@ class Packing:
     def pack(self, columns: Sequence[NDArray[np.integer]]) -> Keys:
         """Compute the keys of records, shape (n, words), from columns of shape (n,)."""
         keys = np.zeros((len(columns[0]), len(self.words)), dtype=np.uint64, order="F")
-        for word, own in enumerate(self.words):
-            for column in own:
+        for word, word_columns in enumerate(self.words):
+            for column in word_columns:
                 keys[:, word] *= np.uint64(self.sizes[column])
                 keys[:, word] += columns[column].astype(np.uint64)
         return keys
@@ -66,9 +66,9 @@ class Packing:
     def unpack(self, keys: Keys) -> NDArray[np.unsignedinteger]:
         kind = np.min_scalar_type(max(self.sizes) - 1)
         codes = np.empty((len(keys), len(self.sizes)), dtype=kind, order="F")
-        for word, own in zip(keys.T, self.words, strict=True):
+        for word, word_columns in zip(keys.T, self.words, strict=True):
             rest = word.copy()
-            for column in reversed(own):
+            for column in reversed(word_columns):
                 rest, codes[:, column] = np.divmod(rest, np.uint64(self.sizes[column]))
         return codes
 
@@ -243,18 +243,18 @@ class CountedTable(Table):
             ("_kept", sample),
         ):
             object.__setattr__(self, name, value)
-        given, times = np.asarray(records), np.asarray(counts)
-        self._settle(given, "records")
+        matrix, times = np.asarray(records), np.asarray(counts)
+        self._settle(matrix, "records")
         is_whole = np.issubdtype(times.dtype, np.integer)
-        if times.shape != given.shape[:1] or not is_whole or times.min() < 1:
+        if times.shape != matrix.shape[:1] or not is_whole or times.min() < 1:
             raise InputError(
-                f"`counts` must be a whole number above 0 for each of {len(given):,} records"
+                f"`counts` must be a whole number above 0 for each of {len(matrix):,} records"
             )
         kind = np.min_scalar_type(max(self.sizes) - 1)
-        kept = np.array(given, dtype=kind, order="F")
+        codes = np.array(matrix, dtype=kind, order="F")
         people = np.array(times, dtype=np.int64)
         object.__setattr__(self, "_rows", int(people.sum()))
-        for name, array in (("_records", kept), ("_counts", people)):
+        for name, array in (("_records", codes), ("_counts", people)):
             array.setflags(write=False)
             object.__setattr__(self, name, array)
 
@@ -320,8 +320,8 @@ class CountedTable(Table):
             [self._records[:, j] for j in keep], [self.sizes[j] for j in keep], self._counts
         )
         heads = self._heads(keep)
-        kept = None if self._kept is None else self._kept.select(keep)
-        return CountedTable(*heads[:3], records, counts, *heads[3:], self.remarks, kept)
+        sample = None if self._kept is None else self._kept.select(keep)
+        return CountedTable(*heads[:3], records, counts, *heads[3:], self.remarks, sample)
 
     def __repr__(self) -> str:
         return (
@@ -418,8 +418,8 @@ def count_records(parts: Parts, reading: Reading, observer: Observer) -> Counted
     records, counts = distinct.records()
     observer.note(f"{parts.name}: {distinct.rows:,} rows, {len(records):,} distinct records")
     heads = reading.heads(tallies, codings)
-    remarks, kept = tuple(parts.remarks), keeper.rows()
-    return CountedTable(*heads[:3], records, counts, *heads[3:], remarks, kept)
+    remarks, sample = tuple(parts.remarks), keeper.rows()
+    return CountedTable(*heads[:3], records, counts, *heads[3:], remarks, sample)
 
 
 def _told(
@@ -442,14 +442,14 @@ def _changed(name: str) -> InputError:
 
 
 def _missing(name: str, tallies: Sequence[ValueTally]) -> list[InputError]:
-    found: list[str] = []
+    texts: list[str] = []
     for tally in tallies:
         if tally.missing:
             first = ", ".join(str(row + 1) for row in tally.gaps)
             first += ", ..." if tally.missing > len(tally.gaps) else ""
-            found.append(f"{tally.missing:,} in `{tally.name}` (row {first})")
-    if not found:
+            texts.append(f"{tally.missing:,} in `{tally.name}` (row {first})")
+    if not texts:
         return []
-    shown = "; ".join(found[:5]) + (f"; and {len(found) - 5} more columns" * (len(found) > 5))
+    shown = "; ".join(texts[:5]) + (f"; and {len(texts) - 5} more columns" * (len(texts) > 5))
     below = "rows counted from 1 below the header"
     return [InputError(f"{name} has missing values: {shown} ({below}): {HOW_MISSING}")]

@@ -137,8 +137,8 @@ def _statistics(path: Path, size: int, remarks: list[str]) -> pd.DataFrame:
     optional("pyreadstat", extra="formats", purpose=f"Reading a file of {program}")
     if _ends_its_reader(path, size):
         raise InputError(f"{path} is not a readable file of {program}: it ends what reads it")
-    frame, said = _read_statistics(path, size)
-    labelled = said.variable_value_labels
+    frame, metadata = _read_statistics(path, size)
+    labelled = metadata.variable_value_labels
     for name, labels in labelled.items():
         frame[name] = frame[name].astype(object).map(_labels(labels), na_action="ignore")
     if labelled:
@@ -150,8 +150,8 @@ def _read_statistics(path: Path, size: int, **how: Any) -> tuple[Any, Any]:
     program, reader = STATISTICS[path.suffix.lower()]
     read = getattr(import_module("pyreadstat"), reader)
     with parsing(path, f"a readable file of {program}"):
-        _, said = read(str(path), metadataonly=True)
-        cells = max(said.number_rows or 0, 1) * max(said.number_columns, 1)
+        _, metadata = read(str(path), metadataonly=True)
+        cells = max(metadata.number_rows or 0, 1) * max(metadata.number_columns, 1)
         if cells > MOST_CELLS:
             raise _too_many_cells(str(path), cells)
         with believed(path, size + 8 * cells):
@@ -239,15 +239,15 @@ def sheet_as_text(path: Path, remarks: list[str], largest: int, name: str = "") 
         with believed(path, unpacked):
             book = library.load_workbook(stream, read_only=True, data_only=True, keep_links=False)
             try:
-                found = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
+                sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
                 if name:
-                    found = [sheet for sheet in book.worksheets if sheet.title == name]
-                hidden = len(book.worksheets) - len(found)
-                for sheet in found:
+                    sheets = [sheet for sheet in book.worksheets if sheet.title == name]
+                hidden = len(book.worksheets) - len(sheets)
+                for sheet in sheets:
                     if text := _sheet_text(path, sheet, min(largest, _LARGEST_PART), remarks):
-                        if len(found) > 1:
+                        if len(sheets) > 1:
                             remarks.append(
-                                f"Sheet `{sheet.title}` read, of {len(found)}: save another one "
+                                f"Sheet `{sheet.title}` read, of {len(sheets)}: save another one "
                                 "as a file of its own to read it"
                             )
                         if hidden:
@@ -284,9 +284,9 @@ def parts_beside(path: Path) -> list[PartBeside]:
     library: Any = optional("openpyxl", extra="formats", purpose="Reading Excel files")
     strange = list_contents(path).strange
     may = "an Excel file may hold people in these as well"
-    found = [PartBeside(part, may) for part in _PARTS if part in strange]
+    parts = [PartBeside(part, may) for part in _PARTS if part in strange]
     if others := [part for part in strange if part not in _PARTS]:
-        found.append(PartBeside(OTHER, f"{may}: {some_of(others)}"))
+        parts.append(PartBeside(OTHER, f"{may}: {some_of(others)}"))
     with parsing(path, "a readable Excel file"), path.open("rb") as stream:
         book = library.load_workbook(stream, read_only=True, data_only=True, keep_links=False)
         try:
@@ -302,13 +302,13 @@ def parts_beside(path: Path) -> list[PartBeside]:
                 rows = tuple(islice((row for row in texts if any(row)), _MOST_BESIDE))
                 if rows:
                     hidden = "" if is_visible else "is hidden, "
-                    more = " or more" if len(rows) == _MOST_BESIDE else ""
-                    many = f"{len(rows):,}{more} row{'s' * (len(rows) > 1)}"
-                    what = f"it {hidden}has {many}, and was not read"
-                    found.append(PartBeside(f"{SHEET}{sheet.title}", what, rows))
+                    suffix = " or more" if len(rows) == _MOST_BESIDE else ""
+                    many = f"{len(rows):,}{suffix} row{'s' * (len(rows) > 1)}"
+                    reason = f"it {hidden}has {many}, and was not read"
+                    parts.append(PartBeside(f"{SHEET}{sheet.title}", reason, rows))
         finally:
             book.close()
-    return found
+    return parts
 
 
 def is_part_beside(name: str) -> bool:

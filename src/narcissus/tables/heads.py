@@ -142,15 +142,15 @@ def _is_record(text: str, width: int) -> bool:
 
 
 def _rows(lines: Sequence[str], mark: str, skipped: int) -> Rows:
-    found: Rows = []
+    rows: Rows = []
     reader = csv.reader(lines[skipped:], delimiter=mark)
     try:
         for cells in reader:
             if any(map(str.strip, cells)):
-                found.append(([cell.strip() for cell in cells], skipped + reader.line_num))
+                rows.append(([cell.strip() for cell in cells], skipped + reader.line_num))
     except csv.Error:  # the reader of the whole file says where
         pass
-    return found
+    return rows
 
 
 def _usual(rows: Rows) -> int:
@@ -244,9 +244,9 @@ def _of_two(header: list[str], below: list[list[str]], *, has_marks: bool) -> li
         return []
     found: list[tuple[str, str]] = []
     group = ""
-    for above, own in zip(header, second, strict=True):
+    for above, name in zip(header, second, strict=True):
         group = above or group
-        found.append((group if own else above, own))
+        found.append((group if name else above, name))
     return found if all(map(_joined, found)) else []
 
 
@@ -258,12 +258,12 @@ def _joined(pair: tuple[str, str]) -> str:
 
 def _numbered(names: Iterable[str]) -> list[str]:
     """Name each column differently: the second ``x`` is ``x (2)``."""
-    found: dict[str, Iterator[int]] = {}  # with the numbers that a name has left
+    counters: dict[str, Iterator[int]] = {}  # with the numbers that a name has left
     each: list[str] = []
     for name in names:
-        own = name
-        while own and own in found:
-            own = f"{name} ({next(found[name])})"
-        found.setdefault(own, count(2))
-        each.append(own)
+        unique_name = name
+        while unique_name and unique_name in counters:
+            unique_name = f"{name} ({next(counters[name])})"
+        counters.setdefault(unique_name, count(2))
+        each.append(unique_name)
     return each

@@ -124,10 +124,10 @@ _YEAR = re.compile(r"y\d\d(\d\d)?", re.IGNORECASE)  # a year, such as y81, and n
 
 
 def says(name: str, meaning: frozenset[str] | re.Pattern[str]) -> bool:
-    said = [] if _YEAR.fullmatch(name) else words(name)
+    name_words = [] if _YEAR.fullmatch(name) else words(name)
     if isinstance(meaning, re.Pattern):
-        return any(meaning.fullmatch(word) for word in said)
-    return not meaning.isdisjoint(said)
+        return any(meaning.fullmatch(word) for word in name_words)
+    return not meaning.isdisjoint(name_words)
 
 
 def numbers_people(name: str) -> bool:

@@ -107,7 +107,7 @@ def list_contents(path: Path, *, with_names: bool = False) -> Contents:
 
 
 def _called(name: str) -> str:
-    named = (what for form, what in _CALLED.items() if re.match(form, name, re.IGNORECASE))
+    named = (title for form, title in _CALLED.items() if re.match(form, name, re.IGNORECASE))
     return next(named, f"`{name}`")
 
 
@@ -121,7 +121,7 @@ def _strange_in(name: str, text: str) -> Iterator[str]:
     at = name.lower()
     if at.startswith("xl/worksheets/") and at.endswith(".xml"):
         beside = re.sub(r"<sheetData\b.*?</sheetData>", "", text, flags=re.S)
-        there = {one.split(":")[-1] for one in re.findall(r"<([A-Za-z]\w*(?::\w+)?)", beside)}
+        there = {tag.split(":")[-1] for tag in re.findall(r"<([A-Za-z]\w*(?::\w+)?)", beside)}
         for element in sorted(there):
             if not _ELEMENTS.fullmatch(element):
                 yield f"`{element}` of a sheet"
@@ -151,35 +151,35 @@ def _prints_words(code: str) -> bool:
 def _texts_in(name: str, text: str) -> Iterator[tuple[str, str]]:
     """Yield texts of a part that is understood, each with what it is."""
     at = name.lower()
-    for found in re.findall(r"<!--(.*?)-->", text, re.S):
-        yield "comments in XML", found
+    for content in re.findall(r"<!--(.*?)-->", text, re.S):
+        yield "comments in XML", content
     if at.startswith("docprops/"):
-        own = _BY_PEOPLE if at.endswith("/app.xml") else r"(?!dcterms:|cp:(?:last|rev|ver))[\w:]+"
-        for found in re.findall(rf"<(?:{own})\b[^>]*>([^<]+)<", text):
-            yield "properties of the document", unescape(found)
+        tags = _BY_PEOPLE if at.endswith("/app.xml") else r"(?!dcterms:|cp:(?:last|rev|ver))[\w:]+"
+        for content in re.findall(rf"<(?:{tags})\b[^>]*>([^<]+)<", text):
+            yield "properties of the document", unescape(content)
     elif at == "xl/workbook.xml":
-        for attributes, found in re.findall(r"<definedName\b([^>]*)>([^<]*)<", text):
+        for attributes, content in re.findall(r"<definedName\b([^>]*)>([^<]*)<", text):
             called = re.search(r'\bname="([^"]*)"', attributes)
             if called and not called[1].startswith("_xlnm."):
-                yield "names of cells", f"{called[1]} {_REFERENCE.sub(' ', unescape(found))}"
+                yield "names of cells", f"{called[1]} {_REFERENCE.sub(' ', unescape(content))}"
     elif at.startswith("xl/worksheets/"):
         yield from _texts_of_sheet(text)
     elif at.startswith("xl/tables/"):
-        for found in re.findall(r"<\w+Formula\b[^>]*>([^<]*)<", text):
-            yield "formulas", _REFERENCE.sub(" ", unescape(found))
+        for content in re.findall(r"<\w+Formula\b[^>]*>([^<]*)<", text):
+            yield "formulas", _REFERENCE.sub(" ", unescape(content))
 
 
 def _names_in(text: str) -> Iterator[tuple[str, str]]:
-    for found in dict.fromkeys(_NAMED.findall(re.sub(r"<tableColumn\b[^>]*>", "", text))):
-        name = unescape("".join(found))
+    for groups in dict.fromkeys(_NAMED.findall(re.sub(r"<tableColumn\b[^>]*>", "", text))):
+        name = unescape("".join(groups))
         yield NAMES_INSIDE, f"{name} {re.sub(r'[_-]+|(?<=[A-Za-z])(?=[0-9])', ' ', name)}"
 
 
 def _texts_of_sheet(text: str) -> Iterator[tuple[str, str]]:
     """Yield texts of a sheet beside its cells, and what its links point at."""
-    for found in re.findall(r"<Relationship\b[^>]*>", text):
-        target = re.search(r'\bTarget="([^"]*)"', found)
-        if target and 'TargetMode="External"' in found:
+    for relationship in re.findall(r"<Relationship\b[^>]*>", text):
+        target = re.search(r'\bTarget="([^"]*)"', relationship)
+        if target and 'TargetMode="External"' in relationship:
             yield "rules, prompts and links of cells", unescape(target[1])
     for header, attribute, rule, formula in _WORDS.findall(text):
         if header:

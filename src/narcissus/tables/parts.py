@@ -73,9 +73,9 @@ class Parts:
         at = 0
         source = self._source = self._source or self._read()
         while True:
-            kept = self._kept or []  # it may be given up meanwhile
-            if at < len(kept):
-                part = kept[at]
+            parts = self._kept or []  # it may be given up meanwhile
+            if at < len(parts):
+                part = parts[at]
             elif (part := next(source, None)) is None:
                 return
             else:
@@ -150,8 +150,8 @@ def open_parts(
     """
     name, path, remarks = located(source)
     if not isinstance(path, Path):
-        kept = frame_columns(name, path, choose, drop, unnamed=unnamed)
-        return _of_frame(name, path, kept, max_rows, remarks)
+        places = frame_columns(name, path, choose, drop, unnamed=unnamed)
+        return _of_frame(name, path, places, max_rows, remarks)
     if is_parquet(path):
         return _of_parquet(path, choose, drop, max_rows, unnamed)
     choosing = chooser(name, choose, drop, unnamed=unnamed)
@@ -162,12 +162,12 @@ def open_parts(
 
 def lines_of(path: Path, wanted: Sequence[tuple[int, int]]) -> list[str]:
     """Return the lines of a text, or of a sheet as text, from each first to each last, from 1."""
-    found: list[str] = []
+    lines: list[str] = []
     with opened_text(path, _most_bytes(path), []) as stream:
         for number, line in enumerate(stream, start=1):
             if any(first <= number <= last for first, last in wanted):
-                found.append(line.decode("utf-8", "replace"))
-    return found
+                lines.append(line.decode("utf-8", "replace"))
+    return lines
 
 
 def _is_small(path: Path) -> bool:
@@ -186,15 +186,15 @@ def column_names(source: Any) -> list[str]:
         return [str(column) for column in path.columns]
     if is_parquet(path):
         return list(read_footer(path).names)
-    found: list[str] = []
+    columns: list[str] = []
 
     def choose(names: list[str]) -> Sequence[int]:
-        found.extend(names)
+        columns.extend(names)
         return ()
 
     with closing(text_parts(path, choose, largest=_most_bytes(path))) as parts:
         next(parts)
-    return found
+    return columns
 
 
 def _limited(
@@ -242,17 +242,17 @@ def _of_parquet(
     name = str(path)
     footer = read_footer(path)
     places = chooser(name, choose, drop, unnamed=unnamed)(list(footer.names))
-    kept = [footer.names[j] for j in places]
+    names = [footer.names[j] for j in places]
     if footer.rows > max_rows:
         raise too_many_rows(name, max_rows, footer.rows)
     if footer.rows == 0:
         raise InputError(f"{name} holds no rows")
-    _require_few_cells(name, footer.rows, len(kept), max_rows)
-    step = max(1, _CHUNK // len(kept))
+    _require_few_cells(name, footer.rows, len(names), max_rows)
+    step = max(1, _CHUNK // len(names))
 
     def read() -> Iterator[list[RawColumn]]:
-        for frame in parquet_parts(path, kept, step, largest=MAX_BYTES):
-            columns = parquet_columns(name, frame, kept, choose, unnamed=unnamed)
+        for frame in parquet_parts(path, names, step, largest=MAX_BYTES):
+            columns = parquet_columns(name, frame, names, choose, unnamed=unnamed)
             yield factorized(name, frame, columns)
 
     return Parts(name, footer.rows, read, [], may_be_held=_is_small(path))
@@ -314,7 +314,7 @@ def sketch_table(
 
     ``source`` is as for `read_table`. A part that was begun is examined whole.
     """
-    most = integer("rows", rows, low=1)
+    limit = integer("rows", rows, low=1)
     names = column_names(source)
     unnamed = names.count("")
     left_out = [*drop, *[""] * (unnamed > 0)]
@@ -325,18 +325,18 @@ def sketch_table(
     seen, ended = 0, True
     with closing(cast(Any, parts.read())) as read:
         for part in cast("Iterator[list[RawColumn]]", read):
-            if seen >= most:
+            if seen >= limit:
                 ended = False
                 break
             head = head or tuple(part)
             columns = columns or [ColumnSketch(column.name) for column in part]
-            for column, found in zip(columns, part, strict=True):
-                column.add(found)
+            for column, raw_column in zip(columns, part, strict=True):
+                column.add(raw_column)
             seen += len(part[0].codes)
             observer.note(f"{seen:,} rows") if seen % 2**20 == 0 else None
     name = str(source) if isinstance(source, str | Path) else ""
-    there, told = seen if ended else parts.rows, tuple(parts.remarks)
-    return TableSketch(name, seen, there, tuple(columns), tuple(drop), unnamed, told, head)
+    there, remarks = seen if ended else parts.rows, tuple(parts.remarks)
+    return TableSketch(name, seen, there, tuple(columns), tuple(drop), unnamed, remarks, head)
 
 
 def share_of_most(counts: Sequence[float]) -> float:

@@ -75,13 +75,13 @@ def read_table(
     chosen = _chosen(columns)
     dropped = names_of("drop", drop)
     limit = integer("max_rows", max_rows, low=1)
-    most = integer("max_values", max_values, low=2)
+    value_limit = integer("max_values", max_values, low=2)
     above = integer("count_above", count_above, low=0)
     one_of("missing", missing, ("refuse", "drop", "category"))
     binning = checked_bins(bins)
     if isinstance(source, Table):
         return _selected(source, chosen, dropped, {**binning, **(read_as or {})})
-    reading = Reading(binning, missing, most, dropped, dict(read_as or {}))
+    reading = Reading(binning, missing, value_limit, dropped, dict(read_as or {}))
     parts = open_parts(source, chosen, dropped, limit)
     raw = parts.whole(above)
     if raw is None:
@@ -190,12 +190,12 @@ def read_one_of_each(source: TableSource, unit: str, **how: Any) -> Table:
     if by_name[unit].gaps.any():
         row = int(by_name[unit].gaps.argmax()) + 1
         raise InputError(f"row {row:,} has no `{unit}`; give each row one")
-    kept, many = _one_of_each(by_name, unit), len(by_name[unit].codes)
+    places, many = _one_of_each(by_name, unit), len(by_name[unit].codes)
     remark = (
-        f"One row of each `{unit}` is kept, drawn at random: {len(kept):,} of {many:,} rows. "
+        f"One row of each `{unit}` is kept, drawn at random: {len(places):,} of {many:,} rows. "
         "What is found and proved is about a release of these rows"
     )
-    rows = [RawColumn(n, c.distinct, c.codes[kept]) for n, c in by_name.items() if n != unit]
+    rows = [RawColumn(n, c.distinct, c.codes[places]) for n, c in by_name.items() if n != unit]
     bins, read_as = checked_bins(how.get("bins")), how.get("read_as") or {}
     reading = Reading(bins, missing, 200, left, read_as)
     return held(opened.name, rows, reading, [*opened.remarks, remark])
@@ -204,8 +204,10 @@ def read_one_of_each(source: TableSource, unit: str, **how: Any) -> Table:
 def _one_of_each(by_name: Mapping[str, RawColumn], unit: str) -> NDArray[np.intp]:
     """Draw a row of each unit, the same in whatever order rows stand; return them sorted."""
     ranks = {
-        name: np.unique([plain_name(v) for v in one.distinct], return_inverse=True)[1][one.codes]
-        for name, one in by_name.items()
+        name: np.unique([plain_name(v) for v in column.distinct], return_inverse=True)[1][
+            column.codes
+        ]
+        for name, column in by_name.items()
     }
     order = np.lexsort([ranks[name] for name in (*sorted(by_name), unit)])
     drawn = order[np.random.default_rng(0).permutation(len(order))]
@@ -232,7 +234,7 @@ def read_as_it_stands(
     units = [] if unit is None else [unit]
     wanted = None if columns is None else list(dict.fromkeys([*columns, *units, *names]))
     left = [name for name in drop if name not in (*units, *names)]
-    most = how.get("max_rows", 200_000_000)
+    limit = how.get("max_rows", 200_000_000)
 
     def is_of_table(name: str) -> bool:
         return name in units or (name not in drop and (columns is None or name in columns))
@@ -245,11 +247,16 @@ def read_as_it_stands(
         return [RawColumn(c.name, c.distinct, c.codes[rows]) for c in part]
 
     if places is not None:
-        return _at(open_parts(source, wanted, left, most), kept, names, places)
-    opened = {one.name: one for one in kept(open_source(source, wanted, left, most).columns)}
+        return _at(open_parts(source, wanted, left, limit), kept, names, places)
+    opened = {
+        raw_column.name: raw_column
+        for raw_column in kept(open_source(source, wanted, left, limit).columns)
+    }
     rows = np.arange(len(opened[names[0]].codes))
     if unit is not None:
-        rows = _one_of_each({n: one for n, one in opened.items() if is_of_table(n)}, unit)
+        rows = _one_of_each(
+            {n: raw_column for n, raw_column in opened.items() if is_of_table(n)}, unit
+        )
     return [RawColumn(n, opened[n].distinct, opened[n].codes[rows]) for n in names]
 
 
@@ -260,15 +267,15 @@ def _at(
     places: NDArray[np.int64],
 ) -> list[RawColumn]:
     """Read some rows of a table in parts, given by their places among those that are kept."""
-    found: dict[str, list[RawColumn]] = {name: [] for name in names}
+    columns: dict[str, list[RawColumn]] = {name: [] for name in names}
     start = 0
     for part in parts.read():
         named = {column.name: column for column in kept(part)}
         many = len(named[names[0]].codes)
         rows = within(places, start, many)
         start += many
-        for name, some in found.items():
+        for name, some in columns.items():
             present, codes = np.unique(named[name].codes[rows], return_inverse=True)
             values = [named[name].distinct[place] for place in present.tolist()]
             some.append(RawColumn(name, values, np.ravel(codes)))
-    return [joined(some) for some in found.values()]
+    return [joined(some) for some in columns.values()]

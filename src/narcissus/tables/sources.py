@@ -60,18 +60,18 @@ def located(source: Any) -> tuple[str, pd.DataFrame | Path, list[str]]:
         path = _standard_input()
     _check_file(path)
     remarks: list[str] = []
-    found = read_frame(path, remarks) if is_frame_file(path) else path
-    return str(path), found, remarks
+    content = read_frame(path, remarks) if is_frame_file(path) else path
+    return str(path), content, remarks
 
 
 @cache
 def _standard_input() -> Path:
     """Write standard input to a file of this process: it is read more than once."""
-    kept = tempfile.TemporaryDirectory(prefix="narcissus-")
-    _HELD.append(kept)  # until the process ends
+    folder = tempfile.TemporaryDirectory(prefix="narcissus-")
+    _HELD.append(folder)  # until the process ends
     data, left = sys.stdin.buffer.read(8), LARGEST
     suffix = next((s for mark, s in _MAGIC.items() if data.startswith(mark)), ".csv")
-    path = Path(kept.name) / f"standard-input{suffix}"
+    path = Path(folder.name) / f"standard-input{suffix}"
     with path.open("wb") as file:
         while data:
             left -= file.write(data)
@@ -129,9 +129,9 @@ def _check_file(path: Path) -> None:
 
 
 def too_many_rows(name: str, max_rows: int, rows: int | None = None) -> TooLargeError:
-    found = f"{rows:,} rows" if rows is not None else "more rows"
+    amount = f"{rows:,} rows" if rows is not None else "more rows"
     return TooLargeError(
-        f"{name} has {found}; at most {max_rows:,} are read: give a sample of the rows, "
+        f"{name} has {amount}; at most {max_rows:,} are read: give a sample of the rows, "
         "or raise `max_rows`"
     )
 
@@ -141,13 +141,13 @@ def kept_columns(
 ) -> list[int]:
     """Return the positions of the columns to keep, after checking all names."""
     known = set(names)
-    asked = (*(choose or ()), *filter(None, drop))  # those without a name, if any
-    refuse([InputError(unknown_column(name, names)) for name in asked if name not in known])
-    kept = [n for n in (names if choose is None else choose) if n not in drop]
-    if not kept:
+    option_names = (*(choose or ()), *filter(None, drop))  # those without a name, if any
+    refuse([InputError(unknown_column(name, names)) for name in option_names if name not in known])
+    columns = [n for n in (names if choose is None else choose) if n not in drop]
+    if not columns:
         raise InputError("no column is left: `drop` takes all of them away")
     place = {name: j for j, name in enumerate(names)}
-    return [place[name] for name in kept]
+    return [place[name] for name in columns]
 
 
 def has_index(names: Sequence[str]) -> bool:
@@ -208,10 +208,10 @@ def frame_columns(
     names = [str(column) for column in frame.columns]
     if not names:
         raise InputError(f"{source} is empty: a header and rows are needed")
-    kept = chooser(source, choose, drop, unnamed=unnamed)(names)
+    places = chooser(source, choose, drop, unnamed=unnamed)(names)
     if len(frame) == 0:
         raise InputError(f"{source} holds no rows")
-    return kept
+    return places
 
 
 def factorized(source: str, frame: pd.DataFrame, kept: Sequence[int]) -> list[RawColumn]:

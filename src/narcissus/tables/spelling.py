@@ -172,13 +172,13 @@ def _without_sign(written: Sequence[Any]) -> Sequence[Any]:
     signs: set[str] = set()
     for place, text in enumerate(written):
         # a stranger's million blanks would be tried in many ways
-        found = _SIGNED.fullmatch(text) if isinstance(text, str) and len(text) <= 40 else None
-        if found is None or bool(found[3]) == bool(found[5]):
+        match = _SIGNED.fullmatch(text) if isinstance(text, str) and len(text) <= 40 else None
+        if match is None or bool(match[3]) == bool(match[5]):
             continue
-        minus = "-" if found[1] else found[2]
-        if any(number_in(minus + found[4], mark) is not None for mark in (".", ",")):
-            bare[place] = minus + found[4]
-            signs.add(found[3] or found[5])
+        minus = "-" if match[1] else match[2]
+        if any(number_in(minus + match[4], mark) is not None for mark in (".", ",")):
+            bare[place] = minus + match[4]
+            signs.add(match[3] or match[5])
     return bare if len(signs) == 1 else written
 
 
@@ -190,10 +190,10 @@ def _without_unit(written: Sequence[Any]) -> Sequence[Any]:
     bare = list(written)
     units: set[str] = set()
     for place, text in enumerate(written):
-        found = _IN_UNITS.fullmatch(text) if isinstance(text, str) and len(text) <= 40 else None
-        if found is not None:
-            bare[place] = found[1]
-            units.add(found[2])
+        match = _IN_UNITS.fullmatch(text) if isinstance(text, str) and len(text) <= 40 else None
+        if match is not None:
+            bare[place] = match[1]
+            units.add(match[2])
     are_numbers = all(any(number_in(v, m) is not None for m in (".", ",")) for v in bare)
     return bare if len(units) == 1 and are_numbers else written
 
@@ -233,12 +233,12 @@ def _known_texts(texts: list[str], reference: set[Value]) -> list[Value]:
     for known in reference:
         if (number := number_in(known)) is not None:
             meant.setdefault(number, []).append(known)
-    found: list[Value] = []
+    values: list[Value] = []
     for text in texts:
         number = None if text in reference else number_in(text)
         same = meant.get(number, []) if number is not None else []
-        found.append(same[0] if len(same) == 1 else text)
-    return found
+        values.append(same[0] if len(same) == 1 else text)
+    return values
 
 
 def _numbers(
@@ -268,8 +268,8 @@ def _sets_thousands_apart(raw: Sequence[Any]) -> bool:
 
 
 def _one_way(read: Any, raw: Sequence[Any]) -> list[Value]:
-    found = [read(value) for value in raw]
-    return [_text(v) if number is None else number for v, number in zip(raw, found, strict=True)]
+    numbers = [read(value) for value in raw]
+    return [_text(v) if number is None else number for v, number in zip(raw, numbers, strict=True)]
 
 
 def _settled(
@@ -348,12 +348,12 @@ def _day(value: Any, first: str) -> str:
     else:
         return ""
     try:
-        said = date(int(year), int(month), int(day)).isoformat()
+        iso_date = date(int(year), int(month), int(day)).isoformat()
     except ValueError:
         return ""
     if time is None or _MIDNIGHT.fullmatch(time):
-        return said
-    return f"{said} {time}:00" if len(time) == 5 else f"{said} {_NO_FRACTION.sub('', time)}"
+        return iso_date
+    return f"{iso_date} {time}:00" if len(time) == 5 else f"{iso_date} {_NO_FRACTION.sub('', time)}"
 
 
 def _dates(
@@ -389,8 +389,8 @@ def described(readings: Mapping[str, ColumnReading]) -> str:
     groups: dict[str, list[str]] = {}
     for name, reading in readings.items():
         beside = " with codes" if reading.codes else ""
-        said = f"{name} ({_named(reading.codes)})" if beside else name
-        groups.setdefault(reading.kind + beside, []).append(said)
+        text = f"{name} ({_named(reading.codes)})" if beside else name
+        groups.setdefault(reading.kind + beside, []).append(text)
     return "; ".join(f"{kind}: {some_of(names)}" for kind, names in groups.items())
 
 
@@ -399,11 +399,11 @@ def respellings(readings: Mapping[str, ColumnReading]) -> str:
 
     Records contain this text, so only the form of a value appears: 9 for a digit, a for a letter.
     """
-    found = {name: r.respelt for name, r in readings.items() if r.respelt is not None}
+    spellings = {name: r.respelt for name, r in readings.items() if r.respelt is not None}
     form = str if values_shown() else _form
-    shown = [f"{form(raw)!r} is read as {form(v)} ({name})" for name, (raw, v) in found.items()]
-    more = f", and the like in {len(shown) - 5} more columns" if len(shown) > 5 else ""
-    return ", ".join(shown[:5]) + more
+    shown = [f"{form(raw)!r} is read as {form(v)} ({name})" for name, (raw, v) in spellings.items()]
+    remainder = f", and the like in {len(shown) - 5} more columns" if len(shown) > 5 else ""
+    return ", ".join(shown[:5]) + remainder
 
 
 def _form(text: str) -> str:
@@ -558,8 +558,8 @@ def _chance_of_range(first: Mapping[Value, int], other: Mapping[Value, int]) -> 
 
 
 def _log_ways(total: NDArray[np.int64], taken: int) -> NDArray[np.float64]:
-    found = scipy.special.gammaln(total + 1) - scipy.special.gammaln(total - taken + 1)
-    return np.asarray(found - scipy.special.gammaln(taken + 1))
+    log_orders = scipy.special.gammaln(total + 1) - scipy.special.gammaln(total - taken + 1)
+    return np.asarray(log_orders - scipy.special.gammaln(taken + 1))
 
 
 _TILTS = np.geomspace(1e-6, 30, 120)
@@ -622,10 +622,10 @@ def _unlike(
     here, there = names if not reverse else names[::-1]
     apart = set(strange)
     first, other = people
-    own = [value for value in sorted(first, key=str) if value not in apart] or list(first)
+    rest = [value for value in sorted(first, key=str) if value not in apart] or list(first)
     return InputError(
-        f"column `{column}` is {_kinds(own)} in the {names[0]} file, {_kinds(strange)} in the "
-        f"{names[1]} file, and their values hardly overlap: {examples(own, people=first)} in the "
+        f"column `{column}` is {_kinds(rest)} in the {names[0]} file, {_kinds(strange)} in the "
+        f"{names[1]} file, and their values hardly overlap: {examples(rest, people=first)} in the "
         f"{names[0]} file, {examples(strange, people=other)} in the {names[1]} file. Beside the "
         f"commonest shared value, {missed:.0%} of the people of the {there} file have one that the "
         f"{here} file does not reach. Write them alike; or {remedy(column, 'text', 'numbers')}"

@@ -56,9 +56,9 @@ class Table:
     remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        given = np.asarray(self.codes)
-        self._settle(given, "codes")
-        codes = np.array(given, dtype=np.int32, order="C")
+        matrix = np.asarray(self.codes)
+        self._settle(matrix, "codes")
+        codes = np.array(matrix, dtype=np.int32, order="C")
         codes.setflags(write=False)
         object.__setattr__(self, "codes", codes)
 

@@ -80,26 +80,26 @@ class ValueTally:
         self.rows += len(part.codes)
 
     def only(self, places: Sequence[int]) -> ValueTally:
-        found = ValueTally(self.name)
-        found.values = [self.values[i] for i in places]
-        found.counts = [self.counts[i] for i in places]
-        found.first = [self.first[i] for i in places]
-        found.missing, found.gaps, found.rows = self.missing, self.gaps, self.rows
-        return found
+        tally = ValueTally(self.name)
+        tally.values = [self.values[i] for i in places]
+        tally.counts = [self.counts[i] for i in places]
+        tally.first = [self.first[i] for i in places]
+        tally.missing, tally.gaps, tally.rows = self.missing, self.gaps, self.rows
+        return tally
 
     def meaning(self, values: list[Any]) -> ValueTally:
         """Return the tally with each value replaced by its meaning; two may mean the same."""
-        found = self.only(range(len(self.values)))
-        found.values = values
-        return found
+        tally = self.only(range(len(self.values)))
+        tally.values = values
+        return tally
 
     def merged(self) -> ValueTally:
         places: dict[Any, list[int]] = {}
         for place, value in enumerate(self.values):
             places.setdefault(value, []).append(place)
-        found = self.only([same[0] for same in places.values()])
-        found.counts = [sum(self.counts[i] for i in same) for same in places.values()]
-        return found
+        tally = self.only([same[0] for same in places.values()])
+        tally.counts = [sum(self.counts[i] for i in same) for same in places.values()]
+        return tally
 
     def require_room(self) -> None:
         """Refuse more different values than are kept while a table is counted."""
@@ -126,8 +126,8 @@ class ValueTally:
 def first_rows(codes: NDArray[np.integer], size: int) -> NDArray[np.int64]:
     """Return the first row with each of ``size`` codes, shape (size,); -1 where there is none."""
     first = np.full(size, -1, dtype=np.int64)
-    for most in (4096, len(codes)):  # few values are found soon
-        some = codes[:most]
+    for length in (4096, len(codes)):  # few values are found soon
+        some = codes[:length]
         first[some[::-1]] = np.arange(len(some) - 1, -1, -1)  # the last that is written
         if (first >= 0).all():
             break

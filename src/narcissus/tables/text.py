@@ -60,11 +60,11 @@ def text_parts(
     Windows-1252. ``remarks`` receives a line for each thing that was left out or read otherwise. An
     `InputError` names the line at fault.
     """
-    said: list[str] = [] if remarks is None else remarks
+    notes: list[str] = [] if remarks is None else remarks
     marks = "\t" if unpacked_name(path).endswith(".tsv") else ",;\t"
     marks = "," if is_sheet(path) else marks
-    with opened_text(path, largest, said) as stream:
-        yield from _Text(str(path), _Lines(stream, said), marks, said).parts(choose)
+    with opened_text(path, largest, notes) as stream:
+        yield from _Text(str(path), _Lines(stream, notes), marks, notes).parts(choose)
 
 
 def opened_text(path: Path, largest: int, remarks: list[str]) -> io.BufferedReader:
@@ -131,19 +131,19 @@ class _Text:
         return csv.reader(checked, delimiter=self._head.delimiter, strict=True), before
 
     def parts(self, choose: Callable[[list[str]], Sequence[int]]) -> Generator[list[RawColumn]]:
-        head, kept = self._head, list(choose(self._head.names))
+        head, places = self._head, list(choose(self._head.names))
         empty = list(range(len(head.names), head.width))
-        wanted = [*kept, *empty]
+        wanted = [*places, *empty]
         is_empty = True
         for columns in chain(self._plain_parts(wanted), self._other_parts(wanted)):
             is_empty = False
-            for column in columns[len(kept) :]:
+            for column in columns[len(places) :]:
                 if column.distinct != [None]:
                     raise InputError(
                         f"{self._name}: column {head.width} has no name, and has values below line "
                         f"{self._line:,}: name it"
                     )
-            yield columns[: len(kept)]
+            yield columns[: len(places)]
         if is_empty:
             raise InputError(f"{self._name} holds a header and no rows")
 
@@ -179,23 +179,23 @@ class _Text:
     def _chunks(self) -> Iterator[list[list[str]]]:
         """Yield rows in chunks, all as wide as the header; blank lines are skipped."""
         width = self._head.width
-        most = max(1, _CHUNK // width)
+        limit = max(1, _CHUNK // width)
         rows = self._each_row()
-        held: list[Row] = []
+        buffer: list[Row] = []
         for row in rows:
-            held.append(row)
+            buffer.append(row)
             if len(row[0]) != width:  # at once: rows may be much wider than the header
                 wide = len(row[0]) > width + 100
-                held += (rest := [] if wide else list(islice(rows, _TAIL + 1)))
+                buffer += (rest := [] if wide else list(islice(rows, _TAIL + 1)))
                 if wide or len(rest) > _TAIL:
-                    raise self._wrong(held, len(held) - len(rest) - 1)
+                    raise self._wrong(buffer, len(buffer) - len(rest) - 1)
                 break
-            if len(held) == most + _TAIL:
-                yield [cells for cells, _, _ in held[:most]]
-                self._rows += most
-                del held[:most]
-        if held := self._without_notes(held):
-            yield [cells for cells, _, _ in held]
+            if len(buffer) == limit + _TAIL:
+                yield [cells for cells, _, _ in buffer[:limit]]
+                self._rows += limit
+                del buffer[:limit]
+        if buffer := self._without_notes(buffer):
+            yield [cells for cells, _, _ in buffer]
 
     def _each_row(self) -> Iterator[Row]:
         reader, before = self._reader(self._left(), self._line)
@@ -257,15 +257,15 @@ def _is_data(cells: list[str], width: int, numbers: list[int]) -> bool:
 
 def _is_note(cells: list[str], _: int, after_blank: bool, width: int) -> bool:
     """Check whether a row with too few cells, or with one filled, can be the first note."""
-    said = cells[0].strip()
+    text = cells[0].strip()
     is_one = not any(c.strip() for c in cells[1:])
-    if _HEADING.match(said):
+    if _HEADING.match(text):
         return True
-    if not said or (len(cells) == width and not is_one):
+    if not text or (len(cells) == width and not is_one):
         return False
-    if _NOTE.match(said):
+    if _NOTE.match(text):
         return True
-    words = len(said.split()) if any(map(str.isalpha, said)) else 0
+    words = len(text.split()) if any(map(str.isalpha, text)) else 0
     return words > 1 if after_blank else words > 2 and len(cells) == 1
 
 
@@ -307,11 +307,11 @@ def _plain_rows(data: bytes, mark: str, width: int) -> int:
         if inside[-1] or not is_well.all() or not is_closed.all():
             return 0
         ends = ends[~inside[ends]]
-    found = letters[ends]
-    rows, left = divmod(len(found), width)
+    separators = letters[ends]
+    rows, left = divmod(len(separators), width)
     if left:
         return 0
-    is_end = found == 10
+    is_end = separators == 10
     return rows if is_end[width - 1 :: width].all() and np.count_nonzero(is_end) == rows else 0
 
 
@@ -333,15 +333,15 @@ def _parsed(
         skip_blank_lines=False,
         low_memory=False,
     )
-    found: dict[int, tuple[list[str], NDArray[np.integer]]] = {}
+    columns: dict[int, tuple[list[str], NDArray[np.integer]]] = {}
     for column in sorted(set(wanted)):
         values = frame[column].cat
         codes, texts = values.codes.to_numpy(), values.categories.tolist()
         order = np.argsort(first_rows(codes, len(texts)))  # as they appear, that row first
         place = np.empty_like(codes, shape=len(texts))
         place[order] = np.arange(len(texts))
-        found[column] = [texts[i] for i in order[1:].tolist()], place[codes[1:]] - 1
-    return found
+        columns[column] = [texts[i] for i in order[1:].tolist()], place[codes[1:]] - 1
+    return columns
 
 
 def _coded(cells: Sequence[str]) -> tuple[list[str], NDArray[np.integer]]:

@@ -237,14 +237,14 @@ def distinct(batch: Batch) -> tuple[Batch, Array]:
     entries = list(batch)
     numbers: dict[Any, int] = {}
     inverse = np.empty(len(entries), dtype=np.int64)
-    kept: list[Any] = []
+    representatives: list[Any] = []
     for place, entry in enumerate(entries):
         key = key_of(entry)
         if key not in numbers:
-            numbers[key] = len(kept)
-            kept.append(entry)
+            numbers[key] = len(representatives)
+            representatives.append(entry)
         inverse[place] = numbers[key]
-    return kept, inverse
+    return representatives, inverse
 
 
 def key_of(entry: Any) -> Any:

@@ -56,13 +56,13 @@ class Finite:
 
     def __post_init__(self) -> None:
         sets = data_sets("data", self.data)
-        given = np.asarray(self.probabilities, dtype=np.float64)
-        if given.size and given.shape[-1] != len(sets):
+        probabilities = np.asarray(self.probabilities, dtype=np.float64)
+        if probabilities.size and probabilities.shape[-1] != len(sets):
             raise InputError(
                 f"`probabilities` must have one number for each of {len(sets)} data sets, "
-                f"got {given.shape[-1]}"
+                f"got {probabilities.shape[-1]}"
             )
-        for row in np.atleast_2d(given) if given.size else ():
+        for row in np.atleast_2d(probabilities) if probabilities.size else ():
             distribution("probabilities", row)
         if len(self.natures):
             distribution("natures", self.natures)
@@ -80,9 +80,11 @@ class Finite:
     @cached_property
     def table(self) -> NDArray[np.float64]:
         """Probability of each data set given ``Nature``, shape (V, D)."""
-        given = np.asarray(self.probabilities, dtype=np.float64)
+        probabilities = np.asarray(self.probabilities, dtype=np.float64)
         count = len(self.sets)
-        return np.atleast_2d(given) if given.size else np.full((1, count), 1 / count)
+        return (
+            np.atleast_2d(probabilities) if probabilities.size else np.full((1, count), 1 / count)
+        )
 
     @cached_property
     def weight(self) -> NDArray[np.float64]:
@@ -269,14 +271,14 @@ class _AllNeighbours:
                 f"{n} records of {self.values} values make more than {LISTED} data sets, the most "
                 "that are listed; give the pairs you mean in a world of `pairs`"
             )
-        found: list[tuple[Array, Array]] = []
+        neighbours: list[tuple[Array, Array]] = []
         for row in all_tuples(self.values, n):
             for place in range(n):
                 for value in range(int(row[place]) + 1, self.values):
                     other = row.copy()
                     other[place] = value
-                    found.append((row, other))
-        return Pairs(found, [1 / len(found)] * len(found) if self.are_drawn else ())
+                    neighbours.append((row, other))
+        return Pairs(neighbours, [1 / len(neighbours)] * len(neighbours) if self.are_drawn else ())
 
 
 @dataclass(frozen=True)
@@ -365,14 +367,14 @@ class Family:
     @cached_property
     def members(self) -> dict[str, World]:
         """The distributions by name."""
-        found: dict[str, World] = {}
+        worlds: dict[str, World] = {}
         for place, part in enumerate(self.parts, start=1):
             for inner, world in members(part).items():
                 name = inner or repr(world)
                 name = f"{name[:80]}..." if len(name) > 80 else name
                 # one that is named like another one is told apart by its place
-                found[f"{name} (part {place})" if name in found else name] = world
-        return found
+                worlds[f"{name} (part {place})" if name in worlds else name] = world
+        return worlds
 
 
 def asked(what: str, function: Callable[..., Any], *arguments: Any) -> Any:

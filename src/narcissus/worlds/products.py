@@ -54,13 +54,13 @@ class TwoTypes:
         p, q = self.share(low), self.share(high)
         ends = np.minimum(self._logarithm(p), self._logarithm(q))
         top = np.clip(self.first / self.n, p, q)
-        most = self._logarithm(top)
+        peak = self._logarithm(top)
         # what rounding may do to a logarithm, by the size of the terms that it is a sum of
         size = 1 + special.gammaln(self.n + 1.0) + np.abs(self.log_ways)
         rest = self.n - self.first
         fall = _ULP * (size + _size(ends) + rest / max(1 - q, _TINY))
-        slack = _ULP * (size + _size(most) + rest / np.maximum(1 - top, _TINY))
-        return np.exp(ends - fall), np.minimum(1.0, np.exp(most + slack))
+        slack = _ULP * (size + _size(peak) + rest / np.maximum(1 - top, _TINY))
+        return np.exp(ends - fall), np.minimum(1.0, np.exp(peak + slack))
 
     def distance(self, low: float, high: float, records: int | None = None) -> float:
         """Bound the total variation between some records (all, if None) at two rates.
@@ -164,9 +164,9 @@ class Bits(Independent):
         ones = data.sum(axis=1, dtype=np.int64)
         ways = np.zeros(len(data))
         if places is not None:
-            rest, found = self.n - places, data[:, places:].sum(axis=1, dtype=np.int64)
+            rest, rest_ones = self.n - places, data[:, places:].sum(axis=1, dtype=np.int64)
             ways = special.gammaln(rest + 1) - (
-                special.gammaln(found + 1) + special.gammaln(rest - found + 1)
+                special.gammaln(rest_ones + 1) + special.gammaln(rest - rest_ones + 1)
             )
         return TwoTypes(self.n, ones, ways, float)
 

@@ -36,7 +36,7 @@ def orders(counts: Counts) -> Floats:
     """Count the orders in which each multiset can be written down."""
     size = int(counts[0].sum())
     return np.array(
-        [math.factorial(size) // math.prod(map(math.factorial, one)) for one in counts.tolist()],
+        [math.factorial(size) // math.prod(map(math.factorial, row)) for row in counts.tolist()],
         dtype=np.float64,
     )
 
@@ -74,7 +74,7 @@ class TardosNature:
     def take(self, index: Array) -> TardosNature:
         """Take some of the trials; what is looked at later is not shared."""
         some = [self.populations[i] for i in index]
-        return TardosNature(self.rates[index], [replace(one) for one in some])
+        return TardosNature(self.rates[index], [replace(population) for population in some])
 
 
 @dataclass(frozen=True)
@@ -130,8 +130,8 @@ class Tardos:
         rows = np.empty((trials, self.n, self.d), dtype=np.uint8)
         for trial in range(trials):
             rows[trial] = bernoulli(rng, rates[trial], (self.n, self.d))
-        own = np.arange(self.n)
-        return Draw(rows, TardosNature(rates, [Population(sample, own) for sample in rows]))
+        positions = np.arange(self.n)
+        return Draw(rows, TardosNature(rates, [Population(sample, positions) for sample in rows]))
 
     def fresh(self, draw: Draw, rng: np.random.Generator) -> Bits:
         """Draw a fresh sample of the same population, shape (trials, n, d).
@@ -234,9 +234,9 @@ def succession(rows: Bits, ones: Array, count: int) -> NDArray[np.float64]:
     ``rows`` has shape (trials, rows, d); the ``count`` rows before have ``ones`` in each column,
     shape (trials, d).
     """
-    one = np.log2((ones + 1) / (count + 2))
+    log_one = np.log2((ones + 1) / (count + 2))
     zero = np.log2((count - ones + 1) / (count + 2))
-    return zero.sum(axis=1)[:, None] + np.einsum("trd,td->tr", rows, one - zero)
+    return zero.sum(axis=1)[:, None] + np.einsum("trd,td->tr", rows, log_one - zero)
 
 
 @dataclass(frozen=True)
@@ -277,9 +277,9 @@ class Superset:
     def draw(self, trials: int, rng: np.random.Generator) -> Draw:
         """Draw data sets, shape (trials, n, d); ``nature`` is the list, (trials, size, d)."""
         nature = bernoulli(rng, 0.5, (trials, self.size, self.d))
-        for one in nature if self.distinct else ():
-            while (again := _repeated(one)).size:
-                one[again] = bernoulli(rng, 0.5, (again.size, self.d))
+        for population in nature if self.distinct else ():
+            while (again := _repeated(population)).size:
+                population[again] = bernoulli(rng, 0.5, (again.size, self.d))
         return Draw(self._sample(nature, rng), nature)
 
     def fresh(self, draw: Draw, rng: np.random.Generator) -> Array:

@@ -71,19 +71,19 @@ class ChannelSpec(FileSection):
         """Refuse what the source does not use, and fill in the defaults of what it does."""
         if not isinstance(values, dict):
             return values
-        given = {k: v for k, v in cast("dict[str, Any]", values).items() if v is not None}
-        named = [source for source in SOURCE_OPTIONS if source in given]
+        settings = {k: v for k, v in cast("dict[str, Any]", values).items() if v is not None}
+        named = [source for source in SOURCE_OPTIONS if source in settings]
         if len(named) != 1:
             return values
         takes = SOURCE_OPTIONS[named[0]]
         for name in {n for options in SOURCE_OPTIONS.values() for n in options} - takes.keys():
-            if name in given:
+            if name in settings:
                 users = [source for source, options in SOURCE_OPTIONS.items() if name in options]
                 raise ValueError(
                     f"`{name}` is not used with '{named[0]}', only with {' and '.join(users)}: "
                     "leave it out"
                 )
-        return {**takes, **given}
+        return {**takes, **settings}
 
     @model_validator(mode="after")
     def _one_source(self) -> ChannelSpec:
@@ -276,7 +276,8 @@ def _criteria(
     return tuple(
         StudyCriterion(of=row.of, name=name, at=row.at, at_least=wanted[name])
         for name, row in last.items()
-        if wanted[name] is not None or not any(least is not None for least in wanted.values())
+        if wanted[name] is not None
+        or not any(threshold is not None for threshold in wanted.values())
     )
 
 
@@ -299,35 +300,37 @@ def _source(spec: ChannelSpec, folder: Path) -> Source:
 def _exact(
     work: ChannelWork, source: Source, options: RunOptions
 ) -> tuple[list[StudyRow], ChannelDetail]:
-    found = channels.analyse(source, work.prior, name=work.name, observer=options.observer)
-    rows = list(_measures(found.to_dict() | found.more()))
-    said = found.findings()
+    analysis = channels.analyse(source, work.prior, name=work.name, observer=options.observer)
+    rows = list(_measures(analysis.to_dict() | analysis.more()))
+    findings = analysis.findings()
     shown: tuple[str, ...] = ()
-    if found.channel is not None and found.secrets <= MOST_SHOWN:
-        values, shown = channels.pairwise(found.channel), tuple(found.channel.secrets)
+    if analysis.channel is not None and analysis.secrets <= MOST_SHOWN:
+        values, shown = channels.pairwise(analysis.channel), tuple(analysis.channel.secrets)
         rows += _pairs(shown, values.tolist())
-        least = float(values.min())
-        said.append(Finding("Bayes security", "the table of all pairs", least, least))
+        security = float(values.min())
+        findings.append(Finding("Bayes security", "the table of all pairs", security, security))
     try:
         epsilon, delta = _profile(source)
     except InputError as error:
         remedy = "`channels.local_dp_profile` with a larger `most`"
-        what = "the whole (epsilon, delta) profile"
-        work.not_assessed.append(NotAssessed(what, str(error), remedy))
+        subject = "the whole (epsilon, delta) profile"
+        work.not_assessed.append(NotAssessed(subject, str(error), remedy))
     else:
         rows += _profile_rows(epsilon, delta)
-        least = 1 - delta[0]
-        said.append(Finding("Bayes security", "delta at epsilon 0", least, least))
-    slack = _slack(source, found.guessing_error)
-    a, b = found.pair
+        security = 1 - delta[0]
+        findings.append(Finding("Bayes security", "delta at epsilon 0", security, security))
+    slack = _slack(source, analysis.guessing_error)
+    a, b = analysis.pair
     return rows, ChannelDetail(
         source="mechanism" if work.study.channel.mechanism else "file",
         name=work.name,
-        secrets=found.secrets,
+        secrets=analysis.secrets,
         pair=(a, b),
-        prior=found.prior,
+        prior=analysis.prior,
         shown=shown,
-        refuted=tuple(str(c) for c in contradictions([_widened(one, slack) for one in said])),
+        refuted=tuple(
+            str(c) for c in contradictions([_widened(finding, slack) for finding in findings])
+        ),
     )
 
 
@@ -359,8 +362,8 @@ def _profile(source: Source) -> tuple[list[float], list[float]]:
         points = _points(source.local_epsilon)
         return points, [float(source.delta(e)) for e in points]
     points = _points(channels.local_dp_epsilon(source))
-    found = channels.local_dp_profile(source, points, most=PROFILE_WORK)
-    return [float(e) for e in found.epsilon], [float(d) for d in found.delta]
+    profile = channels.local_dp_profile(source, points, most=PROFILE_WORK)
+    return [float(e) for e in profile.epsilon], [float(d) for d in profile.delta]
 
 
 def _points(epsilon: float) -> list[float]:
@@ -387,9 +390,9 @@ def _measures(found: Mapping[str, Any]) -> Iterator[StudyRow]:
 
 def _pairs(secrets: Any, values: Any) -> Iterator[StudyRow]:
     """Yield Bayes security of every two secrets."""
-    for i, one in enumerate(secrets):
+    for i, secret in enumerate(secrets):
         for j, other in enumerate(secrets[:i]):
-            yield _row("pair", other, values[i][j], {"other": one})
+            yield _row("pair", other, values[i][j], {"other": secret})
 
 
 def _profile_rows(epsilon: list[float], delta: list[float]) -> Iterator[StudyRow]:
@@ -401,35 +404,35 @@ def _estimated(work: ChannelWork, options: RunOptions) -> tuple[list[StudyRow], 
     spec, samples = work.study.channel, work.samples
     assert samples is not None
     level = work.study.run.confidence or 0.95
-    found = channels.convergence(
+    estimates = channels.convergence(
         *samples,
         confidence=1 - (1 - level) / len(LIMITED),
         estimators=spec.estimators,
         rng=child(work.entropy, 0),
         observer=Looks(options),
     )
-    if found.left_out:  # a verdict is about all secrets, or it is none
-        few, count = found.left_out[0]
+    if estimates.left_out:  # a verdict is about all secrets, or it is none
+        few, count = estimates.left_out[0]
         raise InputError(
             f"the secret {few!r} has {count} samples, too few for a verdict about every secret; "
             "collect more of it, or leave it out of the file (`narcissus estimate` does without it)"
         )
-    a, b = found.pair
+    a, b = estimates.pair
     history = [
-        {"samples": one.samples, **{name: _limited(getattr(one, name)) for name in LIMITED}}
-        for one in found.history
+        {"samples": look.samples, **{name: _limited(getattr(look, name)) for name in LIMITED}}
+        for look in estimates.history
     ]
-    whole = {"samples": found.samples, "confidence": found.confidence}
-    return list(_looks(history, found.guessing_error, whole)), ChannelDetail(
+    whole = {"samples": estimates.samples, "confidence": estimates.confidence}
+    return list(_looks(history, estimates.guessing_error, whole)), ChannelDetail(
         source="samples",
         name=work.name,
-        secrets=found.secrets,
+        secrets=estimates.secrets,
         pair=(a, b),
         confidence=level,
-        estimators=found.estimators,
-        estimator=found.chosen,
-        continuous=found.continuous,
-        refuted=found.contradictions,
+        estimators=estimates.estimators,
+        estimator=estimates.chosen,
+        continuous=estimates.continuous,
+        refuted=estimates.contradictions,
     )
 
 
@@ -446,10 +449,10 @@ def _looks(
         yield _row("estimate", "guessing_error", guessing_error, at, "approximate")
     for look in history:
         for name in LIMITED:
-            one = look[name]
+            band = look[name]
             limits = Quantity(
-                value=one["estimate"], low=one["low"], high=one["high"], grade="sampled",
-                confidence=whole["confidence"], why=one.get("why", ""),
+                value=band["estimate"], low=band["low"], high=band["high"], grade="sampled",
+                confidence=whole["confidence"], why=band.get("why", ""),
             )  # fmt: skip
             yield StudyRow(
                 role="measure", of="estimate", name=name, quantity=limits,

@@ -50,9 +50,9 @@ def _is_sampled(case: StudyJudgement) -> bool:
 
 def _plain(case: StudyJudgement) -> dict[str, Any]:
     """Return the measures of an exact channel, null where there is none."""
-    found = measured(case)
-    by = found["implied_bayes_risk"].facts["by"]
-    return {"implied_by": by, **{name: row.value for name, row in found.items()}}
+    measures = measured(case)
+    by = measures["implied_bayes_risk"].facts["by"]
+    return {"implied_by": by, **{name: row.value for name, row in measures.items()}}
 
 
 class ChannelLayout(Layout):
@@ -81,16 +81,16 @@ class ChannelLayout(Layout):
         ]
 
     def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
-        found = measured(case)
+        measures = measured(case)
         return [
             NotAssessed(
                 f"how low {words} may be",
-                found[name].quantity.why,
+                measures[name].quantity.why,
                 "round the outputs to fewer values before release and sample those, or describe "
                 "the channel as a table",
             )
             for name, words in zip(LIMITED, ("Bayes security", "the Bayes risk"), strict=True)
-            if _is_sampled(case) and found[name].quantity.low is None
+            if _is_sampled(case) and measures[name].quantity.low is None
         ]
 
     def glance(self, case: StudyJudgement) -> Glance:
@@ -105,16 +105,16 @@ class ChannelLayout(Layout):
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
         if not _is_sampled(case):
             return exact_channel.headline(_plain(case))
-        found = measured(case)
+        measures = measured(case)
         level = f"{100 * case.detail.confidence:g}% limits"
-        risk, security = found["bayes_risk"], found["beta_star"]
+        risk, security = measures["bayes_risk"], measures["beta_star"]
         without: Headline = (
             "Guessed right without the output", MISSING, "not recorded", "not assessed"
         )  # fmt: skip
-        if "guessing_error" in found:
+        if "guessing_error" in measures:
             without = (
                 without[0],
-                percent(1 - found["guessing_error"].value),
+                percent(1 - measures["guessing_error"].value),
                 "the commonest secret on these samples, no limits",
                 "approximate",
             )
@@ -156,26 +156,26 @@ class ChannelLayout(Layout):
         return f"{number(case.detail.secrets)} secrets, {how}"
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
-        found = measured(case)
-        risk, security = found["bayes_risk"], found["beta_star"]
+        measures = measured(case)
+        risk, security = measures["bayes_risk"], measures["beta_star"]
         grade: Grade = "sampled" if _is_sampled(case) else "proved"
-        given, sure = tuple(record.assumptions), ""
-        least = [row.value if row.is_exact else row.quantity.low for row in (risk, security)]
+        assumptions, sure = tuple(record.assumptions), ""
+        lower_limits = [row.value if row.is_exact else row.quantity.low for row in (risk, security)]
         if _is_sampled(case):
             sure = f", with {100 * case.detail.confidence:g}% confidence"
         else:
-            given = (*given, "the release is made as the study describes it")
+            assumptions = (*assumptions, "the release is made as the study describes it")
         limits: list[EveryAttacker] = []
-        if least[0] is not None:
-            most = percent(1 - least[0], "up")
-            text = f"The secret is guessed right at most {most} of the time{sure}."
-            limits.append(EveryAttacker(text, grade, given))
-        if least[1] is not None:
-            most = percent(1 - least[1] / 2, "up")
+        if lower_limits[0] is not None:
+            rate = percent(1 - lower_limits[0], "up")
+            text = f"The secret is guessed right at most {rate} of the time{sure}."
+            limits.append(EveryAttacker(text, grade, assumptions))
+        if lower_limits[1] is not None:
+            rate = percent(1 - lower_limits[1] / 2, "up")
             text = (
-                f"No two secrets are told apart more than {most} of the time{sure} (50% by chance)."
+                f"No two secrets are told apart more than {rate} of the time{sure} (50% by chance)."
             )
-            limits.append(EveryAttacker(text, grade, given))
+            limits.append(EveryAttacker(text, grade, assumptions))
         return Subject(
             f"An output that depends on which of {number(case.detail.secrets)} secrets is true.",
             limits=tuple(limits),
@@ -190,7 +190,7 @@ class ChannelLayout(Layout):
     def figures(self, record: Record, case: StudyJudgement) -> list[RealFigure]:
         spec = record.study["channel"]
         where = (*VERDICT, "assessed*", "title", *FOUND)
-        said = {
+        texts = {
             "samples": ("The samples", "All numbers are estimated from them."),
             "file": (
                 "The channel",
@@ -198,7 +198,7 @@ class ChannelLayout(Layout):
             ),
             "prior": ("The prior", "The chances of the secrets, which numbers follow from."),
         }
-        return [RealFigure(*said[name], where) for name in said if spec.get(name) is not None]
+        return [RealFigure(*texts[name], where) for name in texts if spec.get(name) is not None]
 
 
 LAYOUT = ChannelLayout()
@@ -211,9 +211,9 @@ UNLIMITED = "Any attacker might get all 100 right: these outputs set no lower li
 
 def _limited(case: StudyJudgement, row: StudyRow, text: str, view: RowView) -> Reach:
     """Word what no attacker exceeds: the number itself, or its upper limit."""
-    found = view.of(row.quantity)
-    most = found.high if _is_sampled(case) else found.value
-    return Reach(text, found.model_copy(update={"value": most}), row, view=view)
+    quantity = view.of(row.quantity)
+    limit = quantity.high if _is_sampled(case) else quantity.value
+    return Reach(text, quantity.model_copy(update={"value": limit}), row, view=view)
 
 
 def _guessed(case: StudyJudgement) -> Quantity | None:
@@ -225,8 +225,8 @@ def _guessed(case: StudyJudgement) -> Quantity | None:
 
 def _of_all(case: StudyJudgement) -> Glance:
     """Word how many secrets are guessed."""
-    found = measured(case)
-    security = found[SECURITY]
+    measures = measured(case)
+    security = measures[SECURITY]
     without = Reach("What is guessed without the output was not recorded.")
     if (guess := _guessed(case)) is not None:
         without = Reach("Without the output, guessing gets {} secrets right.", guess)
@@ -234,7 +234,7 @@ def _of_all(case: StudyJudgement) -> Glance:
         unit="secrets",
         without=without,
         with_it=decided("With the output, the best attacker gets {} right.", ERROR),
-        most=_limited(case, found["bayes_risk"], "No attacker gets more than {} right.", ERROR),
+        most=_limited(case, measures["bayes_risk"], "No attacker gets more than {} right.", ERROR),
         unlimited=UNLIMITED,
         hardest=_hardest(case, 1 - security.value / 2),
         unseen=UNSEEN,
@@ -256,9 +256,9 @@ def _hardest(case: StudyJudgement, success: float) -> str:
 
 def _of_two(case: StudyJudgement) -> Glance:
     """Word how often two secrets are told apart."""
-    found = measured(case)
+    measures = measured(case)
     a, b = case.detail.pair
-    success = 1 - found["bayes_risk"].value
+    success = 1 - measures["bayes_risk"].value
     hardest = f"Of all secrets, the best attacker guesses {of_100(success)}"
     guess = _guessed(case)
     if guess is not None and guess.value is not None:
@@ -270,7 +270,10 @@ def _of_two(case: StudyJudgement) -> Glance:
         ),
         with_it=decided(f"With the output, an attacker tells {a!r} from {b!r} {{}} times.", OF_TWO),
         most=_limited(
-            case, found[SECURITY], "No attacker tells two secrets apart more than {} times.", OF_TWO
+            case,
+            measures[SECURITY],
+            "No attacker tells two secrets apart more than {} times.",
+            OF_TWO,
         ),
         unlimited=UNLIMITED,
         hardest=f"{hardest}.",
@@ -292,8 +295,8 @@ def _turned(value: Quantity, *, half: bool = False) -> str:
 def _matrix(secrets: Sequence[str], pairs: Sequence[StudyRow]) -> list[list[float]]:
     """Return Bayes security of each two secrets; nobody tells a secret from itself."""
     known = {(row.at["other"], row.name): row.value for row in pairs}
-    known |= {(other, one): value for (one, other), value in known.items()}
-    return [[known.get((one, other), 1.0) for other in secrets] for one in secrets]
+    known |= {(other, secret): value for (secret, other), value in known.items()}
+    return [[known.get((secret, other), 1.0) for other in secrets] for secret in secrets]
 
 
 def _profile(rows: Sequence[StudyRow]) -> Figure:
@@ -342,17 +345,17 @@ def _settling(case: StudyJudgement) -> Figure:
         axes.legend()
 
     rows = [
-        [int(one.at["samples"]), one.value, _limits(one), other.value, _limits(other)]
-        for one, other in zip(security, risk, strict=True)
+        [int(beta.at["samples"]), beta.value, _limits(beta), other.value, _limits(other)]
+        for beta, other in zip(security, risk, strict=True)
     ]
     first, last = (high - low for low, high in map(_between, (risk[0], risk[-1])))
-    one, other = security[-1], risk[-1]
+    beta, other = security[-1], risk[-1]
     return Figure(
         "The limits close in as more samples are used"
         if last < first
         else "The limits at each number of samples",
-        f"With all {one.at['samples']:g} samples Bayes security is {one.value:.3g} "
-        f"({_limits(one)}) and the Bayes risk {other.value:.3g} ({_limits(other)}).",
+        f"With all {beta.at['samples']:g} samples Bayes security is {beta.value:.3g} "
+        f"({_limits(beta)}) and the Bayes risk {other.value:.3g} ({_limits(other)}).",
         draw,
         Grid(
             f"Estimates with {100 * case.detail.confidence:g}% limits, which hold at each size by "
@@ -375,8 +378,8 @@ def _limits(row: StudyRow) -> str:
     top = "" if high is None else upper(high, places=4)
     if low is None:
         return f"at most {top}" if top else MISSING
-    least = lower(low, places=4)
-    return f"{least} to {top}" if top else f"at least {least}"
+    bottom = lower(low, places=4)
+    return f"{bottom} to {top}" if top else f"at least {bottom}"
 
 
 def _threat(record: Record, detail: ChannelDetail) -> Section:

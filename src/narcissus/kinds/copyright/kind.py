@@ -150,7 +150,7 @@ class CopyrightDetail(Fact):
     @property
     def chance(self) -> float:
         """Chance that a work which no model saw stands as high among the others, at most."""
-        above = sum(one.share >= self.with_access.share for one in self.independent)
+        above = sum(work.share >= self.with_access.share for work in self.independent)
         return (1 + above) / (1 + len(self.independent))
 
 
@@ -179,12 +179,12 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
 
     def prepare(self, study: CopyrightStudy, folder: Path, options: RunOptions) -> CopyrightWork:
         options.refuse_policy_and_records("copyright")
-        part, given, rule = study.model.build(), study.data, study.similarity
+        part, files, rule = study.model.build(), study.data, study.similarity
         part.check()
         lacks = ""
         if rule.words > rule.window:
             lacks = f"`similarity.words` must be at most `window`, {rule.window}, got {rule.words}"
-        elif part.trains and given.other is None:
+        elif part.trains and files.other is None:
             lacks = "a model that is trained here needs `data.other`: texts that both models see"
         elif not part.trains and study.model.options.get("reference") is None:
             lacks = (
@@ -193,14 +193,14 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
             )
         if lacks:
             raise InputError(lacks)
-        work = works.read_work(folder / given.work, known=rule.prompt, window=rule.window)
-        others = works.read_works(folder / given.independent, known=rule.prompt, window=rule.window)
-        other = () if given.other is None else read_documents(folder / given.other, "paragraph")
-        _refuse_the_work_among(work, others, other, given)
-        digests = {"work": file_digest(folder / given.work)}
-        digests["independent"] = files_digest(works.paths_of(folder / given.independent))
-        if given.other is not None:
-            digests["other"] = file_digest(folder / given.other)
+        work = works.read_work(folder / files.work, known=rule.prompt, window=rule.window)
+        others = works.read_works(folder / files.independent, known=rule.prompt, window=rule.window)
+        other = () if files.other is None else read_documents(folder / files.other, "paragraph")
+        _refuse_the_work_among(work, others, other, files)
+        digests = {"work": file_digest(folder / files.work)}
+        digests["independent"] = files_digest(works.paths_of(folder / files.independent))
+        if files.other is not None:
+            digests["other"] = file_digest(folder / files.other)
         return CopyrightWork(study, folder, options.entropy, digests, part=part, work=work,
                              independent=others, other=other)  # fmt: skip
 
@@ -212,9 +212,9 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
         study, rule = work.study, work.study.similarity
         identity = {"batches of": "copyright", "version": __version__}
         texts = [work.work, *work.independent]
-        common = works.common_runs(texts, (one.text for one in work.other), rule.words)
+        common = works.common_runs(texts, (source.text for source in work.other), rule.words)
         alike = Alike(rule.words, rule.edits, common)
-        passages, *others = [_spread(alike.own(one), rule.most) for one in texts]
+        passages, *others = [_spread(alike.own(source), rule.most) for source in texts]
         if not passages or not any(others):
             raise InputError(
                 "every passage of the work, or of all independent ones, is made of words that "
@@ -233,50 +233,54 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
             made = keeping(made, store, options.observer)
             assert made.reference is not None  # as `prepare` has seen to
             options.observer.note("going on with passages")
-            said, beside = (works.gone_on(one, passages) for one in (made.model, made.reference))
+            continuations, beside = (
+                works.gone_on(source, passages) for source in (made.model, made.reference)
+            )
             without = [beside, *(works.gone_on(read(), passages) for read in made.shadows)]
             independent = [
-                returned(one.name, works.gone_on(made.model, some), some)
-                for one, some in zip(work.independent, others, strict=True)
+                returned(source.name, works.gone_on(made.model, some), some)
+                for source, some in zip(work.independent, others, strict=True)
                 if some
             ]
-        pairs = list(zip(said, passages, strict=True))
-        runs = [alike.words_in_a_row(*one) if alike.holds(*one) else 0 for one in pairs]
+        pairs = list(zip(continuations, passages, strict=True))
+        runs = [alike.words_in_a_row(*source) if alike.holds(*source) else 0 for source in pairs]
         best = sorted(range(len(runs)), key=lambda i: (-runs[i], i))[: rule.shown]
         shifted = [*passages[1:], *passages[:1]]
         detail = CopyrightDetail(
             model=work.part.words(), trains=work.part.trains, copies=study.data.copies,
             prompt=rule.prompt, window=rule.window, words=rule.words, edits=rule.edits,
             left_out=len(work.work.passages) - len(alike.own(work.work)),
-            with_access=returned(work.work.name, said, passages),
+            with_access=returned(work.work.name, continuations, passages),
             without=tuple(
-                returned(f"model {place + 1} without access", one, passages)
-                for place, one in enumerate(without)
+                returned(f"model {place + 1} without access", source, passages)
+                for place, source in enumerate(without)
             ),
-            unrelated=returned("", said, shifted).returned if len(passages) > 1 else 0,
+            unrelated=returned("", continuations, shifted).returned if len(passages) > 1 else 0,
             longest=max(runs), independent=tuple(independent), confidence=study.run.confidence,
             shown=tuple(
-                (runs[i], passages[i].text, said[i], beside[i])
+                (runs[i], passages[i].text, continuations[i], beside[i])
                 for i in best if runs[i]
             ),
         )  # fmt: skip
         work.not_assessed.extend(
             model_not_assessed(trains=work.part.trains, limits_memory=work.part.limits_memory)
         )
-        most = None if study.threshold is None else study.threshold.gain
-        return self.found((StudyCriterion(of=GAIN, at_most=most),), (), detail)
+        limit = None if study.threshold is None else study.threshold.gain
+        return self.found((StudyCriterion(of=GAIN, at_most=limit),), (), detail)
 
     def found(self, criteria: Any, rows: Any, detail: CopyrightDetail) -> Findings:
         return super().found(criteria, rows_of(detail), detail)
 
     def premises(self, detail: CopyrightDetail) -> tuple[str, ...]:
-        found = ["independent works, and this one to a model without access, are draws of one kind"]
+        assumptions = [
+            "independent works, and this one to a model without access, are draws of one kind"
+        ]
         if not detail.trains:
-            found += [
+            assumptions += [
                 "the other models never saw the work",
                 "no model saw an independent work",
             ]
-        return tuple(found)
+        return tuple(assumptions)
 
     def is_of_people(self, study: Mapping[str, Any]) -> bool:
         return True
@@ -295,15 +299,15 @@ def rows_of(detail: CopyrightDetail) -> Iterator[StudyRow]:
     certain it is over the most that an independent work may have: by that limit a work that no
     model saw shows a gain with a chance of 1 - confidence, however works differ.
     """
-    own, shares = detail.with_access.share, [one.share for one in detail.independent]
+    share, shares = detail.with_access.share, [work.share for work in detail.independent]
     chance = next_limit(shares, confidence=detail.confidence)
-    without = max(one.share for one in detail.without)
+    without = max(work.share for work in detail.without)
     yield _counted("attack", WITH, detail.with_access)
-    yield from (_counted("fresh", WITHOUT, one) for one in detail.without)
+    yield from (_counted("fresh", WITHOUT, work) for work in detail.without)
     yield StudyRow(role="fresh", of=INDEPENDENT, quantity=Quantity.of(chance))
-    low = None if chance.high is None else own - max(without, chance.high)
+    low = None if chance.high is None else share - max(without, chance.high)
     gain = Quantity(
-        value=own - max(without, chance.value), low=low, high=own - without, grade="sampled",
+        value=share - max(without, chance.value), low=low, high=share - without, grade="sampled",
         confidence=detail.confidence, trials=chance.trials, why=chance.why,
     )  # fmt: skip
     yield StudyRow(role="excess", of=GAIN, quantity=gain, facts={"chance": detail.chance})
@@ -325,10 +329,15 @@ def _refuse_the_work_among(
     work: WrittenWork, works: Sequence[WrittenWork], other: Sequence[TextDocument], given: WorkFiles
 ) -> None:
     """Refuse a comparison with the work itself: nothing could come back by access alone."""
-    own = {text for text in work.paragraphs if len(text.split()) >= 10}
-    held = {f"{given.independent / one.name}.txt": one.paragraphs for one in works}
-    for name, texts in {**held, str(given.other): [one.text for one in other]}.items():
-        if both := own.intersection(texts):
+    long_paragraphs = {text for text in work.paragraphs if len(text.split()) >= 10}
+    other_works = {
+        f"{given.independent / document.name}.txt": document.paragraphs for document in works
+    }
+    for name, texts in {
+        **other_works,
+        str(given.other): [document.text for document in other],
+    }.items():
+        if both := long_paragraphs.intersection(texts):
             places = [number for number, text in enumerate(work.paragraphs, 1) if text in both]
             raise InputError(
                 f"{name} holds paragraph {places[0]:,} of the work: leave it out there, for what "

@@ -50,15 +50,15 @@ class CopyrightLayout(Layout):
         ]
 
     def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
-        found = _only(case, INDEPENDENT).quantity
-        if found.high is not None:
+        quantity = _only(case, INDEPENDENT).quantity
+        if quantity.high is not None:
             return []
-        what = "how much of a work comes back by chance, at most"
-        return [NotAssessed(what, found.why, "more works by independent authors")]
+        subject = "how much of a work comes back by chance, at most"
+        return [NotAssessed(subject, quantity.why, "more works by independent authors")]
 
     def glance(self, case: StudyJudgement) -> Glance:
         detail: CopyrightDetail = case.detail
-        own, chance = detail.with_access, _only(case, INDEPENDENT).quantity
+        work, chance = detail.with_access, _only(case, INDEPENDENT).quantity
         unlimited = f"How much comes back by chance has no limit yet: {chance.why}."
         if chance.high is not None:
             most_of, level = percent(chance.high, "up"), f"{100 * detail.confidence:g}%"
@@ -73,38 +73,38 @@ class CopyrightLayout(Layout):
             most=None,
             unlimited=unlimited,
             hardest=f"The longest stretch that comes back has {detail.longest:,} words in a row."
-            if own.returned
+            if work.returned
             else "No passage comes back.",
             unseen="other prompts, likeness beyond words, what the law says of it",
             accepted="{} passages by access",
             view=MORE_OF_100,
             interval="What access adds",
             notes=[] if is_shown else ["No effect of access is shown."],
-            about=seeks(f"the first {detail.prompt} words of a passage", f"the rest of {own.name}",
+            about=seeks(f"the first {detail.prompt} words of a passage", f"the rest of {work.name}",
                         detail.model),
         )  # fmt: skip
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
         detail, level = case.detail, f"{100 * case.detail.confidence:g}%"
         chance, gain = _only(case, INDEPENDENT).quantity, _only(case, GAIN).quantity
-        most = chance.why if chance.high is None else f"at most {percent(chance.high, 'up')}"
+        limit = chance.why if chance.high is None else f"at most {percent(chance.high, 'up')}"
         at_least = gain.why
         if gain.low is not None and gain.high is not None:
             at_least = f"{between_points(gain.low, gain.high)} points at level {level}"
         lines: list[Headline] = [
             ("With access", percent(detail.with_access.share), _of(detail.with_access), "counted"),
             *(
-                ("Without access", percent(one.share), _of(one), "counted")
-                for one in detail.without
+                ("Without access", percent(work.share), _of(work), "counted")
+                for work in detail.without
             ),
-            ("Works that no model saw", percent(chance.value), f"{most} at level {level}",
+            ("Works that no model saw", percent(chance.value), f"{limit} at level {level}",
              "sampled"),
             ("What access adds", percent(gain.value), at_least, "sampled"),
         ]  # fmt: skip
         return lines
 
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
-        beside = max(one.returned for one in case.detail.without)
+        beside = max(work.returned for work in case.detail.without)
         text = f"{_of(case.detail.with_access)} come back with access, {beside:,} without"
         return {"evidence_against": [text] if case.status == "exceeded" else []}
 
@@ -162,22 +162,22 @@ def _facts(detail: CopyrightDetail) -> Facts:
 def _counts(case: StudyJudgement) -> list[Block]:
     detail: CopyrightDetail = case.detail
     lines = [("the work, with access", detail.with_access)]
-    lines += [(f"the work, {one.name}", one) for one in detail.without]
-    lines += [(f"{one.name}, which no model saw", one) for one in detail.independent]
+    lines += [(f"the work, {work.name}", work) for work in detail.without]
+    lines += [(f"{work.name}, which no model saw", work) for work in detail.independent]
     grades: list[Grade] = ["counted" for _ in lines]
     table = Grid(
         "Passages that come back, of each work and from each model",
         ("Work and model", "Passages", "Come back", "Share"),
-        [(name, one.passages, one.returned, one.share) for name, one in lines],
+        [(name, work.passages, work.returned, work.share) for name, work in lines],
         grades, ("Share",),
     )  # fmt: skip
-    said = [
+    sentences = [
         f"By the same rule, {detail.unrelated:,} of {detail.with_access.passages:,} continuations "
         "match another passage of the work, which is unrelated.",
         "Had the model not seen the work, it would stand so high among the independent works with "
         f"a chance of at most {upper(detail.chance, 3)}.",
     ]
-    return [table, Text(said)]
+    return [table, Text(sentences)]
 
 
 def _side_by_side(detail: CopyrightDetail) -> list[Block]:

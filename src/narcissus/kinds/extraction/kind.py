@@ -194,8 +194,8 @@ class ExtractionKind(Kind[ExtractionStudy, ExtractionWork]):
             write_atomically(options.internal, text, private=True)
         work.not_assessed.extend(program_not_assessed(evidence))
         detail = ProgramDetail.of(evidence, study.relation.build())
-        most = None if study.threshold is None else study.threshold.quality
-        return self.found(_criteria(most), success_rows(vars(evidence)), detail)
+        threshold = None if study.threshold is None else study.threshold.quality
+        return self.found(_criteria(threshold), success_rows(vars(evidence)), detail)
 
     def found(self, criteria: Any, rows: Any, detail: ProgramDetail) -> Findings:
         return super().found(criteria, tuple(with_derived(rows, detail)), detail)

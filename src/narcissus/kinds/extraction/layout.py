@@ -54,8 +54,8 @@ class ExtractionLayout(Layout):
         return None if row.of == "quality" else {}
 
     def glance(self, case: StudyJudgement) -> Glance:
-        found = program_of(case)
-        detail = found.detail
+        program = program_of(case)
+        detail = program.detail
         walls, notes = detail.isolation, list[str]()
         if walls.method == "none":
             notes.append("The program ran without isolation: it could read anything.")
@@ -66,35 +66,35 @@ class ExtractionLayout(Layout):
         undecided = "The runs do not settle whether the program extracts the data."
         if detail.more:
             undecided = f"There are too few runs: {detail.more} would probably settle it."
-        return quality_glance(found, undecided=undecided, notes=notes)
+        return quality_glance(program, undecided=undecided, notes=notes)
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
-        found = program_of(case)
+        program = program_of(case)
         return [
-            _share("Success without the release", found.without),
-            _share("Success with the release", found.success),
-            _share("Shadow data that fit as well", found.on_shadow),
+            _share("Success without the release", program.without),
+            _share("Success with the release", program.success),
+            _share("Shadow data that fit as well", program.on_shadow),
             (
                 "Quality of the extraction",
-                f"at most {upper(found.detail.quality, 3)}",
-                f"{number(found.detail.extractable_bits)} extractable bits at most",
+                f"at most {upper(program.detail.quality, 3)}",
+                f"{number(program.detail.extractable_bits)} extractable bits at most",
                 "approximate",
             ),
         ]
 
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
-        found = program_of(case)
+        program = program_of(case)
         # What is inconclusive speaks for nobody; the headline says why it is.
-        verdict, reasons = found.detail.verdict, found.detail.reasons
+        verdict, reasons = program.detail.verdict, program.detail.reasons
         return {
             "evidence_for": reasons if verdict == "no extraction" else [],
             "evidence_against": reasons if verdict == "extraction" else [],
         }
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
-        found = program_of(case)
-        question = Section("What was asked", _question(record, found))
-        return [question, *evidence_sections(found)]
+        program = program_of(case)
+        question = Section("What was asked", _question(record, program))
+        return [question, *evidence_sections(program)]
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
         return Subject(
@@ -207,10 +207,10 @@ def _question(record: Record, found: ProgramFound) -> list[Block]:
 def _success_table(found: ProgramFound) -> Grid:
     rows: list[tuple[str, Quantity | None]] = [
         (WITH, found.success),
-        *((f"with {name}", one) for name, one in found.stand_ins.items()),
+        *((f"with {name}", quantity) for name, quantity in found.stand_ins.items()),
         ("outputs with the release: share of shadow data that they fit", found.on_shadow),
     ]
-    grades: list[Grade] = ["sampled" if one else "not assessed" for _, one in rows]
+    grades: list[Grade] = ["sampled" if quantity else "not assessed" for _, quantity in rows]
     return Grid(
         "How often the output counts",
         ["Runs", "Share that counts", "Limits", "Trials"],
@@ -266,8 +266,8 @@ def _complexity(found: ProgramFound) -> list[Block]:
 def _sandbox(found: ProgramFound) -> list[Block]:
     walls = found.detail.isolation
     if walls.method == "none":
-        said = ["The program ran without isolation, as it was told to: it could read anything."]
-        return [Items("No isolation", said, tone="warning")]
+        warnings = ["The program ran without isolation, as it was told to: it could read anything."]
+        return [Items("No isolation", warnings, tone="warning")]
     hidden = "Reduced isolation: Landlock alone does not hide"
     facts = [("Isolation", "; ".join(walls.layers))]
     if walls.missing:

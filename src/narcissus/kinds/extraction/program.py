@@ -123,14 +123,14 @@ def success_rows(found: Mapping[str, Any]) -> list[StudyRow]:
     """Return the shares of runs that count: with the release, with stand-ins, on shadow data."""
     shares = {WITH: found["success"], **found["stand_ins"], ON_SHADOW: found["success_on_shadow"]}
     quantities = {
-        name: Quantity.of(one) for name, one in shares.items() if isinstance(one, Estimate)
+        name: Quantity.of(share) for name, share in shares.items() if isinstance(share, Estimate)
     }
     without = max(quantities[name].value or 0.0 for name in found["stand_ins"])
     return [
-        StudyRow(role="attack", of="success", name=name, quantity=one, baseline=without)
+        StudyRow(role="attack", of="success", name=name, quantity=share, baseline=without)
         if name == WITH
-        else StudyRow(role="fresh", of="success", name=name, quantity=one)
-        for name, one in quantities.items()
+        else StudyRow(role="fresh", of="success", name=name, quantity=share)
+        for name, share in quantities.items()
     ]
 
 
@@ -148,8 +148,8 @@ def with_derived(rows: Sequence[StudyRow], detail: ProgramDetail) -> Iterator[St
         quantity = Quantity(value=size, grade=grade)
         yield StudyRow(role="measure", of="program bytes", name=name, quantity=quantity)
     quality = {"extraction": detail.quality, "no extraction": 0.0}.get(detail.verdict)
-    found = Quantity(value=quality, low=quality, high=quality, grade=detail.verdict_grade)
-    yield StudyRow(role="measure", of="quality", name="extraction program", quantity=found)
+    estimate = Quantity(value=quality, low=quality, high=quality, grade=detail.verdict_grade)
+    yield StudyRow(role="measure", of="quality", name="extraction program", quantity=estimate)
 
 
 def program_not_assessed(evidence: ExtractionEvidence) -> list[NotAssessed]:

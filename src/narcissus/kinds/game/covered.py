@@ -60,8 +60,8 @@ def varied(study: GameStudy, folder: Path, parameter: str, value: float) -> Game
     try:
         made = checked(part.room, {**part.to_dict(), key: value}, folder)
     except ValidationError as error:
-        said = error.errors(include_url=False)[0]["msg"]
-        raise InputError(f"`--smallest {parameter}`: {value:g} is refused: {said}") from error
+        message = error.errors(include_url=False)[0]["msg"]
+        raise InputError(f"`--smallest {parameter}`: {value:g} is refused: {message}") from error
     return study.model_copy(update={section: made}).build().game
 
 
@@ -137,15 +137,15 @@ def smallest_for_every_rate(
     keys = [str(place) for place in range(len(games))]
     observer.start("values", len(games))
     with closing(soon(executor or Serial(), judge, keys, observer)) as looking:
-        for value, found in zip(values, looking, strict=False):
+        for value, cover in zip(values, looking, strict=False):
             tried += 1
             observer.advance()
-            assumed |= dict.fromkeys(found.assumptions)
-            if found.at_most <= delta:
+            assumed |= dict.fromkeys(cover.assumptions)
+            if cover.at_most <= delta:
                 observer.finish()
-                return Smallest(value, found.at_most, tried, tuple(assumed), undecided)
-            last = found.least
-            undecided += found.least <= delta
+                return Smallest(value, cover.at_most, tried, tuple(assumed), undecided)
+            last = cover.least
+            undecided += cover.least <= delta
     observer.finish()
     if refused is not None:
         raise refused
@@ -189,7 +189,7 @@ def covered(
     if reason:
         grid = '[family] kind = "grid" states it for listed rates only'
         return written, None, f"between them nothing is known, since {reason}; {grid}"
-    found = between_rates(
+    cover = between_rates(
         family,
         exact,
         statement.epsilon,
@@ -197,9 +197,9 @@ def covered(
         hours=options.hours,
         observer=options.observer,
     )
-    holds = found.at_most <= statement.delta + ROUNDING
-    between = "" if holds else _short_of(found.at_most, statement.delta, complete=found.complete)
-    return _with_worst(written, found.rate, statement.epsilon), found, between
+    holds = cover.at_most <= statement.delta + ROUNDING
+    between = "" if holds else _short_of(cover.at_most, statement.delta, complete=cover.complete)
+    return _with_worst(written, cover.rate, statement.epsilon), cover, between
 
 
 def _near(family: NearFamily, given: WrittenOut, statement: Any) -> Covered:
@@ -213,17 +213,17 @@ def _near(family: NearFamily, given: WrittenOut, statement: Any) -> Covered:
         raise InputError(f'[family] kind = "near" is not for this game, since {reason}')
     if family.prior_factor == 1 or family.prior_distance == 0:
         return WrittenFamily({GIVEN: given}), None, ""  # the plain study, to the last digit
-    found = NearPriors(given, family.nearby, statement.epsilon, fixed)
+    priors = NearPriors(given, family.nearby, statement.epsilon, fixed)
     between = ""
-    if found.at_most > statement.delta + ROUNDING:
+    if priors.at_most > statement.delta + ROUNDING:
         between = (
-            f"a delta of {upper(found.at_most, 3)} is enough for each of them, more than the "
+            f"a delta of {upper(priors.at_most, 3)} is enough for each of them, more than the "
             f"{statement.delta:g} that is allowed; take a smaller [family]"
         )
-    is_worse = found.worst[1] is not found.prior
+    is_worse = priors.worst[1] is not priors.prior
     return (
-        WrittenFamily({GIVEN: given} | ({NEAR: found.member} if is_worse else {})),
-        found,
+        WrittenFamily({GIVEN: given} | ({NEAR: priors.member} if is_worse else {})),
+        priors,
         between,
     )
 
@@ -247,8 +247,8 @@ def _with_worst(written: WrittenFamily, rate: float, epsilon: float) -> WrittenF
 
 def text_of(study: GameStudy, world: Any, member: str) -> str:
     """Return the text of a study file with one world, called ``member``, and without its family."""
-    said = study.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    left = {k: v for k, v in said.items() if k not in ("family", "world", "expected", "title")}
+    document = study.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    left = {k: v for k, v in document.items() if k not in ("family", "world", "expected", "title")}
     title = f"{study.title}: {member}"
     return to_toml({"kind": "game", "title": title, **left, "world": section_of(world, member)})
 
@@ -257,7 +257,7 @@ def section_of(world: Any, member: str) -> dict[str, Any]:
     """Return the section [world] of an object of this package; a user's own raises InputError."""
     for name, target in WORLD.items():
         if loaded(target) is type(world):
-            options = {one.name: _plain(getattr(world, one.name)) for one in fields(world)}
+            options = {field.name: _plain(getattr(world, field.name)) for field in fields(world)}
             return {"name": name, **{k: v for k, v in options.items() if v is not None}}
     raise InputError(
         f"{member} is a {type(world).__name__} of your own, which a study file cannot hold; name "
@@ -269,7 +269,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in cast("list[Any]", value)]
+        return [_plain(member) for member in cast("list[Any]", value)]
     return value
 
 
@@ -279,9 +279,9 @@ def to_toml(document: Mapping[str, Any]) -> str:
 
 
 def _lines(document: Mapping[str, Any]) -> Iterator[str]:
-    given = {key: value for key, value in document.items() if value is not None}
-    tables = {k: v for k, v in given.items() if isinstance(v, Mapping) or _tables(v)}
-    yield from (f"{k} = {_value(v)}" for k, v in given.items() if k not in tables)
+    contents = {key: value for key, value in document.items() if value is not None}
+    tables = {k: v for k, v in contents.items() if isinstance(v, Mapping) or _tables(v)}
+    yield from (f"{k} = {_value(v)}" for k, v in contents.items() if k not in tables)
     for key, value in tables.items():
         several = not isinstance(value, Mapping)
         for table in cast("list[Any]", value if several else [value]):

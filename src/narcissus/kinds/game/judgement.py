@@ -121,15 +121,19 @@ class GameDetail(Fact):
     @model_validator(mode="after")
     def _agrees(self) -> Self:
         """Refuse counts that cannot be; no row tells of them."""
-        said = [said for one in self.attackers for said in one.transcripts]
+        transcripts = [
+            transcript for attacker in self.attackers for transcript in attacker.transcripts
+        ]
         if (self.decided or 0) > self.trials or (self.attackers and not self.trials):
             raise ValueError(f"decided after {self.decided} of {self.trials} trials")
         if (end := self.end) is not None:
-            most = ([0, *counts()][end.look : end.look + 1] or [0])[0]
-            least = 1 if self.decided is not None else most
-            if not least <= self.trials <= most or (self.decided and end.ended != "decided"):
+            upper_limit = ([0, *counts()][end.look : end.look + 1] or [0])[0]
+            lower_limit = 1 if self.decided is not None else upper_limit
+            if not lower_limit <= self.trials <= upper_limit or (
+                self.decided and end.ended != "decided"
+            ):
                 raise ValueError(f"{self.trials} trials do not end as `end` says")
-        if any(len(one.exchanges) > one.questions for one in said):
+        if any(len(transcript.exchanges) > transcript.questions for transcript in transcripts):
             raise ValueError("more answers than questions")
         if self.cover is not None and not self.cover.low <= self.cover.rate <= self.cover.high:
             raise ValueError("the worst rate is not in the interval")
@@ -168,8 +172,8 @@ class GameJudgement(StudyJudgement):
 
     @property
     def criterion(self) -> StudyCriterion:
-        [one] = self.findings.criteria
-        return one
+        [study_criterion] = self.findings.criteria
+        return study_criterion
 
     @property
     def limit(self) -> float:
@@ -182,13 +186,13 @@ class GameJudgement(StudyJudgement):
     @cached_property
     def needed(self) -> StudyRow | None:
         """The exact answer; up to `high` whatever lies between the members written out."""
-        return None if (found := self._only("measure")) is None else _graded(found)
+        return None if (row := self._only("measure")) is None else _graded(row)
 
     @property
     def top(self) -> StudyRow:
         """The exact success of the attacker with the largest gap."""
-        [found] = self.findings.select(of="success", role="measure")
-        return found
+        [row] = self.findings.select(of="success", role="measure")
+        return row
 
     @property
     def profile(self) -> tuple[StudyRow, ...]:
@@ -204,8 +208,8 @@ class GameJudgement(StudyJudgement):
         rows = self.findings.select(role="attack")
         fresh = {row.name: row for row in self.findings.select(role="fresh")}
         gaps = {row.name: row for row in self.findings.select(of=GAP)}
-        told = {one.name: one for one in self.detail.attackers}
-        if not {row.name for row in rows} == fresh.keys() == told.keys() >= gaps.keys():
+        details = {detail.name: detail for detail in self.detail.attackers}
+        if not {row.name for row in rows} == fresh.keys() == details.keys() >= gaps.keys():
             raise ValueError("its attackers are not those of its detail")
         for row in rows:
             count = row.quantity.trials or 0
@@ -218,12 +222,14 @@ class GameJudgement(StudyJudgement):
             ends = [gap.quantity.high for gap in gaps.values()]
             if len(gaps) < len(rows) or any(high is None or high > self.limit for high in ends):
                 raise ValueError("an attacker may gain more than is allowed, which `end` denies")
-        return tuple(PlayedAttacker(r, fresh[r.name], gaps.get(r.name), told[r.name]) for r in rows)
+        return tuple(
+            PlayedAttacker(r, fresh[r.name], gaps.get(r.name), details[r.name]) for r in rows
+        )
 
     @property
     def trials_needed(self) -> int | None:
         """About how many trials would decide whether the attackers gain more than is allowed."""
-        gaps = [one.gap.quantity for one in self.attackers if one.gap is not None]
+        gaps = [attacker.gap.quantity for attacker in self.attackers if attacker.gap is not None]
         return most_needed(gaps, self.limit) if self.status == "inconclusive" else None
 
     @property
@@ -234,7 +240,9 @@ class GameJudgement(StudyJudgement):
         gains most by the statement, as far as the record holds what that is about.
         """
         if self.detail.decides:
-            return next(one for one in self.attackers if one.name == self.detail.decides)
+            return next(
+                attacker for attacker in self.attackers if attacker.name == self.detail.decides
+            )
 
         def gain(one: PlayedAttacker) -> float:
             if one.gap is not None:
@@ -247,12 +255,12 @@ class GameJudgement(StudyJudgement):
     @property
     def played(self) -> bool:
         """Whether some attacker did not fail at every trial."""
-        return not all(one.is_useless for one in self.attackers)
+        return not all(attacker.is_useless for attacker in self.attackers)
 
     @property
     def refuted(self) -> float | None:
         """The largest epsilon refuted at the statement's delta."""
-        return None if (found := self._only("refuted")) is None else found.value
+        return None if (row := self._only("refuted")) is None else row.value
 
     @property
     def best_fixed(self) -> StudyRow | None:
@@ -292,8 +300,8 @@ class GameJudgement(StudyJudgement):
         """
 
         def order(row: StudyRow) -> tuple[int, bool, float]:
-            found = row.quantity
-            return len(found.takes_as_given), found.id not in WHATEVER_IS_TOLD, row.value
+            quantity = row.quantity
+            return len(quantity.takes_as_given), quantity.id not in WHATEVER_IS_TOLD, row.value
 
         return min(filter(self.suffices, self.universal), key=order, default=None)
 
@@ -320,20 +328,20 @@ class GameJudgement(StudyJudgement):
         """Attacks that exceed the limit for a class of attackers, where one decides."""
         if self.of_class is None:
             return ()
-        most, best, found = self.of_class.value, math.inf, list[str]()
+        limit, best, names = self.of_class.value, math.inf, list[str]()
         written = {} if self.needed is None else self.needed.facts
         if self.best_fixed is not None:
             best = self.best_fixed.value
         elif "fixed" in written and written.get("member") == self.detail.member:
             best = float(written["fixed"])
         fixed = math.exp(self.detail.statement.epsilon or 0.0) * best
-        for one in self.attackers:
-            row, less = (one.success, fixed) if one.gap is None else (one.gap, 0.0)
-            if row.quantity.low is not None and row.quantity.low - less > most:
-                found.append(one.name)
+        for attacker in self.attackers:
+            row, less = (attacker.success, fixed) if attacker.gap is None else (attacker.gap, 0.0)
+            if row.quantity.low is not None and row.quantity.low - less > limit:
+                names.append(attacker.name)
         if self.detail.decided is not None and self.decisive is not None:
-            found.append(self.decisive.name)
-        return tuple(dict.fromkeys(found))
+            names.append(self.decisive.name)
+        return tuple(dict.fromkeys(names))
 
     @cached_property
     def undeclared(self) -> tuple[str, ...]:
@@ -365,8 +373,10 @@ class GameJudgement(StudyJudgement):
     def decision(self) -> Decision | None:
         """What is proved or written out, where that decides; else the decisive attacker."""
         if self.undeclared:
-            one = next(one for one in self.attackers if one.name == self.undeclared[0])
-            return self._of_attacker(one)
+            attacker = next(
+                attacker for attacker in self.attackers if attacker.name == self.undeclared[0]
+            )
+            return self._of_attacker(attacker)
         row = self.of_class or self.needed or self.proof
         if row is not None:
             return Decision(row, at_most=self.limit)
@@ -382,18 +392,18 @@ class GameJudgement(StudyJudgement):
     @property
     def rests_on(self) -> tuple[StudyRow, ...]:
         """What the status rests on, were nothing contradicted."""
-        found = None if self.undeclared else self.of_class or self.needed or self.proof
-        if found is not None:  # one for a class is compared with the best fixed guess as given
+        row = None if self.undeclared else self.of_class or self.needed or self.proof
+        if row is not None:  # one for a class is compared with the best fixed guess as given
             best = None if self.of_class is None else self.best_fixed
-            return (found,) if best is None else (found, best)
-        rows = [one.success for one in self.attackers] if self.played else []
+            return (row,) if best is None else (row, best)
+        rows = [attacker.success for attacker in self.attackers] if self.played else []
         return (*rows, self.best_fixed) if rows and self.best_fixed is not None else tuple(rows)
 
     @property
     def given(self) -> tuple[str, ...]:
         """What that assumes."""
-        found = [text for row in self.rests_on for text in row.quantity.takes_as_given]
-        return tuple(dict.fromkeys(found))
+        premises = [text for row in self.rests_on for text in row.quantity.takes_as_given]
+        return tuple(dict.fromkeys(premises))
 
     @cached_property
     def clashes(self) -> list[Contradiction]:
@@ -408,31 +418,33 @@ class GameJudgement(StudyJudgement):
         yield from self._exactly(delta)
         for row in self.universal:  # the best attacker may be outside of a class
             limits = [SUCCESS] if row.facts["limits"] == "success" else []
-            for what in [*limits, *filter(None, [delta])]:
-                given = row.quantity.takes_as_given
-                yield Finding(what, row.name, high=row.value, assumptions=given)
+            for quantity in [*limits, *filter(None, [delta])]:
+                premises = row.quantity.takes_as_given
+                yield Finding(quantity, row.name, high=row.value, assumptions=premises)
         level = max(0.0, 1 - 2 * (1 - self.detail.confidence))
-        for one in self.attackers if self.played else ():
-            for what, row in ((SUCCESS, one.success), (delta, one.gap)):
-                if what and row is not None:
-                    by, low = f"the attack `{one.name}`", row.quantity.low
-                    yield Finding(what, by, low, kind="sampled", confidence=level)
+        for attacker in self.attackers if self.played else ():
+            for quantity, row in ((SUCCESS, attacker.success), (delta, attacker.gap)):
+                if quantity and row is not None:
+                    by, low = f"the attack `{attacker.name}`", row.quantity.low
+                    yield Finding(quantity, by, low, kind="sampled", confidence=level)
 
     def _exactly(self, delta: str) -> Iterator[Finding]:
         if self.needed is None:
             return
-        found, facts, by = self.needed.quantity, self.needed.facts, "the exact answer"
-        given, largest = found.takes_as_given, self.top.facts.get("largest")
-        most = None if largest is None else float(largest)
-        yield Finding(SUCCESS, by, most, most, assumptions=given)
+        answer, facts, by = self.needed.quantity, self.needed.facts, "the exact answer"
+        premises, largest = answer.takes_as_given, self.top.facts.get("largest")
+        success = None if largest is None else float(largest)
+        yield Finding(SUCCESS, by, success, success, assumptions=premises)
         if delta:
-            yield Finding(delta, by, found.value, found.high, assumptions=given)
+            yield Finding(delta, by, answer.value, answer.high, assumptions=premises)
         if "fixed" in facts:
-            fixed, what = float(facts["fixed"]), "chance of the best fixed guess"
-            yield Finding(what, by, fixed, fixed, assumptions=given)
-            if (own := self.best_fixed) is not None:
-                given = own.quantity.takes_as_given
-                yield Finding(what, own.name, high=own.value, assumptions=given)
+            fixed, quantity = float(facts["fixed"]), "chance of the best fixed guess"
+            yield Finding(quantity, by, fixed, fixed, assumptions=premises)
+            if (best_fixed := self.best_fixed) is not None:
+                premises = best_fixed.quantity.takes_as_given
+                yield Finding(
+                    quantity, best_fixed.name, high=best_fixed.value, assumptions=premises
+                )
 
     @property
     def broken(self) -> str:
@@ -459,8 +471,8 @@ class GameJudgement(StudyJudgement):
     @property
     def wrong(self) -> tuple[str, ...]:
         """Assumptions that the contradictions refute, of which at least one is wrong."""
-        found = [text for one in self.clashes for text in one.refuted]
-        return tuple(dict.fromkeys([*found, *(self.given if self.broken else ())]))
+        assumptions = [text for clash in self.clashes for text in clash.refuted]
+        return tuple(dict.fromkeys([*assumptions, *(self.given if self.broken else ())]))
 
     @property
     def status_by_rows(self) -> Status:
@@ -475,7 +487,7 @@ class GameJudgement(StudyJudgement):
     @property
     def grade(self) -> Grade:
         if self.contradictions:
-            return weakest([one.grade for one in self.clashes] or ["sampled"])
+            return weakest([clash.grade for clash in self.clashes] or ["sampled"])
         return self.grade_alone
 
     @property
@@ -502,7 +514,7 @@ def grade_of(assumptions: Sequence[str]) -> Grade:
 
 def _graded(row: StudyRow) -> StudyRow:
     """Refuse a grade that does not follow from the assumptions; early records have none."""
-    found = row.quantity
-    if found.grade not in (grade_of(found.takes_as_given), "not assessed"):
+    quantity = row.quantity
+    if quantity.grade not in (grade_of(quantity.takes_as_given), "not assessed"):
         raise ValueError("`grade` does not follow from the assumptions")
     return row

@@ -85,14 +85,16 @@ def agreed(
     """Play blocks through ``through``, once the time of those not in the store was agreed to."""
 
     def play(player: Player, keys: Sequence[str]) -> Blocks:
-        held = store.keys() if store is not None else set[str]()
-        left = [key for key in keys if key not in held]
+        stored_keys = store.keys() if store is not None else set[str]()
+        left = [key for key in keys if key not in stored_keys]
         if left and options.hours is not None:
             how: dict[str, Any] = {"hours": options.hours, "observer": options.observer}
             measure = partial(time_of_trial, player, left[0])
             # one of the user's own may never end
-            own = is_own([setup.game, *setup.attacks.values()])
-            seconds = (timed(measure, "the first trial", **how) if own else measure()) or 0.0
+            has_user_code = is_own([setup.game, *setup.attacks.values()])
+            seconds = (
+                timed(measure, "the first trial", **how) if has_user_code else measure()
+            ) or 0.0
             trials = sum(int(key.split("/")[2]) for key in left)
             processes = min(executor.workers, len(left))
             work = f"at most {trials:,} trials of {seconds:.3g} s each, in {processes} processes"
@@ -125,14 +127,14 @@ def identity_of(study: GameStudy, folder: Path, entropy: int) -> dict[str, objec
     The number of trials, the confidence, the stopping and the statement are left out, so that a run
     can be extended; except what the statement asks of surprisal, by which a trial is scored.
     """
-    asked = asked_of_rows(study.statement)
+    surprisal = asked_of_rows(study.statement)
     settings = study.model_dump(mode="json")
     parts = ("world", "mechanism", "attack", "success", "looser", "side_information")
     return {
         **{part: settings[part] for part in parts},
         **({"family": settings["family"]} if study.family else {}),
         "fresh": study.run.fresh,
-        "surprisal": asdict(asked) if isinstance(asked, KeptSurprisal) else asked,
+        "surprisal": asdict(surprisal) if isinstance(surprisal, KeptSurprisal) else surprisal,
         "seed": str(entropy),
         "own code": source_digests(own_parts(study), folder),
         "version": __version__,
@@ -197,7 +199,7 @@ def _unfit(study: GameStudy, setup: Setup) -> Iterator[str]:
         )
     for name in study.assume.outside:
         if name not in setup.attacks:
-            known = ", ".join(f"`{one}`" for one in setup.attacks) or "none"
+            known = ", ".join(f"`{attack}`" for attack in setup.attacks) or "none"
             yield f"`assume.outside` names `{name}`, and the attacks of the study are {known}"
 
 
@@ -222,7 +224,7 @@ def _asks_for_fresh(game: Game, setup: Setup) -> bool:
         if not (is_own(relation) or isinstance(inner, RandomRow)):
             return False
     tried = play(game, setup.attacks, setup.statement, trials=1, stop=False, rng=0)
-    return any(one.scores.fresh > 0 for one in tried.attackers)
+    return any(attacker.scores.fresh > 0 for attacker in tried.attackers)
 
 
 def _given(section: BaseModel, *names: str) -> list[str]:
@@ -304,17 +306,17 @@ class GameKind(Kind[GameStudy, GameWork]):
                 rows += played_rows(statement, played, stopped=study.run.stop)
                 facts, refuted = played_detail(played), played.refuted
                 curve = curve_of(played.statement, played.attackers)
-            asked, confidence = study.statement.options, study.run.confidence
+            parameters, confidence = study.statement.options, study.run.confidence
             rows += [*exact, *proofs]
             fixed = getattr(statement, "best", None) if study.assume is not None else None
-            rows += others(asked.get("best"), refuted, confidence, curve, memorized, fixed)
-            said = GameStatement(
+            rows += others(parameters.get("best"), refuted, confidence, curve, memorized, fixed)
+            claim = GameStatement(
                 name=study.statement.name, words=(setup.statement if near else statement).words(),
                 definition=statement.definition, scope=work.scope,
-                epsilon=asked.get("epsilon"), delta=asked.get("delta"),
+                epsilon=parameters.get("epsilon"), delta=parameters.get("delta"),
             )  # fmt: skip
             detail = GameDetail(
-                statement=said, confidence=confidence, **facts, members=len(setup.game.members()),
+                statement=claim, confidence=confidence, **facts, members=len(setup.game.members()),
                 cover=CoverDetail.taken(cover) if isinstance(cover, Cover) else None,
                 near=near,
                 between=between, told=work.told,
@@ -325,12 +327,12 @@ class GameKind(Kind[GameStudy, GameWork]):
         known = study.run.trials == "auto" and self.judge(concluded(None, None)).is_proved
         played = _played(work, statement, options, store, executor, known=known)
         left += _gaps_in(statement, bool(exact), played)
-        found = concluded(played, _memorized(study, setup, left))
-        if self.judge(found).status == "not assessed":
+        findings = concluded(played, _memorized(study, setup, left))
+        if self.judge(findings).status == "not assessed":
             why = "the game is too large to write out, and neither a lemma nor an attacker applies"
             remedy = "add an [[attack]] that works, or make the world smaller"
             left.append(NotAssessed("the statement", why, remedy))
-        return found
+        return findings
 
     def judge(self, findings: Findings) -> GameJudgement:
         return GameJudgement(findings, ())
@@ -345,14 +347,16 @@ def played_rows(statement: Any, played: Play, *, stopped: bool) -> Iterator[Stud
     stopped: whether the run ended as soon as the statement was refuted.
     """
     share = (1 - played.confidence) / len(played.attackers) / played.members
-    for one in played.attackers:
+    for attacker in played.attackers:
         gap: Estimate | None = None
         if isinstance(statement, Resilience):
-            gap = gap_limits(one.scores, statement.epsilon, confidence=1 - share, stopped=stopped)
+            gap = gap_limits(
+                attacker.scores, statement.epsilon, confidence=1 - share, stopped=stopped
+            )
         yield from attacked(
-            one.name, Quantity.of(one.success), Quantity.of(one.baseline),
+            attacker.name, Quantity.of(attacker.success), Quantity.of(attacker.baseline),
             None if gap is None else Quantity.of(gap), statement.epsilon,
-            failed=one.failed, attempts=one.attempts,
+            failed=attacker.failed, attempts=attacker.attempts,
         )  # fmt: skip
 
 
@@ -381,11 +385,11 @@ def _attacker(one: Attacked) -> AttackerDetail:
         failures=tuple(FailedAttempt.taken(f, seed=str(f.seed)) for f in one.failures),
         transcripts=tuple(
             SaidInTrial.taken(
-                said,
-                success=bool(one.scores.success[said.trial]),
-                baseline=float(one.scores.baseline[said.trial]),
+                transcript,
+                success=bool(one.scores.success[transcript.trial]),
+                baseline=float(one.scores.baseline[transcript.trial]),
             )
-            for said in one.transcripts
+            for transcript in one.transcripts
         ),
     )
 
@@ -402,18 +406,18 @@ def _written(study: GameStudy, setup: Setup, unanswered: list[NotAssessed]) -> W
     except (TooLargeError, InputError) as error:
         if isinstance(study.family, NearFamily):
             why = str(error).removesuffix("; play the game instead")
-            said = f'[family] kind = "near" needs a game that is written out: {why}'
-            raise type(error)(said) from error
+            message = f'[family] kind = "near" needs a game that is written out: {why}'
+            raise type(error)(message) from error
         if required:
             raise
         unused = [] if isinstance(error, TooLargeError) else _given(exact, *PROFILE)
         for name in unused:  # it cannot be written out at any size
             if not (name == "limit" and exact.memorized):
-                said = f"`exact.{name}` is not used: {error}: leave it out"
-                raise InputError(said) from error
+                message = f"`exact.{name}` is not used: {error}: leave it out"
+                raise InputError(message) from error
         remedy = "make the world smaller, or rely on the attackers that were played"
-        what = "the exact profile" + ", against every attacker" * (study.assume is None)
-        unanswered.append(NotAssessed(what, str(error), remedy))
+        subject = "the exact profile" + ", against every attacker" * (study.assume is None)
+        unanswered.append(NotAssessed(subject, str(error), remedy))
         return None
 
 
@@ -446,31 +450,35 @@ def _gaps_in(statement: Any, is_exact: bool, played: Play | None) -> Iterator[No
             "weight was taken to be possible, which allows the mechanism a little more",
             "make the world smaller",
         )
-    for one in [] if played is None else played.attackers:
-        if one.failed == one.success.trials:
-            why = f"it failed on every trial: {one.failures[0].error}"
-            yield NotAssessed(f"the attack {one.name}", why, "mend it, and play again")
+    for attacker in [] if played is None else played.attackers:
+        if attacker.failed == attacker.success.trials:
+            why = f"it failed on every trial: {attacker.failures[0].error}"
+            yield NotAssessed(f"the attack {attacker.name}", why, "mend it, and play again")
 
 
 def _proofs(study: GameStudy, setup: Setup, statement: Any) -> Iterator[StudyRow]:
     if not isinstance(statement, Resilience | FixedBaseline):
         return
     if study.assume is not None and (limit := _advantage(study.assume, setup)) is not None:
-        own = is_own(setup.game.side) and not isinstance(setup.game.side, OwnSideInformation)
-        own = own or any(is_own(game.world) for game in setup.game.members().values())
-        yield of_class(limit, study.assume, own=own)  # for every distribution
+        has_user_draws = is_own(setup.game.side) and not isinstance(
+            setup.game.side, OwnSideInformation
+        )
+        has_user_draws = has_user_draws or any(
+            is_own(game.world) for game in setup.game.members().values()
+        )
+        yield of_class(limit, study.assume, own=has_user_draws)  # for every distribution
     if isinstance(study.family, RatesFamily):
         return  # a theorem about each point says nothing of the rates between
-    found = list[tuple[Bound | None, Limits]]()
+    bounds = list[tuple[Bound | None, Limits]]()
     if not isinstance(study.family, NearFamily):  # lemmas are about the given prior
-        found.append((from_lemmas(setup.game), "success"))
+        bounds.append((from_lemmas(setup.game), "success"))
         if isinstance(statement, Resilience):
-            found.append((from_comparison(setup.game), "delta"))
+            bounds.append((from_comparison(setup.game), "delta"))
     if isinstance(statement, Resilience):  # the theorems on privacy hold for every prior
         promise = None if study.privacy is None else (study.privacy.epsilon, study.privacy.delta)
         for known in dict.fromkeys((None, promise)):
-            found.append((from_privacy(setup.game, statement.epsilon, known), "delta"))
-    yield from (proof_row(bound, limits) for bound, limits in found if bound is not None)
+            bounds.append((from_privacy(setup.game, statement.epsilon, known), "delta"))
+    yield from (proof_row(bound, limits) for bound, limits in bounds if bound is not None)
 
 
 def _advantage(assume: Assume, setup: Setup) -> float | None:

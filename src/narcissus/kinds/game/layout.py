@@ -56,33 +56,34 @@ class GameLayout(Layout):
                 "another seed, and report it if this comes back."
             )
             if case.wrong:
-                words = " ".join(f"Refuted: that {one}." for one in case.wrong)
+                words = " ".join(f"Refuted: that {assumption}." for assumption in case.wrong)
                 words += " What rests on it says nothing about the release."
             if case.status_alone == "exceeded" and case.grade_alone == "proved":
                 words += f" {alone}"
         # a reader must not take failures of attackers for safety
         return words + "".join(
-            f" The attack {one.name} failed with an error on {one.failed:,} of "
+            f" The attack {attacker.name} failed with an error on {attacker.failed:,} of "
             f"{case.detail.trials:,} trials, which count as unsuccessful. The first is trial "
             f"{first.trial}, with seed {first.seed}: {first.error.rstrip('.')}."
-            for one in case.attackers
-            for first in one.said.failures[:1]
+            for attacker in case.attackers
+            for first in attacker.said.failures[:1]
         )
 
     def assessed(self, case: StudyJudgement) -> list[str]:
         case = cast("GameJudgement", case)
-        said = [
+        lines = [
             f"{_class(row) if 'against' in row.facts else 'every attacker'}, by {row.name}"
             for row in case.proofs
         ]
-        said += [
-            f"the attacker {one.name}, by {case.detail.trials:,} trials" for one in case.attackers
+        lines += [
+            f"the attacker {attacker.name}, by {case.detail.trials:,} trials"
+            for attacker in case.attackers
         ]
         if case.needed is None:
-            return said
-        what = ("data_sets", "data sets"), ("releases", "releases"), ("guesses", "guesses")
-        sizes = ", ".join(f"{case.top.facts[key]:,} {words}" for key, words in what)
-        return [f"every attacker, exactly: {sizes}", *said]
+            return lines
+        labels = ("data_sets", "data sets"), ("releases", "releases"), ("guesses", "guesses")
+        sizes = ", ".join(f"{case.top.facts[key]:,} {words}" for key, words in labels)
+        return [f"every attacker, exactly: {sizes}", *lines]
 
     def uncovered(self, case: StudyJudgement) -> list[str]:
         case = cast("GameJudgement", case)
@@ -111,10 +112,10 @@ class GameLayout(Layout):
                 ("The same attempts against fresh data (own baseline)", best.fresh),
                 (f"Success of the attack {best.name}", best.success),
             ):
-                found = row.quantity
-                level = f"{100 * (found.confidence or 0.0):g}% limits"
-                text = f"{level} {limits(found.low, found.high)}{where}"
-                rows.append((label, percent(found.value), text, found.grade))
+                quantity = row.quantity
+                level = f"{100 * (quantity.confidence or 0.0):g}% limits"
+                text = f"{level} {limits(quantity.low, quantity.high)}{where}"
+                rows.append((label, percent(quantity.value), text, quantity.grade))
         rows += [] if case.needed is None else _exact_numbers(case, case.needed)
         for bound in case.proofs:
             grade = bound.quantity.grade
@@ -136,23 +137,26 @@ class GameLayout(Layout):
         for row in case.findings.select(of="memorized bits"):
             words = f"{row.value:.6g} bits (proved)"
             blocks.append(Facts([("Memorized information I(S; release | Nature)", words)]))
-        said = list(_conversations(case))
-        more = Section("Results", blocks), Section("What was said in the first trials", said)
-        return [_setting(record, case), *(one for one in more if one.blocks)]
+        conversations = list(_conversations(case))
+        parts = (
+            Section("Results", blocks),
+            Section("What was said in the first trials", conversations),
+        )
+        return [_setting(record, case), *(part for part in parts if part.blocks)]
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
         case = cast("GameJudgement", case)
-        limits, only = [_limit(one) for one in case.universal if one.value < 1], ""
+        limits, only = [_limit(row) for row in case.universal if row.value < 1], ""
         if case.needed is not None:
-            grade, given = case.top.quantity.grade, case.needed.quantity.takes_as_given
+            grade, premises = case.top.quantity.grade, case.needed.quantity.takes_as_given
             if case.holds and record.status == "met":
-                limits.insert(0, EveryAttacker(_of_all(case), grade, given))
-            most = 1.0 if case.looked_at else case.top.facts.get("largest", 1.0)
-            if float(most) < 1:
+                limits.insert(0, EveryAttacker(_of_all(case), grade, premises))
+            largest = 1.0 if case.looked_at else case.top.facts.get("largest", 1.0)
+            if float(largest) < 1:
                 members = int(case.top.facts["members"])
-                text = f"At most {percent(float(most), 'up')} of attempts fit the data"
+                text = f"At most {percent(float(largest), 'up')} of attempts fit the data"
                 text += f", in each of {number(members)} distributions" * (members > 1)
-                limits.append(EveryAttacker(f"{text}.", grade, given))
+                limits.append(EveryAttacker(f"{text}.", grade, premises))
         words = case.detail.statement.words
         if case.classes and not limits:  # beside limits for all it would read as one of them
             limits, only = list(map(_limit, case.classes)), _class(case.classes[0])
@@ -192,8 +196,8 @@ def _verdict(case: GameJudgement) -> str:
         return _exact_verdict(case, who, against) + (others if case.holds else breaks)
     if (proof := case.proof) is not None:
         if proof.quantity.id in WHATEVER_IS_TOLD:
-            told, others = ", whatever is told" if detail.told else "", ""
-            against = f"against every attacker{told}{scope}"
+            knowledge, others = ", whatever is told" if detail.told else "", ""
+            against = f"against every attacker{knowledge}{scope}"
         return (
             f"Resilient, {_sure(proof)}, {against}. This follows from {proof.name}. Delta is "
             f"{_at_most(proof)}, and {case.limit:g} is allowed.{others}"
@@ -210,19 +214,19 @@ def _verdict(case: GameJudgement) -> str:
         )
     each = f" of each of {detail.members:,} distributions" if detail.members > 1 else ""
     each = " at the given prior" if detail.near else each
-    names = ", ".join(one.name for one in case.attackers)
-    told = f" Each was told {detail.told}." if detail.told else ""
+    names = ", ".join(attacker.name for attacker in case.attackers)
+    knowledge = f" Each was told {detail.told}." if detail.told else ""
     ending = f" {_undecided(case)}".rstrip()
     return (
-        f"No violation was found in {detail.trials:,} trials{each}. Attacks: {names}.{told} "
+        f"No violation was found in {detail.trials:,} trials{each}. Attacks: {names}.{knowledge} "
         f"Others may do better, so resilience is not proved.{ending}{others}"
     )
 
 
 def _limit(row: StudyRow) -> EveryAttacker:
-    found = row.quantity
+    quantity = row.quantity
     text = f"{row.facts['what']}: {_at_most(row)}."
-    return EveryAttacker(text, found.grade, found.takes_as_given)
+    return EveryAttacker(text, quantity.grade, quantity.takes_as_given)
 
 
 def _class(row: StudyRow) -> str:
@@ -231,12 +235,12 @@ def _class(row: StudyRow) -> str:
 
 def _class_verdict(case: GameJudgement, row: StudyRow, about: str) -> str:
     """Word a limit for a class of attackers, and who is shown to be outside of it."""
-    least = f"The limit for {_class(row)} is a delta of {upper(row.value, 3)}"
+    limit = f"The limit for {_class(row)} is a delta of {upper(row.value, 3)}"
     if case.undeclared:
         level = f"The excess is shown with {100 * case.detail.confidence:g}% confidence"
-        return f"{_undecided(case)} {level}. {least}. `assume.outside` names attacks outside of it."
+        return f"{_undecided(case)} {level}. {limit}. `assume.outside` names attacks outside of it."
     words = (
-        f"Resilient, {_sure(row)}, against {_class(row)}{about}. {least}, and {case.limit:g} is "
+        f"Resilient, {_sure(row)}, against {_class(row)}{about}. {limit}, and {case.limit:g} is "
         "allowed. Attackers outside of this class may gain more."
     )
     for name in case.beyond:
@@ -248,7 +252,7 @@ def _class_verdict(case: GameJudgement, row: StudyRow, about: str) -> str:
 
 def _undecided(case: GameJudgement) -> str:
     """Return the answer of a study that decides nothing, where it is not the usual one."""
-    end, more = case.detail.end, case.trials_needed
+    end, trials = case.detail.end, case.trials_needed
     if case.of_class is not None:
         return (
             f"The attack {' and '.join(case.undeclared)} exceeds the limit for "
@@ -263,9 +267,9 @@ def _undecided(case: GameJudgement) -> str:
         return "Nothing was written out, proved or played."
     if end is not None and end.ended == "below":
         return "These attacks are shown to gain no more than is allowed; others may gain more."
-    if end is None or more is None:
+    if end is None or trials is None:
         return ""
-    needed = rounded_trials(max(more, case.detail.trials + 1))
+    needed = rounded_trials(max(trials, case.detail.trials + 1))
     return f"{case.detail.trials:,} trials are too few; about {needed:,} would probably do."
 
 
@@ -275,9 +279,9 @@ def _exact_verdict(case: GameJudgement, who: str, against: str) -> str:
         return f"Violated, {sure}: the best attacker{who} does better than allowed. {words}"
     if case.status_alone == "met":
         if (cover := detail.cover) is not None:
-            said = {name: getattr(cover, name) for name in type(cover).model_fields}
-            found = str(Cover(**said, at_most=_enough(case)))
-            words += f" {found[:1].upper()}{found[1:]}."
+            fields = {name: getattr(cover, name) for name in type(cover).model_fields}
+            text = str(Cover(**fields, at_most=_enough(case)))
+            words += f" {text[:1].upper()}{text[1:]}."
         elif detail.near:
             words += f" For {detail.near}, a delta of {upper(_enough(case), 3)} is enough."
         return f"Resilient, {sure}, {against}. {words}"
@@ -297,11 +301,11 @@ def _sure(row: StudyRow) -> str:
 def exact_words(case: GameJudgement) -> str:
     """Word what is needed and what is allowed, in whole sentences."""
     assert case.needed is not None
-    least, name, member = case.needed.value, case.needed.name, case.needed.facts.get("member")
-    found = exact_number(least) if name else f"{least:.6g}"
-    if case.limit < least <= case.allowed:
-        found = f"{case.limit:g} up to rounding"
-    words = f"The {name or 'delta that is needed'} is {found}, and {case.limit:g} is allowed."
+    minimum, name, member = case.needed.value, case.needed.name, case.needed.facts.get("member")
+    text = exact_number(minimum) if name else f"{minimum:.6g}"
+    if case.limit < minimum <= case.allowed:
+        text = f"{case.limit:g} up to rounding"
+    words = f"The {name or 'delta that is needed'} is {text}, and {case.limit:g} is allowed."
     return f"{words} No more is needed than at {member}{_among(case)}." if member else words
 
 
@@ -357,11 +361,11 @@ def _exact_numbers(case: GameJudgement, needed: StudyRow) -> Iterator[Headline]:
     )
     if (cover := case.detail.cover) is not None:
         label = f"Delta that is enough for every rate from {cover.low:g} to {cover.high:g}"
-        said = f"at epsilon {cover.epsilon:g}; rate {cover.rate:g} needs {cover.least:.4g}"
-        yield label, f"at most {upper(_enough(case), 3)}", said, grade
+        text = f"at epsilon {cover.epsilon:g}; rate {cover.rate:g} needs {cover.least:.4g}"
+        yield label, f"at most {upper(_enough(case), 3)}", text, grade
     elif case.detail.near:
-        label, said = f"Delta that is enough for {case.detail.near}", where.partition(":")[0]
-        yield label, f"at most {upper(_enough(case), 3)}", said.partition(",")[0], grade
+        label, text = f"Delta that is enough for {case.detail.near}", where.partition(":")[0]
+        yield label, f"at most {upper(_enough(case), 3)}", text.partition(",")[0], grade
 
 
 def _against(case: GameJudgement) -> Iterator[str]:
@@ -375,17 +379,17 @@ def _against(case: GameJudgement) -> Iterator[str]:
             f"Estimated: the attackers broke the statement. This is certain after "
             f"{detail.decided:,} trials, with {percent(detail.confidence)} confidence.{beyond}"
         )
-    for one in case.attackers:
-        won, lost = one.success.quantity, one.fresh.quantity
+    for attacker in case.attackers:
+        won, lost = attacker.success.quantity, attacker.fresh.quantity
         is_sure = won.low is not None and lost.high is not None and won.low > lost.high
-        if not is_sure and one.gain <= _STRIKING:
+        if not is_sure and attacker.gain <= _STRIKING:
             continue
-        least = f", at least {percent(won.low, 'down')}" if is_sure else ""
-        most = f", at most {percent(lost.high, 'up')}" if is_sure else ""
+        low = f", at least {percent(won.low, 'down')}" if is_sure else ""
+        high = f", at most {percent(lost.high, 'up')}" if is_sure else ""
         yield (
-            f"Estimated: the attack {one.name} succeeds in {percent(won.value)} of "
-            f"{number(won.trials or 0)} trials{least}. On fresh data, the same attempts succeed in "
-            f"{percent(lost.value)}{most}."
+            f"Estimated: the attack {attacker.name} succeeds in {percent(won.value)} of "
+            f"{number(won.trials or 0)} trials{low}. On fresh data, the same attempts succeed in "
+            f"{percent(lost.value)}{high}."
             + ("" if is_sure else " There are too few trials to be sure of a gain.")
         )
 
@@ -400,15 +404,20 @@ def _for(case: GameJudgement) -> Iterator[str]:
             words = f"{bound.facts['what']} is {_at_most(bound)}, by {_theorem(bound)}"
             yield f"{bound.quantity.grade.capitalize()}: {words}."
     epsilon, allowed = case.detail.statement.epsilon or 0, case.detail.statement.delta or 0.0
-    for one in case.attackers:
+    for attacker in case.attackers:
         # Attempts that fit no data set at all, fresh ones included, show nothing about the release.
-        hits = one.success.value > 0 or one.fresh.value > 0
-        if one.gap is None or not hits or not one.success.facts.get("attempts") or one.failed:
+        hits = attacker.success.value > 0 or attacker.fresh.value > 0
+        if (
+            attacker.gap is None
+            or not hits
+            or not attacker.success.facts.get("attempts")
+            or attacker.failed
+        ):
             continue
-        gap = one.gap.quantity
+        gap = attacker.gap.quantity
         if gap.high is not None and gap.high < min(allowed, 1.0):
             yield (
-                f"Estimated: the attack {one.name} gains at most {upper(gap.high, 3)} over "
+                f"Estimated: the attack {attacker.name} gains at most {upper(gap.high, 3)} over "
                 f"e^{epsilon:g} times its own baseline, with "
                 f"{100 * (gap.confidence or 0.0):g}% confidence. Allowed are {allowed:g}. Other "
                 "attackers may gain more."
@@ -422,10 +431,10 @@ def _glance(case: GameJudgement) -> Glance:
         member = str(case.needed.facts.get("member") or "")
     who = _who(case)
     without, with_it = _shares(case)
-    kept = {text for row in case.proofs for text in row.quantity.takes_as_given}
-    kept |= set(case.given if case.of_class is not None else ())
+    premises = {text for row in case.proofs for text in row.quantity.takes_as_given}
+    premises |= set(case.given if case.of_class is not None else ())
     statement = case.detail.statement
-    what, view, interval = _decided_words(case)
+    reason, view, interval = _decided_words(case)
     return Glance(
         unit="attempts",
         without=without,
@@ -440,15 +449,15 @@ def _glance(case: GameJudgement) -> Glance:
         accepted="" if case.criterion.at_most is None else f"{_measure(case)} {{}}",
         view=view,
         interval=interval,
-        why=what,
+        why=reason,
         undecided=_undecided(case),
         plainly="The study holds no statement to judge.",
-        given=sorted(kept),
+        given=sorted(premises),
         notes=[
-            f"The attack {one.name} failed with an error on {one.failed:,} of "
+            f"The attack {attacker.name} failed with an error on {attacker.failed:,} of "
             f"{case.detail.trials:,} trials."
-            for one in case.attackers
-            if one.failed
+            for attacker in case.attackers
+            if attacker.failed
         ]
         + ["Attacks are played at the given prior."] * bool(case.detail.near and case.attackers),
         about=seeks(
@@ -492,7 +501,7 @@ def _shares(case: GameJudgement) -> tuple[Reach, Reach]:
     """Word how often attempts succeed on fresh data, on those released, and what is allowed."""
     best = case.decisive
     if case.undeclared:
-        best = next(one for one in case.attackers if one.name == case.undeclared[0])
+        best = next(attacker for attacker in case.attackers if attacker.name == case.undeclared[0])
     if case.needed is not None and not case.undeclared:
         top = case.top
         lost = top.quantity.model_copy(update={"value": top.baseline})
@@ -522,9 +531,9 @@ def _allowed(case: GameJudgement, baseline: float | None) -> str:
     epsilon = case.detail.statement.epsilon
     if case.criterion.of != GAP or epsilon is None or baseline is None:
         return ""
-    most = min(1.0, math.exp(epsilon) * baseline + case.limit)
+    limit = min(1.0, math.exp(epsilon) * baseline + case.limit)
     return (
-        f". The statement allows {of_100(most)}: e^{epsilon:g} times the success on fresh data, "
+        f". The statement allows {of_100(limit)}: e^{epsilon:g} times the success on fresh data, "
         f"plus {case.limit:g}"
     )
 
@@ -535,8 +544,8 @@ def _limit_of_all(case: GameJudgement) -> Reach | None:
         largest = case.top.facts.get("largest")
         if largest is None or case.looked_at or case.of_class is not None:
             return None
-        found = case.top.quantity.model_copy(update={"value": float(largest)})
-        return Reach("No attacker succeeds more than {} times.", found)
+        quantity = case.top.quantity.model_copy(update={"value": float(largest)})
+        return Reach("No attacker succeeds more than {} times.", quantity)
     about = [row for row in case.universal if row.facts["limits"] == "success" and row.value < 1]
     if not about:
         return None
@@ -580,8 +589,8 @@ def _part(part: Any) -> str:
 
 
 def _keys(part: dict[str, Any], but: str) -> str:
-    given = {k: v for k, v in part.items() if k != but and v not in (None, [], {}, "")}
-    return ", ".join(f"{key} = {_short(value)}" for key, value in given.items())
+    options = {k: v for k, v in part.items() if k != but and v not in (None, [], {}, "")}
+    return ", ".join(f"{key} = {_short(value)}" for key, value in options.items())
 
 
 def _short(value: Any) -> str:
@@ -603,14 +612,14 @@ def _setting(record: Record, case: GameJudgement) -> Section:
     rows.append(("What the attacker is told besides", _part(side) if side else "nothing"))
     attacks = enumerate(study.get("attack", []), start=1)
     rows += [(f"Attacker {place}", _part(part)) for place, part in attacks]
-    said = {
+    facts = {
         "Statement": f"{statement.name} ({statement.definition})",
         "In a formula": statement.words,
         "For": statement.scope,
         "Source of the study": study.get("source"),
         "Expected by the source": study.get("expected"),
     }
-    rows += [(name, text) for name, text in said.items() if text]
+    rows += [(name, text) for name, text in facts.items() if text]
     blocks: list[Block] = [Text([study["about"]])] if study.get("about") else []
     blocks.append(Facts(rows))
     proving = [*case.proofs, *([] if case.needed is None else [case.needed])]
@@ -632,7 +641,7 @@ def _attackers(case: GameJudgement) -> Iterator[Block]:
             f" of {detail.member}, the one of {number(detail.members)} distributions with the "
             f"strongest evidence; the limits hold for all of them at once{where}"
         )
-    fresh = {one.name: one.fresh.quantity for one in case.attackers}
+    fresh = {attacker.name: attacker.fresh.quantity for attacker in case.attackers}
     columns: dict[str, Column] = {
         "attacker": "name",
         "success": "value",
@@ -642,7 +651,7 @@ def _attackers(case: GameJudgement) -> Iterator[Block]:
         "failures": "failed",
     }
     caption = f"Success and own baseline in {number(detail.trials)} trials{where}"
-    rows = [one.success for one in case.attackers]
+    rows = [attacker.success for attacker in case.attackers]
     yield table(caption, rows, columns, percent=("success", "own baseline"))
     if case.refuted is not None:
         all_ = "these" if case.classes else "all"
@@ -657,19 +666,21 @@ def _attackers(case: GameJudgement) -> Iterator[Block]:
 
 def _conversations(case: GameJudgement) -> Iterator[Block]:
     """Show what was said in the first trials with a mechanism that is talked with."""
-    for one in case.attackers:
-        for said in one.said.transcripts:
-            greeting = f" The mechanism begins: {said.greeting}." if said.greeting else ""
-            shown = len(said.exchanges)
-            first = f", the first {shown} of them here" if shown < said.questions else ""
-            asked = "1 question" if said.questions == 1 else f"{number(said.questions)} questions"
-            fits = "fits the data" if said.success else "does not fit the data"
+    for attacker in case.attackers:
+        for talk in attacker.said.transcripts:
+            greeting = f" The mechanism begins: {talk.greeting}." if talk.greeting else ""
+            shown = len(talk.exchanges)
+            first = f", the first {shown} of them here" if shown < talk.questions else ""
+            count = "1 question" if talk.questions == 1 else f"{number(talk.questions)} questions"
+            fits = "fits the data" if talk.success else "does not fit the data"
             caption = (
-                f"{one.name} in trial {said.trial + 1}: {asked}{first}.{greeting} It came to "
-                f"{said.attempt}, which {fits}; the same against fresh data: "
-                f"{percent(said.baseline)}"
+                f"{attacker.name} in trial {talk.trial + 1}: {count}{first}.{greeting} It came to "
+                f"{talk.attempt}, which {fits}; the same against fresh data: "
+                f"{percent(talk.baseline)}"
             )
-            yield Grid(caption, ["question", "answer"], [[*one] for one in said.exchanges])
+            yield Grid(
+                caption, ["question", "answer"], [[*exchange] for exchange in talk.exchanges]
+            )
 
 
 def _profile(case: GameJudgement) -> Iterator[Block]:

@@ -39,7 +39,9 @@ def fact(
     baseline: float | None = None, at: Facts | None = None, facts: Facts | None = None,
 ) -> StudyRow:  # fmt: skip
     """Return a row; what is None of its place and its facts is left out."""
-    place, known = [{k: v for k, v in (one or {}).items() if v is not None} for one in (at, facts)]
+    place, known = [
+        {k: v for k, v in (mapping or {}).items() if v is not None} for mapping in (at, facts)
+    ]
     return StudyRow(
         role=role, of=of, name=name, quantity=quantity, baseline=baseline, at=place, facts=known
     )
@@ -60,11 +62,11 @@ def of_class(value: float, assume: Assume, *, own: bool) -> StudyRow:
 
     own: Whether the user's world, or side information, draws the fresh data sets.
     """
-    told = "a release from an ideal one" if assume.ideal else "two data sets' releases apart"
+    contrast = "a release from an ideal one" if assume.ideal else "two data sets' releases apart"
     uses = f"each of {assume.uses:,} independent uses" if assume.uses > 1 else "a use"
     who = quoted(assume.against)
-    given = (
-        f"{who} tell {told} with an advantage of at most {assume.advantage:g}, for "
+    premise = (
+        f"{who} tell {contrast} with an advantage of at most {assume.advantage:g}, for "
         f"{uses} of {assume.of}"
     )
     others = ", makes the other uses" if assume.uses > 1 else ""
@@ -72,11 +74,11 @@ def of_class(value: float, assume: Assume, *, own: bool) -> StudyRow:
         f"the same limits the advantage of a program that runs one of {who}{others} and checks the "
         "attempt against a data set"
     )
-    what = f"delta at every epsilon, for {who}"
-    how: dict[str, str] = {"what": what, "limits": "delta", "against": assume.against}
+    subject = f"delta at every epsilon, for {who}"
+    how: dict[str, str] = {"what": subject, "limits": "delta", "against": assume.against}
     draws = "the user's part draws fresh data sets as the data are drawn, given what is told"
-    found = [given, composed, draws] if own else [given, composed]
-    return proved(f"Narcissus theory 2.4, for {who}", value, found, "hybrid", **how)
+    premises = [premise, composed, draws] if own else [premise, composed]
+    return proved(f"Narcissus theory 2.4, for {who}", value, premises, "hybrid", **how)
 
 
 def quoted(words: str) -> str:
@@ -108,17 +110,17 @@ def written(
     *, facts: Facts, top: Facts,
 ) -> Iterator[StudyRow]:  # fmt: skip
     """Yield the attacker with the largest gap, what is needed and what is enough, the profile."""
-    what, least, enough = needed
+    name, minimum, enough = needed
     success = Quantity(value=rates[0], grade=grade)
     yield fact("measure", "success", EVERYBODY, success, baseline=rates[1], at={"epsilon": at},
         facts=top)  # fmt: skip
     quantity = Quantity(
-        value=least, low=least, high=enough, grade=grade, takes_as_given=tuple(given)
+        value=minimum, low=minimum, high=enough, grade=grade, takes_as_given=tuple(given)
     )
-    yield fact("measure", "", what, quantity, facts={**facts, "rounding": rounding})
+    yield fact("measure", "", name, quantity, facts={**facts, "rounding": rounding})
     for epsilon, delta in profile.items():
-        most = (delta or rounding) if enough == least else None  # others may need more
-        quantity = Quantity(value=delta, high=most, grade=grade)
+        high = (delta or rounding) if enough == minimum else None  # others may need more
+        quantity = Quantity(value=delta, high=high, grade=grade)
         yield fact("measure", "delta", EVERYBODY, quantity, at={"epsilon": epsilon})
 
 
@@ -177,21 +179,21 @@ def exactly(
         at = float(statement.epsilon)
         points = sorted({*points, at})
     # One pass through the guesses for all: where the baseline counts for nothing, too.
-    worst = {one.best.epsilon: one for one in family.worst([*points, -math.inf])}
+    worst = {extreme.best.epsilon: extreme for extreme in family.worst([*points, -math.inf])}
     if isinstance(statement, Resilience):
-        what = f"least delta at epsilon {statement.epsilon:g}"
-        found = worst[at].member, worst[at].best.delta, what, None
+        name = f"least delta at epsilon {statement.epsilon:g}"
+        answer = worst[at].member, worst[at].best.delta, name, None
     else:
-        found = _other(family, statement)
-    if found is None:
+        answer = _other(family, statement)
+    if answer is None:
         return []
-    member, least, what, fixed = found
-    several, given = len(family.members) > 1, family.assumptions
-    enough = max(cover.at_most, least) if cover is not None else None if between else least
+    member, minimum, name, fixed = answer
+    several, premises = len(family.members) > 1, family.assumptions
+    enough = max(cover.at_most, minimum) if cover is not None else None if between else minimum
     return [*written(
-        (what, least, enough), worst[at].best.rates, at,
+        (name, minimum, enough), worst[at].best.rates, at,
         {float(point): worst[point].best.delta for point in points},
-        grade_of(given), given, ROUNDING,
+        grade_of(premises), premises, ROUNDING,
         facts={"member": member if several else None, "fixed": fixed},
         top={
             "largest": worst[-math.inf].best.rates[0], **family.sizes(),
@@ -208,23 +210,23 @@ def _other(family: WrittenFamily, statement: Any) -> _Found | None:
     """Evaluate a statement other than resilience for each member; None if one has no answer."""
     every: list[_Found] = []
     for name, exact in family.members.items():
-        found = _least(exact, prepared(statement, exact.game))
-        if found is None:
+        answer = _least(exact, prepared(statement, exact.game))
+        if answer is None:
             return None
-        every.append((name, *found))
-    return max(every, key=lambda one: one[1] - limit_of(statement))
+        every.append((name, *answer))
+    return max(every, key=lambda candidate: candidate[1] - limit_of(statement))
 
 
 def _least(exact: WrittenOut, statement: Any) -> tuple[float, str, float | None] | None:
     if isinstance(statement, Threshold) and not exact.additive:
         return exact.beyond(statement.tau), f"least epsilon for tau {statement.tau:g}", None
-    what = f"least delta at epsilon {statement.epsilon:g}"
+    name = f"least delta at epsilon {statement.epsilon:g}"
     if isinstance(statement, FixedBaseline) and not exact.additive:
-        least, fixed = exact.robust(statement.epsilon)
-        return least, what, fixed
+        minimum, fixed = exact.robust(statement.epsilon)
+        return minimum, name, fixed
     if isinstance(statement, SinglingOut) and hasattr(exact.guesses, "weight"):
-        least = _singled_out(exact, statement)
-        return None if least is None else (least, what, None)
+        minimum = _singled_out(exact, statement)
+        return None if minimum is None else (minimum, name, None)
     return None
 
 
@@ -247,7 +249,8 @@ def curve_of(statement: Any, attackers: Sequence[Attacked]) -> list[tuple[float,
     for w in statement.weights[statement.weights > 0]:  # nothing of weight 0 isolates
         light = w * (1 + SAME)  # what has no weight, NaN, is not light
         shares = [
-            float((one.scores.success & (one.scores.weight <= light)).mean()) for one in attackers
+            float((attacker.scores.success & (attacker.scores.weight <= light)).mean())
+            for attacker in attackers
         ]
         points.append((float(w), max(shares), float(statement.baseline(float(w)))))
     return points

@@ -130,10 +130,10 @@ class GridFamily(FileSection):
     def worlds(self, world: Part | None) -> Worlds:
         part = _given(world, self.kind)
         values = {
-            name: spread(given, f"family.over.{name}") if isinstance(given, str) else given
-            for name, given in self.over.items()
+            name: spread(grid, f"family.over.{name}") if isinstance(grid, str) else grid
+            for name, grid in self.over.items()
         }
-        if empty := [name for name, given in values.items() if not given]:
+        if empty := [name for name, grid in values.items() if not grid]:
             raise InputError(f"`family.over.{empty[0]}` must hold at least one value")
         return _varied(part, values)
 
@@ -153,13 +153,13 @@ class DistributionsFamily(FileSection):
             )
         count = len(made.support)
         _few(comb(self.steps + count - 1, count - 1))
-        found: dict[str, World] = {}
+        members: dict[str, World] = {}
         for bars in combinations(range(self.steps + count - 1), count - 1):
             shares = np.diff([-1, *bars, self.steps + count - 1]) - 1
             chances = (shares / self.steps).tolist()
             name = f"probabilities {', '.join(f'{int(k)}/{self.steps}' for k in shares)}"
-            found[name] = _built(part, {"probabilities": chances})
-        return found
+            members[name] = _built(part, {"probabilities": chances})
+        return members
 
 
 class NeighboursFamily(FileSection):
@@ -235,8 +235,8 @@ class MessagesFamily(FileSection):
             raise InputError("`family.messages` must hold at least two messages")
         _few(comb(len(listed), 2))
         return {
-            f"messages {one} and {other}": Pairs([[[0, *one], [1, *other]]])
-            for one, other in combinations(listed, 2)
+            f"messages {message} and {other}": Pairs([[[0, *message], [1, *other]]])
+            for message, other in combinations(listed, 2)
         }
 
 
@@ -252,20 +252,20 @@ class OwnFamily(FileSection):
     def worlds(self, world: Part | None) -> Worlds:
         _not_given(world, self.kind)
         made = self.generator.build()
-        found: dict[str, World] = {}
-        for name, one in _named(made, self.generator.name):
-            if name in found:
+        members: dict[str, World] = {}
+        for name, member in _named(made, self.generator.name):
+            if name in members:
                 raise InputError(f"the generator {self.generator.name} names {name!r} twice")
-            if not hasattr(one, "draw") and not callable(one):
+            if not hasattr(member, "draw") and not callable(member):
                 raise InputError(
                     f"the generator {self.generator.name} must give worlds, or functions of one "
-                    f"argument that draw a data set; {name} is {one!r}"
+                    f"argument that draw a data set; {name} is {member!r}"
                 )
-            found[name] = cast("World", one if hasattr(one, "draw") else OwnWorld(one))
-            _few(len(found))
-        if not found:
+            members[name] = cast("World", member if hasattr(member, "draw") else OwnWorld(member))
+            _few(len(members))
+        if not members:
             raise InputError(f"the generator {self.generator.name} gives no world")
-        return found
+        return members
 
 
 FamilySection = Annotated[
@@ -282,7 +282,7 @@ FamilySection = Annotated[
 
 def _named(made: Any, name: str) -> Iterator[tuple[str, Any]]:
     if isinstance(made, Mapping):
-        yield from ((str(key), one) for key, one in made.items())
+        yield from ((str(key), world) for key, world in made.items())
         return
     try:
         listed = iter(made)
@@ -291,15 +291,15 @@ def _named(made: Any, name: str) -> Iterator[tuple[str, Any]]:
             f"the generator {name} must give worlds: a dictionary by name, or one after the other; "
             f"got {made!r}"
         ) from error
-    yield from ((f"member {number}", one) for number, one in enumerate(listed, start=1))
+    yield from ((f"member {number}", world) for number, world in enumerate(listed, start=1))
 
 
 def _one_of(section: Any, generated: str, listed: str, values: str) -> None:
     """Refuse both ways of naming the members, and neither."""
-    given = section.model_fields_set
+    fields = section.model_fields_set
     if (getattr(section, generated) is None) == (getattr(section, listed) is None):
         raise ValueError(f"give `{generated}`, of which all are meant, or `{listed}`; one of them")
-    if listed in given and values in given:
+    if listed in fields and values in fields:
         raise ValueError(f"`{values}` is not used with `{listed}`: leave it out")
 
 
@@ -329,13 +329,13 @@ def _varied(part: Part, values: Mapping[str, list[float]]) -> Worlds:
                 f"[family]: the world {part.name} has no parameter `{name}`; it has "
                 f"{', '.join(part.options) or 'none'}{did_you_mean(name, part.options)}"
             )
-    _few(prod(len(given) for given in values.values()))
-    found: dict[str, World] = {}
+    _few(prod(len(grid) for grid in values.values()))
+    members: dict[str, World] = {}
     for combination in product(*values.values()):
         options = dict(zip(values, map(_whole, combination), strict=True))
         name = ", ".join(f"{key} = {value!r}" for key, value in options.items())
-        found[name] = _built(part, options)
-    return found
+        members[name] = _built(part, options)
+    return members
 
 
 def _whole(value: float) -> float:
@@ -516,8 +516,10 @@ def asked_of_rows(statement: Part) -> float | KeptSurprisal | None:
     options = statement.options
     if "share" not in options:
         return None
-    asked = KeptSurprisal(options["share"], options.get("bits", 0.0), options.get("fresh_share"))
-    return asked.share if asked == KeptSurprisal(asked.share) else asked
+    surprisal = KeptSurprisal(
+        options["share"], options.get("bits", 0.0), options.get("fresh_share")
+    )
+    return surprisal.share if surprisal == KeptSurprisal(surprisal.share) else surprisal
 
 
 def _statement(part: Part, game: Game) -> Any:

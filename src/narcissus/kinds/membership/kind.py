@@ -124,19 +124,19 @@ class MembershipKind(Kind[MembershipStudy, MembershipWork]):
             raise InputError(
                 f"`threshold.at` is {threshold.at:g}, which is none of `threat.fpr`: {known}"
             )
-        data, given = {}, study.data
+        data, files = {}, study.data
         for attack in study.threat.attacks:
             data[attack] = read_shadow_scores(
-                folder / given.scores,
-                None if given.members is None else folder / given.members,
-                scale=given.scale,
+                folder / files.scores,
+                None if files.members is None else folder / files.members,
+                scale=files.scale,
                 wanted=_SCALES.get(attack.partition("-")[0], "score"),
             )
         first, points = data[study.threat.attacks[0]], None
         digests = {"scores": _digest(first), **digests}
-        if given.points is not None:
-            points = read_points(folder / given.points, first)
-            digests["points"] = file_digest(folder / given.points)
+        if files.points is not None:
+            points = read_points(folder / files.points, first)
+            digests["points"] = file_digest(folder / files.points)
         return MembershipWork(
             study, folder, options.entropy, digests, data=data, threshold=threshold, points=points
         )
@@ -148,7 +148,7 @@ class MembershipKind(Kind[MembershipStudy, MembershipWork]):
         each = each_confidence(study.run.confidence, limits)
         # at half of each as well: what is called in must be shown to be no more than the whole
         rates = sorted({*threat.fpr, *(rate / 2 for rate in threat.fpr)})
-        found = {
+        audits = {
             name: audit_membership(
                 data, attack=name, targets=threat.targets, folds=threat.folds, rates=rates,
                 delta=0.0 if declared is None else declared.delta, confidence=each,
@@ -157,28 +157,34 @@ class MembershipKind(Kind[MembershipStudy, MembershipWork]):
             )
             for place, (name, data) in enumerate(work.data.items())
         }  # fmt: skip
-        first, blind = next(iter(found.values())), tuple[BlindBaseline, ...]()
+        first, blind = next(iter(audits.values())), tuple[BlindBaseline, ...]()
         if work.points is not None:
-            own, outsiders = next(iter(work.data.values())), first.folds == 1 and "score" in found
+            shadows, outsiders = (
+                next(iter(work.data.values())),
+                first.folds == 1 and "score" in audits,
+            )
             blind = blind_baselines(
-                own, work.points, first.canaries.targets, level=1 - each, outsiders=outsiders,
-                rng=child(work.entropy, len(found)),
+                shadows, work.points, first.canaries.targets, level=1 - each, outsiders=outsiders,
+                rng=child(work.entropy, len(audits)),
             )  # fmt: skip
         # what only approximate limits take as given, decides nothing
-        given = [
-            text for one in found.values() for text in one.assumptions if text != TAKEN_INDEPENDENT
+        premises = [
+            text
+            for audit in audits.values()
+            for text in audit.assumptions
+            if text != TAKEN_INDEPENDENT
         ]
         detail = MembershipDetail.taken(
             first, fpr=tuple(threat.fpr), confidence=study.run.confidence, each_confidence=each,
             declared=None if declared is None else Declared.taken(
                 declared, words=declared.guarantee.describe()
             ),
-            premises=tuple(dict.fromkeys(given)), blind=blind,
-            curves=tuple(RocCurve.of(name, one.roc) for name, one in found.items()),
+            premises=tuple(dict.fromkeys(premises)), blind=blind,
+            curves=tuple(RocCurve.of(name, audit.roc) for name, audit in audits.items()),
         )  # fmt: skip
         rows = [*_without(threat.fpr, declared)]
-        for name, one in found.items():
-            rows += _rows(name, one, threat.fpr, threat.base_rate)
+        for name, audit in audits.items():
+            rows += _rows(name, audit, threat.fpr, threat.base_rate)
         best = max((row for row in rows if row.role == "refuted"), key=lambda row: row.value)
         rows.append(best.model_copy(update={"role": "measure", "of": EPSILON, "facts": {}}))
         alone = is_void(blind) and refutation_stands(blind)
@@ -187,10 +193,10 @@ class MembershipKind(Kind[MembershipStudy, MembershipWork]):
 
     def found(self, criteria: Any, rows: Any, detail: Any) -> Findings:
         rows = without_claims(rows, detail.blind)
-        found = super().found(criteria, rows, detail)
-        if not stands(found):
-            return found
-        return replace(found, refuted=tuple(_clashes(rows, detail.declared)), decided=(EPSILON,))
+        findings = super().found(criteria, rows, detail)
+        if not stands(findings):
+            return findings
+        return replace(findings, refuted=tuple(_clashes(rows, detail.declared)), decided=(EPSILON,))
 
     def undecided(self, detail: MembershipDetail) -> Status | None:
         return "not assessed" if is_void(detail.blind) else None
@@ -222,20 +228,22 @@ def _criteria(
     rates: list[float], threshold: MembershipThreshold | None, *, alone: bool
 ) -> tuple[StudyCriterion, ...]:
     """Hold one rate and what is refuted to what is accepted, or what is refuted alone."""
-    asked = threshold and threshold.tpr
+    rate_limit = threshold and threshold.tpr
     at = min(rates) if threshold is None or threshold.at is None else threshold.at
-    found = [
+    criteria = [
         StudyCriterion(
             of=TOLD, label=f"false-positive rate {rate:g}", at={"fpr": rate},
-            at_most=asked if rate == at else None,
-            decides=threshold is None or (asked is not None and rate == at),
+            at_most=rate_limit if rate == at else None,
+            decides=threshold is None or (rate_limit is not None and rate == at),
         )
         for rate in rates
     ]  # fmt: skip
-    most = threshold and threshold.epsilon
-    if most is not None or alone:
-        found.append(StudyCriterion(of=EPSILON, label="epsilon", at={"fpr": ""}, at_most=most))
-    return tuple(found)
+    epsilon = threshold and threshold.epsilon
+    if epsilon is not None or alone:
+        criteria.append(
+            StudyCriterion(of=EPSILON, label="epsilon", at={"fpr": ""}, at_most=epsilon)
+        )
+    return tuple(criteria)
 
 
 def _without(rates: list[float], declared: DeclaredGuarantee | None) -> Iterator[StudyRow]:
@@ -245,9 +253,9 @@ def _without(rates: list[float], declared: DeclaredGuarantee | None) -> Iterator
         yield StudyRow(role="guess", of="guess", name="a coin", quantity=exact, at={"fpr": rate})
         if declared is not None:
             guarantee = declared.guarantee
-            most = min(1.0, math.nextafter(float(guarantee.power(rate)), 2.0))
+            ceiling = min(1.0, math.nextafter(float(guarantee.power(rate)), 2.0))
             limit = Quantity(
-                value=most, high=most, grade="proved if",
+                value=ceiling, high=ceiling, grade="proved if",
                 takes_as_given=(f"the training keeps {guarantee.describe()}", *guarantee.required),
             )  # fmt: skip
             yield StudyRow(
@@ -261,9 +269,9 @@ def _rows(
 ) -> Iterator[StudyRow]:
     yield from rate_rows(name, found.roc, reported_rates(rates), base_rate, of=_CALLED)
     yield area_row(name, found.roc)
-    for one in found.across:
-        if one.aimed in rates:
-            yield _over_models(name, one, found.across)
+    for measurement in found.across:
+        if measurement.aimed in rates:
+            yield _over_models(name, measurement, found.across)
     beyond = Quantity(
         value=found.epsilon, low=found.epsilon, grade="sampled", confidence=found.confidence
     )
@@ -272,9 +280,9 @@ def _rows(
         role="refuted", of="refuted epsilon", name=name, quantity=beyond, at={"fpr": ""},
         facts={
             "mu": found.mu, "p_value": found.p_value,
-            "correct": sum(one.correct for one in tests),
-            "guesses": sum(one.guesses for one in tests),
-            "canaries": sum(one.canaries for one in tests),
+            "correct": sum(measurement.correct for measurement in tests),
+            "guesses": sum(measurement.guesses for measurement in tests),
+            "canaries": sum(measurement.canaries for measurement in tests),
         },
     )  # fmt: skip
 

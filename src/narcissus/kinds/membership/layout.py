@@ -45,14 +45,14 @@ def _said(one: JudgedCriterion) -> str:
     if one.status == "contradicted":
         return " ".join(one.contradictions)
     if one.criterion.of == EPSILON:
-        found = one.measures[0]
+        row = one.measures[0]
         shown = "No epsilon is refuted."
-        if found.value > 0:
-            shown = f"The attack {found.name} refutes every epsilon below {lower(found.value, 3)}."
+        if row.value > 0:
+            shown = f"The attack {row.name} refutes every epsilon below {lower(row.value, 3)}."
         if one.at_most is None:
             return shown
-        said = f"{shown} By your threshold, epsilon {one.at_most:g} must stand."
-        return said if one.status == "exceeded" else f"{said} It stands so far, without a proof."
+        text = f"{shown} By your threshold, epsilon {one.at_most:g} must stand."
+        return text if one.status == "exceeded" else f"{text} It stands so far, without a proof."
     if one.attacks:
         return sentence(one, PHRASES)
     if one.status == "met" and one.bound is not None:
@@ -67,9 +67,11 @@ def _main(case: StudyJudgement) -> JudgedCriterion:
     worst = case.worst
     if worst.criterion.of != EPSILON and (worst.at_most is not None or worst.attacks):
         return worst
-    told = [one for one in case.each if one.criterion.of != EPSILON]
-    seen = [one for one in told if _best(one).quantity.value is not None]
-    return next((one for one in told if one.at_most is not None), (seen or told)[0])
+    rates = [judgement for judgement in case.each if judgement.criterion.of != EPSILON]
+    seen = [judgement for judgement in rates if _best(judgement).quantity.value is not None]
+    return next(
+        (judgement for judgement in rates if judgement.at_most is not None), (seen or rates)[0]
+    )
 
 
 def _best(one: JudgedCriterion) -> StudyRow:
@@ -96,15 +98,15 @@ def _about(case: StudyJudgement, at: str) -> str:
 def _of_rate(case: StudyJudgement) -> Glance:
     """Word the share of members that are found at one rate of false alarms."""
     first = _main(case)
-    told = _best(first)
+    attack = _best(first)
     if case.decided_by in first.attacks:
-        told = case.decided_by or told
-    name, _, _ = told.name.partition(",")
+        attack = case.decided_by or attack
+    name, _, _ = attack.name.partition(",")
     guess = next(row for row in first.rows if row.role == "guess")
     return Glance(
         unit="members",
         without=Reach.of("Guessing finds {} members, at the same rate of false alarms.", guess),
-        with_it=Reach.of(f"With the model, the attack {name} finds {{}}.", told),
+        with_it=Reach.of(f"With the model, the attack {name} finds {{}}.", attack),
         most=None if first.bound is None else Reach.of(
             "No attacker finds more than {}.", first.bound
         ),
@@ -124,14 +126,14 @@ def _of_epsilon(case: StudyJudgement, beyond: StudyRow, why: str) -> Glance:
     text = f"The attack {beyond.name} refutes every ε below {{}}."
     if beyond.value <= 0:
         text = f"The attack {beyond.name} refutes no ε."
-    most = None
+    limit = None
     if bound is not None:
-        most = Reach.of(f"No attacker finds more than {{}} of members ({first.label}).", bound)
+        limit = Reach.of(f"No attacker finds more than {{}} of members ({first.label}).", bound)
     return Glance(
         unit="members",
         without=Reach("Coin by coin, no guess without the model refutes an ε."),
         with_it=decided(text, AT_LEAST),
-        most=most,
+        most=limit,
         unlimited="An ε that stands so far may still be too small.",
         hardest=HARDEST,
         unseen=UNSEEN,
@@ -166,19 +168,19 @@ class MembershipLayout(Layout):
         if not void:
             where = f"{worst.label}: " if worst.criterion.of != EPSILON else ""
             return f"{where}{_said(worst)}"
-        of_coins = [one for one in case.each if one.criterion.of == EPSILON]
+        of_coins = [judgement for judgement in case.each if judgement.criterion.of == EPSILON]
         return f"{void} {_said(of_coins[0])}" if of_coins and stands(case.findings) else void
 
     def assessed(self, case: StudyJudgement) -> list[str]:
         detail: MembershipDetail = case.detail
         names = ", ".join(row.name for row in case.findings.select(role="refuted"))
-        found = [
+        lines = [
             f"{detail.targets} of {detail.models} models, {detail.records:,} records: the attacks "
             f"{names}"
         ]
         if detail.declared is not None:
-            found.append(f"every attacker, if the training keeps {detail.declared.words}")
-        return found
+            lines.append(f"every attacker, if the training keeps {detail.declared.words}")
+        return lines
 
     def not_assessed(self, case: StudyJudgement) -> Iterator[NotAssessed]:
         if case.detail.declared is None:
@@ -216,12 +218,12 @@ class MembershipLayout(Layout):
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
         first, beyond = _main(case), _refuted(case)
-        told, bound = _best(first), first.bound
+        row, bound = _best(first), first.bound
         return [
             ("Told by guessing", percent(first.guess), first.label, "proved"),
             (
-                f"Members told, by {told.name}", percent(told.quantity.value), row_limits(told),
-                told.quantity.grade,
+                f"Members told, by {row.name}", percent(row.quantity.value), row_limits(row),
+                row.quantity.grade,
             ),
             (
                 "Told by any attacker", MISSING if bound is None else percent(bound.value, "up"),
@@ -235,7 +237,11 @@ class MembershipLayout(Layout):
         ]  # fmt: skip
 
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
-        over = [f"{one.label}: {_said(one)}" for one in case.deciding if one.status == "exceeded"]
+        over = [
+            f"{judgement.label}: {_said(judgement)}"
+            for judgement in case.deciding
+            if judgement.status == "exceeded"
+        ]
         return {
             "evidence_against": over,
             "setting": case.worst.label,
@@ -261,17 +267,17 @@ class MembershipLayout(Layout):
 
     def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]:
         detail, first = case.detail, _main(case)
-        told = _best(first)
-        found = {
+        row = _best(first)
+        replies = {
             "inference": Answered(
-                f"membership: {percent(told.quantity.value)} of members told by {told.name}, "
-                f"{first.label}", told.quantity.grade,
+                f"membership: {percent(row.quantity.value)} of members told by {row.name}, "
+                f"{first.label}", row.quantity.grade,
             ),
         }  # fmt: skip
         if detail.declared is not None:
-            found["parameters"] = Answered(f"{detail.declared.words}, as declared", None)
-            found["unit"] = Answered("one record of the training data", None)
-        return found
+            replies["parameters"] = Answered(f"{detail.declared.words}, as declared", None)
+            replies["unit"] = Answered("one record of the training data", None)
+        return replies
 
     def figures(self, record: Record, case: StudyJudgement) -> list[RealFigure]:
         return [
@@ -287,20 +293,20 @@ LAYOUT = MembershipLayout()
 
 
 def _fact(row: StudyRow, name: str) -> float | None:
-    found = row.facts.get(name)
-    return None if found is None else float(found)
+    fact = row.facts.get(name)
+    return None if fact is None else float(fact)
 
 
 def _facts(detail: MembershipDetail) -> Facts:
     blind = [("Without any model", " ".join(map(str, detail.blind)))] if detail.blind else []
-    kept = MISSING if detail.declared is None else detail.declared.words
+    guarantee = MISSING if detail.declared is None else detail.declared.words
     return Facts([
         ("Models, attacked", f"{number(detail.models)}, {number(detail.targets)}"),
         ("Folds", "none: held-out targets" if detail.folds == 1 else number(detail.folds)),
         ("Records with a coin", number(detail.records)),
         ("Records in no model", number(detail.outsiders)),
         ("Coins", detail.coins),
-        ("Declared of the training", kept),
+        ("Declared of the training", guarantee),
         *blind,
     ])  # fmt: skip
 
@@ -343,14 +349,14 @@ def _refutations(case: StudyJudgement) -> Block:
 
 def _picture(case: StudyJudgement) -> Block:
     """Draw members told against others called in, with what nobody exceeds."""
-    each = [one for one in case.each if one.criterion.of != EPSILON]
+    each = [rate for rate in case.each if rate.criterion.of != EPSILON]
     kinds = TOLD, ABOUT, PRECISION
     rows = [r for r in case.findings.rows if r.of in kinds and OVER_MODELS not in r.name]
     return roc_figure(
         "Members told where others are called in",
         case.detail.curves,
         rows,
-        proved=[(one.guess, one.bound.value) for one in each if one.bound is not None],
+        proved=[(rate.guess, rate.bound.value) for rate in each if rate.bound is not None],
     )  # fmt: skip
 
 
@@ -362,7 +368,7 @@ def _areas(case: StudyJudgement) -> Block:
 
 
 def _method(detail: MembershipDetail) -> Text:
-    said: Sequence[str] = [
+    sentences: Sequence[str] = [
         "Given the shadows, each coin of a target is fresh: a guarantee about one record limits "
         "how often any attack names it. A third of the canaries chooses how many are guessed, the "
         "others are counted.",
@@ -374,4 +380,4 @@ def _method(detail: MembershipDetail) -> Text:
         f"What each attack refutes, and both families of rates, hold together at level "
         f"{detail.confidence:g}, each at {detail.each_confidence:.6g} (Bonferroni).",
     ]
-    return Text(said)
+    return Text(sentences)

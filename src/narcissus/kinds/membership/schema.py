@@ -70,8 +70,8 @@ class ShadowsSpec(FileSection):
 
     @model_validator(mode="after")
     def _each_once(self) -> ShadowsSpec:
-        for name, found in (("attacks", self.attacks), ("fpr", self.fpr)):
-            if len(set(found)) < len(found):
+        for name, choices in (("attacks", self.attacks), ("fpr", self.fpr)):
+            if len(set(choices)) < len(choices):
                 raise ValueError(f"`{name}` names one twice")
         return self
 

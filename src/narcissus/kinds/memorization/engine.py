@@ -83,7 +83,7 @@ def copies_text(copies: int, more: Sequence[int] | None) -> str:
     >>> copies_text(1, None), copies_text(2, (5, 1000))
     ('1 copy', '2, 5 or 1,000 copies')
     """
-    *first, last = (f"{one:,}" for one in (copies, *(more or ())))
+    *first, last = (f"{number:,}" for number in (copies, *(more or ())))
     text = f"{', '.join(first)} or {last}" if first else last
     return "1 copy" if text == "1" else f"{text} copies"
 
@@ -94,8 +94,8 @@ def of_copies(copies: Sequence[int]) -> Said:
     >>> of_copies([]), of_copies([2, 5])
     ({'copies': 0}, {'copies': 2, 'group': '2 or 5 copies'})
     """
-    first, *more = copies or [0]
-    return {"copies": first, **({"group": copies_text(first, more)} if more else {})}
+    first, *others = copies or [0]
+    return {"copies": first, **({"group": copies_text(first, others)} if others else {})}
 
 
 LARGE = 200_000
@@ -111,9 +111,9 @@ def limits_of(ours: int, of: int, theirs: int, others: int, confidence: float) -
     """
     fresh = clopper_pearson(theirs, others, confidence=confidence).ends
     if of + others > LARGE:
-        own = clopper_pearson(ours, of, confidence=(1 + confidence) / 2).ends
+        limits = clopper_pearson(ours, of, confidence=(1 + confidence) / 2).ends
         fresh = clopper_pearson(theirs, others, confidence=(1 + confidence) / 2).ends
-        return own[0] - fresh[1], own[1] - fresh[0]
+        return limits[0] - fresh[1], limits[1] - fresh[0]
     both = TwoSamples(ours, of, theirs, others).excess(confidence=confidence).ends
     return min(both[0], ours / of - fresh[1]), max(both[1], ours / of - fresh[0])
 
@@ -181,13 +181,18 @@ def count_rows(
     counts: how many came back, of how many.
     beside: by what it is about, of `BESIDE`; None: nothing.
     """
-    own: dict[str, Any] = {"name": name, "at": at or {}}
+    labels: dict[str, Any] = {"name": name, "at": at or {}}
     facts = {"of": counts[1], "recovered": counts[0], **(facts or {})}
     share = Quantity(value=counts[0] / counts[1], grade="counted")
-    found = {about: Quantity.of(one) for about, one in beside.items() if one is not None}
+    quantities = {
+        about: Quantity.of(estimate) for about, estimate in beside.items() if estimate is not None
+    }
     return [
-        StudyRow(role="attack", of=what, quantity=share, facts=facts, **own),
-        *(StudyRow(role="fresh", of=about, quantity=one, **own) for about, one in found.items()),
+        StudyRow(role="attack", of=what, quantity=share, facts=facts, **labels),
+        *(
+            StudyRow(role="fresh", of=about, quantity=estimate, **labels)
+            for about, estimate in quantities.items()
+        ),
     ]
 
 
@@ -195,17 +200,17 @@ def groups_of(case: StudyJudgement, counted: str) -> dict[str, list[Counted]]:
     """Return the groups of each attack, all its documents or images first.
     Raises ValueError: the others do not add up to the first.
     """
-    found: dict[str, list[Counted]] = {}
+    groups: dict[str, list[Counted]] = {}
     for row in case.findings.select(of=counted):
-        own = {one.of: one for one in case.findings.select(row.at) if one.name == row.name}
-        beside = {of: own[of] for of in BESIDE if of in own}
-        found.setdefault(row.name, []).append(Counted(row, beside, own["gain"]))
-    for whole, *parts in found.values():
-        sums = [sum(one.total for one in parts), sum(one.recovered for one in parts)]
+        rows = {part.of: part for part in case.findings.select(row.at) if part.name == row.name}
+        beside = {of: rows[of] for of in BESIDE if of in rows}
+        groups.setdefault(row.name, []).append(Counted(row, beside, rows["gain"]))
+    for whole, *parts in groups.values():
+        sums = [sum(part.total for part in parts), sum(part.recovered for part in parts)]
         adds_up = not parts or sums == [whole.total, whole.recovered]
-        if whole.copies or not all(one.copies for one in parts) or not adds_up:
+        if whole.copies or not all(part.copies for part in parts) or not adds_up:
             raise ValueError("the groups do not add up to all")
-    return found
+    return groups
 
 
 _VOIDED = ("gain", TOLD, ABOVE, PRECISION)
@@ -307,12 +312,12 @@ class MemorizationKind(Kind[StudyT, WorkT]):
 
     def premises(self, detail: Any) -> tuple[str, ...]:
         unit = self.unit
-        given = (
+        premise = (
             f"the fresh {unit} are of the same source as those trained on, and the {self.trained} "
             "was not trained on them"
         )
-        own = () if detail.by_chance else (given,)
-        return (f"{unit} are independent draws of one source", *own)
+        conditions = () if detail.by_chance else (premise,)
+        return (f"{unit} are independent draws of one source", *conditions)
 
     def is_of_people(self, study: Mapping[str, Any]) -> bool:
         return True

@@ -51,8 +51,12 @@ class CountedLine:
     def cells(self) -> list[Cell]:
         group, gain = self.group, self.group.limits_of_gain
         cells: list[Cell] = [self.label, group.total, group.recovered, group.share]
-        for one in (group.fresh, *(self.beside or ())):
-            cells += [None, MISSING] if one is None else [one.value, limits(one.low, one.high)]
+        for estimate in (group.fresh, *(self.beside or ())):
+            cells += (
+                [None, MISSING]
+                if estimate is None
+                else [estimate.value, limits(estimate.low, estimate.high)]
+            )
         return [*cells, MISSING if gain is None else between_points(*gain), *self.more]
 
 
@@ -75,11 +79,11 @@ class MemorizationLayout(Layout):
     def page(self, record: Record, case: StudyJudgement) -> Page:
         page, blind = super().page(record, case), case.detail.blind
         if blind:
-            said = Section("Without the model", [Text([str(one) for one in blind])])
-            page = replace(page, sections=[*page.sections, said])
+            section = Section("Without the model", [Text([str(line) for line in blind])])
+            page = replace(page, sections=[*page.sections, section])
         if not is_void(blind):
             return page
-        numbers = [(*one[:3], "not assessed") for one in page.verdict.numbers]
+        numbers = [(*line[:3], "not assessed") for line in page.verdict.numbers]
         top = replace(page.verdict, numbers=numbers, evidence_against=[])
         return replace(page, verdict=top)
 
@@ -89,7 +93,12 @@ class MemorizationLayout(Layout):
     def groups(self, case: StudyJudgement) -> dict[str, list[Counted]]:
         """Return the groups of each attack, all first."""
         groups, level = groups_of(case, self.counted), case.detail.claim_confidence
-        beside = [one for own in groups.values() for group in own for one in group.beside.values()]
+        beside = [
+            comparison
+            for attack_groups in groups.values()
+            for group in attack_groups
+            for comparison in group.beside.values()
+        ]
         if any(abs((row.quantity.confidence or 0.0) - level) > SLACK for row in beside):
             raise ValueError("a limit is of another level than that of all claims")
         return groups
@@ -109,7 +118,7 @@ class MemorizationLayout(Layout):
 
     def figures(self, record: Record, case: StudyJudgement) -> list[RealFigure]:
         detail, unit = case.detail, self.unit
-        found = [
+        real_figures = [
             RealFigure(
                 "Shares, gains, limits and the verdict",
                 f"Counts over the {unit} that the model was trained on, and over fresh ones.",
@@ -117,26 +126,26 @@ class MemorizationLayout(Layout):
             ),
             RealFigure(f"Numbers of {unit}", f"{detail.trained:,} trained on, exact.", ()),
         ]
-        groups = [one for own in self.groups(case).values() for one in own]
-        if any("copies" in one.count.at for one in groups):
+        groups = [group for attack_groups in self.groups(case).values() for group in attack_groups]
+        if any("copies" in group.count.at for group in groups):
             few = ""
-            if min(one.total for one in groups) < 10:
+            if min(group.total for group in groups) < 10:
                 few = " Some are of fewer than 10, and so about each of them."
             if detail.how_merged is not None:
                 few = f" {merged_words(detail.how_merged, unit)}"
             how = f"Counts of {unit} by their number of copies.{few}"
-            found.append(RealFigure("Groups by copies", how, ()))
+            real_figures.append(RealFigure("Groups by copies", how, ()))
         if detail.shown:
-            found.append(RealFigure("Pictures", "Training images, as they are.", ()))
-        return found
+            real_figures.append(RealFigure("Pictures", "Training images, as they are.", ()))
+        return real_figures
 
     def facts(self, rows: Sequence[tuple[str, str]], record: Record, case: StudyJudgement) -> Facts:
         """Add to facts what the person who approves the release accepts, and why."""
-        most = most_gain(case)
-        accepted = [("Accepted", f"a gain of {percent(most, 'down')} of {self.outliers}")]
+        limit = most_gain(case)
+        accepted = [("Accepted", f"a gain of {percent(limit, 'down')} of {self.outliers}")]
         reason = (record.study.get("threshold") or {}).get("reason")
         why = [("Why", str(reason))] if reason else []
-        return Facts([*rows, *(accepted if most is not None else []), *why])
+        return Facts([*rows, *(accepted if limit is not None else []), *why])
 
     def best(self, case: StudyJudgement) -> tuple[str, list[Counted]]:
         """Return the attack that gains most over fresh ones, its groups; the first of equals."""
@@ -234,17 +243,17 @@ class MemorizationLayout(Layout):
         """Draw for each line a dot and, for fresh ones, an open square, over the table."""
         unit = self.unit
         rows = [
-            Row(one.label, fresh and fresh.value, Range(one.group.share))
-            for one in lines
-            for fresh in [one.group.fresh]
+            Row(line.label, fresh and fresh.value, Range(line.group.share))
+            for line in lines
+            for fresh in [line.group.fresh]
         ]
         draw = dots(rows, without=f"fresh {unit}, by the same rule", with_it=f"{unit} trained on")
         grades: list[Grade] = [
-            "not assessed" if one.group.fresh is None else "sampled" for one in lines
+            "not assessed" if line.group.fresh is None else "sampled" for line in lines
         ]
         shares = ("From ", "By shadow")
         percents = ("Share", "Never seen", *(c for c in columns if c.startswith(shares)))
-        table = Grid(caption, columns, [one.cells() for one in lines], grades, percents)
+        table = Grid(caption, columns, [line.cells() for line in lines], grades, percents)
         return Figure(title, description, draw, table, (7.2, 1.3 + 0.45 * len(lines)), name)
 
 
@@ -254,8 +263,8 @@ NOTHING = Quantity(value=None, grade="not assessed")
 
 def gain_of(group: Counted) -> float:
     """Return the gain of a group, below every other one where it is not known."""
-    found = group.gain.quantity.value
-    return -1.0 if found is None else found
+    gain = group.gain.quantity.value
+    return -1.0 if gain is None else gain
 
 
 def _observed(fresh: Quantity) -> tuple[int, int] | None:
@@ -271,8 +280,8 @@ def _of(counted: tuple[int, int] | None) -> str:
 
 def most_gain(case: StudyJudgement) -> float | None:
     """Return the gain that is accepted; None where that is not asked."""
-    most = case.each[0].at_most
-    return None if most is None or most >= 1 else most
+    limit = case.each[0].at_most
+    return None if limit is None or limit >= 1 else limit
 
 
 def worst_of(groups: Sequence[Counted]) -> Counted:

@@ -171,7 +171,7 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
         files = [folder / name for name in study.data.tables]
         read = declared.understand(files)
         cells, structure = read.cells, read.structure
-        digests = {f"table {one.name}": file_digest(one) for one in files} | digests
+        digests = {f"table {file.name}": file_digest(file) for file in files} | digests
         game = None
         if study.data.people is not None and study.threat is not None:
             rule = AsPublished(cells, structure, declared.rules)
@@ -207,9 +207,9 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
         if work.game is None:
             return None
         study, trials = work.study, work.study.run.trials
-        said = study.model_dump(mode="json")
+        settings = study.model_dump(mode="json")
         identity = {
-            **{part: said[part] for part in ("data", "made", "threat")},
+            **{part: settings[part] for part in ("data", "made", "threat")},
             "seed": str(work.entropy),
             "digests": {k: v for k, v in work.digests.items() if k != "policy"},
             "left out": study.run.left_out, "steps": study.run.steps, "version": __version__,
@@ -230,16 +230,16 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
         groups: list[CellLimits] = []
         if not work.tables.are_labels_open:
             groups = small_groups(audit, work.structure, work.sizes, printed=work.below is not None)
-        narrow = sorted(audit.hidden, key=lambda one: one.width)[:_LISTED]
+        narrow = sorted(audit.hidden, key=lambda part: part.width)[:_LISTED]
         rows, played = (
             [_determined(audit, work.takes_as_given), *map(_hidden, narrow)],
             None,
         )
         rows += [*_known_groups(work, audit, groups), *map(_group, groups[:_LISTED])]
         if work.game is not None and work.reader is not None:
-            shares, how = (np.array([one[k] for one in done.values()]) for k in ("shares", "how"))
+            shares, how = (np.array([part[k] for part in done.values()]) for k in ("shares", "how"))
             played = concluded(work.game, shares, how, work.reader, run.confidence)
-            rows += [row for one in played.attacks for row in _attacked(one)]
+            rows += [row for part in played.attacks for row in _attacked(part)]
             rows += _about_these(played)
         elif work.reader is not None:
             rows += _believed(work.reader)
@@ -264,33 +264,35 @@ KIND = PublishedTablesKind()
 def _people(path: Path, columns: Sequence[str], variable: Variable | None) -> Table:
     """Read the people; the variable of statistics is left out where they have no such column."""
     numbers = [] if variable is None else list(filter(variable.is_named, columns))
-    more = [variable.name] if variable is not None and not numbers else []
+    variables = [variable.name] if variable is not None and not numbers else []
     read_as: Any = {name: "text" for name in columns if name not in numbers}
     try:
-        return read_labels(path, [*columns, *more], read_as=read_as, max_values=_MOST_LABELS)
+        return read_labels(path, [*columns, *variables], read_as=read_as, max_values=_MOST_LABELS)
     except InputError:
-        if not more:
+        if not variables:
             raise
         return _people(path, columns, None)
 
 
 def _criteria(work: TablesWork, played: TablesPlayed | None) -> tuple[StudyCriterion, ...]:
     threshold = work.threshold
-    asked = [(DETERMINED, "people determined", FOR_SURE, threshold and threshold.people)]
+    questions = [(DETERMINED, "people determined", FOR_SURE, threshold and threshold.people)]
     if work.below is not None:
-        asked.append((GROUPS, "small groups known", FOR_SURE, threshold and threshold.known_groups))
+        questions.append(
+            (GROUPS, "small groups known", FOR_SURE, threshold and threshold.known_groups)
+        )
     if played is not None:
-        asked += [
+        questions += [
             (GAIN, "gain over people left out", GAME, threshold and threshold.gain),
             (SHARE, "share of these tables' people", THESE, threshold and threshold.share),
         ]
         if threshold is not None and threshold.people is not None:
-            most = min(1.0, threshold.people / played.people)
-            asked.append((CERTAIN, "people whose secret is certain", THESE, most))
+            limit = min(1.0, threshold.people / played.people)
+            questions.append((CERTAIN, "people whose secret is certain", THESE, limit))
     return tuple(
-        StudyCriterion(of=of, label=label, at=at, at_most=most,
-                       decides=threshold is None or most is not None)
-        for of, label, at, most in asked
+        StudyCriterion(of=of, label=label, at=at, at_most=limit,
+                       decides=threshold is None or limit is not None)
+        for of, label, at, limit in questions
     )  # fmt: skip
 
 
@@ -311,16 +313,16 @@ def _known_groups(
     """Yield how many groups of few people are known: hidden cells, and all that no cell hides."""
     if work.below is None:
         return
-    hidden = sum(one.determined and 1 <= one.low < work.below for one in audit.hidden)
+    hidden = sum(cell.determined and 1 <= cell.low < work.below for cell in audit.hidden)
     many = len(groups) + hidden
-    is_open = any(one.may_be_within(1) for one in audit.hidden)
+    is_open = any(cell.may_be_within(1) for cell in audit.hidden)
     is_open |= work.tables.are_labels_open
     high = None if audit.groups_left or is_open else many
     why = audit.groups_left or "limits of hidden cells may be narrower than shown" * is_open
-    given = work.takes_as_given
+    assumptions = work.takes_as_given
     quantity = Quantity(
-        value=many, low=many, high=high, why=why, grade="proved if" if given else "proved",
-        takes_as_given=given,
+        value=many, low=many, high=high, why=why, grade="proved if" if assumptions else "proved",
+        takes_as_given=assumptions,
     )  # fmt: skip
     yield StudyRow(role="measure", of=GROUPS, name="", quantity=quantity, at=FOR_SURE)
 
@@ -370,13 +372,13 @@ def _attacked(one: ReadingAttack) -> Iterator[StudyRow]:
 
 
 def _about_these(played: TablesPlayed) -> list[StudyRow]:
-    most = Quantity(value=played.ceiling, high=played.ceiling, grade="proved")
+    ceiling = Quantity(value=played.ceiling, high=played.ceiling, grade="proved")
     guess = Quantity(value=played.guess, grade="counted")
-    least, high = played.certain
-    sure = Quantity(value=least, low=least, high=high, grade="proved")
+    low, high = played.certain
+    sure = Quantity(value=low, low=low, high=high, grade="proved")
     return [
         StudyRow(role="guess", of="guess", name="most frequent secret", quantity=guess, at=THESE),
-        StudyRow(role="bound", of=SHARE, name="same known columns", quantity=most, at=THESE),
+        StudyRow(role="bound", of=SHARE, name="same known columns", quantity=ceiling, at=THESE),
         StudyRow(role="measure", of=CERTAIN, quantity=sure, at=THESE),
     ]
 
@@ -384,10 +386,10 @@ def _about_these(played: TablesPlayed) -> list[StudyRow]:
 def _believed(reader: PosteriorReader) -> Iterator[StudyRow]:
     """Yield what an attacker expects; nothing is expected of tables that were only fitted."""
     for prior in PRIORS:
-        how, given = reader.how[prior], [ASSUMED[prior]]
-        given += [IGNORED] * (how == "counts alone")
+        how, assumptions = reader.how[prior], [ASSUMED[prior]]
+        assumptions += [IGNORED] * (how == "counts alone")
         quantity = Quantity(
-            value=reader.believed(prior), grade="approximate", takes_as_given=tuple(given)
+            value=reader.believed(prior), grade="approximate", takes_as_given=tuple(assumptions)
         )
         if how == "fitted":
             quantity = Quantity(value=None, grade="not assessed", why=FITTED)
@@ -408,20 +410,20 @@ def _detail(
     groups: Sequence[CellLimits],
 ) -> TablesDetail:
     hidden, threat = audit.hidden, work.study.threat
-    more: dict[str, Any] = {}
+    details: dict[str, Any] = {}
     if threat is not None:
-        more = {"secret": threat.secret, "known": tuple(threat.known)}
+        details = {"secret": threat.secret, "known": tuple(threat.known)}
     if played is not None:
         names = ("people", "left_out", "trials", "confidence")
-        more |= {name: getattr(played, name) for name in names}
+        details |= {name: getattr(played, name) for name in names}
     return TablesDetail(
         tables=len({cell.file for cell in work.cells}), cells=len(work.cells), hidden=len(hidden),
-        hidden_determined=sum(one.determined for one in hidden),
-        hidden_open=sum(one.may_be_within(1) for one in hidden),
+        hidden_determined=sum(limits.determined for limits in hidden),
+        hidden_open=sum(limits.may_be_within(1) for limits in hidden),
         data_sets=audit.data_sets, all_counted=audit.all_counted, notes=audit.notes,
         layout=tuple(line for layout in work.tables.layouts for line in layout.lines()),
         small=work.below or 0,
-        unaccounted=(*map(_as_key, work.tables.unaccounted), *_undeclared(work, groups)), **more,
+        unaccounted=(*map(_as_key, work.tables.unaccounted), *_undeclared(work, groups)), **details,
     )  # fmt: skip
 
 

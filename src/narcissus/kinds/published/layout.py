@@ -78,15 +78,15 @@ def _hardest(case: StudyJudgement) -> str:
 def _of_certain(case: StudyJudgement) -> dict[str, Any]:
     """Return the sentences where the number of people whose secret is certain decided."""
     detail, sure = case.detail, _one(case, CERTAIN)
-    most = None
+    limit = None
     if sure.quantity.high is not None and not detail.unaccounted:
-        most = Reach(f"The tables leave a doubt about the {detail.secret} of all but {{}} people.",
+        limit = Reach(f"The tables leave a doubt about the {detail.secret} of all but {{}} people.",
                      sure.quantity.model_copy(update={"value": sure.quantity.high}))  # fmt: skip
     return {
         "without": Reach(f"From elsewhere, nobody's {detail.secret} is certain."),
         "with_it": Reach(f"The {detail.secret} of {{}} people follows from the tables with "
                          f"certainty{_may(case, 'find more')}.", sure.quantity),
-        "most": most,
+        "most": limit,
         "unlimited": f"For whom else the {detail.secret} is certain was not settled.",
         "hardest": _recovered(detail),
     }  # fmt: skip
@@ -111,8 +111,8 @@ def _determined(case: StudyJudgement) -> str:
     if row.quantity.value is None:
         return "Whether the tables determine people with all labels was not settled."
     many = int(row.value)
-    least = "at least " * _may_be_more(case, row)
-    people = f"{least}{many:,} {'person' if many == 1 else 'people'}"
+    prefix = "at least " * _may_be_more(case, row)
+    people = f"{prefix}{many:,} {'person' if many == 1 else 'people'}"
     return f"The tables alone settle all labels of {people}: how many, not who."
 
 
@@ -132,51 +132,54 @@ class PublishedTablesLayout(Layout):
 
     def assessed(self, case: StudyJudgement) -> list[str]:
         detail: TablesDetail = case.detail
-        found = [f"{detail.cells:,} cells of {detail.tables:,} tables: what follows with certainty"]
+        lines = [f"{detail.cells:,} cells of {detail.tables:,} tables: what follows with certainty"]
         if detail.trials:
-            found.append(
+            lines.append(
                 f"{detail.secret}, for an attacker who knows {_known(detail)}: "
                 f"{detail.trials:,} tables of the game, {detail.left_out:,} people left out each"
             )
-        return found
+        return lines
 
     def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
-        found: list[NotAssessed] = []
+        gaps: list[NotAssessed] = []
         if _one(case, DETERMINED).quantity.high is None:
-            found.append(NotAssessed(
+            gaps.append(NotAssessed(
                 "whether other people are determined", "the tables are too large to settle it",
                 "take fewer tables together, or raise `run.seconds`",
             ))  # fmt: skip
-        if any(one.criterion.of == CERTAIN and one.status == "inconclusive" for one in case.each):
-            found.append(NotAssessed(
+        if any(
+            judgement.criterion.of == CERTAIN and judgement.status == "inconclusive"
+            for judgement in case.each
+        ):
+            gaps.append(NotAssessed(
                 f"for whom else the {case.detail.secret} is certain",
                 "no data set was found that leaves them another", "raise `run.steps`",
             ))  # fmt: skip
         if _may(case):
-            found.append(NotAssessed(
+            gaps.append(NotAssessed(
                 "what an attacker who uses all means, medians and totals reaches",
                 "of some tables the attack read the counts alone",
                 "raise `run.steps`, and name `people` with whole numbers of the variable, at most "
                 f"{MOST_PEOPLE} of them",
             ))  # fmt: skip
         if any(row.quantity.why == FITTED for row in case.findings.select(of=EXPECTED)):
-            found.append(
+            gaps.append(
                 NotAssessed(
                     "what an attacker expects to name", FITTED, "raise `run.steps`, or take fewer "
                     "tables together",
                 )
             )  # fmt: skip
-        return found
+        return gaps
 
     def glance(self, case: StudyJudgement) -> Glance:
-        detail, of, most = case.detail, case.worst.criterion.of, case.worst.at_most or 0.0
-        accepted = f"{number(100 * most)} of 100 people"
+        detail, of, threshold = case.detail, case.worst.criterion.of, case.worst.at_most or 0.0
+        accepted = f"{number(100 * threshold)} of 100 people"
         if of == DETERMINED:
-            accepted = f"{most:,.0f} people determined"
+            accepted = f"{threshold:,.0f} people determined"
         elif of == GROUPS:
-            accepted = f"{most:,.0f} small groups known"
+            accepted = f"{threshold:,.0f} small groups known"
         elif of == CERTAIN:
-            accepted = f"{most * detail.people:,.0f} people whose {detail.secret} is certain"
+            accepted = f"{threshold * detail.people:,.0f} people whose {detail.secret} is certain"
         common: dict[str, Any] = {
             "unit": "people", "accepted": "" if case.worst.at_most is None else accepted,
             "asked": f"Your threshold{' for the gain' * (of == GAIN)}", "unseen": UNSEEN,
@@ -215,38 +218,42 @@ class PublishedTablesLayout(Layout):
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
         row, name = _one(case, DETERMINED), _best(case)
         many = MISSING if row.quantity.value is None else f"{int(row.value):,}"
-        found: list[Headline] = [(
+        lines: list[Headline] = [(
             "People determined", many,
             "at least" if _may_be_more(case, row) else "no others", row.quantity.grade,
         )]  # fmt: skip
         if name is None:
-            return found
-        for label, one in (
+            return lines
+        for label, estimate in (
             ("Right of people in these tables", _of_attack(case, SHARE, name, THESE)),
             ("Right of people left out", _of_attack(case, SHARE, name, GAME, "fresh")),
             ("Gain in the game", _of_attack(case, GAIN, name, GAME)),
         ):  # fmt: skip
-            ends = "exact" if one.is_exact else limits(one.quantity.low, one.quantity.high)
-            found.append((label, percent(one.value), ends, one.quantity.grade))
-        return found
+            ends = (
+                "exact"
+                if estimate.is_exact
+                else limits(estimate.quantity.low, estimate.quantity.high)
+            )
+            lines.append((label, percent(estimate.value), ends, estimate.quantity.grade))
+        return lines
 
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
-        said = {status: [_sentence(one, case) for one in case.deciding if one.status == status]
+        texts = {status: [_sentence(test, case) for test in case.deciding if test.status == status]
                 for status in ("met", "exceeded")}  # fmt: skip
-        return {"evidence_against": said["exceeded"], "evidence_for": said["met"]}
+        return {"evidence_against": texts["exceeded"], "evidence_for": texts["met"]}
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
-        found = [Section("What follows with certainty", _certain(case))]
+        parts = [Section("What follows with certainty", _certain(case))]
         if case.detail.secret:
-            found.append(Section(f"Whose {case.detail.secret} the tables tell", _secrets(case)))
-        return [*found, Section("Method", [_method(case.detail)])]
+            parts.append(Section(f"Whose {case.detail.secret} the tables tell", _secrets(case)))
+        return [*parts, Section("Method", [_method(case.detail)])]
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
         detail: TablesDetail = case.detail
         text = (f"At most {{}} of the people's {detail.secret} is named by an attacker who knows "
                 f"{_known(detail)}.")  # fmt: skip
-        some = tuple(EveryAttacker(text.format(percent(one.value, "up")), "proved")
-                     for one in case.findings.select(THESE, role="bound"))  # fmt: skip
+        some = tuple(EveryAttacker(text.format(percent(bound.value, "up")), "proved")
+                     for bound in case.findings.select(THESE, role="bound"))  # fmt: skip
         released = f"{detail.cells:,} cells of {detail.tables:,} published tables"
         return Subject(f"{released}, {detail.hidden:,} of them hidden.", limits=some)
 
@@ -320,30 +327,30 @@ def _sentence(one: JudgedCriterion, case: StudyJudgement) -> str:
         few = f"of fewer than {case.detail.small:,} people"
         return f"{one.measures[0].value:,.0f} groups {few} are known; {one.at_most:,.0f} accepted."
     if one.criterion.of == CERTAIN:
-        least, most = (round(share * case.detail.people) for share in
+        low, limit = (round(share * case.detail.people) for share in
                        (one.measures[0].value, one.at_most or 0.0))  # fmt: skip
-        return f"The {case.detail.secret} of {least:,} people is certain; {most:,} accepted."
+        return f"The {case.detail.secret} of {low:,} people is certain; {limit:,} accepted."
     accepted = f"{percent(one.at_most)} is accepted"
     if one.status == "met" and one.bound is not None:
         return f"No attacker names more than {percent(one.bound.quantity.high, 'up')}; {accepted}."
     row, verb = (one.surest, "gains at least") if one.criterion.of == GAIN else (one.best, "names")
-    least = row.value if row.quantity.low is None else row.quantity.low
-    said = f"The attack with {_prior(row)} {verb} {percent(least, 'down')}; {accepted}"
-    return f"{said}{_may(case)}."
+    low = row.value if row.quantity.low is None else row.quantity.low
+    text = f"The attack with {_prior(row)} {verb} {percent(low, 'down')}; {accepted}"
+    return f"{text}{_may(case)}."
 
 
 def _certain(case: StudyJudgement) -> list[Block]:
     detail: TablesDetail = case.detail
     counted = MISSING if detail.data_sets is None else f"{detail.data_sets:,}"
-    more = "" if detail.all_counted or detail.data_sets is None else " or more"
-    least = "at least " * (bool(detail.unaccounted) or detail.hidden_open > 0)
+    suffix = "" if detail.all_counted or detail.data_sets is None else " or more"
+    prefix = "at least " * (bool(detail.unaccounted) or detail.hidden_open > 0)
     facts = [
         ("Tables, cells", f"{detail.tables:,}, {detail.cells:,}"),
         (
             "Hidden cells, of which determined",
-            f"{detail.hidden:,}, {least}{detail.hidden_determined:,}",
+            f"{detail.hidden:,}, {prefix}{detail.hidden_determined:,}",
         ),
-        ("Data sets consistent with all tables", f"{counted}{more}"),
+        ("Data sets consistent with all tables", f"{counted}{suffix}"),
         ("People", _determined(case)),
     ]
     hidden = table(
@@ -368,8 +375,8 @@ def _certain(case: StudyJudgement) -> list[Block]:
 
 def _end(which: str) -> Any:
     def said(row: StudyRow) -> str:
-        found = getattr(row.quantity, which)
-        return MISSING if found is None else f"{found:,.0f}{' ?' * (row.quantity.why != '')}"
+        limit = getattr(row.quantity, which)
+        return MISSING if limit is None else f"{limit:,.0f}{' ?' * (row.quantity.why != '')}"
 
     return said
 
@@ -396,7 +403,7 @@ def _secrets(case: StudyJudgement) -> list[Block]:
             ),
         ]  # fmt: skip
     [guess] = case.findings.select(THESE, role="guess")
-    [most] = case.findings.select(THESE, role="bound")
+    [bound] = case.findings.select(THESE, role="bound")
     sure = _one(case, CERTAIN)
     game = [row for row in case.findings.select(GAME) if row.role in SIDES]
     these = [row for row in case.findings.select(THESE, of=SHARE) if row.role == "attack"]
@@ -409,7 +416,7 @@ def _secrets(case: StudyJudgement) -> list[Block]:
             ("Most frequent secret", percent(guess.value)),
             ("No doubt is left about", f"{percent(sure.value, 'down')} of people"
              + ", at least" * (sure.quantity.high != sure.value)),
-            ("No attacker with the same columns exceeds", percent(most.value, "up")),
+            ("No attacker with the same columns exceeds", percent(bound.value, "up")),
         ]),
         table(
             f"People whose secret is named from these tables{_may(case) or ', exactly'}", these,

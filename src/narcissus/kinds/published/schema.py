@@ -127,7 +127,7 @@ class PublishedTablesStudy(FileSection):
     @classmethod
     def _knows_keys(cls, made: Any) -> Any:
         for key in made if isinstance(made, dict) else ():
-            one_of("a key of [made]", key, [one.name for one in fields(Publication)])
+            one_of("a key of [made]", key, [field.name for field in fields(Publication)])
         return made
 
     @model_validator(mode="after")

@@ -232,18 +232,18 @@ class SecretSetting:
         return Scenario(self.label, scenario.game, scenario.attacks)
 
     def detail(self) -> SecretSettings:
-        asked, training = self.asked, self.trained.training
-        accounted = asked.accounted
-        kept = None if accounted is None else training.guarantee
+        request, training = self.asked, self.trained.training
+        accounted = request.accounted
+        guarantee = None if accounted is None else training.guarantee
         made = Training.taken(
             training,
-            epsilon=None if accounted is None else asked.epsilon,
-            delta=asked.delta,
-            neighbours=asked.neighbours,
+            epsilon=None if accounted is None else request.epsilon,
+            delta=request.delta,
+            neighbours=request.neighbours,
             accounted_mu=None if accounted is None else accounted.mu,
-            mu=None if kept is None else kept.mu,
-            kept_epsilon=None if kept is None else kept.epsilon_beyond(asked.delta),
-            start=asked.start,
+            mu=None if guarantee is None else guarantee.mu,
+            kept_epsilon=None if guarantee is None else guarantee.epsilon_beyond(request.delta),
+            start=request.start,
         )
         return SecretSettings(values=len(self.prior.chances), training=made)
 
@@ -254,9 +254,11 @@ def settings_of(study: SecretsStudy) -> list[SecretSetting]:
     """
     priors: Sequence[SecretPrior] = study.priors()
     words = [prior.words for prior in priors]
-    if twice := [one for place, one in enumerate(words) if one in words[:place]]:
+    if twice := [
+        description for place, description in enumerate(words) if description in words[:place]
+    ]:
         raise InputError(f"the study has the prior {twice[0]!r} twice: leave one of them out")
-    asked: list[AskedOfTraining] = study.mechanism.each()
+    levels: list[AskedOfTraining] = study.mechanism.each()
     return [
         SecretSetting(
             f"{prior.words}, epsilon {level.epsilon:g}",
@@ -265,7 +267,7 @@ def settings_of(study: SecretsStudy) -> list[SecretSetting]:
             level.trained_on(prior.weights),
         )
         for prior in priors
-        for level in asked
+        for level in levels
     ]
 
 
@@ -350,19 +352,19 @@ class SecretsKind(Kind[SecretsStudy, SecretsWork]):
         criteria = tuple(
             StudyCriterion(
                 of="success",
-                label=one.label,
-                at=one.at,
-                at_most=None if threshold is None else threshold.most(one.prior.guess),
-                decides=threshold is None or threshold.at in (None, one.asked.epsilon),
+                label=setting.label,
+                at=setting.at,
+                at_most=None if threshold is None else threshold.most(setting.prior.guess),
+                decides=threshold is None or threshold.at in (None, setting.asked.epsilon),
             )
-            for one in work.settings
+            for setting in work.settings
         )
         rows = [
             row
-            for one, own in zip(work.settings, scored, strict=True)
-            for row in _rows(one, own, each)
+            for setting, scores in zip(work.settings, scored, strict=True)
+            for row in _rows(setting, scores, each)
         ]
-        settings = tuple(one.detail() for one in work.settings)
+        settings = tuple(setting.detail() for setting in work.settings)
         detail = SecretsDetail(
             models=study.run.models, confidence=study.run.confidence, settings=settings
         )
@@ -423,7 +425,7 @@ def _identity(work: SecretsWork) -> dict[str, object]:
     """Word what trials depend on: the number of models is not part of it, so it can be raised."""
     study = work.study
     settings = study.model_dump(mode="json")
-    chances = repr([one.chances for one in study.priors()])
+    chances = repr([prior.chances for prior in study.priors()])
     return {
         **{part: settings[part] for part in ("prior", "mechanism", "attacks")},
         "chances": hashlib.sha256(chances.encode()).hexdigest(),

@@ -43,7 +43,7 @@ def settings(case: StudyJudgement) -> list[Setting]:
     Raises ValueError: they are not held to the same attacks.
     """
     detail: SecretsDetail = case.detail
-    if len({tuple(row.name for row in one.attacks) for one in case.each}) > 1:
+    if len({tuple(row.name for row in judgement.attacks) for judgement in case.each}) > 1:
         raise ValueError("settings have different attacks")
     return list(zip(case.each, detail.settings, strict=True))
 
@@ -54,13 +54,16 @@ def refuted(one: JudgedCriterion) -> list[StudyRow]:
 
 def refuted_words(found: Sequence[Setting]) -> str:
     """Describe the largest epsilon that a run refutes, and where."""
-    each = [(max(refuted(one), key=lambda row: row.value), one, own) for one, own in found]
-    row, one, own = max(each, key=lambda found: found[0].value)
+    each = [
+        (max(refuted(judgement), key=lambda row: row.value), judgement, spec)
+        for judgement, spec in found
+    ]
+    row, judgement, spec = max(each, key=lambda found: found[0].value)
     if row.value == 0:
         return "No epsilon is refuted."
     return (
         f"{row.name} refutes every epsilon below {lower(row.value, places=2)} at delta "
-        f"{own.training.delta:g} ({one.label})."
+        f"{spec.training.delta:g} ({judgement.label})."
     )
 
 
@@ -84,31 +87,31 @@ class SecretsLayout(Layout):
 
     def assessed(self, case: StudyJudgement) -> list[str]:
         names = ", ".join(row.name for row in case.each[0].attacks)
-        found = [f"{len(case.each)} settings, {case.detail.models:,} models each: the attacks "
+        lines = [f"{len(case.each)} settings, {case.detail.models:,} models each: the attacks "
                  f"{names}"]  # fmt: skip
         if bounds := case.findings.select(role="bound"):
-            found.append(f"every attacker, by {bounds[0].name}")
-        return found
+            lines.append(f"every attacker, by {bounds[0].name}")
+        return lines
 
     def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
-        found: list[NotAssessed] = []
-        if without := [one.label for one in case.each if one.bound is None]:
-            found.append(
+        gaps: list[NotAssessed] = []
+        if without := [judgement.label for judgement in case.each if judgement.bound is None]:
+            gaps.append(
                 NotAssessed(
                     f"what no attacker exceeds, at {'; '.join(without)}",
                     "training needs noise for a guarantee",
                     "give a finite epsilon",
                 )
             )
-        return found + [
+        return gaps + [
             NotAssessed(
-                f"the attack {row.name}, at {one.label}",
+                f"the attack {row.name}, at {judgement.label}",
                 f"it failed on {failed:,} of {case.detail.models:,} models, which count as "
                 "failures",
                 "mend it, and play again",
             )
-            for one in case.each
-            for row in one.attacks
+            for judgement in case.each
+            for row in judgement.attacks
             if isinstance(failed := row.facts.get("failed", 0), float | int) and failed
         ]
 
@@ -119,11 +122,11 @@ class SecretsLayout(Layout):
         attack = worst.best
         if case.decided_by in worst.attacks:
             attack = case.decided_by or attack
-        alike = [one for one in case.alike if one.at_most == worst.at_most]
-        where = placed([one.label for one in alike], len(case.deciding))
+        alike = [judgement for judgement in case.alike if judgement.at_most == worst.at_most]
+        where = placed([judgement.label for judgement in alike], len(case.deciding))
         if len(alike) < len(case.alike):  # others have a threshold of their own
             where = f"at {worst.label}"
-        own = settings_of(case, worst)
+        spec = settings_of(case, worst)
         return Glance(
             unit="secrets",
             without=Reach.of("Without the model, the best guess names {} secrets.", guess),
@@ -138,13 +141,13 @@ class SecretsLayout(Layout):
             where=where,
             about=seeks(
                 "how secrets are drawn and models are trained",
-                f"a secret of {number(own.values)} values", f"the trained model, at {worst.label}",
+                f"a secret of {number(spec.values)} values", f"the trained model, at {worst.label}",
             ),
         )  # fmt: skip
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
         worst, bound = case.worst, case.worst.bound
-        kept = _of_worst(case).training.kept_epsilon
+        epsilon = _of_worst(case).training.kept_epsilon
         return [
             ("Guessed without the model", percent(worst.guess), "exact", "proved"),
             (
@@ -162,31 +165,33 @@ class SecretsLayout(Layout):
             (
                 "Epsilon refuted by the run",
                 lower(max(row.value for row in refuted(worst)), places=2),
-                "no noise was asked for" if kept is None else f"the training keeps {number(kept)}",
+                "no noise was asked for"
+                if epsilon is None
+                else f"the training keeps {number(epsilon)}",
                 "sampled",
             ),
         ]
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
-        found = settings(case)
-        priors = dict.fromkeys(str(one.criterion.at["prior"]) for one, _ in found)
+        pairs = settings(case)
+        priors = dict.fromkeys(str(setting.criterion.at["prior"]) for setting, _ in pairs)
         return [
-            Section("What was trained, and who attacks", _threat(case, found)),
+            Section("What was trained, and who attacks", _threat(case, pairs)),
             *(
                 Section(f"Secrets: {prior}", _prior(prior, [
-                    one for one in found if one[0].criterion.at["prior"] == prior
+                    setting for setting in pairs if setting[0].criterion.at["prior"] == prior
                 ]))
                 for prior in priors
             ),
-            Section("What is refuted", [_refutes(found, case.findings.select(role="bound"))]),
+            Section("What is refuted", [_refutes(pairs, case.findings.select(role="bound"))]),
             Section("Method", [_method(case)]),
         ]  # fmt: skip
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
-        one, bound = case.worst, case.worst.bound
+        worst, bound = case.worst, case.worst.bound
         limits: tuple[EveryAttacker, ...] = ()
         if bound is not None:
-            text = f"At most {percent(bound.value, 'up')} of secrets are named ({one.label})."
+            text = f"At most {percent(bound.value, 'up')} of secrets are named ({worst.label})."
             limits = (EveryAttacker(text, "proved", bound.quantity.assumptions),)
         return Subject(
             f"A trained model that saw one secret of {number(_of_worst(case).values)}; "
@@ -197,22 +202,22 @@ class SecretsLayout(Layout):
     def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]:
         worst, training = case.worst, _of_worst(case).training
         text = f"{percent(worst.best.value)} of secrets are named, {percent(worst.guess)} guessed"
-        found = {"inference": Answered(text, "sampled")}
+        replies = {"inference": Answered(text, "sampled")}
         if training.kept_epsilon is not None:
             text = (
                 f"epsilon {training.kept_epsilon:.4g} at delta {training.delta:g}, about another "
                 "canary"
             )
-            found["parameters"] = Answered(text, "proved")
-            found["unit"] = Answered(f"one canary: {training.neighbours}", None)
-        return found
+            replies["parameters"] = Answered(text, "proved")
+            replies["unit"] = Answered(f"one canary: {training.neighbours}", None)
+        return replies
 
 
 LAYOUT = SecretsLayout()
 
 
 def settings_of(case: StudyJudgement, worst: JudgedCriterion) -> SecretSettings:
-    return next(own for one, own in settings(case) if one is worst)
+    return next(spec for judgement, spec in settings(case) if judgement is worst)
 
 
 def _of_worst(case: StudyJudgement) -> SecretSettings:
@@ -220,7 +225,7 @@ def _of_worst(case: StudyJudgement) -> SecretSettings:
 
 
 def _threat(case: StudyJudgement, found: Sequence[Setting]) -> list[Block]:
-    one = found[0][1].training
+    training = found[0][1].training
     rows = [
         (
             "Trained",
@@ -232,10 +237,10 @@ def _threat(case: StudyJudgement, found: Sequence[Setting]) -> list[Block]:
             "The attacker knows",
             "how secrets are drawn, how models are trained, what they start from",
         ),
-        ("Models start from", _STARTS[one.start]),
+        ("Models start from", _STARTS[training.start]),
         ("Asked", "what value a canary has, another one being in its place"),
-        ("Epsilon is about", _NEIGHBOURS[one.neighbours]),
-        ("Steps, clipping norm", f"{one.steps:,}, {number(one.clip)}"),
+        ("Epsilon is about", _NEIGHBOURS[training.neighbours]),
+        ("Steps, clipping norm", f"{training.steps:,}, {number(training.clip)}"),
     ]
     trainings = Grid(
         "Each training, and what it guarantees; the last two columns hold about another canary in "
@@ -247,16 +252,16 @@ def _threat(case: StudyJudgement, found: Sequence[Setting]) -> list[Block]:
         [
             [
                 setting.label,
-                "none" if own.training.noise == 0 else number(own.training.noise),
-                number(own.training.learning_rate),
+                "none" if spec.training.noise == 0 else number(spec.training.noise),
+                number(spec.training.learning_rate),
                 *(
                     MISSING if value is None else number(value)
                     for value in (
-                        own.training.accounted_mu, own.training.mu, own.training.kept_epsilon
+                        spec.training.accounted_mu, spec.training.mu, spec.training.kept_epsilon
                     )
                 ),
             ]
-            for setting, own in found
+            for setting, spec in found
         ],
         folded=True,
     )  # fmt: skip
@@ -264,22 +269,30 @@ def _threat(case: StudyJudgement, found: Sequence[Setting]) -> list[Block]:
 
 
 def _prior(prior: str, found: Sequence[Setting]) -> list[Block]:
-    first, own = found[0]
+    first, spec = found[0]
     [guess] = [row for row in first.rows if row.role == "guess"]
-    mu = {(one.label, row.name): row.facts["mu"] for one, _ in found for row in refuted(one)}
-    epsilon = {(one.label, row.name): row.value for one, _ in found for row in refuted(one)}
-    labels = {id(row): one.label for one, _ in found for row in one.attacks}
+    mu = {
+        (judgement.label, row.name): row.facts["mu"]
+        for judgement, _ in found
+        for row in refuted(judgement)
+    }
+    epsilon = {
+        (judgement.label, row.name): row.value
+        for judgement, _ in found
+        for row in refuted(judgement)
+    }
+    labels = {id(row): judgement.label for judgement, _ in found for row in judgement.attacks}
 
     def beyond(places: int, values: dict[tuple[str, str], Any]) -> Any:
         return lambda row: lower(values[labels[id(row)], row.name], places=places)
 
     facts = [
-        ("Values", number(own.values)),
+        ("Values", number(spec.values)),
         ("Guessed without a model", f"{guess.name}: {percent(guess.value)} right"),
     ]
     attacks = table(
         "Every attack; the same guesses name so many fresh secrets, and what it refutes",
-        [row for one, _ in found for row in one.attacks],
+        [row for judgement, _ in found for row in judgement.attacks],
         {
             "Setting": lambda row: labels[id(row)],
             "Attack": "name",
@@ -291,7 +304,7 @@ def _prior(prior: str, found: Sequence[Setting]) -> list[Block]:
         },
         percent=("Names", "Fresh secrets"),
     )
-    return [Facts(facts), _picture(prior, [one for one, _ in found]), attacks]
+    return [Facts(facts), _picture(prior, [judgement for judgement, _ in found]), attacks]
 
 
 def _epsilon(one: JudgedCriterion) -> float:
@@ -301,7 +314,7 @@ def _epsilon(one: JudgedCriterion) -> float:
 def _picture(prior: str, found: Sequence[JudgedCriterion]) -> Figure:
     """Draw success, guess and bound against epsilon."""
     order = sorted(found, key=_epsilon)
-    levels = [_epsilon(one) for one in order]
+    levels = [_epsilon(judgement) for judgement in order]
     powers = [math.log10(level) for level in levels if math.isfinite(level)]
     last = max(powers, default=0.0) + 0.4
     places = [*powers, *[last] * (len(levels) - len(powers))]  # those without end come last
@@ -314,16 +327,16 @@ def _picture(prior: str, found: Sequence[JudgedCriterion]) -> Figure:
             Curve(
                 row.name,
                 [
-                    Range(one.attacks[place].value, quantity.low, quantity.high)
-                    for one in order
-                    for quantity in [one.attacks[place].quantity]
+                    Range(judgement.attacks[place].value, quantity.low, quantity.high)
+                    for judgement in order
+                    for quantity in [judgement.attacks[place].quantity]
                 ],
                 looks[place % len(looks)],
                 ("-", "-.", ":")[place % 3],
             )
             for place, row in enumerate(order[0].attacks)
         ]
-        guess = [Range(one.guess) for one in order]
+        guess = [Range(judgement.guess) for judgement in order]
         curves(
             figure,
             [*lines, Curve("guess without the model", guess, WITHOUT, "--")],
@@ -331,22 +344,24 @@ def _picture(prior: str, found: Sequence[JudgedCriterion]) -> Figure:
             labels=[number(e) if math.isfinite(e) else "no\nnoise" for e in levels],
             apart=next((i for i, e in enumerate(levels) if e == math.inf), None),
             axis="epsilon (log scale); less noise to the right",
-            proved=[None if one.bound is None else one.bound.value for one in order],
+            proved=[
+                None if judgement.bound is None else judgement.bound.value for judgement in order
+            ],
             threshold=order[0].at_most,
         )
 
     rows: list[list[Cell]] = [
         [
-            one.label,
-            one.guess,
-            one.best.name,
-            one.best.value,
-            limits(one.best.quantity.low, one.best.quantity.high),
-            "" if one.bound is None else percent(one.bound.value, "up"),
-            "" if one.at_most is None else percent(one.at_most, "down"),
-            one.status,
+            judgement.label,
+            judgement.guess,
+            judgement.best.name,
+            judgement.best.value,
+            limits(judgement.best.quantity.low, judgement.best.quantity.high),
+            "" if judgement.bound is None else percent(judgement.bound.value, "up"),
+            "" if judgement.at_most is None else percent(judgement.at_most, "down"),
+            judgement.status,
         ]
-        for one in order
+        for judgement in order
     ]
     low, high = order[0], order[-1]
     title = f"{low.best.name} names {percent(low.best.value)} of secrets"
@@ -380,7 +395,7 @@ def _level(one: JudgedCriterion) -> str:
 
 
 def _refutes(found: Sequence[Setting], bounds: Sequence[StudyRow]) -> Text:
-    said = [
+    sentences = [
         refuted_words(found),
         "An epsilon is refuted where so many right guesses would be too unlikely for any mechanism "
         "that keeps it, with secrets from this very prior; so uneven secrets count as well as even "
@@ -388,8 +403,8 @@ def _refutes(found: Sequence[Setting], bounds: Sequence[StudyRow]) -> Text:
     ]
     if bounds:
         by = bounds[0].quantity.id
-        said.append(f"What no attacker exceeds is by {bounds[0].name}{by and f' [{by}]'}.")
-    return Text(said)
+        sentences.append(f"What no attacker exceeds is by {bounds[0].name}{by and f' [{by}]'}.")
+    return Text(sentences)
 
 
 def _method(case: StudyJudgement) -> Text:

@@ -156,7 +156,7 @@ class CopiesDetail(Fact):
         if traces is not None:
             more["sets"] = len(traces.each)
             more["small_sets"], more["least"] = traces.sets.sets, traces.sets.least
-            more["linked"] = tuple(LinkedDetail.taken(one) for one in traces.linked)
+            more["linked"] = tuple(LinkedDetail.taken(link) for link in traces.linked)
         return cls.taken(found, people=people, control=control, **more)
 
 
@@ -182,32 +182,32 @@ def unaccounted(
         alone = "the data have no such column, so it may be one of them under another name"
         reason = next(iter(whole.unread.values()), alone)
         yield _undeclared(names, f"{reason[0].upper()}{reason[1:]}.")
-    if alike := [one.column for one in traces.linked if one.is_alike]:
+    if alike := [trace.column for trace in traces.linked if trace.is_alike]:
         reason = (
             "Rows of both files with the same number are alike: they may be the same people, or "
             "both files are sorted alike."
         )
         yield _undeclared(alike, reason)
-    left = [one for one in traces.values if not (can_tell and one.is_explained)]
-    left = [one for one in left if one.copies.excess(one.share)[1] > at_most]
+    left = [trace for trace in traces.values if not (can_tell and trace.is_explained)]
+    left = [trace for trace in left if trace.copies.excess(trace.share)[1] > at_most]
     if left:
-        worst = max(left, key=lambda one: one.copies.standing).copies
+        worst = max(left, key=lambda trace: trace.copies.standing).copies
         reason = (
             f"The file holds values that only one person of the data has, of {worst.standing:,} "
             f"of {worst.unique:,} people; coincidence explains about {round(worst.expected):,}."
         )
-        yield _undeclared([one.columns[0] for one in left], reason, "" if can_tell else CONTROL)
+        yield _undeclared([trace.columns[0] for trace in left], reason, "" if can_tell else CONTROL)
     for nearer in [traces.nearer] if traces.nearer is not None else []:
         is_accepted = nearer.standing - nearer.expected <= at_most * nearer.people
         # whole copies are counted and told: asked about is who else a row is near
         is_accepted |= not nearer.beside_copies(traces.facts.copies.standing).is_beyond
         if not (is_accepted or (can_tell and nearer.is_explained)):
             yield _of_nearer(nearer, can_tell=can_tell)
-    asked = {one.columns[0] for one in left}
+    columns = {trace.columns[0] for trace in left}
     for some in traces.sets.striking:
         is_explained = can_tell and some.is_explained
         is_accepted = some.standing - some.expected <= at_most * max(1, some.unique)
-        if not (is_explained or is_accepted or asked & set(some.columns)):
+        if not (is_explained or is_accepted or columns & set(some.columns)):
             reason = (
                 f"By these columns {some.standing:,} of {some.unique:,} people who are unique in "
                 f"the data stand in the file; coincidence explains about {round(some.expected):,}."
@@ -231,10 +231,10 @@ def _of_nearer(one: NearerPeople, *, can_tell: bool) -> Unaccounted:
 def in_both(copies: CopiesDetail) -> str:
     """Say how many people of the data stand in the control."""
     assert copies.shared is not None
-    many, most = copies.shared.standing, math.ceil(copies.shared.most)
+    many, limit = copies.shared.standing, math.ceil(copies.shared.most)
     return (
         f"{many:,} unique people of the data stand in the control, and coincidence explains at "
-        f"most {most:,}"
+        f"most {limit:,}"
     )
 
 
@@ -281,22 +281,22 @@ def fact_rows(
                         baseline=expected, at=at, facts={"of": of})  # fmt: skip
 
     yield row(VERBATIM, found.verbatim, found.verbatim_expected, found.rows)
-    told: set[tuple[str, ...]] = set()
-    for one in found.sets:
-        told.add(one.columns)
-        yield row(UNIQUE, one.standing, one.expected, one.unique, ", ".join(one.columns))
+    column_sets: set[tuple[str, ...]] = set()
+    for count in found.sets:
+        column_sets.add(count.columns)
+        yield row(UNIQUE, count.standing, count.expected, count.unique, ", ".join(count.columns))
     for trace in _told(traces, error) if traces else ():
-        if trace.columns not in told:
-            told.add(trace.columns)
+        if trace.columns not in column_sets:
+            column_sets.add(trace.columns)
             many, on = trace.copies, ", ".join(trace.columns)
             yield row(UNIQUE, many.standing, many.expected, many.unique, on)
     for some in () if traces is None else traces.sets.striking:
-        if some.columns not in told:
-            told.add(some.columns)
+        if some.columns not in column_sets:
+            column_sets.add(some.columns)
             yield row(UNIQUE, some.standing, some.expected, some.unique, ", ".join(some.columns))
-    for own in () if traces is None else traces.values:
-        many = own.copies
-        yield row(VALUES, many.standing, many.expected, many.unique, own.columns[0])
+    for value_trace in () if traces is None else traces.values:
+        many = value_trace.copies
+        yield row(VALUES, many.standing, many.expected, many.unique, value_trace.columns[0])
     if found.near is not None:
         yield row(NEAR, found.near, found.near_expected, found.rows)
     if traces is not None and traces.near is not None:
@@ -306,10 +306,10 @@ def fact_rows(
 
 def _told(traces: Traces, error: float) -> list[Trace]:
     """Return the sets of columns to tell: what strikes, and columns by themselves."""
-    rest = [one for one in traces.each[1:] if one.how not in _OTHERWISE]
-    striking = [one for one in rest if one.is_striking(error, beside=False)]
-    striking.sort(key=lambda one: -one.copies.standing)
-    alone = [one for one in rest if len(one.columns) == 1 and one not in striking]
+    rest = [trace for trace in traces.each[1:] if trace.how not in _OTHERWISE]
+    striking = [trace for trace in rest if trace.is_striking(error, beside=False)]
+    striking.sort(key=lambda trace: -trace.copies.standing)
+    alone = [trace for trace in rest if len(trace.columns) == 1 and trace not in striking]
     return [*striking, *alone][:MOST_SETS]
 
 
@@ -328,35 +328,35 @@ def copied_rows(
     at: dict[str, int | float | str] = {"group": "", "attack": _how(trace)}
     beside = trace.beside if can_tell else None
     grade: Grade = "approximate" if beside is None else "sampled"
-    given: tuple[str, ...]
+    assumptions: tuple[str, ...]
     if beside is None:
-        own: dict[str, int | float | str] = {"successes": many.standing, "people": many.unique}
+        counts: dict[str, int | float | str] = {"successes": many.standing, "people": many.unique}
         share = many.standing / max(1, many.unique)
         baseline = many.expected / max(1, many.unique)
-        own["most"] = math.ceil(many.most_coincidences(error * trace.share))
-        given = (LAST_DIGITS,) if trace.how == DIGITS else (INDEPENDENT, LAW)
+        counts["most"] = math.ceil(many.most_coincidences(error * trace.share))
+        assumptions = (LAST_DIGITS,) if trace.how == DIGITS else (INDEPENDENT, LAW)
         if isinstance(many, Copies):
             sure = min(low, many.excess_of_any_law(error * trace.share))
             if sure > at_most:
-                low, given = sure, (INDEPENDENT,)
-        more: dict[str, int | float | str] = {}
+                low, assumptions = sure, (INDEPENDENT,)
+        details: dict[str, int | float | str] = {}
     else:
-        own = {"successes": beside.successes, "people": beside.trials}
+        counts = {"successes": beside.successes, "people": beside.trials}
         share, baseline = beside.successes / beside.trials, beside.others / beside.other_trials
-        given = ()
-        more = {"fisher": min(1.0, beside.fisher)}
-        if (least := beside.detectable(at_most, error=error * trace.share)) is not None:
-            more["detectable"] = least
+        assumptions = ()
+        details = {"fisher": min(1.0, beside.fisher)}
+        if (detectable_excess := beside.detectable(at_most, error=error * trace.share)) is not None:
+            details["detectable"] = detectable_excess
     if is_data is not None and is_data <= error:  # whether anybody is unique or not
         value, low, high = (1.0, 1.0, 1.0) if beside is None else (1 - baseline, low, 1.0)
         low = max(low, min(value, 1 / max(1, many.unique)))
-        given = ()
+        assumptions = ()
     counted = Quantity(value=share, grade="counted")
     yield StudyRow(role="attack", of="copied", name=COPIES, quantity=counted, at=at,
-                   baseline=baseline, facts=own)  # fmt: skip
+                   baseline=baseline, facts=counts)  # fmt: skip
     excess = Quantity(value=value, low=low, high=high, grade=grade, confidence=confidence,
-                      takes_as_given=given)  # fmt: skip
-    yield StudyRow(role="excess", of="excess", name=COPIES, quantity=excess, at=at, facts=more)
+                      takes_as_given=assumptions)  # fmt: skip
+    yield StudyRow(role="excess", of="excess", name=COPIES, quantity=excess, at=at, facts=details)
 
 
 def _how(trace: Trace) -> str:

@@ -205,8 +205,8 @@ class Levels:
         """
         claims = (risks * (1 + groups) if groups_decide else risks) + copies
         each = each_confidence(confidence, claims)
-        own = each if groups_decide else each_confidence(confidence, max(1, risks * groups))
-        return cls(confidence, each, own, claims)
+        group_level = each if groups_decide else each_confidence(confidence, max(1, risks * groups))
+        return cls(confidence, each, group_level, claims)
 
     @classmethod
     def of_copies(cls, confidence: float) -> Levels:
@@ -240,8 +240,8 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
 
     def prepare(self, study: SyntheticStudy, folder: Path, options: RunOptions) -> SyntheticWork:
         read, digests = read_policy(study, folder, options.policy, SyntheticPolicy)
-        found = study.threshold if read is None else read.threshold
-        threshold = found or ExcessThreshold.model_validate({})
+        policy_threshold = study.threshold if read is None else read.threshold
+        threshold = policy_threshold or ExcessThreshold.model_validate({})
         if threshold.worst_group is not None and not study.groups.columns:
             raise InputError("the policy's `worst_group` needs groups: name their columns")
         files, whole = read_given(study, folder), read_published(study, folder)
@@ -277,7 +277,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
         )
 
     def measure(self, work: SyntheticWork, done: Done, options: RunOptions) -> Findings:
-        found = assess_file(
+        assessment = assess_file(
             work.files,
             work.threat,
             entropy=work.entropy,
@@ -287,7 +287,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
         groups = work.study.groups
         return self.measured(
             work.files,
-            found,
+            assessment,
             work.threshold,
             confidence=work.study.run.confidence,
             columns=groups.columns,
@@ -426,9 +426,9 @@ def _criteria(
             }
         criteria += [
             StudyCriterion(
-                of="excess", name=risk.name, label=group, at={"group": group}, at_most=most
+                of="excess", name=risk.name, label=group, at={"group": group}, at_most=limit
             )
-            for group, most in places.items()
+            for group, limit in places.items()
         ]
     return tuple(criteria)
 
@@ -525,8 +525,8 @@ def _groups(
         parts = merge_sides([real, control], least)
         shown = tuple(numbered(parts, size)[side] for side in sides)
         near = any(
-            tells_of_fewer(own, [other[side] for other in beside if own.size], least)
-            for side, own in enumerate(shown)
+            tells_of_fewer(members, [other[side] for other in beside if members.size], least)
+            for side, members in enumerate(shown)
         )
         if not parts or near:
             left_out.append(name)
@@ -536,9 +536,9 @@ def _groups(
             merged[name] = few
         for number, part in enumerate(parts):
             label = SMALLER if len(part) > 1 else files.label(name, min(part))
-            own, others = (side == number for side in shown)
-            if own.any():
-                groups.append(Group(name, label, own, others))
+            members, others = (side == number for side in shown)
+            if members.any():
+                groups.append(Group(name, label, members, others))
     people = len(scored[0]) + len(scored[1])
     return groups, MergedGroups(least=least, merged=merged, left_out=tuple(left_out), people=people)
 
@@ -599,10 +599,10 @@ def _counted(won: Mask | None, confidence: float) -> dict[str, Any] | None:
     """Count people of whom something is right, with limits; None of nobody."""
     if won is None or not won.size:
         return None
-    found = clopper_pearson(int(won.sum()), won.size, confidence=confidence)
+    estimate = clopper_pearson(int(won.sum()), won.size, confidence=confidence)
     return {
         "successes": int(won.sum()), "people": won.size,
-        "share": found.value, "low": found.low, "high": found.high,
+        "share": estimate.value, "low": estimate.low, "high": estimate.high,
     }  # fmt: skip
 
 
@@ -615,9 +615,9 @@ def _excess(counts: TwoSamples, accepted: float, confidence: float) -> dict[str,
 
     That is with the control as it is; null where none would.
     """
-    found = _limits(counts.excess(confidence=confidence))
+    limits = _limits(counts.excess(confidence=confidence))
     detectable = counts.detectable(accepted, error=(1 - confidence) / 2)
-    return {**found, "fisher": min(1.0, counts.fisher), "detectable": detectable}
+    return {**limits, "fisher": min(1.0, counts.fisher), "detectable": detectable}
 
 
 def _both(
@@ -643,9 +643,11 @@ def _both(
         baseline=None if control is None else control["share"], facts=facts,
     )  # fmt: skip
     if excess is not None:
-        own = {key: excess[key] for key in ("fisher", "detectable") if excess.get(key) is not None}
+        excess_facts = {
+            key: excess[key] for key in ("fisher", "detectable") if excess.get(key) is not None
+        }
         yield StudyRow(
-            role="excess", of="excess", name=name, at=at, facts=own,
+            role="excess", of="excess", name=name, at=at, facts=excess_facts,
             quantity=_limited(excess, confidence[1]),
         )  # fmt: skip
 

@@ -85,24 +85,26 @@ class AboutRisk:
 
     @property
     def low(self) -> float:
-        found = self.excess
-        return -1.0 if found is None or found.quantity.low is None else found.quantity.low
+        row = self.excess
+        return -1.0 if row is None or row.quantity.low is None else row.quantity.low
 
     @property
     def high(self) -> float:
-        found = self.excess
-        return 1.0 if found is None or found.quantity.high is None else found.quantity.high
+        row = self.excess
+        return 1.0 if row is None or row.quantity.high is None else row.quantity.high
 
 
 def about(case: StudyJudgement, *, groups: bool = False) -> list[AboutRisk]:
     """Return what was found of each risk: of everybody, or of each group."""
-    found: list[AboutRisk] = []
+    risks: list[AboutRisk] = []
     for detail in case.detail.risks:
         rows = {
             (row.of, row.at["group"]): row for row in case.findings.rows if row.name == detail.name
         }
-        judged = tuple(one for one in case.each if one.criterion.name == detail.name)
-        found += [
+        judged = tuple(
+            judgement for judgement in case.each if judgement.criterion.name == detail.name
+        )
+        risks += [
             AboutRisk(
                 detail, row, rows.get(("excess", group)), judged,
                 rows.get(("guess", group)), rows.get(("taught", group)),
@@ -110,7 +112,7 @@ def about(case: StudyJudgement, *, groups: bool = False) -> list[AboutRisk]:
             for (of, group), row in rows.items()
             if of == "risk" and bool(group) == groups
         ]  # fmt: skip
-    return found
+    return risks
 
 
 class SyntheticLayout(Layout):
@@ -149,14 +151,14 @@ class SyntheticLayout(Layout):
         copied = _of_copies(case)
         is_copied = copied is not None and copied.status == "exceeded"
         if (beyond := [risk for risk in risks if risk.verdict == "exceeded"]) or is_copied:
-            said = [f"{_beyond(one)}." for one in beyond]
+            sentences = [f"{_beyond(about_risk)}." for about_risk in beyond]
             only = beyond and not is_copied and all(r.detail.risk == BY_VALUE for r in beyond)
             facts = [_standing(case)] if is_copied else []
             return " ".join(
                 [
                     "Exceeded: people in the data are hit more often than others like them.",
                     *facts,
-                    *said,
+                    *sentences,
                     *([_BY_ONE_VALUE] if only else []),
                 ]
             )
@@ -168,8 +170,8 @@ class SyntheticLayout(Layout):
         )
 
     def assessed(self, case: StudyJudgement) -> list[str]:
-        found = [f"{risk.name}, by {len(risk.detail.tried)} attacks" for risk in about(case)]
-        return ["what stands in the file, row by row", *found]
+        lines = [f"{risk.name}, by {len(risk.detail.tried)} attacks" for risk in about(case)]
+        return ["what stands in the file, row by row", *lines]
 
     def not_assessed(self, case: StudyJudgement) -> Iterator[NotAssessed]:
         detail: SyntheticDetail = case.detail
@@ -203,7 +205,11 @@ class SyntheticLayout(Layout):
             for risk in about(case)
             if risk.excess is not None and "detectable" not in risk.excess.facts
         ]
-        absent = {one.group for one in about(case, groups=True) if one.real.baseline is None}
+        absent = {
+            group_risk.group
+            for group_risk in about(case, groups=True)
+            if group_risk.real.baseline is None
+        }
         if absent and detail.unlike is not None:
             yield NotAssessed(
                 f"the excess in {', '.join(sorted(absent))}",
@@ -261,22 +267,22 @@ class SyntheticLayout(Layout):
 
     def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]:
         """Return each risk: of several secrets the one with the largest excess."""
-        found: dict[str, Answered] = {}
+        replies: dict[str, Answered] = {}
         for risk in sorted(about(case), key=lambda risk: risk.low):  # the worst comes last
             text = f"{risk.name}: {percent(risk.real.value)} of people in the data"
-            asked = risk.detail.risk.removesuffix(" by a value")
+            question = risk.detail.risk.removesuffix(" by a value")
             if risk.real.baseline is None:
-                found[asked] = Answered(f"{text}, and no control", "not assessed")
+                replies[question] = Answered(f"{text}, and no control", "not assessed")
                 continue
             text += f", {percent(risk.real.baseline)} of others: {risk.verdict}"
-            found[asked] = Answered(text, _grade(risk))
-        return found
+            replies[question] = Answered(text, _grade(risk))
+        return replies
 
     def figures(self, record: Record, case: StudyJudgement) -> list[RealFigure]:
         detail: SyntheticDetail = case.detail
         files = detail.files
         counted = ("rows*", "criteria*", "detail.risks*", "detail.cl*", "detail.group_confidence")
-        found = [
+        real_figures = [
             RealFigure(
                 "Shares, excesses, limits and the verdict",
                 f"Counts over {files.real_scored:,} people of the data and "
@@ -292,17 +298,19 @@ class SyntheticLayout(Layout):
         ]
         if detail.measures:
             how = "Counts and shares over all people of the data, exact."
-            found.append(RealFigure("Measures of disclosure control", how, ("detail.measures*",)))
+            real_figures.append(
+                RealFigure("Measures of disclosure control", how, ("detail.measures*",))
+            )
         if detail.unlike is not None:
             how = (
                 "The column and value that differ most, and their shares in the data and the "
                 "control."
             )
-            found.append(RealFigure("Data beside control", how, ("detail.unlike*",)))
+            real_figures.append(RealFigure("Data beside control", how, ("detail.unlike*",)))
         if about(case, groups=True) or detail.merged is not None:
             how = f"Names, sizes and shares over real people. {groups_of_people(detail.merged)}"
-            found.append(RealFigure("Groups", how, ("detail.merged*",)))
-        return found
+            real_figures.append(RealFigure("Groups", how, ("detail.merged*",)))
+        return real_figures
 
 
 LAYOUT = SyntheticLayout()
@@ -352,15 +360,17 @@ def _beyond(risk: AboutRisk) -> str:
     """Describe a risk that is exceeded: of everybody, or in groups."""
     whole, *_ = risk.judged
     if whole.status != "exceeded":
-        groups = ", ".join(one.label for one in risk.judged if one.status == "exceeded")
+        groups = ", ".join(
+            judgement.label for judgement in risk.judged if judgement.status == "exceeded"
+        )
         return f"{risk.title} exceeds what is accepted in {groups}"
-    most = whole.at_most
+    limit = whole.at_most
     by = f", by {risk.detail.attack}" if risk.detail.risk == BY_VALUE else ""
     return (
         f"{risk.title}{by}: {percent(risk.real.value)} of people in the data, "
         f"{percent(risk.real.baseline or 0.0)} of the control. The excess is at least "
         f"{lower(100 * risk.low, places=1)} points, and "
-        f"{f'{100 * most:.1f} are' if most else 'none is'} accepted"
+        f"{f'{100 * limit:.1f} are' if limit else 'none is'} accepted"
     )
 
 
@@ -385,9 +395,9 @@ def _glance(case: StudyJudgement) -> Glance:
 def _decided(case: StudyJudgement, row: StudyRow | None) -> AboutRisk:
     """Return the risk of the row that decided, of everybody or of its group."""
     everybody = about(case)
-    for one in (*everybody, *about(case, groups=True)):
-        if row is not None and one.excess == row:
-            return one
+    for risk in (*everybody, *about(case, groups=True)):
+        if row is not None and risk.excess == row:
+            return risk
     return everybody[0]
 
 
@@ -397,10 +407,12 @@ def _of_risk(case: StudyJudgement, risk: AboutRisk, row: StudyRow | None) -> Gla
     without = Reach(f"We cannot say what is due to the release: {NO_CONTROL}.")
     if risk.real.baseline is not None:
         low, high = (risk.real.facts.get(f"control_{key}") for key in ("low", "high"))
-        found = risk.real.quantity.model_copy(
+        quantity = risk.real.quantity.model_copy(
             update={"value": risk.real.baseline, "low": low, "high": high}
         )
-        without = Reach(f"The attack {does} {{}} {who} who are not in the data.", found, risk.real)
+        without = Reach(
+            f"The attack {does} {{}} {who} who are not in the data.", quantity, risk.real
+        )
     beyond = f"{{}} than among others{f' in {risk.group}' if risk.group else ''}"
     why = "" if case.detail.unlike is None else "the comparison group differs from the data"
     return Glance(
@@ -422,7 +434,7 @@ def _of_risk(case: StudyJudgement, risk: AboutRisk, row: StudyRow | None) -> Gla
 
 
 def _about(case: StudyJudgement) -> str:
-    secrets = list(dict.fromkeys(one.secret for one in case.detail.risks if one.secret))
+    secrets = list(dict.fromkeys(risk.secret for risk in case.detail.risks if risk.secret))
     named = secrets[0] if secrets else "who is in the data"
     if len(secrets) > 1:  # the last is all of them
         few = ", ".join(secrets[:-1][:3])
@@ -456,20 +468,20 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
     hardest = "Hit hardest: people who are unique in the data."
     is_hit = copied.status == "exceeded" and not about(case, groups=True)
     who = "values of single people" if _how(row) == BY_VALUES else "people"
-    asked, broken = "The file", f"holds more {who} of the data {beyond}{_by(row)}"
+    subject, broken = "The file", f"holds more {who} of the data {beyond}{_by(row)}"
     accepted = ""
     if copied.at_most:
-        asked, broken, accepted = "Your threshold", "is exceeded", f"{{}} {beyond}"
+        subject, broken, accepted = "Your threshold", "is exceeded", f"{{}} {beyond}"
     reached = (
         Reach(without, expected, row),
         Reach.of(f"{{}} {unit}{' nearly' * (_how(row) == NEARLY)} stand in the file.", row),
     )
     if _is_data(case):
         unit = "rows of the file"
-        asked, broken, accepted, none = "The file", _data_itself(detail), "", ""
+        subject, broken, accepted, none = "The file", _data_itself(detail), "", ""
         reached = _rows_reached(case, expected)
     against = _evidence(case) if copied.status != "exceeded" else ()
-    found = Glance(
+    glance = Glance(
         unit=unit,
         without=reached[0],
         with_it=reached[1],
@@ -480,7 +492,7 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
         accepted=accepted,
         view=MORE_OF_100,
         interval="The excess of copies",
-        asked=asked,
+        asked=subject,
         broken=broken,
         why=none,
         contradicted=_no_control(detail),
@@ -490,13 +502,13 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
     )
     guessed = guessed_by_file(case)
     if copied.status == "exceeded" or guessed is None or detail.can_tell:
-        return found
+        return glance
     risk, guess = guessed, guessed.guess
     assert guess is not None
     above = {key: guess.facts[f"above_{key}"] for key in ("value", "low", "high")}
     secret = risk.detail.secret
     return replace(
-        found,
+        glance,
         unit="people in the data",
         without=Reach(
             f"A model that never saw the file guesses {secret} right for {{}} people.",
@@ -527,34 +539,34 @@ def guessed_by_file(case: StudyJudgement) -> AboutRisk | None:
     other alone does, if the file is a fresh sample.
     """
     risks = [risk for risk in about(case) if risk.guess is not None]
-    told: list[tuple[float, AboutRisk]] = []
+    candidates: list[tuple[float, AboutRisk]] = []
     for risk in risks:
         facts = risk.detail.facts
         ours, theirs = (float(facts.get(name, 0)) for name in (BY_FILE, BY_OTHERS))
         p_value = float(scipy.stats.binom.sf(ours - 1, ours + theirs, 0.5))
         if p_value <= TOLD / len(risks):
-            told.append((p_value, risk))
-    return min(told, key=lambda pair: pair[0])[1] if told else None
+            candidates.append((p_value, risk))
+    return min(candidates, key=lambda pair: pair[0])[1] if candidates else None
 
 
 def _evidence(case: StudyJudgement) -> tuple[str, ...]:
     """Return what the record holds against the file, and no control decides, each a clause."""
-    found: list[str] = []
+    clauses: list[str] = []
     risk = guessed_by_file(case)
     if risk is not None and risk.guess is not None and not case.detail.can_tell:
-        found.append(
+        clauses.append(
             f"`{risk.detail.secret}` is guessed right for {of_100(risk.real.value)} people from "
             f"the file, and for {of_100(risk.guess.value)} without it"
         )
-    own = [row for row in case.findings.select(of="count") if row.name == VALUES]
-    if own:
-        row = max(own, key=lambda one: one.value)
-        found.append(
+    rows = [row for row in case.findings.select(of="count") if row.name == VALUES]
+    if rows:
+        row = max(rows, key=lambda count: count.value)
+        clauses.append(
             f"the own values of {number(row.value)} of {number(float(row.facts['of']))} people in "
             f"`{row.at['attack']}` stand in the file, where coincidence explains about "
             f"{number(round(row.baseline or 0.0))}"
         )
-    return tuple(found)
+    return tuple(clauses)
 
 
 def _is_beside(row: StudyRow) -> bool:
@@ -610,9 +622,9 @@ def _no_more(row: StudyRow, detail: SyntheticDetail, against: Sequence[str] = ()
     what is expected: the more rows the file has for each person, the less is known of that.
     """
     if against:
-        said = "; ".join(against)
+        text = "; ".join(against)
         remedy = "" if detail.can_tell else ": a control would decide"
-        return f"{said[0].upper()}{said[1:]}{remedy}"
+        return f"{text[0].upper()}{text[1:]}{remedy}"
     ratio = 2 * detail.files.synthetic / detail.copies.people.people
     many, people = float(row.facts["successes"]), float(row.facts["people"])
     expected = (row.baseline or 0.0) * people
@@ -622,18 +634,18 @@ def _no_more(row: StudyRow, detail: SyntheticDetail, against: Sequence[str] = ()
         return "Too few people are unique in the data to tell copies from coincidence"
     usual = math.ceil(expected + 2 * math.sqrt(expected * (1 + ratio)))
     if many <= usual:
-        least = usual + 1 - math.floor(expected)
-        unseen = [f"{number(least)} of {number(people)} people"] if least > 1 else []
+        threshold = usual + 1 - math.floor(expected)
+        unseen = [f"{number(threshold)} of {number(people)} people"] if threshold > 1 else []
         if few := detail.copies.least:
             unseen.append(f"{number(few)}{'' if unseen else ' people'} in a few columns alone")
         many = ", or ".join(unseen) + "," * (len(unseen) > 1)
         rest = f"; fewer than {many} could be copied unseen" if unseen else ""
         return f"No copied people are shown{rest}"
-    most = number(float(row.facts.get("most", people)))
+    limit = number(float(row.facts.get("most", people)))
     who = f"{number(many)} people of the data stand" if many != 1 else "1 person of the data stands"
     return (
         f"{who} in the file{_by(row)}, where coincidence "
-        f"explains about {number(round(expected))}, and surely no more than {most}: a control "
+        f"explains about {number(round(expected))}, and surely no more than {limit}: a control "
         "would decide"
     )
 
@@ -670,8 +682,8 @@ def _compared(detail: SyntheticDetail) -> tuple[str, ...]:
     if not copies.coarse:
         return (f"Counted to the last digit of {many}.", *left)
     shown = "; ".join(copies.coarse[:3])
-    more = f"; and {len(copies.coarse) - 3} more" if len(copies.coarse) > 3 else ""
-    return (f"Counted on {many}, as coarsely as the file is written: {shown}{more}.", *left)
+    suffix = f"; and {len(copies.coarse) - 3} more" if len(copies.coarse) > 3 else ""
+    return (f"Counted on {many}, as coarsely as the file is written: {shown}{suffix}.", *left)
 
 
 def _lines_left(detail: SyntheticDetail) -> tuple[str, ...]:
@@ -721,7 +733,7 @@ def _headline(risk: AboutRisk, case: StudyJudgement) -> Headline:
 
 
 def _of_copies(case: StudyJudgement) -> JudgedCriterion | None:
-    return next((one for one in case.each if one.criterion.name == COPIES), None)
+    return next((judgement for judgement in case.each if judgement.criterion.name == COPIES), None)
 
 
 def _rows_said(case: StudyJudgement) -> str:
@@ -742,17 +754,17 @@ def _standing(case: StudyJudgement) -> str:
     """Describe how many unique people stand in the file, and how many would by chance."""
     (row,) = case.findings.select(of="copied")
     facts, detail = row.facts, case.detail
-    said = (
+    text = (
         f"{number(float(facts['successes']))} of {number(float(facts['people']))} people who are "
         f"unique in the data{_by(row)} ({percent(row.value)}) stand in the file"
     )
-    said = f"The file {_data_itself(detail)}. {said}" if _is_data(case) else said
+    text = f"The file {_data_itself(detail)}. {text}" if _is_data(case) else text
     if detail.can_tell and _is_beside(row):
-        return f"{said}, and {percent(row.baseline)} of the control's."
+        return f"{text}, and {percent(row.baseline)} of the control's."
     if _is_data(case):
-        return f"{said}."
-    most = float(facts.get("most", math.ceil(detail.copies.people.most)))
-    return f"{said}. Coincidence explains at most {number(most)}."
+        return f"{text}."
+    limit = float(facts.get("most", math.ceil(detail.copies.people.most)))
+    return f"{text}. Coincidence explains at most {number(limit)}."
 
 
 def _by_copies(case: StudyJudgement, copies: CopiesDetail) -> str:
@@ -851,11 +863,11 @@ def _facts(case: StudyJudgement) -> Iterator[Block]:
 
 def _linked_words(linked: LinkedDetail) -> str:
     """Say whether rows with one number are alike in both files."""
-    said = f"`{linked.column}` numbers rows: {number(linked.rows)} of its numbers are in both files"
+    text = f"`{linked.column}` numbers rows: {number(linked.rows)} of its numbers are in both files"
     if linked.p_value is None:
-        return f"{said}."
+        return f"{text}."
     alike = "are alike" if linked.is_alike else "are no more alike than others"
-    return f"{said}, and rows with the same one {alike} (p-value {linked.p_value:.2g})."
+    return f"{text}, and rows with the same one {alike} (p-value {linked.p_value:.2g})."
 
 
 def _columns(names: str) -> str:
@@ -1046,20 +1058,20 @@ def _groups(case: StudyJudgement) -> Grid:
     groups = about(case, groups=True)
     rows: list[list[Cell]] = [
         [
-            one.name,
-            one.group,
-            one.real.facts["people"],
-            one.real.value,
-            one.real.baseline,
-            *_excess(one.excess),
+            risk.name,
+            risk.group,
+            risk.real.facts["people"],
+            risk.real.value,
+            risk.real.baseline,
+            *_excess(risk.excess),
         ]
-        for one in groups
+        for risk in groups
     ]
     return Grid(
         f"Groups; limits hold for all of them at once, each at {case.detail.group_confidence:.5g}",
         ("Risk", "Group", "People", "In the data", "Control", "Excess, points", "Limits"),
         rows,
-        grades=["not assessed" if one.excess is None else "sampled" for one in groups],
+        grades=["not assessed" if risk.excess is None else "sampled" for risk in groups],
         percent=("In the data", "Control"),
     )
 

@@ -15,15 +15,15 @@ def measured_files(
     files: GivenFiles, known: Sequence[str] | None, unknown: Sequence[str]
 ) -> dict[str, FileMeasures]:
     """Measure the data and the file on the columns that are known, or that names propose."""
-    table, found = files.table, dict[str, FileMeasures]()
+    table, measures = files.table, dict[str, FileMeasures]()
     others = [name for name in table.names if name not in unknown]
     for which in ("real", "synthetic"):
         rows = files.rows(which)
         part = Table(table.names, table.labels, table.ordered, table.codes[rows], table.values)
         units = None if files.units is None or which == "synthetic" else files.units[rows]
         chosen = known or proposed_known(others) or others
-        found[which] = measure_table(part, chosen, unknown, units=units)
-    return found
+        measures[which] = measure_table(part, chosen, unknown, units=units)
+    return measures
 
 
 def measured_section(found: Mapping[str, FileMeasures]) -> Iterator[Section]:
@@ -36,7 +36,7 @@ def measured_section(found: Mapping[str, FileMeasures]) -> Iterator[Section]:
             "and a group of k people may share a secret."
         )
         sides = zip(*(found[which].lines() for which in ("real", "synthetic")), strict=True)
-        rows = [[what, real, other] for (what, real), (_, other) in sides]
-        what = "Anonymity, diversity and risk"
-        grid = Grid(what, ("Measure", "Data", "File"), rows, folded=True)
+        rows = [[label, real, other] for (label, real), (_, other) in sides]
+        label = "Anonymity, diversity and risk"
+        grid = Grid(label, ("Measure", "Data", "File"), rows, folded=True)
         yield Section("Measures of disclosure control", [Text([text]), grid])

@@ -63,32 +63,32 @@ def completed(
                 f"only `{shared[0]}` of the real data was found in all other files, and an "
                 f"attacker must know a column to guess another; {NAMES}"
             )
-        found = propose(
+        proposal = propose(
             sketch,
             unknown=threat["unknown"],
             drop=lacking,
             wanted=wanted,
             known=threat.get("known") or (),
         )
-    left_out = {c: why for c, why in found.drop.items() if c not in without}
+    left_out = {c: why for c, why in proposal.drop.items() if c not in without}
     left_out |= absent if chosen is None else {}
     data["left_out"] = left_out
     # what is unknown is binned, and numbers with gaps: a gap as a value has no distance
-    binned = [c for c in found.columns if c.name in found.unknown or c.missing]
+    binned = [c for c in proposal.columns if c.name in proposal.unknown or c.missing]
     data["bins"] = {c.name: c.bins for c in binned if c.bins} | bins
     # where most people have a text of their own no two files share many
-    own = [c for c in found.columns if 2 * c.values > sketch.rows - c.missing]
-    texts = {c.name: "text" for c in own if c.kind in ("texts", "dates")}
+    varied_columns = [c for c in proposal.columns if 2 * c.values > sketch.rows - c.missing]
+    texts = {c.name: "text" for c in varied_columns if c.kind in ("texts", "dates")}
     texts = {name: way for name, way in texts.items() if name not in data["bins"]}
     data["read_as"] = {**texts, **(data["read_as"] or {})}
     data["missing"] = data["missing"] or "category"
-    threat["unknown"] = list(found.unknown)
+    threat["unknown"] = list(proposal.unknown)
     if data["control"] is None:  # copies decide, and these are looked for among everybody
         threat.setdefault("people", PEOPLE)
     is_chosen = settings["threat"]["unknown"] is None
     pairs = [f"`{name}` and `{other}` of the file" for name, other in same.items()]
     lines = [f"Taken for one column: {'; '.join(pairs)}"] if pairs else []
-    lines += _lines(found, left_out, is_chosen)
+    lines += _lines(proposal, left_out, is_chosen)
     return {**settings, "data": data, "threat": threat}, lines
 
 
@@ -100,20 +100,20 @@ def _renamed(data: Mapping[str, Any], names: Mapping[str, list[str]]) -> dict[st
     ours, theirs = ([c for c in names[file] if c] for file in ("real", "synthetic"))
     if not set(ours) - set(theirs) - aside or not set(theirs) - set(ours) - aside:
         return {}
-    found = paired_columns(data["real"], data["synthetic"])
+    pairs = paired_columns(data["real"], data["synthetic"])
     shared = {c for c in ours if c in names.get("control", ours)}
-    return {c: o for c, o in found.items() if c in shared and not {c, o} & aside}
+    return {c: o for c, o in pairs.items() if c in shared and not {c, o} & aside}
 
 
 def _absent(names: Mapping[str, list[str]], kept: Container[str]) -> dict[str, str]:
     """Return columns that not all files have, or that have no name, with the reason."""
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for name in dict.fromkeys(name for there in names.values() for name in there):
         lacking = [file for file, known in names.items() if name not in known]
         if name not in kept and (lacking or not name):
             lacks = f"not in the {' and the '.join(lacking)} file"
-            found[name] = lacks if name else "no name, as an index that was written along"
-    return found
+            reasons[name] = lacks if name else "no name, as an index that was written along"
+    return reasons
 
 
 def _lines(found: Proposal, left_out: Mapping[str, str], is_chosen: bool) -> Iterator[str]:

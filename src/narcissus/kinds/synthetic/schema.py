@@ -132,14 +132,14 @@ class ExcessThreshold(Approval, Strictly):
 
     def accepts(self, risk: RiskName | CopiesName) -> float:
         """Return the excess that is accepted of a risk, or of copies."""
-        own = {
+        limit = {
             "inference": self.inference,
             "singling out": self.singling_out,
             "singling out by a value": self.singling_out,
             "linkability": self.linkability,
             COPIES: self.copies,
         }[risk]
-        return self.at_most if own is None else own
+        return self.at_most if limit is None else limit
 
 
 class GroupColumns(Strictly):

@@ -71,13 +71,13 @@ def other_tails(
     limit. So the second limit is cut to what those above it allow.
     """
     guarantee = experiment.settings[number].guarantee
-    asked = [] if guarantee is None else of_tails(guarantee)
-    for theorem in asked:
+    theorems = [] if guarantee is None else of_tails(guarantee)
+    for theorem in theorems:
         if f"tails/{theorem.id}" not in trials[0]:
             continue
         tables = np.array([unpacked(t, f"tails/{theorem.id}", experiment.targets) for t in trials])
         # only the upper limits are used; the theorems share the error
-        level = 1 - (1 - experiment.confidence) / len(asked)
+        level = 1 - (1 - experiment.confidence) / len(theorems)
         high = np.zeros(tables.shape[1])  # more than everybody is impossible
         for v, column in enumerate(tables.T[:-1]):
             limit = mean_limits(column, confidence=level).high
@@ -110,8 +110,8 @@ def tail_of_population(
     assert guarantee is not None
     assert part.high is not None
     delta = float(guarantee.profile(experiment.points[number][place]))
-    most = single.value + (single.high - single.value) / times**0.5
-    return interpolation_tails(np.full(n, most), np.full(n, delta * part.high))
+    upper_limit = single.value + (single.high - single.value) / times**0.5
+    return interpolation_tails(np.full(n, upper_limit), np.full(n, delta * part.high))
 
 
 Found = dict[str, Any]
@@ -120,14 +120,14 @@ Found = dict[str, Any]
 def bound_rows(experiment: Experiment, number: int, trials: Sequence[Trial]) -> list[StudyRow]:
     """Return the bounds at a setting; those for comparison only come last."""
     label = experiment.settings[number].label
-    return [bound_row(label, found) for found in _bounds(experiment, number, trials)]
+    return [bound_row(label, bound) for bound in _bounds(experiment, number, trials)]
 
 
 def _bounds(experiment: Experiment, number: int, trials: Sequence[Trial]) -> list[Found]:
     guarantee, n = experiment.settings[number].guarantee, experiment.targets
     if guarantee is None:
         return _nothing(experiment)
-    given = _given(experiment, number, guarantee)
+    basis = _given(experiment, number, guarantee)
     by_share, by_tail = theorems_of(experiment, guarantee)
     floor = None
     if "reached" in trials[0]:  # less a hair, as limits have one more: they are equal under pure DP
@@ -141,7 +141,7 @@ def _bounds(experiment: Experiment, number: int, trials: Sequence[Trial]) -> lis
             "limits": "count",
             **_by(theorem),
             "name": name,
-            **given,
+            **basis,
             "confidence": level,
             "at_most": played,
             "of": n,
@@ -165,13 +165,13 @@ def _bounds(experiment: Experiment, number: int, trials: Sequence[Trial]) -> lis
     population = mean_of_people(
         experiment, sums[:, 0], sums[:, 1], confidence=experiment.confidence
     )
-    most = float(sums[:, 0].sum() / (n * len(trials)))
-    share = _share(_by(by_share), "mean share", given, most, population.high)
-    compared: dict[str, Any] = {**given, "for_comparison": True}
+    mean_bound = float(sums[:, 0].sum() / (n * len(trials)))
+    share = _share(_by(by_share), "mean share", basis, mean_bound, population.high)
+    compared: dict[str, Any] = {**basis, "for_comparison": True}
     columns: list[Found] = []
     if "columns_bound" in trials[0]:  # no bound on the share of people
-        most = float(np.mean([float(t["columns_bound"]) for t in trials]))
-        columns.append(_share(_by(COLUMNS), COLUMNS.title, compared, most))
+        mean_bound = float(np.mean([float(t["columns_bound"]) for t in trials]))
+        columns.append(_share(_by(COLUMNS), COLUMNS.title, compared, mean_bound))
     return [*bounds, share, *columns, *_published(experiment, number, trials, share, compared)]
 
 
@@ -194,16 +194,16 @@ def _if_fair(
         return []
     each = np.array([t["evenness"] for t in trials])
     even = np.array([each[:, 0].max(), each[:, 1].min()])
-    found: list[Found] = []
+    bounds: list[Found] = []
     for bound in known:
-        most = proofs.at_most_if_fair(even, bound["of"], guarantee, bound["confidence"])
-        if most is None or most.value >= bound["at_most"]:
+        limit = proofs.at_most_if_fair(even, bound["of"], guarantee, bound["confidence"])
+        if limit is None or limit.value >= bound["at_most"]:
             continue
-        theorem, count = THEOREMS[most.id], int(most.value)
+        theorem, count = THEOREMS[limit.id], int(limit.value)
         changes: dict[str, Any] = {**_by(theorem), "name": theorem.id, "at_most": count}
         changes["at_most_of_population"] = count if experiment.everybody else None
-        found.append(bound | changes)
-    return found
+        bounds.append(bound | changes)
+    return bounds
 
 
 def _levels(experiment: Experiment) -> tuple[float, ...]:
@@ -217,7 +217,7 @@ def theorems_of(experiment: Experiment, guarantee: Guarantee) -> tuple[Theorem, 
 
 
 def _nothing(experiment: Experiment) -> list[Found]:
-    given: Found = {
+    basis: Found = {
         "guarantee": "none",
         "grade": "not assessed",
         "for_comparison": False,
@@ -227,11 +227,11 @@ def _nothing(experiment: Experiment) -> list[Found]:
     theorem = {"theorem": "no theorem: the release guarantees nothing", "id": ""}
     n, name = experiment.targets, "trivial limit"
     counts: list[Found] = [
-        {"limits": "count", **theorem, "name": name, **given, "confidence": level, "at_most": n,
+        {"limits": "count", **theorem, "name": name, **basis, "confidence": level, "at_most": n,
          "of": n, "at_most_of_population": None}
         for level in _levels(experiment)[:1]
     ]  # fmt: skip
-    return [*counts, _share(theorem, name, given, 1.0)]
+    return [*counts, _share(theorem, name, basis, 1.0)]
 
 
 def _by(theorem: Theorem) -> dict[str, str]:
@@ -239,13 +239,13 @@ def _by(theorem: Theorem) -> dict[str, str]:
 
 
 def _given(experiment: Experiment, number: int, guarantee: Guarantee) -> dict[str, Any]:
-    given = experiment.given_at(number)
+    premises = experiment.given_at(number)
     return {
         "guarantee": guarantee.describe(),
         "for_comparison": False,
-        "grade": "proved if" if given else "proved",
+        "grade": "proved if" if premises else "proved",
         "assumptions": (f"the release is {guarantee.describe()}", *guarantee.required, INDEPENDENT),
-        "takes_as_given": given,
+        "takes_as_given": premises,
     }
 
 
@@ -270,11 +270,11 @@ def _published(
     pure = setting.single == setting.guarantee
     bounds: list[Found] = []
     if not pure:
-        most = float(np.mean([float(t["share_single"]) for t in trials]))
+        limit = float(np.mean([float(t["share_single"]) for t in trials]))
         theorem = {key: share[key] for key in ("id", "theorem")}
-        bounds.append(_share(theorem, "mean share from one (epsilon, delta)", same, most))
+        bounds.append(_share(theorem, "mean share from one (epsilon, delta)", same, limit))
     for level in _levels(experiment):
-        most = (
+        limit = (
             max(not_exceeded(unpacked(t, "published", n), level) for t in trials)
             if pure
             else not_exceeded(mean_tails(trials, "published", n), level)
@@ -286,7 +286,7 @@ def _published(
                 "name": "published",
                 **same,
                 "confidence": level,
-                "at_most": most,
+                "at_most": limit,
                 "of": n,
                 "at_most_of_population": None,
             }

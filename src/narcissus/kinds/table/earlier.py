@@ -60,8 +60,8 @@ def _groups(known: NDArray[np.integer]) -> Sequence[Codes]:
     """Return known columns and pairs of them in which several rows share a value."""
     single = [np.ravel(np.unique(column, return_inverse=True)[1]) for column in known.T]
     pairs = (
-        np.ravel(np.unique(one * (int(other.max()) + 1) + other, return_inverse=True)[1])
-        for one, other in combinations(single, 2)
+        np.ravel(np.unique(codes * (int(other.max()) + 1) + other, return_inverse=True)[1])
+        for codes, other in combinations(single, 2)
     )
     groups = [g for g in (*single, *pairs) if 0 < g.max() < len(g) // 2]
     return sorted(groups, key=lambda group: int(group.max()))[:MOST_GROUPS]
@@ -76,7 +76,7 @@ def _in_group(secret: Codes, place: Codes, behind: Codes) -> Iterator[Codes]:
     yield from _patterns(secret, place)
     kinds = int(secret.max())
     counted = [secret == value for value in range(max(1, kinds - 1), 0, -1)][:MOST_COUNTED]
-    before = [np.concatenate([[0], np.cumsum(one)]) for one in counted]
+    before = [np.concatenate([[0], np.cumsum(column)]) for column in counted]
     rows = np.arange(len(secret))
 
     def since(start: Codes) -> list[Codes]:
@@ -91,7 +91,7 @@ def _in_group(secret: Codes, place: Codes, behind: Codes) -> Iterator[Codes]:
     whole = since(rows - place)
     for position in (place, behind):
         near = np.minimum(position, BLOCKS[-1])
-        yield from _combined([*(np.minimum(one, BLOCKS[-1]) for one in whole), near])
+        yield from _combined([*(np.minimum(column, BLOCKS[-1]) for column in whole), near])
 
 
 def _lags(secret: Codes, place: Codes, most: int) -> Iterator[Codes]:

@@ -67,8 +67,8 @@ def attack_envelope(
     x, g = _ends(success.chances(alone), people.chances), people.chances.max(axis=1)
     moments = np.stack([x, x**2, *np.broadcast_to([[g], [g**2]], (2, *x.shape)), x * g])
     masks = np.zeros((len(population.groups.names), people.people))
-    own = others.members.masks()
-    masks[: len(own)] = own
+    other_masks = others.members.masks()
+    masks[: len(other_masks)] = other_masks
     grouped = masks @ moments.reshape(-1, people.people).T
     before, by_group = population.targets.chances, 0.0
     means: list[Floats] = []
@@ -76,7 +76,7 @@ def attack_envelope(
         ends = _ends(chances[block], before[block])
         means.append(ends.sum(axis=1))
         by_group = by_group + population.members.masks(block).astype(np.float64) @ ends.T
-    found = {
+    envelopes = {
         "ends": np.sum(means, axis=0) / len(chances),
         "group_ends": np.asarray(by_group),
         "alone": moments.sum(axis=2).T,
@@ -87,9 +87,9 @@ def attack_envelope(
     if beliefs is not None:
         each = success.column_ends(alone)
         sums = [success.column_ends(beliefs[block]).sum(axis=0) for block in _blocks(beliefs)]
-        found["column_ends"] = np.sum(sums, axis=0) / len(beliefs)
-        found["column_alone"] = np.stack([each.sum(axis=0), (each**2).sum(axis=0)], axis=-1)
-    return found
+        envelopes["column_ends"] = np.sum(sums, axis=0) / len(beliefs)
+        envelopes["column_alone"] = np.stack([each.sum(axis=0), (each**2).sum(axis=0)], axis=-1)
+    return envelopes
 
 
 def _blocks(values: Floats) -> list[slice]:
@@ -99,11 +99,11 @@ def _blocks(values: Floats) -> list[slice]:
 
 def _ends(chances: Floats, before: Floats) -> Floats:
     change, everybody = chances - before, np.arange(len(chances))
-    most, best = chances.max(axis=1), first_largest(chances)
+    maxima, best = chances.max(axis=1), first_largest(chances)
     left = before[everybody, best]
     rise, fall = change.max(axis=1), -change.min(axis=1)
     ends = [chances.min(axis=1), rise, fall, before.min(axis=1), before.max(axis=1)]
-    return np.stack([most, *ends, left, most - left])
+    return np.stack([maxima, *ends, left, maxima - left])
 
 
 @dataclass(frozen=True)

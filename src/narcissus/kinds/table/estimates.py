@@ -88,13 +88,17 @@ class Criterion:
 def criteria(threshold: ThresholdSpec | Accepted, *, of_group: bool = False) -> list[Criterion]:
     """Return the limits of means in a threshold; for a group, the one asked of it."""
     means: tuple[Mean, ...] = ("share", "advantage", "gain")
-    found = [
+    mean_criteria = [
         Criterion(name, limit) for name in means if (limit := getattr(threshold, name)) is not None
     ]
     if not of_group:
-        return found
+        return mean_criteria
     group = threshold.worst_group
-    return [] if group is None else [Criterion(one.name, group) for one in found[:1]]
+    return (
+        []
+        if group is None
+        else [Criterion(criterion.name, group) for criterion in mean_criteria[:1]]
+    )
 
 
 OVER_PEOPLE = "empirical Bernstein over people"
@@ -152,12 +156,12 @@ class AttackScores:
             people = round(float(self.around.counts.sum()))
             mean = value if low.people is None else float(np.clip(low.people.mean, 0, 1))
             return narrowest_limits(mean, people, confidence=level)
-        least, most = (float(end.cut(count).trials.mean()) for end in (low, high))
-        least, most = min(least, value), max(most, value)
-        width = most - least
-        place = (value - least) / width if width else 0.0
+        lower_mean, upper_mean = (float(end.cut(count).trials.mean()) for end in (low, high))
+        lower_mean, upper_mean = min(lower_mean, value), max(upper_mean, value)
+        width = upper_mean - lower_mean
+        place = (value - lower_mean) / width if width else 0.0
         near = narrowest_limits(place, count, confidence=level)
-        return least + width * near[0], least + width * near[1]
+        return lower_mean + width * near[0], lower_mean + width * near[1]
 
     def baseline(self, level: float) -> Estimate:
         if self.exact[1]:
@@ -205,13 +209,13 @@ class AttackScores:
         error = 1 - level
         gain = self.gain(1 - (1 - OF_BASELINE) * error)
         base = self.baseline(1 - OF_BASELINE * error)
-        (low, high), (least, most) = gain.ends, base.ends
+        (low, high), (base_low, base_high) = gain.ends, base.ends
         value = _part(gain.value, 1 - base.value)
         return replace(
             gain,
             value=value,
-            low=min(value, _part(low, 1 - (least if low > 0 else most))),
-            high=max(value, _part(high, 1 - (most if high > 0 else least))),
+            low=min(value, _part(low, 1 - (base_low if low > 0 else base_high))),
+            high=max(value, _part(high, 1 - (base_high if high > 0 else base_low))),
             confidence=level,
         )
 
@@ -230,9 +234,11 @@ class AttackScores:
     def _one_exact(self, allowed: float, level: float) -> Estimate:
         """Limit the gain minus what is allowed, where one side of the difference is a number."""
         share, fresh = self.share(level), self.baseline(level)
-        (low, high), (least, most) = share.ends, fresh.ends
+        (low, high), (fresh_low, fresh_high) = share.ends, fresh.ends
         value = share.value - fresh.value - allowed
-        return replace(share, value=value, low=low - most - allowed, high=high - least - allowed)
+        return replace(
+            share, value=value, low=low - fresh_high - allowed, high=high - fresh_low - allowed
+        )
 
     def room(self, criterion: Criterion, excess: float) -> float:
         """Return the distance of the mean excess from the end towards which a limit makes room."""
@@ -309,17 +315,17 @@ def expected_reach(
         width = 2 if of_gain else 1
         # two gamblers, one wins
         return math.hypot(width * (hurdle + math.log(2)) / trials / 2, slow)
-    found = 0.0
+    distance = 0.0
     for end in scores.gain_ends() if of_gain else scores.share_ends():
         if end.people is not None:
             rare = hurdle - (0.0 if scores.always else math.log(OF_PEOPLE))
             people = float(np.mean(end.people.counts)) * trials
-            found += math.sqrt(2 * rare * end.people.variance / people) + rare / people
+            distance += math.sqrt(2 * rare * end.people.variance / people) + rare / people
         if not scores.always:
             rest = np.abs(values - end.cut(values.size).trials)
             slow = math.sqrt(2 * hurdle * float(rest.var(ddof=1)) / trials)
-            found += math.hypot(float(rest.mean()) * hurdle / trials, slow)
-    return found / 2
+            distance += math.hypot(float(rest.mean()) * hurdle / trials, slow)
+    return distance / 2
 
 
 def exactly(value: float, level: float, trials: int) -> Estimate:
@@ -385,10 +391,12 @@ def has_decoy(experiment: Experiment, attack: TableAttack) -> bool:
 def within(values: Floats, ends: tuple[float, float], level: float, people: int) -> Estimate:
     low, width = ends[0], ends[1] - ends[0]
     scaled = np.clip((values - low) / width, 0.0, 1.0)
-    found = mean_limits(scaled, confidence=level, people=people)
-    least, most = found.ends
-    value = low + width * found.value
-    return replace(found, value=value, low=low + width * least, high=low + width * most)
+    estimate = mean_limits(scaled, confidence=level, people=people)
+    scaled_low, scaled_high = estimate.ends
+    value = low + width * estimate.value
+    return replace(
+        estimate, value=value, low=low + width * scaled_low, high=low + width * scaled_high
+    )
 
 
 @dataclass(frozen=True)
@@ -474,9 +482,9 @@ def guess_of_group(
     if experiment.groups.by_others[group] or (counted and experiment.success.by_column):
         return mean_limits(shares, confidence=level, people=experiment.targets)
     if counted:
-        found = clopper_pearson(round(guessed.sum()), int(members.sum()), confidence=level)
-        low, high = found.ends
-        return replace(found, value=value, low=min(value, low), high=max(value, high))
+        estimate = clopper_pearson(round(guessed.sum()), int(members.sum()), confidence=level)
+        low, high = estimate.ends
+        return replace(estimate, value=value, low=min(value, low), high=max(value, high))
     people = PeopleSums(guessed, _sums(trials, "group_guess_squares", group), members)
     if around is not None:
         people = around.envelope(LIKELIEST).people or people

@@ -65,11 +65,11 @@ def _found(tested: PriorTest) -> Iterator[str]:
                 "nothing. Has a person several rows (`unit`)? Else take coarser bins or fewer "
                 "columns"
             )
-    for one in tested.unaccounted:
+    for gap in tested.unaccounted:
         yield (
-            f"{one.subject} {'are' if one.is_plural else 'is'} open, and an audit will not say "
+            f"{gap.subject} {'are' if gap.is_plural else 'is'} open, and an audit will not say "
             "*met*. "
-            f"{one.reason} To decide, write {one.declaration}"
+            f"{gap.reason} To decide, write {gap.declaration}"
         )
     for left in tested.unexamined:
         yield f"{left.quantity} was not examined: {left.reason}. You may {left.remedy}"

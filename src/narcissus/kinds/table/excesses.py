@@ -56,17 +56,17 @@ def family(experiment: Experiment, groups: int = 1, limits: int = 1) -> int:
 def excesses(
     experiment: Experiment, number: int, trials: Trials, threshold: ThresholdSpec
 ) -> list[Excess]:
-    found: list[Excess] = []
+    comparisons: list[Excess] = []
     means = criteria(threshold)
     limits = len(means) + (threshold.targets is not None)
     joint = each_confidence(experiment.confidence, family(experiment, limits=limits))
     if threshold.targets is not None:
-        found += _of_counts(experiment, number, trials, threshold.targets, joint)
+        comparisons += _of_counts(experiment, number, trials, threshold.targets, joint)
     for criterion in means:
-        found += _of_means(experiment, number, trials, criterion, joint)
+        comparisons += _of_means(experiment, number, trials, criterion, joint)
     for criterion in criteria(threshold, of_group=True):
-        found += _of_groups(experiment, number, trials, criterion)
-    return found
+        comparisons += _of_groups(experiment, number, trials, criterion)
+    return comparisons
 
 
 Limits = tuple[float, float | None, float | None]
@@ -96,18 +96,18 @@ def _of_scores(
     group: str = "",
     some: NDArray[np.bool_] | None = None,
 ) -> Excess:
-    found = scores.excess(criterion, guess, confidence)
+    estimate = scores.excess(criterion, guess, confidence)
     values = scores.shares - criterion.allowed(guess, scores.fresh)
-    room = scores.room(criterion, found.value)
+    room = scores.room(criterion, estimate.value)
     people = experiment.targets if some is None else 1
-    needed = trials_to_tell(found, values, room, confidence=confidence, people=people)
+    needed = trials_to_tell(estimate, values, room, confidence=confidence, people=people)
     needed = needed if some is None else _with_members(needed, some)
-    limits: Limits = (found.value, found.low, found.high)
+    limits: Limits = (estimate.value, estimate.low, estimate.high)
     if not attack.informed:
         return _excess("attack", name, criterion.name, group, limits, needed)
     if not experiment.estimates_ceiling and experiment.nearby is None:  # else it limits nobody
         return _excess("ceiling", name, criterion.name, group, limits, needed)
-    limits = (found.value, found.low, None)
+    limits = (estimate.value, estimate.low, None)
     return _excess("ceiling", name, criterion.name, group, limits, None, "approximate")
 
 
@@ -149,8 +149,8 @@ def _of_means(
         confidence = level if attack.informed else joint
         excess = _of_scores(experiment, name, attack, criterion, scores, guess, confidence)
         if excess.role == "attack" and excess.trials is not None and excess.value > 0:
-            least = apart(experiment, scores, criterion, trials[:count], confidence)
-            excess = replace(excess, low_apart=least)
+            low_apart = apart(experiment, scores, criterion, trials[:count], confidence)
+            excess = replace(excess, low_apart=low_apart)
         yield excess
     if experiment.settings[number].guarantee is not None:
         sums = np.array([t[criterion.moments] for t in trials])
@@ -173,10 +173,10 @@ def apart(
     """
     exact, n = experiment.prior_is_exact, experiment.targets
     # no attempts score more on fresh people than the best guess does; a search may miss that one
-    told = criterion.name == "advantage" or (
+    is_bounded = criterion.name == "advantage" or (
         criterion.name == "gain" and exact and not experiment.factored
     )
-    if scores.around is not None or not told:
+    if scores.around is not None or not is_bounded:
         return None
     less, allowed = (1 - criterion.limit if criterion.name == "advantage" else 1), criterion.limit
     _, guess = _guesses(experiment, trials)
@@ -190,10 +190,10 @@ def apart(
     values = scores.shares - criterion.allowed(guess, scores.fresh)
     if (values < trial - 1e-9).any():  # more on fresh people than the best guess: not of ours
         return None
-    most = Envelope(np.full(len(trials), 1.0 - allowed))
+    high = Envelope(np.full(len(trials), 1.0 - allowed))
     low = Envelope(trial, people)
-    found = enclosed_limits(values, low, most, confidence=confidence, people=n)
-    return max(-1.0, found.ends[0])
+    estimate = enclosed_limits(values, low, high, confidence=confidence, people=n)
+    return max(-1.0, estimate.ends[0])
 
 
 def _of_bound(
@@ -212,10 +212,10 @@ def _of_bound(
     needed = None
     if value < 0 < high:
         width = people.high - people.low
-        more = trials_for(
+        people_needed = trials_for(
             -value / width, people.variance / width**2, confidence=experiment.confidence
         )
-        needed = _more(math.ceil(more / float(counts.sum()) * len(counts)), len(counts))
+        needed = _more(math.ceil(people_needed / float(counts.sum()) * len(counts)), len(counts))
     return _excess("bound", "mean share", criterion.name, group, (value, None, high), needed)
 
 
@@ -224,19 +224,19 @@ def _of_groups(
 ) -> Iterator[Excess]:
     level, ends = experiment.confidence, criterion.ends
     people = np.array([t["groups"] for t in trials])
-    told = experiment.groups.by_secret(experiment.queries.unknown)
-    groups = [g for g in range(people.shape[1]) if people[:, g].any() and not told[g]]
+    by_secret = experiment.groups.by_secret(experiment.queries.unknown)
+    groups = [g for g in range(people.shape[1]) if people[:, g].any() and not by_secret[g]]
     joint = each_confidence(level, family(experiment, experiment.groups.asked))
     for g in groups:
         group = ": ".join(experiment.groups.names[g])
         around = enclosure_of_group(experiment, trials, g)
         for name, attack, count in experiment.attacks:
-            own = group_scores(experiment, name, attack, trials[:count], g, around)
-            if own is None or (attack.informed and criterion.name == "gain"):
+            member_scores = group_scores(experiment, name, attack, trials[:count], g, around)
+            if member_scores is None or (attack.informed and criterion.name == "gain"):
                 continue
             confidence = level if attack.informed else joint
-            named = (name, attack, criterion, own.scores, own.guess, confidence)
-            yield _of_scores(experiment, *named, group=group, some=own.some)
+            named = (name, attack, criterion, member_scores.scores, member_scores.guess, confidence)
+            yield _of_scores(experiment, *named, group=group, some=member_scores.some)
         if experiment.settings[number].guarantee is not None:
             sums = np.array([t[f"group_{criterion.moments}"][g] for t in trials])
             some = people[:, g] > 0
@@ -247,11 +247,11 @@ def _of_groups(
             among = people[some, g]
             values = sums[some, 0] / among
             values = values - criterion.allowed(sums[some, 2] / among, np.zeros(some.sum()))
-            found = within(values, ends, level, experiment.targets)
+            estimate = within(values, ends, level, experiment.targets)
             width = ends[1] - ends[0]
-            needed = trials_to_tell(found, values, width, confidence=level, people=1)
+            needed = trials_to_tell(estimate, values, width, confidence=level, people=1)
             needed = _with_members(needed, some)
-            limits: Limits = (found.value, None, found.high)
+            limits: Limits = (estimate.value, None, estimate.high)
             yield _excess("bound", "mean share", criterion.name, group, limits, needed)
 
 
@@ -270,14 +270,14 @@ def _of_counts(
             continue
         hits = np.array([int(t[f"{name}/hits"]) for t in trials[:count]])
         over = int((hits > limit).sum())
-        found = clopper_pearson(over, count, confidence=joint)
-        value = found.value - alpha
+        estimate = clopper_pearson(over, count, confidence=joint)
+        value = estimate.value - alpha
         needed = None
-        if value > 0 >= (found.low or 0.0) - alpha:
-            variance = found.value * (1 - found.value)
+        if value > 0 >= (estimate.low or 0.0) - alpha:
+            variance = estimate.value * (1 - estimate.value)
             needed = _more(trials_for(value, variance=variance, confidence=joint), count)
-        low = (found.low or 0.0) - alpha
-        high = (1.0 if found.high is None else found.high) - alpha
+        low = (estimate.low or 0.0) - alpha
+        high = (1.0 if estimate.high is None else estimate.high) - alpha
         yield _excess("attack", name, "targets", "", (value, low, high), needed)
     guarantee = experiment.settings[number].guarantee
     if guarantee is None:

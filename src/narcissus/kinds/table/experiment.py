@@ -80,7 +80,7 @@ class Truth:
         """Score the best guess without the release: its chance, and its hits."""
         attempt, guess = self.targets.best_guess, self.targets.best_chance
         hits = self.targets.success.score(self.population.secrets, attempt).astype(np.float64)
-        found: Found = {
+        scores: Found = {
             "groups": self.population.members.sums(np.ones(self.population.targets.people)),
             "guess": np.array([guess.sum(), (guess**2).sum()]),
             "guessed": np.array(hits.mean()),
@@ -90,18 +90,18 @@ class Truth:
             "group_guess_squares": self._by_group(guess**2 if self.trusted else hits, hits),
         }
         if not self.trusted:
-            found["guessed_chance"] = np.array(hits @ guess)
+            scores["guessed_chance"] = np.array(hits @ guess)
         if isinstance(self.targets, FactoredTargets):
             each = enumerate(self.targets.marginals)
             sums = [self.targets.success.window_sums(m, c).max(axis=1).mean() for c, m in each]
-            found["guess_columns"] = np.array(sums)
+            scores["guess_columns"] = np.array(sums)
             limit = self.targets.best_limit
-            found["guess_limit"] = np.array([limit.mean(), (limit > guess).mean()])
+            scores["guess_limit"] = np.array([limit.mean(), (limit > guess).mean()])
         if self.exact is not None:
             known = self.exact[np.arange(self.targets.people), attempt]
             # of mean 0: a release moves the chance of a guess that ignores it, but not on average
-            found["control"] = np.array((known - guess).mean())
-        return found
+            scores["control"] = np.array((known - guess).mean())
+        return scores
 
     def of_attack(self, name: str, outcome: AttackOutcome) -> Found:
         [attempt], [hits], [chance] = outcome.attempts.values, outcome.success, outcome.baseline
@@ -110,10 +110,10 @@ class Truth:
         if self.exact is not None:
             share = self.exact[np.arange(self.targets.people), attempt]
         columns, by_column = self.targets.column_chances(attempt), self.targets.success.by_column
-        found: Found = {}
+        scores: Found = {}
         if isinstance(outcome.attempts, Searched):
-            found[f"{name}/residual"] = outcome.attempts.residual[0]
-        return found | {
+            scores[f"{name}/residual"] = outcome.attempts.residual[0]
+        return scores | {
             f"{name}/hits": np.array(hits.sum() if by_column else int(hits.sum())),
             f"{name}/share": np.array(share.mean()),
             f"{name}/fresh": np.array(chance.mean()),
@@ -145,13 +145,13 @@ def decoys(played: PlayedBlock, truth: Truth, streams: TrialStreams) -> Found:
     game, sources = played.scenario.game, streams.decoy(played.number, played.place)
     data = game.side.fresh(game.world, played.draw, played.known, sources.world)
     members = truth.population.members
-    found: Found = {"strangers": members.sums(np.ones(members.people))}
+    scores: Found = {"strangers": members.sums(np.ones(members.people))}
     for name, attempts in played.again(data, sources).items():
         hits = score(game.relation, played.draw.data, attempts, sources.world)
         chance = game.relation.chance(played.known, attempts.values)
-        found[f"{name}/decoy"] = np.array([hits.mean(), chance.mean()])
-        found[f"{name}/group_decoy"] = members.sums(hits[0].astype(np.float64))
-    return found
+        scores[f"{name}/decoy"] = np.array([hits.mean(), chance.mean()])
+        scores[f"{name}/group_decoy"] = members.sums(hits[0].astype(np.float64))
+    return scores
 
 
 def strangers(played: PlayedBlock, groups: Groups, streams: TrialStreams) -> Found:
@@ -164,11 +164,11 @@ def strangers(played: PlayedBlock, groups: Groups, streams: TrialStreams) -> Fou
     data = game.side.fresh(game.world, played.draw, played.known, sources.world)
     [people], [targets] = data, played.known
     members = groups.members(people, targets, targets.secrets(people))
-    found: Found = {"strangers": members.sums(np.ones(members.people))}
+    scores: Found = {"strangers": members.sums(np.ones(members.people))}
     for name, outcome in played.outcomes.items():
         [hits] = score(game.relation, data, outcome.attempts, sources.world)
-        found[f"{name}/group_decoy"] = members.sums(hits.astype(np.float64))
-    return found
+        scores[f"{name}/group_decoy"] = members.sums(hits.astype(np.float64))
+    return scores
 
 
 def is_factored(queries: TableQueries) -> bool:
@@ -329,8 +329,8 @@ class Experiment:
         """Draw more people, to estimate the envelopes; no release is about all of them."""
         if not self.knows_chances:
             return None
-        more = people_alone(self.targets, self.queries.values)
-        game = replace(self.scenarios[0].game, world=People(self.prior, more))
+        people = people_alone(self.targets, self.queries.values)
+        game = replace(self.scenarios[0].game, world=People(self.prior, people))
         groups = replace(self.groups, singled_out=False)  # by whom they are not with
         inputs = TrialInputs.of(game, 1, TrialStreams(self.entropy).others(trial))
         return TrialPopulation(inputs, groups)
@@ -351,21 +351,21 @@ class Experiment:
         population, played = self.population(trial), self.round(trial, number)
         streams, setting = TrialStreams(self.entropy), self.settings[number]
         truth = self._truth(population, played)
-        found = truth.without_release()
+        record = truth.without_release()
         [release] = played.release
         if truth.exact is not None and isinstance(release, Counts):
             rng = streams.alone(trial)
-            found |= attack_envelope(population, truth.exact, truth.beliefs, release.noise, rng)
+            record |= attack_envelope(population, truth.exact, truth.beliefs, release.noise, rng)
         for name, outcome in played.outcomes.items():
-            found |= truth.of_attack(name, outcome)
+            record |= truth.of_attack(name, outcome)
         if not self.prior_is_exact:
-            found |= decoys(played, truth, streams)
+            record |= decoys(played, truth, streams)
         elif population.by_secret.any():
-            found |= strangers(played, population.groups, streams)
+            record |= strangers(played, population.groups, streams)
         if setting.guarantee is not None:
             points = self.points[number] if self.points else ()
-            found |= population.proved(number, setting, points, self.nearby)
-        return found
+            record |= population.proved(number, setting, points, self.nearby)
+        return record
 
     def _truth(self, population: TrialPopulation, played: PlayedBlock) -> Truth:
         if not self.knows_chances:
@@ -387,13 +387,13 @@ def trained(
     observer.note(f"{count} simulated releases, from which {', '.join(learning)} learn")
     keys = [f"{r}/{s}" for s in range(len(experiment.settings)) for r in range(experiment.training)]
     releases = list(soon(executor or Serial(), _Releaser(experiment), keys, observer))
-    found: list[dict[str, TableAttack]] = []
+    attacks: list[dict[str, TableAttack]] = []
     for place in range(len(experiment.settings)):
         here = releases[place * experiment.training : (place + 1) * experiment.training]
         simulated = list(simulations(experiment, place, here))
         sources = TrialStreams(experiment.entropy).training(0, place)
-        found.append({n: a.train(simulated, sources.attack(0, n)) for n, a in learning.items()})
-    return replace(experiment, trained=tuple(found))
+        attacks.append({n: a.train(simulated, sources.attack(0, n)) for n, a in learning.items()})
+    return replace(experiment, trained=tuple(attacks))
 
 
 def learners(experiment: Experiment) -> dict[str, Trainable]:
@@ -454,8 +454,8 @@ class ShownGroups(Groups):
         return super().by_secret(unknown)[self._first]
 
     def parts(self, table: Table) -> Floats:
-        found = super().parts(table)
-        return np.array([found[list(part)].sum() for part in self.parts_of])
+        shares = super().parts(table)
+        return np.array([shares[list(part)].sum() for part in self.parts_of])
 
     @property
     def by_others(self) -> NDArray[np.bool_]:
@@ -476,10 +476,10 @@ def shown(
     release singles them out, change between trials of drawn rows: there the largest number of
     members in one trial counts.
     """
-    groups, least = experiment.groups, experiment.least_group
+    groups, least_group = experiment.groups, experiment.least_group
     if not experiment.real_rows or not groups.names or isinstance(groups, ShownGroups):
         return experiment, trials
-    own = [trials[f"{trial}/0"]["groups"] for trial in range(experiment.trials)]
+    group_sizes = [trials[f"{trial}/0"]["groups"] for trial in range(experiment.trials)]
     people = _played(experiment)
     known = _known_labels(experiment, people)
     merged: dict[str, int] = {}
@@ -490,29 +490,33 @@ def shown(
     for count, labels in zip(groups.counts, known, strict=True):
         start, end = end, end + count
         by = groups.names[start][0]
-        sizes = np.max(own, axis=0)[start:end]
+        sizes = np.max(group_sizes, axis=0)[start:end]
         if labels is not None:
             sizes = np.bincount(labels, minlength=count).astype(np.float64)
-        found = merge(sizes, least)
-        shown_as = None if labels is None else numbered(found, count)[labels]
-        if not found or tells_of_fewer(shown_as, beside, least):
+        partition = merge(sizes, least_group)
+        shown_as = None if labels is None else numbered(partition, count)[labels]
+        if not partition or tells_of_fewer(shown_as, beside, least_group):
             left_out.append(by)
             continue
         beside += [] if shown_as is None else [shown_as]
-        if few := sum(len(part) for part in found if len(part) > 1):
+        if few := sum(len(part) for part in partition if len(part) > 1):
             merged[by] = few
-        parts += [tuple(start + group for group in part) for part in found]
-    said = MergedGroups(least=least, merged=merged, left_out=tuple(left_out), people=len(people))
-    made = ShownGroups(groups.columns, groups.unusual, groups.singled_out, tuple(parts), said)
-    kept = {key: _merged(trial, made.parts_of) for key, trial in trials.items()}
-    return replace(experiment, groups=made), kept
+        parts += [tuple(start + group for group in part) for part in partition]
+    merged_groups = MergedGroups(
+        least=least_group, merged=merged, left_out=tuple(left_out), people=len(people)
+    )
+    made = ShownGroups(
+        groups.columns, groups.unusual, groups.singled_out, tuple(parts), merged_groups
+    )
+    merged_trials = {key: _merged(trial, made.parts_of) for key, trial in trials.items()}
+    return replace(experiment, groups=made), merged_trials
 
 
 def _known_labels(
     experiment: Experiment, people: NDArray[np.int32]
 ) -> list[NDArray[np.integer] | None]:
     if experiment.everybody:
-        return [own for own, _ in experiment.population(0).members.partitions]
+        return [labels for labels, _ in experiment.population(0).members.partitions]
     columns: list[NDArray[np.integer] | None] = [
         people[:, column] for column, _, _ in experiment.groups.columns
     ]

@@ -32,28 +32,28 @@ def far_features(secret: NDArray[np.integer], fitted: int) -> Iterator[Codes]:
     codes = np.ravel(codes)
     ranks = np.zeros(len(values), dtype=np.int64)
     ranks[common] = 1 + np.arange(len(common))
-    told, rows = ranks[codes], np.arange(len(codes))
-    one_of_each = [(told[:fitted] == rank).astype(float) for rank in range(1, len(common) + 1)]
+    row_ranks, rows = ranks[codes], np.arange(len(codes))
+    one_of_each = [(row_ranks[:fitted] == rank).astype(float) for rank in range(1, len(common) + 1)]
     lags = np.arange(1, fitted)
     for lag in lags[_best(_agree(one_of_each, is_mirrored=False)[fitted:], fitted - lags)]:
-        yield _at(told, rows - lag, rows)
+        yield _at(row_ranks, rows - lag, rows)
     centres = np.arange(2 * fitted - 1)
     pairs = (np.minimum(centres, 2 * fitted - 2 - centres) + 1) // 2
     each = _agree(one_of_each, is_mirrored=True)
-    own = np.zeros_like(each)
-    own[::2] = sum((one**2 for one in one_of_each), np.zeros(fitted))
-    for centre in centres[_best((each - own) / 2, pairs)]:
-        yield _at(told, centre - rows, rows)
+    self_products = np.zeros_like(each)
+    self_products[::2] = sum((indicator**2 for indicator in one_of_each), np.zeros(fitted))
+    for centre in centres[_best((each - self_products) / 2, pairs)]:
+        yield _at(row_ranks, centre - rows, rows)
     last = len(rows) - 1
-    yield _at(told, last - rows, rows)
+    yield _at(row_ranks, last - rows, rows)
 
 
 def _agree(one_of_each: list[Floats], *, is_mirrored: bool) -> Floats:
     """Return how much secrets agree beyond chance, at each lag or about each place."""
     total = np.zeros(2 * len(one_of_each[0]) - 1)
-    for one in one_of_each:
-        centred = one - one.mean()
-        one[:] = centred
+    for indicator in one_of_each:
+        centred = indicator - indicator.mean()
+        indicator[:] = centred
         total += fftconvolve(centred, centred if is_mirrored else centred[::-1])
     return np.round(total, 6)
 

@@ -78,7 +78,7 @@ def last_digits(column: RawColumn, rows: NDArray[np.intp]) -> Features:
         texts = ["" if np.isnan(n) else f"{abs(n):.0f}" for n in np.floor(numbers)]
     places = range(min(PLACES, max(map(len, texts))))
     of_place = ([_letter(text, -1 - place) for text in texts] for place in places)
-    return [np.array([ord(one) if one else 0 for one in each])[codes] for each in of_place]
+    return [np.array([ord(letter) if letter else 0 for letter in each])[codes] for each in of_place]
 
 
 def numbers_of(column: RawColumn, rows: NDArray[np.intp]) -> Floats:
@@ -179,11 +179,13 @@ def _whole(digits: str) -> int:
 
 
 def _different(features: Features) -> Features:
-    held: dict[bytes, NDArray[np.int64]] = {}
+    distinct_features: dict[bytes, NDArray[np.int64]] = {}
     for feature in features:
         if feature.min() < feature.max():
-            held.setdefault(feature.astype(np.int64).tobytes(), feature.astype(np.int64))
-    return list(held.values())
+            distinct_features.setdefault(
+                feature.astype(np.int64).tobytes(), feature.astype(np.int64)
+            )
+    return list(distinct_features.values())
 
 
 def _grouped(parts: Sequence[str], codes: NDArray[np.integer]) -> NDArray[np.int64]:
@@ -197,16 +199,16 @@ def _words(texts: Sequence[str], codes: NDArray[np.integer]) -> Features:
     split = [set(text.casefold().split()) for text in texts]
     if np.mean([len(words) > 1 for words in split]) < 0.5:
         return []
-    held: dict[str, list[int]] = {}
+    places: dict[str, list[int]] = {}
     for place, words in enumerate(split):
         for word in words:
             if len(word) >= SHORTEST_WORD:
-                held.setdefault(word, []).append(place)
-    chosen = sorted(held, key=lambda word: (-len(held[word]), word))[:WORDS]
+                places.setdefault(word, []).append(place)
+    chosen = sorted(places, key=lambda word: (-len(places[word]), word))[:WORDS]
     features: Features = []
     for word in chosen:
         has = np.zeros(len(texts), dtype=np.int64)
-        has[held[word]] = 1
+        has[places[word]] = 1
         features.append(has[codes])
     return [*features, *_orders_of_words(texts, codes)]
 
@@ -220,9 +222,9 @@ def _orders_of_words(texts: Sequence[str], codes: NDArray[np.integer]) -> Iterat
     for pair in _commonest(follow, PAIRS_OF_WORDS):
         yield np.array([pair in pairs for pairs in follow], dtype=np.int64)[codes]
     first = [{word: place for place, word in reversed(list(enumerate(words)))} for words in split]
-    for one, other in combinations(_commonest(first, IN_ORDER), 2):
+    for term, other in combinations(_commonest(first, IN_ORDER), 2):
         yield np.array(
-            [words.get(one, MOST_WORDS) < words.get(other, MOST_WORDS) for words in first],
+            [words.get(term, MOST_WORDS) < words.get(other, MOST_WORDS) for words in first],
             dtype=np.int64,
         )[codes]
 

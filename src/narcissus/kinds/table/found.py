@@ -219,9 +219,9 @@ class Accepted:
     def of(cls, criteria: Sequence[StudyCriterion], detail: TableDetail) -> Self | None:
         """Read the criteria of one setting; None where nothing was accepted."""
         limits: dict[str, Any] = {
-            "worst_group" if "group" in one.at else one.of: one.at_most
-            for one in criteria
-            if one.at_most is not None
+            "worst_group" if "group" in criterion.at else criterion.of: criterion.at_most
+            for criterion in criteria
+            if criterion.at_most is not None
         }
         if not limits:
             return None
@@ -233,13 +233,13 @@ class Accepted:
 
     def criteria(self, label: str) -> Iterator[StudyCriterion]:
         decides = self.decided_at in (None, label)
-        asked = {name: most for name in LIMITS if (most := getattr(self, name)) is not None}
+        limits = {name: limit for name in LIMITS if (limit := getattr(self, name)) is not None}
         at: dict[str, str] = {"setting": label}
-        for name, most in asked.items():
-            yield StudyCriterion(of=name, label=label, at=at, at_most=most, decides=decides)
+        for name, limit in limits.items():
+            yield StudyCriterion(of=name, label=label, at=at, at_most=limit, decides=decides)
         if self.worst_group is not None:
             yield StudyCriterion(
-                of=next(iter(asked)), label=label, at={**at, "group": "each"},
+                of=next(iter(limits)), label=label, at={**at, "group": "each"},
                 at_most=self.worst_group, decides=decides,
             )  # fmt: skip
 
@@ -299,11 +299,11 @@ def guess_rows(label: str, found: Found, level: float) -> Iterator[StudyRow]:
             quantity=Quantity(value=share, grade="sampled"),
             at={"setting": label, "by": "column", "group": column},
         )  # fmt: skip
-    for one in found.get("held_out") or ():
+    for test in found.get("held_out") or ():
         yield StudyRow(
-            role="refuted", of="held-out guess", name=one["by"], at={"setting": label},
-            quantity=Quantity(value=one["share"], grade="sampled", confidence=one["confidence"]),
-            facts={key: one[key] for key in ("people", "prior_share", "at_most")},
+            role="refuted", of="held-out guess", name=test["by"], at={"setting": label},
+            quantity=Quantity(value=test["share"], grade="sampled", confidence=test["confidence"]),
+            facts={key: test[key] for key in ("people", "prior_share", "at_most")},
         )  # fmt: skip
 
 
@@ -342,12 +342,12 @@ def attack_rows(
         "guess": None if below is None else below["guess"],
     }
     yield _share(label, "attack", of, name, found, level, trials=found["trials"], facts=facts)
-    for what, more in (("gain", ("low_joint", "low_apart")), ("advantage", ())):
+    for measure, keys in (("gain", ("low_joint", "low_apart")), ("advantage", ())):
         yield StudyRow(
-            role="gain", of=what, name=name, at={"setting": label},
-            quantity=Quantity(value=found[what], low=found[f"{what}_low"],
-                              high=found[f"{what}_high"], grade="sampled", confidence=level),
-            facts=_known(**{key: found.get(f"{what}_{key}") for key in more}),
+            role="gain", of=measure, name=name, at={"setting": label},
+            quantity=Quantity(value=found[measure], low=found[f"{measure}_low"],
+                              high=found[f"{measure}_high"], grade="sampled", confidence=level),
+            facts=_known(**{key: found.get(f"{measure}_{key}") for key in keys}),
         )  # fmt: skip
     if (decoy := found["decoy"]) is not None:
         yield _share(label, "fresh", "decoy", name, decoy, level)
@@ -358,13 +358,13 @@ def column_rows(
     label: str, played: Mapping[str, Found], ceiling: Found | None, best: str | None, level: float
 ) -> Iterator[StudyRow]:
     """Yield what was recovered of each unknown column."""
-    everyone = [("attack", name, found) for name, found in played.items()]
+    everyone = [("attack", name, numbers) for name, numbers in played.items()]
     everyone += [] if ceiling is None else [("ceiling", "ceiling", ceiling)]
     for column in [] if best is None else played[best]["columns"]:
         by = {"by": "column", "group": column}
-        for of, name, found in everyone:
-            if (one := found["columns"].get(column)) is not None:
-                yield _share(label, "attack", of, name, one, level, by=by)
+        for of, name, numbers in everyone:
+            if (share := numbers["columns"].get(column)) is not None:
+                yield _share(label, "attack", of, name, share, level, by=by)
 
 
 def group_rows(label: str, found: Found, level: float) -> Iterator[StudyRow]:
@@ -376,15 +376,15 @@ def group_rows(label: str, found: Found, level: float) -> Iterator[StudyRow]:
         "told_by": None if hidden is None else "the secrets" if hidden else "known columns",
     }
     yield _share(label, "guess", "guess", GUESS, found["guess"], level, by=by, facts=facts)
-    played = [("attack", name, one) for name, one in found["attacks"].items()]
+    played = [("attack", name, numbers) for name, numbers in found["attacks"].items()]
     played += [] if found["ceiling"] is None else [("ceiling", "ceiling", found["ceiling"])]
-    for of, name, one in played:
-        chance = one.get("by_chance")
+    for of, name, numbers in played:
+        chance = numbers.get("by_chance")
         keys = "over_guess", "over_guess_low", "over_guess_high", "people"
-        facts = {key: one[key] for key in keys if one.get(key) is not None}
+        facts = {key: numbers[key] for key in keys if numbers.get(key) is not None}
         if chance is not None:
             facts |= {f"chance_{key}": chance[key] for key in ("share", "gain", "gain_low")}
-        yield _share(label, "attack", of, name, one, level, by=by, facts=facts)
+        yield _share(label, "attack", of, name, numbers, level, by=by, facts=facts)
 
 
 def bound_row(label: str, found: Found) -> StudyRow:
@@ -455,12 +455,12 @@ class Excess:
 
     @classmethod
     def of_row(cls, row: StudyRow) -> Self:
-        found, by = row.quantity, row.at["by"]
+        numbers, by = row.quantity, row.at["by"]
         if by not in ("attack", "ceiling", "bound"):
             raise ValueError(f"an excess is of no {by}")
         known: Any = {key: row.facts.get(key) for key in ("trials", "low_apart")}
-        return cls(by, row.name, row.of, str(row.at["group"]), row.value, found.low, found.high,
-                   found.grade, **known)  # fmt: skip
+        return cls(by, row.name, row.of, str(row.at["group"]), row.value, numbers.low, numbers.high,
+                   numbers.grade, **known)  # fmt: skip
 
 
 class Limited:
@@ -468,20 +468,20 @@ class Limited:
 
     def __init__(self, row: StudyRow) -> None:
         self.row = row
-        found = row.quantity
-        if found.low is None or found.high is None or found.value is None:
+        quantity = row.quantity
+        if quantity.low is None or quantity.high is None or quantity.value is None:
             raise ValueError("a share has no limits")
-        self.share, self.low, self.high = found.value, found.low, found.high
+        self.share, self.low, self.high = quantity.value, quantity.low, quantity.high
         self.baseline: float = 0.0 if row.baseline is None else row.baseline
 
     def fact(self, name: str) -> float | None:
-        found = self.row.facts.get(name)
-        return found if isinstance(found, int | float) else None
+        number = self.row.facts.get(name)
+        return number if isinstance(number, int | float) else None
 
     def number(self, name: str) -> float:
-        if (found := self.fact(name)) is None:
+        if (fact := self.fact(name)) is None:
             raise ValueError(f"`{name}` is missing")
-        return found
+        return fact
 
 
 class PlayedAttack(Limited):
@@ -548,15 +548,15 @@ class TableBound:
     """What no attacker exceeds: a share, or a number of targets with some confidence."""
 
     def __init__(self, row: StudyRow) -> None:
-        found, facts = row.quantity, row.facts
+        quantity, facts = row.quantity, row.facts
         self.row = row
         self.is_share = row.of == "bound"
         self.at_most: float = row.value if self.is_share else int(row.value)
-        self.theorem, self.id, self.name = row.name, found.id, str(facts["by"])
+        self.theorem, self.id, self.name = row.name, quantity.id, str(facts["by"])
         self.guarantee = str(facts["guarantee"])
-        self.grade: Grade = found.grade
-        self.confidence = found.confidence or 0.0
-        self.assumptions, self.takes_as_given = found.assumptions, found.takes_as_given
+        self.grade: Grade = quantity.grade
+        self.confidence = quantity.confidence or 0.0
+        self.assumptions, self.takes_as_given = quantity.assumptions, quantity.takes_as_given
         self.for_comparison = "only" in facts
         self.of_population: Any = facts.get("of_population")
         self.reached: Any = facts.get("reached")
@@ -622,17 +622,17 @@ class SettingFound:
 
     @cached_property
     def held_out(self) -> tuple[HeldOutGuess, ...]:
-        found: list[HeldOutGuess] = []
+        guesses: list[HeldOutGuess] = []
         for row in self._rows("refuted", "held-out guess"):
             facts: Any = row.facts
-            found.append(HeldOutGuess(by=row.name, share=row.value, **facts,
+            guesses.append(HeldOutGuess(by=row.name, share=row.value, **facts,
                                       confidence=row.quantity.confidence or 0.0))  # fmt: skip
-        return tuple(found)
+        return tuple(guesses)
 
     @property
     def is_prior_refuted(self) -> bool:
         """Whether people of the table are guessed better than the prior allows."""
-        return any(one.refutes for one in self.held_out)
+        return any(guess.refutes for guess in self.held_out)
 
     @cached_property
     def prior_tests(self) -> Mapping[str, StudyRow]:
@@ -644,11 +644,13 @@ class SettingFound:
         for row in self._rows("attack", of, "column"):
             if not _is_of_group(row):
                 columns.setdefault(row.name, {})[str(row.at["group"])] = Limited(row)
-        if {one.name for one in details} != rows.keys():
+        if {detail.name for detail in details} != rows.keys():
             raise ValueError("its attacks are not those that were played")
         return {
-            one.name: PlayedAttack(one, rows[one.name], gains[one.name], columns.get(one.name, {}))
-            for one in details
+            detail.name: PlayedAttack(
+                detail, rows[detail.name], gains[detail.name], columns.get(detail.name, {})
+            )
+            for detail in details
         }
 
     @cached_property
@@ -657,8 +659,10 @@ class SettingFound:
 
     @cached_property
     def ceiling(self) -> PlayedAttack | None:
-        own = self.detail.ceiling
-        return next(iter(self._played("ceiling", [] if own is None else [own]).values()), None)
+        detail = self.detail.ceiling
+        return next(
+            iter(self._played("ceiling", [] if detail is None else [detail]).values()), None
+        )
 
     @property
     def best(self) -> str | None:
@@ -676,29 +680,33 @@ class SettingFound:
             if row.role == "attack" and _is_of_group(row):
                 place = row.at["by"], row.at["group"]
                 played.setdefault(place, {})[row.of + row.name] = GroupAttack(row)
-        found: list[GroupFound] = []
+        summaries: list[GroupFound] = []
         for row in self._rows("guess", "guess"):
             if _is_of_group(row):
                 by, group = row.at["by"], row.at["group"]
-                own, told = played.get((by, group), {}), row.facts.get("told_by")
+                attacks, source = played.get((by, group), {}), row.facts.get("told_by")
                 guess = Limited(row)
-                found.append(
+                summaries.append(
                     GroupFound(
                         str(by),
                         str(group),
-                        None if told is None else told == "the secrets",
+                        None if source is None else source == "the secrets",
                         guess.number("share_of_people"),
                         guess,
-                        {one.row.name: one for one in own.values() if one.row.of == "attack"},
-                        own.get("ceilingceiling"),
+                        {
+                            attack.row.name: attack
+                            for attack in attacks.values()
+                            if attack.row.of == "attack"
+                        },
+                        attacks.get("ceilingceiling"),
                     )
                 )
-        return tuple(found)
+        return tuple(summaries)
 
     @cached_property
     def bounds(self) -> tuple[TableBound, ...]:
-        found = ("bound", "bound on targets")
-        return tuple(TableBound(r) for r in self.rows if r.role == "bound" and r.of in found)
+        measures = ("bound", "bound on targets")
+        return tuple(TableBound(r) for r in self.rows if r.role == "bound" and r.of in measures)
 
     @cached_property
     def declared_gain(self) -> float | None:
@@ -717,10 +725,10 @@ class SettingFound:
     @property
     def proved_if(self) -> str:
         """What the bounds assume, in a few words; empty for nothing."""
-        given = [] if self.detail.prior_is_exact else ["the prior is right"]
-        given = ["the true prior is near the given one"] if self.detail.near else given
-        given += ["what was declared holds"] if self.detail.is_declared else []
-        return " and ".join(given)
+        premises = [] if self.detail.prior_is_exact else ["the prior is right"]
+        premises = ["the true prior is near the given one"] if self.detail.near else premises
+        premises += ["what was declared holds"] if self.detail.is_declared else []
+        return " and ".join(premises)
 
     @property
     def given(self) -> tuple[str, ...]:
@@ -751,23 +759,23 @@ class SettingFound:
     @property
     def share_bound(self) -> TableBound | None:
         """The least that is proved of the mean share."""
-        found = [b for b in self.bounds if b.is_share and b.counts]
-        return min(found, key=lambda b: b.at_most, default=None)
+        bounds = [b for b in self.bounds if b.is_share and b.counts]
+        return min(bounds, key=lambda b: b.at_most, default=None)
 
     @property
     def count_bound(self) -> TableBound | None:
         """The least that is proved of the count, at the highest level."""
-        found = [b for b in self.bounds if not b.is_share and b.counts]
-        return min(found, key=lambda b: (-b.confidence, b.at_most), default=None)
+        bounds = [b for b in self.bounds if not b.is_share and b.counts]
+        return min(bounds, key=lambda b: (-b.confidence, b.at_most), default=None)
 
     def count_of_population(self, confidence: float) -> int | None:
         """Return the least limit of the count of others like those played; None where none is."""
-        found = [
+        limits = [
             b.of_population
             for b in self.bounds
             if not b.is_share and b.counts and b.confidence == confidence
         ]
-        return min((most for most in found if most is not None), default=None)
+        return min((limit for limit in limits if limit is not None), default=None)
 
     def check(self) -> None:
         """Refuse rows that cannot be of one setting."""
@@ -775,21 +783,21 @@ class SettingFound:
             raise ValueError(f"the rows at {self.label} are not of one setting")
 
     def _is_counted(self) -> bool:
-        own, played = self.detail, [*self.attacks.values()]
+        detail, played = self.detail, [*self.attacks.values()]
         if (self.best is None) != (not played) or self.best not in (None, *self.attacks):
             return False
         played += [] if self.ceiling is None else [self.ceiling]
-        counts = [(one, one.about.distribution) for one in played]
+        counts = [(attack, attack.about.distribution) for attack in played]
         return all(
-            (counted is None) == own.share_of_columns
-            and one.trials <= own.trials
-            and (counted is None or max(counted.targets) <= own.people)
-            and (counted is None or sum(counted.trials) == one.trials)
-            for one, counted in counts
+            (counted is None) == detail.share_of_columns
+            and attack.trials <= detail.trials
+            and (counted is None or max(counted.targets) <= detail.people)
+            and (counted is None or sum(counted.trials) == attack.trials)
+            for attack, counted in counts
         ) and all(
-            one.sure_gain <= one.number("over_guess")
+            attack.sure_gain <= attack.number("over_guess")
             for group in self.groups
-            for one in group.attacks.values()
+            for attack in group.attacks.values()
         )
 
     def _is_bounded(self) -> bool:
@@ -800,11 +808,11 @@ class SettingFound:
         )
 
     def _is_compared(self) -> bool:
-        asked = [name for name in LIMITS if getattr(self.threshold, name, None) is not None]
+        measures = [name for name in LIMITS if getattr(self.threshold, name, None) is not None]
         return all(
             {e.name for e in self.excesses if (e.role, e.of, e.group) == ("attack", of, "")}
             == {*self.attacks}
-            for of in asked
+            for of in measures
         )
 
 

@@ -84,9 +84,9 @@ def held_out_attempts(experiment: Experiment) -> tuple[RowGuesses, ...]:
     if table.rows < FEWEST or not queries.known:
         return ()
     rows = drawn_rows(experiment)
-    most = TESTED_FACTORED if experiment.factored else min(TESTED, ENTRIES // queries.values)
-    most = max(1, most)
-    blocks = list(_blocks(len(rows), most))
+    row_limit = TESTED_FACTORED if experiment.factored else min(TESTED, ENTRIES // queries.values)
+    row_limit = max(1, row_limit)
+    blocks = list(_blocks(len(rows), row_limit))
     tested = np.concatenate([rows[start:stop] for start, stop in blocks])
     models = {
         FOREST: _forest(experiment),
@@ -97,10 +97,10 @@ def held_out_attempts(experiment: Experiment) -> tuple[RowGuesses, ...]:
     }
     attempts: list[RowGuesses] = []
     for number, (name, model) in enumerate(models.items()):
-        own = child(experiment.entropy, HELD_OUT, 0, number)
+        rng = child(experiment.entropy, HELD_OUT, 0, number)
         guesses = [
             _from_known(
-                experiment, model, rows[max(0, start - FITTED) : start], rows[start:stop], own
+                experiment, model, rows[max(0, start - FITTED) : start], rows[start:stop], rng
             )
             for start, stop in blocks
         ]
@@ -108,7 +108,7 @@ def held_out_attempts(experiment: Experiment) -> tuple[RowGuesses, ...]:
     keys = row_keys(rows, queries.known, queries.sizes)
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
     like = first[np.ravel(which)]
-    again = np.flatnonzero(like != np.arange(len(rows)))[:most]
+    again = np.flatnonzero(like != np.arange(len(rows)))[:row_limit]
     if again.size:
         attempts.append(RowGuesses(EQUAL, rows[again], _named(experiment, rows[like[again]])))
     return tuple(attempts)
@@ -189,8 +189,10 @@ def _related(experiment: Experiment) -> Model:
         numbers = np.column_stack([values[seen[:, place]] for place, values in ordered])
         features = related_features(numbers, classes)
         x = np.column_stack([*features, seen])
-        most = [*(int(one.max()) + 1 for one in features), *sizes]
-        return lookup_chances(x[: len(fitted)], classes, x[len(fitted) :], most, size=size, rng=rng)
+        column_sizes = [*(int(feature.max()) + 1 for feature in features), *sizes]
+        return lookup_chances(
+            x[: len(fitted)], classes, x[len(fitted) :], column_sizes, size=size, rng=rng
+        )
 
     return chances
 
@@ -238,9 +240,9 @@ def guessed(
     def chances(secrets: Guesses) -> tuple[Guesses, Floats]:
         values, counts = np.unique(secrets, return_counts=True)
         values = np.sort(values[np.argsort(-counts, kind="stable")][:CLASSES])
-        kept = np.isin(secrets, values)
-        classes = np.searchsorted(values, secrets[kept])
-        return values, model(seen[kept], classes, asked, len(values), rng)
+        mask = np.isin(secrets, values)
+        classes = np.searchsorted(values, secrets[mask])
+        return values, model(seen[mask], classes, asked, len(values), rng)
 
     if experiment.factored:
         picked: list[Guesses] = []
@@ -281,8 +283,8 @@ def is_better(experiment: Experiment, one: RowGuesses, other: RowGuesses) -> boo
     [targets] = side.reveal(None, Draw(rows[None]), child(experiment.entropy, HELD_OUT, 1))
     secrets = targets.secrets(rows)
     right, without = (targets.success.score(secrets, each.guesses) for each in (one, other))
-    more, less = int((right > without).sum()), int((right < without).sum())
-    return bool(binom.sf(more - 1, more + less, 0.5) <= BEYOND)
+    wins, losses = int((right > without).sum()), int((right < without).sum())
+    return bool(binom.sf(wins - 1, wins + losses, 0.5) <= BEYOND)
 
 
 def _scored(experiment: Experiment, attempts: RowGuesses) -> HeldOutGuess:
@@ -293,12 +295,12 @@ def _scored(experiment: Experiment, attempts: RowGuesses) -> HeldOutGuess:
     best = best_chances(targets)
     if (nearby := experiment.nearby) is not None:  # the prior is not taken as it is
         best = np.array([nearby.most(chance) for chance in best.tolist()])
-    most = most_right(best, by_column=success.by_column)
+    limit = most_right(best, by_column=success.by_column)
     return HeldOutGuess(
         by=attempts.by,
         people=people,
         share=float(success.score(secrets, attempts.guesses).mean()),
         prior_share=float(success.score(secrets, targets.best_guess).mean()),
-        at_most=most,
+        at_most=limit,
         confidence=SURE,
     )

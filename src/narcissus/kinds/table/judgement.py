@@ -49,9 +49,9 @@ def statements(found: SettingFound) -> list[Finding]:
 
 
 def _of_shares(found: SettingFound) -> Iterator[Finding]:
-    own = found.detail
+    detail = found.detail
     quantity = f"mean share recovered at {found.label}"
-    level, joint = own.confidence, own.joint
+    level, joint = detail.confidence, detail.joint
     for bound in found.bounds:
         if bound.is_share and bound.of_population is not None:
             played, source = f"{quantity}, of the people played", f"the bound {bound.theorem}"
@@ -62,9 +62,9 @@ def _of_shares(found: SettingFound) -> Iterator[Finding]:
     if ceiling is not None:
         # an estimate of it is what one insider recovers: nobody is shown to recover less
         high = None if ceiling.about.is_estimated else ceiling.high
-        yield Finding(quantity, "the ceiling", ceiling.low, high, "sampled", own.given, level)
+        yield Finding(quantity, "the ceiling", ceiling.low, high, "sampled", detail.given, level)
     for name, attack in found.attacks.items():
-        if own.everybody and attack.low == attack.high and attack.about.uses == "prior":
+        if detail.everybody and attack.low == attack.high and attack.about.uses == "prior":
             continue  # a count of all people: the test of the prior says what chance may do
         source, low = f"the attack `{name}`", attack.low_joint
         yield Finding(quantity, source, low, None, "sampled", (), joint)
@@ -74,17 +74,17 @@ def _of_gains(found: SettingFound) -> Iterator[Finding]:
     """Compare the release's addition, where a broken declaration of a good guess shows first."""
     if (gain := found.declared_gain) is None:
         return
-    own = found.detail
-    quantity, joint = f"mean gain over fresh people at {found.label}", own.joint
-    given = next((bound.takes_as_given for bound in found.bounds), ())
-    yield Finding(quantity, DECLARED, None, gain, "sampled", given, own.confidence)
+    detail = found.detail
+    quantity, joint = f"mean gain over fresh people at {found.label}", detail.joint
+    premises = next((bound.takes_as_given for bound in found.bounds), ())
+    yield Finding(quantity, DECLARED, None, gain, "sampled", premises, detail.confidence)
     for name, attack in found.attacks.items():
         low = attack.gain_low_joint
         yield Finding(quantity, f"the attack `{name}`", low, None, "sampled", (), joint)
 
 
 def _of_guesses(found: SettingFound) -> Iterator[Finding]:
-    given = found.detail.given
+    premises = found.detail.given
     who = {name: f"the attack `{name}`" for name in found.attacks} | {GUESS: "the best guess"}
     for name, words in who.items():
         if (test := found.prior_tests.get(name)) is None:
@@ -93,7 +93,9 @@ def _of_guesses(found: SettingFound) -> Iterator[Finding]:
         by_prior, off = float(test.facts["by_the_prior"]), float(test.facts.get("chance_off", 0.0))
         level, limits = test.quantity.confidence, (test.quantity.low, test.quantity.high)
         sure = level if off else None
-        yield Finding(quantity, "the prior", by_prior - off, by_prior + off, "proved", given, sure)
+        yield Finding(
+            quantity, "the prior", by_prior - off, by_prior + off, "proved", premises, sure
+        )
         low, high = (None if limit is None else by_prior + limit for limit in limits)
         yield Finding(quantity, "the real people", low, high, "sampled", (), level)
 
@@ -103,46 +105,48 @@ def _of_held_out(found: SettingFound) -> Iterator[Finding]:
 
     What is found of people of a prior is told of those of the table.
     """
-    own = found.detail
-    for one in found.held_out:
-        quantity = f"what {one.by} guesses of other rows of the table at {found.label}"
-        most, rests = one.at_most, (*(own.near or own.given or (OF_TABLE,)), INDEPENDENT)
-        yield Finding(quantity, "the prior", None, most, "proved", rests, one.confidence)
-        yield Finding(quantity, "the real people", one.share, one.share, "sampled", ())
+    detail = found.detail
+    for guess in found.held_out:
+        quantity = f"what {guess.by} guesses of other rows of the table at {found.label}"
+        limit, rests = guess.at_most, (*(detail.near or detail.given or (OF_TABLE,)), INDEPENDENT)
+        yield Finding(quantity, "the prior", None, limit, "proved", rests, guess.confidence)
+        yield Finding(quantity, "the real people", guess.share, guess.share, "sampled", ())
 
 
 def _of_counts(found: SettingFound) -> Iterator[Finding]:
-    own = found.detail
+    detail = found.detail
     for bound in found.bounds:
-        most = bound.of_population
-        if bound.is_share or most is None:
+        limit = bound.of_population
+        if bound.is_share or limit is None:
             continue
-        quantity = f"chance that more than {most} targets are reconstructed at {found.label}"
+        quantity = f"chance that more than {limit} targets are reconstructed at {found.label}"
         rest, source = 1 - bound.confidence, f"the bound {bound.theorem}"
         rests = bound.takes_as_given
-        yield Finding(quantity, source, None, rest, "sampled", rests, own.confidence)
+        yield Finding(quantity, source, None, rest, "sampled", rests, detail.confidence)
         for name, attack in found.attacks.items():
             counts = attack.about.distribution
             if counts is None:
                 continue
             pairs = zip(counts.targets, counts.trials, strict=True)
-            over = sum(trials for v, trials in pairs if v > most)
-            low = clopper_pearson(over, attack.trials, confidence=own.joint).low
-            yield Finding(quantity, f"the attack `{name}`", low, None, "sampled", (), own.joint)
+            over = sum(trials for v, trials in pairs if v > limit)
+            low = clopper_pearson(over, attack.trials, confidence=detail.joint).low
+            yield Finding(quantity, f"the attack `{name}`", low, None, "sampled", (), detail.joint)
 
 
 def _of_groups(found: SettingFound) -> Iterator[Finding]:
     """Report what is recovered of groups; a ceiling holds if membership is known beforehand."""
-    own = found.detail
+    detail = found.detail
     for group in found.groups:
         if group.by_secret is not False or group.ceiling is None or found.is_ceiling_estimated:
             continue
         quantity = f"mean share recovered at {found.label} of the group {group.by}: {group.group}"
         high = group.ceiling.high
-        yield Finding(quantity, "the ceiling", None, high, "sampled", own.given, own.confidence)
+        yield Finding(
+            quantity, "the ceiling", None, high, "sampled", detail.given, detail.confidence
+        )
         for name, attack in group.attacks.items():
             source, low = f"the attack `{name}`", attack.low
-            yield Finding(quantity, source, low, None, "sampled", (), own.confidence)
+            yield Finding(quantity, source, low, None, "sampled", (), detail.confidence)
 
 
 @dataclass(frozen=True)
@@ -173,15 +177,15 @@ def judge(
 ) -> Judgement:
     """Judge one setting; ``is_void``: its people are those of a prior that is refuted."""
     status, rests_on, needed = _status(threshold, [] if is_void else excesses, contradictions)
-    given = tuple(takes_as_given) if any(e.role != "attack" for e in rests_on) else ()
+    premises = tuple(takes_as_given) if any(e.role != "attack" for e in rests_on) else ()
     if contradictions:
-        grade, given = weakest(c.grade for c in contradictions), ()
+        grade, premises = weakest(c.grade for c in contradictions), ()
     elif threshold is None:
         # nothing is claimed but what was measured and what is proved
-        grade, given = "sampled", tuple(takes_as_given)
+        grade, premises = "sampled", tuple(takes_as_given)
     else:
         grade = weakest(e.kind for e in rests_on)
-    return Judgement(status, grade, tuple(rests_on), given, tuple(contradictions), needed)
+    return Judgement(status, grade, tuple(rests_on), premises, tuple(contradictions), needed)
 
 
 def _status(
@@ -208,22 +212,22 @@ def _status(
 def _keepers(excesses: Sequence[Excess]) -> tuple[list[Excess] | None, list[Excess]]:
     """Return what keeps each limit, a bound before the ceiling, or what nearly does."""
     limits = [e for e in excesses if e.role != "attack"]
-    kept: list[Excess] = []
+    keepers: list[Excess] = []
     nearly: list[Excess] = []
     holds = True
     for about in dict.fromkeys((e.of, e.group) for e in excesses):
-        own = [e for e in limits if (e.of, e.group) == about]
-        own.sort(key=lambda e: e.role != "bound")
-        below = [e for e in own if e.high is not None and e.high <= 0]
+        candidates = [e for e in limits if (e.of, e.group) == about]
+        candidates.sort(key=lambda e: e.role != "bound")
+        below = [e for e in candidates if e.high is not None and e.high <= 0]
         if below:
-            kept.append(below[0])
+            keepers.append(below[0])
             continue
         holds = False
-        almost = [e for e in own if e.value <= 0 and e.trials is not None]
+        almost = [e for e in candidates if e.value <= 0 and e.trials is not None]
         if not almost:
             return None, []
         nearly.append(min(almost, key=lambda e: e.trials or 0))
-    return (kept if holds and kept else None), nearly
+    return (keepers if holds and keepers else None), nearly
 
 
 def _nearest(status: Status, rests_on: Sequence[Excess], every: Sequence[Excess]) -> Excess:
@@ -231,11 +235,13 @@ def _nearest(status: Status, rests_on: Sequence[Excess], every: Sequence[Excess]
     if status == "exceeded":
         return rests_on[0]
     if status == "met":
-        return max(rests_on, key=lambda one: one.value if one.high is None else one.high)
+        return max(
+            rests_on, key=lambda excess: excess.value if excess.high is None else excess.high
+        )
     if status == "too few trials":
-        return max(rests_on, key=lambda one: one.value)
-    attacks = [one for one in every if one.role == "attack"]
-    return max(attacks or every, key=lambda one: one.value)
+        return max(rests_on, key=lambda excess: excess.value)
+    attacks = [excess for excess in every if excess.role == "attack"]
+    return max(attacks or every, key=lambda excess: excess.value)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -261,8 +267,10 @@ class JudgedSetting(SettingFound):
         if self.threshold is None or not self.excesses:
             best = self.best_attack
             return None if best is None else Decision(best.row, label=self.label)
-        found = _nearest(self.status, self.judgement.rests_on, self.excesses)
-        row = next(row for row in self.rows if row.role == "excess" and Excess.of_row(row) == found)
+        excess = _nearest(self.status, self.judgement.rests_on, self.excesses)
+        row = next(
+            row for row in self.rows if row.role == "excess" and Excess.of_row(row) == excess
+        )
         return Decision(row, at_most=0.0, label=self.label)
 
     def grade_of(self, bound: TableBound) -> Grade:
@@ -293,11 +301,11 @@ class TableJudgement(StudyJudgement):
 
         The worst of those that decide, and of these the one with least noise that is noise at all.
         """
-        found = [one for one in self.settings if one.decides] or self.settings
-        status = min((one.status for one in found), key=WORST.index)
-        worst = [one for one in found if one.status == status]
-        noisy = [one for one in worst if not one.noiseless]
-        return min(noisy or worst, key=lambda one: one.protection)
+        settings = [setting for setting in self.settings if setting.decides] or self.settings
+        status = min((setting.status for setting in settings), key=WORST.index)
+        worst = [setting for setting in settings if setting.status == status]
+        noisy = [setting for setting in worst if not setting.noiseless]
+        return min(noisy or worst, key=lambda setting: setting.protection)
 
     @property
     def decision(self) -> Decision | None:
@@ -308,16 +316,16 @@ class TableJudgement(StudyJudgement):
         return replace(self, settings=(self.decisive,))
 
     def at(self, row: StudyRow) -> JudgedSetting:
-        return next(one for one in self.settings if one.label == row.at["setting"])
+        return next(setting for setting in self.settings if setting.label == row.at["setting"])
 
     @cached_property
     def _overall(self) -> tuple[Status, Sequence[JudgedSetting]]:
-        found = [one for one in self.settings if one.decides] or self.settings
-        status = WORST[min(WORST.index(one.status) for one in found)]
+        settings = [setting for setting in self.settings if setting.decides] or self.settings
+        status = WORST[min(WORST.index(setting.status) for setting in settings)]
         if self.contradictions and status != "exceeded":
             # what is refuted at one level is assumed at all of them
-            return "contradicted", [one for one in self.settings if one.contradictions]
-        return status, [one for one in found if one.status == status]
+            return "contradicted", [setting for setting in self.settings if setting.contradictions]
+        return status, [setting for setting in settings if setting.status == status]
 
     @property
     def status_by_rows(self) -> Status:
@@ -325,18 +333,20 @@ class TableJudgement(StudyJudgement):
 
     @property
     def grade(self) -> Grade:
-        return weakest(one.judgement.grade for one in self._overall[1])
+        return weakest(setting.judgement.grade for setting in self._overall[1])
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         if self.contradictions:
             return ()
         worst = self._overall[1]
-        return tuple(dict.fromkeys(a for one in worst for a in one.judgement.assumptions))
+        return tuple(dict.fromkeys(a for setting in worst for a in setting.judgement.assumptions))
 
     @property
     def contradictions(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(str(c) for one in self.settings for c in one.contradictions))
+        return tuple(
+            dict.fromkeys(str(c) for setting in self.settings for c in setting.contradictions)
+        )
 
 
 def judged(findings: Findings) -> TableJudgement:
@@ -347,31 +357,39 @@ def judged(findings: Findings) -> TableJudgement:
     without assumptions is judged by itself.
     """
     detail: TableDetail = findings.detail
-    found: list[SettingFound] = []
-    for own in detail.settings:
-        at = {"setting": own.label}
-        criteria = [one for one in findings.criteria if one.at.get("setting") == own.label]
-        found.append(SettingFound(own, findings.select(at), Accepted.of(criteria, detail)))
-    said = [statements(one) for one in found]
-    clashes = [contradictions(one) for one in said]
+    sweep: list[SettingFound] = []
+    for setting_detail in detail.settings:
+        at = {"setting": setting_detail.label}
+        criteria = [
+            criterion
+            for criterion in findings.criteria
+            if criterion.at.get("setting") == setting_detail.label
+        ]
+        sweep.append(
+            SettingFound(setting_detail, findings.select(at), Accepted.of(criteria, detail))
+        )
+    claims = [statements(setting) for setting in sweep]
+    clashes = [contradictions(claim) for claim in claims]
     refuting = [clash for each in clashes for clash in each if clash.refuted]
     judgements: list[Judgement] = []
-    for one, own_clashes in zip(found, clashes, strict=True):
-        elsewhere = [clash for clash in refuting if one.given and clash not in own_clashes]
+    for setting, own_clashes in zip(sweep, clashes, strict=True):
+        elsewhere = [clash for clash in refuting if setting.given and clash not in own_clashes]
         all_ = [*own_clashes, *elsewhere]
-        is_void = one.is_prior_refuted and not one.detail.are_real
-        judgements.append(judge(one.threshold, one.excesses, all_, one.given, is_void=is_void))
-    judgements = in_sequence(found, judgements, detail.decided_at)
+        is_void = setting.is_prior_refuted and not setting.detail.are_real
+        judgements.append(
+            judge(setting.threshold, setting.excesses, all_, setting.given, is_void=is_void)
+        )
+    judgements = in_sequence(sweep, judgements, detail.decided_at)
     settings = tuple(
         JudgedSetting(
-            one.detail,
-            one.rows,
-            one.threshold,
+            setting.detail,
+            setting.rows,
+            setting.threshold,
             statements=each,
             judgement=judgement,
-            decides=detail.decided_at in (None, one.label),
+            decides=detail.decided_at in (None, setting.label),
         )
-        for one, each, judgement in zip(found, said, judgements, strict=True)
+        for setting, each, judgement in zip(sweep, claims, judgements, strict=True)
     )
     return TableJudgement(findings, (), settings)
 
@@ -385,15 +403,15 @@ def in_sequence(
     in an order fixed beforehand, up to the first failure: so all claims together have the level of
     one. The setting that the threshold names beforehand stands by itself.
     """
-    found = list(judgements)
-    order = sorted(range(len(found)), key=lambda number: -settings[number].protection)
-    kept = first_in_sequence(found[number].status == "met" for number in order)
-    for number in order[kept:]:
-        if found[number].status == "met" and settings[number].label != decided_at:
-            found[number] = replace(
-                found[number],
+    verdicts = list(judgements)
+    order = sorted(range(len(verdicts)), key=lambda number: -settings[number].protection)
+    first_failure = first_in_sequence(verdicts[number].status == "met" for number in order)
+    for number in order[first_failure:]:
+        if verdicts[number].status == "met" and settings[number].label != decided_at:
+            verdicts[number] = replace(
+                verdicts[number],
                 status="inconclusive",
                 trials_needed=None,
-                held_back_by=settings[order[kept]].label,
+                held_back_by=settings[order[first_failure]].label,
             )
-    return found
+    return verdicts

@@ -99,10 +99,10 @@ def load_table(study: TableStudy, folder: Path, observer: Observer = SILENT) -> 
     source = source_of(study, folder)
     stamp = None
     if isinstance(source, str) and Path(source).exists():  # a table is kept until its file changes
-        found = Path(source).stat()
-        stamp = (source, found.st_ino, found.st_size, found.st_mtime_ns)
-    if (held := data.held(stamp)) is not None:
-        return held
+        file_stat = Path(source).stat()
+        stamp = (source, file_stat.st_ino, file_stat.st_size, file_stat.st_mtime_ns)
+    if (cached_table := data.held(stamp)) is not None:
+        return cached_table
     how: dict[str, Any] = {
         "columns": data.columns,
         "drop": [*data.drop, *data.undeclared],
@@ -221,8 +221,8 @@ def attack_of(name: str, part: Part) -> TableAttack:
 
 def planned(part: Part) -> list[TableMechanism]:
     levels = part.each()
-    for one in levels:
-        if not isinstance(one, TableMechanism):
+    for level in levels:
+        if not isinstance(level, TableMechanism):
             raise InputError(
                 f"the mechanism {part.name} is no mechanism of tables: make it a subclass of "
                 "narcissus.mechanisms.TableMechanism, or give a function from a data frame to the "
@@ -237,10 +237,10 @@ def attacks_of(study: TableStudy, mechanism: Prepared, trials: int) -> Attacks:
         parts = usual_attacks(CELLWISE if mechanism.cellwise else ANY_RELEASE, mechanism)
     else:
         parts = study.attacks
-    found = tuple(
+    attacks = tuple(
         (name, attack_of(name, part), part.also["trials"] or trials) for name, part in parts.items()
     )
-    for name, attack, _ in found:
+    for name, attack, _ in attacks:
         if not can_read(attack, mechanism):
             reads = " or ".join(kind.__name__ for kind in attack.reads)
             raise InputError(
@@ -254,7 +254,7 @@ def attacks_of(study: TableStudy, mechanism: Prepared, trials: int) -> Attacks:
                 f"attack `{name}`: the ceiling cannot be computed for this release, whose cells "
                 "depend on more than their own counts: leave it out"
             )
-    return found
+    return attacks
 
 
 def usual_attacks(names: Sequence[str], mechanism: Prepared) -> dict[str, Part]:
@@ -272,7 +272,7 @@ def without_joint(attacks: Attacks, mechanism: Prepared) -> Attacks:
     """Return the same attacks for so many unknown columns that no joint value is listed."""
     queries = mechanism.queries
     many = f"{len(queries.unknown)} unknown columns with {queries.values:,} joint values"
-    found: list[tuple[str, TableAttack, int]] = []
+    replacements: list[tuple[str, TableAttack, int]] = []
     for name, attack, trials in attacks:
         other = factored_attack(attack)
         if other is None:
@@ -286,8 +286,8 @@ def without_joint(attacks: Attacks, mechanism: Prepared) -> Attacks:
                 f"attack `{name}` reads noisy counts where there are {many}, and what is released "
                 f"is {mechanism.releases.__name__}: take fewer or coarser unknown columns"
             )
-        found.append((name, other, trials))
-    return tuple(found)
+        replacements.append((name, other, trials))
+    return tuple(replacements)
 
 
 def with_ceiling(attacks: Attacks, pilot: FactoredTargets) -> Attacks:
@@ -392,7 +392,7 @@ def write_internal(
     count = max(1, min(experiment.trials, MAX_ROWS // max(1, per_trial)))
     names = [experiment.table.names[c] for c in experiment.queries.unknown]
     head = ["trial", "person", "setting", "attack", "prior_of_secret", "prior_of_guess", "right"]
-    head += [f"{what}_{name}" for what in ("true", "guess") for name in names]
+    head += [f"{prefix}_{name}" for prefix in ("true", "guess") for name in names]
     keys = experiment.keys()[: count * settings]
     rows = chain.from_iterable(soon(executor, partial(_rows, experiment), keys, observer))
     write_atomically(path, csv_text(chain([head], rows)), private=True)
@@ -405,12 +405,12 @@ def _rows(experiment: Experiment, key: str) -> list[list[Any]]:
     true, chances = people[:, list(experiment.queries.unknown)], targets.secret_chance(secrets)
     for name, outcome in played.outcomes.items():
         [attempt], [hits], [chance] = outcome.attempts.values, outcome.success, outcome.baseline
-        said = targets.success.split_guess(attempt)
+        guesses = targets.success.split_guess(attempt)
         for i in range(experiment.targets):
             row = [played.number, i, played.scenario.name, name]
             right = float(hits[i]) if targets.success.by_column else int(hits[i])
             row += [chances[i], chance[i], right]
-            for codes in (true[i], said[i]):
+            for codes in (true[i], guesses[i]):
                 row += [said_label(experiment, c, int(v)) for c, v in enumerate(codes)]
             rows.append(row)
     return rows
@@ -452,12 +452,12 @@ def assessed(experiment: Experiment) -> list[str]:
 
 def reading_lines(table: Table) -> list[str]:
     """Report how values were read, if a file writes them otherwise or a column is not plain."""
-    said = respellings(table.readings)
+    spellings = respellings(table.readings)
     kinds = {reading.kind for reading in table.readings.values()}
-    if not said and kinds <= {"numbers", "texts"}:
+    if not spellings and kinds <= {"numbers", "texts"}:
         return [*table.remarks]
     lines = [*table.remarks, f"Columns read as {described(table.readings)}"]
-    return [*lines, f"In the table {said}"] if said else lines
+    return [*lines, f"In the table {spellings}"] if spellings else lines
 
 
 def not_assessed(experiment: Experiment) -> Iterator[NotAssessed]:
@@ -600,13 +600,13 @@ class TableKind(Kind[TableStudy, TableWork]):
         if options.internal is not None:
             options.internal.parent.mkdir(parents=True, exist_ok=True)
             write_internal(options.internal, experiment, executor, options.observer)
-        own = None
+        own_release = None
         if study.release is not None:
             path = study.release.path
             release, digest = read_published(study, experiment, folder / path)
             digests["release"] = f"sha256:{digest}"
             digest = options.keyed(digests["release"]).removeprefix("sha256:")
-            own = attack_own_release(
+            own_release = attack_own_release(
                 experiment, release, executor, path=path, digest=digest, observer=options.observer
             )
         work = TableWork(
@@ -617,14 +617,14 @@ class TableKind(Kind[TableStudy, TableWork]):
             assessed=[*assessed(experiment), *tested.scope],
             experiment=experiment,
             threshold=threshold,
-            own_release=own,
+            own_release=own_release,
             prior_test=tested,
         )
         options.observer.start("drawing conclusions", 0)
-        found = self.outcome(work, self.measure(work, trials, options))
+        outcome = self.outcome(work, self.measure(work, trials, options))
         left = [*rough, *_repeated(study), *not_assessed(experiment)]
         left += untested(tested, experiment.table.rows)
-        return replace(found, not_assessed=[*left, *found.not_assessed])
+        return replace(outcome, not_assessed=[*left, *outcome.not_assessed])
 
     def measure(self, work: TableWork, done: Done, options: RunOptions) -> Findings:
         return self._findings(
@@ -644,9 +644,9 @@ class TableKind(Kind[TableStudy, TableWork]):
         if threshold is not None and threshold.at is not None:
             levels = study.mechanism.levels
             decided_at = experiment.settings[levels.index(threshold.at)].label
-        criteria, found = measured(experiment, done, threshold, decided_at, tested.guesses)
+        criteria, settings = measured(experiment, done, threshold, decided_at, tested.guesses)
         detail = TableDetail(
-            settings=tuple(one.detail for one in found),
+            settings=tuple(setting.detail for setting in settings),
             other_priors=tested.others,
             unaccounted=tested.unaccounted,
             examined=tested.examined,
@@ -657,7 +657,9 @@ class TableKind(Kind[TableStudy, TableWork]):
             origin="" if threshold is None else threshold.origin,
             own_release=own_release,
         )
-        return self.found(criteria, tuple(row for one in found for row in one.rows), detail)
+        return self.found(
+            criteria, tuple(row for setting in settings for row in setting.rows), detail
+        )
 
     def judge(self, findings: Findings) -> TableJudgement:
         return judged(findings)
@@ -670,11 +672,11 @@ class TableKind(Kind[TableStudy, TableWork]):
 
     def to_show(self, detail: TableDetail) -> TableDetail:
         """Leave out what is about the file that was released."""
-        own = detail.own_release
-        if own is None:
+        own_release = detail.own_release
+        if own_release is None:
             return detail
-        shown = {"digest": WITHHELD, "path": without_folders(own.path)}
-        return detail.model_copy(update={"own_release": own.model_copy(update=shown)})
+        shown = {"digest": WITHHELD, "path": without_folders(own_release.path)}
+        return detail.model_copy(update={"own_release": own_release.model_copy(update=shown)})
 
 
 def criteria_at(label: str, accepted: Accepted | None) -> list[StudyCriterion]:
@@ -698,16 +700,16 @@ def measured(
         limits = threshold.model_dump(include={*LIMITS, "worst_group", "reason", "origin"})
         accepted = Accepted(**limits, decided_at=decided_at)
     criteria: list[StudyCriterion] = []
-    found: list[SettingFound] = []
+    summaries: list[SettingFound] = []
     for number, setting in enumerate(experiment.settings):
-        own = [trials[f"{t}/{number}"] for t in range(experiment.trials)]
-        one = summarise(experiment, number, own, held_out=held_out)
+        sample = [trials[f"{t}/{number}"] for t in range(experiment.trials)]
+        summary = summarise(experiment, number, sample, held_out=held_out)
         rows: list[StudyRow] = [] if threshold is None else [
-            excess.row(setting.label) for excess in excesses(experiment, number, own, threshold)
+            excess.row(setting.label) for excess in excesses(experiment, number, sample, threshold)
         ]  # fmt: skip
         criteria += criteria_at(setting.label, accepted)
-        found.append(SettingFound(one.detail, [*one.rows, *rows], accepted))
-    return tuple(criteria), found
+        summaries.append(SettingFound(summary.detail, [*summary.rows, *rows], accepted))
+    return tuple(criteria), summaries
 
 
 def identity_of(study: TableStudy, experiment: Experiment, folder: Path) -> dict[str, object]:
@@ -723,14 +725,14 @@ def identity_of(study: TableStudy, experiment: Experiment, folder: Path) -> dict
     identity["own code"] = source_digests(own_parts(study), folder)
     if learners(experiment):
         identity["training"] = study.run.training
-    if own := user_theorems():
+    if theorems := user_theorems():
         identity["own theorems"] = {
             name: " ".join(
-                digest_of_object(said)
-                for said in (one.limit, one.each, one.tails)
-                if said is not None
+                digest_of_object(function)
+                for function in (theorem.limit, theorem.each, theorem.tails)
+                if function is not None
             )
-            for name, one in own.items()
+            for name, theorem in theorems.items()
         }
     identity["version"] = __version__
     return identity
@@ -740,9 +742,9 @@ def _threshold(
     study: TableStudy, folder: Path, policy: Path | None
 ) -> tuple[ThresholdSpec | None, dict[str, str]]:
     read, digests = read_policy(study, folder, policy, PolicyFile)
-    found = study.threshold if read is None else read.threshold
-    _check_threshold(study, found)
-    return found, digests
+    threshold = study.threshold if read is None else read.threshold
+    _check_threshold(study, threshold)
+    return threshold, digests
 
 
 def _check_threshold(study: TableStudy, threshold: ThresholdSpec | None) -> None:
@@ -766,11 +768,11 @@ def _check_threshold(study: TableStudy, threshold: ThresholdSpec | None) -> None
                 "score on fresh people of a group of real rows is not known"
             )
         known, unknown = study.threat.known, study.threat.unknown
-        told = study.groups.singled_out or any(
+        has_known_group = study.groups.singled_out or any(
             c not in unknown if unknown is not None else c in (known or [])
             for c in study.groups.columns
         )
-        if not told:
+        if not has_known_group:
             raise InputError(
                 "`threshold.worst_group` needs a group whose members can be told beforehand: name "
                 "a known column in `groups.columns`, or set `groups.singled_out`"

@@ -90,64 +90,66 @@ class TableLayout(Layout):
         if row.of not in IN_FRAME or "only" in row.facts or row.quantity.grade == "not assessed":
             return None
         setting = _of(case).at(row)
-        own, exact = setting.detail, setting.noiseless
-        levels = {"epsilon": own.epsilon, "mu": own.mu}
+        detail, exact = setting.detail, setting.noiseless
+        levels = {"epsilon": detail.epsilon, "mu": detail.mu}
         noise = {
             **{name: math.inf if exact else level for name, level in levels.items()},
-            "scale": None if own.noise is None else own.noise.scale,
+            "scale": None if detail.noise is None else detail.noise.scale,
             "trials": None,
         }
         if row.role == "bound":
             return {**noise, "grade": setting.grade_of(TableBound(row))}
-        return {**noise, "confidence": own.confidence}
+        return {**noise, "confidence": detail.confidence}
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
-        settings, one = _of(case).settings, _of(case).decisive
-        own = one.detail
-        what = own.released
-        if own.noise is not None or not what:
-            exact = "exact" if one.noiseless else "noisy"
-            what = f"{number(own.marginals)} {exact} tables of counts ({label_of(one)})"
+        settings, setting = _of(case).settings, _of(case).decisive
+        detail = setting.detail
+        release = detail.released
+        if detail.noise is not None or not release:
+            exact = "exact" if setting.noiseless else "noisy"
+            release = f"{number(detail.marginals)} {exact} tables of counts ({label_of(setting)})"
         threat = record.study.get("threat") or {}
         secret = ", ".join(threat.get("unknown") or []) or "all that is not known"
-        text = f"{what}, about {number(own.people)} people. The attacker is after: {secret}."
+        text = f"{release}, about {number(detail.people)} people. The attacker is after: {secret}."
         if len(settings) > 1:
             text += f" {len(settings)} levels of protection were compared."
-        groups = bool(one.groups or own.merged)
-        return Subject(text, groups, _every_attacker(one))
+        groups = bool(setting.groups or detail.merged)
+        return Subject(text, groups, _every_attacker(setting))
 
     def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]:
-        one = _of(case).decisive
-        found: dict[str, Answered] = {}
-        if (best := one.best_attack) is not None:
-            who = best_name(one).removeprefix("the best attack")
+        setting = _of(case).decisive
+        replies: dict[str, Answered] = {}
+        if (best := setting.best_attack) is not None:
+            who = best_name(setting).removeprefix("the best attack")
             text = f"{percent(best.share)} recovered{who and ' by '}{who}, "
-            text += f"{percent(one.guess.share)} guessed without"
-            found["inference"] = Answered(f"{text} ({one.label})", "sampled")
-        for bound in (one.share_bound, one.count_bound):
+            text += f"{percent(setting.guess.share)} guessed without"
+            replies["inference"] = Answered(f"{text} ({setting.label})", "sampled")
+        for bound in (setting.share_bound, setting.count_bound):
             if bound is not None and bound.guarantee:
-                grade = None if one.detail.is_declared else one.grade_of(bound)
-                found["parameters"] = Answered(f"{bound.guarantee}, as described", grade)
-                found["unit"] = Answered("one row, replaced by another, taken for one person", None)
-        return found
+                grade = None if setting.detail.is_declared else setting.grade_of(bound)
+                replies["parameters"] = Answered(f"{bound.guarantee}, as described", grade)
+                replies["unit"] = Answered(
+                    "one row, replaced by another, taken for one person", None
+                )
+        return replies
 
     def figures(self, record: Record, case: StudyJudgement) -> list[RealFigure]:
         settings = _of(case).settings
         threat, prior = record.study["threat"], record.study["prior"]
         name = str(prior.get("name") or prior.get("kind") or "the prior")
-        one, detail = settings[0], case.detail
+        first, detail = settings[0], case.detail
         real = threat["people"] != "prior"
         copies = " It is the rows themselves, so that people drawn are copies of them." * (
             name == "empirical"
         )
-        found = [
+        real_figures = [
             RealFigure(
                 "The prior",
                 f"{name}, made from the rows: every guess, limit and comparison depends on it."
                 f"{copies}",
                 (),
             ),
-            _scored(record, one) if real else RealFigure(
+            _scored(record, first) if real else RealFigure(
                 "Shares, limits, bounds and the verdict",
                 "Over people drawn from the prior: they depend on real rows through the prior "
                 "alone.",
@@ -160,28 +162,30 @@ class TableLayout(Layout):
             ),
         ]  # fmt: skip
         if threat["people"] == "all":
-            how = f"All rows of the table: {one.detail.people:,}."
-            found.append(RealFigure("The number of people", how, ()))
-        if one.held_out:
+            how = f"All rows of the table: {first.detail.people:,}."
+            real_figures.append(RealFigure("The number of people", how, ()))
+        if first.held_out:
             how = "Scored on rows that the prior was not fitted to."
-            found.append(RealFigure("Guesses by other priors", how, ()))
+            real_figures.append(RealFigure("Guesses by other priors", how, ()))
         if any(setting.groups or setting.detail.merged for setting in settings):
             how = "Names and shares over people drawn from the prior."
             if real:
-                how = f"Names and shares over real people. {groups_of_people(one.detail.merged)}"
-            found.append(RealFigure("Groups", how, ()))
+                how = f"Names and shares over real people. {groups_of_people(first.detail.merged)}"
+            real_figures.append(RealFigure("Groups", how, ()))
         if detail.own_release is not None:
             how = (
                 f"Counts over all {detail.own_release.people:,} people of the data, exact: a "
                 "reader who knows of all but one whether they were recovered learns it of the last."
             )
-            found.append(RealFigure("What is recovered from the release that was made", how, ()))
-        return found
+            real_figures.append(
+                RealFigure("What is recovered from the release that was made", how, ())
+            )
+        return real_figures
 
     def page(self, record: Record, case: StudyJudgement) -> Page:
         settings, setting, detail = _of(case).settings, _of(case).decisive, case.detail
-        for one in settings:
-            one.check()
+        for level in settings:
+            level.check()
         is_sweep = len(settings) > 1
         groups = _groups(setting, is_sweep=is_sweep)
         people = number(setting.detail.people)
@@ -217,11 +221,11 @@ def unresolved(settings: Sequence[SettingFound]) -> Iterator[NotAssessed]:
     """List where the guess, or a search of an attack, is not known to be the best."""
     guess = settings[0].guess  # the same at every setting
     if guess.fact("is_best_found"):
-        most = guess.fact("at_most")
+        limit = guess.fact("at_most")
         beyond = (
             ""
-            if most is None
-            else (f", but none with a larger mean chance than {upper(100 * most, places=1)}%")
+            if limit is None
+            else (f", but none with a larger mean chance than {upper(100 * limit, places=1)}%")
         )
         yield NotAssessed(
             "the best guess without the release",
@@ -231,12 +235,12 @@ def unresolved(settings: Sequence[SettingFound]) -> Iterator[NotAssessed]:
             "`share_of_columns`, where the best guess is known",
         )
     for setting in settings:
-        for name, found in setting.attacks.items():
-            if (stuck := found.fact("stuck")) and found.trials:
+        for name, attack in setting.attacks.items():
+            if (stuck := attack.fact("stuck")) and attack.trials:
                 yield NotAssessed(
                     f"what exact counts determine at '{setting.label}', by the attack `{name}`",
-                    f"its search stuck in {stuck} of {found.trials} releases, at a "
-                    f"residual of {found.fact('residual'):.4g} people in all counts together: "
+                    f"its search stuck in {stuck} of {attack.trials} releases, at a "
+                    f"residual of {attack.fact('residual'):.4g} people in all counts together: "
                     "values that agree with every count exist, and may give away more",
                     "take fewer unknown columns, or release tables of more columns",
                 )
@@ -244,19 +248,19 @@ def unresolved(settings: Sequence[SettingFound]) -> Iterator[NotAssessed]:
 
 def _every_attacker(one: JudgedSetting) -> tuple[EveryAttacker, ...]:
     share, count = one.share_bound, one.count_bound
-    found: list[EveryAttacker] = []
+    limits: list[EveryAttacker] = []
     if share is not None and share.at_most < 1:
         text = f"At most {percent(share.at_most, 'up')} of these {one.whose} on average"
         if share.of_population is not None and not one.detail.everybody:
             text += f"; of all like them {percent(share.of_population, 'up')} (estimated)"
-        given = share.assumptions + share.takes_as_given
-        found.append(EveryAttacker(f"{text}.", one.grade_of(share), given))
+        assumptions = share.assumptions + share.takes_as_given
+        limits.append(EveryAttacker(f"{text}.", one.grade_of(share), assumptions))
     if count is not None and count.at_most < count.of:
         text = f"In one release at most {number(count.at_most)} of {number(count.of)}"
         text += f", with {100 * count.confidence:g}% confidence."
-        given = count.assumptions + count.takes_as_given
-        found.append(EveryAttacker(text, one.grade_of(count), given))
-    return tuple(found)
+        assumptions = count.assumptions + count.takes_as_given
+        limits.append(EveryAttacker(text, one.grade_of(count), assumptions))
+    return tuple(limits)
 
 
 def _scored(record: Record, setting: JudgedSetting) -> RealFigure:
@@ -283,7 +287,7 @@ def _scored(record: Record, setting: JudgedSetting) -> RealFigure:
 def _groups(setting: JudgedSetting, *, is_sweep: bool) -> Section | None:
     if not setting.groups and setting.detail.merged is None:
         return None
-    least = [] if setting.detail.merged is None else [merged_words(setting.detail.merged)]
+    notes = [] if setting.detail.merged is None else [merged_words(setting.detail.merged)]
     where = f" at {label_of(setting)}" if is_sweep else ""
     return Section(
         "How groups fare: the most vulnerable beside the average",
@@ -292,7 +296,7 @@ def _groups(setting: JudgedSetting, *, is_sweep: bool) -> Section | None:
                 [
                     "An average can hide those who lose most. The same numbers for groups of "
                     f"people{where}; the limits hold for all groups, attacks and settings at once.",
-                    *least,
+                    *notes,
                 ]
             ),
             *([groups_picture(setting)] if setting.groups else []),
@@ -362,10 +366,10 @@ def _words(own: OwnRelease, *, in_part: bool) -> list[str]:
             "such parts."
         )
     if own.attacks:
-        found = max(own.attacks, key=lambda one: one.recovered)
+        best = max(own.attacks, key=lambda attack: attack.recovered)
         text.append(
-            f"Most are recovered by the attack `{found.name}`: {number(found.recovered)} of "
-            f"{people}, {number(found.recovered - found.from_decoy)} more than from a decoy. It "
+            f"Most are recovered by the attack `{best.name}`: {number(best.recovered)} of "
+            f"{people}, {number(best.recovered - best.from_decoy)} more than from a decoy. It "
             "was chosen after the fact, so it looks a little better than it is."
         )
     return text
@@ -374,13 +378,13 @@ def _words(own: OwnRelease, *, in_part: bool) -> list[str]:
 def _grid(own: OwnRelease) -> Grid:
     rows = [
         [
-            attack_name(found.name),
-            found.recovered,
-            found.recovered / own.people,
-            found.from_decoy,
-            (found.recovered - found.from_decoy) / own.people,
+            attack_name(attack.name),
+            attack.recovered,
+            attack.recovered / own.people,
+            attack.from_decoy,
+            (attack.recovered - attack.from_decoy) / own.people,
         ]
-        for found in own.attacks
+        for attack in own.attacks
     ]
     columns = ("Attack", "Right", "Of the people", "Right from a decoy", "More than from a decoy")
     return Grid("Recovered from the release", columns, rows, percent=("Of the people", columns[-1]))
@@ -388,16 +392,16 @@ def _grid(own: OwnRelease) -> Grid:
 
 def below_the_guess(settings: Sequence[JudgedSetting]) -> Items:
     """Word of each such attack where it is below, by how much in its own trials, and how it can."""
-    found: dict[tuple[str, str], list[str]] = {}
+    cases: dict[tuple[str, str], list[str]] = {}
     for setting in settings:
         for name, attack in setting.attacks.items():
             if attack.about.below:
                 shares = f"{percent(attack.share)} for {percent(attack.fact('guess'))}"
                 where = f"{shares} at {label_of(setting)}"
-                found.setdefault((name, attack.about.below), []).append(where)
+                cases.setdefault((name, attack.about.below), []).append(where)
     return Items(
         "Below the best guess without the release in these trials, and why",
-        [f"{attack_name(name)} ({', '.join(at)}): {why}." for (name, why), at in found.items()],
+        [f"{attack_name(name)} ({', '.join(at)}): {why}." for (name, why), at in cases.items()],
     )
 
 
@@ -416,20 +420,22 @@ def _sampled(label: str, value: Limited | None, level: str, more: str = "") -> H
 
 def _headline(setting: JudgedSetting) -> list[Headline]:
     level, best = level_of(setting), setting.best_attack
-    more = "" if best is None else f"{points(above_guess(setting))} points above the guess; "
-    given = setting.detail.near or not setting.detail.prior_is_exact
-    if_right = ", if the prior is right" if given else ""
-    found = ""
+    gain_text = "" if best is None else f"{points(above_guess(setting))} points above the guess; "
+    is_conditional = setting.detail.near or not setting.detail.prior_is_exact
+    if_right = ", if the prior is right" if is_conditional else ""
+    search_text = ""
     if setting.guess.fact("is_best_found"):
-        most = setting.guess.fact("at_most")
-        found = "" if most is None else f"; by the prior none gets more than {percent(most, 'up')}"
-        found = f" (the best guess that was found{found})"
+        limit = setting.guess.fact("at_most")
+        search_text = (
+            "" if limit is None else f"; by the prior none gets more than {percent(limit, 'up')}"
+        )
+        search_text = f" (the best guess that was found{search_text})"
     ceiling = _sampled(f"Ceiling, for any attacker{if_right}", setting.ceiling, level)
     if setting.is_ceiling_estimated:  # it limits nobody and must not look as if it did
         ceiling = (f"Ceiling, estimated by sampling{if_right}", *ceiling[1:3], "approximate")
     return [
-        _sampled(f"Guessed right without the release{found}", setting.guess, level),
-        _sampled(f"Recovered with it by {best_name(setting)}", best, level, more),
+        _sampled(f"Guessed right without the release{search_text}", setting.guess, level),
+        _sampled(f"Recovered with it by {best_name(setting)}", best, level, gain_text),
         ceiling,
         _proved(setting),
     ]
@@ -465,11 +471,11 @@ def _sure(bound: TableBound) -> str:
 
 
 def _count(bound: TableBound) -> str:
-    most, people = number(bound.at_most), number(bound.of)
-    said = f"at most {most} of {people}, with {_sure(bound)} confidence"
+    limit, people = number(bound.at_most), number(bound.of)
+    text = f"at most {limit} of {people}, with {_sure(bound)} confidence"
     if bound.reached is None:
-        return said
-    return f"{said} (some mechanism with this guarantee reaches {number(bound.reached)})"
+        return text
+    return f"{text} (some mechanism with this guarantee reaches {number(bound.reached)})"
 
 
 def _verdict(record: Record, settings: Sequence[JudgedSetting], setting: JudgedSetting) -> Verdict:
@@ -491,8 +497,8 @@ def _verdict(record: Record, settings: Sequence[JudgedSetting], setting: JudgedS
 def _threat(record: Record, setting: JudgedSetting) -> Section:
     bounds = [bound for bound in setting.bounds if bound.counts]
     assumptions = [text for bound in bounds for text in bound.assumptions]
-    given = dict.fromkeys(text for bound in bounds for text in bound.takes_as_given)
-    assumptions += [f"{text} (tested on average, see the method)" for text in given]
+    premises = dict.fromkeys(text for bound in bounds for text in bound.takes_as_given)
+    assumptions += [f"{text} (tested on average, see the method)" for text in premises]
     if are_real(record):
         assumptions.append(
             "The targets are real people of the table: the ceiling and the bounds hold if they "
@@ -511,7 +517,7 @@ def _threat(record: Record, setting: JudgedSetting) -> Section:
     ]
     if assumptions:
         title = "Assumed by the proved limits (nothing here tests it"
-        title += ", but for what is said to be tested)" if given else ")"
+        title += ", but for what is said to be tested)" if premises else ")"
         blocks.append(Items(title, list(dict.fromkeys(assumptions))))
     return Section("Threat model and assumptions", blocks)
 
@@ -549,7 +555,7 @@ def _bounds(settings: Sequence[JudgedSetting]) -> Grid:
 
 
 def _findings(settings: Sequence[JudgedSetting]) -> Grid:
-    findings = [found for setting in settings for found in setting.statements]
+    findings = [finding for setting in settings for finding in setting.statements]
     return Grid(
         "Every statement, compared pair by pair where it is about the same",
         ("About", "Said by", "Limits", "Only if"),
@@ -585,7 +591,7 @@ def _results(settings: Sequence[JudgedSetting], setting: JudgedSetting) -> Secti
 
 def _how_played(record: Record, setting: JudgedSetting) -> list[str]:
     attacks = setting.attacks.values()
-    exact = any(one.fact("baseline_exact") for one in attacks)
+    exact = any(attack.fact("baseline_exact") for attack in attacks)
     second = (
         ", and scores the guesses on those people and on a fresh set of people who had no part in "
         "the release."
@@ -608,7 +614,7 @@ def _how_played(record: Record, setting: JudgedSetting) -> list[str]:
             "better with less knowledge, for this mechanism and this prior. It is sampled, so "
             "its upper limit is what counts."
         )
-    if methods := sorted({one.about.method for one in attacks if one.about.method}):
+    if methods := sorted({attack.about.method for attack in attacks if attack.about.method}):
         text.append(
             f"Confidence limits of mean shares: {', '.join(methods)}. They hold whatever the "
             "distribution, and verdicts rest on them; with few trials no valid limits of what an "
@@ -622,13 +628,13 @@ def _how_played(record: Record, setting: JudgedSetting) -> list[str]:
             "fixed release. Other limits are about the noise of other "
             "releases, and about decoys."
         )
-    for one in setting.held_out:
+    for guess in setting.held_out:
         text.append(
-            f"A second baseline: {one.by} guesses {percent(one.share)} of "
-            f"{number(one.people)} rows of the table whose secrets it was not shown, the prior's "
-            f"best guess {percent(one.prior_share)} of them. A right prior allows nobody more than "
-            f"{percent(one.at_most, 'up')}, with {100 * one.confidence:g}% confidence: it is "
-            f"{'refuted' if one.refutes else 'not refuted'} by that."
+            f"A second baseline: {guess.by} guesses {percent(guess.share)} of "
+            f"{number(guess.people)} rows of the table whose secrets it was not shown, the prior's "
+            f"best guess {percent(guess.prior_share)} of them. A right prior allows nobody more "
+            f"than {percent(guess.at_most, 'up')}, with {100 * guess.confidence:g}% confidence: it "
+            f"is {'refuted' if guess.refutes else 'not refuted'} by that."
         )
     if isinstance(precision := setting.detail.precision, DecisionDetail):
         why = {
@@ -677,10 +683,10 @@ def _tables(setting: JudgedSetting) -> str:
 
 
 def _method(record: Record, settings: Sequence[JudgedSetting], setting: JudgedSetting) -> Section:
-    what = [[attack_name(n), a.about.title, a.about.uses, a.trials]
+    rows = [[attack_name(n), a.about.title, a.about.uses, a.trials]
             for n, a in setting.attacks.items()]  # fmt: skip
     if (ceiling := setting.ceiling) is not None:
-        what.append(["ceiling", ceiling.about.title, ceiling.about.uses, ceiling.trials])
+        rows.append(["ceiling", ceiling.about.title, ceiling.about.uses, ceiling.trials])
     return Section(
         "Method",
         [
@@ -691,7 +697,7 @@ def _method(record: Record, settings: Sequence[JudgedSetting], setting: JudgedSe
                     ("Cells in a release", number(setting.detail.cells)),
                 ]
             ),
-            Grid("Attacks", ("Attack", "What it is", "Uses", "Trials"), what),
+            Grid("Attacks", ("Attack", "What it is", "Uses", "Trials"), rows),
             *_noise(settings),
         ],
     )

@@ -141,11 +141,12 @@ def of_order(ordered: OrderedRows, *, is_refuted: bool = False) -> tuple[Unaccou
     if experiment is None:
         return ()
     attempts = tuple(order_attempts(ordered, experiment))
-    guesses = scored(experiment, tuple(one.guesses for one in attempts))
+    guesses = scored(experiment, tuple(attempt.guesses for attempt in attempts))
     telling = [
         guess
-        for guess, one in zip(guesses, attempts, strict=True)
-        if guess.refutes and (not is_refuted or is_better(experiment, one.guesses, one.without()))
+        for guess, attempt in zip(guesses, attempts, strict=True)
+        if guess.refutes
+        and (not is_refuted or is_better(experiment, attempt.guesses, attempt.without()))
     ]
     if not telling:
         return ()
@@ -173,11 +174,11 @@ def _telling(
     are tried by the guesser who got most; they tell if that is half of it at least.
     """
     values = _ColumnValues(experiment, columns, secrets)
-    found = [guess for name in GUESSERS if (guess := values.guess(name, columns)).refutes]
-    found = [guess for guess in found if not is_refuted or values.adds(guess.by, columns)]
-    if not found:
+    guesses = [guess for name in GUESSERS if (guess := values.guess(name, columns)).refutes]
+    guesses = [guess for guess in guesses if not is_refuted or values.adds(guess.by, columns)]
+    if not guesses:
         return (), None
-    best = _best(found)
+    best = _best(guesses)
 
     def tells(some: Sequence[RawColumn]) -> HeldOutGuess | None:
         guess = values.guess(best.by, some)
@@ -196,14 +197,14 @@ def _telling(
 
 
 def _best(guesses: Sequence[HeldOutGuess]) -> HeldOutGuess:
-    return max(guesses, key=lambda one: one.share - one.at_most)
+    return max(guesses, key=lambda guess: guess.share - guess.at_most)
 
 
 def _reason(how: str, guess: HeldOutGuess) -> str:
-    share, most = compared_of_100(guess.share, guess.at_most)
+    share, limit = compared_of_100(guess.share, guess.at_most)
     return (
         f"{how}, {share} people are guessed right without the release, where the prior allows "
-        f"{most}."
+        f"{limit}."
     )
 
 
@@ -213,12 +214,12 @@ class _ColumnValues:
     def __init__(
         self, experiment: Experiment, columns: Sequence[RawColumn], secrets: Sequence[RawColumn]
     ) -> None:
-        held = experiment.table.examined
-        assert held is not None  # else nothing was read
+        records = experiment.table.examined
+        assert records is not None  # else nothing was read
         rng = child(experiment.entropy, HELD_OUT, 2)
         self.experiment, self.known = experiment, list(experiment.queries.known)
         self.order = rng.permutation(len(columns[0].codes))[: FITTED + TESTED]
-        self.rows = np.ascontiguousarray(held[self.order], dtype=np.int32)
+        self.rows = np.ascontiguousarray(records[self.order], dtype=np.int32)
         self.start = len(self.order) - min(TESTED, len(self.order) // 2)
         self.classes = classes_of(experiment, self.rows[: self.start])
         self.of_known: Features = [self.rows[:, c].astype(np.int64) for c in self.known]
@@ -248,8 +249,8 @@ class _ColumnValues:
     def by_forest(self, by: str, columns: Sequence[RawColumn], rng: Draws) -> RowGuesses:
         table = self.experiment.table
         flat = [feature for column in columns for feature in self.features[column.name]]
-        told = sorted(flat, key=lambda one: -agreement(one[: self.start], self.classes))
-        x = np.column_stack([*told[:MOST_FEATURES], *self.of_known])
+        features = sorted(flat, key=lambda codes: -agreement(codes[: self.start], self.classes))
+        x = np.column_stack([*features[:MOST_FEATURES], *self.of_known])
         ordered = [True] * (x.shape[1] - len(self.known)) + [table.ordered[c] for c in self.known]
 
         def by_trees(of: Any, classes: Any, asked: Any, size: int, random: Draws) -> Floats:
@@ -277,17 +278,26 @@ class _ColumnValues:
 
     def by_relations(self, by: str, columns: Sequence[RawColumn], rng: Draws) -> RowGuesses:
         """Look up what tells most of parities of digits, and of relations between numbers."""
-        held = known_numbers(self.experiment, self.rows[:, self.known])
-        numbers = np.column_stack([*(self.numbers[column.name] for column in columns), held])
+        known_values = known_numbers(self.experiment, self.rows[:, self.known])
+        numbers = np.column_stack(
+            [*(self.numbers[column.name] for column in columns), known_values]
+        )
         digits = [self.digits[column.name] for column in columns]
-        by_place = [one for place in zip_longest(*digits) for one in place if one is not None]
-        two = [one for c in columns for one in self.features[c.name] if one.max() - one.min() == 1]
-        few = [one for one in self.of_known if one.max() < FEW]
+        by_place = [
+            feature for place in zip_longest(*digits) for feature in place if feature is not None
+        ]
+        two = [
+            feature
+            for c in columns
+            for feature in self.features[c.name]
+            if feature.max() - feature.min() == 1
+        ]
+        few = [feature for feature in self.of_known if feature.max() < FEW]
         bits = different_bits([*by_place, *few, *two])
         parities = best_parities(bits[: self.start], self.classes)
-        told = [parity_of(bits, places) for places in parities]
-        told += related_features(numbers, self.classes)
-        x = np.column_stack([*told, *self.of_known, np.zeros(len(numbers), dtype=np.int64)])
+        features = [parity_of(bits, places) for places in parities]
+        features += related_features(numbers, self.classes)
+        x = np.column_stack([*features, *self.of_known, np.zeros(len(numbers), dtype=np.int64)])
         sizes = [int(column.max()) + 1 for column in x.T]
 
         def by_cells(of: Any, classes: Any, asked: Any, size: int, random: Draws) -> Floats:
@@ -298,12 +308,12 @@ class _ColumnValues:
     def by_likeness(self, by: str, columns: Sequence[RawColumn], rng: Draws) -> RowGuesses:
         del rng
         values = [np.asarray(column.codes)[self.order] for column in columns]
-        asked, like = nearest_rows(np.column_stack([*values, *self.of_known]), self.start)
+        places, like = nearest_rows(np.column_stack([*values, *self.of_known]), self.start)
         queries, named = self.experiment.queries, self.rows[like]
         if self.experiment.factored:
-            return RowGuesses(by, self.rows[asked], named[:, list(queries.unknown)])
+            return RowGuesses(by, self.rows[places], named[:, list(queries.unknown)])
         guesses = self.experiment.success.guess_of(queries.joint(named))
-        return RowGuesses(by, self.rows[asked], guesses)
+        return RowGuesses(by, self.rows[places], guesses)
 
     def _fitted(
         self, by: str, model: Model, x: NDArray[Any], rng: Draws, hidden: Sequence[Floats] = ()
@@ -311,8 +321,8 @@ class _ColumnValues:
         """Guess by a model that is fitted to the first rows, of which it sees ``hidden`` too."""
         before, after = x[: self.start], x[self.start :]
         before = np.column_stack([before, *hidden])
-        fitted, asked = self.rows[: self.start], self.rows[self.start :]
-        return RowGuesses(by, asked, guessed(self.experiment, model, fitted, before, after, rng))
+        fitted, rows = self.rows[: self.start], self.rows[self.start :]
+        return RowGuesses(by, rows, guessed(self.experiment, model, fitted, before, after, rng))
 
 
 GUESSERS: Mapping[str, Callable[[_ColumnValues, str, Sequence[RawColumn], Draws], RowGuesses]] = {
@@ -346,6 +356,9 @@ def _paired(
         sizes = [int(column.max()) + 1 for column in x.T]
         best = best_set(x, classes, sizes, size=int(classes.max()) + 1, rng=rng)
         chosen += [features[place] for place in best if place < len(features)]
-    few = sorted((one for features in each for one in features), key=lambda one: int(one.max()))
+    few = sorted(
+        (feature for features in each for feature in features),
+        key=lambda feature: int(feature.max()),
+    )
     room = max(0, PAIRED - len(of_known) - len(chosen))
     return [*chosen, *few[:room]]

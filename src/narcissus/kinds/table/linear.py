@@ -60,12 +60,12 @@ def linear_scores(
     fitted = len(classes)
     x = _design(np.where(np.isfinite(numbers), numbers, np.nan), fitted)
     common = np.argsort(-np.bincount(classes), kind="stable")[:CLASSES]
-    isolated = [(classes == one).astype(float) for one in common]
+    isolated = [(classes == label).astype(float) for label in common]
     targets = [classes.astype(float), *isolated]
     targets += [] if exact is None else [y for column in exact.T for y in _with_logs(column)]
     y = np.column_stack([_standard(target, len(target)) for target in targets])
     scores = x @ np.linalg.lstsq(x[:fitted], y, rcond=RANK)[0]
-    logistic = [x @ _logistic(x[: min(fitted, LOGISTIC_ROWS)], one) for one in isolated]
+    logistic = [x @ _logistic(x[: min(fitted, LOGISTIC_ROWS)], label) for label in isolated]
     return np.column_stack([scores, *logistic])
 
 
@@ -78,7 +78,7 @@ def one_of_each(codes: NDArray[np.integer]) -> Floats:
 
 def _design(numbers: Floats, fitted: int) -> Floats:
     """Return the numbers, their logarithms and where they are missing, each of mean 0, and a 1."""
-    columns = [one for column in numbers.T for one in _with_logs(column)]
+    columns = [feature for column in numbers.T for feature in _with_logs(column)]
     columns += [np.isnan(column).astype(float) for column in numbers.T]
     columns = [column for column in columns if _differs(column[:fitted])]
     standard = [_standard(column, fitted) for column in columns[:MOST_COLUMNS]]

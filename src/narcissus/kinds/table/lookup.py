@@ -82,15 +82,15 @@ def best_set(
     """
     encoded = rows.astype(np.int64)
     best: tuple[int, ...] = ()
-    most = _right(np.zeros(len(rows), dtype=np.int64), classes, 1, size)
+    best_count = _right(np.zeros(len(rows), dtype=np.int64), classes, 1, size)
     for columns in _sets(sizes, len(rows), rng, sets):
         keys = encoded[:, columns[0]]
         for column in columns[1:]:
             keys = keys * sizes[column] + encoded[:, column]
         cells = math.prod(sizes[column] for column in columns)
         right = _right(keys, classes, cells, size)
-        if right > most:
-            best, most = columns, right
+        if right > best_count:
+            best, best_count = columns, right
     return best
 
 
@@ -112,15 +112,15 @@ def _wider(
             keys = keys * sizes[column] + encoded[:, column]
         return _right(keys, classes, math.prod(sizes[c] for c in columns), size)
 
-    best, most = found, right(found) + math.sqrt(len(rows))
+    best, hurdle = found, right(found) + math.sqrt(len(rows))
     two = [column for column, values in enumerate(sizes) if values == 2]
     parities = best_parities(encoded[:, two], classes) if len(two) >= WIDE else ()
     for columns in (
         *(tuple(two[place] for place in places) for places in parities),
         *_wide_sets(sizes, len(rows), rng),
     ):
-        if (many := right(columns)) > most:
-            best, most = columns, many
+        if (many := right(columns)) > hurdle:
+            best, hurdle = columns, many
     return best
 
 

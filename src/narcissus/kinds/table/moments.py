@@ -99,7 +99,7 @@ def _numbers_in(text: str) -> list[int]:
     lower = text.casefold()
     if match := _SHORT.fullmatch(lower):
         return [int(part) for part in match.groups() if part]
-    lower = _NAME.sub(lambda found: f" {_month(found[0])} ", lower, count=1)
+    lower = _NAME.sub(lambda name: f" {_month(name[0])} ", lower, count=1)
     numbers = [int(run) for run in re.findall(r"\d+", lower)[:6] if len(run) <= 4]
     half = re.search("[ap]m", lower)
     if half and len(numbers) > 3 and numbers[3] <= 12:

@@ -26,20 +26,20 @@ def nearest_rows(
     """
     many = len(values)
     weights = [_rarity(column) for column in values.T]
-    asked = np.arange(start, min(many, start + MOST_GUESSED))
-    like = np.zeros(len(asked), dtype=np.intp)
-    score = np.zeros(len(asked))
+    targets = np.arange(start, min(many, start + MOST_GUESSED))
+    like = np.zeros(len(targets), dtype=np.intp)
+    score = np.zeros(len(targets))
     step = max(1, AT_ONCE // many)
-    for first in range(0, len(asked), step):
-        rows = asked[first : first + step]
+    for first in range(0, len(targets), step):
+        rows = targets[first : first + step]
         both = np.zeros((len(rows), many))
         for column, weight in zip(values.T, weights, strict=True):
             both += np.where(column[rows, None] == column, weight[rows, None], 0.0)
         both[np.arange(many) >= rows[:, None]] = -1.0
         like[first : first + step] = both.argmax(axis=1)
         score[first : first + step] = both.max(axis=1)
-    chosen = np.sort(np.argsort(-score, kind="stable")[: max(1, len(asked) // PART)])
-    return asked[chosen], like[chosen]
+    chosen = np.sort(np.argsort(-score, kind="stable")[: max(1, len(targets) // PART)])
+    return targets[chosen], like[chosen]
 
 
 def _rarity(column: NDArray[np.integer]) -> Floats:

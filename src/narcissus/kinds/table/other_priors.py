@@ -63,7 +63,7 @@ def is_allowed(
     how: dict[str, Any] = {"parents": parents, "score": score}
     try:
         whole = fit_bayesian_network(experiment.table, **how)
-        if any(one.refutes for one in scored(replace(experiment, prior=whole), attempts)):
+        if any(guess.refutes for guess in scored(replace(experiment, prior=whole), attempts)):
             return False
         return not _is_too_sure(experiment, how)
     except NarcissusError:  # too large a network, or too large an answer
@@ -76,14 +76,14 @@ def _is_too_sure(experiment: Experiment, how: Mapping[str, Any]) -> bool:
     old = experiment.table
     half = min(len(rows) // 2, FITTED)
     fitted = Table(old.names, old.labels, old.ordered, rows[:half], old.values)
-    asked = rows[half : half + len(rows) // 4]
-    own = replace(experiment, prior=fit_bayesian_network(fitted, **how))
-    side: Any = own.side
-    [targets] = side.reveal(None, Draw(asked[None]), child(own.entropy, HELD_OUT, 1))
-    hits = targets.success.score(targets.secrets(asked), targets.best_guess)
+    test_rows = rows[half : half + len(rows) // 4]
+    variant = replace(experiment, prior=fit_bayesian_network(fitted, **how))
+    side: Any = variant.side
+    [targets] = side.reveal(None, Draw(test_rows[None]), child(variant.entropy, HELD_OUT, 1))
+    hits = targets.success.score(targets.secrets(test_rows), targets.best_guess)
     claimed = best_chances(targets)
     if targets.success.by_column:
-        slack = math.sqrt(-math.log(1 - SURE) / (2 * len(asked)))
+        slack = math.sqrt(-math.log(1 - SURE) / (2 * len(test_rows)))
         return float(np.mean(hits)) < float(claimed.mean()) - slack
     reached = round(float(np.sum(hits)))
     tails = PoissonBinomial(claimed).tails()

@@ -33,8 +33,8 @@ def best_parities(
     known = classes[:SEARCHED]
     common = np.argsort(-np.bincount(known), kind="stable")[:CLASSES]
     scores: dict[tuple[int, ...], float] = {}
-    for one in common if len(np.unique(known)) > 2 else common[:1]:
-        target = (known == one).astype(np.float32)
+    for label in common if len(np.unique(known)) > 2 else common[:1]:
+        target = (known == label).astype(np.float32)
         target -= target.mean()
         for width in MOST_COLUMNS:
             for columns, score in _of_width(signs, target, width, found):
@@ -55,17 +55,17 @@ def _of_width(
     agree = np.abs((left * target[:, None]).T @ right).ravel()
     best = np.argpartition(-agree, min(4 * found * width, agree.size - 1))[: 4 * found * width]
     places = ((of_left[k // len(of_right)], of_right[k % len(of_right)]) for k in best.tolist())
-    columns = [tuple(sorted({*one} ^ {*other})) for one, other in places]
+    columns = [tuple(sorted({*subset} ^ {*other})) for subset, other in places]
     scores = np.round(agree[best] / len(target), 6).tolist()
-    return [(one, score) for one, score in zip(columns, scores, strict=True) if one]
+    return [(subset, score) for subset, score in zip(columns, scores, strict=True) if subset]
 
 
 def _products(signs: Signs, width: int) -> tuple[Signs, Sequence[tuple[int, ...]]]:
     """Return the products of so many columns, and which columns these are."""
     sets = list(combinations(range(signs.shape[1]), width))
-    product = signs[:, [one[0] for one in sets]]
+    product = signs[:, [subset[0] for subset in sets]]
     for place in range(1, width):
-        product = product * signs[:, [one[place] for one in sets]]
+        product = product * signs[:, [subset[place] for subset in sets]]
     return product, sets
 
 
@@ -76,11 +76,15 @@ def parity_of(bits: NDArray[np.integer], columns: Sequence[int]) -> NDArray[np.i
 
 def different_bits(columns: Sequence[NDArray[np.integer]]) -> NDArray[np.int64]:
     """Return columns of 0 and 1 beside each other, without constants, equals and opposites."""
-    held: dict[bytes, NDArray[np.int64]] = {}
+    distinct_bits: dict[bytes, NDArray[np.int64]] = {}
     for column in columns:
         bits = (column % 2).astype(np.int64)
         bits = bits ^ bits[0]
         if bits.any():
-            held.setdefault(bits.tobytes(), bits)
+            distinct_bits.setdefault(bits.tobytes(), bits)
     rows = len(columns[0]) if columns else 0
-    return np.column_stack([*held.values()]) if held else np.zeros((rows, 0), dtype=np.int64)
+    return (
+        np.column_stack([*distinct_bits.values()])
+        if distinct_bits
+        else np.zeros((rows, 0), dtype=np.int64)
+    )

@@ -39,9 +39,9 @@ class _Axis:
 
 def _levels(setting: JudgedSetting) -> list[tuple[str, int, float | None]]:
     """Return what may place a setting: privacy levels grow with less noise, a scale with more."""
-    own = setting.detail
-    scale = None if own.noise is None else own.noise.scale
-    return [("epsilon", 1, own.epsilon), ("mu", 1, own.mu), ("noise scale", -1, scale)]
+    detail = setting.detail
+    scale = None if detail.noise is None else detail.noise.scale
+    return [("epsilon", 1, detail.epsilon), ("mu", 1, detail.mu), ("noise scale", -1, scale)]
 
 
 def _axis(settings: Sequence[JudgedSetting]) -> _Axis:
@@ -72,7 +72,7 @@ def curves_picture(settings: Sequence[JudgedSetting]) -> Figure:
     proved = [b.at_most if b is not None and s.is_edge(b) else None for s, b in bounds]
     known = [(s, best) for s in settings if (best := s.best_attack) is not None]
     # here and not where they are drawn: a record that lacks one is refused when it is read
-    own = [
+    baselines = [
         None
         if (b := s.best_attack) is None
         else Range(b.baseline, b.number("baseline_low"), b.number("baseline_high"))
@@ -89,7 +89,7 @@ def curves_picture(settings: Sequence[JudgedSetting]) -> Figure:
             [
                 Curve("ceiling", ceilings, CEILING, "-."),
                 Curve("best attack", best_attacks, WITH),
-                Curve("its own baseline", own, WITHOUT, "--"),
+                Curve("its own baseline", baselines, WITHOUT, "--"),
             ],
             places=axis.places,
             labels=axis.ticks,
@@ -214,7 +214,7 @@ def distribution_picture(setting: JudgedSetting) -> Figure:
     if setting.ceiling is not None:
         answers.insert(0, ("ceiling", setting.ceiling))
     counted = [(n, d) for n, a in answers if (d := a.about.distribution) is not None]
-    most = max(max(found.targets) for name, found in counted if name != "ceiling")
+    maximum = max(max(distribution.targets) for name, distribution in counted if name != "ceiling")
     count, people = setting.count_bound, setting.detail.people
     bound = count if count is not None and setting.is_edge(count) else None
 
@@ -224,8 +224,8 @@ def distribution_picture(setting: JudgedSetting) -> Figure:
         histograms(
             figure,
             [
-                (attack_name(name), found.targets, found.trials, name == "ceiling")
-                for name, found in counted
+                (attack_name(name), distribution.targets, distribution.trials, name == "ceiling")
+                for name, distribution in counted
             ],
             people=people,
             edge=None if bound is None else int(bound.at_most),
@@ -235,7 +235,10 @@ def distribution_picture(setting: JudgedSetting) -> Figure:
             threshold=None if setting.threshold is None else setting.threshold.targets,
         )
 
-    rows = [[attack_name(n), *_quantiles(found), sum(found.trials)] for n, found in counted]
+    rows = [
+        [attack_name(n), *_quantiles(distribution), sum(distribution.trials)]
+        for n, distribution in counted
+    ]
     tail = ""
     if bound is not None:
         tail = (
@@ -243,7 +246,7 @@ def distribution_picture(setting: JudgedSetting) -> Figure:
             f"{_rest(bound)} of releases"
         )
     return Figure(
-        f"In its luckiest trial an attack recovered {number(most)} of {number(people)} targets"
+        f"In its luckiest trial an attack recovered {number(maximum)} of {number(people)} targets"
         + tail,
         "One row for each attack: the height of a bar is the number of trials in which so many "
         "targets were recovered."
@@ -271,25 +274,25 @@ def _rest(bound: TableBound) -> str:
 def _quantiles(distribution: HitCounts) -> list[int]:
     pairs = sorted(zip(distribution.targets, distribution.trials, strict=True))
     total = sum(count for _, count in pairs)
-    found: list[int] = []
+    quantiles: list[int] = []
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
         seen = 0
         for value, count in pairs:
             seen += count
             if seen >= share * total:
-                found.append(value)
+                quantiles.append(value)
                 break
-    return found
+    return quantiles
 
 
 def columns_picture(setting: JudgedSetting) -> Figure:
     """Draw each unknown column: the best attack and the ceiling."""
     best, ceiling = setting.best_attack, setting.ceiling
-    found = {} if best is None else best.columns
-    columns = sorted(found.items(), key=lambda pair: -pair[1].share)
+    shares = {} if best is None else best.columns
+    columns = sorted(shares.items(), key=lambda pair: -pair[1].share)
     above = {} if ceiling is None else ceiling.columns
     alone = setting.guess_of_columns
-    more = () if not alone else ("Best guess of this column alone",)
+    headers = () if not alone else ("Best guess of this column alone",)
     draw = dots([Row(n, c.baseline, as_range(c), as_range(above.get(n))) for n, c in columns])
     rows = [
         [
@@ -301,17 +304,17 @@ def columns_picture(setting: JudgedSetting) -> Figure:
         ]
         for name, column in columns
     ]
-    most = max(columns, key=lambda pair: pair[1].share - pair[1].baseline)[0]
+    worst_column = max(columns, key=lambda pair: pair[1].share - pair[1].baseline)[0]
     return Figure(
-        f"Of the unknown columns, the release gives away most about {most}",
+        f"Of the unknown columns, the release gives away most about {worst_column}",
         "One row for each unknown column: an open square is the baseline, a circle what the best "
         f"attack recovers{', a triangle the ceiling' if above else ''}.",
         draw,
         Grid(
             "Each unknown column",
-            ("Column", "Baseline", "Best attack", "Limits", "Ceiling", *more),
+            ("Column", "Baseline", "Best attack", "Limits", "Ceiling", *headers),
             rows,
-            percent=("Baseline", "Best attack", "Ceiling", *more),
+            percent=("Baseline", "Best attack", "Ceiling", *headers),
         ).where_known("Ceiling"),
         (7.4, 1.2 + 0.36 * len(columns)),
         "columns",

@@ -102,19 +102,19 @@ class LookPlan:
 
         ``seconds`` is how long playing to this look took, since the one before.
         """
-        seen, kept = shown(now, trials)
+        seen, shown_trials = shown(now, trials)
         numbers = [
-            summarise(seen, s, [kept[f"{t}/{s}"] for t in range(now.trials)])
+            summarise(seen, s, [shown_trials[f"{t}/{s}"] for t in range(now.trials)])
             for s in range(len(now.settings))
         ]
-        width = max(half_width(found, self.threshold) for found in numbers)
+        width = max(half_width(summary, self.threshold) for summary in numbers)
         if width <= self.wanted or number + 1 == len(self.looks):
             return PrecisionDetail(
                 aimed=self.wanted, reached=width, look=number + 1, most=self.looks[-1].trials
             )
-        more = max(1, math.ceil(now.trials * ((width / self.wanted) ** 2 - 1)))
+        shortage = max(1, math.ceil(now.trials * ((width / self.wanted) ** 2 - 1)))
         return (
-            f"half-width {100 * width:.2g} points, aimed {100 * self.wanted:g}, about {more:,} "
+            f"half-width {100 * width:.2g} points, aimed {100 * self.wanted:g}, about {shortage:,} "
             "more trials"
         )
 
@@ -180,9 +180,9 @@ def schedule(first: int, most: int) -> tuple[PlannedLook, ...]:
     >>> [(look.trials, look.part) for look in schedule(100, 300)]
     [(100, 0.5), (150, 0.25), (225, 0.125), (300, 0.125)]
     """
-    kept = sorted({min(most, math.ceil(first * GROWTH**k)) for k in range(LOOKS)})
-    parts = [0.5 ** (k + 1) for k in range(len(kept) - 1)]
-    return tuple(PlannedLook(n, p) for n, p in zip(kept, [*parts, 1 - sum(parts)], strict=True))
+    counts = sorted({min(most, math.ceil(first * GROWTH**k)) for k in range(LOOKS)})
+    parts = [0.5 ** (k + 1) for k in range(len(counts) - 1)]
+    return tuple(PlannedLook(n, p) for n, p in zip(counts, [*parts, 1 - sum(parts)], strict=True))
 
 
 def looks_of(
@@ -195,8 +195,8 @@ def looks_of(
 ) -> LookPlan | None:
     """Fix when the run may end, for a precision by a pilot; None if the study names the trials."""
     observer = options.observer
-    given = {name: study.attacks[name].also["trials"] for name in study.attacks}
-    asked = {name: n for name, n in given.items() if n is not None}
+    attack_trials = {name: study.attacks[name].also["trials"] for name in study.attacks}
+    named_trials = {name: n for name, n in attack_trials.items() if n is not None}
     if study.run.trials == "auto":
         if threshold is None:
             raise InputError(
@@ -204,7 +204,7 @@ def looks_of(
                 "there is none: add [threshold], or a number of trials, or `run.precision`"
             )
         clock = Clock(study.run.budget, options.looks)
-        return DecisionPlan(0.0, until_decided(), asked, threshold, judge=judge, clock=clock)
+        return DecisionPlan(0.0, until_decided(), named_trials, threshold, judge=judge, clock=clock)
     if study.run.precision is None:
         return None
     pilot = replace(  # of other people, noise and chance
@@ -217,7 +217,7 @@ def looks_of(
     keys = pilot.keys()
     work.check(pilot, keys, executor, options)
     observer.note(f"a pilot of {PILOT_TRIALS} releases, to see how many the precision takes")
-    wanted, most = study.run.precision / 100, study.run.most or MOST
+    wanted, trial_limit = study.run.precision / 100, study.run.most or MOST
     played = list(soon(executor, SentExperiment.of(pilot), keys, observer))
     settings = len(pilot.settings)
     first = max(
@@ -229,10 +229,10 @@ def looks_of(
             f"the limit is {MOST:,}: ask for less precision, take more targets, or say in "
             "`run.trials` how many to play at most"
         )
-    plan = schedule(min(first, most), most)
-    said = f"about {first:,} trials for limits within {study.run.precision:g} points"
-    observer.note(f"{said}; at most {plan[-1].trials:,} are played")
-    return LookPlan(wanted, plan, asked, threshold)
+    plan = schedule(min(first, trial_limit), trial_limit)
+    message = f"about {first:,} trials for limits within {study.run.precision:g} points"
+    observer.note(f"{message}; at most {plan[-1].trials:,} are played")
+    return LookPlan(wanted, plan, named_trials, threshold)
 
 
 def play_looks(
@@ -243,12 +243,12 @@ def play_looks(
         now, began = plan.at(experiment, number), time.monotonic()
         trials = play(now)
         observer.start("looking at the limits", 0)
-        found = plan.end(now, trials, number, time.monotonic() - began)
-        if not isinstance(found, str):
-            return replace(now, precision=found), trials
+        ending = plan.end(now, trials, number, time.monotonic() - began)
+        if not isinstance(ending, str):
+            return replace(now, precision=ending), trials
         after = plan.looks[number + 1].trials - look.trials
         observer.note(
-            f"after {look.trials:,} trials {found}; {after:,} are played before the next look"
+            f"after {look.trials:,} trials {ending}; {after:,} are played before the next look"
         )
     raise AssertionError("a plan has a look")
 
@@ -262,9 +262,9 @@ def half_width(numbers: SettingFound, threshold: ThresholdSpec | None = None) ->
     best, played = numbers.best_attack, numbers.detail.trials
     answers = [numbers.guess, best, numbers.ceiling]
     widths = [
-        (found.high - found.low) / 2
-        for found in answers
-        if found is not None and getattr(found, "trials", played) == played
+        (answer.high - answer.low) / 2
+        for answer in answers
+        if answer is not None and getattr(answer, "trials", played) == played
     ]
     whole = best is not None and best.trials == played
     if threshold is not None and threshold.gain is not None and best is not None and whole:
@@ -273,9 +273,9 @@ def half_width(numbers: SettingFound, threshold: ThresholdSpec | None = None) ->
         for group in numbers.groups:
             if group.by_secret or group.share_of_people * numbers.detail.people < FEW:
                 continue
-            own = group.attacks.get(numbers.best or "") if whole else None
-            limits = [one for one in (own, group.ceiling) if one is not None]
-            widths += [(one.high - one.low) / 2 for one in limits]
+            attack = group.attacks.get(numbers.best or "") if whole else None
+            limits = [interval for interval in (attack, group.ceiling) if interval is not None]
+            widths += [(interval.high - interval.low) / 2 for interval in limits]
     return max(widths)
 
 
@@ -309,8 +309,8 @@ def _reaches(
         scores: AttackScores, level: float, *, of_gain: bool = False, part: float = 1.0
     ) -> Callable[[int], float]:
         def reach(count: int) -> float:  # ``part`` of the trials tell of it
-            told = max(1, round(part * count))
-            return expected_reach(scores, told, level, of_gain=of_gain)
+            effective_trials = max(1, round(part * count))
+            return expected_reach(scores, effective_trials, level, of_gain=of_gain)
 
         return reach
 
@@ -321,15 +321,19 @@ def _reaches(
             yield of(scores, 1 - error, of_gain=True)
     if threshold is None or threshold.worst_group is None:
         return
-    told = pilot.groups.by_secret(pilot.queries.unknown)
-    joint = each_confidence(1 - error, family(pilot, len(told)))
-    for g in np.flatnonzero(~told).tolist():
+    by_secret = pilot.groups.by_secret(pilot.queries.unknown)
+    joint = each_confidence(1 - error, family(pilot, len(by_secret)))
+    for g in np.flatnonzero(~by_secret).tolist():
         members = float(np.mean([t["groups"][g] for t in trials]))
         ends = enclosure_of_group(pilot, trials, g)
         for name, attack, _ in pilot.attacks:
-            own = group_scores(pilot, name, attack, trials, g, ends)
-            if own is not None and members >= FEW and own.scores.shares.size > 1:
-                yield of(own.scores, joint, part=float(own.some.mean()))
+            member_scores = group_scores(pilot, name, attack, trials, g, ends)
+            if (
+                member_scores is not None
+                and members >= FEW
+                and member_scores.scores.shares.size > 1
+            ):
+                yield of(member_scores.scores, joint, part=float(member_scores.some.mean()))
 
 
 def play_trials(
@@ -357,8 +361,8 @@ def play_trials(
                 options.folder, identity, restart=options.restart, observer=options.observer
             )
             if not is_new:
-                held = store.keys()
-                agreed([key for key in keys if key not in held])
+                stored_keys = store.keys()
+                agreed([key for key in keys if key not in stored_keys])
         looking = plan is not None  # more may be played than at the first look
         if again or looking or store is None or len(store.keys()) < len(keys):
             work.refuse_fixed_seeds(experiment)
@@ -379,18 +383,18 @@ def _played(
     options: RunOptions,
     agreed: Callable[[Sequence[str]], None],
 ) -> tuple[Experiment, Mapping[str, Any]]:
-    kept: dict[str, Any] = {}
+    trials: dict[str, Any] = {}
 
     def play(now: Experiment) -> Mapping[str, Any]:
-        keys = [key for key in now.keys() if key not in kept]  # noqa: SIM118
-        held = set[str]() if store is None else store.keys()
-        if kept:  # the first trials were agreed to beforehand
-            agreed([key for key in keys if key not in held])
+        keys = [key for key in now.keys() if key not in trials]  # noqa: SIM118
+        stored_keys = set[str]() if store is None else store.keys()
+        if trials:  # the first trials were agreed to beforehand
+            agreed([key for key in keys if key not in stored_keys])
         who = executor
         if not now.factored:
-            todo = [key for key in keys if key not in held]
+            todo = [key for key in keys if key not in stored_keys]
             who = split_if_few(executor, todo, now.targets, now.queries.values)
-        kept.update(
+        trials.update(
             play_all(
                 SentExperiment.of(now),
                 keys,
@@ -400,7 +404,7 @@ def _played(
                 observer=options.observer,
             )
         )
-        return kept
+        return trials
 
     if plan is None:
         return experiment, play(experiment)
@@ -412,12 +416,14 @@ def _require_alike(
 ) -> None:
     """Refuse stored trials with other contents than this study's: others wrote them."""
     for number in range(len(experiment.settings)):
-        own = [trials[f"{trial}/{number}"] for trial in range(experiment.trials)]
-        shapes = {name: (a.shape, a.dtype.kind) for one in own for name, a in one.items()}
-        for trial, one in enumerate(own):
-            taking = {name for name, _, most in experiment.attacks if trial < most}
+        setting_trials = [trials[f"{trial}/{number}"] for trial in range(experiment.trials)]
+        shapes = {
+            name: (a.shape, a.dtype.kind) for arrays in setting_trials for name, a in arrays.items()
+        }
+        for trial, arrays in enumerate(setting_trials):
+            taking = {name for name, _, count in experiment.attacks if trial < count}
             left_out = {name for name, _, _ in experiment.attacks} - taking
             expected = {n for n in shapes if n.rpartition("/")[0] not in left_out}
-            fits = all((a.shape, a.dtype.kind) == shapes[name] for name, a in one.items())
-            if store is not None and (set(one) != expected or not fits):
-                raise store.forged(f"trial {trial}/{number} holds {', '.join(sorted(one)[:5])}")
+            fits = all((a.shape, a.dtype.kind) == shapes[name] for name, a in arrays.items())
+            if store is not None and (set(arrays) != expected or not fits):
+                raise store.forged(f"trial {trial}/{number} holds {', '.join(sorted(arrays)[:5])}")

@@ -76,9 +76,11 @@ class Setting:
 
 def settings_of(planned: Sequence[TableMechanism], columns: Columns) -> tuple[Setting, ...]:
     """Prepare each level of a sweep, all of which must release the same tables."""
-    labels = distinct_labels([one.label for one in planned])
-    found = zip(planned, labels, strict=True)
-    settings = tuple(replace(_setting(one, columns), label=label) for one, label in found)
+    labels = distinct_labels([mechanism.label for mechanism in planned])
+    pairs = zip(planned, labels, strict=True)
+    settings = tuple(
+        replace(_setting(mechanism, columns), label=label) for mechanism, label in pairs
+    )
     for setting in settings[1:]:
         if setting.mechanism.queries != settings[0].mechanism.queries:
             raise InputError(
@@ -154,7 +156,7 @@ class Members:
 
     def masks(self, block: slice = slice(None)) -> NDArray[np.bool_]:
         """Return the membership of some people in each group, shape (groups, people)."""
-        parts = [own[block] == np.arange(count)[:, None] for own, count in self.partitions]
+        parts = [codes[block] == np.arange(count)[:, None] for codes, count in self.partitions]
         nobody = np.zeros((0, len(range(*block.indices(self.people)))), dtype=bool)
         return np.concatenate([nobody, *parts])
 
@@ -170,8 +172,8 @@ class Groups:
 
     @classmethod
     def of(cls, table: Table, columns: Sequence[str], unusual: bool, singled_out: bool) -> Groups:
-        found = tuple((table.index(c), c, table.labels[table.index(c)]) for c in columns)
-        return cls(found, unusual, singled_out)
+        group_columns = tuple((table.index(c), c, table.labels[table.index(c)]) for c in columns)
+        return cls(group_columns, unusual, singled_out)
 
     @property
     def names(self) -> list[tuple[str, str]]:
@@ -197,21 +199,21 @@ class Groups:
 
         Bounds given known columns, and the ceiling, do not hold for it: naming its value gets all.
         """
-        told = [index in unknown for index, _, labels in self.columns for _ in labels]
-        told += [True] * len(UNUSUAL) if self.unusual else []
-        told += [False] * len(SINGLED) if self.singled_out else []
-        return np.array(told, dtype=bool)
+        flags = [index in unknown for index, _, labels in self.columns for _ in labels]
+        flags += [True] * len(UNUSUAL) if self.unusual else []
+        flags += [False] * len(SINGLED) if self.singled_out else []
+        return np.array(flags, dtype=bool)
 
     def parts(self, table: Table) -> Floats:
         """Return each group's share of a table's people; 0 of those that no column defines."""
-        found = np.zeros(self.asked)
+        shares = np.zeros(self.asked)
         start = 0
         for index, _, labels in self.columns:
             codes = table.records[:, index]
             counted = np.bincount(codes, weights=table.counts, minlength=len(labels))
-            found[start : start + len(labels)] = counted / counted.sum()
+            shares[start : start + len(labels)] = counted / counted.sum()
             start += len(labels)
-        return found
+        return shares
 
     @property
     def by_others(self) -> NDArray[np.bool_]:
@@ -284,45 +286,45 @@ def proved(
         gains = np.minimum(shares, float(setting.guarantee.profile(0.0)))
     none = np.zeros_like(gains)  # a gain is relative to no guess
     gained = np.stack([gains, gains**2, none, none, none], axis=1)
-    found: Kept = {
+    bounds: Kept = {
         "bound": moments.sum(axis=0),
         "group_bound": members.sums(moments),
         "gain_bound": gained.sum(axis=0),
         "group_gain_bound": members.sums(gained),
     }
     if setting.single is not None:
-        found["share_single"] = np.array(proofs.shares(targets, setting.single).mean())
+        bounds["share_single"] = np.array(proofs.shares(targets, setting.single).mean())
     if targets.success.by_column:  # a mean says nothing of how many are reconstructed
-        return found
-    found |= _counts(targets, setting.guarantee, points)
+        return bounds
+    bounds |= _counts(targets, setting.guarantee, points)
     for name, table in proofs.other_tails(targets, setting.guarantee).items():
-        found |= proofs.packed(f"tails/{name}", table)
+        bounds |= proofs.packed(f"tails/{name}", table)
     if isinstance(targets, FactoredTargets):
         of_columns = proofs.columns_share(targets, setting.guarantee)
         if of_columns is not None:
-            found["columns_bound"] = np.array(of_columns)
+            bounds["columns_bound"] = np.array(of_columns)
     if setting.single is not None:
-        most, lost = proofs.best_chances(targets), targets.people * setting.single.delta
-        table = proofs.output_tail_table(most, setting.single.epsilon, lost)
-        found |= proofs.packed("published", table)
-    return found
+        chances, lost = proofs.best_chances(targets), targets.people * setting.single.delta
+        table = proofs.output_tail_table(chances, setting.single.epsilon, lost)
+        bounds |= proofs.packed("published", table)
+    return bounds
 
 
 def _counts(
     targets: Targets | FactoredTargets, guarantee: Guarantee, points: tuple[float, ...]
 ) -> Kept:
-    found: Kept = {}
+    bounds: Kept = {}
     for place, point in enumerate(points):
         delta = float(guarantee.profile(point))
         o, theta = proofs.single_success(targets, point, delta)
         cost = proofs.costs(targets, guarantee, point, theta)
         tails = proofs.count_tails(targets, guarantee, point, o, cost)
-        found |= proofs.packed(f"tails/{place}", tails)
+        bounds |= proofs.packed(f"tails/{place}", tails)
         # in [0, 1], so that a mean over people is limited as nearly as that of o
         part = cost / delta if delta > 0 else np.zeros_like(cost)
-        found[f"single/{place}"] = np.array([o.sum(), (o**2).sum(), part.sum(), (part**2).sum()])
+        bounds[f"single/{place}"] = np.array([o.sum(), (o**2).sum(), part.sum(), (part**2).sum()])
     floor, even = proofs.reached(targets, guarantee), proofs.evenness(targets)
-    return found | {k: v for k, v in (("reached", floor), ("evenness", even)) if v is not None}
+    return bounds | {k: v for k, v in (("reached", floor), ("evenness", even)) if v is not None}
 
 
 @dataclass(frozen=True, eq=False)

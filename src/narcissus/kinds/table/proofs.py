@@ -155,7 +155,7 @@ def shares(targets: People, guarantee: Guarantee) -> Floats:
     alone, and people drawn independently have independent values.
     """
     if targets.success.by_column:
-        return np.mean([shares(one, guarantee) for one in each_column(targets)], axis=0)
+        return np.mean([shares(column, guarantee) for column in each_column(targets)], axis=0)
     if isinstance(targets, FactoredTargets):
         limit = from_best_guess(best_chances(targets), guarantee)
         if not targets.success.columns.exact:
@@ -186,8 +186,8 @@ def shares(targets: People, guarantee: Guarantee) -> Floats:
 def _listed(targets: FactoredTargets, guarantee: Guarantee) -> Floats:
     """Bound the chance of naming each person's very secret, shape (n,)."""
     factors = targets.factors
-    found = optimum_by_listing(listing(factors), row_count(factors), guarantee, most=MOST_LISTED)
-    return found.value[factors.rows]
+    optimum = optimum_by_listing(listing(factors), row_count(factors), guarantee, most=MOST_LISTED)
+    return optimum.value[factors.rows]
 
 
 def columns_share(targets: FactoredTargets, guarantee: Guarantee) -> float | None:
@@ -214,7 +214,7 @@ def gains(targets: People, guarantee: Guarantee, shares: Floats) -> Floats:
     """
     if targets.success.by_column:
         ones = np.ones_like(shares)
-        each = [gains(one, guarantee, ones) for one in each_column(targets)]
+        each = [gains(column, guarantee, ones) for column in each_column(targets)]
         return np.minimum(np.mean(each, axis=0), shares)
     return np.minimum(float(guarantee.profile(0.0)) * differ(targets), shares)
 
@@ -263,11 +263,11 @@ def single_success(targets: People, epsilon: float, delta: float) -> tuple[Float
     solved = POINT_CELLS // matrix.size
     rows, back = _different(targets.prior[:solved])
     mu, work = dominate_point(rows, matrix, epsilon)
-    least, spent = np.minimum(mu.sum(axis=1), 1.0)[back], work[back]
+    success, spent = np.minimum(mu.sum(axis=1), 1.0)[back], work[back]
     # What a little more work costs in terms of success, near the level of 95%.
     price = 10 * delta * np.sqrt(targets.people) / 2
-    better = (least + price * spent < o[:solved] + price * theta[:solved]) & (spent <= 1)
-    o[:solved][better], theta[:solved][better] = least[better], spent[better]
+    better = (success + price * spent < o[:solved] + price * theta[:solved]) & (spent <= 1)
+    o[:solved][better], theta[:solved][better] = success[better], spent[better]
     return o, theta
 
 
@@ -405,7 +405,7 @@ def other_tails(targets: People, guarantee: Guarantee) -> dict[str, Floats]:
     matrix = None if targets.success.exact else program_matrix(targets.success)
     if matrix is None and not targets.success.exact:
         return {}
-    found: dict[str, Floats] = {}
+    tables: dict[str, Floats] = {}
     for theorem in of_tails(guarantee):
         assert theorem.tails is not None
         table = np.array(theorem.tails(targets.prior, guarantee, matrix), dtype=np.float64)
@@ -416,8 +416,8 @@ def other_tails(targets: People, guarantee: Guarantee) -> dict[str, Floats]:
             )
         table = np.minimum.accumulate(table.clip(0.0, 1.0))
         table[-1] = 0.0
-        found[theorem.id] = table
-    return found
+        tables[theorem.id] = table
+    return tables
 
 
 def output_tail_table(chances: Floats, epsilon: float, spent: float) -> Floats:
@@ -451,13 +451,13 @@ def packed(key: str, table: Floats) -> dict[str, NDArray[Any]]:
 
 def unpacked(trial: Trial, key: str, people: int) -> Floats:
     """Unpack the limit for every count, shape (people + 2,); none is too small."""
-    own = trial[key]
+    limits = trial[key]
     if f"{key}/from" not in trial:
-        return own
+        return limits
     first = int(trial[f"{key}/from"])
     whole = np.ones(people + 2)
-    whole[first : first + own.size] = own
-    whole[first + own.size :] = own[-1]
+    whole[first : first + limits.size] = limits
+    whole[first + limits.size :] = limits[-1]
     whole[-1] = 0.0  # more than everybody is impossible
     return whole
 
@@ -487,14 +487,14 @@ def count_tails(
     coins = sorted({*COINS, round(float(o.mean()), 2)} - {0.0, 1.0})
 
     def numbers(priors: Floats) -> Floats:
-        rows, mu, _, own = target_multipliers(priors, guarantee, epsilon)
-        return np.stack([own, *(n for q in coins for n in split_chances(rows, mu, q))], axis=1)
+        rows, mu, _, costs = target_multipliers(priors, guarantee, epsilon)
+        return np.stack([costs, *(n for q in coins for n in split_chances(rows, mu, q))], axis=1)
 
     first, many = _kinds(targets)
-    own, *split = targets.each(numbers)[first].T
+    costs, *split = targets.each(numbers)[first].T
     independent = PoissonBinomial(o).tails()[1:-1]
-    for q, coin, one in zip(coins, split[::2], split[1::2], strict=True):
-        limit = independent + coin_spent(own, coin, one, q, repeats=many)
+    for q, coin, ones in zip(coins, split[::2], split[1::2], strict=True):
+        limit = independent + coin_spent(costs, coin, ones, q, repeats=many)
         table[1:-1] = np.minimum(table[1:-1], limit)
     table[:-1] = np.minimum.accumulate(table[:-1])
     return table
@@ -515,8 +515,8 @@ def reached(targets: People, guarantee: Guarantee) -> Floats | None:
     if targets.people > REACHED_PEOPLE or targets.prior.size > REACHED_CELLS:
         return None
     first, many = _kinds(targets)
-    found = reached_tails(targets.prior[first], guarantee, repeats=many, steps=STEPS)
-    return None if isinstance(found, NotAssessed) else found
+    tails = reached_tails(targets.prior[first], guarantee, repeats=many, steps=STEPS)
+    return None if isinstance(tails, NotAssessed) else tails
 
 
 def evenness(targets: People) -> Floats | None:

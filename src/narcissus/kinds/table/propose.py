@@ -105,8 +105,8 @@ def propose_column(column: ColumnSketch, *, wanted: bool = False) -> ColumnPropo
             made = Bins(**bins) if bins else None  # pyright: ignore[reportArgumentType]
             coding = coding_of(column.tally, made, MOST_LABELS)
             people = np.bincount(coding.codes[:-1], weights=column.tally.counts)
-            most = max(float(people.max()), column.tally.missing)
-            labels, guess = len(coding.labels), most / column.tally.rows
+            mode_count = max(float(people.max()), column.tally.missing)
+            labels, guess = len(coding.labels), mode_count / column.tally.rows
         except InputError as error:
             drop = _shortly(str(error), column.name)
     different, is_named = len(tally.values), said.numbers_people(column.name)
@@ -157,7 +157,7 @@ def _names_groups(column: ColumnSketch, tally: ValueTally) -> bool:
     Tables are often sorted by who was asked: then values appear in their order. Measurements
     hardly do.
     """
-    if any(said.says(column.name, one) for one in (said.CODES, said.PLACE, said.TIME)):
+    if any(said.says(column.name, meaning) for meaning in (said.CODES, said.PLACE, said.TIME)):
         return True
     values, different = tally.values, len(tally.values)
     if different <= MOST_CODES or 2 * different > column.people:
@@ -196,7 +196,9 @@ def _bins(column: ColumnSketch, tally: ValueTally, *, wanted: bool) -> tuple[Way
     # counted from 1 in the order of the rows, and each several times
     counted = not texts and min(numbers) in (0, 1) and 2 * len(numbers) <= column.people
     counted = counted and _rises(numbers, len(numbers)) and not said.says(column.name, said.TIME)
-    named_so = any(said.says(column.name, one) for one in (said.CODES, said.PLACE, said.PERSON))
+    named_so = any(
+        said.says(column.name, meaning) for meaning in (said.CODES, said.PLACE, said.PERSON)
+    )
     are_names = (named_so or counted) and bool((numbers == np.floor(numbers)).all())
     lonely = [i for i in texts if tally.counts[i] < SEVERAL and not _is_code(tally.values[i])]
     if numeric and len(numeric) > FEW and len(texts) <= MOST_CODES and not are_names and not lonely:
@@ -215,8 +217,8 @@ def _is_code(text: str) -> bool:
 def _common(
     column: ColumnSketch, tally: ValueTally, *, are_names: bool, wanted: bool
 ) -> tuple[Way, str]:
-    least = max(CROWD * column.people, SEVERAL)
-    many = sum(times >= least for times in tally.counts)
+    crowd = max(CROWD * column.people, SEVERAL)
+    many = sum(times >= crowd for times in tally.counts)
     why = f"{len(tally.values):,} values, of which {many:,} are those of one person in a hundred"
     if are_names:
         why += "; the numbers are names of something, without distances"
@@ -246,9 +248,9 @@ def _number_bins(
     if not len(values) or not np.isfinite(values).all():
         return {}, ""
     many = f"{len(values):,} different numbers"
-    most = float(values[np.argmax(people)])
-    if share_of_most(people.tolist()) >= 0.5 and most == values[0]:
-        return {"above": most, **beside}, (
+    mode = float(values[np.argmax(people)])
+    if share_of_most(people.tolist()) >= 0.5 and mode == values[0]:
+        return {"above": mode, **beside}, (
             f"{many}, and at least every second person has the lowest: that, or more{among}"
         )
     if len(values) <= FEW and not codes:
@@ -269,7 +271,7 @@ def _isolated(numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> list[s
     Written as such codes are, held by several people, and negative where no others are, or further
     above all others than these are from each other.
     """
-    found: list[float] = []
+    codes: list[float] = []
     looks = [number_label(number) in said.MISSING_LIKE for number in numbers.tolist()]
     rest = numbers[~np.array(looks, dtype=bool)]
     if not rest.size:
@@ -278,19 +280,19 @@ def _isolated(numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> list[s
     for number, times, is_like in zip(numbers.tolist(), counts.tolist(), looks, strict=True):
         is_below = number < 0 <= rest.min()
         if is_like and times >= OFTEN and (is_below or number - rest.max() > span):
-            found.append(int(number))
-    return sorted(set(found))  # pyright: ignore[reportReturnType]
+            codes.append(int(number))
+    return sorted(set(codes))  # pyright: ignore[reportReturnType]
 
 
 def _missing_like(tally: ValueTally, bins: Way) -> tuple[tuple[str, int], ...]:
     if "codes" in bins:
         return ()
-    found = [
+    pairs = [
         (value, times)
         for value, times in zip(tally.values, tally.counts, strict=True)
         if isinstance(value, str) and times >= OFTEN and _spelt(value) in said.MISSING_LIKE
     ]
-    return tuple(sorted(found))
+    return tuple(sorted(pairs))
 
 
 def _spelt(text: str) -> str:
@@ -356,18 +358,18 @@ def propose(
         if column.name not in left_out
     ]
     meanings = {column.name: meaning_of(column) for column in sketch.head}
-    asked = {*(unknown or ()), *wanted}
+    wanted_names = {*(unknown or ()), *wanted}
     for column in each:
         meaning = meanings.get(column.name, "")
-        if meaning in BY_VALUES and column.name not in asked:
+        if meaning in BY_VALUES and column.name not in wanted_names:
             left_out[column.name] = BY_VALUES[meaning]
     left_out |= {column.name: column.drop for column in each if column.drop}
-    kept = [column for column in each if column.name not in left_out]
-    _require_usable(sketch, kept, left_out, unknown or ())
+    columns = [column for column in each if column.name not in left_out]
+    _require_usable(sketch, columns, left_out, unknown or ())
     twins = Twins(sketch.head)
     if unknown is None:
         diagnoses = [name for name, meaning in meanings.items() if meaning == "diagnosis"]
-        free = [column for column in kept if column.name not in known]
+        free = [column for column in columns if column.name not in known]
         if not free:
             raise InputError(
                 "`known` names every column that could be guessed: leave one out of it, or name "
@@ -376,17 +378,17 @@ def propose(
         chosen, reason = _unknown(free, twins, diagnoses, stand_in=stand_in)
     else:
         chosen, reason = tuple(unknown), ASKED
-    told = {c.name: u for c in kept if c.name not in (*chosen, *wanted)
+    revealers = {c.name: u for c in columns if c.name not in (*chosen, *wanted)
             for u in chosen if twins.tells(c.name, u)}  # fmt: skip
     left_out |= {name: f"determines {_shown(u)}: who knows the one knows the other"
-                 for name, u in told.items()}  # fmt: skip
-    kept = [column for column in kept if column.name not in told]
-    k, tables, cells = _size(kept, chosen)
-    rest = [column for column in kept if column.name not in chosen]
+                 for name, u in revealers.items()}  # fmt: skip
+    columns = [column for column in columns if column.name not in revealers]
+    k, tables, cells = _size(columns, chosen)
+    rest = [column for column in columns if column.name not in chosen]
     rows = sketch.all_rows or sketch.rows
     return Proposal(
         sketch=sketch,
-        columns=tuple(kept),
+        columns=tuple(columns),
         drop=left_out,
         unknown=chosen,
         unknown_reason=reason,
@@ -400,7 +402,7 @@ def propose(
         cells=cells,
         epsilon=tuple(epsilon),
         delta=min(1e-5, float(f"1e-{len(str(rows))}")),
-        cautions=tuple(_cautions(sketch.rows, kept, chosen, each)),
+        cautions=tuple(_cautions(sketch.rows, columns, chosen, each)),
         seen=tuple(each),
     )
 
@@ -411,10 +413,10 @@ def _cautions(
     unknown: Sequence[str],
     each: Sequence[ColumnProposal],
 ) -> Iterator[str]:
-    for one in (one for one in each if one.each):
+    for field in (field for field in each if field.each):
         yield (
-            f"has a person several rows? {_shown(one.name)} has {one.values:,} values, each in "
-            f"{one.each:.1f} rows on average. The audit takes a row for a person: name it as the "
+            f"has a person several rows? {_shown(field.name)} has {field.values:,} values, each in "
+            f"{field.each:.1f} rows on average. The audit takes a row for a person: name it as the "
             "`unit` to keep one row of each, or read its numbers as those of rows"
         )
     guess = {c.name: (c.guess, "") for c in kept if c.name in unknown}
@@ -432,10 +434,10 @@ def _require_usable(
             raise InputError(f"`{name}` cannot be unknown: {left_out[name]}")
     if not kept:
         shown = [f"`{name}`: {why}" for name, why in list(left_out.items())[:3]]
-        more = f"; and {len(left_out) - 3} more" if len(left_out) > 3 else ""
+        rest = f"; and {len(left_out) - 3} more" if len(left_out) > 3 else ""
         raise InputError(
             f"no column of {sketch.source or 'the data frame'} can be audited: {'; '.join(shown)}"
-            f"{more}"
+            f"{rest}"
         )
 
 
@@ -449,21 +451,23 @@ def _unknown(
     """Choose the attacker's goal by the columns' names and values; return the reason too."""
     no_codes = [c for c in kept if not c.is_code] or list(kept)
     uncertain = [c for c in no_codes if c.guess < CERTAIN] or no_codes
-    if found := [c for c in kept if c.name in diagnoses]:
-        return tuple(c.name for c in _few(found, kept)), "its values look like codes of diagnoses"
+    if candidates := [c for c in kept if c.name in diagnoses]:
+        return tuple(
+            c.name for c in _few(candidates, kept)
+        ), "its values look like codes of diagnoses"
     for meaning, reason in (
         (said.SECRET, "the name says something that people keep to themselves"),
         (said.OUTCOME, "no name says a secret; this one says an outcome, which it often is"),
     ):
-        found: list[ColumnProposal] = []
+        candidates: list[ColumnProposal] = []
         for column in uncertain:
             if said.says(column.name, meaning) and not any(
-                twins.tells(one.name, column.name) or twins.tells(column.name, one.name)
-                for one in found
+                twins.tells(candidate.name, column.name) or twins.tells(column.name, candidate.name)
+                for candidate in candidates
             ):
-                found.append(column)
-        if found:
-            return tuple(c.name for c in _few(found, kept)), reason
+                candidates.append(column)
+        if candidates:
+            return tuple(c.name for c in _few(candidates, kept)), reason
     private = [c for c in uncertain if not said.says(c.name, said.PUBLIC)] or uncertain
     if not stand_in:
         raise UnsureError(
@@ -473,8 +477,10 @@ def _unknown(
     open_ = [c for c in private if c.guess <= SURE] or private
     open_ = [c for c in open_ if c.kind != "texts" or c.values <= FEW] or open_
     few = [c for c in open_ if c.labels <= MOST_IN_A_GROUP] or open_
-    own = (c for c in reversed(few) if not any(twins.tells(k.name, c.name) for k in kept if k != c))
-    return (next(own, few[-1]).name,), (
+    stand_ins = (
+        c for c in reversed(few) if not any(twins.tells(k.name, c.name) for k in kept if k != c)
+    )
+    return (next(stand_ins, few[-1]).name,), (
         "no name says a secret: a column of few values, none of which most people have, is a "
         "stand-in, choose yourself"
     )
@@ -535,7 +541,7 @@ def draft(proposal: Proposal, path: str) -> str:
         rows += f" ({'; '.join(sketch.remarks)})"
     gaps = [column for column in columns if column.missing]
     cells = ", ".join(f"{column.missing:,} in {_shown(column.name)}" for column in gaps[:_SHOWN])
-    more = f" and {len(gaps) - _SHOWN} more columns" if len(gaps) > _SHOWN else ""
+    rest = f" and {len(gaps) - _SHOWN} more columns" if len(gaps) > _SHOWN else ""
     made = Environment(
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined
     )
@@ -548,7 +554,7 @@ def draft(proposal: Proposal, path: str) -> str:
         rows=rows,
         # cells of a kept column are empty, or may be where nobody looked
         may_be_missing=not sketch.is_whole or gaps,
-        empty=f"Empty cells: {cells}{more}" if gaps else "No cell that was looked at is empty",
+        empty=f"Empty cells: {cells}{rest}" if gaps else "No cell that was looked at is empty",
         declared=[name for name, why in proposal.drop.items() if why == ASKED or not name],
         aside={name: why for name, why in proposal.drop.items() if why != ASKED and name},
         known=[column.name for column in columns if column.name not in proposal.unknown],
@@ -560,8 +566,8 @@ def draft(proposal: Proposal, path: str) -> str:
 
 def named(names: Iterable[str]) -> str:
     listed = list(names)
-    more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
-    return ", ".join(map(_shown, listed[:_SHOWN])) + more
+    rest = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
+    return ", ".join(map(_shown, listed[:_SHOWN])) + rest
 
 
 def _shown(name: str) -> str:
@@ -571,7 +577,7 @@ def _shown(name: str) -> str:
 
 def _toml(value: Any) -> str:
     if isinstance(value, dict):
-        pairs = [f"{_key(name)} = {_toml(one)}" for name, one in value.items()]
+        pairs = [f"{_key(name)} = {_toml(member)}" for name, member in value.items()]
         return f"{{ {', '.join(pairs)} }}"
     if isinstance(value, float):
         return (f"{value:g}" if float(f"{value:g}") == value else repr(value)).replace("e-0", "e-")
@@ -593,18 +599,23 @@ def _comment(text: str, indent: str = "") -> str:
 def understood(proposal: Proposal) -> list[str]:
     """Return a table of the columns as they were read, a line each: what is proposed, and why."""
     rows: list[tuple[str, ...]] = [_HEAD]
-    for one in proposal.seen:
-        ways = ", ".join(f"{way} {value}" for way, value in one.bins.items() if way != "codes")
-        what = ", ".join(filter(None, ["known", ways]))
-        why = one.reason.rpartition(": ")[2]  # the counts before it stand beside it
-        if one.name in proposal.unknown:
-            what, why = what.replace("known", "unknown"), proposal.unknown_reason
-        elif one.name in proposal.drop:
-            what, why = "left out", proposal.drop[one.name].partition(":")[0]
-        name = _shown(one.name)
+    for candidate in proposal.seen:
+        ways = ", ".join(
+            f"{way} {value}" for way, value in candidate.bins.items() if way != "codes"
+        )
+        role = ", ".join(filter(None, ["known", ways]))
+        why = candidate.reason.rpartition(": ")[2]  # the counts before it stand beside it
+        if candidate.name in proposal.unknown:
+            role, why = role.replace("known", "unknown"), proposal.unknown_reason
+        elif candidate.name in proposal.drop:
+            role, why = "left out", proposal.drop[candidate.name].partition(":")[0]
+        name = _shown(candidate.name)
         name = name if len(name) <= _NAME else f"{name[: _NAME - 4]}...`"
-        counts = f"{one.values:,}" if one.values else "", f"{one.missing:,}" if one.missing else ""
-        rows.append((name, one.kind, *counts, what, why))
+        counts = (
+            f"{candidate.values:,}" if candidate.values else "",
+            f"{candidate.missing:,}" if candidate.missing else "",
+        )
+        rows.append((name, candidate.kind, *counts, role, why))
     widths = [max(map(len, column)) for column in list(zip(*rows, strict=True))[:-1]]
     lines: list[str] = []
     for row in rows:
@@ -622,15 +633,15 @@ def summary(proposal: Proposal) -> list[str]:
     lines = [*understood(proposal), ""]
     lines += [f"read: {text}" for text in proposal.sketch.remarks]
     lines.append(f"unknown: {named(proposal.unknown)} ({proposal.unknown_reason})")
-    for what, names in (
+    for heading, names in (
         ("left out", list(proposal.drop)),
         ("looks secret too", proposal.secret),
         ("looks public", proposal.public),
     ):
         if names:
-            lines.append(f"{what}: {named(names)}")
+            lines.append(f"{heading}: {named(names)}")
     columns = proposal.sketch.columns
-    same = [one.name for one in columns if one.name in map(str, one.tally.values)]
+    same = [column.name for column in columns if column.name in map(str, column.tally.values)]
     if 2 * len(same) > len(columns) > 1:
         lines.append(
             f"no header? {named(same)} are values of their columns as well: the first line must "

@@ -109,12 +109,12 @@ def _cells(experiment: Experiment, path: Path) -> Floats:
     if strange := [name for name in by_name if name not in (*table.names, COUNT)]:
         raise InputError(f"{path.name} has columns that were not in the data: {', '.join(strange)}")
     counts = _numbers(by_name[COUNT], path)
-    found = [_codes(by_name.get(n), table, c, path) for c, n in enumerate(table.names)]
-    codes = np.stack([np.broadcast_to(one, counts.shape) for one in found], axis=1)
+    arrays = [_codes(by_name.get(n), table, c, path) for c, n in enumerate(table.names)]
+    codes = np.stack([np.broadcast_to(array, counts.shape) for array in arrays], axis=1)
     cells, seen = np.full(queries.cells, np.nan), np.zeros(queries.cells, dtype=bool)
-    given = codes >= 0
-    unread: NDArray[np.bool_] = np.asarray(given[:, list(queries.unknown)].any(axis=1))
-    lines = _lines_by_columns(given)
+    mask = codes >= 0
+    unread: NDArray[np.bool_] = np.asarray(mask[:, list(queries.unknown)].any(axis=1))
+    lines = _lines_by_columns(mask)
     for columns, first, places in _tables(queries):
         here = lines.get(columns.tobytes())
         if here is None:
@@ -152,10 +152,10 @@ def _require_possible(experiment: Experiment, rule: CellRule, cells: Floats, pat
     counts = experiment.queries.counts(experiment.table.codes).astype(np.float64)
     wrong = np.flatnonzero(np.isneginf(rule.log_likelihood(cells, counts)))
     if wrong.size:
-        said = "withheld" if np.isnan(cells[wrong[0]]) else f"{cells[wrong[0]]:g}"
+        text = "withheld" if np.isnan(cells[wrong[0]]) else f"{cells[wrong[0]]:g}"
         raise InputError(
             f"{path.name} has {wrong.size:,} cells that cannot come from the people of [data], "
-            f"{rule.title}: one is {said} where the count is {counts[wrong[0]]:g}. Say in "
+            f"{rule.title}: one is {text} where the count is {counts[wrong[0]]:g}. Say in "
             "[mechanism] how it was made, and in [data] of whom"
         )
 
@@ -166,9 +166,9 @@ def _tables(queries: TableQueries) -> Iterator[tuple[NDArray[np.bool_], int, NDA
         for table in range(pattern.tables):
             columns = np.zeros(len(queries.sizes), dtype=bool)
             places = np.zeros(len(queries.sizes), dtype=np.int64)
-            own = [queries.unknown[c] for c in pattern.columns]
-            columns[own] = columns[pattern.knowns[table]] = True
-            places[own] = steps
+            unknowns = [queries.unknown[c] for c in pattern.columns]
+            columns[unknowns] = columns[pattern.knowns[table]] = True
+            places[unknowns] = steps
             places[pattern.knowns[table]] = pattern.strides[table]
             yield (columns, int(pattern.offsets[table]), places)
 
@@ -196,33 +196,33 @@ def _codes(
         )
     by_value = dict(zip(there, codes.tolist(), strict=True))
     at = [empty if value is None else by_value[value] for value in column.distinct]
-    found = np.array(at, dtype=np.int32)[column.codes]
+    row_codes = np.array(at, dtype=np.int32)[column.codes]
     if other is not None:
-        shares = (np.mean(found == other), np.mean(table.codes[:, place] == other))
+        shares = (np.mean(row_codes == other), np.mean(table.codes[:, place] == other))
         if shares[0] > shares[1] + _MORE_OTHERS:
             raise InputError(
                 f"column `{name}`: {shares[0]:.0%} of the rows of {path.name} have none of the "
                 f"values that are common in the data, where {shares[1]:.0%} are, such as "
                 f"{examples(there)} beside {examples(labels)}: write them alike, or drop the column"
             )
-    return found
+    return row_codes
 
 
 def _other(labels: Sequence[str]) -> int | None:
-    found = [place for place, label in enumerate(labels) if label.strip("()") == "other"]
-    return max(found, key=lambda place: len(labels[place])) if found else None
+    places = [place for place, label in enumerate(labels) if label.strip("()") == "other"]
+    return max(places, key=lambda place: len(labels[place])) if places else None
 
 
 def _numbers(column: RawColumn, path: Path) -> Floats:
-    found = np.full(len(column.distinct), np.nan)
+    numbers = np.full(len(column.distinct), np.nan)
     for place, value in enumerate(column.distinct):
         try:
-            found[place] = np.nan if value is None else float(value)
+            numbers[place] = np.nan if value is None else float(value)
         except ValueError:
             raise InputError(f"{path.name} has a count that is no number: {cell(value)}") from None
-    if np.isinf(found).any():
+    if np.isinf(numbers).any():
         raise InputError(f"{path.name} has a count that is infinite")
-    return found[column.codes]
+    return numbers[column.codes]
 
 
 def attack_own_release(
@@ -252,7 +252,7 @@ def attack_own_release(
     [decoy] = mechanism.release(np.asarray(other), child(entropy, OWN, 2))
     success = targets.success
     guess = success.score(secrets, targets.best_guess)
-    names = [n for n, one in experiment.attacks_at(0).items() if not one.informed]
+    names = [n for n, attack in experiment.attacks_at(0).items() if not attack.informed]
     keys = [f"{place}/{name}" for name in names for place in (0, 1)]
     job = _Attacker(experiment, (release, decoy), targets, secrets)
     who = executor
@@ -260,7 +260,7 @@ def attack_own_release(
         who = split_if_few(executor, keys, targets.people, targets.queries.values)
     how = soon if who is executor else in_order  # what is split takes long enough
     hits = list(how(who, job, keys, observer))
-    found = tuple(
+    attacks = tuple(
         CountedAttack(name=name, recovered=hits[2 * number], from_decoy=hits[2 * number + 1])
         for number, name in enumerate(names)
     )
@@ -270,7 +270,7 @@ def attack_own_release(
         people=table.rows,
         guessed=_worth(guess),
         by_the_prior=float(targets.best_chance.sum()),  # expected, if the prior is right
-        attacks=found,
+        attacks=attacks,
     )
 
 
@@ -286,8 +286,8 @@ class _Attacker:
         place, _, name = key.partition("/")
         rng = child(self.experiment.entropy, OWN, 3 + int(place), zlib.crc32(name.encode()))
         attack: Any = self.experiment.attacks_at(0)[name]
-        said = attack.attempt([self.shown[int(place)]], [self.targets], rng)
-        [attempt] = said.values if isinstance(said, Answers) else said
+        answers = attack.attempt([self.shown[int(place)]], [self.targets], rng)
+        [attempt] = answers.values if isinstance(answers, Answers) else answers
         return _worth(self.targets.success.score(self.secrets, attempt))
 
 

@@ -44,16 +44,16 @@ def related_features(numbers: Floats, classes: NDArray[np.integer]) -> Features:
     """
     fitted = len(classes)
     columns = [_filled(column, fitted) for column in numbers.T]
-    used = [one for one in columns if one is not None][:MOST_NUMBERS]
+    used = [column for column in columns if column is not None][:MOST_NUMBERS]
     if len(used) < 2:
         return []
     best = _Best(classes)
-    told = [0.0] * len(used)
-    for one, other in combinations(range(len(used)), 2):
-        score = max(best.try_each(_of_two(used[one], used[other])))
-        told[one], told[other] = max(told[one], score), max(told[other], score)
-    most = sorted(range(len(used)), key=lambda place: (-told[place], place))[:MOST_TOGETHER]
-    some = [used[place] for place in sorted(most)]
+    scores = [0.0] * len(used)
+    for number, other in combinations(range(len(used)), 2):
+        score = max(best.try_each(_of_two(used[number], used[other])))
+        scores[number], scores[other] = max(scores[number], score), max(scores[other], score)
+    places = sorted(range(len(used)), key=lambda place: (-scores[place], place))[:MOST_TOGETHER]
+    some = [used[place] for place in sorted(places)]
     best.try_each(chain(_of_three(some), _of_four(some), _quadratic(some, classes)))
     return [*best.features(_remainders(some))]
 
@@ -73,20 +73,26 @@ class _Best:
 
     def _try(self, score: Floats, cells: int) -> float:
         rows = len(self.classes)
-        told = agreement(_in_cells(score[:rows], rows, cells), self.classes)
+        strength = agreement(_in_cells(score[:rows], rows, cells), self.classes)
         self.tried += 1
-        self.held.append((-told, self.tried, score, cells))
+        self.held.append((-strength, self.tried, score, cells))
         if len(self.held) > 4 * FOUND:
-            self.held = sorted(self.held, key=lambda one: one[:2])[:FOUND]
-        return told
+            self.held = sorted(self.held, key=lambda candidate: candidate[:2])[:FOUND]
+        return strength
 
     def features(self, more: Iterator[Codes]) -> Iterator[Codes]:
         """Yield the best relations in cells, and the best of more features, best first."""
-        cut = ((_in_cells(score, self.fitted, cells), -told) for told, _, score, cells in self.held)
+        cut = (
+            (_in_cells(score, self.fitted, cells), -strength)
+            for strength, _, score, cells in self.held
+        )
         rows = len(self.classes)
-        whole = ((one, agreement(one[:rows], self.classes)) for one in more)
-        held = [(-told, place, one) for place, (one, told) in enumerate(chain(cut, whole))]
-        yield from (one for *_, one in sorted(held, key=lambda each: each[:2])[:FOUND])
+        whole = ((feature, agreement(feature[:rows], self.classes)) for feature in more)
+        ranking = [
+            (-strength, place, feature)
+            for place, (feature, strength) in enumerate(chain(cut, whole))
+        ]
+        yield from (feature for *_, feature in sorted(ranking, key=lambda each: each[:2])[:FOUND])
 
 
 def _filled(column: Floats, fitted: int) -> Floats | None:
@@ -116,16 +122,16 @@ def _of_three(columns: Sequence[Floats]) -> Iterator[Floats]:
         yield from _squared(*some)
         if min(column.min() for column in some) > 0:
             yield from _signed(*map(np.log, some))
-        for last, (one, other) in _each_and_others(some):
-            yield np.abs(one - other) - last
-            yield from _ratio(one - other, last)
-            yield from _ratio(last, one + other)
+        for last, (first, other) in _each_and_others(some):
+            yield np.abs(first - other) - last
+            yield from _ratio(first - other, last)
+            yield from _ratio(last, first + other)
 
 
 def _of_four(columns: Sequence[Floats]) -> Iterator[Floats]:
     """Yield distances between two points, each of two columns."""
-    for first, *more in combinations(columns, 4):
-        for second, (third, fourth) in _each_and_others(more):
+    for first, *rest in combinations(columns, 4):
+        for second, (third, fourth) in _each_and_others(rest):
             yield (first - second) ** 2 + (third - fourth) ** 2
 
 
@@ -135,8 +141,8 @@ def _each_and_others(columns: Sequence[Floats]) -> Iterator[tuple[Floats, Sequen
 
 
 def _signed(one: Floats, other: Floats, last: Floats) -> Iterator[Floats]:
-    for sign, more in product((1, -1), repeat=2):
-        yield one + sign * other + more * last
+    for sign, last_sign in product((1, -1), repeat=2):
+        yield one + sign * other + last_sign * last
 
 
 def _squared(*columns: Floats) -> Iterator[Floats]:
@@ -153,14 +159,16 @@ def _ratio(one: Floats, other: Floats) -> Iterator[Floats]:
 def _quadratic(columns: Sequence[Floats], classes: NDArray[np.integer]) -> Iterator[Floats]:
     """Yield the quadratic form of the columns, and of their logarithms, that fits each class."""
     common = np.argsort(-np.bincount(classes), kind="stable")[:CLASSES]
-    y = np.column_stack([classes == one for one in common]).astype(float)
+    y = np.column_stack([classes == label for label in common]).astype(float)
     positive = [np.log(column) for column in columns if column.min() > 0]
     for some in (list(columns), positive):
         if len(some) < 2:
             continue
-        base = [(one - one.mean()) / (one.std() or 1.0) for one in some]
-        squares = [one * other for one, other in combinations(base, 2)]
-        x = np.column_stack([*base, *squares, *(one**2 for one in base), np.ones(len(base[0]))])
+        base = [(factor - factor.mean()) / (factor.std() or 1.0) for factor in some]
+        squares = [factor * other for factor, other in combinations(base, 2)]
+        x = np.column_stack(
+            [*base, *squares, *(factor**2 for factor in base), np.ones(len(base[0]))]
+        )
         if len(classes) > 2 * x.shape[1]:
             yield from (x @ np.linalg.lstsq(x[: len(y)], y, rcond=RANK)[0]).T
 
@@ -185,5 +193,7 @@ def _remainders(columns: Sequence[Floats]) -> Iterator[Codes]:
         signs = list(product((1, -1), repeat=width - 1)) if width < ADDED else [(1,) * (width - 1)]
         for some in combinations(whole, width):
             for others in signs:
-                total = some[0] + sum(s * one for s, one in zip(others, some[1:], strict=True))
+                total = some[0] + sum(
+                    s * addend for s, addend in zip(others, some[1:], strict=True)
+                )
                 yield from (total % modulus for modulus in MODULI)

@@ -91,8 +91,8 @@ def _far(experiment: Experiment, by: list[int]) -> Rows:
     if rows is None or not FITTED + TESTED < len(rows) <= MOST_ROWS:
         return np.zeros((0, len(table.names)), dtype=np.int32)
     rows = np.ascontiguousarray(rows, dtype=np.int32)
-    more = {*sorted_columns(rows)} & {*experiment.queries.unknown} - {*by}
-    return rows[:0] if more else rows
+    other_secrets = {*sorted_columns(rows)} & {*experiment.queries.unknown} - {*by}
+    return rows[:0] if other_secrets else rows
 
 
 def _about(experiment: Experiment, unknown: tuple[int, ...]) -> Experiment:
@@ -133,13 +133,15 @@ def order_attempts(ordered: OrderedRows, experiment: Experiment) -> Iterator[Ord
     if len(far := ordered.far):
         start = len(far) - min(TESTED, len(far) // 4)  # fitted rows have others far before, too
         known, secrets = _parts(experiment, far)
-        told = [
+        features = [
             feature
             for secret in secrets.T[:MOST_SECRET_COLUMNS]
             for feature in far_features(secret, start)
         ]
         since = max(start - FITTED, 2 * start // 3)  # half a file before them are others
-        x, known, rows = (part[since:] for part in (np.column_stack([*told, known]), known, far))
+        x, known, rows = (
+            part[since:] for part in (np.column_stack([*features, known]), known, far)
+        )
         yield _attempt(experiment, FAR, _by_pairs, rows, (x, known), start - since)
 
 
@@ -191,13 +193,13 @@ def _telling(secrets: Codes, known: Codes, classes: Codes) -> Codes:
 
     The classes are those of the first rows, to which models are fitted.
     """
-    held: list[tuple[float, int, Codes]] = []
+    ranking: list[tuple[float, int, Codes]] = []
     for secret in secrets.T[:MOST_SECRET_COLUMNS]:
         for feature in earlier_features(secret, known):
             score = agreement(feature[: len(classes)], classes)
-            held.append((-score, len(held), feature))
-        held = sorted(held, key=lambda one: one[:2])[:MOST_TELLING]
-    return np.column_stack([*(feature for *_, feature in held), known])
+            ranking.append((-score, len(ranking), feature))
+        ranking = sorted(ranking, key=lambda candidate: candidate[:2])[:MOST_TELLING]
+    return np.column_stack([*(feature for *_, feature in ranking), known])
 
 
 def sorted_columns(rows: Codes) -> tuple[int, ...]:
@@ -208,16 +210,16 @@ def sorted_columns(rows: Codes) -> tuple[int, ...]:
     back now and then. Rows of which that is likely by chance are not called sorted.
     """
     block = np.zeros(len(rows), dtype=np.int64)
-    found: list[int] = []
+    columns: list[int] = []
     while (
         column := next(
-            (c for c in range(rows.shape[1]) if c not in found and _is_sorted(block, rows[:, c])),
+            (c for c in range(rows.shape[1]) if c not in columns and _is_sorted(block, rows[:, c])),
             None,
         )
     ) is not None:
-        found.append(column)
+        columns.append(column)
         block = _numbered(np.column_stack([block, rows[:, column]]))
-    return tuple(found)
+    return tuple(columns)
 
 
 def _is_sorted(block: Codes, column: Codes) -> bool:

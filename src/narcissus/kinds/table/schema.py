@@ -266,8 +266,8 @@ class BoundsSpec(Strictly):
     @property
     def levels(self) -> list[float]:
         """Return the different levels, the highest first, which is the headline."""
-        given = self.confidence if isinstance(self.confidence, list) else [self.confidence]
-        return sorted(set(given), reverse=True)
+        confidences = self.confidence if isinstance(self.confidence, list) else [self.confidence]
+        return sorted(set(confidences), reverse=True)
 
 
 class ThresholdSpec(Approval, Strictly):
@@ -429,12 +429,12 @@ class TableStudy(Strictly):
 
     @model_validator(mode="after")
     def _trials_are_played(self) -> TableStudy:
-        most = self.run.most or DEFAULT_TRIALS
+        limit = self.run.most or DEFAULT_TRIALS
         for name, part in self.attacks.items():
             trials = part.also["trials"]
-            if trials is not None and not self.run.looks and trials > most:
+            if trials is not None and not self.run.looks and trials > limit:
                 raise ValueError(
-                    f"attack `{name}`: `trials` must be at most run.trials ({most}), got {trials}"
+                    f"attack `{name}`: `trials` must be at most run.trials ({limit}), got {trials}"
                 )
         return self
 
@@ -475,11 +475,11 @@ def quicker(study: TableStudy, threshold: ThresholdSpec | None) -> tuple[TableSt
     fast = {name: part for name, part in study.attacks.items() if name not in slow}
     if fast and slow:
         cut.append(f"without {', '.join(slow)}")
-    kept = {
+    attacks = {
         n: replace(p, also={**p.also, "trials": None}) for n, p in (fast or study.attacks).items()
     }
     run = run.model_copy(update={"trials": trials, "precision": None})
-    changed = {"run": run, "mechanism": mechanism, "attacks": kept}
+    changed = {"run": run, "mechanism": mechanism, "attacks": attacks}
     return study.model_copy(update=changed), NotAssessed(
         "the study as it is written",
         f"this is a quick look: {', '.join(cut)}. Its limits hold, and are wider",

@@ -133,7 +133,7 @@ def attack_result(
     scored = "shares of right columns" if experiment.success.by_column else "hits"
     if experiment.knows_chances:
         scored = "the expected success given the release and all other secrets"
-    found: dict[str, Any] = {
+    numbers: dict[str, Any] = {
         "low": share.low,
         "high": share.high,
         "low_joint": scores.share(joint).low,
@@ -152,30 +152,32 @@ def attack_result(
         "search": _search(name, trials),
         "uses": attack.uses,
     }
-    if found["gain_low_joint"] <= 0 < found["gain"]:
+    if numbers["gain_low_joint"] <= 0 < numbers["gain"]:
         nothing = Criterion("gain", 0.0)
-        found["gain_low_apart"] = apart(experiment, scores, nothing, trials, joint)
+        numbers["gain_low_apart"] = apart(experiment, scores, nothing, trials, joint)
     if experiment.prior_is_exact:
         shares = [float(t["bound"][0]) / n for t in trials if "bound" in t]
-        _respect(found, bounds, float(np.mean(shares)) if shares else 1.0)
-    if len(found["columns"]) == 1:  # the one column's share is that of the whole
-        [(column, own)] = found["columns"].items()
-        found["columns"] = {column: own | {key: found[key] for key in ("share", "low", "high")}}
-    found["below"] = _below(experiment, attack, trials, found["share"])
-    return found
+        _respect(numbers, bounds, float(np.mean(shares)) if shares else 1.0)
+    if len(numbers["columns"]) == 1:  # the one column's share is that of the whole
+        [(column, column_numbers)] = numbers["columns"].items()
+        numbers["columns"] = {
+            column: column_numbers | {key: numbers[key] for key in ("share", "low", "high")}
+        }
+    numbers["below"] = _below(experiment, attack, trials, numbers["share"])
+    return numbers
 
 
 def _columns(experiment: Experiment, name: str, trials: Sequence[Trial]) -> dict[str, Found]:
     values = np.clip([t[f"{name}/columns"] for t in trials], 0, 1)
     fresh = np.array([t[f"{name}/columns_fresh"] for t in trials])
-    found: dict[str, Found] = {}
+    columns: dict[str, Found] = {}
     for c, column in enumerate(experiment.queries.unknown):
         around, guesses = Enclosure.of_column(trials, c), experiment.success.guess_shape[c]
-        own = AttackScores(values[:, c], fresh[:, c], experiment.targets, around, guesses)
-        limits = own.share(experiment.confidence)
+        scores = AttackScores(values[:, c], fresh[:, c], experiment.targets, around, guesses)
+        limits = scores.share(experiment.confidence)
         baseline = float(fresh[:, c].mean())
-        found[experiment.table.names[column]] = {**as_mean(limits), "baseline": baseline}
-    return found
+        columns[experiment.table.names[column]] = {**as_mean(limits), "baseline": baseline}
+    return columns
 
 
 def _search(name: str, trials: Sequence[Trial]) -> Found | None:
@@ -205,8 +207,12 @@ def _roughly(scores: AttackScores, control_variate: Floats, level: float) -> dic
     value = float(np.clip(left.mean(), 0, 1))
     rough: dict[str, Any] | None = None
     if left.size > 1:
-        found = studentised_limits(left, confidence=level)
-        rough = {"low": max(0.0, found.low), "high": min(1.0, found.high), "method": found.method}
+        interval = studentised_limits(left, confidence=level)
+        rough = {
+            "low": max(0.0, interval.low),
+            "high": min(1.0, interval.high),
+            "method": interval.method,
+        }
     low, high = scores.narrowest(value, level)
     return {"share": value, "approximate": rough, "narrowest": {"low": low, "high": high}}
 
@@ -220,20 +226,24 @@ def _decoy(
 ) -> Found | None:
     if not has_decoy(experiment, attack):
         return None
-    fresh, said = np.clip([t[f"{name}/decoy"] for t in trials], 0, 1).T
+    fresh, predictions = np.clip([t[f"{name}/decoy"] for t in trials], 0, 1).T
     sums = trials[0]["guess"] if scores.exact[1] else None
     return {
         **as_mean(scores.baseline(experiment.confidence)),
-        **prior_test(experiment, fresh, said, sums=sums),
+        **prior_test(experiment, fresh, predictions, sums=sums),
     }
 
 
 def _against_itself(scores: AttackScores, level: float, joint: float) -> dict[str, Any]:
-    found: dict[str, Any] = {"gain_low_joint": scores.gain(joint).low}
+    numbers: dict[str, Any] = {"gain_low_joint": scores.gain(joint).low}
     for name in ("baseline", "gain", "advantage"):
         estimate: Estimate = getattr(scores, name)(level)
-        found |= {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
-    return found
+        numbers |= {
+            name: estimate.value,
+            f"{name}_low": estimate.low,
+            f"{name}_high": estimate.high,
+        }
+    return numbers
 
 
 def _respect(summary: dict[str, Any], bounds: Sequence[TableBound], proved: float) -> None:
@@ -288,13 +298,13 @@ def group_results(experiment: Experiment, trials: Sequence[Trial]) -> Iterator[F
         attacks: dict[str, Found] = {}
         ceiling: Found | None = None
         for name, attack, count in experiment.attacks:
-            own = group_scores(experiment, name, attack, trials[:count], g, around)
-            if own is None:
+            member_scores = group_scores(experiment, name, attack, trials[:count], g, around)
+            if member_scores is None:
                 continue
             chance = (
                 _by_chance(experiment, name, trials[:count], g, joint) if by_secret[g] else None
             )
-            result = _of_group(own, joint, chance)
+            result = _of_group(member_scores, joint, chance)
             if attack.informed:
                 ceiling = result
             else:
@@ -360,7 +370,7 @@ def summarise(
     attacks: dict[str, Found] = {}
     ceiling: Found | None = None
     for name, attack, count in experiment.attacks:
-        found = attack_result(
+        attack_numbers = attack_result(
             experiment,
             name,
             attack,
@@ -371,20 +381,20 @@ def summarise(
             number=number,
         )
         if attack.informed:
-            ceiling = found
+            ceiling = attack_numbers
         else:
-            attacks[name] = found
+            attacks[name] = attack_numbers
     best = _best(experiment, attacks, trials)
-    guess = _guess(experiment, trials, around) | {"held_out": [vars(one) for one in held_out]}
+    guess = _guess(experiment, trials, around) | {"held_out": [vars(test) for test in held_out]}
     gain = gain_if_declared(experiment, number, trials)
     rows = [
         *guess_rows(label, guess, level),
-        *(row for name, one in attacks.items()
-          for row in attack_rows(label, "attack", name, one, level)),
+        *(row for name, numbers in attacks.items()
+          for row in attack_rows(label, "attack", name, numbers, level)),
         *([] if ceiling is None else attack_rows(label, "ceiling", "ceiling", ceiling, level)),
         *column_rows(label, attacks, ceiling, best, level),
-        *(row for one in group_results(experiment, trials)
-          for row in group_rows(label, one, level)),
+        *(row for numbers in group_results(experiment, trials)
+          for row in group_rows(label, numbers, level)),
         *proved,
         *([] if gain is None else [declared_row(label, gain, experiment.claimed)]),
     ]  # fmt: skip
@@ -412,7 +422,7 @@ def summarise(
         is_declared=bool(setting.mechanism.assumes),
         share_of_columns=experiment.success.by_column,
         best=best,
-        attacks=tuple(attack_detail(name, one) for name, one in attacks.items()),
+        attacks=tuple(attack_detail(name, numbers) for name, numbers in attacks.items()),
         ceiling=None if ceiling is None else attack_detail("ceiling", ceiling),
         merged=getattr(experiment.groups, "said", None),
     )
@@ -427,13 +437,13 @@ def _best(
     By limits of one kind: those printed are tighter for an attack whose ends are known.
     """
     joint = each_confidence(experiment.confidence, family(experiment))
-    found: dict[str, tuple[float, float]] = {}
+    evidence: dict[str, tuple[float, float]] = {}
     for name, attack in attacks.items():
         played = trials[: attack["trials"]]
         shares = np.clip([float(t[f"{name}/share"]) for t in played], 0, 1)
         low = mean_limits(shares, confidence=joint, people=experiment.targets).low
-        found[name] = (low or 0.0, attack["share"])
-    return max(found, key=found.__getitem__, default=None)
+        evidence[name] = (low or 0.0, attack["share"])
+    return max(evidence, key=evidence.__getitem__, default=None)
 
 
 def _finite(value: float | None) -> float | None:
@@ -473,7 +483,7 @@ def _guess(experiment: Experiment, trials: Sequence[Trial], around: Enclosure | 
             chance = replace(chance, low=min(chance.value, low), high=max(chance.value, high))
         return {**as_mean(chance), "by_the_prior": None, **_of_factors(experiment, trials)}
     real = np.array([float(t["guessed"]) for t in trials])
-    said = np.clip(sums[:, 0] / n, 0, 1)
+    predictions = np.clip(sums[:, 0] / n, 0, 1)
     right = [float(t["guessed_chance"]) for t in trials]
     moments = np.column_stack(
         [n * real, n * real, sums, right]
@@ -482,7 +492,7 @@ def _guess(experiment: Experiment, trials: Sequence[Trial], around: Enclosure | 
     whole = sums[0] if experiment.everybody else None
     return {
         **as_mean(_hits(experiment, real)),
-        "by_the_prior": prior_test(experiment, real, said, people, sums=whole),
+        "by_the_prior": prior_test(experiment, real, predictions, people, sums=whole),
         **_of_factors(experiment, trials),
     }
 

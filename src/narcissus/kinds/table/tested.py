@@ -47,7 +47,7 @@ class PriorTest:
 
     @property
     def is_refuted(self) -> bool:
-        return any(one.refutes for one in self.guesses)
+        return any(guess.refutes for guess in self.guesses)
 
 
 def prior_test(experiment: Experiment, observer: Observer = SILENT) -> PriorTest:
@@ -55,11 +55,11 @@ def prior_test(experiment: Experiment, observer: Observer = SILENT) -> PriorTest
     observer.start("testing the prior on rows of the table", 0)
     attempts = held_out_attempts(experiment)
     scope = _on_some("The prior", LOOKED_UP, experiment) if attempts else ()
-    found = PriorTest(scored(experiment, attempts), scope=scope)
-    if not found.is_refuted:
-        return found
+    test = PriorTest(scored(experiment, attempts), scope=scope)
+    if not test.is_refuted:
+        return test
     observer.note("the prior is refuted by rows of the table: looking for another")
-    return replace(found, others=other_priors(experiment, attempts, observer))
+    return replace(test, others=other_priors(experiment, attempts, observer))
 
 
 def _on_some(what: str, most: int, experiment: Experiment, how: str = "") -> tuple[str, ...]:
@@ -99,11 +99,11 @@ def _with_order(tested: PriorTest, experiment: Experiment) -> PriorTest:
         )
         for why in unexamined(ordered)
     )
-    found = of_order(ordered, is_refuted=tested.is_refuted)
+    gaps = of_order(ordered, is_refuted=tested.is_refuted)
     return replace(
         tested,
-        unaccounted=(*tested.unaccounted, *found),
-        order_examined=ordered.experiment is not None and not found,
+        unaccounted=(*tested.unaccounted, *gaps),
+        order_examined=ordered.experiment is not None and not gaps,
         scope=(*tested.scope, *(() if ordered.experiment is None else scope)),
         unexamined=(*tested.unexamined, *left),
     )
@@ -123,19 +123,19 @@ def _with_values(
         left = unread(data.undeclared, binned)
         return replace(tested, unaccounted=(*left, *tested.unaccounted))
     observer.start("examining columns that are left out or in bins", 0)
-    columns = {one.name: one for one in _raw_columns(study, folder, names, table.places)}
+    columns = {column.name: column for column in _raw_columns(study, folder, names, table.places)}
     parts = ([columns[n] for n in some] for some in (data.undeclared, binned, hidden))
-    found = of_values(experiment, *parts, is_refuted=tested.is_refuted)
-    open_ = "".join(one.subject for one in found)
-    what = "What is left out or in bins"
+    gaps = of_values(experiment, *parts, is_refuted=tested.is_refuted)
+    open_ = "".join(gap.subject for gap in gaps)
+    subject = "What is left out or in bins"
     return replace(
         tested,
-        unaccounted=(*found, *tested.unaccounted),
+        unaccounted=(*gaps, *tested.unaccounted),
         examined=tuple(n for n in data.undeclared if f"`{n}`" not in open_),
         behind_bins=tuple(n for n in binned if f"`{n}`" not in open_),
         scope=(
             *tested.scope,
-            *_on_some(what, min(len(table.examined), FITTED + TESTED), experiment),
+            *_on_some(subject, min(len(table.examined), FITTED + TESTED), experiment),
         ),
     )
 
@@ -163,21 +163,21 @@ def source_of(study: TableStudy, folder: Path) -> Any:
 def untested(tested: PriorTest, rows: int) -> Iterator[NotAssessed]:
     """Say what of the prior, and beside it, the rows of the table cannot test."""
     yield from tested.unexamined
-    asked = "whether the prior is right about the people of the table"
+    question = "whether the prior is right about the people of the table"
     if not tested.guesses:
         yield NotAssessed(
-            asked,
+            question,
             f"a test guesses rows of the table from known columns, and {rows:,} rows are too few "
             "or no column is known: it is assumed",
             "take more rows, or let the attacker know a column",
         )
         return
-    most = max(tested.guesses, key=lambda one: one.people)
-    if most.people < WELL_TESTED:
+    largest_test = max(tested.guesses, key=lambda guess: guess.people)
+    if largest_test.people < WELL_TESTED:
         yield NotAssessed(
-            asked,
-            f"{most.people:,} rows test it: what others guess of them is limited to "
-            f"{100 * most.at_most:.0f} of 100, where the prior guesses "
-            f"{100 * most.prior_share:.0f}. A smaller shortfall is not seen: it is assumed",
+            question,
+            f"{largest_test.people:,} rows test it: what others guess of them is limited to "
+            f"{100 * largest_test.at_most:.0f} of 100, where the prior guesses "
+            f"{100 * largest_test.prior_share:.0f}. A smaller shortfall is not seen: it is assumed",
             "take more rows",
         )

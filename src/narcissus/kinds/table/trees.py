@@ -43,8 +43,8 @@ def tree_chances(
         for c, is_ordered in enumerate(ordered):
             if not is_ordered:
                 places[:, c] = rng.permutation(int(both[:, c].max()) + 1)[both[:, c]]
-        own, others = places[: len(rows)], places[len(rows) :]
-        _grow(own, classes.astype(np.int64), alike, others, votes, rng)
+        row_places, others = places[: len(rows)], places[len(rows) :]
+        _grow(row_places, classes.astype(np.int64), alike, others, votes, rng)
     return votes / float(TREES << 20)
 
 
@@ -60,9 +60,9 @@ def _grow(
         counts = _counts(at * size + y[left], nodes, size)
         some = _one_of_each(at, nodes, rng)
         other = np.bincount(at, alike[left] != alike[left[some]][at], nodes) == 0
-        held = counts.sum(axis=1)
-        done = (counts.max(axis=1) == held) | (held < LEAST_ROWS) | other | (depth == DEPTH - 1)
-        shares = (counts << 20) // held[:, None]
+        totals = counts.sum(axis=1)
+        done = (counts.max(axis=1) == totals) | (totals < LEAST_ROWS) | other | (depth == DEPTH - 1)
+        shares = (counts << 20) // totals[:, None]
         ended = done[where]
         votes[who[ended]] += shares[where[ended]]
         who, where = who[~ended], where[~ended]
@@ -72,9 +72,9 @@ def _grow(
             return
         names = np.cumsum(~done) - 1
         at, where, counts = names[at], names[where], counts[~done]
-        column, most = _splits(x[left], y[left], at, counts, tries, rng)
-        at = 2 * at + (x[left, column[at]] > most[at])
-        where = 2 * where + (new[who, column[where]] > most[where])
+        column, thresholds = _splits(x[left], y[left], at, counts, tries, rng)
+        at = 2 * at + (x[left, column[at]] > thresholds[at])
+        where = 2 * where + (new[who, column[where]] > thresholds[where])
         used = np.zeros(2 * len(counts), dtype=np.int64)
         used[at] = 1
         names = np.cumsum(used) - 1
@@ -87,9 +87,9 @@ def _counts(keys: Codes, nodes: int, size: int) -> Codes:
 
 def _one_of_each(at: Codes, nodes: int, rng: np.random.Generator) -> Codes:
     order = rng.permutation(len(at))
-    found = np.zeros(nodes, dtype=np.int64)
-    found[at[order]] = order
-    return found
+    rows = np.zeros(nodes, dtype=np.int64)
+    rows[at[order]] = order
+    return rows
 
 
 def _splits(
@@ -100,18 +100,18 @@ def _splits(
     A node that none splits stays whole and is tried again at the next level.
     """
     nodes, size = counts.shape
-    column, most = np.zeros(nodes, dtype=np.int64), np.full(nodes, np.iinfo(np.int64).max)
+    column, thresholds = np.zeros(nodes, dtype=np.int64), np.full(nodes, np.iinfo(np.int64).max)
     best = np.full(nodes, -1.0)
     everybody = counts.sum(axis=1)
     for _ in range(tries):
         c = rng.integers(x.shape[1], size=nodes)
-        one, other = (x[_one_of_each(at, nodes, rng), c] for _ in range(2))
-        parts, t = one != other, np.minimum(one, other)
+        sample, other = (x[_one_of_each(at, nodes, rng), c] for _ in range(2))
+        parts, t = sample != other, np.minimum(sample, other)
         low = x[np.arange(len(x)), c[at]] <= t[at]
         below = _counts((at * size + y)[low], nodes, size)
         n = below.sum(axis=1)
         score = (below**2).sum(axis=1) / np.maximum(n, 1)
         score += ((counts - below) ** 2).sum(axis=1) / np.maximum(everybody - n, 1)
         better = parts & (score > best + 1e-9)
-        column[better], most[better], best[better] = c[better], t[better], score[better]
-    return column, most
+        column[better], thresholds[better], best[better] = c[better], t[better], score[better]
+    return column, thresholds

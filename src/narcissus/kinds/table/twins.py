@@ -36,7 +36,9 @@ class Twins:
     def __init__(self, head: Sequence[RawColumn]) -> None:
         wide = len(head) > MOST_COLUMNS
         self._columns = (
-            {} if wide else {one.name: (one.gaps, one.codes, _ranks(one)) for one in head}
+            {}
+            if wide
+            else {column.name: (column.gaps, column.codes, _ranks(column)) for column in head}
         )
 
     def tells(self, known: str, unknown: str) -> bool:
@@ -55,22 +57,22 @@ class Twins:
                 in_step = abs(float(np.corrcoef(a, b)[0, 1]))
                 if in_step > 1 - (1 - ALMOST_ALL) / 10:
                     return True
-        most, total = _cells(here[there], target[there])
+        mode_counts, total = _cells(here[there], target[there])
         shared, commonest = total >= 2, np.bincount(target[there]).max() / len(there)
         people = total[shared].sum()  # who have a value of the known column that others have
         return bool(
             people >= max(FEWEST, len(there) / 4)
             and commonest < 2 * ALMOST_ALL - 1
-            and most[shared].sum() >= ALMOST_ALL * people
+            and mode_counts[shared].sum() >= ALMOST_ALL * people
         )
 
 
 def _ranks(column: RawColumn) -> NDArray[np.float64] | None:
     """Return each row's number; None for a column of texts."""
-    found = [number_in(value) for value in column.distinct]
-    if found.count(None) > (None in column.distinct):
+    numbers = [number_in(value) for value in column.distinct]
+    if numbers.count(None) > (None in column.distinct):
         return None
-    return np.array([np.nan if n is None else n for n in found], np.float64)[column.codes]
+    return np.array([np.nan if n is None else n for n in numbers], np.float64)[column.codes]
 
 
 def _cells(
@@ -121,11 +123,11 @@ def _guessed(table: Table, secret: int, known: Sequence[int]) -> tuple[float, st
     The guess is the commonest value of all others with the same known value.
     """
     records, people = table.records, table.counts
-    found = [(float(np.bincount(records[:, secret], people).max() / table.rows), "")]
+    guesses = [(float(np.bincount(records[:, secret], people).max() / table.rows), "")]
     for j in known:
-        most, total = _cells(records[:, j], records[:, secret], people)
+        mode_counts, total = _cells(records[:, j], records[:, secret], people)
         # without themselves people with the commonest value must not be outnumbered
-        right = most[(total >= 2) & (most - 1 >= total - most)].sum()
-        found.append((float(right / table.rows), table.names[j]))
-    best = max(found, key=lambda one: one[0])
-    return best if best[0] > found[0][0] + (1 - CERTAIN) / 2 else found[0]
+        right = mode_counts[(total >= 2) & (mode_counts - 1 >= total - mode_counts)].sum()
+        guesses.append((float(right / table.rows), table.names[j]))
+    best = max(guesses, key=lambda guess: guess[0])
+    return best if best[0] > guesses[0][0] + (1 - CERTAIN) / 2 else guesses[0]

@@ -60,9 +60,9 @@ def in_favour(numbers: JudgedSetting) -> list[str]:
     """List bounds and limits below the threshold; nothing else is evidence for a release."""
     if numbers.contradictions or numbers.judgement.held_back_by is not None:
         return []
-    threshold, excesses, given = numbers.threshold, numbers.excesses, numbers.given
-    given_text = f", if {' and '.join(given)}" if given else ""
-    proved_if = f"Proved if {' and '.join(given)}" if given else "Proved"
+    threshold, excesses, premises = numbers.threshold, numbers.excesses, numbers.given
+    given_text = f", if {' and '.join(premises)}" if premises else ""
+    proved_if = f"Proved if {' and '.join(premises)}" if premises else "Proved"
     below = [e for e in excesses if e.role != "attack" and e.high is not None and e.high <= 0]
     count, share = numbers.count_bound, numbers.share_bound
     if threshold is not None and threshold.targets is not None and not criteria(threshold):
@@ -81,7 +81,7 @@ def in_favour(numbers: JudgedSetting) -> list[str]:
     ):
         proved = 1.0 if share is None else share.at_most
         if proved < 1:
-            head = f"Proved if: {' and '.join(given)}" if given else "Proved"
+            head = f"Proved if: {' and '.join(premises)}" if premises else "Proved"
             above = proved - numbers.guess.share
             items.append(
                 f"{head}: no attacker recovers more than {upper(100 * proved, places=1)}% of these "
@@ -119,7 +119,7 @@ def in_favour(numbers: JudgedSetting) -> list[str]:
 
 def against(numbers: JudgedSetting, others: Sequence[OtherPrior] = ()) -> list[str]:
     """List what speaks against a release; ``others``: priors that were tried for a refuted one."""
-    items = [str(one) for one in numbers.contradictions[:1]]
+    items = [str(contradiction) for contradiction in numbers.contradictions[:1]]
     share, best = numbers.share_bound, numbers.best_attack
     if not numbers.is_limited:
         items.append("Nothing is proved: the release guarantees nothing.")
@@ -131,11 +131,11 @@ def against(numbers: JudgedSetting, others: Sequence[OtherPrior] = ()) -> list[s
         )
         items.append(f"Nothing is proved of the mean share: {why}.")
     items += [
-        f"The prior's guess falls short: {one.by} gets {percent(one.share)} of {one.people:,} rows "
-        f"of the table, the prior {percent(one.prior_share)} of them, "
-        f"{points(one.share - one.prior_share)} less."
-        for one in numbers.held_out
-        if one.refutes
+        f"The prior's guess falls short: {guess.by} gets {percent(guess.share)} of "
+        f"{guess.people:,} rows of the table, the prior {percent(guess.prior_share)} of them, "
+        f"{points(guess.share - guess.prior_share)} less."
+        for guess in numbers.held_out
+        if guess.refutes
     ]
     items += list(filter(None, [remedy(numbers, others)]))
     precision = numbers.detail.precision
@@ -146,30 +146,30 @@ def against(numbers: JudgedSetting, others: Sequence[OtherPrior] = ()) -> list[s
             f"between limits is {100 * precision.reached:.3g} points at the widest."
         )
     for excess in numbers.excesses:
-        least = excess.at_least
-        if excess.role == "attack" and least is not None and least > 0:
+        low = excess.at_least
+        if excess.role == "attack" and low is not None and low > 0:
             who = f" of {excess.group}" if excess.group else ""
             items.append(
                 f"Estimated: the attack `{excess.name}` is {points(excess.value)}{who} above what "
-                f"the threshold allows (at least {lower(100 * least, places=1)} points)."
+                f"the threshold allows (at least {lower(100 * low, places=1)} points)."
             )
     if numbers.best is not None and best is not None:
         learns = best.about.uses != "prior" and best.sure_gain > 0
         items += _best_attack(numbers.best, best)
         items += [
-            said
-            for name, one in numbers.attacks.items()
-            if name != numbers.best and one.sure_gain > 0 and not learns
-            for said in _best_attack(name, one)
+            line
+            for name, attack in numbers.attacks.items()
+            if name != numbers.best and attack.sure_gain > 0 and not learns
+            for line in _best_attack(name, attack)
         ]
     worst = most_vulnerable(numbers)
     if worst is not None:
-        group, name, found = worst
-        share, how = without(group, found)
+        group, name, attack = worst
+        share, how = without(group, attack)
         items.append(
             f"Estimated: hardest hit by {group.by}: {group.group} "
             f"({percent(group.share_of_people)} of the people). The attack "
-            f"`{name}` recovers {percent(found.share)} of them. Without the release, {share} are "
+            f"`{name}` recovers {percent(attack.share)} of them. Without the release, {share} are "
             f"{how}. The limits hold for all groups, attacks and settings at once."
         )
     return items
@@ -279,7 +279,7 @@ def best_name(setting: JudgedSetting) -> str:
     best = setting.best_attack
     if setting.best is None or best is None:
         return "the best attack"
-    if all(one.share <= best.share for one in setting.attacks.values()):
+    if all(attack.share <= best.share for attack in setting.attacks.values()):
         return "the best attack"
     return f"the attack with most evidence ({attack_name(setting.best)})"
 
@@ -301,8 +301,8 @@ def _section(record: Record, name: str) -> Answer:
 
 def _table(data: Answer) -> Rows:
     if source := data.get("path") or data.get("table"):
-        given = str(source).startswith(GIVEN)
-        yield "Table", "a data frame, given from Python" if given else str(source)
+        is_frame = str(source).startswith(GIVEN)
+        yield "Table", "a data frame, given from Python" if is_frame else str(source)
     if columns := data.get("columns"):
         yield "Columns", ", ".join(columns)
     if drop := data.get("drop"):
@@ -315,8 +315,8 @@ def _table(data: Answer) -> Rows:
 
 
 def _bins(spec: Answer) -> str:
-    found = {key: value for key, value in spec.items() if value is not None}
-    for key, value in found.items():
+    options = {key: value for key, value in spec.items() if value is not None}
+    for key, value in options.items():
         if key == "edges":
             return "a new bin from " + ", ".join(number(edge) for edge in value)
         if key == "quantiles":
@@ -343,14 +343,14 @@ def _attacker(threat: Answer) -> Rows:
         yield "Where they come from", where.get(people, str(people))
     within: Answer = threat.get("within") or {}
     far = "; ".join(f"{c} up to {number(places)} off" for c, places in within.items())
-    if least := threat.get("at_least"):
-        counts = f"at least {number(least)} of the unknown columns are right"
+    if minimum := threat.get("at_least"):
+        counts = f"at least {number(minimum)} of the unknown columns are right"
     else:
         counts = "every unknown column is right"
-    asked = "A target counts as recovered when"
+    label = "A target counts as recovered when"
     if threat.get("share_of_columns"):
-        asked, counts = "What is scored", "the share of a person's unknown columns that is right"
-    yield asked, counts + (f" ({far})" if far else "")
+        label, counts = "What is scored", "the share of a person's unknown columns that is right"
+    yield label, counts + (f" ({far})" if far else "")
 
 
 def _prior(prior: Answer) -> Rows:
@@ -376,8 +376,8 @@ def _level(value: float | None, name: str) -> str:
 def _release(mechanism: Answer, setting: JudgedSetting) -> Rows:
     if setting.detail.noise is None:
         yield "What is released", setting.detail.released
-        given = {k: v for k, v in mechanism.items() if k != "name" and v not in (None, [], {})}
-        yield from ((f"Option {key}", _option(value)) for key, value in given.items())
+        options = {k: v for k, v in mechanism.items() if k != "name" and v not in (None, [], {})}
+        yield from ((f"Option {key}", _option(value)) for key, value in options.items())
         return
     if k := mechanism.get("k"):
         noise = str(mechanism.get("noise") or "").capitalize()
@@ -398,7 +398,7 @@ def _release(mechanism: Answer, setting: JudgedSetting) -> Rows:
 
 def _option(value: Any) -> str:
     if isinstance(value, list):
-        return ", ".join(_option(one) for one in cast("list[Any]", value))
+        return ", ".join(_option(option) for option in cast("list[Any]", value))
     return "yes" if value is True else "no" if value is False else str(value)
 
 
@@ -408,10 +408,10 @@ def _limits(threshold: Accepted) -> list[str]:
         ("advantage", threshold.advantage),
         ("gain over fresh people", threshold.gain),
     )
-    found = [f"a mean {n} of at most {rounded(limit)}" for n, limit in means if limit is not None]
+    phrases = [f"a mean {n} of at most {rounded(limit)}" for n, limit in means if limit is not None]
     if threshold.targets is not None:
-        found.append(f"at most {number(threshold.targets)} targets in one release")
-    return found
+        phrases.append(f"at most {number(threshold.targets)} targets in one release")
+    return phrases
 
 
 def _threshold(record: Record, setting: JudgedSetting) -> Rows:
@@ -448,14 +448,14 @@ def threat_facts(record: Record, setting: JudgedSetting) -> list[tuple[str, str]
 
 def refutation(one: SettingFound) -> str:
     """Say what refutes the prior; empty where no guess of rows of the table does."""
-    refuting = [found for found in one.held_out if found.refutes]
+    refuting = [guess for guess in one.held_out if guess.refutes]
     if not refuting:
         return ""
-    worst = max(refuting, key=lambda found: found.share - found.at_most)
-    share, most = compared_of_100(worst.share, worst.at_most)
+    worst = max(refuting, key=lambda guess: guess.share - guess.at_most)
+    share, limit = compared_of_100(worst.share, worst.at_most)
     return (
         f"The prior is refuted, so nothing here holds of these people: {worst.by} guesses "
-        f"{share} right without the release, where the prior allows {most}."
+        f"{share} right without the release, where the prior allows {limit}."
     )
 
 
@@ -465,7 +465,7 @@ def remedy(one: SettingFound, others: Sequence[OtherPrior]) -> str:
         return ""
     if others and others[-1].passes:
         return f"To decide, write under [prior]: {others[-1].options}. The rows do not refute it."
-    if any(found.by == EQUAL and found.refutes for found in one.held_out):
+    if any(guess.by == EQUAL and guess.refutes for guess in one.held_out):
         return "To decide, name the person of each row, as `unit` in [data], or take fewer columns."
     return (
         "To decide, take coarser bins or fewer columns, or say how far off the prior may be: "
@@ -475,45 +475,49 @@ def remedy(one: SettingFound, others: Sequence[OtherPrior]) -> str:
 
 def glance(case: TableJudgement) -> Glance:
     """Word the setting that the status rests on, and there the excess that decided."""
-    one = case.decisive
-    refuted, better = refutation(one), remedy(one, case.detail.other_priors)
-    decision = one.decision
-    unit = "answers" if one.detail.share_of_columns else "people"
-    at = f" {_at_level(one)}" if len(case.settings) > 1 else ""
+    setting = case.decisive
+    refuted, better = refutation(setting), remedy(setting, case.detail.other_priors)
+    decision = setting.decision
+    unit = "answers" if setting.detail.share_of_columns else "people"
+    at = f" {_at_level(setting)}" if len(case.settings) > 1 else ""
     excess = None
     if decision is not None and decision.row.role == "excess":
         excess = Excess.of_row(decision.row)
-    view = _view(one, excess)
-    group = _group_of(one, excess)
+    view = _view(setting, excess)
+    group = _group_of(setting, excess)
     in_releases = excess is not None and excess.of == "targets"
-    without = _guessed(one, unit, group)
-    best = one.best_attack if excess is None else one.attacks.get(excess.name, one.best_attack)
-    with_it = _reached(one, excess, best, f"With the release{at},", view)
-    most = _limited(one, excess, view) or _most(one)
+    without = _guessed(setting, unit, group)
+    best = (
+        setting.best_attack
+        if excess is None
+        else setting.attacks.get(excess.name, setting.best_attack)
+    )
+    with_it = _reached(setting, excess, best, f"With the release{at},", view)
+    limit = _limited(setting, excess, view) or _most(setting)
     if in_releases:
         without = replace(without, is_drawn=False)
         with_it = replace(with_it, is_drawn=with_it.is_decided)
-        most = most and replace(most, is_drawn=most.is_decided)
+        limit = limit and replace(limit, is_drawn=limit.is_decided)
         unit = "releases"
     return Glance(
         unit=unit if group is None else f"{unit} of the group “{group.by}: {group.group}”",
         without=without,
         with_it=with_it,
-        most=most,
+        most=limit,
         unlimited=f"Any attacker might get all 100 {unit} right: no lower limit is proved.",
-        hardest=_hardest(one),
+        hardest=_hardest(setting),
         unseen=_unseen(case.detail),
-        accepted=_accepted(one, excess),
+        accepted=_accepted(setting, excess),
         view=view,
         interval=_interval(excess),
-        level=_confidence(one, excess),
+        level=_confidence(setting, excess),
         added=_added(best, excess, group),
         where=_where(case),
-        undecided=_undecided(one),
+        undecided=_undecided(setting),
         **({"contradicted": refuted} if refuted else {}),
         notes=[better] if better else [],
-        given=() if one.share_bound is None else one.share_bound.takes_as_given,
-        about=_about(one),
+        given=() if setting.share_bound is None else setting.share_bound.takes_as_given,
+        about=_about(setting),
     )
 
 
@@ -561,14 +565,16 @@ def _confidence(one: JudgedSetting, excess: Excess | None) -> float:
 
 def _about(one: JudgedSetting) -> str:
     """Name the secret, what is known and what is released, in a sentence."""
-    own = one.detail
+    detail = one.detail
     played = {} if one.best_attack is None else one.best_attack.columns
     columns = [*(one.guess_of_columns or played)] or ["the unknown columns"]
     named = f"{', '.join(columns[:3])}{' and others' * (len(columns) > 3)}"
-    what = own.released
-    if own.noise is not None or not what:
-        what = f"{number(own.marginals)} {'exact' if one.noiseless else 'noisy'} tables of counts"
-    return seeks("all other columns", named, f"{what}, {_at_level(one)}")
+    release = detail.released
+    if detail.noise is not None or not release:
+        release = (
+            f"{number(detail.marginals)} {'exact' if one.noiseless else 'noisy'} tables of counts"
+        )
+    return seeks("all other columns", named, f"{release}, {_at_level(one)}")
 
 
 def _at_level(one: JudgedSetting) -> str:
@@ -606,11 +612,11 @@ def _group_of(one: JudgedSetting, excess: Excess | None) -> GroupFound | None:
 
 
 def _guessed(one: JudgedSetting, unit: str, group: GroupFound | None) -> Reach:
-    found = " that we found" if one.guess.fact("is_best_found") else ""
+    note = " that we found" if one.guess.fact("is_best_found") else ""
     if group is not None:
-        text = f"Without the release, the best guess{found} gets {{}} {unit} of this group right."
+        text = f"Without the release, the best guess{note} gets {{}} {unit} of this group right."
         return Reach.of(text, group.guess.row)
-    text = f"Without the release, the best guess{found} gets {{}} {unit} right."
+    text = f"Without the release, the best guess{note} gets {{}} {unit} right."
     return Reach.of(text, one.guess.row)
 
 
@@ -625,8 +631,8 @@ def _reached(
     if excess is None or excess.role != "attack":
         return plain
     if excess.of == "targets" and one.threshold is not None:
-        most = one.threshold.targets
-        return decided(f"{head} {name} gets more than {most} people right in {{}} releases.", view)
+        limit = one.threshold.targets
+        return decided(f"{head} {name} gets more than {limit} people right in {{}} releases.", view)
     group = _group_of(one, excess)
     if group is not None and excess.of == "gain" and excess.name in group.attacks:
         text = f"{head} {name} gets {{}} of this group right."
@@ -641,15 +647,15 @@ def _limited(one: JudgedSetting, excess: Excess | None, view: RowView) -> Reach 
     """Word the bound or the ceiling, where that decided."""
     if excess is None or excess.role == "attack":
         return None
-    told = "told everybody else's secrets, " if excess.role == "ceiling" else ""
-    if_so = f"if {one.proved_if}, " if one.proved_if and not told else ""
+    aid = "told everybody else's secrets, " if excess.role == "ceiling" else ""
+    if_so = f"if {one.proved_if}, " if one.proved_if and not aid else ""
     if excess.of == "targets" and one.threshold is not None:
-        most = one.threshold.targets
+        limit = one.threshold.targets
         text = (
-            f"{if_so}{told}an attacker gets more than {most} people right in at most {{}} releases."
+            f"{if_so}{aid}an attacker gets more than {limit} people right in at most {{}} releases."
         )
         return decided(text, view, is_limit=True)
-    who = f"{if_so}{told}{'nobody' if told else 'no attacker'} gets"
+    who = f"{if_so}{aid}{'nobody' if aid else 'no attacker'} gets"
     of = " of this group" if excess.group else ""
     if excess.of in ("share", "advantage"):
         how = f". {_theorem(one)}" * (excess.role == "bound" and not one.detail.everybody)
@@ -670,11 +676,11 @@ def _added(
     """Return what the release surely adds to the attack of the picture."""
     if best is None:
         return None
-    found, sure = best.gain, best.sure_gain
+    gain, sure = best.gain, best.sure_gain
     if group is not None and excess is not None and excess.name in group.attacks:
-        own = group.attacks[excess.name]
-        found, sure = own.share - group.guess.share, own.sure_gain
-    return Quantity(value=found, low=min(found, sure), grade="sampled")
+        attack = group.attacks[excess.name]
+        gain, sure = attack.share - group.guess.share, attack.sure_gain
+    return Quantity(value=gain, low=min(gain, sure), grade="sampled")
 
 
 def _most(one: JudgedSetting) -> Reach | None:
@@ -703,9 +709,9 @@ def _accepted(one: JudgedSetting, excess: Excess | None) -> str:
         return ""
     if excess is None:
         limits = {name: getattr(threshold, name) for name in ("share", "gain", "advantage")}
-        name = next((name for name, most in limits.items() if most is not None), "targets")
-        found = Excess("attack", "", name, "", 0.0, 0.0, 0.0)
-        return _accepted(one, found).replace("{}", written(0.0, _view(one, found)))
+        name = next((name for name, limit in limits.items() if limit is not None), "targets")
+        placeholder = Excess("attack", "", name, "", 0.0, 0.0, 0.0)
+        return _accepted(one, placeholder).replace("{}", written(0.0, _view(one, placeholder)))
     if excess.of == "targets":
         return f"{threshold.targets} people in one release"
     words = {
@@ -720,8 +726,8 @@ def _accepted(one: JudgedSetting, excess: Excess | None) -> str:
 
 
 def _where(case: TableJudgement) -> str:
-    deciding = [one for one in case.settings if one.decides] or [*case.settings]
-    alike = [one.label for one in deciding if one.status == case.status]
+    deciding = [setting for setting in case.settings if setting.decides] or [*case.settings]
+    alike = [setting.label for setting in deciding if setting.status == case.status]
     return placed(alike, len(case.settings))
 
 
@@ -743,9 +749,9 @@ def _hardest(one: JudgedSetting) -> str:
         return NO_GROUPS if one.detail.merged is None else (
             "We cannot say who is hit hardest: the groups are too small to show."
         )  # fmt: skip
-    if (found := most_vulnerable(one)) is None:
+    if (worst := most_vulnerable(one)) is None:
         return NO_GROUP
-    group, _, attack = found
+    group, _, attack = worst
     without = max(group.guess.share, attack.chance or 0.0)
     return (
         f"Hit hardest: the group “{group.by}: {group.group}”, {of_100(group.share_of_people)} "

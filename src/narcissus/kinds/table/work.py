@@ -69,14 +69,14 @@ def estimate(experiment: Experiment, keys: Sequence[str]) -> Work:
         ready, total = _slightly_trained(experiment)
         key = keys[-1]
         bare = replace(ready, attacks=())
-        seconds, kept = _timed(bare, key)
+        seconds, trial_size = _timed(bare, key)
         total += _without_attacks(bare, key, attempts, seconds)
         for name, attack, trials in experiment.attacks:
             shorter, factor = (attack, 1.0) if name in learners(experiment) else _shortened(attack)
             alone, size = _timed(replace(ready, attacks=((name, shorter, experiment.trials),)), key)
             total += sum(t < trials for t in attempts) * max(0.0, alone - seconds) * factor
-            kept = max(kept, size)
-    return Work(len(attempts), total, kept * experiment.trials * len(experiment.settings))
+            trial_size = max(trial_size, size)
+    return Work(len(attempts), total, trial_size * experiment.trials * len(experiment.settings))
 
 
 def _without_attacks(bare: Experiment, key: str, attempts: Sequence[int], seconds: float) -> float:
@@ -169,16 +169,16 @@ def _slightly_trained(experiment: Experiment) -> tuple[Experiment, float]:
         return experiment, 0.0
     begin = time.perf_counter()
     few = min(experiment.training, FEW)
-    one = trained(replace(experiment, training=few, settings=experiment.settings[-1:]), SILENT)
-    ready = replace(experiment, trained=one.trained * len(experiment.settings))
+    pilot = trained(replace(experiment, training=few, settings=experiment.settings[-1:]), SILENT)
+    ready = replace(experiment, trained=pilot.trained * len(experiment.settings))
     times = experiment.training / few * len(experiment.settings)
     return ready, (time.perf_counter() - begin) * times
 
 
 def _timed(experiment: Experiment, key: str) -> tuple[float, int]:
     begin = time.perf_counter()
-    found = experiment.play(key)
-    return time.perf_counter() - begin, sum(array.nbytes for array in found.values())
+    trial = experiment.play(key)
+    return time.perf_counter() - begin, sum(array.nbytes for array in trial.values())
 
 
 def _shortened(attack: Any) -> tuple[Any, float]:
@@ -187,10 +187,10 @@ def _shortened(attack: Any) -> tuple[Any, float]:
     if is_dataclass(attack) and type(attack).__module__.startswith("narcissus.attacks."):
         names = {field.name for field in fields(attack)}
         for option, timed in ROUNDS.items():
-            given = getattr(attack, option, 0)
-            if option in names and given > timed:
+            rounds = getattr(attack, option, 0)
+            if option in names and rounds > timed:
                 attack = replace(attack, **{option: timed})  # pyright: ignore[reportArgumentType]
-                factor *= given / timed
+                factor *= rounds / timed
     return attack, factor
 
 
@@ -293,7 +293,7 @@ class ReleasesSentBack:
             )
         away = _Away(job, self._cache, brought)
         with closing(self._executor.play(away, keys, observer)) as ending:
-            for key, (found, made, large) in ending:
+            for key, (outcome, made, large) in ending:
                 for name, content in made.items():
                     if Path(name).name != name:
                         raise StoreError(f"a worker sent a release back that is called {name!r}")
@@ -304,7 +304,7 @@ class ReleasesSentBack:
                         f"a release of {large / 2**20:.3g} MiB was not kept: more than "
                         f"{SENT_BACK / 2**20:g} MiB are not sent back"
                     )
-                yield key, found
+                yield key, outcome
 
     def close(self) -> None:
         self._executor.close()
@@ -322,8 +322,8 @@ class _Away:
     def __call__(self, key: str) -> tuple[Any, dict[str, bytes], int]:
         self.cache.leave(self.brought)
         try:
-            found = self.job(key)
+            outcome = self.job(key)
         except BaseException:
             self.cache.handed_over()
             raise
-        return found, *self.cache.handed_over()
+        return outcome, *self.cache.handed_over()

@@ -121,11 +121,11 @@ class ClassifierDetail(MemorizedDetail):
 
     @property
     def shown(self) -> tuple[ShownReconstruction, ...]:
-        return tuple(shown for one in self.attacks for shown in one.shown)
+        return tuple(shown for attack in self.attacks for shown in attack.shown)
 
     @model_validator(mode="after")
     def _of_its_shadows(self) -> Self:
-        if any(len(one.shadows) not in (0, self.shadows) for one in self.attacks):
+        if any(len(attack.shadows) not in (0, self.shadows) for attack in self.attacks):
             raise ValueError(f"there are {self.shadows} shadow networks")
         return self
 
@@ -204,11 +204,11 @@ class ClassifierKind(MemorizationKind[ClassifierStudy, ClassifierWork]):
         fitted = None
         if sides.classes is not None:
             fitted = float((net.classes(sides.trained) == sides.classes).mean())
-        found: list[_Found] = []
+        outcomes: list[_Found] = []
         if made.pooled:
-            found.append(_reconstruction(study, sides, made.pooled))
+            outcomes.append(_reconstruction(study, sides, made.pooled))
         if made.guessed is not None:
-            found.append(_informed(study, sides, made.guessed))
+            outcomes.append(_informed(study, sides, made.guessed))
         detail = ClassifierDetail(
             network=net.describe(),
             parameters=net.parameters,
@@ -221,36 +221,36 @@ class ClassifierKind(MemorizationKind[ClassifierStudy, ClassifierWork]):
             correlation=study.success.correlation,
             box=sides.box,
             confidence=study.run.confidence,
-            claims=len(found)
+            claims=len(outcomes)
             + asks_points(sides.trained, sides.fresh, by_chance=study.training is not None),
-            attacks=tuple(attack for attack, _, _ in found),
+            attacks=tuple(attack for attack, _, _ in outcomes),
         )
         blind = self.without_model(sides.trained, sides.fresh, detail)
         detail = detail.model_copy(update={"blind": blind})
         rows: list[StudyRow] = []
-        for attack, ours, theirs in found:
+        for attack, ours, theirs in outcomes:
             counted = recovered_documents(ours, theirs, confidence=detail.claim_confidence)
             counts = counted.recovered, counted.documents
             rows += count_rows(self.counted, attack.name, counts, {"fresh": counted.fresh})
-        most = None if study.threshold is None else study.threshold.gain
-        return self.found(self.criteria(most), rows, detail)
+        limit = None if study.threshold is None else study.threshold.gain
+        return self.found(self.criteria(limit), rows, detail)
 
     def derived(self, rows: Sequence[StudyRow], detail: ClassifierDetail) -> Iterator[StudyRow]:
         for attack in detail.attacks:
-            own = [row for row in rows if row.name == attack.name and row.role != "excess"]
-            own = [row for row in own if row.of in (self.counted, "fresh")]
-            yield from with_gains(own, self.counted)
-            yield from attack.rows(own[0], detail.fresh)
+            attack_rows = [row for row in rows if row.name == attack.name and row.role != "excess"]
+            attack_rows = [row for row in attack_rows if row.of in (self.counted, "fresh")]
+            yield from with_gains(attack_rows, self.counted)
+            yield from attack.rows(attack_rows[0], detail.fresh)
 
     def premises(self, detail: ClassifierDetail) -> tuple[str, ...]:
-        found = super().premises(detail)
+        assumptions = super().premises(detail)
         if detail.by_chance or not detail.shadows:
-            return found
+            return assumptions
         text = "the shadow networks were trained in the same way, on other images of the source"
-        return (*found, text)
+        return (*assumptions, text)
 
     def to_show(self, detail: ClassifierDetail) -> ClassifierDetail:
-        attacks = tuple(one.model_copy(update={"shown": ()}) for one in detail.attacks)
+        attacks = tuple(attack.model_copy(update={"shown": ()}) for attack in detail.attacks)
         return detail.model_copy(update={"attacks": attacks})
 
     def cost(self, work: ClassifierWork, options: RunOptions) -> tuple[float, str]:
@@ -268,16 +268,18 @@ class ClassifierKind(MemorizationKind[ClassifierStudy, ClassifierWork]):
         else:
             first, nets = work.nets[0], len(work.nets)
             size, kinds = first.parameters, max(2, first.outputs)
-        said = [f"{nets} networks of {size:,} numbers"]
-        if (one := study.reconstruction) is not False:
-            points = one.points or 2 * n
-            seconds += _EXPLAINED * nets * one.starts * 2 * one.steps * points * size
-            said.append(f"{nets * one.starts} searches for {points:,} points")
+        parts = [f"{nets} networks of {size:,} numbers"]
+        if (reconstruction := study.reconstruction) is not False:
+            points = reconstruction.points or 2 * n
+            seconds += (
+                _EXPLAINED * nets * reconstruction.starts * 2 * reconstruction.steps * points * size
+            )
+            parts.append(f"{nets * reconstruction.starts} searches for {points:,} points")
         if (other := study.informed) is not False:
             targets = min(other.targets, n)
             seconds += _EXPLAINED * targets * kinds * 2 * other.steps * n * size
-            said.append(f"{targets * kinds} searches for one")
-        return seconds, ", ".join(said)
+            parts.append(f"{targets * kinds} searches for one")
+        return seconds, ", ".join(parts)
 
 
 KIND = ClassifierKind()
@@ -287,18 +289,18 @@ _Found = tuple[ImageAttack, NDArray[np.bool_], NDArray[np.bool_]]
 
 def _reconstruction(study: ClassifierStudy, sides: ImageSides, pooled: Sequence[Floats]) -> _Found:
     """Count the training images, and the fresh ones, to which some point is close."""
-    least, points = study.success.correlation, pooled[0]
+    limit, points = study.success.correlation, pooled[0]
     nearest = nearest_points(sides.trained, points)
-    ours = nearest.correlation >= least
-    fresh = nearest_points(sides.fresh, points).correlation >= least
-    beside = [int((nearest_points(sides.trained, other).correlation >= least).sum())
+    ours = nearest.correlation >= limit
+    fresh = nearest_points(sides.fresh, points).correlation >= limit
+    beside = [int((nearest_points(sides.trained, other).correlation >= limit).sum())
               for other in pooled[1:]]  # fmt: skip
     chance = recovered_documents(ours, fresh).chance
     assert chance is not None
     best = _best(nearest.correlation, study.pictures) if len(points) else []
     attack = ImageAttack(
         name="reconstruction",
-        rule=f"one of the reconstructions has a normalised cross-correlation of {least:g} or more "
+        rule=f"one of the reconstructions has a normalised cross-correlation of {limit:g} or more "
         "with it",
         points=len(points),
         chance=chance,
@@ -311,25 +313,25 @@ def _reconstruction(study: ClassifierStudy, sides: ImageSides, pooled: Sequence[
 
 def _informed(study: ClassifierStudy, sides: ImageSides, guessed: Floats) -> _Found:
     """Hold each guess against the image that it is of, and against fresh ones."""
-    least, count, fresh = study.success.correlation, len(guessed), len(sides.fresh)
+    limit, count, fresh = study.success.correlation, len(guessed), len(sides.fresh)
     alike = normalised(sides.trained[:count]) * normalised(guessed)
-    own = np.clip(alike.sum(axis=1), -1.0, 1.0)
+    correlations = np.clip(alike.sum(axis=1), -1.0, 1.0)
     # each fresh image is compared with one of the guesses, so that they are independent
     turn = np.arange(fresh) % count
-    theirs = (normalised(sides.fresh) * normalised(guessed)[turn]).sum(axis=1) >= least
-    named = int((own > nearest_points(guessed, sides.fresh).correlation).sum())
+    theirs = (normalised(sides.fresh) * normalised(guessed)[turn]).sum(axis=1) >= limit
+    named = int((correlations > nearest_points(guessed, sides.fresh).correlation).sum())
     attack = ImageAttack(
         name="informed",
         rule=f"the reconstruction of the image that was left out has a normalised "
-        f"cross-correlation of {least:g} or more with it",
+        f"cross-correlation of {limit:g} or more with it",
         points=count,
         chance=min(1.0, count / (named * (fresh + 1))) if named else 1.0,
         chance_by=f"Markov's inequality: one image is nearest of {fresh + 1:,} by chance once in "
         f"{fresh + 1:,}, however the images depend on each other",
         named=named,
-        shown=_shown(sides, [(i, guessed[i]) for i in _best(own, study.pictures)]),
+        shown=_shown(sides, [(i, guessed[i]) for i in _best(correlations, study.pictures)]),
     )
-    return attack, own >= least, theirs
+    return attack, correlations >= limit, theirs
 
 
 def _best(correlations: Floats, count: int) -> list[int]:
@@ -344,7 +346,9 @@ def _shown(
         return ()
     points = np.array([point for _, point in pairs])
     fresh = nearest_points(points, sides.fresh)
-    own = (normalised(sides.trained[[i for i, _ in pairs]]) * normalised(points)).sum(axis=1)
+    correlations = (normalised(sides.trained[[i for i, _ in pairs]]) * normalised(points)).sum(
+        axis=1
+    )
 
     def file(row: Floats) -> str:
         return base64.b64encode(sides.shown(row)).decode()
@@ -354,7 +358,7 @@ def _shown(
             reconstruction=file(point),
             training=file(sides.trained[image]),
             fresh=file(sides.fresh[fresh.point[place]]),
-            correlation=float(np.clip(own[place], -1, 1)),
+            correlation=float(np.clip(correlations[place], -1, 1)),
             fresh_correlation=float(fresh.correlation[place]),
         )
         for place, (image, point) in enumerate(pairs)
@@ -383,8 +387,8 @@ class AttacksNetworks:
 
     @property
     def points(self) -> int:
-        said = None if self.reconstruction is None else self.reconstruction.points
-        return said or 2 * len(self.sides.trained)
+        point_count = None if self.reconstruction is None else self.reconstruction.points
+        return point_count or 2 * len(self.sides.trained)
 
     @property
     def targets(self) -> int:
@@ -463,13 +467,13 @@ def _identity(work: ClassifierWork) -> dict[str, object]:
 
 
 def _files(study: ClassifierStudy) -> dict[str, Path]:
-    found = {"images": study.data.images}
+    files = {"images": study.data.images}
     if study.data.fresh is not None:
-        found["fresh images"] = study.data.fresh
+        files["fresh images"] = study.data.fresh
     if study.weights is not None:
-        found["network"] = study.weights.file
-        found |= {f"shadow {i}": path for i, path in enumerate(study.weights.shadows, 1)}
-    return found
+        files["network"] = study.weights.file
+        files |= {f"shadow {i}": path for i, path in enumerate(study.weights.shadows, 1)}
+    return files
 
 
 Classes = NDArray[np.intp]
@@ -506,31 +510,31 @@ def sides_of(study: ClassifierStudy, folder: Path, entropy: int) -> ImageSides:
     """
     data = study.data
     shape = tuple(data.shape)
-    found = LabelledImages.read(folder / data.images, shape)
+    images = LabelledImages.read(folder / data.images, shape)
     random = child(entropy, _DIVISION)
     if study.training is not None:
-        return _divided(study, study.training, found, random)
+        return _divided(study, study.training, images, random)
     assert data.fresh is not None
     fresh = LabelledImages.read(folder / data.fresh, shape)
-    if fresh.layout != found.layout:
+    if fresh.layout != images.layout:
         raise InputError(
-            f"images trained on have {found.layout.describe()}, fresh ones "
+            f"images trained on have {images.layout.describe()}, fresh ones "
             f"{fresh.layout.describe()}"
         )
-    both = int((np.isin(_keys(fresh.rows), _keys(found.rows))).sum())
+    both = int((np.isin(_keys(fresh.rows), _keys(images.rows))).sum())
     if both:
         raise InputError(
             f"{both:,} of the images in {data.fresh} are in {data.images} as well: fresh images "
             "must be ones that the network was not trained on"
         )
-    first, then = random.permutation(len(found.rows)), random.permutation(len(fresh.rows))
-    nothing = np.zeros((0, found.rows.shape[1]))
+    first, then = random.permutation(len(images.rows)), random.permutation(len(fresh.rows))
+    nothing = np.zeros((0, images.rows.shape[1]))
     return _scaled(
         study,
-        (found.rows[first], fresh.rows[then], nothing),
+        (images.rows[first], fresh.rows[then], nothing),
         (None, np.zeros(0, dtype=np.intp)),
-        np.zeros(found.rows.shape[1]),
-        found.layout,
+        np.zeros(images.rows.shape[1]),
+        images.layout,
     )
 
 
@@ -664,8 +668,8 @@ def given_networks(weights: WeightsSection, folder: Path, layout: ImageLayout) -
     Raises InputError: a file cannot be used, or a shadow has another architecture.
     """
     files: Sequence[Path] = [weights.file, *weights.shadows]
-    layers = [one if isinstance(one, str) else one.build() for one in weights.layers]
-    is_dense = all(isinstance(one, str) for one in layers)
+    layers = [layer if isinstance(layer, str) else layer.build() for layer in weights.layers]
+    is_dense = all(isinstance(layer, str) for layer in layers)
     if layout.channels > 1 and not (layout.channels_first or is_dense):
         raise InputError(
             "convolutions take images as (3, height, width): save yours in this order, as the "

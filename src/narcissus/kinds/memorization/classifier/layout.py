@@ -48,7 +48,7 @@ class ClassifierLayout(MemorizationLayout):
     def found(self, case: StudyJudgement) -> list[tuple[ImageAttack, Counted]]:
         """Return the attacks in their order, and what each got."""
         groups = self.groups(case)
-        return [(one, groups[one.name][0]) for one in case.detail.attacks]
+        return [(attack, groups[attack.name][0]) for attack in case.detail.attacks]
 
     def assessed(self, case: StudyJudgement) -> list[str]:
         detail: ClassifierDetail = case.detail
@@ -59,11 +59,11 @@ class ClassifierLayout(MemorizationLayout):
             "informed": "reconstruction by an attacker who knows all training images but one, "
             f"beside {detail.fresh:,} fresh images",
         }
-        return [names[one.name] for one in detail.attacks]
+        return [names[attack.name] for attack in detail.attacks]
 
     def not_assessed(self, case: StudyJudgement) -> Iterator[NotAssessed]:
         detail: ClassifierDetail = case.detail
-        if not detail.shadows and any(one.name == "reconstruction" for one in detail.attacks):
+        if not detail.shadows and any(attack.name == "reconstruction" for attack in detail.attacks):
             key = "training" if detail.by_chance else "weights"
             yield NotAssessed(
                 "what a network that was trained without these images gives away of them",
@@ -80,36 +80,40 @@ class ClassifierLayout(MemorizationLayout):
 
     def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any] | None:
         """Return p-values besides: of a count, of names, of a lead over shadows."""
-        more = super().in_frame(row, case)
+        columns = super().in_frame(row, case)
         if row.of == self.counted:
-            [attack] = [one for one in case.detail.attacks if one.name == row.name]
+            [attack] = [
+                candidate for candidate in case.detail.attacks if candidate.name == row.name
+            ]
             chance = attack.chance if attack.named is None else None
             return {"chance": chance, "trials": row.facts["of"]}
-        if more is not None and "chance" in row.facts:
-            return {**more, "chance": row.facts["chance"]}
-        return more
+        if columns is not None and "chance" in row.facts:
+            return {**columns, "chance": row.facts["chance"]}
+        return columns
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
-        found: list[Headline] = []
-        for attack, got in self.found(case):
-            found.append(CountedLine(ATTACKS[attack.name], got).headline(self.unit))
-            if (chance := attack.lead(got.recovered)) is not None:
-                most = f"{max(attack.shadows):,} of {got.total:,}"
-                text = f"at most {most} from {len(attack.shadows)} others"
-                found.append(
+        lines: list[Headline] = []
+        for attack, counts in self.found(case):
+            lines.append(CountedLine(ATTACKS[attack.name], counts).headline(self.unit))
+            if (chance := attack.lead(counts.recovered)) is not None:
+                maximum = f"{max(attack.shadows):,} of {counts.total:,}"
+                text = f"at most {maximum} from {len(attack.shadows)} others"
+                lines.append(
                     ("Chance of such a lead over networks trained without these images",
                      f"{chance:.2g}", text, "sampled")
                 )  # fmt: skip
-        return found
+        return lines
 
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
-        most = most_gain(case)
+        limit = most_gain(case)
         return {
             # an attack that fails proves nothing: there is no evidence for
             "evidence_against": [
-                f"{ATTACKS[attack.name]}: a gain of {between_points(*got.limits_of_gain)} points"
-                for attack, got in self.found(case)
-                if most is not None and got.shown_gain > most and got.limits_of_gain is not None
+                f"{ATTACKS[attack.name]}: a gain of {between_points(*counts.limits_of_gain)} points"
+                for attack, counts in self.found(case)
+                if limit is not None
+                and counts.shown_gain > limit
+                and counts.limits_of_gain is not None
             ]
         }
 
@@ -118,8 +122,8 @@ class ClassifierLayout(MemorizationLayout):
             Section("What is released, and who attacks", [self._facts(record, case)]),
             Section("Images reconstructed", [self._counts(case)]),
             *(
-                Section(ATTACKS[attack.name], list(_attack(attack, got)))
-                for attack, got in self.found(case)
+                Section(ATTACKS[attack.name], list(_attack(attack, counts)))
+                for attack, counts in self.found(case)
             ),
             Section("Method", [self._method(case)]),
         ]
@@ -144,17 +148,17 @@ class ClassifierLayout(MemorizationLayout):
         return self.facts(rows, record, case)
 
     def _counts(self, case: StudyJudgement) -> Figure:
-        name, [got] = self.best(case)
+        name, [counts] = self.best(case)
         shadows = ("Most from a shadow", "Rank among shadows")
         figure = self.shares_figure(
-            f"{ATTACKS[name]} gets {got.recovered:,} of {got.total:,} training images, "
-            f"{percent((got.fresh and got.fresh.value) or 0.0)} of fresh ones",
+            f"{ATTACKS[name]} gets {counts.recovered:,} of {counts.total:,} training images, "
+            f"{percent((counts.fresh and counts.fresh.value) or 0.0)} of fresh ones",
             "For each attack a dot for the share of training images that it reconstructs, and an "
             "open square for that of images the network never saw.",
             "Training images reconstructed, beside fresh images and shadow networks",
             ("Attack", "Trained on", "Reconstructed", "Share", "Never seen", "Limits",
              "Gain, points", "By chance", *shadows),
-            [_line(*one) for one in self.found(case)],
+            [_line(*pair) for pair in self.found(case)],
             "attacks",
         )  # fmt: skip
         return replace(figure, table=figure.table.where_known(*shadows))
@@ -191,13 +195,13 @@ def _line(attack: ImageAttack, got: Counted) -> CountedLine:
 
 
 def _attack(one: ImageAttack, got: Counted) -> Iterator[Block]:
-    said = f"{ASKED[one.name]} An image counts if {one.rule}."
+    text = f"{ASKED[one.name]} An image counts if {one.rule}."
     if one.named is not None:
-        said += (
+        text += (
             f" {one.named:,} of {got.total:,} images that were left out are more like their "
             "reconstruction than every fresh image is."
         )
-    yield Text([said, f"Chance of as many: at most {one.chance:.2g} ({one.chance_by})."])
+    yield Text([text, f"Chance of as many: at most {one.chance:.2g} ({one.chance_by})."])
     if not one.shown:
         yield Text(
             [

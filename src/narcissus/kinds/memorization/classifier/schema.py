@@ -106,10 +106,10 @@ class WeightsSection(FileSection):
     @field_validator("layers", mode="before")
     @classmethod
     def _known(cls, layers: object) -> object:
-        for one in cast("list[object]", layers) if isinstance(layers, list) else ():
-            if isinstance(one, dict) and not {"conv", "average"} & set(cast("Names", one)):
+        for layer in cast("list[object]", layers) if isinstance(layers, list) else ():
+            if isinstance(layer, dict) and not {"conv", "average"} & set(cast("Names", layer)):
                 raise ValueError(
-                    f"{one} is no layer that is read: a dense layer is its name, others are "
+                    f"{layer} is no layer that is read: a dense layer is its name, others are "
                     '{ conv = "NAME" } and { average = 2 }. Layers that are not homogeneous in '
                     "the weights, such as normalisation, break the conditions that are read off"
                 )

@@ -261,8 +261,8 @@ class ImageDetail(MemorizedDetail):
 
     @model_validator(mode="after")
     def _have_their_pixels(self) -> Self:
-        for one in self.pictures:
-            for text in (one.generated, one.trained, one.fresh):
+        for picture in self.pictures:
+            for text in (picture.generated, picture.trained, picture.fresh):
                 if _bytes_in(text) != math.prod(self.shown_shape):
                     raise ValueError("a picture has not the pixels that `shown_shape` says")
         return self
@@ -311,7 +311,7 @@ class ImageKind(MemorizationKind[ImageStudy, ImageWork]):
 
     def cost(self, work: ImageWork, options: RunOptions) -> tuple[float, str]:
         part, shadows = work.part, work.shadows
-        seconds = sum(part.seconds(one) for one in (work.division.trained, *shadows))
+        seconds = sum(part.seconds(images) for images in (work.division.trained, *shadows))
         return seconds, f"training {part.words()}, and {len(shadows)} shadow models"
 
     def measure(self, work: ImageWork, done: Done, options: RunOptions) -> Findings:
@@ -329,11 +329,11 @@ class ImageKind(MemorizationKind[ImageStudy, ImageWork]):
             # what models trained here are made of, and the weights of a given one
             made = key_of(work.study.model_dump(mode="json"), work.digests, str(work.entropy))
             attempts = partial(attempts_of, store=store, observer=options.observer)
-            found = attacked(work.study, models, division, work.entropy, attempts, made)
+            outcome = attacked(work.study, models, division, work.entropy, attempts, made)
         work.not_assessed.extend(
             model_not_assessed(trains=work.part.trains, limits_memory=work.part.limits_memory)
         )
-        return self._measured(work, models, found)
+        return self._measured(work, models, outcome)
 
     def _measured(
         self, work: ImageWork, models: ImageModelsUnderStudy, found: AttackedImages
@@ -378,8 +378,8 @@ class ImageKind(MemorizationKind[ImageStudy, ImageWork]):
         detail = detail.model_copy(update={"blind": blind})
         each = detail.claim_confidence
         rows = [r for copies in groups for r in _group(division, found, copies, each, alike=alike)]
-        most = None if study.threshold is None else study.threshold.gain
-        return self.found(self.criteria(most), rows, detail)
+        limit = None if study.threshold is None else study.threshold.gain
+        return self.found(self.criteria(limit), rows, detail)
 
     def to_show(self, detail: ImageDetail) -> ImageDetail:
         return detail.model_copy(update={"pictures": ()})
@@ -435,9 +435,9 @@ def attacked(
     def asked(model: CaptionedGenerator, of: set[str], number: int = 0) -> Attempts:
         section = study.attempts
         pixels = trained.rows.shape[1]
-        said = {"samples": section.samples, "keep": section.keep, "entropy": noise}
+        settings = {"samples": section.samples, "keep": section.keep, "entropy": noise}
         named = f"{made} {number}"
-        return attempts_at(model, of, relation, pixels=pixels, named=named, **said)
+        return attempts_at(model, of, relation, pixels=pixels, named=named, **settings)
 
     attempts = asked(models.model, captions)
     distances = nearest_attempt(trained, attempts)
@@ -449,8 +449,8 @@ def attacked(
             trained, shadow, relation.unique, child(entropy, _LEFT_OUT, 1)
         )
         each = [
-            _close(trained, asked(one, set(trained.captions), number), relation)
-            for number, one in enumerate(models.shadows, start=1)
+            _close(trained, asked(shadow_model, set(trained.captions), number), relation)
+            for number, shadow_model in enumerate(models.shadows, start=1)
         ]
         by_shadows = np.mean(each, axis=0) * shadow_outliers
     return AttackedImages(
@@ -541,8 +541,8 @@ def _chosen(count: int, copies: NDArray[np.int64], found: AttackedImages) -> lis
     places = np.flatnonzero(found.outliers)
     turns: list[tuple[int, int, int]] = []
     for number in np.unique(copies[places]).tolist():
-        own = places[copies[places] == number]
-        order = own[np.argsort(found.distances[own], kind="stable")]
+        members = places[copies[places] == number]
+        order = members[np.argsort(found.distances[members], kind="stable")]
         turns += [(turn, -number, place) for turn, place in enumerate(order.tolist())]
     chosen = [place for _, _, place in sorted(turns)[:count]]
     return sorted(chosen, key=lambda place: (-copies[place], found.distances[place]))

@@ -73,20 +73,20 @@ class ImageModelLayout(MemorizationLayout):
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
         groups = self.best(case)[1]
         whole, worst = groups[0], worst_of(groups)
-        found = [CountedLine("Given back", whole).headline(self.unit)]
+        lines = [CountedLine("Given back", whole).headline(self.unit)]
         if worst is not whole:
             name = f"Of those with {worst.words(self.outliers)}"
-            found.append(CountedLine(name, worst).headline(self.unit))
-        return found
+            lines.append(CountedLine(name, worst).headline(self.unit))
+        return lines
 
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
-        most = most_gain(case)
+        limit = most_gain(case)
         return {
             # attempts that fail prove nothing: there is no evidence for
             "evidence_against": [
                 f"{group.words(self.outliers)}: {gain_text(group.shown_gain)}"
                 for group in self.best(case)[1]
-                if most is not None and group.shown_gain > most
+                if limit is not None and group.shown_gain > limit
             ]
         }
 
@@ -146,7 +146,7 @@ class ImageModelLayout(MemorizationLayout):
             "Outliers given back, by copies in the training data",
             ("Images", "Trained on", "Given back", "Share", "Never seen", "Limits",
              "By shadow models", "Their limits", "Gain, points"),
-            [CountedLine(one.words(self.outliers), one, (one.of("shadows"),)) for one in groups],
+            [CountedLine(row.words(self.outliers), row, (row.of("shadows"),)) for row in groups],
             "copies",
         )  # fmt: skip
 
@@ -189,19 +189,21 @@ def _pictures(detail: ImageDetail) -> Pictures:
         [
             (
                 [
-                    Picture(_png(one.generated, detail), f"Attempt {place}"),
-                    Picture(_png(one.trained, detail), f"Nearest to {place} of those trained on"),
-                    Picture(_png(one.fresh, detail), f"Nearest to {place} of fresh ones"),
+                    Picture(_png(picture.generated, detail), f"Attempt {place}"),
+                    Picture(
+                        _png(picture.trained, detail), f"Nearest to {place} of those trained on"
+                    ),
+                    Picture(_png(picture.fresh, detail), f"Nearest to {place} of fresh ones"),
                 ],
                 [
-                    one.caption or MISSING,
-                    one.copies,
-                    f"{one.to_trained:.3f}",
-                    f"{one.to_fresh:.3f}",
-                    "yes" if one.reproduced else "no",
+                    picture.caption or MISSING,
+                    picture.copies,
+                    f"{picture.to_trained:.3f}",
+                    f"{picture.to_fresh:.3f}",
+                    "yes" if picture.reproduced else "no",
                 ],
             )
-            for place, one in enumerate(detail.pictures, 1)
+            for place, picture in enumerate(detail.pictures, 1)
         ],
         ("Caption", "Copies", "Distance, trained on", "Distance, fresh", "Counts"),
     )

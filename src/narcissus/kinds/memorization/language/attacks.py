@@ -87,7 +87,7 @@ def keeping(models: ModelsUnderStudy, store: Keeps | None, observer: Observer) -
 
 
 def texts_of(documents: Sequence[TextDocument]) -> list[str]:
-    return [one.text for one in documents]
+    return [document.text for document in documents]
 
 
 def generated(
@@ -120,8 +120,8 @@ def generated(
         )
 
     ranked = best_of(models.model, models.reference, 0)
-    found = held(ranked.top(section.top))
-    recovered, recovered_fresh, *_ = found.documents()
+    stretches = held(ranked.top(section.top))
+    recovered, recovered_fresh, *_ = stretches.documents()
     by_reference = None
     if models.reference is not None:
         # a model that never saw the documents, attacked in the same way
@@ -142,7 +142,7 @@ def generated(
         recovered,
         recovered_fresh,
         by_reference,
-        tuple(_ranked(ranked.top(section.top, name), name, found) for name in ranked.scores),
+        tuple(_ranked(ranked.top(section.top, name), name, stretches) for name in ranked.scores),
         by_shadows,
     )
 
@@ -150,7 +150,7 @@ def generated(
 def _ranked(texts: Sequence[str], name: str, found: PrintedStretches) -> RankedBy:
     """Count the texts that hold something, by side."""
     sides = [found.sides(text) for text in texts]
-    trained, fresh = (sum(side in one for one in sides) for side in (0, 1))
+    trained, fresh = (sum(side in text_sides for text_sides in sides) for side in (0, 1))
     return RankedBy(score=name, texts=len(texts), trained=trained, fresh=fresh)
 
 
@@ -173,8 +173,8 @@ def completed(
             if section.prefix is None
             else [section.prefix] * len(texts)
         )
-        kept = long_enough(texts, prefix=ends, window=section.window)
-        return [documents[i] for i in kept], [ends[i] for i in kept]
+        places = long_enough(texts, prefix=ends, window=section.window)
+        return [documents[i] for i in places], [ends[i] for i in places]
 
     trained, fresh = long(division.trained), long(division.fresh)
     if not trained[0]:
@@ -187,31 +187,45 @@ def completed(
 
     def by(model: LanguageModel, side: tuple[list[TextDocument], list[int]]) -> Continued:
         # a model with other tokens is given the same characters, as far as its tokens reach
-        found = continuations(model, texts_of(side[0]), prefix=side[1], window=section.window)
-        after = [(one[end:], true[end:]) for (one, true), end in zip(found, side[1], strict=True)]
-        return model, np.array([one == true for one, true in found], dtype=np.bool_), after
+        answers = continuations(model, texts_of(side[0]), prefix=side[1], window=section.window)
+        after = [
+            (attempt[end:], true[end:])
+            for (attempt, true), end in zip(answers, side[1], strict=True)
+        ]
+        return (
+            model,
+            np.array([attempt == true for attempt, true in answers], dtype=np.bool_),
+            after,
+        )
 
     def near(found: Continued, shift: int = 0) -> BoolArray:
         model, _, after = found
-        said, true = [one for one, _ in after], [one for _, one in after]
+        attempts, true = [attempt for attempt, _ in after], [attempt for _, attempt in after]
         true = [*true[shift:], *true[:shift]]
-        return nearly(model, said, true, edits=section.edits, tokens=section.tokens)
+        return nearly(model, attempts, true, edits=section.edits, tokens=section.tokens)
 
     known = f"{section.prompt} tokens" if section.prefix is None else f"{section.prefix} characters"
-    given = f"given its first {known}, the model goes on with the next {section.window}"
+    description = f"given its first {known}, the model goes on with the next {section.window}"
     unit = " characters" if section.prefix is None else ""
-    rules: list[Rule] = [("completion", given + unit, lambda found: found[1])]
+    rules: list[Rule] = [("completion", description + unit, lambda answers: answers[1])]
     if section.edits is not None or section.tokens is not None:
         how = [] if section.edits is None else [f"at most {section.edits:g} edits a character"]
         if section.tokens is not None:
             how.append(f"at least {section.tokens:.3g} of the tokens at their places")
         rules.append(
-            ("near-verbatim completion", f"{given} characters or nearly: {' or '.join(how)}", near)
+            (
+                "near-verbatim completion",
+                f"{description} characters or nearly: {' or '.join(how)}",
+                near,
+            )
         )
-        rules.append(("unrelated", "", lambda found: near(found, 1)))
+        rules.append(("unrelated", "", lambda answers: near(answers, 1)))
     verbatim, *nearby = _attacked(models, (trained, trained[0]), (fresh, fresh[0]), by, rules)
-    others = [int(one.recovered.sum()) for one in nearby[1:] if len(trained[0]) > 1]
-    return [verbatim, *(replace(one, unrelated=others[0]) if others else one for one in nearby[:1])]
+    others = [int(attempt.recovered.sum()) for attempt in nearby[1:] if len(trained[0]) > 1]
+    return [
+        verbatim,
+        *(replace(attempt, unrelated=others[0]) if others else attempt for attempt in nearby[:1]),
+    ]
 
 
 Continued = tuple[LanguageModel, BoolArray, list[tuple[str, str]]]
@@ -230,8 +244,8 @@ def _attacked(
     """Ask each model once about the documents of a side, and judge what it said by each rule."""
 
     def judged(model: LanguageModel, side: Any) -> list[BoolArray]:
-        found = by(model, side)
-        return [rule(found) for _, _, rule in rules]
+        answer = by(model, side)
+        return [rule(answer) for _, _, rule in rules]
 
     ours, theirs = judged(models.model, trained[0]), judged(models.model, fresh[0])
     reference = None if models.reference is None else judged(models.reference, trained[0])
@@ -240,7 +254,7 @@ def _attacked(
         AttackedDocuments(
             name, words, trained[1], fresh[1], ours[i], theirs[i],
             None if reference is None else reference[i],
-            by_shadows=tuple(one[i] for one in shadows),
+            by_shadows=tuple(shadow[i] for shadow in shadows),
         )
         for i, (name, words, _) in enumerate(rules)
     ]  # fmt: skip
@@ -256,7 +270,9 @@ def discovered(
     need = section.prompt + section.window
 
     def long(documents: Sequence[TextDocument]) -> list[TextDocument]:
-        return [one for one in documents if len(models.model.encode(one.text)) >= need]
+        return [
+            document for document in documents if len(models.model.encode(document.text)) >= need
+        ]
 
     trained, fresh = long(division.trained), long(division.fresh)
     if not trained:
@@ -272,8 +288,8 @@ def discovered(
                 "[discovery] compares tokens, and the reference or a shadow model has another "
                 "tokenizer than the model: leave one of them out"
             )
-        known = [one[: section.prompt] for one in tokens]
-        following = [one[section.prompt :] for one in tokens]
+        known = [document[: section.prompt] for document in tokens]
+        following = [document[section.prompt :] for document in tokens]
         return model.log_chances(
             known, following, temperature=section.temperature, top_k=section.top_k
         )
@@ -285,7 +301,7 @@ def discovered(
             f"given its first {section.prompt} tokens, one of {n:,} samples goes on with its next "
             f"{section.window} tokens with a chance of {section.p:g} or more (temperature "
             f"{section.temperature:g}{among})",
-            lambda found, n=n: discovery(found, n) >= section.p,
+            lambda chances, n=n: discovery(chances, n) >= section.p,
         )
         for n in dict.fromkeys(section.n)
     ])  # fmt: skip

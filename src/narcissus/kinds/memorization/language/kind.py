@@ -103,7 +103,7 @@ class LanguageDetail(MemorizedDetail):
 
     @property
     def how_merged(self) -> MergedGroups | None:
-        return next((one.merged for one in self.attacks if one.merged is not None), None)
+        return next((attack.merged for attack in self.attacks if attack.merged is not None), None)
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class LanguageWork(PreparedWork[LanguageStudy]):
 
     @property
     def documents(self) -> list[TextDocument]:
-        return [*self.division.trained, *(one.document for one in self.planted)]
+        return [*self.division.trained, *(canary.document for canary in self.planted)]
 
 
 class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
@@ -192,7 +192,9 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
                 )
             if models.folder is not None:
                 check_release(models.folder, largest=2**50)
-            work.digests.update((name, model_digest(one)) for name, one in models.folders.items())
+            work.digests.update(
+                (name, model_digest(folder)) for name, folder in models.folders.items()
+            )
         work.not_assessed.extend(
             model_not_assessed(trains=work.part.trains, limits_memory=work.part.limits_memory)
         )
@@ -208,33 +210,36 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
 
     def measured(self, study: LanguageStudy, found: FoundAboutModel) -> Findings:
         """Make the limits, each for all of them together (Bonferroni)."""
-        asked, base_rate = study.membership, None
-        if asked:
-            rates, base_rate = reported_rates(asked.false_alarms), asked.base_rate
+        membership, base_rate = study.membership, None
+        if membership:
+            rates, base_rate = reported_rates(membership.false_alarms), membership.base_rate
         else:
             rates = []
-        least = study.groups.least_group
+        minimum = study.groups.least_group
         divided = [
-            by_copies([_copies(one.trained), _copies(one.fresh)], least) for one in found.attacked
+            by_copies([_copies(part.trained), _copies(part.fresh)], minimum)
+            for part in found.attacked
         ]
         groups = [[(), *parts] for parts, _ in divided]
         claims = 2 * len(found.trained_scores) + len(found.canaries)
         sides = texts_of(found.division.trained), texts_of(found.division.fresh)
         claims += asks_points(*sides, by_chance=found.division.by_chance)
-        for one, own in zip(found.attacked, groups, strict=True):
-            claims += sum(bool(_among(one.fresh, copies).any()) for copies in own)
-            claims += len(own) * (one.by_reference is not None)
-            claims += len(own) * 2 * bool(one.by_shadows)
+        for part, copy_groups in zip(found.attacked, groups, strict=True):
+            claims += sum(bool(_among(part.fresh, copies).any()) for copies in copy_groups)
+            claims += len(copy_groups) * (part.by_reference is not None)
+            claims += len(copy_groups) * 2 * bool(part.by_shadows)
         each = each_confidence(study.run.confidence, claims)
         rows: list[StudyRow] = []
         attacks: list[DocumentAttack] = []
-        for one, own, (_, merged) in zip(found.attacked, groups, divided, strict=True):
-            rows += [row for copies in own for row in _group(one, copies, each)]
-            members = [_among(one.trained, copies) for copies in own] if one.by_shadows else []
-            counts = [tuple(int(s[m].sum()) for s in one.by_shadows) for m in members]
+        for part, copy_groups, (_, merged) in zip(found.attacked, groups, divided, strict=True):
+            rows += [row for copies in copy_groups for row in _group(part, copies, each)]
+            members = (
+                [_among(part.trained, copies) for copies in copy_groups] if part.by_shadows else []
+            )
+            counts = [tuple(int(s[m].sum()) for s in part.by_shadows) for m in members]
             attacks.append(DocumentAttack(
-                name=one.name, rule=one.rule, ranked=one.ranked, merged=merged,
-                shadows=tuple(counts), unrelated=one.unrelated,
+                name=part.name, rule=part.rule, ranked=part.ranked, merged=merged,
+                shadows=tuple(counts), unrelated=part.unrelated,
             ))  # fmt: skip
         curves: list[RocCurve] = []
         for name, trained in found.trained_scores.items():
@@ -244,7 +249,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
             band = roc_band(trained, fresh, confidence=each)
             curves.append(RocCurve.of(name, band))
             rows += rate_rows(name, band, rates, base_rate, of=_CALLED, key="rate")
-        rows += [_canaries(one, each) for one in found.canaries]
+        rows += [_canaries(part, each) for part in found.canaries]
         program, evidence = None, found.evidence
         if study.program is not None and evidence is not None:
             program = ProgramDetail.of(evidence, study.program.relation.build())
@@ -254,7 +259,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
             parameters=found.parameters,
             has_reference=found.has_reference,
             trained=len(found.division.trained),
-            trained_copies=sum(one.copies for one in found.division.trained),
+            trained_copies=sum(part.copies for part in found.division.trained),
             fresh=len(found.division.fresh),
             by_chance=found.division.by_chance,
             confidence=study.run.confidence,
@@ -283,9 +288,11 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
         )
 
     def derived(self, rows: Sequence[StudyRow], detail: LanguageDetail) -> Iterator[StudyRow]:
-        own = [row for row in rows if row.of != "success"]
-        own = [row for row in own if detail.program is None or row.role != "measure"]
-        for row in with_gains(own, self.counted):
+        attack_rows = [row for row in rows if row.of != "success"]
+        attack_rows = [
+            row for row in attack_rows if detail.program is None or row.role != "measure"
+        ]
+        for row in with_gains(attack_rows, self.counted):
             yield canary_row(row.at["copies"], row.facts) if row.of == CANARIES else row
         if detail.program is not None:
             yield from with_derived(rows, detail.program)
@@ -298,19 +305,19 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
         gains = [row.quantity.low or 0.0 for row in rows if row.of == "gain" and row.is_at(gain.at)]
         exceeds = gain.at_most is not None and max(gains) > gain.at_most
         return (gain, *(
-            one.model_copy(update={"decides": not exceeds and program_exceeds(detail, one)})
-            for one in others
+            other.model_copy(update={"decides": not exceeds and program_exceeds(detail, other)})
+            for other in others
         ))  # fmt: skip
 
     def premises(self, detail: LanguageDetail) -> tuple[str, ...]:
-        found = super().premises(detail)
-        if any(one.shadows for one in detail.attacks):
+        assumptions = super().premises(detail)
+        if any(attack.shadows for attack in detail.attacks):
             text = (
                 "shadow models were trained as the model was, each without these documents and "
                 "independently of the others"
             )
-            found = (*found, text)
-        return (*found, *(() if detail.program is None else detail.program.assumptions))
+            assumptions = (*assumptions, text)
+        return (*assumptions, *(() if detail.program is None else detail.program.assumptions))
 
 
 KIND = LanguageKind()
@@ -323,17 +330,17 @@ CANARY = ("canaries", "alternatives", "named", "by_chance", "chance", "completed
 
 def program_exceeds(detail: LanguageDetail, one: StudyCriterion) -> bool:
     """Return whether the program is an extraction of more quality than is accepted."""
-    found, most = detail.program, one.at_most
+    program, limit = detail.program, one.at_most
     return (
-        found is not None
-        and most is not None
-        and found.verdict == "extraction"
-        and found.quality > most
+        program is not None
+        and limit is not None
+        and program.verdict == "extraction"
+        and program.quality > limit
     )
 
 
 def _copies(documents: Sequence[TextDocument]) -> NDArray[np.int64]:
-    return np.array([one.copies for one in documents], dtype=np.int64)
+    return np.array([document.copies for document in documents], dtype=np.int64)
 
 
 def _among(documents: Sequence[TextDocument], copies: tuple[int, ...]) -> BoolArray:
@@ -342,15 +349,15 @@ def _among(documents: Sequence[TextDocument], copies: tuple[int, ...]) -> BoolAr
 
 def _group(one: AttackedDocuments, copies: tuple[int, ...], each: float) -> list[StudyRow]:
     trained, fresh = _among(one.trained, copies), _among(one.fresh, copies)
-    found = recovered_documents(
+    recovery = recovered_documents(
         one.recovered[trained],
         one.recovered_fresh[fresh],
         None if one.by_reference is None else one.by_reference[trained],
         confidence=each,
     )
-    beside = {"fresh": found.fresh, "reference": found.reference}
-    facts = {} if found.chance is None else {"chance": found.chance}
-    counts = found.recovered, found.documents
+    beside = {"fresh": recovery.fresh, "reference": recovery.reference}
+    facts = {} if recovery.chance is None else {"chance": recovery.chance}
+    counts = recovery.recovered, recovery.documents
     return count_rows("recovered", one.name, counts, beside, of_copies(copies), facts)
 
 
@@ -360,8 +367,8 @@ def _above(score: str, found: Estimate) -> StudyRow:
 
 
 def _canaries(one: NamedCanaries, each: float) -> StudyRow:
-    said = {"by_chance": one.by_chance(each), "chance": one.chance()}
-    facts = {key: said[key] if key in said else getattr(one, key) for key in CANARY}
+    chances = {"by_chance": one.by_chance(each), "chance": one.chance()}
+    facts = {key: chances[key] if key in chances else getattr(one, key) for key in CANARY}
     return canary_row(one.copies, facts)
 
 
@@ -389,7 +396,7 @@ def beside_shadows(
     Returns tuple: the share that such a model gives away on average, and how often it gives away
         as many as this model, or more.
     """
-    many = sum(one >= recovered for one in counts)
+    many = sum(count >= recovered for count in counts)
     quantity = "share recovered from a model without them"
     mean = mean_limits(np.array(counts) / of, confidence=each, quantity=quantity)
     return mean, clopper_pearson(many, len(counts), confidence=each)
@@ -424,8 +431,8 @@ def program_evidence(
     others: list[str] = []
     if study.canaries is not None:
         secrets = CanaryPlan.of(planted).secrets(len(planted), random)
-        others = [one.text(secret) for one, secret in zip(planted, secrets, strict=True)]
-    data = [*texts_of(division.trained), *(one.text() for one in planted)]
+        others = [canary.text(secret) for canary, secret in zip(planted, secrets, strict=True)]
+    data = [*texts_of(division.trained), *(canary.text() for canary in planted)]
     reference = models.reference_folder
     program, workers = read_bytes(folder / section.path), options.workers or study.run.workers
     limits = section.limits.of_a_run()
@@ -463,7 +470,7 @@ def _attacked(
     attacks: list[AttackedDocuments] = []
     if study.generation:
         options.observer.note("sampling and ranking")
-        mine = [one.text() for one in planted]
+        mine = [canary.text() for canary in planted]
         attacks.append(
             generated(models, division, study.generation, entropy=options.entropy, mine=mine)
         )

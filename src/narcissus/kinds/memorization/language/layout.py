@@ -66,38 +66,40 @@ class LanguageLayout(MemorizationLayout):
     def assessed(self, case: StudyJudgement) -> list[str]:
         detail: LanguageDetail = case.detail
         beside = " and of a model trained without them" if detail.has_reference else ""
-        found = [
-            f"{one.name}: documents recovered, beside those of {detail.fresh:,} fresh documents"
+        lines = [
+            f"{attack.name}: documents recovered, beside those of {detail.fresh:,} fresh documents"
             f"{beside}"
-            for one in detail.attacks
+            for attack in detail.attacks
         ]
         if scores := case.findings.select(of=ABOVE):
-            found.append(f"membership of documents, by {', '.join(one.name for one in scores)}")
+            lines.append(
+                f"membership of documents, by {', '.join(attack.name for attack in scores)}"
+            )
         if case.findings.select(of=CANARIES):
-            found.append("canaries, beside an exact baseline")
+            lines.append("canaries, beside an exact baseline")
         if detail.program is not None:
-            found.append("a program, with and without the release, against complexity from above")
-        return found
+            lines.append("a program, with and without the release, against complexity from above")
+        return lines
 
     def left_open(self, study: Any, case: StudyJudgement) -> Iterator[NotAssessed]:
         detail: LanguageDetail = case.detail
         yield from _too_short(study, self.groups(case), detail.trained)
-        told = [row for row in case.findings.select(of=TOLD) if row.quantity.value is None]
-        asked = study.membership.false_alarms if study.membership else ()
-        for rate, why in {row.at["rate"]: row.quantity.why for row in told}.items():
-            if rate in asked:
-                what = f"documents told at a rate of false alarms of {100 * float(rate):g}%"
-                yield NotAssessed(what, why, "more fresh documents")
+        rows = [row for row in case.findings.select(of=TOLD) if row.quantity.value is None]
+        rates = study.membership.false_alarms if study.membership else ()
+        for rate, why in {row.at["rate"]: row.quantity.why for row in rows}.items():
+            if rate in rates:
+                subject = f"documents told at a rate of false alarms of {100 * float(rate):g}%"
+                yield NotAssessed(subject, why, "more fresh documents")
         yield from [
             NotAssessed(
                 f"the baseline of {name} for documents "
-                f"{f'of {one.words(self.unit)}' if one.copies else ''}".rstrip(),
+                f"{f'of {group.words(self.unit)}' if group.copies else ''}".rstrip(),
                 "no fresh document is like them",
                 "more documents",
             )
             for name, groups in self.groups(case).items()
-            for one in groups
-            if one.fresh is None
+            for group in groups
+            if group.fresh is None
         ]
         if not detail.has_reference:
             yield NotAssessed(
@@ -116,63 +118,67 @@ class LanguageLayout(MemorizationLayout):
         program = _program(case)
         row = case.decided_by
         if program is not None and row is not None and row.of == QUALITY:
-            said = [f"{_HEADS[program.detail.verdict]}."]
-            found = quality_glance(program, undecided="", notes=said)
-            return replace(found, hardest=self._hardest(self.best(case)[1]), about=self.about(case))
-        found = super().glance(case)
-        notes = [*found.notes, *_canaries_said(case)]
+            lines = [f"{_HEADS[program.detail.verdict]}."]
+            summary = quality_glance(program, undecided="", notes=lines)
+            return replace(
+                summary, hardest=self._hardest(self.best(case)[1]), about=self.about(case)
+            )
+        summary = super().glance(case)
+        notes = [*summary.notes, *_canaries_said(case)]
         if program is not None:
             notes.append(f"{_HEADS[program.detail.verdict]}.")
-        return replace(found, notes=notes)
+        return replace(summary, notes=notes)
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
-        found = [
+        lines = [
             CountedLine(f"Recovered by {name}", groups[0]).headline(self.unit)
             for name, groups in self.groups(case).items()
         ]
         if scores := case.findings.select(of=ABOVE):
-            best = max(scores, key=lambda one: one.quantity.low or 0.0)
+            best = max(scores, key=lambda score: score.quantity.low or 0.0)
             between = limits(best.quantity.low, best.quantity.high)
             text = f"by {best.name}, {between}; 50% is chance"
             value = percent(best.value)
-            found.append(("Scores above a fresh document", value, text, "sampled"))
+            lines.append(("Scores above a fresh document", value, text, "sampled"))
         for row in case.findings.select(of=CANARIES):
             copies = copies_text(int(row.at["copies"]), None)
             text = f"{row.facts['named']} of {row.facts['canaries']}; a guess names "
             text += f"{percent(row.baseline or 0.0)}, by chance at most {row.facts['by_chance']}"
-            found.append((f"Canaries named, {copies}", percent(row.value), text, "sampled"))
+            lines.append((f"Canaries named, {copies}", percent(row.value), text, "sampled"))
         if (program := _program(case)) is not None:
             detail, share = program.detail, percent(program.success.value)
             text = f"{detail.verdict}; quality at most {upper(detail.quality, 3)}"
-            found.append(("The program succeeds", share, text, detail.verdict_grade))
-        return found
+            lines.append(("The program succeeds", share, text, detail.verdict_grade))
+        return lines
 
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
-        most = most_gain(case)
+        limit = most_gain(case)
         against = [
             f"{name}: {gain_text(groups[0].shown_gain)}"
             for name, groups in self.groups(case).items()
-            if most is not None and groups[0].shown_gain > most
+            if limit is not None and groups[0].shown_gain > limit
         ]
-        if any(program_exceeds(case.detail, one.criterion) for one in case.each[1:]):
+        if any(program_exceeds(case.detail, judgement.criterion) for judgement in case.each[1:]):
             against.append(_program_words(case))
         # an attack that fails proves nothing: there is no evidence for
         return {"evidence_against": against}
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
         groups, program = self.groups(case), _program(case)
-        found = [Section("What is released, and who attacks", [self._facts(record, case)])]
-        found += [
-            Section(f"Documents recovered by {one.name}", list(self._attack(case, one, groups)))
-            for one in case.detail.attacks
+        parts = [Section("What is released, and who attacks", [self._facts(record, case)])]
+        parts += [
+            Section(
+                f"Documents recovered by {attack.name}", list(self._attack(case, attack, groups))
+            )
+            for attack in case.detail.attacks
         ]
         if case.findings.select(of=ABOVE):
-            found.append(Section("Membership", list(_membership(case))))
+            parts.append(Section("Membership", list(_membership(case))))
         if canaries := case.findings.select(of=CANARIES):
-            found.append(Section("Canaries", list(_canaries(canaries))))
+            parts.append(Section("Canaries", list(_canaries(canaries))))
         if program is not None:
-            found += evidence_sections(program, "The program: ")
-        return [*found, Section("Method", [self._method(case)])]
+            parts += evidence_sections(program, "The program: ")
+        return [*parts, Section("Method", [self._method(case)])]
 
     def _facts(self, record: Record, case: StudyJudgement) -> Facts:
         detail: LanguageDetail = case.detail
@@ -204,13 +210,13 @@ class LanguageLayout(MemorizationLayout):
         self, case: StudyJudgement, one: DocumentAttack, found: dict[str, list[Counted]]
     ) -> Iterator[Block]:
         groups = found[one.name]
-        said = [f"{ASKED[one.name.partition(' ')[0]]} A document counts if {one.rule}."]
+        sentences = [f"{ASKED[one.name.partition(' ')[0]]} A document counts if {one.rule}."]
         if one.unrelated is not None:
-            said.append(
+            sentences.append(
                 f"By the same rule, {one.unrelated:,} of {groups[0].total:,} continuations are "
                 "near the text of another document, which is unrelated."
             )
-        yield Text(said)
+        yield Text(sentences)
         yield self._picture(case, one, groups)
         if one.ranked:
             yield Grid(
@@ -298,10 +304,10 @@ def _program_words(case: StudyJudgement) -> str:
     if program is None:
         return ""
     quality = f"its quality is at most {upper(program.quality, 3)}"
-    for one in case.each[1:]:
-        quality += f", {one.at_most:g} is accepted"
-    said = f"{_HEADS[program.verdict]}: {program.reasons[0]}"
-    return f"{said}; {quality}." if program.verdict == "extraction" else f"{said}."
+    for judgement in case.each[1:]:
+        quality += f", {judgement.at_most:g} is accepted"
+    outcome = f"{_HEADS[program.verdict]}: {program.reasons[0]}"
+    return f"{outcome}; {quality}." if program.verdict == "extraction" else f"{outcome}."
 
 
 def _too_short(study: Any, groups: dict[str, list[Counted]], trained: int) -> Iterator[NotAssessed]:
@@ -314,8 +320,8 @@ def _too_short(study: Any, groups: dict[str, list[Counted]], trained: int) -> It
             unit = "tokens"
         elif section.prefix is not None:
             known, option = f"{section.prefix} characters", "prefix"
-        own = next((own for name, own in groups.items() if name.startswith(attack)), None)
-        if short := trained - (own[0].total if own else 0):
+        counts = next((counts for name, counts in groups.items() if name.startswith(attack)), None)
+        if short := trained - (counts[0].total if counts else 0):
             yield NotAssessed(
                 f"{attack} of {short:,} of {trained:,} documents trained on",
                 f"they have no {section.window} {unit} after their first {known}",

@@ -326,6 +326,6 @@ class LanguageStudy(FileSection):
                 "a model in a folder needs `data.fresh`: documents of the same source that it was "
                 "not trained on: they show what it would give away anyway"
             )
-        mine = {one.text() for one in planted}
-        trained = tuple(one for one in documents if one.text not in mine)
+        mine = {document.text() for document in planted}
+        trained = tuple(document for document in documents if document.text not in mine)
         return Division(trained, read_documents(folder / self.data.fresh, self.data.unit))
