@@ -140,9 +140,12 @@ class Guard:
             f'<p><a href="{begin}">Open the page</a></p></html>'
         )
         page.set_cookie(
-            self._keys.cookie_name, self._keys.cookie, path=f"{self._keys.root}/", httponly=True,
+            self._keys.cookie_name,
+            self._keys.cookie,
+            path=f"{self._keys.root}/",
+            httponly=True,
             samesite="strict",
-        )  # fmt: skip
+        )
         return page
 
 

@@ -103,8 +103,10 @@ class Jobs:
 
     def last(self, study: str) -> Path | None:
         """Return the results folder of the last run of a study."""
-        found = [(_job(p.parent).get("began", 0.0), p.parent)
-                 for p in (self.results / study).glob(f"*/{JOB}")]  # fmt: skip
+        found = [
+            (_job(p.parent).get("began", 0.0), p.parent)
+            for p in (self.results / study).glob(f"*/{JOB}")
+        ]
         return max(found)[1] if found else None
 
     def start(self, study: str, digest: str) -> None:
@@ -138,9 +140,13 @@ class Jobs:
         try:
             child = subprocess.Popen(
                 [*_PYTHON, "-m", "narcissus", *words],
-                cwd=self.root, env=_environment(), start_new_session=True,
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log,
-            )  # fmt: skip
+                cwd=self.root,
+                env=_environment(),
+                start_new_session=True,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+            )
         finally:
             os.close(log)
         self._started.append(child)
@@ -269,9 +275,13 @@ def worked(root: Path, what: str, *arguments: str) -> dict[str, Any]:
     try:
         done = subprocess.run(
             [*_PYTHON, "-m", "narcissus.app.work", what, *arguments],
-            cwd=root, env=_environment(), stdin=subprocess.DEVNULL, capture_output=True,
-            timeout=PATIENCE, check=False,
-        )  # fmt: skip
+            cwd=root,
+            env=_environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=PATIENCE,
+            check=False,
+        )
     except subprocess.TimeoutExpired as error:
         raise InputError(
             f"this has not ended after {PATIENCE:g} seconds: take fewer rows"

@@ -66,8 +66,11 @@ class Pages:
         self._naming = asyncio.Lock()
         made = Environment(
             loader=ChoiceLoader([PackageLoader(f"narcissus.{room}") for room in ("app", "report")]),
-            autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        )  # fmt: skip
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
         made.filters |= {"of_100": steps.of_100, "typed": steps.as_typed, "in_words": in_words}
         made.filters["visible"] = visible
         cast("Any", made.globals).update(get=get, root=above)
@@ -108,10 +111,13 @@ class Pages:
     async def home(self, _request: Request) -> Response:
         running, files = self.jobs.running(), self.folder.tables()
         return self._html(
-            "home.html", studies=self.folder.studies(), files=files, error="",
+            "home.html",
+            studies=self.folder.studies(),
+            files=files,
+            error="",
             tables=[one for one in files if not one.endswith(ARRAYS)],
             running=running and running[0],
-        )  # fmt: skip
+        )
 
     async def upload(self, request: Request) -> Response:
         name = await self.folder.take(request.path_params["name"], request.stream())
@@ -235,16 +241,27 @@ class Pages:
             return self._looks[stamp]
 
     async def _show(
-        self, name: str, step: str, mechanism: str = "", status: int = 200, *, error: str = "",
+        self,
+        name: str,
+        step: str,
+        mechanism: str = "",
+        status: int = 200,
+        *,
+        error: str = "",
         typed: str | None = None,
-    ) -> Response:  # fmt: skip
+    ) -> Response:
         """Draw a step; a file that cannot be read is shown as it is, to be mended."""
         text = self.folder.read(name)
         of: dict[str, Any] = {
-            "study": name, "step": step, "base": digest(text), "longest": LARGEST_STUDY,
-            "text": text if typed is None else typed, "files": self.folder.tables(),
-            "STEPS": steps.STEPS, "kind": "",
-        }  # fmt: skip
+            "study": name,
+            "step": step,
+            "base": digest(text),
+            "longest": LARGEST_STUDY,
+            "text": text if typed is None else typed,
+            "files": self.folder.tables(),
+            "STEPS": steps.STEPS,
+            "kind": "",
+        }
         try:
             data = self._data(name, text)
             self._check(name, text)
@@ -253,9 +270,11 @@ class Pages:
             of["STEPS"] = scores.STEPS if of["kind"] == "membership" else steps.STEPS
             of["look"] = look = await self._look(data)
             is_own = of["kind"] == "membership" and step in scores.OWN
-            of |= scores.shown(data) if is_own else self._of_step(
-                name, step, data, look, text, mechanism
-            )  # fmt: skip
+            of |= (
+                scores.shown(data)
+                if is_own
+                else self._of_step(name, step, data, look, text, mechanism)
+            )
         except NarcissusError as wrong:
             message = error or str(wrong)
             return self._html("step.html", status, form="", error=visible(message), **of)

@@ -39,8 +39,10 @@ def shown(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def of_scores(form: steps.Form, data: Mapping[str, Any], _look: Any) -> steps.Values:
     """Read the form of the scores: what they are, and the records themselves."""
-    return {("data", "scale"): form.among("scale", SCALES),
-            ("data", "points"): form.one("points") or None}  # fmt: skip
+    return {
+        ("data", "scale"): form.among("scale", SCALES),
+        ("data", "points"): form.one("points") or None,
+    }
 
 
 def of_attacks(form: steps.Form, data: Mapping[str, Any], _look: Any) -> steps.Values:

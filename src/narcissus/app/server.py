@@ -50,9 +50,13 @@ def opened(folder: Path) -> Path:
 
 
 def serve(
-    folder: Path, *, port: int = 0, demo: bool = False, show: bool = True,
+    folder: Path,
+    *,
+    port: int = 0,
+    demo: bool = False,
+    show: bool = True,
     say: Callable[[str], None] = print,
-) -> None:  # fmt: skip
+) -> None:
     """Serve the page of a folder until it is interrupted.
 
     folder: What may be read and written; made if it is not there.
@@ -78,10 +82,17 @@ def serve(
         pages = Pages(root, keys.root)
         begin = f"/study/{pages.example()}/table" if demo else "/"
         config = uvicorn.Config(
-            Guard(pages.app(), keys, begin), log_level="error", access_log=False,
-            server_header=False, timeout_graceful_shutdown=1, limit_concurrency=100,
-            http=Impatient, ws="none", lifespan="off", proxy_headers=False,
-        )  # fmt: skip
+            Guard(pages.app(), keys, begin),
+            log_level="error",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=1,
+            limit_concurrency=100,
+            http=Impatient,
+            ws="none",
+            lifespan="off",
+            proxy_headers=False,
+        )
         say(f"Open {keys.url()}")
         say("The page is for you alone: anybody with this address can use it. Ctrl-C ends it.")
         with tempfile.TemporaryDirectory() as place:

@@ -58,10 +58,14 @@ _OF_OWN_CODE = ("command", "opendp")
 
 
 DEFAULTS: Values = {
-    ("data", "missing"): "refuse", ("data", "scale"): "score", ("threat", "people"): "prior",
-    ("mechanism", "name"): "marginals", ("threat", "attacks"): ["lira"], ("threat", "folds"): 1,
+    ("data", "missing"): "refuse",
+    ("data", "scale"): "score",
+    ("threat", "people"): "prior",
+    ("mechanism", "name"): "marginals",
+    ("threat", "attacks"): ["lira"],
+    ("threat", "folds"): 1,
     ("threat", "fpr"): [0.001, 0.01, 0.1],
-}  # fmt: skip
+}
 """What is not written into a file that does not say it."""
 
 
@@ -388,35 +392,54 @@ class FormLimit(NamedTuple):
 
 LIMITS: dict[str, dict[str, FormLimit]] = {
     "table": {
-        "advantage": FormLimit("Percent of the gap between guessing and certainty",
+        "advantage": FormLimit(
+            "Percent of the gap between guessing and certainty",
             "On average, an attacker may close at most {}% of the gap between the best guess "
-            "without the release and certainty."),
-        "share": FormLimit("People of 100 who are recovered",
-            "On average, an attacker may recover at most {} of 100 people."),
-        "gain": FormLimit("People of 100 whom the release adds",
+            "without the release and certainty.",
+        ),
+        "share": FormLimit(
+            "People of 100 who are recovered",
+            "On average, an attacker may recover at most {} of 100 people.",
+        ),
+        "gain": FormLimit(
+            "People of 100 whom the release adds",
             "On average, an attacker may recover at most {} of 100 people more than the same "
-            "attack recovers among people who are not in the data."),
-        "targets": FormLimit("People of one release, with the confidence of the proof",
+            "attack recovers among people who are not in the data.",
+        ),
+        "targets": FormLimit(
+            "People of one release, with the confidence of the proof",
             "With the confidence of the proof, no attacker may recover more than {} of the people "
-            "who are released together.", hundredths=False),
-        "worst_group": FormLimit("The same for each group (of 100)",
-            "In each group that an attacker can tell beforehand, the limit is {} of 100."),
+            "who are released together.",
+            hundredths=False,
+        ),
+        "worst_group": FormLimit(
+            "The same for each group (of 100)",
+            "In each group that an attacker can tell beforehand, the limit is {} of 100.",
+        ),
     },
     "synthetic": {
-        "at_most": FormLimit("Percentage points of excess",
+        "at_most": FormLimit(
+            "Percentage points of excess",
             "People of the data may be hit more often than people who are not in it by at most {} "
-            "percentage points."),
-        "worst_group": FormLimit("The same for each group",
-            "In each group the excess may be at most {} percentage points."),
+            "percentage points.",
+        ),
+        "worst_group": FormLimit(
+            "The same for each group",
+            "In each group the excess may be at most {} percentage points.",
+        ),
     },
     "membership": {
-        "tpr": FormLimit("Members of 100 who are found",
-            "An attacker may find at most {} of 100 members, at the false-positive rate below."),
-        "epsilon": FormLimit("The epsilon that must not be refuted",
+        "tpr": FormLimit(
+            "Members of 100 who are found",
+            "An attacker may find at most {} of 100 members, at the false-positive rate below.",
+        ),
+        "epsilon": FormLimit(
+            "The epsilon that must not be refuted",
             "No attack may refute an epsilon of {}, at the delta that stands at The release.",
-            hundredths=False),
+            hundredths=False,
+        ),
     },
-}  # fmt: skip
+}
 
 
 def threshold(data: Data) -> list[dict[str, Any]]:

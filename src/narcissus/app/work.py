@@ -93,14 +93,16 @@ def new_of_files(real: str, synthetic: str, control: str) -> dict[str, Any]:
     """Return the text of a study of a given file, with what `narcissus synth` chooses."""
     nothing = dict.fromkeys(("drop", "columns", "bins", "missing", "read_as", "unit"))
     files = {"real": real, "synthetic": synthetic, "control": control or None}
-    settings, lines = completed({
-        "kind": "synthetic",
-        "title": f"{Path(synthetic).name}, made from {Path(real).name}",
-        "data": {**files, **nothing},
-        "threat": {"unknown": None},
-        "groups": {"columns": None},
-        "run": {"seed": 1},
-    })  # fmt: skip
+    settings, lines = completed(
+        {
+            "kind": "synthetic",
+            "title": f"{Path(synthetic).name}, made from {Path(real).name}",
+            "data": {**files, **nothing},
+            "threat": {"unknown": None},
+            "groups": {"columns": None},
+            "run": {"seed": 1},
+        }
+    )
     return {"text": written(settings, lines)}
 
 

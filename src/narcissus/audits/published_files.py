@@ -69,8 +69,12 @@ def page(audits: Mapping[str, Audit], title: str) -> Page:
         headline=many,
         rests_on=weakest(record.grade for record in records),
     )
-    return Page(title, "Which of these files holds people of the data?", verdict,
-                [Section("The files", [table, Text(_HOW)])])  # fmt: skip
+    return Page(
+        title,
+        "Which of these files holds people of the data?",
+        verdict,
+        [Section("The files", [table, Text(_HOW)])],
+    )
 
 
 def write(audits: Mapping[str, Audit], folder: Path, title: str, *, restart: bool = False) -> Page:

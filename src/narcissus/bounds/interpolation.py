@@ -380,8 +380,9 @@ def interpolation_tails(optima: ArrayLike, costs: ArrayLike) -> FloatArray:
     """
     o, c = probabilities("optima", optima), np.asarray(costs, dtype=np.float64)
     if o.ndim != 1 or c.shape != o.shape:
-        raise InputError(f"`optima` and `costs` must be vectors of one length, got {o.shape}, "
-                         f"{c.shape}")  # fmt: skip
+        raise InputError(
+            f"`optima` and `costs` must be vectors of one length, got {o.shape}, {c.shape}"
+        )
     if not (c >= 0).all():
         raise InputError("`costs` must be numbers of at least 0")
     n = o.size

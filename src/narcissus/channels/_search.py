@@ -301,9 +301,13 @@ def _least_of_block(
 
 
 def _all_blocks(
-    rows: Matrix, spread: Matrix | None, order: NDArray[np.intp], reach: Matrix, value: float,
+    rows: Matrix,
+    spread: Matrix | None,
+    order: NDArray[np.intp],
+    reach: Matrix,
+    value: float,
     observer: Observer,
-) -> Found:  # fmt: skip
+) -> Found:
     """Search all pairs, block by block on all cores, nearest to the rim first."""
     starts = list(range(0, len(order), BLOCK))
     lock = threading.Lock()
@@ -345,9 +349,13 @@ def _all_blocks(
 
 
 def _all_sparse(
-    rows: Any, spread: Matrix | None, order: NDArray[np.intp], reach: Matrix, value: float,
+    rows: Any,
+    spread: Matrix | None,
+    order: NDArray[np.intp],
+    reach: Matrix,
+    value: float,
     observer: Observer,
-) -> Found:  # fmt: skip
+) -> Found:
     """Search all pairs of a matrix too large to be made dense, a row at a time."""
     columns = sparse.csc_array(rows[order])
     wide = None if spread is None else spread[order]

@@ -202,9 +202,12 @@ def quick_bounds(matrix: Any, reference: ArrayLike | str = "centroid") -> QuickB
                 low, None, "too large to check that the reference is in the convex hull of the rows"
             )
         mixture = optimize.linprog(
-            np.zeros(n), A_eq=np.vstack([c.dense.T, np.ones(n)]), b_eq=np.append(point, 1.0),
-            bounds=(0, None), method="highs",
-        )  # fmt: skip
+            np.zeros(n),
+            A_eq=np.vstack([c.dense.T, np.ones(n)]),
+            b_eq=np.append(point, 1.0),
+            bounds=(0, None),
+            method="highs",
+        )
         if mixture.status != 0:
             return QuickBounds(low, None, "the reference is not in the convex hull of the rows")
     return QuickBounds(low, min(1.0, 1 - radius))

@@ -545,10 +545,14 @@ def _crossed(
         ):
             findings.append(
                 Finding(
-                    high.quantity, source, *limits, kind="sampled",
-                    assumptions=(INDEPENDENT, *assumptions), confidence=1 - 4 * side,
+                    high.quantity,
+                    source,
+                    *limits,
+                    kind="sampled",
+                    assumptions=(INDEPENDENT, *assumptions),
+                    confidence=1 - 4 * side,
                 )
-            )  # fmt: skip
+            )
     return tuple(str(c) for c in contradictions(findings))
 
 

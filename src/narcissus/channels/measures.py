@@ -395,9 +395,11 @@ def kantorovich(first: ArrayLike, second: ArrayLike, distance: ArrayLike) -> flo
     out = sparse.kron(sparse.eye_array(n), np.ones((1, n)))
     into = sparse.kron(np.ones((1, n)), sparse.eye_array(n))
     solution = least_cost(
-        far.ravel(), A_eq=sparse.vstack([out, into], format="csr")[:-1],
-        b_eq=np.concatenate([p, q])[:-1], bounds=(0, None),
-    )  # fmt: skip
+        far.ravel(),
+        A_eq=sparse.vstack([out, into], format="csr")[:-1],
+        b_eq=np.concatenate([p, q])[:-1],
+        bounds=(0, None),
+    )
     return float(solution.fun)
 
 

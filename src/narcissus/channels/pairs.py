@@ -415,6 +415,10 @@ def pooled_high(
     if family is None:
         return None
     return Pooled(
-        min(1.0, ledger.high(share)), min(1.0, ledger.latest), family.pairs, family.first,
-        ledger.samples, alpha - share,
-    )  # fmt: skip
+        min(1.0, ledger.high(share)),
+        min(1.0, ledger.latest),
+        family.pairs,
+        family.first,
+        ledger.samples,
+        alpha - share,
+    )

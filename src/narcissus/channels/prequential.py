@@ -374,9 +374,13 @@ def paid_ahead(
 
 
 def _earned(
-    data: Samples, scorer: Scorer, block: Codes, labels: Codes, payoffs: Sequence[Payoff],
+    data: Samples,
+    scorer: Scorer,
+    block: Codes,
+    labels: Codes,
+    payoffs: Sequence[Payoff],
     weights: Floats,
-) -> list[Floats]:  # fmt: skip
+) -> list[Floats]:
     """Return what each payoff's variants earn on a block, shape (variants, block)."""
     parts: list[list[Floats]] = [[] for _ in payoffs]
     done = 0

@@ -524,18 +524,31 @@ def program_leakage(
         if len(store.rows) < last:
             _announce(program, run, last, len(store.rows), stop.hours, observer)
         leakage = estimate(
-            store, confidence=stop.confidence, estimators=estimators, kind=kind, until=stop.width,
-            first=first, most=last, rng=rng,
-        )  # fmt: skip
+            store,
+            confidence=stop.confidence,
+            estimators=estimators,
+            kind=kind,
+            until=stop.width,
+            first=first,
+            most=last,
+            rng=rng,
+        )
     secret, output = store.all()
     by_name = dict(zip(program.secrets, program.weights.tolist(), strict=True))
     looks = len(leakage.history)
     others = None
     if measures:
         others = sampled_leakage(
-            secret, output, measures=measures, prior=by_name, gain=gain, estimators=estimators,
-            confidence=1 - (1 - stop.confidence) / (looks * (looks + 1)), kind=kind, rng=rng,
-        ).said_at(stop.confidence)  # fmt: skip
+            secret,
+            output,
+            measures=measures,
+            prior=by_name,
+            gain=gain,
+            estimators=estimators,
+            confidence=1 - (1 - stop.confidence) / (looks * (looks + 1)),
+            kind=kind,
+            rng=rng,
+        ).said_at(stop.confidence)
     evidence = evidence_of_leakage(secret, output, by_name, estimators=estimators)
     return ProgramLeakage(program.name, leakage, evidence, others, place, stop.width)
 

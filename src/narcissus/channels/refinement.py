@@ -497,9 +497,12 @@ def _upper(first: Floats, second: Floats) -> Floats:
     between = places[crossing] + share * np.diff(places)[crossing]
     heights = first_heights[crossing] + share * np.diff(first_heights)[crossing]
     points = np.stack(
-        [np.concatenate([places, between, [1.0]]),
-         np.concatenate([np.maximum(first_heights, two), heights, [1.0]])], axis=1,
-    )  # fmt: skip
+        [
+            np.concatenate([places, between, [1.0]]),
+            np.concatenate([np.maximum(first_heights, two), heights, [1.0]]),
+        ],
+        axis=1,
+    )
     return _hull(points[np.lexsort((points[:, 1], points[:, 0]))])
 
 

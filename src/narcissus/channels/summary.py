@@ -195,15 +195,35 @@ def _matrix_of(source: ClosedForm) -> Channel:
 
 
 def _made(
-    name: str, secrets: int, pair: tuple[str, ...], numbers: Numbers, guess: float, leakage: float,
-    implied: tuple[float, str], shannon: float | None, prior: str, made: Channel | None = None,
-) -> ChannelSummary:  # fmt: skip
+    name: str,
+    secrets: int,
+    pair: tuple[str, ...],
+    numbers: Numbers,
+    guess: float,
+    leakage: float,
+    implied: tuple[float, str],
+    shannon: float | None,
+    prior: str,
+    made: Channel | None = None,
+) -> ChannelSummary:
     risk = numbers.bayes_risk
     beta = min(1.0, risk / guess) if guess > 0 else 1.0
     return ChannelSummary(
-        name, secrets, numbers.beta_star, pair, risk, guess, beta, numbers.capacity, leakage,
-        numbers.local_epsilon, *implied, shannon, prior, made,
-    )  # fmt: skip
+        name,
+        secrets,
+        numbers.beta_star,
+        pair,
+        risk,
+        guess,
+        beta,
+        numbers.capacity,
+        leakage,
+        numbers.local_epsilon,
+        *implied,
+        shannon,
+        prior,
+        made,
+    )
 
 
 def _explicit(c: Channel, prior: Any, name: str, observer: Observer) -> ChannelSummary:
@@ -216,9 +236,17 @@ def _explicit(c: Channel, prior: Any, name: str, observer: Observer) -> ChannelS
     leakage = max(1.0, bayes_vulnerability(c, weights) / float(weights.max()))
     which = "uniform" if prior is None else "given"
     return _made(
-        name, c.shape[0], security.pair, numbers, guessing_error(weights), leakage,
-        (implied.value, implied.tighter), shannon_leakage(c, weights), which, c,
-    )  # fmt: skip
+        name,
+        c.shape[0],
+        security.pair,
+        numbers,
+        guessing_error(weights),
+        leakage,
+        (implied.value, implied.tighter),
+        shannon_leakage(c, weights),
+        which,
+        c,
+    )
 
 
 def _numbers(m: LocationFamily, prior: Any, name: str) -> ChannelSummary:
@@ -230,9 +258,16 @@ def _numbers(m: LocationFamily, prior: Any, name: str) -> ChannelSummary:
     implied = implied_bayes_risk(m.beta_star, m.capacity, weights)
     leakage = max(1.0, (1 - risk) / float(weights.max()))
     return _made(
-        name, m.secrets, m.pair, m.numbers._replace(bayes_risk=risk), guess, leakage,
-        (implied.value, implied.tighter), None, "given",
-    )  # fmt: skip
+        name,
+        m.secrets,
+        m.pair,
+        m.numbers._replace(bayes_risk=risk),
+        guess,
+        leakage,
+        (implied.value, implied.tighter),
+        None,
+        "given",
+    )
 
 
 def _closed(m: ClosedForm, name: str) -> ChannelSummary:
@@ -416,9 +451,14 @@ def estimate_groups(
     def one(number: int, level: float) -> LeakageEstimate:
         mine = np.flatnonzero(codes == number)
         return estimate(
-            column.iloc[mine].reset_index(drop=True), frame.iloc[mine].reset_index(drop=True),
-            confidence=level, estimators=estimators, kind=kind, rng=random, observer=observer,
-        )  # fmt: skip
+            column.iloc[mine].reset_index(drop=True),
+            frame.iloc[mine].reset_index(drop=True),
+            confidence=level,
+            estimators=estimators,
+            kind=kind,
+            rng=random,
+            observer=observer,
+        )
 
     return _by_group(
         [str(label) for label in labels], one, "collect more samples of this group", confidence

@@ -593,9 +593,12 @@ def l_beta_bound(matrix: Any, loss: ArrayLike | None = None) -> SecurityBound:
     for_all = min(1.0, math.fsum(c.column_min()))
     if loss is None:
         return SecurityBound(
-            for_all, "beta_l, for every prior and loss", "Narcissus theory 6.13",
-            ("the loss is at least 0",), tight=True,
-        )  # fmt: skip
+            for_all,
+            "beta_l, for every prior and loss",
+            "Narcissus theory 6.13",
+            ("the loss is at least 0",),
+            tight=True,
+        )
     values = _guesses(loss)
     if values.shape[1] != c.shape[0]:
         raise InputError(

@@ -66,8 +66,10 @@ class RefuteOptions:
 def refute(*, of: RefuteOptions) -> None:
     _check_together(of)
     claimed: dict[str, Any] = {
-        "delta": of.delta, "confidence": of.confidence, "chosen_from": of.chosen_from,
-    }  # fmt: skip
+        "delta": of.delta,
+        "confidence": of.confidence,
+        "chosen_from": of.chosen_from,
+    }
     columns = _given(of)
     with option_names(
         right="right", members="members", priors="--priors" if of.priors else "prior"
@@ -125,10 +127,23 @@ def _check_together(of: RefuteOptions) -> None:
     """Refuse options that do not go together; say of a seed that nothing is drawn."""
     given = {
         f"--{name.replace('_', '-')}"
-        for name in ("canaries", "guesses", "correct", "values", "guesses_chosen", "priors",
-                     "scores", "runs", "pairs", "coins", "seed", "threshold", "until")
+        for name in (
+            "canaries",
+            "guesses",
+            "correct",
+            "values",
+            "guesses_chosen",
+            "priors",
+            "scores",
+            "runs",
+            "pairs",
+            "coins",
+            "seed",
+            "threshold",
+            "until",
+        )
         if getattr(of, name) not in (None, False)
-    }  # fmt: skip
+    }
     goes = {
         "--runs": {"--threshold"},
         "--scores": {"--guesses", "--values", "--pairs", "--coins", "--seed", "--until"},
@@ -140,8 +155,13 @@ def _check_together(of: RefuteOptions) -> None:
                 f"`{wrong[0]}` does not go with `{file}`, which goes with "
                 f"{', '.join(sorted(others))}; drop one of the two"
             )
-    alone = {"--pairs": "--scores", "--coins": "--scores", "--seed": "--scores",
-             "--threshold": "--runs", "--until": "--scores"}  # fmt: skip
+    alone = {
+        "--pairs": "--scores",
+        "--coins": "--scores",
+        "--seed": "--scores",
+        "--threshold": "--runs",
+        "--until": "--scores",
+    }
     for name, file in alone.items():
         if name in given and file not in given:
             raise InputError(f"`{name}` needs `{file}`, a file of scores")
@@ -256,8 +276,9 @@ def _read_scores(path: Path, option: str, *, pairs: bool = False) -> dict[str, A
     if layout[0] == "signal_values":
         both[0] = -both[0]
     columns: dict[str, Any] = {
-        "scores": both[0], "right" if layout[1] == "right" else "members": both[1]
-    }  # fmt: skip
+        "scores": both[0],
+        "right" if layout[1] == "right" else "members": both[1],
+    }
     columns |= _of_coins(path, option, table)
     if "pair" in table and not pairs:
         raise InputError(
@@ -296,8 +317,13 @@ def _of_coins(path: Path, option: str, table: dict[str, Any]) -> dict[str, Any]:
 def _arrays(path: Path) -> dict[str, Any]:
     from narcissus.extraction.files import arrays_of
 
-    plural = {"scores": "score", "members": "member", "priors": "prior", "pairs": "pair",
-              "clusters": "cluster"}  # fmt: skip
+    plural = {
+        "scores": "score",
+        "members": "member",
+        "priors": "prior",
+        "pairs": "pair",
+        "clusters": "cluster",
+    }
     found = {plural.get(name, name): array.ravel() for name, array in arrays_of(path).items()}
     return found
 

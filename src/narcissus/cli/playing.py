@@ -549,8 +549,14 @@ def measure(files: Annotated[tuple[str, ...], Opt(click.Path())], *, of: Measure
             told = str(error) if file in str(error) else f"{Path(file).name}: {error}"
             raise type(error)(told) from error
     if of.as_json:
-        print_json({"files": [{"file": Path(f).name, **one.to_dict()}
-                              for f, one in zip(files, found, strict=True)]})  # fmt: skip
+        print_json(
+            {
+                "files": [
+                    {"file": Path(f).name, **one.to_dict()}
+                    for f, one in zip(files, found, strict=True)
+                ]
+            }
+        )
         return
     for file, one in zip(files, found, strict=True):
         click.echo(f"{Path(file).name}\n{one}\n")

@@ -95,12 +95,16 @@ class TablesOptions:
                 raise InputError(f"`--{option}` does not go with `--secret`; drop one of them")
         names = [one.name for one in fields(counts.Publication) if one.name != "magnitude"]
         made = {name: getattr(self, name) for name in names}
-        return studies.load_study({
-            "kind": "published-tables", "title": ", ".join(path.name for path in files),
-            "data": {"tables": files, "people": self.people}, "made": made,
-            "threat": {"secret": self.secret, "known": self.known},
-            "run": {"trials": self.trials, "data_sets": self.limit, "seconds": self.seconds},
-        })  # fmt: skip
+        return studies.load_study(
+            {
+                "kind": "published-tables",
+                "title": ", ".join(path.name for path in files),
+                "data": {"tables": files, "people": self.people},
+                "made": made,
+                "threat": {"secret": self.secret, "known": self.known},
+                "run": {"trials": self.trials, "data_sets": self.limit, "seconds": self.seconds},
+            }
+        )
 
 
 @command
@@ -276,9 +280,13 @@ def _hides(cells: Sequence[counts.Cell]) -> bool:
 
 
 def _judged(
-    of: TablesOptions, cells: Sequence[counts.Cell], structure: counts.Structure,
-    found: counts.TablesAudit, observer: Observer, deadline: float,
-) -> tuple[tuple[counts.SensitiveCell, ...], str] | None:  # fmt: skip
+    of: TablesOptions,
+    cells: Sequence[counts.Cell],
+    structure: counts.Structure,
+    found: counts.TablesAudit,
+    observer: Observer,
+    deadline: float,
+) -> tuple[tuple[counts.SensitiveCell, ...], str] | None:
     """Judge cells by the contributions, if they are given."""
     if of.contributions is None or of.magnitude is None:
         if any(getattr(of, name) not in (None, ()) for name in OF_TOTALS):
@@ -290,9 +298,11 @@ def _judged(
     if of.against is not None:
         raise InputError("`--contributions` judges one release: leave `--against` out")
     rules = counts.SensitivityRules(
-        p=of.p_percent, dominance=tuple(map(_pair, of.dominance)), minimum=of.minimum,
+        p=of.p_percent,
+        dominance=tuple(map(_pair, of.dominance)),
+        minimum=of.minimum,
         protect=of.protect,
-    )  # fmt: skip
+    )
     parts = counts.read_contributions(
         of.contributions, of.magnitude, cells, structure, of.contributor
     )
@@ -319,9 +329,11 @@ def _sensitive(
     each = ", ".join(f"{rule}: {n:,}" for rule, n in sorted(by.items()))
     yield f"\n{_many(len(cells), 'cell')} sensitive{f' ({each})' if each else ''}:"
     for one in cells[:SHOWN]:
-        closest = "" if one.closest is None else (
-            f"; {one.insider} gets the largest contribution within {one.closest:.3g}%"
-        )  # fmt: skip
+        closest = (
+            ""
+            if one.closest is None
+            else (f"; {one.insider} gets the largest contribution within {one.closest:.3g}%")
+        )
         yield f"{_cell(one.limits)}{closest}{'  EXPOSED' * one.is_exposed}"
     if len(cells) > SHOWN:
         yield f"  and {len(cells) - SHOWN:,} more (--json has all)"
@@ -382,10 +394,17 @@ def rules(people: Annotated[Path, Opt(EXISTING)], *, of: RulesOptions) -> None:
     key = None if of.cell_key is None else counts.read_cell_key(of.cell_key)
     with progress(quiet=of.as_json) as observer:
         found = counts.compare_rules(
-            pd.DataFrame(labels).astype(str), of.secret, tables, small=of.small, key=key,
-            epsilons=of.epsilon or EPSILONS, trials=of.trials, rng=of.seed, observer=observer,
+            pd.DataFrame(labels).astype(str),
+            of.secret,
+            tables,
+            small=of.small,
+            key=key,
+            epsilons=of.epsilon or EPSILONS,
+            trials=of.trials,
+            rng=of.seed,
+            observer=observer,
             seconds=deadline - monotonic(),
-        )  # fmt: skip
+        )
     page = compared_rules(found)
     if of.out is not None:
         put(of.out, page_html(page))

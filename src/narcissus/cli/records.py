@@ -237,8 +237,12 @@ def _reworded(
     """
     old = written.to_dict()
     changed: list[str] = []
-    pairs = [(one, two, name) for one, two in ((old, again), (old["detail"], again["detail"]))
-             for name in _PROSE if name in one and name in two]  # fmt: skip
+    pairs = [
+        (one, two, name)
+        for one, two in ((old, again), (old["detail"], again["detail"]))
+        for name in _PROSE
+        if name in one and name in two
+    ]
     if [one["quantity"] for one in old["not_assessed"]] == [
         one["quantity"] for one in again["not_assessed"]
     ]:

@@ -7,10 +7,25 @@ from typing import TYPE_CHECKING
 from narcissus._pandas import Lazy
 
 __all__ = [
-    "audits", "bounds", "channels", "counts", "covered", "disclosure", "drawing", "evidence",
+    "audits",
+    "bounds",
+    "channels",
+    "counts",
+    "covered",
+    "disclosure",
+    "drawing",
+    "evidence",
     "extraction",
-    "guarantees", "leakage", "np", "priors", "profiles", "propose", "results", "shadows", "studies",
-]  # fmt: skip
+    "guarantees",
+    "leakage",
+    "np",
+    "priors",
+    "profiles",
+    "propose",
+    "results",
+    "shadows",
+    "studies",
+]
 
 if TYPE_CHECKING:
     import numpy as np

@@ -102,11 +102,17 @@ class CellLimits:
         """Return labels by dimension, then what is known."""
         cell, (low, high) = self.cell, self.ends
         return {
-            **cell.labels, "file": cell.file, "line": cell.line, "column": cell.column,
+            **cell.labels,
+            "file": cell.file,
+            "line": cell.line,
+            "column": cell.column,
             "of": "count" if cell.unit is None else "total",
-            "printed": cell.printed, "low": low, "high": high,
-            "determined": self.determined, "exact": self.exact,
-        }  # fmt: skip
+            "printed": cell.printed,
+            "low": low,
+            "high": high,
+            "determined": self.determined,
+            "exact": self.exact,
+        }
 
 
 @dataclass(frozen=True)
@@ -186,18 +192,27 @@ class TablesAudit:
             "determined_people": self.determined_people,
             "all_determined": self.is_all_determined,
             "disclosed": [
-                {"file": row.file, **row.labels, "people": row.people,
-                 "is": {row.dimension: row.label}}
+                {
+                    "file": row.file,
+                    **row.labels,
+                    "people": row.people,
+                    "is": {row.dimension: row.label},
+                }
                 for row in self.disclosed
             ],
             "notes": list(self.notes),
-        }  # fmt: skip
+        }
 
 
 def audit_tables(
-    cells: Sequence[Cell], structure: Structure | None = None, *, limit: int = 1_000,
-    seconds: float = np.inf, observer: Observer = SILENT, sizes: SizeRule | None = None,
-) -> TablesAudit:  # fmt: skip
+    cells: Sequence[Cell],
+    structure: Structure | None = None,
+    *,
+    limit: int = 1_000,
+    seconds: float = np.inf,
+    observer: Observer = SILENT,
+    sizes: SizeRule | None = None,
+) -> TablesAudit:
     """Derive what published tables tell with certainty, by no prior and no assumption on people.
 
     Options
@@ -253,10 +268,17 @@ def audit_tables(
             limits = _by_search(limits, search, is_exact=is_searched)
             many = len(people)
     return TablesAudit(
-        tuple(limits), count, is_all, tuple(people[:MOST_PEOPLE]), many, is_all_people,
-        tuple(_disclosed(limits, dimensions)) if cells[0].unit is None else (), tuple(notes),
-        tuple(groups), left,
-    )  # fmt: skip
+        tuple(limits),
+        count,
+        is_all,
+        tuple(people[:MOST_PEOPLE]),
+        many,
+        is_all_people,
+        tuple(_disclosed(limits, dimensions)) if cells[0].unit is None else (),
+        tuple(notes),
+        tuple(groups),
+        left,
+    )
 
 
 def limits_of(
@@ -343,9 +365,12 @@ def _linked(part: Polytope, gaps: Gaps) -> Any:
 def _whole(system: System) -> Polytope:
     unknowns = len(system.sizes)
     return Polytope(
-        system.matrix, system.low, system.high,
-        np.zeros(unknowns, np.int64), np.full(unknowns, BIG, np.int64),
-    )  # fmt: skip
+        system.matrix,
+        system.low,
+        system.high,
+        np.zeros(unknowns, np.int64),
+        np.full(unknowns, BIG, np.int64),
+    )
 
 
 def _notes(system: System, found: FoundPeople | None, cells: Sequence[Cell]) -> list[str]:
@@ -403,9 +428,14 @@ class _Solved:
     """A system whose parts are solved."""
 
     def __init__(
-        self, system: System, cells: Sequence[Cell], deadline: float, observer: Observer,
-        *, people: bool = True,
-    ) -> None:  # fmt: skip
+        self,
+        system: System,
+        cells: Sequence[Cell],
+        deadline: float,
+        observer: Observer,
+        *,
+        people: bool = True,
+    ) -> None:
         self.system, self.cells, self.gaps = system, cells, gaps_of(cells)
         unknowns = len(system.sizes)
         self.part = self.gaps.trimmed(_whole(system), deadline)
@@ -552,8 +582,9 @@ class _Solved:
         for at, group in enumerate(groups):
             low, high = int(limits.low[at]), int(limits.high[at + len(groups)])
             if rule.is_broken(low, high):
-                cell = Cell(group.file, 0, "count", "", group.labels,
-                            Meaning(low, high, "difference"))  # fmt: skip
+                cell = Cell(
+                    group.file, 0, "count", "", group.labels, Meaning(low, high, "difference")
+                )
                 known.append(CellLimits(cell, low, high, low == high))
                 continue
             smallest, largest = (
@@ -578,10 +609,15 @@ class _Solved:
             are_data_sets = self.system.exact and not is_partial
             exact = bool(reached and are_data_sets)
             seen = int(self.reached_low[at]), int(self.reached_high[at])
-            cell_limits.append(CellLimits(
-                cell, low, None if no_end else high, exact or low == high,
-                seen if are_data_sets and seen[0] <= seen[1] else None,
-            ))  # fmt: skip
+            cell_limits.append(
+                CellLimits(
+                    cell,
+                    low,
+                    None if no_end else high,
+                    exact or low == high,
+                    seen if are_data_sets and seen[0] <= seen[1] else None,
+                )
+            )
         return cell_limits
 
     def count(self, limit: int, deadline: float) -> tuple[int | None, bool]:
@@ -600,9 +636,12 @@ class _Solved:
             if total > limit:
                 break
             many, all_of_it = count_part(
-                restricted(part, rows, unknowns), sizes[unknowns], limit, steps,
+                restricted(part, rows, unknowns),
+                sizes[unknowns],
+                limit,
+                steps,
                 self._met.get(int(unknowns[0])),
-            )  # fmt: skip
+            )
             if not many and monotonic() > deadline:  # perhaps there is none
                 return None, False
             total *= max(many, 1)

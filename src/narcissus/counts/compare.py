@@ -102,25 +102,37 @@ class RulesCompared:
         for rule, comparison in zip(shown["rules"], self.rules, strict=True):
             if (game := comparison.game) is not None:
                 rule["game"] = {
-                    "prior": game.name, "these": game.these, "how": dict(game.how),
-                    **{name: {"value": estimate.value, "low": estimate.low, "high": estimate.high}
-                       for name, estimate in (("inside", game.inside), ("baseline", game.outside),
-                                           ("gain", game.gain))},
-                }  # fmt: skip
+                    "prior": game.name,
+                    "these": game.these,
+                    "how": dict(game.how),
+                    **{
+                        name: {"value": estimate.value, "low": estimate.low, "high": estimate.high}
+                        for name, estimate in (
+                            ("inside", game.inside),
+                            ("baseline", game.outside),
+                            ("gain", game.gain),
+                        )
+                    },
+                }
         return shown
 
 
 def usual_rules(
-    layout: CrossedTables, key: CellKey | None = None, epsilons: Sequence[float] = EPSILONS,
+    layout: CrossedTables,
+    key: CellKey | None = None,
+    epsilons: Sequence[float] = EPSILONS,
     until: Callable[[], float] = lambda: np.inf,
-) -> list[PublishingRule]:  # fmt: skip
+) -> list[PublishingRule]:
     """Return the rules that are compared; ``key`` is tried beside a table of one more or less.
 
     until: the time at which choosing cells to suppress ends.
     """
     rules = [as_they_are(layout)]
-    rules += [suppress(layout, level, secondary=is_secondary, until=until)
-              for is_secondary in (False, True) for level in THRESHOLDS]  # fmt: skip
+    rules += [
+        suppress(layout, level, secondary=is_secondary, until=until)
+        for is_secondary in (False, True)
+        for level in THRESHOLDS
+    ]
     rules += [round_to(layout, base, by_chance=how) for how in (False, True) for base in (3, 5)]
     rules.append(perturb(layout, PLUS_MINUS_ONE))
     rules += [] if key is None else [perturb(layout, key, "cell key, of the given table")]
@@ -128,10 +140,18 @@ def usual_rules(
 
 
 def compare_rules(
-    people: pd.DataFrame, secret: str, tables: Sequence[Sequence[str]], *, small: int = 3,
-    key: CellKey | None = None, epsilons: Sequence[float] = EPSILONS, trials: int = 5,
-    seconds: float = 120.0, rng: RandomSource = None, observer: Observer = SILENT,
-) -> RulesCompared:  # fmt: skip
+    people: pd.DataFrame,
+    secret: str,
+    tables: Sequence[Sequence[str]],
+    *,
+    small: int = 3,
+    key: CellKey | None = None,
+    epsilons: Sequence[float] = EPSILONS,
+    trials: int = 5,
+    seconds: float = 120.0,
+    rng: RandomSource = None,
+    observer: Observer = SILENT,
+) -> RulesCompared:
     """Publish the same tables by several rules, and derive what follows from each.
 
     Each table is crossed with the secret, and has all margins. The attacker knows the columns of
@@ -181,26 +201,43 @@ def compare_rules(
         derived = np.array([cell_limits.determined for cell_limits in limits[: len(cells)]])
         loose = np.array([not cell_limits.exact for cell_limits in limits[: len(cells)]]) & is_small
         loose[list(protected(cells, np.flatnonzero(loose).tolist(), 1, clock.until))] = 0
-        errors = [abs(int(cell.printed) - n) for cell, n, is_hidden in
-                  zip(cells, counts.tolist(), hidden, strict=True) if not is_hidden]  # fmt: skip
+        errors = [
+            abs(int(cell.printed) - n)
+            for cell, n, is_hidden in zip(cells, counts.tolist(), hidden, strict=True)
+            if not is_hidden
+        ]
         audits[number] = RuleCompared(
-            rule.name, int(hidden.sum()), float(np.mean(errors or [0.0])),
-            int((derived & is_small).sum()), int(loose.sum()),
+            rule.name,
+            int(hidden.sum()),
+            float(np.mean(errors or [0.0])),
+            int((derived & is_small).sum()),
+            int(loose.sum()),
             int((derived & hidden).sum()) if rule.hides else None,
-            question.certain(limits), all(cell_limits.exact for cell_limits in limits), None,
-        )  # fmt: skip
+            question.certain(limits),
+            all(cell_limits.exact for cell_limits in limits),
+            None,
+        )
     task = WantedSecret(secret, tuple(known))
     for number in clock.each("rules, games", list(audits) if many else [], 1.0):
-        game = TablesGame(people, rules[number].to_read, task, steps=STEPS, moves=MOVES,
-                          deadline=clock.until)  # fmt: skip
+        game = TablesGame(
+            people, rules[number].to_read, task, steps=STEPS, moves=MOVES, deadline=clock.until
+        )
         with suppress_errors(TooLargeError):
             best = play(game, trials=many, rng=np.random.default_rng([entropy, number])).best
             audits[number] = replace(audits[number], game=best)
     guess = float(people[secret].value_counts(normalize=True).iloc[0])
     return RulesCompared(
-        tuple(audits.values()), len(counts), int(is_small.sum()), floor, len(people), guess, secret,
-        layout.tables, many, tuple(left_out),
-    )  # fmt: skip
+        tuple(audits.values()),
+        len(counts),
+        int(is_small.sum()),
+        floor,
+        len(people),
+        guess,
+        secret,
+        layout.tables,
+        many,
+        tuple(left_out),
+    )
 
 
 class _Clock:
@@ -249,6 +286,7 @@ class _Asked:
         """Count the people whose group can have one secret alone."""
         sizes = self._sizes.tolist()
         return sum(
-            size for size, cells in zip(sizes, self._at, strict=True)
+            size
+            for size, cells in zip(sizes, self._at, strict=True)
             if sum(limits[at].high != 0 for at in cells) == 1
-        )  # fmt: skip
+        )

@@ -38,9 +38,12 @@ def contradiction(
     system = build(cells, dimensions, given, keep_zeros=True, with_keys=True)
     unknowns = len(system.sizes)
     part = Polytope(
-        system.matrix, system.low, system.high,
-        np.zeros(unknowns, np.int64), np.full(unknowns, BIG, np.int64),
-    )  # fmt: skip
+        system.matrix,
+        system.low,
+        system.high,
+        np.zeros(unknowns, np.int64),
+        np.full(unknowns, BIG, np.int64),
+    )
     links = np.arange(len(cells), system.matrix.shape[0])
     proof = refuted(part)
     if proof is not None:

@@ -150,11 +150,16 @@ class SensitiveCell:
     def to_dict(self) -> dict[str, Any]:
         """Return numbers, the limits among them."""
         return {
-            **self.limits.to_dict(), "total": float(self.total), "rules": list(self.rules),
-            "contributors": self.contributors, "level": float(self.level),
+            **self.limits.to_dict(),
+            "total": float(self.total),
+            "rules": list(self.rules),
+            "contributors": self.contributors,
+            "level": float(self.level),
             "left": None if self.left is None else float(self.left),
-            "closest_percent": self.closest, "by": self.insider, "exposed": self.is_exposed,
-        }  # fmt: skip
+            "closest_percent": self.closest,
+            "by": self.insider,
+            "exposed": self.is_exposed,
+        }
 
 
 @dataclass(frozen=True)
@@ -167,9 +172,12 @@ class Contribution:
 
 
 def read_contributions(
-    path: Path | str, magnitude: str, cells: Sequence[Cell], given: Structure,
+    path: Path | str,
+    magnitude: str,
+    cells: Sequence[Cell],
+    given: Structure,
     contributor: str | None = None,
-) -> list[Contribution]:  # fmt: skip
+) -> list[Contribution]:
     """Read contributions: a column for each dimension of the tables, and the magnitude.
 
     contributor: the column that names who contributes, so that several rows are one contributor,
@@ -234,9 +242,14 @@ def read_contributions(
 
 
 def audit_contributions(
-    audit: TablesAudit, given: Structure, contributions: Sequence[Contribution],
-    rules: SensitivityRules, *, seconds: float = np.inf, observer: Observer = SILENT,
-) -> tuple[tuple[SensitiveCell, ...], str]:  # fmt: skip
+    audit: TablesAudit,
+    given: Structure,
+    contributions: Sequence[Contribution],
+    rules: SensitivityRules,
+    *,
+    seconds: float = np.inf,
+    observer: Observer = SILENT,
+) -> tuple[tuple[SensitiveCell, ...], str]:
     """Derive which cells are sensitive, and which of them the tables expose to somebody.
 
     audit: of the tables, from `audit_tables`.
@@ -260,8 +273,9 @@ def _ask_how_near(cells: Sequence[SensitiveCell], rules: SensitivityRules) -> st
     """
     if rules.near is not None:
         return ""
-    nearest = min((cell.nearest for cell in cells if cell.is_few and not cell.is_exposed),
-                  default=100.0)  # fmt: skip
+    nearest = min(
+        (cell.nearest for cell in cells if cell.is_few and not cell.is_exposed), default=100.0
+    )
     if nearest >= 100:
         return ""
     return (
@@ -274,9 +288,13 @@ class _Judged:
     """Sensitive cells with their contributions, and the best estimate of each largest one."""
 
     def __init__(
-        self, audit: TablesAudit, given: Structure, contributions: Sequence[Contribution],
-        rules: SensitivityRules, unit: Fraction,
-    ) -> None:  # fmt: skip
+        self,
+        audit: TablesAudit,
+        given: Structure,
+        contributions: Sequence[Contribution],
+        rules: SensitivityRules,
+        unit: Fraction,
+    ) -> None:
         self.given, self.rules, self.unit = given, rules, unit
         self.published, self.limits = [row.cell for row in audit.cells], audit.cells
         self.dimensions = dimensions_of(self.published, given)
@@ -349,8 +367,9 @@ class _Judged:
         """Keep what ``by`` derives of the others, if it is the best, and whether it is exposed."""
         excess, is_exposed = self._derives(at, by, limits)
         if excess is not None:
-            self.closest[at] = min(self.closest.get(at, (excess, name)), (excess, name),
-                                   key=lambda one: one[0])  # fmt: skip
+            self.closest[at] = min(
+                self.closest.get(at, (excess, name)), (excess, name), key=lambda one: one[0]
+            )
         if is_exposed:
             self.exposed.add(at)
 
@@ -407,8 +426,10 @@ class _Judged:
         for by in group:
             yield from self.alone.get(by, ())
         for place, parts in self.finest.items():
-            labels = {axis.name: axis.leaves[k] for axis, k in zip(self.dimensions.values(), place,
-                      strict=True)}  # fmt: skip
+            labels = {
+                axis.name: axis.leaves[k]
+                for axis, k in zip(self.dimensions.values(), place, strict=True)
+            }
             mine = [parts[by] for by in group if by in parts]
             if mine and OTHER not in labels.values():
                 known = self._known(sum(mine, Fraction(0)), is_all=len(parts) == 1)
@@ -426,7 +447,13 @@ class _Judged:
             excess, by = self.closest.get(at, (None, ""))
             is_near = (left is not None and left < level) or total - limits.low * self.unit < below
             yield SensitiveCell(
-                limits, total, tuple(levels), len(self.parts[at]), level, left,
-                None if excess is None else float(excess), by,
+                limits,
+                total,
+                tuple(levels),
+                len(self.parts[at]),
+                level,
+                left,
+                None if excess is None else float(excess),
+                by,
                 is_near or at in self.exposed or limits.determined,
-            )  # fmt: skip
+            )

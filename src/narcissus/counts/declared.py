@@ -79,12 +79,17 @@ class Publication:
         elif base.denominator != 1:
             raise InputError(f"counts are rounded to whole numbers, got {self.rounded!r}")
         return Rules(
-            below=self.below, no_zeros=self.no_zeros, marks=dict(map(_mark, self.mark)),
-            base=int(base or 1) if unit is None else int(base / unit), random=is_random,
-            totals=tuple(self.total), parts=tuple(self.part),
+            below=self.below,
+            no_zeros=self.no_zeros,
+            marks=dict(map(_mark, self.mark)),
+            base=int(base or 1) if unit is None else int(base / unit),
+            random=is_random,
+            totals=tuple(self.total),
+            parts=tuple(self.part),
             decimals=self.decimals,
-            key=None if self.cell_key is None else read_cell_key(self.cell_key), unit=unit,
-        )  # fmt: skip
+            key=None if self.cell_key is None else read_cell_key(self.cell_key),
+            unit=unit,
+        )
 
     @cached_property
     def structure(self) -> Structure:
@@ -98,9 +103,10 @@ class Publication:
             trees.setdefault(name, {}).update(tree)
         return Structure(
             parents=trees,
-            others=tuple(self.others), within=parts,
+            others=tuple(self.others),
+            within=parts,
             variable=None if self.variable is None else Variable.read(self.variable),
-        )  # fmt: skip
+        )
 
     @property
     def takes_as_given(self) -> tuple[str, ...]:
@@ -142,10 +148,14 @@ class Publication:
         across = dict(_pair(text, "--across", "FILE=DIMENSION") for text in self.across)
         margins = dict(map(_margin, self.percent))
         declared = DeclaredColumns(
-            count=self.count, dimension=tuple(self.dimension), percent=tuple(margins),
+            count=self.count,
+            dimension=tuple(self.dimension),
+            percent=tuple(margins),
             margins={name: some for name, some in margins.items() if some},
-            group=tuple(self.group), code=tuple(self.code), irrelevant=tuple(self.irrelevant),
-        )  # fmt: skip
+            group=tuple(self.group),
+            code=tuple(self.code),
+            irrelevant=tuple(self.irrelevant),
+        )
         tables: dict[str, TableRead] = {}
         paths = [Path(path) for path in files]
         self._require_sheets(paths)

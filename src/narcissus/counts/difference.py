@@ -43,10 +43,11 @@ def audit_next(
         files = {cell.file for cell in side}
         names = {name for cell in side for name in cell.labels}
         side_declarations = replace(
-            declarations, parents={k: v for k, v in declarations.parents.items() if k in names},
+            declarations,
+            parents={k: v for k, v in declarations.parents.items() if k in names},
             others=tuple(name for name in declarations.others if name in names),
             within={k: v for k, v in declarations.within.items() if k in files},
-        )  # fmt: skip
+        )
         shown = [*side, *_labels_of_parts(side, side_declarations)]
         audit = audit_tables(shown, side_declarations, seconds=deadline - monotonic(), **more)
         alone += audit.cells[: len(side)]
@@ -145,7 +146,11 @@ def differences(audit: TablesAudit, structure: Structure, below: int) -> list[Ce
                 continue
             low, high = cell_limits.low - part.high, cell_limits.high - part.low
             if low > 0 and high < below:
-                cell = replace(cell_limits.cell, file=f"{large} without {small}", printed="",
-                               count=Meaning(low, high, "difference"))  # fmt: skip
+                cell = replace(
+                    cell_limits.cell,
+                    file=f"{large} without {small}",
+                    printed="",
+                    count=Meaning(low, high, "difference"),
+                )
                 groups.append(CellLimits(cell, low, high, low == high))
     return groups

@@ -82,10 +82,18 @@ class PosteriorReader:
     """
 
     def __init__(
-        self, cells: Sequence[Cell], structure: Structure, task: WantedSecret, size: int | None,
-        *, steps: int = STEPS, moves: int = MOVES, deadline: float = np.inf,
-        rng: np.random.Generator, values: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        cells: Sequence[Cell],
+        structure: Structure,
+        task: WantedSecret,
+        size: int | None,
+        *,
+        steps: int = STEPS,
+        moves: int = MOVES,
+        deadline: float = np.inf,
+        rng: np.random.Generator,
+        values: bool = False,
+    ) -> None:
         self.task, self._variable = task, structure.variable if values else None
         if size is not None and all(cell.labels for cell in cells):
             cells = [*cells, Cell("(all)", 0, "", "", {}, Meaning(size, size, "exact"))]
@@ -210,8 +218,10 @@ class PosteriorReader:
         return hit / (best * self._widths).sum(axis=-1)
 
     def _places(self, people: pd.DataFrame) -> list[Ints]:
-        return [places_of(people[name], self._dimensions[name], variable=self._variable)
-                for name in self._known]  # fmt: skip
+        return [
+            places_of(people[name], self._dimensions[name], variable=self._variable)
+            for name in self._known
+        ]
 
     def _own(self, people: pd.DataFrame) -> Ints:
         name, variable = self.task.secret, self._variable
@@ -336,9 +346,16 @@ class TablesGame:
         """Publish tables of some people, and read them."""
         cells = self.publish(people, rng)
         return PosteriorReader(
-            cells, self.structure, self.task, len(people), steps=self.steps, moves=self.moves,
-            deadline=self.deadline, rng=rng, values=self.has_values,
-        )  # fmt: skip
+            cells,
+            self.structure,
+            self.task,
+            len(people),
+            steps=self.steps,
+            moves=self.moves,
+            deadline=self.deadline,
+            rng=rng,
+            values=self.has_values,
+        )
 
     def trial(self, entropy: int, number: int) -> tuple[Any, Any]:
         """Leave people out by chance; return shares and how tables were read, by attack.
@@ -365,7 +382,7 @@ class TablesGame:
 
 def concluded(
     game: TablesGame, shares: Any, how: Any, whole: PosteriorReader, confidence: float
-) -> TablesPlayed:  # fmt: skip
+) -> TablesPlayed:
     """Limit what trials came to: ``shares`` (trials, attacks, 2), ``how`` (trials, attacks).
 
     All limits of all attacks hold together at the confidence (Bonferroni).
@@ -375,23 +392,38 @@ def concluded(
     for at, prior in enumerate(PRIORS):
         inside, outside = shares[:, at, 0], shares[:, at, 1]
         member_count = len(game.people) - game.out
-        attacks.append(ReadingAttack(
-            prior, float(whole.right(game.people, prior).mean()),
-            mean_limits(inside, confidence=each, people=member_count),
-            mean_limits(outside, confidence=each, people=game.out),
-            difference_limits(inside, outside, confidence=each, people=game.out),
-            {HOW[k]: int((how[:, at] == k).sum()) for k in sorted(set(how[:, at].tolist()))},
-            whole.how[prior],
-        ))  # fmt: skip
+        attacks.append(
+            ReadingAttack(
+                prior,
+                float(whole.right(game.people, prior).mean()),
+                mean_limits(inside, confidence=each, people=member_count),
+                mean_limits(outside, confidence=each, people=game.out),
+                difference_limits(inside, outside, confidence=each, people=game.out),
+                {HOW[k]: int((how[:, at] == k).sum()) for k in sorted(set(how[:, at].tolist()))},
+                whole.how[prior],
+            )
+        )
     limit, guess = game.named(game.task.known), game.named(())
-    return TablesPlayed(tuple(attacks), guess, limit, whole.certain(game.people), len(game.people),
-                        game.out, len(shares), confidence)  # fmt: skip
+    return TablesPlayed(
+        tuple(attacks),
+        guess,
+        limit,
+        whole.certain(game.people),
+        len(game.people),
+        game.out,
+        len(shares),
+        confidence,
+    )
 
 
 def play(
-    game: TablesGame, *, trials: int = 200, confidence: float = 0.95, rng: RandomSource = None,
+    game: TablesGame,
+    *,
+    trials: int = 200,
+    confidence: float = 0.95,
+    rng: RandomSource = None,
     observer: Observer = SILENT,
-) -> TablesPlayed:  # fmt: skip
+) -> TablesPlayed:
     """Play the game on published tables: attack people in the tables, and people left out of them.
 
     Each of so many trials leaves some people out by chance, publishes tables of the others by the

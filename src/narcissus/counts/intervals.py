@@ -266,8 +266,11 @@ def proved_most(part: Polytope, cost: Ints, duals: Any, near: float, *, whole: b
             continue
         exact = near_dual.astype(np.int64)
         over = cost * scale - part.matrix.T @ exact
-        rows = np.where(exact > 0, exact * np.where(exact > 0, part.high, 0),
-                        exact * np.where(exact < 0, part.low, 0))  # fmt: skip
+        rows = np.where(
+            exact > 0,
+            exact * np.where(exact > 0, part.high, 0),
+            exact * np.where(exact < 0, part.low, 0),
+        )
         ends = np.where(over > 0, over * np.where(over > 0, part.most, 0), over * part.least)
         total = int(rows.sum()) + int(ends.sum())
         best = min(best, total // scale if whole else -(-total // scale))
@@ -310,9 +313,16 @@ class Solver:
     """
 
     def __init__(
-        self, part: Polytope, sums: Any, low: Ints, high: Ints, *, deadline: float = np.inf,
-        whole: bool = True, printable: Printable | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        part: Polytope,
+        sums: Any,
+        low: Ints,
+        high: Ints,
+        *,
+        deadline: float = np.inf,
+        whole: bool = True,
+        printable: Printable | None = None,
+    ) -> None:
         self.printable = printable
         self._gaps = len(part.low)  # where rows of the gaps begin
         if printable is not None:
@@ -322,9 +332,11 @@ class Solver:
         self.points: list[Ints] = []  # those that were met, up to `KEPT`
         count = sums.shape[0]
         self.found = SumLimits(
-            np.maximum(sums @ part.least, low), np.minimum(sums @ part.most, high),
-            np.full(count, BIG), np.full(count, -1),
-        )  # fmt: skip
+            np.maximum(sums @ part.least, low),
+            np.minimum(sums @ part.most, high),
+            np.full(count, BIG),
+            np.full(count, -1),
+        )
 
     @cached_property
     def _program(self) -> _LinearProgram:
@@ -378,9 +390,7 @@ class Solver:
             raise InfeasibleError
         if status != 0:  # there is no limit, or nothing is proved of the whole node
             return (BIG, -BIG, []) if status == 3 else (limit, -BIG, _halves(part, part.least))
-        limit = min(limit, proved_most(
-            part, cost, duals, float(cost @ point), whole=self.whole
-        ))  # fmt: skip
+        limit = min(limit, proved_most(part, cost, duals, float(cost @ point), whole=self.whole))
         whole = np.rint(point).astype(np.int64)
         if not part.holds(whole):
             return limit, -BIG, _halves(part, point)
@@ -509,5 +519,6 @@ def restricted(part: Polytope, rows: Ints, unknowns: Ints) -> Polytope:
         matrix,
         np.where(part.low[rows] > -_NONE, part.low[rows] - known, -BIG),
         np.where(part.high[rows] < _NONE, part.high[rows] - known, BIG),
-        part.least[unknowns], part.most[unknowns],
-    )  # fmt: skip
+        part.least[unknowns],
+        part.most[unknowns],
+    )

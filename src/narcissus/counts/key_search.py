@@ -59,8 +59,9 @@ class _KeyProgram:
     def _write(self) -> None:
         part, many = self.part, self.unknowns
         coo = part.matrix.tocoo()
-        self._entries += list(zip(coo.row.tolist(), coo.col.tolist(), coo.data.tolist(),
-                                  strict=True))  # fmt: skip
+        self._entries += list(
+            zip(coo.row.tolist(), coo.col.tolist(), coo.data.tolist(), strict=True)
+        )
         self._low += np.where(part.low <= -BIG // 2, -np.inf, part.low).tolist()
         self._high += np.where(part.high >= BIG // 2, np.inf, part.high).tolist()
         for at in range(many):  # a key is 0 where nobody is

@@ -167,9 +167,12 @@ def _limited(cell: Cell, left: Sequence[int]) -> Cell:
     if chance is None or len(left) == len(_counts(cell)):
         return cell
     allowed = frozenset(left)
-    return replace(cell, count=replace(
-        count, low=min(left), high=max(left), chance=lambda n: chance(n) * (n in allowed)
-    ))  # fmt: skip
+    return replace(
+        cell,
+        count=replace(
+            count, low=min(left), high=max(left), chance=lambda n: chance(n) * (n in allowed)
+        ),
+    )
 
 
 def _sums(

@@ -121,8 +121,11 @@ class PublishedLayout:
         if self.marks:
             shown.append(f"  hidden: {_listed([mark or '(empty)' for mark in self.marks])}")
         lines = [f"line `{visible(note)}`" for note in self.notes]
-        shown += [f"  note: {visible(n)}" for n, line in zip(self.notes, lines, strict=True)
-                  if line not in self.texts][:_SHOWN]  # fmt: skip
+        shown += [
+            f"  note: {visible(n)}"
+            for n, line in zip(self.notes, lines, strict=True)
+            if line not in self.texts
+        ][:_SHOWN]
         shown += [f"  not understood: {text}" for text in self.texts[:_MOST_TEXTS]]
         if len(self.texts) > _MOST_TEXTS:
             shown.append(f"  and {len(self.texts) - _MOST_TEXTS:,} texts more")

@@ -23,7 +23,7 @@ MOST_UNITS = 2 * 10**11
 SUPPRESSED = {
     *("x", "c", "s", "d", "..", "...", ".", ":", "*", "**", "", "#", "suppressed", "[c]", "[x]"),
     *("(x)", "(c)", "(s)", "(d)", "[s]", "[d]"),
-}  # fmt: skip
+}
 """Marks that offices print for a value that is not shown, in lower case."""
 TOTALS = {
     *("*", "total", "totals", "tot", "tot.", "all", "_t", "overall", "both", "both sexes"),
@@ -35,7 +35,7 @@ TOTALS = {
     *("\u7dcf\u6570", "samtals", "ukupno", "toplam", "\u0627\u0644\u0645\u062c\u0645\u0648\u0639"),
     *("kokku", "i\u0161 viso", "kop\u0101", "totale generale", "zus.", "tots", "tutti", "kaikki"),
     *("everyone", "everybody", "samtliga", "op\u0107enito", "spolu", "skupaj"),
-}  # fmt: skip
+}
 _TOTAL = re.compile(
     r"(grand )?total( .*)?|all (ages|persons|people|sexes|groups|areas|regions|industries|sectors"
     r"|occupations|districts|counties|countries|municipalities|categories|diagnoses|causes"
@@ -139,8 +139,10 @@ class CellKey:
 
     @cached_property
     def _rows(self) -> list[tuple[Any, Any]]:
-        rows = [[(j, p) for j, p in sorted(self.chances[i].items()) if p > 0]
-                for i in range(self.last + 1)]  # fmt: skip
+        rows = [
+            [(j, p) for j, p in sorted(self.chances[i].items()) if p > 0]
+            for i in range(self.last + 1)
+        ]
         return [(np.array([j for j, _ in row]), np.cumsum([p for _, p in row])) for row in rows]
 
     def perturbed(self, counts: Any, keys: Any) -> Any:
@@ -427,8 +429,12 @@ def read_cell_key(path: Path | str) -> CellKey:
             p = float(cells[where[2]].replace(",", "."))
         except (ValueError, IndexError):
             i = j = p = -1.0
-        if not (i.is_integer() and j.is_integer() and 0 <= min(i, j) <= max(i, j) <= 10_000
-                and 0 <= p <= 1):  # fmt: skip
+        if not (
+            i.is_integer()
+            and j.is_integer()
+            and 0 <= min(i, j) <= max(i, j) <= 10_000
+            and 0 <= p <= 1
+        ):
             raise InputError(
                 f"{path}: line {number} must hold counts i and j, up to 10,000, and p from 0 to 1"
             )

@@ -181,25 +181,27 @@ _WITH_ZERO = re.compile(
 _HIDDEN_WORD = r"(?:suppress|hidden|hide|mask|withh|confiden|secret|unterdr|geheim|ersetz)"
 _NEVER = "|".join(("never", "not", "nicht", "nie", "isn't", "ungleich"))
 _NOT_ZERO = re.compile(
-    "|".join((
-        rf"\b(?:{_NEVER})\s+(?:be\s+|equal to\s+)?(?:zero|empty|null|0\b)",
-        r"non-?zero",
-        r"\bno zeros?",
-        r"\bexclud\w+ (?:zeros?|0\b)|\bzeros? excluded",
-        r"\b(?:other|greater|more|larger|higher|above) than (?:zero|none|0\b)",
-        r"\babove (?:zero|0\b)|> ?0\b|\bexcept (?:for )?zeros?|\bohne null",
-        r"(?:gr\u00f6\u00dfer|mehr) als (?:null|0\b)",
-        r"\bat least (?:one|1)\b|\bmindestens (?:ein\w*|1)\b",
-        rf"\b(?:zeros?|nulls?|nullen|nullwerte)\b[^.;]*\b(?:{_NEVER})\b[^.;]*{_HIDDEN_WORD}",
-        r"\bzeros? (?:counts? |values? |cells? )?(?:are|is|were) (?:always )?"
-        r"(?:shown|published|printed|displayed)",
-        r"\bnullen (?:werden|sind) (?:gezeigt|ausgewiesen|ver\u00f6ffentlicht)",
-        r"\b(?:empty|blank) (?:cells? )?(?:is|are|means?|stands? for) (?:zeros?|0\b)",
-        r"\bzeros? (?:is|are) (?:left )?(?:empty|blank)",
-        r"\bpositive (?:counts?|numbers?|values?)",
-    )),
+    "|".join(
+        (
+            rf"\b(?:{_NEVER})\s+(?:be\s+|equal to\s+)?(?:zero|empty|null|0\b)",
+            r"non-?zero",
+            r"\bno zeros?",
+            r"\bexclud\w+ (?:zeros?|0\b)|\bzeros? excluded",
+            r"\b(?:other|greater|more|larger|higher|above) than (?:zero|none|0\b)",
+            r"\babove (?:zero|0\b)|> ?0\b|\bexcept (?:for )?zeros?|\bohne null",
+            r"(?:gr\u00f6\u00dfer|mehr) als (?:null|0\b)",
+            r"\bat least (?:one|1)\b|\bmindestens (?:ein\w*|1)\b",
+            rf"\b(?:zeros?|nulls?|nullen|nullwerte)\b[^.;]*\b(?:{_NEVER})\b[^.;]*{_HIDDEN_WORD}",
+            r"\bzeros? (?:counts? |values? |cells? )?(?:are|is|were) (?:always )?"
+            r"(?:shown|published|printed|displayed)",
+            r"\bnullen (?:werden|sind) (?:gezeigt|ausgewiesen|ver\u00f6ffentlicht)",
+            r"\b(?:empty|blank) (?:cells? )?(?:is|are|means?|stands? for) (?:zeros?|0\b)",
+            r"\bzeros? (?:is|are) (?:left )?(?:empty|blank)",
+            r"\bpositive (?:counts?|numbers?|values?)",
+        )
+    ),
     re.I,
-)  # fmt: skip
+)
 """What says that a hidden count is not zero."""
 _SPAN = re.compile(
     rf"(?<![\d.,])(?P<low>{_NUMBER})\s*(?:-|\u2013|\u2014|to|and|or|bis|und|oder|\u00e0)\s*"

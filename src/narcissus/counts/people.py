@@ -61,9 +61,12 @@ class FoundPeople:
 
     def limits(self) -> list[tuple[int, int]]:
         """Return the least and the most people of each published cell over the data sets."""
-        counts = np.array([
-            [sum(row.holds(*pair) for pair in data) for row in self.rows] for data in self.data_sets
-        ])  # fmt: skip
+        counts = np.array(
+            [
+                [sum(row.holds(*pair) for pair in data) for row in self.rows]
+                for data in self.data_sets
+            ]
+        )
         return list(zip(counts.min(axis=0).tolist(), counts.max(axis=0).tolist(), strict=True))
 
     def determined(self) -> list[dict[str, str | int]]:
@@ -81,9 +84,14 @@ class FoundPeople:
 
 
 def search_people(
-    cells: Sequence[Cell], dimensions: Mapping[str, Dimension], given: Structure, *, limit: int,
-    steps: int | None = None, deadline: float = inf,
-) -> FoundPeople:  # fmt: skip
+    cells: Sequence[Cell],
+    dimensions: Mapping[str, Dimension],
+    given: Structure,
+    *,
+    limit: int,
+    steps: int | None = None,
+    deadline: float = inf,
+) -> FoundPeople:
     """Find data sets that are consistent with all cells, up to ``limit``.
 
     ``steps``: of counting and of halving, each; None: as many as an audit takes. Raises
@@ -124,9 +132,14 @@ def search_people(
 
 
 def _search(
-    part: Polytope, rows: Sequence[_Row], variable: Variable, limit: int, found: list[DataSet],
-    given: int | None, deadline: float,
-) -> str:  # fmt: skip
+    part: Polytope,
+    rows: Sequence[_Row],
+    variable: Variable,
+    limit: int,
+    found: list[DataSet],
+    given: int | None,
+    deadline: float,
+) -> str:
     """Add data sets to ``found``; return what ended the search before its end, if something did."""
     counting = Steps(deadline=deadline) if given is None else Steps(given, deadline)
     steps, cost = Steps(STEPS if given is None else given, deadline), 1
@@ -154,18 +167,22 @@ def _places(others: Sequence[Dimension]) -> Iterator[tuple[int, ...]]:
 
 
 def _row(
-    cell: Cell, dimensions: Mapping[str, Dimension], others: Sequence[Dimension],
-    own: str | None, given: Structure,
-) -> _Row:  # fmt: skip
+    cell: Cell,
+    dimensions: Mapping[str, Dimension],
+    others: Sequence[Dimension],
+    own: str | None,
+    given: Structure,
+) -> _Row:
     chosen, variable = selection(cell, dimensions, given), given.variable
     inside = [
         set(chosen[dimension.name].tolist()) if dimension.name in chosen else None
         for dimension in others
     ]
     groups = frozenset(
-        at for at, places in enumerate(_places(others))
+        at
+        for at, places in enumerate(_places(others))
         if all(some is None or place in some for place, some in zip(places, inside, strict=True))
-    )  # fmt: skip
+    )
     if own is None or own not in chosen or variable is None:
         return _Row(cell, groups, None)
     spans: list[tuple[int, int]] = []
@@ -184,12 +201,17 @@ def _group_counts(rows: Sequence[_Row], groups: int) -> Polytope:
     pointers = np.cumsum([0, *map(len, indices)])
     flat = np.array([at for each in indices for at in each], dtype=np.int64)
     matrix = csr_array((np.ones(len(flat), np.int64), flat, pointers), shape=(len(rows), groups))
-    high = [BIG if row.spans is not None or row.cell.count.high is None else row.cell.count.high
-            for row in rows]  # fmt: skip
+    high = [
+        BIG if row.spans is not None or row.cell.count.high is None else row.cell.count.high
+        for row in rows
+    ]
     return Polytope(
-        matrix, np.array([row.cell.count.low for row in rows], np.int64), np.array(high, np.int64),
-        np.zeros(groups, np.int64), np.full(groups, BIG, np.int64),
-    )  # fmt: skip
+        matrix,
+        np.array([row.cell.count.low for row in rows], np.int64),
+        np.array(high, np.int64),
+        np.zeros(groups, np.int64),
+        np.full(groups, BIG, np.int64),
+    )
 
 
 class _Search:
@@ -245,8 +267,9 @@ class _Search:
         """Yield all data sets, each once: people of a group are in order of the variable."""
         if not self.possible:
             return
-        waiting = [([self._variable.low] * len(self._group), [self._variable.high] *
-                    len(self._group))]  # fmt: skip
+        waiting = [
+            ([self._variable.low] * len(self._group), [self._variable.high] * len(self._group))
+        ]
         while waiting:
             if not steps.take(cost):
                 return

@@ -61,10 +61,15 @@ class ExpectedPeople:
 
 
 def expected(
-    system: System, priors: tuple[Prior, ...] = PRIORS, *, steps: int = STEPS,
-    moves: int = MOVES, deadline: float = np.inf, rng: np.random.Generator,
+    system: System,
+    priors: tuple[Prior, ...] = PRIORS,
+    *,
+    steps: int = STEPS,
+    moves: int = MOVES,
+    deadline: float = np.inf,
+    rng: np.random.Generator,
     told: Sequence[Meaning] = (),
-) -> ExpectedPeople:  # fmt: skip
+) -> ExpectedPeople:
     """Compute the expected number of people of each unknown, given that every row holds.
 
     ``told``: what the first rows mean, where printed numbers have chances. Raises
@@ -83,8 +88,9 @@ def expected(
     for rows, columns in sorted(parts_of(whole, has_chance), key=lambda piece: len(piece[1])):
         local, sizes = restricted(whole, rows, columns), system.sizes[columns]
         part, some = distinct(local), np.flatnonzero(has_chance[rows])
-        weighed = Weighed(local.matrix[some].toarray(), local.low[some],
-                          [told[at] for at in rows[some]])  # fmt: skip
+        weighed = Weighed(
+            local.matrix[some].toarray(), local.low[some], [told[at] for at in rows[some]]
+        )
         is_limited = left.left > 0 and (part.most < BIG // 2).all()
         data_sets: Any = (
             np.array(list(points(part, left))) if is_limited else np.zeros((0, len(columns)))
@@ -160,10 +166,14 @@ def weighed_once(
     weighed_cells: list[Cell] = []
     for cell in cells:
         leaves = selection(cell, dimensions, given).items()
-        about = cell.count, frozenset(
-            (name, *some.tolist()) for name, some in leaves
-            if len(some) < len(dimensions[name].leaves)
-        )  # fmt: skip
+        about = (
+            cell.count,
+            frozenset(
+                (name, *some.tolist())
+                for name, some in leaves
+                if len(some) < len(dimensions[name].leaves)
+            ),
+        )
         is_again = cell.count.kind == "perturbed" and about in seen
         weighed_cells.append(
             replace(cell, count=replace(cell.count, chance=None)) if is_again else cell
@@ -197,9 +207,11 @@ def expected_values(found: FoundPeople) -> ExpectedPeople | None:
         return np.bincount(pairs, some, minlength=len(found.groups) * len(shown))
 
     return ExpectedPeople(
-        {prior: spread(case) for prior, case in means.items()}, dict.fromkeys(means, "exact"),
-        spread(maxima).astype(np.int64), shown.tolist(),
-    )  # fmt: skip
+        {prior: spread(case) for prior, case in means.items()},
+        dict.fromkeys(means, "exact"),
+        spread(maxima).astype(np.int64),
+        shown.tolist(),
+    )
 
 
 def _in_time(deadline: float) -> None:
@@ -251,17 +263,24 @@ def lattice(matrix: Any) -> Ints:
 
 
 def sampled(
-    part: Polytope, sizes: Ints, prior: Prior, rng: np.random.Generator, weighed: Weighed,
-    most: int = MOVES, deadline: float = np.inf,
-) -> Floats | None:  # fmt: skip
+    part: Polytope,
+    sizes: Ints,
+    prior: Prior,
+    rng: np.random.Generator,
+    weighed: Weighed,
+    most: int = MOVES,
+    deadline: float = np.inf,
+) -> Floats | None:
     """Return the means of unknowns over Markov chains; None where these are not shown to mix."""
     if len(sizes) > LARGEST_SAMPLED or len(sizes) * int(part.most.max()) > _LOGS:
         return None
     above, dense = len(part.low), np.concatenate([part.matrix.toarray(), weighed.matrix])
     part = replace(
-        part, matrix=csr_array(dense), low=np.concatenate([part.low, weighed.low]),
+        part,
+        matrix=csr_array(dense),
+        low=np.concatenate([part.low, weighed.low]),
         high=np.concatenate([part.high, weighed.high]),
-    )  # fmt: skip
+    )
     try:
         basis = lattice(dense[part.low == part.high])
         # printed numbers that may stand for others: also by what keeps all of them
@@ -306,18 +325,21 @@ def _short(basis: Ints) -> list[Ints]:
 def _starts(part: Polytope, rng: np.random.Generator, deadline: float) -> Ints | None:
     """Return points of whole numbers far apart, shape (starts, unknowns); None: none was found."""
     holds = LinearConstraint(
-        part.matrix.astype(float), np.where(part.low <= -BIG // 2, -np.inf, part.low),
+        part.matrix.astype(float),
+        np.where(part.low <= -BIG // 2, -np.inf, part.low),
         np.where(part.high >= BIG // 2, np.inf, part.high),
-    )  # fmt: skip
+    )
     starts: list[Ints] = []
     solve: Any = milp
     for _ in range(_STARTS):
         _in_time(deadline)
         made = solve(
-            rng.standard_normal(len(part.least)), integrality=1, constraints=holds,
+            rng.standard_normal(len(part.least)),
+            integrality=1,
+            constraints=holds,
             bounds=Bounds(part.least, part.most),
             options={"time_limit": min(_SECONDS, max(0.01, deadline - monotonic()))},
-        )  # fmt: skip
+        )
         point = None if made.x is None else np.rint(made.x).astype(np.int64)
         if point is None or not part.holds(point):
             return None

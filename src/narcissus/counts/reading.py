@@ -191,9 +191,10 @@ class Cell:
 
     def __str__(self) -> str:
         about = ", ".join(f"{visible(k)} = {visible(v)}" for k, v in self.labels.items())
-        shown = " ".join([self.printed or "(empty)"] + [
-            f"{name} {float(statistic.value):g}" for name, statistic in self.statistics.items()
-        ])  # fmt: skip
+        shown = " ".join(
+            [self.printed or "(empty)"]
+            + [f"{name} {float(statistic.value):g}" for name, statistic in self.statistics.items()]
+        )
         return f"{self.place}: {about or 'all'}: {visible(shown)}"
 
 

@@ -84,8 +84,10 @@ class AsPublished:
     ) -> tuple[Ints, int, Iterator[Any]]:
         """Return each person's combination of labels, their number, and those of each cell."""
         each = self._dimensions
-        places = [places_of(people[name], dimension, variable=self.structure.variable)
-                  for name, dimension in each.items()]  # fmt: skip
+        places = [
+            places_of(people[name], dimension, variable=self.structure.variable)
+            for name, dimension in each.items()
+        ]
         shape = [len(dimension.leaves) for dimension in each.values()]
         codes = np.ravel_multi_index(places, shape) if each else np.zeros(len(people), np.int64)
         rows, groups = np.unique(codes, return_inverse=True)
@@ -134,8 +136,9 @@ class AsPublished:
         if not any(self._wholes):
             return made
         parts = self._counts(self.cells, people)
-        wholes = self._counts([whole or cell for whole, cell in zip(self._wholes, self.cells,
-                              strict=True)], people)  # fmt: skip
+        wholes = self._counts(
+            [whole or cell for whole, cell in zip(self._wholes, self.cells, strict=True)], people
+        )
         cells: list[Cell] = []
         for cell, whole, part, count in zip(made, self._wholes, parts, wholes, strict=True):
             share = None if whole is None else whole.share
@@ -255,9 +258,10 @@ class _PrintedTable:
         )
         spans = {(figure.low, figure.high): figure for figure in figures if figure.kind == "range"}
         self._spans = [
-            figure for _, figure in sorted(spans.items())
+            figure
+            for _, figure in sorted(spans.items())
             if not any(figure.low <= n.low and (n.high or 0) <= (figure.high or 0) for n in numbers)
-        ]  # fmt: skip
+        ]
         shares = [(cell, cell.share) for cell in cells if cell.share is not None]
         self.shows_hidden_shares = any(cell.count.kind == "suppressed" for cell, _ in shares)
         self._shares = {

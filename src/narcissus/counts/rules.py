@@ -31,9 +31,13 @@ MOST_CELLS = 20_000
 FINEST = 50_000  # as many as the game keeps track of
 Told = tuple[list[str], list[Meaning]]
 """What is printed of each cell, and what it means."""
-PLUS_MINUS_ONE = cell_key({
-    0: {0: 1.0}, 1: {0: 0.25, 1: 0.5, 2: 0.25}, 2: {1: 0.25, 2: 0.5, 3: 0.25},
-})  # fmt: skip
+PLUS_MINUS_ONE = cell_key(
+    {
+        0: {0: 1.0},
+        1: {0: 0.25, 1: 0.5, 2: 0.25},
+        2: {1: 0.25, 2: 0.5, 3: 0.25},
+    }
+)
 """A table of the cell-key method: one more or one less by a chance of a quarter each."""
 
 
@@ -99,8 +103,10 @@ class CrossedTables:
             (name,) = large - small
             for at, group in enumerate(self.cells):
                 if set(group) == small:
-                    parts = [place[frozenset({**group, name: label}.items())]
-                             for label in self.labels[name]]  # fmt: skip
+                    parts = [
+                        place[frozenset({**group, name: label}.items())]
+                        for label in self.labels[name]
+                    ]
                     relations.append(np.array([at, *parts]))
         return relations
 
@@ -117,10 +123,12 @@ class CrossedTables:
         finest = np.zeros(tuple(map(len, self.labels.values())), np.int64)
         np.add.at(finest, tuple(places), 1 if weights is None else weights)
         names = list(self.labels)
-        return np.concatenate([
-            finest.sum(axis=tuple(names.index(n) for n in names if n not in margin)).ravel()
-            for margin in self.margins
-        ])  # fmt: skip
+        return np.concatenate(
+            [
+                finest.sum(axis=tuple(names.index(n) for n in names if n not in margin)).ravel()
+                for margin in self.margins
+            ]
+        )
 
     def count(self, people: pd.DataFrame) -> Ints:
         """Count the people of every cell, shape (cells,)."""
@@ -172,8 +180,10 @@ class PublishingRule:
         finest = [cell for cell in cells if tuple(cell.labels) == widest]
         numbers = [max(0, int(cell.printed)) for cell in finest]
         taken = [*zip([cell.labels for cell in finest], numbers, strict=True), ({}, sum(numbers))]
-        return [Cell("read", 0, "count", str(number), labels, Meaning(number, number, "exact"))
-                for labels, number in taken]  # fmt: skip
+        return [
+            Cell("read", 0, "count", str(number), labels, Meaning(number, number, "exact"))
+            for labels, number in taken
+        ]
 
 
 def as_they_are(layout: CrossedTables) -> PublishingRule:
@@ -186,9 +196,13 @@ def as_they_are(layout: CrossedTables) -> PublishingRule:
 
 
 def suppress(
-    layout: CrossedTables, below: int, *, secondary: bool = False, width: int | None = None,
+    layout: CrossedTables,
+    below: int,
+    *,
+    secondary: bool = False,
+    width: int | None = None,
     until: Callable[[], float] = lambda: np.inf,
-) -> PublishingRule:  # fmt: skip
+) -> PublishingRule:
     """Suppress counts from 1 to ``below`` - 1; and others, until these are protected.
 
     Further cells are suppressed until data sets are found that agree with the tables, and differ in

@@ -118,9 +118,9 @@ def _require_known(
             raise InputError(f"no table is named {file}{did_you_mean(file, files)}")
         for part in parts:
             if known := shown.get(part.dimension):
-                labels = set[str]().union(*known.values()) | set(given.parents.get(
-                    part.dimension, {}
-                ).values())  # fmt: skip
+                labels = set[str]().union(*known.values()) | set(
+                    given.parents.get(part.dimension, {}).values()
+                )
                 for label in part.labels:
                     if label not in labels:
                         raise InputError(
@@ -166,8 +166,10 @@ def _dimension(name: str, by_file: Mapping[str, set[str]], given: Structure) -> 
     if lost := next((label for label in groups if label not in members), None):
         raise InputError(f"the hierarchy of `{name}` runs in a circle at {lost}")
     holds = {label: np.array(sorted(elements)) for label, elements in members.items()}
-    each = [(file, set().union(*(holds[element].tolist() for element in elements)), elements)
-            for file, elements in by_file.items()]  # fmt: skip
+    each = [
+        (file, set().union(*(holds[element].tolist() for element in elements)), elements)
+        for file, elements in by_file.items()
+    ]
     for (file, leaf_places, some), (other, theirs, other_set) in combinations(each, 2):
         if not leaf_places & theirs:
             raise InputError(
@@ -195,8 +197,10 @@ def _ranges(
                     f"{file}: the ranges {key} and {other} of `{name}` overlap, and none holds the "
                     "other; mend one, or put them into tables of their own"
                 )
-    cuts = sorted({variable.low, *(a for a, _ in spans.values()), *(b + 1 for _, b in
-                   spans.values())} - {variable.high + 1})  # fmt: skip
+    cuts = sorted(
+        {variable.low, *(a for a, _ in spans.values()), *(b + 1 for _, b in spans.values())}
+        - {variable.high + 1}
+    )
     ends = [cut - 1 for cut in cuts[1:]] + [variable.high]
     leaves = [f"{a}-{b}" if a < b else f"{a}" for a, b in zip(cuts, ends, strict=True)]
     holds = {
@@ -232,8 +236,12 @@ def places_of(
     if variable is not None and variable.is_named(dimension.name):
         spans = [(at, *(variable.span(leaf) or (1, 0))) for leaf, at in known.items()]
         values = {label: variable.value(label) for label in set(column) - set(known)}
-        known |= {label: at for label, value in values.items() for at, low, high in spans
-                  if value is not None and low <= value <= high}  # fmt: skip
+        known |= {
+            label: at
+            for label, value in values.items()
+            for at, low, high in spans
+            if value is not None and low <= value <= high
+        }
     return column.map(known).fillna(others).to_numpy(np.int64)
 
 
@@ -256,9 +264,14 @@ class System:
 
 
 def build(
-    cells: Sequence[Cell], dimensions: Mapping[str, Dimension], given: Structure,
-    *, keep_zeros: bool = False, crossed_at_most: int = CROSSED, with_keys: bool = False,
-) -> System:  # fmt: skip
+    cells: Sequence[Cell],
+    dimensions: Mapping[str, Dimension],
+    given: Structure,
+    *,
+    keep_zeros: bool = False,
+    crossed_at_most: int = CROSSED,
+    with_keys: bool = False,
+) -> System:
     """Build the system of all cells; ``keep_zeros`` keeps unknowns that a published 0 settles.
 
     ``with_keys``: cells that a key printed differently are not of the same people.
@@ -308,8 +321,9 @@ def build(
         above.append((low_end, high_end))
     matrix = csr_array(
         (np.concatenate(signs), np.concatenate(rows), np.cumsum([0, *map(len, rows)])),
-        shape=(len(rows), int(begin[-1])), dtype=np.int64,
-    )  # fmt: skip
+        shape=(len(rows), int(begin[-1])),
+        dtype=np.int64,
+    )
     linked = np.array([*((n, n) for n in values), *above], np.int64).reshape(-1, 2)
     matrix, sizes, columns, places = _merged(matrix)
     each = tuple(
@@ -319,10 +333,16 @@ def build(
     finest = each[0][1] if len(blocks) == 1 else None
     block = (np.searchsorted(begin, columns, "right") - 1).tolist()
     return System(
-        matrix, np.concatenate([low, linked[:, 0]]), np.concatenate([high, linked[:, 1]]), sizes,
+        matrix,
+        np.concatenate([low, linked[:, 0]]),
+        np.concatenate([high, linked[:, 1]]),
+        sizes,
         [crossed[at].labels(k - begin[at]) for at, k in zip(block, columns.tolist(), strict=True)],
-        exact, len(blocks) == 1, finest, each,
-    )  # fmt: skip
+        exact,
+        len(blocks) == 1,
+        finest,
+        each,
+    )
 
 
 def _of_shares(
@@ -364,9 +384,13 @@ class _Crossed:
     """Some dimensions crossed, without the cells that a published 0 settles."""
 
     def __init__(
-        self, block: Sequence[str], dimensions: Mapping[str, Dimension],
-        used: Sequence[frozenset[str]], chosen: Sequence[Mapping[str, Ints]], zeros: Any,
-    ) -> None:  # fmt: skip
+        self,
+        block: Sequence[str],
+        dimensions: Mapping[str, Dimension],
+        used: Sequence[frozenset[str]],
+        chosen: Sequence[Mapping[str, Ints]],
+        zeros: Any,
+    ) -> None:
         self._each = [dimensions[name] for name in block]
         self._whole = {dimension.name: np.arange(len(dimension.leaves)) for dimension in self._each}
         shape = tuple(len(dimension.leaves) for dimension in self._each)
@@ -395,16 +419,22 @@ class _Crossed:
 
 
 def _blocks(
-    used: Sequence[frozenset[str]], chosen: Sequence[Mapping[str, Ints]], zeros: Any,
-    dimensions: Mapping[str, Dimension], crossed_at_most: int,
-) -> tuple[list[list[str]], bool]:  # fmt: skip
+    used: Sequence[frozenset[str]],
+    chosen: Sequence[Mapping[str, Ints]],
+    zeros: Any,
+    dimensions: Mapping[str, Dimension],
+    crossed_at_most: int,
+) -> tuple[list[list[str]], bool]:
     """Choose which dimensions are crossed with which, and whether that is exact."""
     joined = {frozenset(names) for names in used}
     # what is part of a larger one is in it
     joined = {names for names in joined if not any(names < other for other in joined)}
     cliques = _cliques(set(dimensions), joined)
-    ways = [([sorted(dimensions)], True, crossed_at_most), (cliques, True, IN_CLIQUES),
-            (sorted(map(sorted, joined)), False, MOST)]  # fmt: skip
+    ways = [
+        ([sorted(dimensions)], True, crossed_at_most),
+        (cliques, True, IN_CLIQUES),
+        (sorted(map(sorted, joined)), False, MOST),
+    ]
     for blocks, exact, limit in ways:
         is_small = (
             sum(prod(len(dimensions[n].leaves) for n in block) for block in blocks) <= 8 * limit
@@ -418,8 +448,10 @@ def _blocks(
 
 def _cliques(names: set[str], joined: set[frozenset[str]]) -> list[list[str]]:
     """Return the cliques of the dimensions' graph, completed by eliminating least fill first."""
-    near = {name: set[str]().union(*(node for node in joined if name in node)) - {name} for name in
-            names}  # fmt: skip
+    near = {
+        name: set[str]().union(*(node for node in joined if name in node)) - {name}
+        for name in names
+    }
     cliques: list[set[str]] = []
 
     def fill(name: str) -> tuple[int, str]:
@@ -437,9 +469,12 @@ def _cliques(names: set[str], joined: set[frozenset[str]]) -> list[list[str]]:
 
 
 def _links(
-    blocks: Sequence[Sequence[str]], crossed: Sequence[_Crossed], begin: Ints,
-    dimensions: Mapping[str, Dimension], known: Mapping[frozenset[tuple[str, int]], int],
-) -> Iterable[tuple[Ints, Ints, int]]:  # fmt: skip
+    blocks: Sequence[Sequence[str]],
+    crossed: Sequence[_Crossed],
+    begin: Ints,
+    dimensions: Mapping[str, Dimension],
+    known: Mapping[frozenset[tuple[str, int]], int],
+) -> Iterable[tuple[Ints, Ints, int]]:
     """Yield two sets of unknowns whose sums differ by a number: blocks agree where they meet.
 
     Where the sum is published, every block has it, and the second set is empty.

@@ -391,8 +391,9 @@ def _are_codes(texts: Sequence[str], many: int) -> bool:
         return True
     values = list(map(int, digits))
     return len(texts) == many and values in (
-        list(range(len(values))), list(range(1, len(values) + 1))
-    )  # fmt: skip
+        list(range(len(values))),
+        list(range(1, len(values) + 1)),
+    )
 
 
 def _find_markers(notes: Sequence[str]) -> set[str]:

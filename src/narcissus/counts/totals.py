@@ -155,9 +155,14 @@ def find_labels(
         is_open = name in {*structure.others, *within}
         inner = _inner_ranges(ranges.get(name, {}))
         search = _LabelSums(
-            file, name, rows, rules, {**inner, **declared}, is_open=is_open,
+            file,
+            name,
+            rows,
+            rules,
+            {**inner, **declared},
+            is_open=is_open,
             indented=(indented or {}).get(file, {}),
-        )  # fmt: skip
+        )
         search.require_parts(is_flat=name in flat)
         if name in flat:
             continue

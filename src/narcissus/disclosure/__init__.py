@@ -12,6 +12,12 @@ from narcissus.disclosure.measures import (
 )
 
 __all__ = [
-    "FileMeasures", "KeyClasses", "SecretMeasures", "individual_risk", "key_classes",
-    "measure_disclosure", "measure_table", "population_uniques",
-]  # fmt: skip
+    "FileMeasures",
+    "KeyClasses",
+    "SecretMeasures",
+    "individual_risk",
+    "key_classes",
+    "measure_disclosure",
+    "measure_table",
+    "population_uniques",
+]

@@ -296,17 +296,28 @@ def measure_table(
         alike = population_uniques(sizes, max(population, float(sizes.sum())))
         alike = None if alike is None else unique * alike / max(1, int((sizes == 1).sum()))
     return FileMeasures(
-        rows=table.rows, people=people, known=tuple(known), k=int(classes.people.min()),
-        unique=unique, below_3=classes.count(classes.people < 3),
+        rows=table.rows,
+        people=people,
+        known=tuple(known),
+        k=int(classes.people.min()),
+        unique=unique,
+        below_3=classes.count(classes.people < 3),
         below_5=classes.count(classes.people < 5),
-        risk=float(risk.max()), expected=float(risk.sum()), population=population,
+        risk=float(risk.max()),
+        expected=float(risk.sum()),
+        population=population,
         population_unique=alike,
         secrets=tuple(
-            measure_secret(classes, table.codes[:, j], name=table.names[j],
-                           ordered=table.ordered[j], nearest=near)
+            measure_secret(
+                classes,
+                table.codes[:, j],
+                name=table.names[j],
+                ordered=table.ordered[j],
+                nearest=near,
+            )
             for j, near in zip(hidden, _nearest(table, columns, hidden, classes), strict=True)
         ),
-    )  # fmt: skip
+    )
 
 
 def _nearest(

@@ -206,10 +206,15 @@ def _refute_order(
     if guesses is not None:
         r = integer("guesses", guesses, low=1, high=m)
         found = refute(
-            m, r, int(right[:r].sum()), values=values,
-            delta=asked.delta, confidence=asked.level, claimed=asked.claimed,
+            m,
+            r,
+            int(right[:r].sum()),
+            values=values,
+            delta=asked.delta,
+            confidence=asked.level,
+            claimed=asked.claimed,
             chosen_from=asked.parts,
-        )  # fmt: skip
+        )
         return dataclasses.replace(found, assumptions=(*said, *found.assumptions[2:]))
     first = max(FIRST, round(_PER_DELTA * m * asked.delta / alpha))
     few = first > FIRST  # then delta is paid by the block
@@ -229,9 +234,15 @@ def _refute_order(
 
 
 def _swept(
-    sweep: SweepTest, epsilon: float, p_value: float, mu: float, asked: Claimed,
-    said: tuple[str, ...], m: int, values: int,
-) -> Refutation:  # fmt: skip
+    sweep: SweepTest,
+    epsilon: float,
+    p_value: float,
+    mu: float,
+    asked: Claimed,
+    said: tuple[str, ...],
+    m: int,
+    values: int,
+) -> Refutation:
     run, end = sweep.runs[sweep.best[0]], sweep.best[1]
     return asked.refutation(
         (Method(*_SWEEP, epsilon, p_value),),
@@ -528,16 +539,20 @@ class RefutationByRuns(Result):
         runs = self.true_positives.trials + self.false_positives.trials
         shown = f"mu is not below {lower(self.mu)}" if self.mu > 0 else "no mu is refuted"
         more = f"; epsilon is not below {lower(self.gaussian_epsilon)}" if self.delta > 0 else ""
-        return "\n".join([
-            f"{'REFUTED' if self.mu > 0 else 'NOTHING REFUTED'} (sampled): {runs:,} runs with one "
-            f"canary each; {100 * self.confidence:g}% confidence",
-            f"  every (epsilon, {self.delta:g})-DP is refuted below epsilon {lower(self.epsilon)}",
-            f"  if it is Gaussian DP: {shown}{more}",
-            f"  at the threshold {self.threshold:g}: {self.true_positives}",
-            f"  {self.false_positives}",
-            *([f"  without a threshold: {self.pairs}"] if self.pairs else []),
-            *(f"  assuming {said}" for said in self.assumptions),
-        ])  # fmt: skip
+        return "\n".join(
+            [
+                f"{'REFUTED' if self.mu > 0 else 'NOTHING REFUTED'} (sampled): {runs:,} runs with "
+                "one "
+                f"canary each; {100 * self.confidence:g}% confidence",
+                f"  every (epsilon, {self.delta:g})-DP is refuted below epsilon "
+                f"{lower(self.epsilon)}",
+                f"  if it is Gaussian DP: {shown}{more}",
+                f"  at the threshold {self.threshold:g}: {self.true_positives}",
+                f"  {self.false_positives}",
+                *([f"  without a threshold: {self.pairs}"] if self.pairs else []),
+                *(f"  assuming {said}" for said in self.assumptions),
+            ]
+        )
 
 
 def refute_runs(

@@ -399,8 +399,11 @@ class SweepTest:
             chances, spent = (np.array([of(e) for e in best]) for of in (self.chance, self.spent))
             return largest_refuted(
                 lambda mu: float((chances + spent * GaussianDP(mu).profile(best)).min()),
-                alpha, 1e-4, start=_LEAST_MU, largest=LARGEST_MU,
-            )  # fmt: skip
+                alpha,
+                1e-4,
+                start=_LEAST_MU,
+                largest=LARGEST_MU,
+            )
 
         found = largest()
         for e, lost in zip(points[_BEST:], GaussianDP(found).profile(points[_BEST:]), strict=True):

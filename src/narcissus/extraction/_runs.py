@@ -40,8 +40,16 @@ METHOD = "namespaces"
 NEWEST_LANDLOCK = 6
 """Newest version of Landlock that is used; tests lower it, as on an older kernel."""
 """The walls that a server can stand behind: the private folder has a size of its own there."""
-IMPORTED_ONCE = ("numpy", "scipy", "pandas", "sklearn", "safetensors", "tokenizers", "torch",
-                 "transformers")  # fmt: skip
+IMPORTED_ONCE = (
+    "numpy",
+    "scipy",
+    "pandas",
+    "sklearn",
+    "safetensors",
+    "tokenizers",
+    "torch",
+    "transformers",
+)
 """Packages that are imported before a program is run, where it names them."""
 OPENED_ONCE = (
     "transformers.pipeline",

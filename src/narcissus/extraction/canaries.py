@@ -81,10 +81,12 @@ class CanaryPlan:
         most, a digit is off from uniform by less than 2^-179.
         """
         numbers = range(1, self.each * len(self.copies) + 1)
-        return self._planted([
-            f"{int.from_bytes(_mac(key, number)) % 10**self.digits:0{self.digits}}"
-            for number in numbers
-        ])  # fmt: skip
+        return self._planted(
+            [
+                f"{int.from_bytes(_mac(key, number)) % 10**self.digits:0{self.digits}}"
+                for number in numbers
+            ]
+        )
 
     def _planted(self, drawn: Sequence[str]) -> tuple[PlantedCanary, ...]:
         copies = np.repeat(self.copies, self.each)

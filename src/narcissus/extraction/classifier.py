@@ -510,8 +510,11 @@ def read_dense_net(
     one_of("activation", activation, ACTIVATIONS)
     if path.suffix not in _SUFFIXES:
         raise InputError(f"{path} is not read as weights: save them as .safetensors or .npz")
-    names = [one if isinstance(one, str) else one.name for one in layers
-             if not isinstance(one, AveragePooling)]  # fmt: skip
+    names = [
+        one if isinstance(one, str) else one.name
+        for one in layers
+        if not isinstance(one, AveragePooling)
+    ]
     if len(names) < 2 or len(set(names)) < len(names):
         raise InputError("`layers` must name at least two layers, each once, from input to output")
     arrays = arrays_of(path)
@@ -520,8 +523,9 @@ def read_dense_net(
     if any(not isinstance(one, str) for one in layers):
         if image is None or transposed:
             raise InputError("convolutions need `image`, and weights that are not `transposed`")
-        given = [_bias(arrays, name, len(one), path)
-                 for name, one in zip(names, weights, strict=True)]  # fmt: skip
+        given = [
+            _bias(arrays, name, len(one), path) for name, one in zip(names, weights, strict=True)
+        ]
         return conv_net(layers, weights, given, image)
     if transposed:
         weights = [weight.T for weight in weights]

@@ -43,12 +43,24 @@ LONGEST_HEADER = 100_000_000
 LONGEST_NPY_HEADER = 10_000
 """Longest header of an array in NumPy's format, in bytes; NumPy's own limit."""
 _TYPES = {
-    "F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2",
-    "I8": "<i1", "U8": "<u1", "U16": "<u2", "U32": "<u4", "U64": "<u8", "BOOL": "?",
-}  # fmt: skip
+    "F64": "<f8",
+    "F32": "<f4",
+    "F16": "<f2",
+    "I64": "<i8",
+    "I32": "<i4",
+    "I16": "<i2",
+    "I8": "<i1",
+    "U8": "<u1",
+    "U16": "<u2",
+    "U32": "<u4",
+    "U64": "<u8",
+    "BOOL": "?",
+}
 _WIDTHS = {name: np.dtype(kind).itemsize for name, kind in _TYPES.items()} | {
-    "BF16": 2, "F8_E4M3": 1, "F8_E5M2": 1,
-}  # fmt: skip
+    "BF16": 2,
+    "F8_E4M3": 1,
+    "F8_E5M2": 1,
+}
 LARGEST_RELEASE = 2 * 2**30
 WEIGHTS = ("*.safetensors", "*.npy", "*.npz")
 _ANY = 2**63
@@ -243,9 +255,11 @@ def refuse_pickle(path: Path) -> None:
     # protocol 4 or 5 opens a frame, one of 2 or 3 is told by an opcode that can follow.
     pickled = path.suffix.lower() in _PICKLES or (
         head[:1] == b"\x80"
-        and ((head[1:2] in b"\x04\x05" and head[2:3] == b"\x95")
-             or (head[1:2] in b"\x02\x03" and head[2:3] in b"}](cXKNG\x8a"))
-    )  # fmt: skip
+        and (
+            (head[1:2] in b"\x04\x05" and head[2:3] == b"\x95")
+            or (head[1:2] in b"\x02\x03" and head[2:3] in b"}](cXKNG\x8a")
+        )
+    )
     if not pickled and zipfile.is_zipfile(path):
         with parsing(path, "a readable archive"), opened_archive(path) as archive:
             names = archive.namelist()

@@ -581,11 +581,18 @@ class TransformerTraining(HasModels):
         random, sequences = generator(rng), self._sequences(documents)
         device = device_of(torch, self.device)
         config = transformers.GPT2Config(
-            vocab_size=TOKENS, n_positions=self.context + 1, n_embd=self.width,
-            n_layer=self.layers, n_head=self.heads, bos_token_id=TOKENS - 1,
-            eos_token_id=TOKENS - 1, pad_token_id=TOKENS - 1,
-            resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0,
-        )  # fmt: skip
+            vocab_size=TOKENS,
+            n_positions=self.context + 1,
+            n_embd=self.width,
+            n_layer=self.layers,
+            n_head=self.heads,
+            bos_token_id=TOKENS - 1,
+            eos_token_id=TOKENS - 1,
+            pad_token_id=TOKENS - 1,
+            resid_pdrop=0.0,
+            embd_pdrop=0.0,
+            attn_pdrop=0.0,
+        )
         with torch.random.fork_rng(), silent(transformers):
             torch.manual_seed(int(random.integers(2**63)))
             model = transformers.GPT2LMHeadModel(config).to(device).train()

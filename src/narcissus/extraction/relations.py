@@ -227,11 +227,13 @@ class HammingBall(OutputRelation):
         """
         radius = math.floor(self.share * d)
         log_volume = float(
-            special.logsumexp([
-                special.gammaln(d + 1) - special.gammaln(i + 1) - special.gammaln(d - i + 1)
-                for i in range(radius + 1)
-            ])
-        )  # fmt: skip
+            special.logsumexp(
+                [
+                    special.gammaln(d + 1) - special.gammaln(i + 1) - special.gammaln(d - i + 1)
+                    for i in range(radius + 1)
+                ]
+            )
+        )
         log_words = d * math.log(2) - log_volume + math.log1p(log_volume)
         digits = max(1, math.ceil(log_words / math.log(10)))
         size = max(1, math.ceil(log_words / math.log(256)))

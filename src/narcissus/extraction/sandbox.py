@@ -34,10 +34,19 @@ from narcissus.extraction._runs import (
 )
 
 __all__ = [
-    "Isolation", "IsolationError", "Limits", "ProgramRun", "Stop", "can_serve",
-    "check_isolation", "check_source", "readable_paths", "run_program", "run_programs",
+    "Isolation",
+    "IsolationError",
+    "Limits",
+    "ProgramRun",
+    "Stop",
+    "can_serve",
+    "check_isolation",
+    "check_source",
+    "readable_paths",
+    "run_program",
+    "run_programs",
     "without_isolation",
-]  # fmt: skip
+]
 
 NOT_HIDDEN = (
     "which files and folders exist, their sizes, times and owners, and where links point",
@@ -121,9 +130,7 @@ ESCAPE_PROBES = (
     ),
     EscapeProbe(
         "memory hog",
-        _attempt(
-            "held = []\nwhile True:\n    held.append(bytearray(b'x' * 2**24))", "MemoryError"
-        ),
+        _attempt("held = []\nwhile True:\n    held.append(bytearray(b'x' * 2**24))", "MemoryError"),
         "the memory limit held",
         memory=2**28,
     ),
@@ -136,27 +143,51 @@ ESCAPE_PROBES = (
         seconds=2.0,
     ),
     EscapeProbe("reads /etc/passwd", _attempt("open('/etc/passwd').read()"), "refused"),
-    EscapeProbe("lists the root folder", _attempt("import os\nassert not "
-            "set(os.listdir('/')) & {'home', 'root', 'etc', 'proc'}\nraise OSError"), "refused"),
+    EscapeProbe(
+        "lists the root folder",
+        _attempt(
+            "import os\nassert not "
+            "set(os.listdir('/')) & {'home', 'root', 'etc', 'proc'}\nraise OSError"
+        ),
+        "refused",
+    ),
     EscapeProbe("writes a file", _attempt("open('kept', 'w').write('x')"), "refused"),
     EscapeProbe("changes its release", _attempt("open('release', 'r+').write('x')"), "refused"),
-    EscapeProbe("empties its release",  # without ever asking to write
-            _attempt("import os\nos.open('release', os.O_RDONLY | os.O_TRUNC)"), "refused"),
-    EscapeProbe("locks others out of its folder",
-            _attempt("import os\nos.chmod('.', 0)"), "refused"),
-    EscapeProbe("makes a link", _attempt("import os\nos.symlink('/etc/passwd', "
-            "os.environ['TMPDIR'] + '/link')"), "refused"),
-    EscapeProbe("fills the disk", _attempt("import os\nfor n in range(10**4):\n"
+    EscapeProbe(
+        "empties its release",  # without ever asking to write
+        _attempt("import os\nos.open('release', os.O_RDONLY | os.O_TRUNC)"),
+        "refused",
+    ),
+    EscapeProbe(
+        "locks others out of its folder", _attempt("import os\nos.chmod('.', 0)"), "refused"
+    ),
+    EscapeProbe(
+        "makes a link",
+        _attempt("import os\nos.symlink('/etc/passwd', os.environ['TMPDIR'] + '/link')"),
+        "refused",
+    ),
+    EscapeProbe(
+        "fills the disk",
+        _attempt(
+            "import os\nfor n in range(10**4):\n"
             "    with open(os.environ['TMPDIR'] + f'/{n}', 'wb') as file:\n"
-            "        file.write(bytes(2**16))\nimport time\ntime.sleep(2)"), "stopped",
-            or_ended=True),
+            "        file.write(bytes(2**16))\nimport time\ntime.sleep(2)"
+        ),
+        "stopped",
+        or_ended=True,
+    ),
     EscapeProbe("leaves its session", _attempt("import os\nos.setsid()"), "refused"),
-    EscapeProbe("reads the environment of the process that started it",
-            _attempt("import os\nopen(f'/proc/{os.getppid() or 1}/environ', 'rb').read()"),
-            "refused"),
-    EscapeProbe("traces another process",
-            "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
-            "print('broken' if libc.ptrace(0, 0, 0, 0) == 0 else 'refused')\n", "refused"),
+    EscapeProbe(
+        "reads the environment of the process that started it",
+        _attempt("import os\nopen(f'/proc/{os.getppid() or 1}/environ', 'rb').read()"),
+        "refused",
+    ),
+    EscapeProbe(
+        "traces another process",
+        "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+        "print('broken' if libc.ptrace(0, 0, 0, 0) == 0 else 'refused')\n",
+        "refused",
+    ),
     EscapeProbe(
         "opens a socket",
         _attempt("import socket\nsocket.socket(socket.AF_INET).connect(('127.0.0.1', 9))"),
@@ -184,9 +215,7 @@ ESCAPE_PROBES = (
     ),
     EscapeProbe(
         "asks for that signal",
-        _attempt(
-            "import fcntl, os\nfcntl.fcntl(1, 4, fcntl.fcntl(1, fcntl.F_GETFL) | os.O_ASYNC)"
-        ),
+        _attempt("import fcntl, os\nfcntl.fcntl(1, 4, fcntl.fcntl(1, fcntl.F_GETFL) | os.O_ASYNC)"),
         "refused",
     ),
     EscapeProbe(
@@ -212,7 +241,7 @@ ESCAPE_PROBES = (
         expected="output limit",
         says=b"x" * 2**16,
     ),
-)  # fmt: skip
+)
 
 
 _unprotected: ContextVar[bool] = ContextVar("_unprotected", default=False)

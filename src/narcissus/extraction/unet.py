@@ -95,9 +95,12 @@ class UNetSettings:
         """Residual blocks with their channels before and after."""
         w = self.width
         return [
-            ("whole", w, w), ("half", 2 * w, 2 * w), ("quarter", 2 * w, 2 * w),
-            ("half.up", 4 * w, 2 * w), ("whole.up", 3 * w, w),
-        ]  # fmt: skip
+            ("whole", w, w),
+            ("half", 2 * w, 2 * w),
+            ("quarter", 2 * w, 2 * w),
+            ("half.up", 4 * w, 2 * w),
+            ("whole.up", 3 * w, w),
+        ]
 
     @property
     def parameters(self) -> int:

@@ -73,14 +73,16 @@ def _ppm(data: bytes) -> bytes:
     return coder.encode(data) + coder.flush()
 
 
-COMPRESS: Mapping[str, Callable[[bytes], bytes]] = MappingProxyType({
-    "zlib": _zlib,
-    "bz2": lambda data: bz2.compress(data, 9),
-    "lzma": lambda data: lzma.compress(data, lzma.FORMAT_RAW, filters=_LZMA),
-    "zstd": _zstd,
-    "brotli": _brotli,
-    "ppm": _ppm,
-})  # fmt: skip
+COMPRESS: Mapping[str, Callable[[bytes], bytes]] = MappingProxyType(
+    {
+        "zlib": _zlib,
+        "bz2": lambda data: bz2.compress(data, 9),
+        "lzma": lambda data: lzma.compress(data, lzma.FORMAT_RAW, filters=_LZMA),
+        "zstd": _zstd,
+        "brotli": _brotli,
+        "ppm": _ppm,
+    }
+)
 """Compressors by name; the last three need the extra ``compress``."""
 
 
@@ -136,10 +138,12 @@ class CompressionVerifier:
         strings = strings_of_bits(release)
         bits = strings.shape[1]
         packed = np.packbits(strings, axis=1)
-        return np.array([
-            int(compression_p_value(row.tobytes(), bits, self.methods) <= self.level)
-            for row in packed
-        ])  # fmt: skip
+        return np.array(
+            [
+                int(compression_p_value(row.tobytes(), bits, self.methods) <= self.level)
+                for row in packed
+            ]
+        )
 
 
 @dataclass(frozen=True)

@@ -49,9 +49,7 @@ class Indistinguishability(Result):
         return "\n".join([*lines, *self.remarks])
 
 
-def _play(
-    name: str, game: Game, attack: Any, best: float, **how: Any
-) -> Indistinguishability:  # fmt: skip
+def _play(name: str, game: Game, attack: Any, best: float, **how: Any) -> Indistinguishability:
     wins, _, remarks = named_right(game, {"attacker": attack}, **how)
     return Indistinguishability(name, wins["attacker"], best, remarks)
 

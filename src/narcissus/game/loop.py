@@ -217,7 +217,8 @@ def remarks(attackers: list[Attacked]) -> list[str]:
             first = attacker.failures[0]
             lines.append(
                 f"the attack {attacker.name} failed on {attacker.failed} of "
-                f"{attacker.success.trials} trials, which count as failures; first on trial {first.trial} with seed {first.seed}: "
+                f"{attacker.success.trials} trials, which count as failures; first on trial "
+                f"{first.trial} with seed {first.seed}: "
                 f"{first.error}"
             )
     silent = [attacker.name for attacker in attackers if not attacker.attempts]
@@ -452,9 +453,10 @@ class Until:
         share = (1 - level) / len(tallies[0].scenario.attacks) / len(tallies)
         gaps = [
             gap_limits(joined(blocks), claim.epsilon, confidence=1 - share, stopped=True)
-            for tally in tallies if isinstance(claim, Resilience)
+            for tally in tallies
+            if isinstance(claim, Resilience)
             for blocks in tally.collected.values()
-        ]  # fmt: skip
+        ]
         gains = [gap for gap in gaps if gap is not None]
         if gains and len(gains) == len(gaps) and max(g.ends[1] for g in gains) <= claim.delta:
             return "below"

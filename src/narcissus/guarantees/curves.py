@@ -455,9 +455,12 @@ def read_profile(
     found = table.columns(("epsilon", "delta"), ("epsilon", "delta_add", "delta_remove"))
     where = found.pop("epsilon")
     _refuse(
-        table, "epsilon", ~(np.isfinite(where) & (where >= 0)), where,
+        table,
+        "epsilon",
+        ~(np.isfinite(where) & (where >= 0)),
+        where,
         "must be at least 0 and finite; rows below 0 say no more than those above: leave them out",
-    )  # fmt: skip
+    )
     order = np.argsort(where, kind="stable")
     for name, deltas in found.items():
         _refuse(table, name, ~((deltas >= 0) & (deltas <= 1)), deltas, "must be in [0, 1]")

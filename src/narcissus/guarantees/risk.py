@@ -141,21 +141,23 @@ class PersonalRisk(Result):
 
     def __str__(self) -> str:
         before, after = map(_ratio, self.odds)
-        return "\n".join([
-            self.sentence,
-            "",
-            self.squares(),
-            "",
-            f"Belief       from {self.prior:g} to at most {upper(self.belief.value)}",
-            f"             {self._often}",
-            f"Odds         from {before}, to at most {after}",
-            f"Attack       at most {_percent(self.tpr.value)} true positives at "
-            f"{100 * self.fpr:g}% false ones",
-            f"Advantage    at most {upper(self.advantage.value)}",
-            "",
-            f"PROVED from {self.guarantee}",
-            *(f"  assuming {one}" for one in self.belief.assumptions[1:]),
-        ])  # fmt: skip
+        return "\n".join(
+            [
+                self.sentence,
+                "",
+                self.squares(),
+                "",
+                f"Belief       from {self.prior:g} to at most {upper(self.belief.value)}",
+                f"             {self._often}",
+                f"Odds         from {before}, to at most {after}",
+                f"Attack       at most {_percent(self.tpr.value)} true positives at "
+                f"{100 * self.fpr:g}% false ones",
+                f"Advantage    at most {upper(self.advantage.value)}",
+                "",
+                f"PROVED from {self.guarantee}",
+                *(f"  assuming {one}" for one in self.belief.assumptions[1:]),
+            ]
+        )
 
     @property
     def of_100(self) -> tuple[int, int]:

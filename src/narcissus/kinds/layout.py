@@ -137,9 +137,14 @@ def cell_of(row: StudyRow, column: Column) -> Cell:
 
 
 def table(
-    caption: str, rows: Sequence[StudyRow], columns: Mapping[str, Column], *, graded: bool = True,
-    percent: Sequence[str] = (), folded: bool = False,
-) -> Grid:  # fmt: skip
+    caption: str,
+    rows: Sequence[StudyRow],
+    columns: Mapping[str, Column],
+    *,
+    graded: bool = True,
+    percent: Sequence[str] = (),
+    folded: bool = False,
+) -> Grid:
     """Return a table with a row for each row, and a column for each heading."""
     return Grid(
         caption,

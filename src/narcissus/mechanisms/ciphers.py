@@ -152,9 +152,11 @@ def challenge(
 
 def _two(messages: Any) -> Any:
     """Refuse what is not a pair of messages of one length."""
-    if len(messages) != 2 or np.size(messages[0]) != np.size(messages[1]) or (
-        hasattr(messages[0], "__len__") and len(messages[0]) != len(messages[1])
-    ):  # fmt: skip
+    if (
+        len(messages) != 2
+        or np.size(messages[0]) != np.size(messages[1])
+        or (hasattr(messages[0], "__len__") and len(messages[0]) != len(messages[1]))
+    ):
         raise InputError("the attacker must choose two messages of one length")
     return messages
 

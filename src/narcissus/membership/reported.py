@@ -129,7 +129,9 @@ def _row(
     else:
         facts = {"low": found.low, "high": found.high}
         quantity = Quantity(
-            value=found.value, grade="approximate", trials=found.trials,
+            value=found.value,
+            grade="approximate",
+            trials=found.trials,
             why="records share models: limits are approximate",
-        )  # fmt: skip
+        )
     return StudyRow(role="attack", of=of, name=name, quantity=quantity, at=at, facts=facts)

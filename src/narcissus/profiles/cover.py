@@ -161,10 +161,16 @@ def cover(
     looked = search.run(edges, tolerance, budget, target, observer)
     least, rate = search.worst
     return Cover(
-        low, high, epsilon,
-        rate=rate, least=least, at_most=search.at_most, looked_at=looked, tolerance=tolerance,
+        low,
+        high,
+        epsilon,
+        rate=rate,
+        least=least,
+        at_most=search.at_most,
+        looked_at=looked,
+        tolerance=tolerance,
         assumptions=WrittenFamily({"": exact}).assumptions,
-    )  # fmt: skip
+    )
 
 
 @dataclass

@@ -194,14 +194,16 @@ def rational_game(game: Any) -> RationalGame:
         )
     each = [told(k) + np.zeros((natures, sets)) for k in range(len(labels))]
     return RationalGame(
-        game, world,
+        game,
+        world,
         nature=_laws("the chances of `Nature`", world.weight),
         law=_laws("the chances of the data sets", world.sample),
         channel=_laws("the chances of the releases", exact.channel.matrix.toarray()),
         told=_laws("the chances of what is told", np.stack(each, axis=-1)).transpose(2, 0, 1),
         holds=_laws("the chances of a guess", np.stack([holds, 1 - holds], axis=-1))[..., 0],
-        rows=rows, surprisals=Surprisals(world, 1 if rows is None else rows.shape[3]),
-    )  # fmt: skip
+        rows=rows,
+        surprisals=Surprisals(world, 1 if rows is None else rows.shape[3]),
+    )
 
 
 @dataclass(frozen=True)

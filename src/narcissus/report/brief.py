@@ -141,10 +141,13 @@ def _decision(record: Record) -> list[tuple[str, str]]:
     return [
         ("Accepted beforehand", accepted(record)),
         ("Decision, by whom, when", f"{TO_FILL_IN}  {TO_FILL_IN}  {TO_FILL_IN}"),
-        ("Record", f"{record.digest or 'no digest'}, by Narcissus {made.narcissus}; it holds no "
-         "date, so that the same study gives the same record"),
+        (
+            "Record",
+            f"{record.digest or 'no digest'}, by Narcissus {made.narcissus}; it holds no "
+            "date, so that the same study gives the same record",
+        ),
         ("Depends on real records", told or "nothing on this page"),
-    ]  # fmt: skip
+    ]
 
 
 def _asked(key: str) -> str:

@@ -51,11 +51,22 @@ def mapping_of(record: Record, *, internal: bool = False) -> Page:
     """
     record = record if internal else to_show(record)
     whole, found = page_of(record, internal=internal), answers(record)
-    sections = [Section("How to read this", [Text([
-        "Help for documentation, not legal advice: whether a framework is met is decided by "
-        "people, from more than this. A finding answers an item in part at most. “Not assessed” "
-        "may be unsafe. “As stated” is what the study says and nothing here tests.",
-    ])])]  # fmt: skip
+    sections = [
+        Section(
+            "How to read this",
+            [
+                Text(
+                    [
+                        "Help for documentation, not legal advice: whether a framework is met is "
+                        "decided by "
+                        "people, from more than this. A finding answers an item in part at most. "
+                        "“Not assessed” "
+                        "may be unsafe. “As stated” is what the study says and nothing here tests.",
+                    ]
+                )
+            ],
+        )
+    ]
     for name, items in FRAMEWORKS.items():
         rows = [[one.item, one.asks, *_said(one, found), one.otherwise] for one in items]
         columns = ("Item", "Asks", "This record says", "How sure", "The rest, or all of it, by")

@@ -40,25 +40,40 @@ def compared_rules(found: RulesCompared) -> Page:
     subtitle = f"{found.people:,} people, {found.cells:,} cells: {tables}"
     certain = Grid(
         f"What is certain, and what is lost (cells of {small} people: {found.small:,})",
-        ("Rule", "Small counts derived", "People whose secret is certain", "Cells suppressed",
-         "Suppressed cells derived", "Mean error of printed counts"),
+        (
+            "Rule",
+            "Small counts derived",
+            "People whose secret is certain",
+            "Cells suppressed",
+            "Suppressed cells derived",
+            "Mean error of printed counts",
+        ),
         [_row(one, found) for one in found.rules],
         grades=["proved" for _ in found.rules],
-        percent=("Small counts derived", "People whose secret is certain", "Cells suppressed",
-                 "Suppressed cells derived"),
-    )  # fmt: skip
+        percent=(
+            "Small counts derived",
+            "People whose secret is certain",
+            "Cells suppressed",
+            "Suppressed cells derived",
+        ),
+    )
     sections = [Section("Risk and loss", [_figure(found, certain), Text(_HOW)])]
     if any(one.game for one in found.rules):
         sections.append(Section("What an attack gets", [_game(found), Text(_GAME)]))
     loose = "; ".join(one.name for one in found.rules if not one.is_exact)
-    words = [f"Time ran out for: {loose}. From these, more could follow with certainty than is "
-             "shown."] if loose else []  # fmt: skip
+    words = (
+        [f"Time ran out for: {loose}. From these, more could follow with certainty than is shown."]
+        if loose
+        else []
+    )
     if found.left_out:
         words.append(f"Rules for which time ran out (--seconds): {'; '.join(found.left_out)}.")
     unplayed = [one.name for one in found.rules if one.game is None]
     if found.trials and unplayed:
-        words.append("What an attack gets was not assessed, as time ran out (--seconds) or the "
-                     f"tables are too large: {'; '.join(unplayed)}.")  # fmt: skip
+        words.append(
+            "What an attack gets was not assessed, as time ran out (--seconds) or the "
+            f"tables are too large: {'; '.join(unplayed)}."
+        )
     if words:
         sections.append(Section("What was left out", [Text(words)]))
     verdict = Verdict("compared", _headline(found), rests_on="proved")
@@ -78,18 +93,28 @@ def _headline(found: RulesCompared) -> str:
     if not safe:
         return "Small counts can be derived with certainty under every rule."
     best = min(safe, key=lambda one: (one.suppressed, one.error))
-    lost = f"suppresses {best.suppressed:,} cells" if best.suppressed else (
-        f"suppresses no cell, and printed counts are {best.error:.2g} away on average"
-    )  # fmt: skip
+    lost = (
+        f"suppresses {best.suppressed:,} cells"
+        if best.suppressed
+        else (f"suppresses no cell, and printed counts are {best.error:.2g} away on average")
+    )
     return f"{many}. Of these, “{best.name}” loses the least: it {lost}."
 
 
 def _row(one: RuleCompared, found: RulesCompared) -> list[str | float | None]:
-    hidden = None if one.hidden_derived is None or not one.suppressed else (
-        one.hidden_derived / one.suppressed
-    )  # fmt: skip
-    return [one.name, one.small_derived / max(1, found.small), one.certain / found.people,
-            one.suppressed / found.cells, hidden, one.error]  # fmt: skip
+    hidden = (
+        None
+        if one.hidden_derived is None or not one.suppressed
+        else (one.hidden_derived / one.suppressed)
+    )
+    return [
+        one.name,
+        one.small_derived / max(1, found.small),
+        one.certain / found.people,
+        one.suppressed / found.cells,
+        hidden,
+        one.error,
+    ]
 
 
 def _game(found: RulesCompared) -> Grid:
@@ -99,13 +124,25 @@ def _game(found: RulesCompared) -> Grid:
         if (game := one.game) is not None:
             how = ", ".join(f"{many} {word}" for word, many in game.how.items())
             gain = game.gain
-            rows.append([one.name, game.inside.value, game.outside.value, gain.value, gain.low,
-                         gain.high, how])  # fmt: skip
+            rows.append(
+                [
+                    one.name,
+                    game.inside.value,
+                    game.outside.value,
+                    gain.value,
+                    gain.low,
+                    gain.high,
+                    how,
+                ]
+            )
     return Grid(
         f"Shares of people whose {found.secret} is named, over {found.trials} tables with people "
         f"left out; the most frequent one is that of {100 * found.guess:.3g}%",
-        columns, rows, grades=["sampled" for _ in rows], percent=columns[1:6],
-    )  # fmt: skip
+        columns,
+        rows,
+        grades=["sampled" for _ in rows],
+        percent=columns[1:6],
+    )
 
 
 def _figure(found: RulesCompared, table: Grid) -> Figure:
@@ -113,8 +150,11 @@ def _figure(found: RulesCompared, table: Grid) -> Figure:
         "Risk on the left, loss on the right",
         "For each rule: the share of small counts that are derived, of people whose secret is "
         "certain, of cells that are suppressed, and the mean error of printed counts.",
-        partial(_draw, found=found), table, (8.2, 0.8 + 0.24 * len(found.rules)), "rules",
-    )  # fmt: skip
+        partial(_draw, found=found),
+        table,
+        (8.2, 0.8 + 0.24 * len(found.rules)),
+        "rules",
+    )
 
 
 def _draw(canvas: MplFigure, *, found: RulesCompared) -> None:

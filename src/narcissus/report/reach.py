@@ -168,8 +168,9 @@ def limits_text(found: Quantity, form: Form) -> str:
         ends = [None if end is None else way(end, 3) for end, way in _ways(found)]
         after = ""
     elif form == "more":
-        ends = [None if end is None else _signed(way(100 * end, places=1)) for end, way in
-                _ways(found)]  # fmt: skip
+        ends = [
+            None if end is None else _signed(way(100 * end, places=1)) for end, way in _ways(found)
+        ]
         after = " of 100"
     else:
         low = None if found.low is None else str(hundredths(max(found.low, 0.0), "down"))

@@ -34,8 +34,17 @@ PLUM = "#7a3b8f"
 GOLD = "#7a5c00"
 # on a cell of a heat map, whose colours the page does not swap; one of them always has 4.5:1
 ON_DARK, ON_LIGHT = "#fffffe", "#000001"
-_NAMES = {INK: "ink", QUIET: "quiet", FAINT: "faint", PAPER: "paper", BLUE: "blue", RUST: "rust",
-          GREEN: "green", PLUM: "plum", GOLD: "gold"}  # fmt: skip
+_NAMES = {
+    INK: "ink",
+    QUIET: "quiet",
+    FAINT: "faint",
+    PAPER: "paper",
+    BLUE: "blue",
+    RUST: "rust",
+    GREEN: "green",
+    PLUM: "plum",
+    GOLD: "gold",
+}
 
 STYLE: dict[RcKeyType, Any] = {
     "svg.fonttype": "none",

@@ -5,6 +5,15 @@ from narcissus.scale.sweep import AtValue, Parameter, Scaled, Sweep, read_parame
 from narcissus.scale.texts import write
 
 __all__ = [
-    "AtValue", "Exponent", "Known", "Parameter", "Scaled", "SizeCurve", "Sweep", "exponents",
-    "read_parameter", "scale", "write",
-]  # fmt: skip
+    "AtValue",
+    "Exponent",
+    "Known",
+    "Parameter",
+    "Scaled",
+    "SizeCurve",
+    "Sweep",
+    "exponents",
+    "read_parameter",
+    "scale",
+    "write",
+]

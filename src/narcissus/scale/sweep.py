@@ -46,8 +46,15 @@ from narcissus.success.relations import Member
 from narcissus.worlds import Tardos, Uniform
 
 SECTIONS = (
-    "world", "mechanism", "attack", "success", "looser", "side-information", "statement", "privacy",
-)  # fmt: skip
+    "world",
+    "mechanism",
+    "attack",
+    "success",
+    "looser",
+    "side-information",
+    "statement",
+    "privacy",
+)
 """Sections of a study whose keys change what is asked, and not how it is answered."""
 MOST = 1000
 """Most values of a parameter: each is a study by itself."""
@@ -489,9 +496,14 @@ def scale(
             one: Study = variant, place: Path | None = place, heard: Observer = heard
         ) -> Audit:
             return run(
-                one, rng=rng, observer=heard, folder=place, workers=workers, restart=restart,
+                one,
+                rng=rng,
+                observer=heard,
+                folder=place,
+                workers=workers,
+                restart=restart,
                 engine=engine,
-            )  # fmt: skip
+            )
 
         each.append(_tried(value, play, place, restart=restart))
         heard.complete()

@@ -84,11 +84,19 @@ def rows_of(scaled: Scaled) -> list[tuple[Any, ...]]:
     for curve in (*scaled.curves, *scaled.further):
         rows += [
             (
-                scaled.name, p.size, curve.whose, curve.quantity, curve.limits,
-                p.value, p.low, p.high, p.exact, curve.grade,
+                scaled.name,
+                p.size,
+                curve.whose,
+                curve.quantity,
+                curve.limits,
+                p.value,
+                p.low,
+                p.high,
+                p.exact,
+                curve.grade,
             )
             for p in curve.points
-        ]  # fmt: skip
+        ]
     return rows
 
 
@@ -171,10 +179,19 @@ def _fits(said: list[CurveWords]) -> Grid:
     for words in said:
         for fit in words.curve.exponents:
             fits = "yes" if fit.fits else "no"
-            rows.append([
-                words.curve.whose, words.curve.quantity, fit.law.replace("x", "n"), fit.value, fit.low,
-                fit.high, fits, fit.off, fit.sizes,
-            ])  # fmt: skip
+            rows.append(
+                [
+                    words.curve.whose,
+                    words.curve.quantity,
+                    fit.law.replace("x", "n"),
+                    fit.value,
+                    fit.low,
+                    fit.high,
+                    fits,
+                    fit.off,
+                    fit.sizes,
+                ]
+            )
             grades.append(weakest([words.curve.grade, "approximate"]))
     columns = ["of", "quantity", "law", "exponent", "low", "high", "fits", "off by", "values"]
     return Grid("Both laws, fitted to each curve", columns, rows, grades)

@@ -23,9 +23,26 @@ from narcissus.success.statements import (
 from narcissus.success.table import CodesRight, ColumnShare, ColumnsRight, exact_match
 
 __all__ = [
-    "BayesianSafety", "Claim", "CodesRight", "ColumnShare", "ColumnsRight",
-    "EncryptionSecurity", "FixedBaseline", "KeptSurprisal", "MembershipResilience",
-    "NarcissusResilience", "NarcissusSinglingOut", "NotMemorizing", "OneWayness",
-    "PairResilience", "Resilience", "SafetyGivenKnowledge", "SinglingOut", "Statement",
-    "SurprisalResilience", "Threshold", "TwoCriteriaSafety", "exact_match",
-]  # fmt: skip
+    "BayesianSafety",
+    "Claim",
+    "CodesRight",
+    "ColumnShare",
+    "ColumnsRight",
+    "EncryptionSecurity",
+    "FixedBaseline",
+    "KeptSurprisal",
+    "MembershipResilience",
+    "NarcissusResilience",
+    "NarcissusSinglingOut",
+    "NotMemorizing",
+    "OneWayness",
+    "PairResilience",
+    "Resilience",
+    "SafetyGivenKnowledge",
+    "SinglingOut",
+    "Statement",
+    "SurprisalResilience",
+    "Threshold",
+    "TwoCriteriaSafety",
+    "exact_match",
+]

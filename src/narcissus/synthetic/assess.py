@@ -610,9 +610,11 @@ def _inference(
     guesses = {a: (lambda people, f=f: f(people, others)) for a, f in attempts.items()}
     guess = max(guesses, key=lambda a: guesses[a](choose_on).mean())
     guessed_real, guessed_control = _scored(guesses[guess], halves)
-    decoys = {} if control is not None else _against_decoys(
-        inference, attempts[attack], halves.scored, others
-    )  # fmt: skip
+    decoys = (
+        {}
+        if control is not None
+        else _against_decoys(inference, attempts[attack], halves.scored, others)
+    )
     if control is None:
         decoys |= _beside_others(
             attempts, (choose_on, halves.scored), rng.permutation(rows), others
@@ -700,10 +702,16 @@ def _isolating(
 
     def attempts(order: Positions | None = None) -> Attempts:
         return {
-            name: partial(singled_out, codes if order is None else codes[order, places], sets, rows,
-                          crowd=crowd, inside=True)
+            name: partial(
+                singled_out,
+                codes if order is None else codes[order, places],
+                sets,
+                rows,
+                crowd=crowd,
+                inside=True,
+            )
             for name, (codes, sets) in kinds.items()
-        }  # fmt: skip
+        }
 
     places = np.arange(files.table.columns)
     order = np.repeat(np.arange(files.table.rows)[:, None], len(places), axis=1)

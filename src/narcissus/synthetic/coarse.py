@@ -54,8 +54,14 @@ def interval_of(text: str) -> Interval | None:
         match = pattern.fullmatch(text)
         end = number_in(match[group].strip()) if match else None
         if match and end is not None:
-            is_in = pattern in (_TOP, _BOTTOM) or match[1].lower() in ("<=", "≤", ">=", "≥",
-                                                                       "up to", "from")  # fmt: skip
+            is_in = pattern in (_TOP, _BOTTOM) or match[1].lower() in (
+                "<=",
+                "≤",
+                ">=",
+                "≥",
+                "up to",
+                "from",
+            )
             if pattern in (_BELOW, _BOTTOM):
                 return -np.inf, end, True, is_in
             return end, np.inf, is_in, True

@@ -538,12 +538,17 @@ def file_facts(files: SeenFiles, unknown: Sequence[int], *, entropy: int) -> Fil
     others = files.one_of_each(files.rows("control"), rng)
     near = _near(views, ours, exact)
     return FileFacts(
-        len(views.rows), int(exact.sum()), len(views.rows) * _alike(views, ours, columns, units)[0],
-        *near, views.unread, _is_data(*whole), tuple(sets),
+        len(views.rows),
+        int(exact.sum()),
+        len(views.rows) * _alike(views, ours, columns, units)[0],
+        *near,
+        views.unread,
+        _is_data(*whole),
+        tuple(sets),
         copies_of(views, drawn, rng),
         beside_control(views, drawn, others) if len(others) else None,
         copies_of(views, others, rng) if len(others) else None,
-    )  # fmt: skip
+    )
 
 
 def beside_control(views: Views, ours: Positions, others: Positions) -> TwoSamples | None:

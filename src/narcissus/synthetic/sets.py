@@ -164,8 +164,9 @@ def look_at_sets(
     both = np.concatenate([ours, rows])
     if width < 2 or not len(ours):
         return Looked((), 0, 0)
-    codes = [np.unique(views.codes(j, 0)[both], return_inverse=True)[1].ravel()
-             for j in range(width)]  # fmt: skip
+    codes = [
+        np.unique(views.codes(j, 0)[both], return_inverse=True)[1].ravel() for j in range(width)
+    ]
     search = _SetSearch(codes, len(ours))
     counts = search.run(max(1, min(MOST_SETS, MOST_WORK // len(both))))
     error = ERROR / max(1, len(counts))

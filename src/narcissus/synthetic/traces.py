@@ -39,11 +39,22 @@ from narcissus.synthetic.sets import NOT_LOOKED, Looked, look_at_sets
 from narcissus.synthetic.whole import WholeColumn, WholeFiles
 
 Positions = NDArray[np.int64]
-How = Literal["all columns", "columns that number nobody", "columns that are used",
-              "but one column", "columns left out", "one column", "values of one column",
-              "two columns", "numbers of people", "nearest records", "all columns but any one",
-              "last digits", "columns chosen by half of the people",
-              "nearly all columns"]  # fmt: skip
+How = Literal[
+    "all columns",
+    "columns that number nobody",
+    "columns that are used",
+    "but one column",
+    "columns left out",
+    "one column",
+    "values of one column",
+    "two columns",
+    "numbers of people",
+    "nearest records",
+    "all columns but any one",
+    "last digits",
+    "columns chosen by half of the people",
+    "nearly all columns",
+]
 WHOLE: How = "all columns"
 BUT_ANY: How = "all columns but any one"
 NEAREST: How = "nearest records"
@@ -505,15 +516,20 @@ def _orders(apart: NDArray[Any], rng: np.random.Generator) -> Iterator[Positions
         yield np.argsort(apart + rng.random(len(apart)))
 
 
-def _products(ours: NDArray[np.float64], theirs: NDArray[np.float64], apart: NDArray[Any],
-              rng: np.random.Generator) -> NDArray[np.float64]:  # fmt: skip
+def _products(
+    ours: NDArray[np.float64],
+    theirs: NDArray[np.float64],
+    apart: NDArray[Any],
+    rng: np.random.Generator,
+) -> NDArray[np.float64]:
     """Return the standardised sum of products, of the rows as they are and shuffled."""
     shuffled = [ours @ theirs[order] for order in _orders(apart, rng)]
     return _standardised(np.array([ours @ theirs, *shuffled]))
 
 
-def _matches(ours: Positions, theirs: Positions, apart: NDArray[Any],
-             rng: np.random.Generator) -> NDArray[np.float64]:  # fmt: skip
+def _matches(
+    ours: Positions, theirs: Positions, apart: NDArray[Any], rng: np.random.Generator
+) -> NDArray[np.float64]:
     """Return the standardised number of equal values, as they are and shuffled."""
     shuffled = [int(np.count_nonzero(ours == theirs[order])) for order in _orders(apart, rng)]
     here = int(np.count_nonzero(ours == theirs))
@@ -527,9 +543,7 @@ def _standardised(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _near(
     files: WholeFiles, ours: Positions, others: Positions, like: Copies, rng: np.random.Generator
-) -> tuple[
-    NearPeople | None, tuple[How, tuple[str, ...], Copies, TwoSamples | None] | None
-]:  # fmt: skip
+) -> tuple[NearPeople | None, tuple[How, tuple[str, ...], Copies, TwoSamples | None] | None]:
     """Count rows of the file that are nearer to a person than other people are.
 
     Two people are alike if they are half as near as the nearest two of the data. So hardly any

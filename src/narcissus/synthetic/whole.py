@@ -160,8 +160,11 @@ class WholeFiles(Sides):
         """Return the files with each number of the file in the row of one so many places on."""
         rows, base = self.rows("synthetic"), self.columns[column]
         codes = base.codes.copy()
-        order = rows[np.argsort(codes[rows] if base.numbers is None else base.numbers[codes[rows]],
-                                kind="stable")]  # fmt: skip
+        order = rows[
+            np.argsort(
+                codes[rows] if base.numbers is None else base.numbers[codes[rows]], kind="stable"
+            )
+        ]
         codes[order] = codes[np.roll(order, by)]
         columns = list(self.columns)
         columns[column] = replace(base, codes=codes)

@@ -90,9 +90,13 @@ def read_table(
 
 
 def read_labels(
-    source: TableSource, columns: Sequence[str], *, bins: Mapping[str, Bins] | None = None,
-    read_as: Mapping[str, ReadAs] | None = None, max_values: int = 200,
-) -> Table:  # fmt: skip
+    source: TableSource,
+    columns: Sequence[str],
+    *,
+    bins: Mapping[str, Bins] | None = None,
+    read_as: Mapping[str, ReadAs] | None = None,
+    max_values: int = 200,
+) -> Table:
     """Read what people are published by: one value in a column is no mistake, as in `read_table`.
 
     Raises `InputError` for a table that cannot be used, or that is not held row by row.

@@ -17,7 +17,25 @@ from narcissus.worlds.products import Bits, MonaLisa, Records, Uniform
 from narcissus.worlds.tardos import Superset, Tardos
 
 __all__ = [
-    "Bits", "Draw", "Enumerable", "Enumeration", "Family", "Finite", "MonaLisa", "NamedFamily",
-    "Neighbours", "OwnWorld", "Pairs", "People", "RandomNeighbours", "RealRows", "Records",
-    "Secret", "Superset", "Tardos", "Uniform", "World", "members",
-]  # fmt: skip
+    "Bits",
+    "Draw",
+    "Enumerable",
+    "Enumeration",
+    "Family",
+    "Finite",
+    "MonaLisa",
+    "NamedFamily",
+    "Neighbours",
+    "OwnWorld",
+    "Pairs",
+    "People",
+    "RandomNeighbours",
+    "RealRows",
+    "Records",
+    "Secret",
+    "Superset",
+    "Tardos",
+    "Uniform",
+    "World",
+    "members",
+]

@@ -18,8 +18,24 @@ from narcissus.attacks.table.rap import RelaxedProjection
 from narcissus.knowledge.columns import Targets
 
 __all__ = [
-    "Ceiling", "FactoredView", "GibbsSampling", "Guesser", "Learned", "Likelihood", "MeanField",
-    "NearestRecord", "OwnLearner", "OwnTableAttack", "PriorGuess", "RelaxedProjection",
-    "Simulated", "Stack", "TableAttack", "Targets", "Trainable", "View", "factored_attack",
+    "Ceiling",
+    "FactoredView",
+    "GibbsSampling",
+    "Guesser",
+    "Learned",
+    "Likelihood",
+    "MeanField",
+    "NearestRecord",
+    "OwnLearner",
+    "OwnTableAttack",
+    "PriorGuess",
+    "RelaxedProjection",
+    "Simulated",
+    "Stack",
+    "TableAttack",
+    "Targets",
+    "Trainable",
+    "View",
+    "factored_attack",
     "likelihood",
-]  # fmt: skip
+]

@@ -371,9 +371,13 @@ def _points(epsilon: float) -> list[float]:
 
 
 def _row(
-    of: str, name: str, value: float, at: Mapping[str, float | str] | None = None,
-    grade: Grade = "proved", **facts: str,
-) -> StudyRow:  # fmt: skip
+    of: str,
+    name: str,
+    value: float,
+    at: Mapping[str, float | str] | None = None,
+    grade: Grade = "proved",
+    **facts: str,
+) -> StudyRow:
     quantity = Quantity(value=value, grade=grade)
     return StudyRow(role="measure", of=of, name=name, quantity=quantity, at=at or {}, facts=facts)
 
@@ -451,10 +455,17 @@ def _looks(
         for name in LIMITED:
             band = look[name]
             limits = Quantity(
-                value=band["estimate"], low=band["low"], high=band["high"], grade="sampled",
-                confidence=whole["confidence"], why=band.get("why", ""),
-            )  # fmt: skip
+                value=band["estimate"],
+                low=band["low"],
+                high=band["high"],
+                grade="sampled",
+                confidence=whole["confidence"],
+                why=band.get("why", ""),
+            )
             yield StudyRow(
-                role="measure", of="estimate", name=name, quantity=limits,
+                role="measure",
+                of="estimate",
+                name=name,
+                quantity=limits,
                 at={"samples": float(look["samples"])},
-            )  # fmt: skip
+            )

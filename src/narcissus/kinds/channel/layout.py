@@ -109,8 +109,11 @@ class ChannelLayout(Layout):
         level = f"{100 * case.detail.confidence:g}% limits"
         risk, security = measures["bayes_risk"], measures["beta_star"]
         without: Headline = (
-            "Guessed right without the output", MISSING, "not recorded", "not assessed"
-        )  # fmt: skip
+            "Guessed right without the output",
+            MISSING,
+            "not recorded",
+            "not assessed",
+        )
         if "guessing_error" in measures:
             without = (
                 without[0],

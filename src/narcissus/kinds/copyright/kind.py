@@ -61,13 +61,17 @@ class SimilaritySection(FileSection):
     prompt: int = Field(20, ge=1, le=200, description="Words of a passage that are known.")
     window: int = Field(30, ge=1, le=200, description="Words of it that follow.")
     words: int = Field(
-        Alike.words, ge=1, le=200,
+        Alike.words,
+        ge=1,
+        le=200,
         description="A passage comes back if the model says so many of these in a row.",
-    )  # fmt: skip
+    )
     edits: float | None = Field(
-        Alike.edits, ge=0, lt=1,
+        Alike.edits,
+        ge=0,
+        lt=1,
         description="Or if all of them are said with at most so many edits for each character.",
-    )  # fmt: skip
+    )
     most: int = Field(
         500, ge=1, le=10**6, description="Passages of a work that are tried, evenly spread."
     )
@@ -104,8 +108,11 @@ class CopyrightStudy(FileSection):
 
 
 WITH, WITHOUT, INDEPENDENT, GAIN = (
-    "passages with access", "passages without access", "passages of independent works", "gain",
-)  # fmt: skip
+    "passages with access",
+    "passages without access",
+    "passages of independent works",
+    "gain",
+)
 
 
 class Returned(Fact):
@@ -201,8 +208,16 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
         digests["independent"] = files_digest(works.paths_of(folder / files.independent))
         if files.other is not None:
             digests["other"] = file_digest(folder / files.other)
-        return CopyrightWork(study, folder, options.entropy, digests, part=part, work=work,
-                             independent=others, other=other)  # fmt: skip
+        return CopyrightWork(
+            study,
+            folder,
+            options.entropy,
+            digests,
+            part=part,
+            work=work,
+            independent=others,
+            other=other,
+        )
 
     def cost(self, work: CopyrightWork, options: RunOptions) -> tuple[float, str]:
         seconds = work.part.seconds(work.seen) + work.part.seconds(work.other)
@@ -227,9 +242,12 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
 
         with options.place() as place, self.stored(options, identity) as store:
             made = work.part.models(
-                work.seen, work.other, place,
-                entropy=int(child(work.entropy, 0).integers(2**63)), observer=options.observer,
-            )  # fmt: skip
+                work.seen,
+                work.other,
+                place,
+                entropy=int(child(work.entropy, 0).integers(2**63)),
+                observer=options.observer,
+            )
             made = keeping(made, store, options.observer)
             assert made.reference is not None  # as `prepare` has seen to
             options.observer.note("going on with passages")
@@ -247,8 +265,13 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
         best = sorted(range(len(runs)), key=lambda i: (-runs[i], i))[: rule.shown]
         shifted = [*passages[1:], *passages[:1]]
         detail = CopyrightDetail(
-            model=work.part.words(), trains=work.part.trains, copies=study.data.copies,
-            prompt=rule.prompt, window=rule.window, words=rule.words, edits=rule.edits,
+            model=work.part.words(),
+            trains=work.part.trains,
+            copies=study.data.copies,
+            prompt=rule.prompt,
+            window=rule.window,
+            words=rule.words,
+            edits=rule.edits,
             left_out=len(work.work.passages) - len(alike.own(work.work)),
             with_access=returned(work.work.name, continuations, passages),
             without=tuple(
@@ -256,12 +279,13 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
                 for place, source in enumerate(without)
             ),
             unrelated=returned("", continuations, shifted).returned if len(passages) > 1 else 0,
-            longest=max(runs), independent=tuple(independent), confidence=study.run.confidence,
+            longest=max(runs),
+            independent=tuple(independent),
+            confidence=study.run.confidence,
             shown=tuple(
-                (runs[i], passages[i].text, continuations[i], beside[i])
-                for i in best if runs[i]
+                (runs[i], passages[i].text, continuations[i], beside[i]) for i in best if runs[i]
             ),
-        )  # fmt: skip
+        )
         work.not_assessed.extend(
             model_not_assessed(trains=work.part.trains, limits_memory=work.part.limits_memory)
         )
@@ -307,9 +331,14 @@ def rows_of(detail: CopyrightDetail) -> Iterator[StudyRow]:
     yield StudyRow(role="fresh", of=INDEPENDENT, quantity=Quantity.of(chance))
     low = None if chance.high is None else share - max(without, chance.high)
     gain = Quantity(
-        value=share - max(without, chance.value), low=low, high=share - without, grade="sampled",
-        confidence=detail.confidence, trials=chance.trials, why=chance.why,
-    )  # fmt: skip
+        value=share - max(without, chance.value),
+        low=low,
+        high=share - without,
+        grade="sampled",
+        confidence=detail.confidence,
+        trials=chance.trials,
+        why=chance.why,
+    )
     yield StudyRow(role="excess", of=GAIN, quantity=gain, facts={"chance": detail.chance})
 
 

@@ -67,8 +67,9 @@ class CopyrightLayout(Layout):
         is_shown = gain.low is not None and gain.low > 0
         return Glance(
             unit="passages",
-            without=Reach.of("Without access, {} passages of the work come back.",
-                             _only(case, WITHOUT)),
+            without=Reach.of(
+                "Without access, {} passages of the work come back.", _only(case, WITHOUT)
+            ),
             with_it=Reach.of("With access, {} passages come back.", _only(case, WITH)),
             most=None,
             unlimited=unlimited,
@@ -80,9 +81,12 @@ class CopyrightLayout(Layout):
             view=MORE_OF_100,
             interval="What access adds",
             notes=[] if is_shown else ["No effect of access is shown."],
-            about=seeks(f"the first {detail.prompt} words of a passage", f"the rest of {work.name}",
-                        detail.model),
-        )  # fmt: skip
+            about=seeks(
+                f"the first {detail.prompt} words of a passage",
+                f"the rest of {work.name}",
+                detail.model,
+            ),
+        )
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
         detail, level = case.detail, f"{100 * case.detail.confidence:g}%"
@@ -97,10 +101,14 @@ class CopyrightLayout(Layout):
                 ("Without access", percent(work.share), _of(work), "counted")
                 for work in detail.without
             ),
-            ("Works that no model saw", percent(chance.value), f"{limit} at level {level}",
-             "sampled"),
+            (
+                "Works that no model saw",
+                percent(chance.value),
+                f"{limit} at level {level}",
+                "sampled",
+            ),
             ("What access adds", percent(gain.value), at_least, "sampled"),
-        ]  # fmt: skip
+        ]
         return lines
 
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
@@ -121,8 +129,13 @@ class CopyrightLayout(Layout):
 
     def figures(self, record: Record, case: StudyJudgement) -> list[RealFigure]:
         how = "Counts over passages of the work, and some of the passages."
-        return [RealFigure("Shares, limits, passages and the verdict", how,
-                           (*VERDICT, "assessed*", "title", *FOUND))]  # fmt: skip
+        return [
+            RealFigure(
+                "Shares, limits, passages and the verdict",
+                how,
+                (*VERDICT, "assessed*", "title", *FOUND),
+            )
+        ]
 
 
 LAYOUT = CopyrightLayout()
@@ -149,14 +162,16 @@ def _facts(detail: CopyrightDetail) -> Facts:
     if detail.trains:
         times = "once" if detail.copies == 1 else f"{detail.copies} times"
         access = f"trained here: one model sees the work {times}, the other never"
-    return Facts([
-        ("Work", detail.with_access.name),
-        ("Model", detail.model),
-        ("Access", access),
-        ("The attacker knows", f"the first {detail.prompt} words of a passage"),
-        ("A passage comes back if", _rule(detail)),
-        ("Left out", f"{number(detail.left_out)} passages of words that other texts hold, too"),
-    ])  # fmt: skip
+    return Facts(
+        [
+            ("Work", detail.with_access.name),
+            ("Model", detail.model),
+            ("Access", access),
+            ("The attacker knows", f"the first {detail.prompt} words of a passage"),
+            ("A passage comes back if", _rule(detail)),
+            ("Left out", f"{number(detail.left_out)} passages of words that other texts hold, too"),
+        ]
+    )
 
 
 def _counts(case: StudyJudgement) -> list[Block]:
@@ -169,8 +184,9 @@ def _counts(case: StudyJudgement) -> list[Block]:
         "Passages that come back, of each work and from each model",
         ("Work and model", "Passages", "Come back", "Share"),
         [(name, work.passages, work.returned, work.share) for name, work in lines],
-        grades, ("Share",),
-    )  # fmt: skip
+        grades,
+        ("Share",),
+    )
     sentences = [
         f"By the same rule, {detail.unrelated:,} of {detail.with_access.passages:,} continuations "
         "match another passage of the work, which is unrelated.",
@@ -188,16 +204,23 @@ def _side_by_side(detail: CopyrightDetail) -> list[Block]:
 
 
 def _method(detail: CopyrightDetail) -> Text:
-    return Text([
-        "The work is cut into passages. Every model is given the beginning of each, and goes on "
-        f"with what it finds likeliest. A passage comes back if {_rule(detail)}; case and "
-        "punctuation do not count. Words in a row that another text here holds, too, count for "
-        "nobody: a common phrase shows no access.",
-        "What comes back with access and without is counted: it is a fact about these models. By "
-        "chance, a further work that no model saw has a larger share than the limit with a chance "
-        "below 1 - level: each independent work is one trial, however long it is, and however "
-        "works differ from each other (Wilks 1941).",
-        "What access adds is the share with access, less the larger of the share without and that "
-        "limit. If the model had no access, this report would show an effect of it with a chance "
-        "below 1 - level (Cohen et al. 2024, Definition 1.6). It says nothing about the law.",
-    ])  # fmt: skip
+    return Text(
+        [
+            "The work is cut into passages. Every model is given the beginning of each, and goes "
+            "on "
+            f"with what it finds likeliest. A passage comes back if {_rule(detail)}; case and "
+            "punctuation do not count. Words in a row that another text here holds, too, count for "
+            "nobody: a common phrase shows no access.",
+            "What comes back with access and without is counted: it is a fact about these models. "
+            "By "
+            "chance, a further work that no model saw has a larger share than the limit with a "
+            "chance "
+            "below 1 - level: each independent work is one trial, however long it is, and however "
+            "works differ from each other (Wilks 1941).",
+            "What access adds is the share with access, less the larger of the share without and "
+            "that "
+            "limit. If the model had no access, this report would show an effect of it with a "
+            "chance "
+            "below 1 - level (Cohen et al. 2024, Definition 1.6). It says nothing about the law.",
+        ]
+    )

@@ -128,8 +128,9 @@ def quality_glance(found: ProgramFound, undecided: str, notes: list[str]) -> Gla
     return Glance(
         unit="runs",
         without=_runs("Without the release, the program succeeds in {} runs.", without),
-        with_it=_runs("With the release, it succeeds in {}. An extractor needs two in three.",
-                      success),
+        with_it=_runs(
+            "With the release, it succeeds in {}. An extractor needs two in three.", success
+        ),
         most=decided(shown, AT_MOST),
         unlimited="Another program might always succeed: one program sets no limit.",
         hardest="We looked at one program and one data set, and at nobody in it.",
@@ -141,10 +142,11 @@ def quality_glance(found: ProgramFound, undecided: str, notes: list[str]) -> Gla
         plainly=f"{_HEADS[detail.verdict]}.",
         notes=notes,
         about=seeks(
-            f"a program of {number(detail.program_bytes)} bytes", "the data behind it",
+            f"a program of {number(detail.program_bytes)} bytes",
+            "the data behind it",
             f"one release; it succeeds if {detail.relation}",
         ),
-    )  # fmt: skip
+    )
 
 
 def _runs(text: str, found: Quantity) -> Reach:
@@ -190,18 +192,31 @@ def _question(record: Record, found: ProgramFound) -> list[Block]:
             [
                 ("Data", str(study.get("data", MISSING))),
                 ("Release", str(study.get("release", MISSING))),
-                ("Program", f"{study.get('program', MISSING)}, {detail.program_bytes} bytes "
-                 f"({detail.program_bytes_compressed} after zlib)"),
+                (
+                    "Program",
+                    f"{study.get('program', MISSING)}, {detail.program_bytes} bytes "
+                    f"({detail.program_bytes_compressed} after zlib)",
+                ),
                 ("It succeeds if", detail.relation),
-                *([] if detail.margin is None else [
-                    ("Margin, declared beforehand", f"{detail.margin} bytes shorter than every "
-                     "program that needs no release")]),
-                ("Output", "the same in every run" if detail.deterministic
-                 else "differs from run to run"),
+                *(
+                    []
+                    if detail.margin is None
+                    else [
+                        (
+                            "Margin, declared beforehand",
+                            f"{detail.margin} bytes shorter than every "
+                            "program that needs no release",
+                        )
+                    ]
+                ),
+                (
+                    "Output",
+                    "the same in every run" if detail.deterministic else "differs from run to run",
+                ),
                 ("Runs ended", ", ".join(f"{n} {e}" for e, n in detail.endings.items())),
             ]
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _success_table(found: ProgramFound) -> Grid:

@@ -166,9 +166,15 @@ class _WorstRate:
     def __call__(self, key: str) -> Cover:
         exact = write_out(self.games[int(key)], limit=self.limit, abstain=self.abstain)
         return cover(
-            exact, self.family.low, self.family.high, self.epsilon,
-            points=self.family.rates, tolerance=0.0, budget=self.family.budget, target=self.delta,
-        )  # fmt: skip
+            exact,
+            self.family.low,
+            self.family.high,
+            self.epsilon,
+            points=self.family.rates,
+            tolerance=0.0,
+            budget=self.family.budget,
+            target=self.delta,
+        )
 
 
 def covered(

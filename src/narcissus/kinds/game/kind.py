@@ -311,17 +311,24 @@ class GameKind(Kind[GameStudy, GameWork]):
             fixed = getattr(statement, "best", None) if study.assume is not None else None
             rows += others(parameters.get("best"), refuted, confidence, curve, memorized, fixed)
             claim = GameStatement(
-                name=study.statement.name, words=(setup.statement if near else statement).words(),
-                definition=statement.definition, scope=work.scope,
-                epsilon=parameters.get("epsilon"), delta=parameters.get("delta"),
-            )  # fmt: skip
+                name=study.statement.name,
+                words=(setup.statement if near else statement).words(),
+                definition=statement.definition,
+                scope=work.scope,
+                epsilon=parameters.get("epsilon"),
+                delta=parameters.get("delta"),
+            )
             detail = GameDetail(
-                statement=claim, confidence=confidence, **facts, members=len(setup.game.members()),
+                statement=claim,
+                confidence=confidence,
+                **facts,
+                members=len(setup.game.members()),
                 cover=CoverDetail.taken(cover) if isinstance(cover, Cover) else None,
                 near=near,
-                between=between, told=work.told,
+                between=between,
+                told=work.told,
                 outside=() if study.assume is None else tuple(study.assume.outside),
-            )  # fmt: skip
+            )
             return self.found((criterion_of(statement),), rows, detail)
 
         known = study.run.trials == "auto" and self.judge(concluded(None, None)).is_proved
@@ -354,10 +361,14 @@ def played_rows(statement: Any, played: Play, *, stopped: bool) -> Iterator[Stud
                 attacker.scores, statement.epsilon, confidence=1 - share, stopped=stopped
             )
         yield from attacked(
-            attacker.name, Quantity.of(attacker.success), Quantity.of(attacker.baseline),
-            None if gap is None else Quantity.of(gap), statement.epsilon,
-            failed=attacker.failed, attempts=attacker.attempts,
-        )  # fmt: skip
+            attacker.name,
+            Quantity.of(attacker.success),
+            Quantity.of(attacker.baseline),
+            None if gap is None else Quantity.of(gap),
+            statement.epsilon,
+            failed=attacker.failed,
+            attempts=attacker.attempts,
+        )
 
 
 def played_detail(played: Play) -> dict[str, Any]:
@@ -491,21 +502,31 @@ def _advantage(assume: Assume, setup: Setup) -> float | None:
 
 
 def _played(
-    work: GameWork, statement: Any, options: RunOptions, store: TrialStore | None,
-    executor: Executor, *, known: bool,
-) -> Play | None:  # fmt: skip
+    work: GameWork,
+    statement: Any,
+    options: RunOptions,
+    store: TrialStore | None,
+    executor: Executor,
+    *,
+    known: bool,
+) -> Play | None:
     setup, run, observer = work.setup, work.study.run, options.observer
     if not setup.attacks:
         return None
     until = Until(Clock(run.budget, options.looks), known)
     through = partial(play_in_order, store=store, executor=executor, observer=observer)
     return play(
-        setup.game, setup.attacks, statement,
-        trials=until if run.trials == "auto" else run.trials, fresh=run.fresh,
-        confidence=run.confidence, stop=run.stop,
-        rng=int(child(options.entropy, 0).integers(2**63)), observer=observer,
+        setup.game,
+        setup.attacks,
+        statement,
+        trials=until if run.trials == "auto" else run.trials,
+        fresh=run.fresh,
+        confidence=run.confidence,
+        stop=run.stop,
+        rng=int(child(options.entropy, 0).integers(2**63)),
+        observer=observer,
         through=agreed(through, setup, store, executor, options),
-    )  # fmt: skip
+    )
 
 
 def _memorized(study: GameStudy, setup: Setup, unanswered: list[NotAssessed]) -> float | None:

@@ -508,17 +508,19 @@ def _shares(case: GameJudgement) -> tuple[Reach, Reach]:
         allowed = _allowed(case, top.baseline)
         return (
             Reach("On fresh data, the best attacker's attempts succeed {} times.", lost),
-            Reach(f"On the data that were released, they succeed {{}} times{allowed}.",
-                  top.quantity),
-        )  # fmt: skip
+            Reach(
+                f"On the data that were released, they succeed {{}} times{allowed}.", top.quantity
+            ),
+        )
     if best is None:
         return Reach("No attack was run."), Reach(f"What decides: {_theorem_said(case)}.")
     allowed = _allowed(case, best.fresh.value)
     return (
         Reach.of(f"On fresh data, the attempts of {best.name} succeed {{}} times.", best.fresh),
-        Reach.of(f"On the data that were released, they succeed {{}} times{allowed}.",
-                 best.success),
-    )  # fmt: skip
+        Reach.of(
+            f"On the data that were released, they succeed {{}} times{allowed}.", best.success
+        ),
+    )
 
 
 def _theorem_said(case: GameJudgement) -> str:
@@ -733,8 +735,10 @@ def _curve(case: GameJudgement) -> Iterator[Block]:
         axes.legend()
 
     columns = {
-        "weight at most": "weight", "with the release": "value", "best without it": "baseline"
-    }  # fmt: skip
+        "weight at most": "weight",
+        "with the release": "value",
+        "best without it": "baseline",
+    }
     yield Figure(
         title="A light predicate that isolates is the worse attack",
         description="Two curves over the largest weight of a predicate: how often the attacker "

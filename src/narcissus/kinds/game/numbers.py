@@ -35,9 +35,15 @@ Facts = Mapping[str, float | str | None]
 
 
 def fact(
-    role: Role, of: str, name: str, quantity: Quantity, *,
-    baseline: float | None = None, at: Facts | None = None, facts: Facts | None = None,
-) -> StudyRow:  # fmt: skip
+    role: Role,
+    of: str,
+    name: str,
+    quantity: Quantity,
+    *,
+    baseline: float | None = None,
+    at: Facts | None = None,
+    facts: Facts | None = None,
+) -> StudyRow:
     """Return a row; what is None of its place and its facts is left out."""
     place, known = [
         {k: v for k, v in (mapping or {}).items() if v is not None} for mapping in (at, facts)
@@ -94,9 +100,13 @@ def proved(
 
 
 def attacked(
-    name: str, success: Quantity, fresh: Quantity, gap: Quantity | None,
-    epsilon: float | None, **facts: int | None,
-) -> Iterator[StudyRow]:  # fmt: skip
+    name: str,
+    success: Quantity,
+    fresh: Quantity,
+    gap: Quantity | None,
+    epsilon: float | None,
+    **facts: int | None,
+) -> Iterator[StudyRow]:
     """Yield an attacker's success, that of the same attempts against fresh data, its gap."""
     yield fact("attack", "success", name, success, baseline=fresh.value, facts=facts)
     yield fact("fresh", "", name, fresh)
@@ -105,15 +115,23 @@ def attacked(
 
 
 def written(
-    needed: tuple[str, float, float | None], rates: tuple[float, float], at: float,
-    profile: Mapping[float, float], grade: Grade, given: Sequence[str], rounding: float | None,
-    *, facts: Facts, top: Facts,
-) -> Iterator[StudyRow]:  # fmt: skip
+    needed: tuple[str, float, float | None],
+    rates: tuple[float, float],
+    at: float,
+    profile: Mapping[float, float],
+    grade: Grade,
+    given: Sequence[str],
+    rounding: float | None,
+    *,
+    facts: Facts,
+    top: Facts,
+) -> Iterator[StudyRow]:
     """Yield the attacker with the largest gap, what is needed and what is enough, the profile."""
     name, minimum, enough = needed
     success = Quantity(value=rates[0], grade=grade)
-    yield fact("measure", "success", EVERYBODY, success, baseline=rates[1], at={"epsilon": at},
-        facts=top)  # fmt: skip
+    yield fact(
+        "measure", "success", EVERYBODY, success, baseline=rates[1], at={"epsilon": at}, facts=top
+    )
     quantity = Quantity(
         value=minimum, low=minimum, high=enough, grade=grade, takes_as_given=tuple(given)
     )
@@ -125,9 +143,13 @@ def written(
 
 
 def others(
-    best: float | None, refuted: float | None, confidence: float,
-    curve: Sequence[tuple[float, float, float]], bits: float | None, fixed: float | None = None,
-) -> Iterator[StudyRow]:  # fmt: skip
+    best: float | None,
+    refuted: float | None,
+    confidence: float,
+    curve: Sequence[tuple[float, float, float]],
+    bits: float | None,
+    fixed: float | None = None,
+) -> Iterator[StudyRow]:
     """Yield what the statement itself assumes, what was refuted, the curve, what is memorized.
 
     fixed: The chance of the best fixed guess, where it is computed and counts for a class.
@@ -165,9 +187,12 @@ def limit_of(statement: Any) -> float:
 
 
 def exactly(
-    family: WrittenFamily, statement: Any, epsilons: Sequence[float],
-    cover: Cover | NearPriors | None = None, between: str = "",
-) -> list[StudyRow]:  # fmt: skip
+    family: WrittenFamily,
+    statement: Any,
+    epsilons: Sequence[float],
+    cover: Cover | NearPriors | None = None,
+    between: str = "",
+) -> list[StudyRow]:
     """Evaluate a statement exactly; nothing if it has no exact form in this game.
 
     cover: what is known between the members of a family of rates, or of near priors.
@@ -190,16 +215,24 @@ def exactly(
     member, minimum, name, fixed = answer
     several, premises = len(family.members) > 1, family.assumptions
     enough = max(cover.at_most, minimum) if cover is not None else None if between else minimum
-    return [*written(
-        (name, minimum, enough), worst[at].best.rates, at,
-        {float(point): worst[point].best.delta for point in points},
-        grade_of(premises), premises, ROUNDING,
-        facts={"member": member if several else None, "fixed": fixed},
-        top={
-            "largest": worst[-math.inf].best.rates[0], **family.sizes(),
-            "members": len(family.members), "member": worst[at].member if several else None,
-        },
-    )]  # fmt: skip
+    return [
+        *written(
+            (name, minimum, enough),
+            worst[at].best.rates,
+            at,
+            {float(point): worst[point].best.delta for point in points},
+            grade_of(premises),
+            premises,
+            ROUNDING,
+            facts={"member": member if several else None, "fixed": fixed},
+            top={
+                "largest": worst[-math.inf].best.rates[0],
+                **family.sizes(),
+                "members": len(family.members),
+                "member": worst[at].member if several else None,
+            },
+        )
+    ]
 
 
 # the worst member, what is needed, what that is, the best fixed guess

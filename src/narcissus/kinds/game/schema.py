@@ -404,20 +404,22 @@ def _one_line(text: str) -> str:
 
 
 Phrase = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=3, max_length=100),
+    str,
+    StringConstraints(strip_whitespace=True, min_length=3, max_length=100),
     AfterValidator(_one_line),
-]  # fmt: skip
+]
 
 
 class Assume(FileSection):
     """An advantage that a class of attackers is assumed not to exceed; others may exceed it."""
 
     advantage: float = Field(
-        ge=0, le=1,
+        ge=0,
+        le=1,
         description="The most by which the chance of a yes differs between the releases of two "
         "data sets, for one use. It holds for such an attacker. It also holds for a program that "
         "runs one, makes the other uses and checks the attempt.",
-    )  # fmt: skip
+    )
     against: Phrase = Field(
         description='The attackers, in the plural: "efficient attackers". These words are printed '
         "in quotation marks, and nothing checks them."

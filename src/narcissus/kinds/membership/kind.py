@@ -150,13 +150,18 @@ class MembershipKind(Kind[MembershipStudy, MembershipWork]):
         rates = sorted({*threat.fpr, *(rate / 2 for rate in threat.fpr)})
         audits = {
             name: audit_membership(
-                data, attack=name, targets=threat.targets, folds=threat.folds, rates=rates,
-                delta=0.0 if declared is None else declared.delta, confidence=each,
+                data,
+                attack=name,
+                targets=threat.targets,
+                folds=threat.folds,
+                rates=rates,
+                delta=0.0 if declared is None else declared.delta,
+                confidence=each,
                 claimed=0.0 if declared is None else declared.epsilon or 0.0,
                 rng=child(work.entropy, place),
             )
             for place, (name, data) in enumerate(work.data.items())
-        }  # fmt: skip
+        }
         first, blind = next(iter(audits.values())), tuple[BlindBaseline, ...]()
         if work.points is not None:
             shadows, outsiders = (
@@ -164,9 +169,13 @@ class MembershipKind(Kind[MembershipStudy, MembershipWork]):
                 first.folds == 1 and "score" in audits,
             )
             blind = blind_baselines(
-                shadows, work.points, first.canaries.targets, level=1 - each, outsiders=outsiders,
+                shadows,
+                work.points,
+                first.canaries.targets,
+                level=1 - each,
+                outsiders=outsiders,
                 rng=child(work.entropy, len(audits)),
-            )  # fmt: skip
+            )
         # what only approximate limits take as given, decides nothing
         premises = [
             text
@@ -175,13 +184,17 @@ class MembershipKind(Kind[MembershipStudy, MembershipWork]):
             if text != TAKEN_INDEPENDENT
         ]
         detail = MembershipDetail.taken(
-            first, fpr=tuple(threat.fpr), confidence=study.run.confidence, each_confidence=each,
-            declared=None if declared is None else Declared.taken(
-                declared, words=declared.guarantee.describe()
-            ),
-            premises=tuple(dict.fromkeys(premises)), blind=blind,
+            first,
+            fpr=tuple(threat.fpr),
+            confidence=study.run.confidence,
+            each_confidence=each,
+            declared=None
+            if declared is None
+            else Declared.taken(declared, words=declared.guarantee.describe()),
+            premises=tuple(dict.fromkeys(premises)),
+            blind=blind,
             curves=tuple(RocCurve.of(name, audit.roc) for name, audit in audits.items()),
-        )  # fmt: skip
+        )
         rows = [*_without(threat.fpr, declared)]
         for name, audit in audits.items():
             rows += _rows(name, audit, threat.fpr, threat.base_rate)
@@ -232,12 +245,14 @@ def _criteria(
     at = min(rates) if threshold is None or threshold.at is None else threshold.at
     criteria = [
         StudyCriterion(
-            of=TOLD, label=f"false-positive rate {rate:g}", at={"fpr": rate},
+            of=TOLD,
+            label=f"false-positive rate {rate:g}",
+            at={"fpr": rate},
             at_most=rate_limit if rate == at else None,
             decides=threshold is None or (rate_limit is not None and rate == at),
         )
         for rate in rates
-    ]  # fmt: skip
+    ]
     epsilon = threshold and threshold.epsilon
     if epsilon is not None or alone:
         criteria.append(
@@ -255,13 +270,18 @@ def _without(rates: list[float], declared: DeclaredGuarantee | None) -> Iterator
             guarantee = declared.guarantee
             ceiling = min(1.0, math.nextafter(float(guarantee.power(rate)), 2.0))
             limit = Quantity(
-                value=ceiling, high=ceiling, grade="proved if",
+                value=ceiling,
+                high=ceiling,
+                grade="proved if",
                 takes_as_given=(f"the training keeps {guarantee.describe()}", *guarantee.required),
-            )  # fmt: skip
+            )
             yield StudyRow(
-                role="bound", of="bound", name="Dong, Roth and Su 2022, Definition 3",
-                quantity=limit, at={"fpr": rate},
-            )  # fmt: skip
+                role="bound",
+                of="bound",
+                name="Dong, Roth and Su 2022, Definition 3",
+                quantity=limit,
+                at={"fpr": rate},
+            )
 
 
 def _rows(
@@ -277,14 +297,19 @@ def _rows(
     )
     tests = found.refutations
     yield StudyRow(
-        role="refuted", of="refuted epsilon", name=name, quantity=beyond, at={"fpr": ""},
+        role="refuted",
+        of="refuted epsilon",
+        name=name,
+        quantity=beyond,
+        at={"fpr": ""},
         facts={
-            "mu": found.mu, "p_value": found.p_value,
+            "mu": found.mu,
+            "p_value": found.p_value,
             "correct": sum(measurement.correct for measurement in tests),
             "guesses": sum(measurement.guesses for measurement in tests),
             "canaries": sum(measurement.canaries for measurement in tests),
         },
-    )  # fmt: skip
+    )
 
 
 def _over_models(name: str, one: RateAcrossModels, tried: Sequence[RateAcrossModels]) -> StudyRow:
@@ -298,18 +323,26 @@ def _over_models(name: str, one: RateAcrossModels, tried: Sequence[RateAcrossMod
         for other in tried
         if other.false_positives.high is not None and other.false_positives.high <= one.aimed
     ]
-    quantity = Quantity.of(true).model_copy(update={
-        "low": max(shown, default=None),
-        "why": "" if shown else "whether so few others are called in is not shown",
-    })  # fmt: skip
+    quantity = Quantity.of(true).model_copy(
+        update={
+            "low": max(shown, default=None),
+            "why": "" if shown else "whether so few others are called in is not shown",
+        }
+    )
     facts = {
-        "false": false.value, "false_low": false.low, "false_high": false.high,
+        "false": false.value,
+        "false_low": false.low,
+        "false_high": false.high,
         "true_low": true.low,
-    }  # fmt: skip
+    }
     return StudyRow(
-        role="attack", of=TOLD, name=f"{name}, {OVER_MODELS}", quantity=quantity,
-        at={"fpr": one.aimed}, facts={k: v for k, v in facts.items() if v is not None},
-    )  # fmt: skip
+        role="attack",
+        of=TOLD,
+        name=f"{name}, {OVER_MODELS}",
+        quantity=quantity,
+        at={"fpr": one.aimed},
+        facts={k: v for k, v in facts.items() if v is not None},
+    )
 
 
 def _clashes(rows: tuple[StudyRow, ...], declared: Declared | None) -> Iterator[str]:

@@ -107,16 +107,16 @@ def _of_rate(case: StudyJudgement) -> Glance:
         unit="members",
         without=Reach.of("Guessing finds {} members, at the same rate of false alarms.", guess),
         with_it=Reach.of(f"With the model, the attack {name} finds {{}}.", attack),
-        most=None if first.bound is None else Reach.of(
-            "No attacker finds more than {}.", first.bound
-        ),
+        most=None
+        if first.bound is None
+        else Reach.of("No attacker finds more than {}.", first.bound),
         unlimited="Any attacker might find all 100: no lower limit is proved.",
         hardest=HARDEST,
         unseen=UNSEEN,
         accepted="{} members found",
         contradicted=_BROKEN,
         about=_about(case, f"at a {first.label}"),
-    )  # fmt: skip
+    )
 
 
 def _of_epsilon(case: StudyJudgement, beyond: StudyRow, why: str) -> Glance:
@@ -205,13 +205,16 @@ class MembershipLayout(Layout):
                 return void
             over = case.status == "exceeded"
             return replace(
-                void, accepted="ε = {}" if over else "", why=why if over else "",
-                view=AT_LEAST, interval="What is refuted",
+                void,
+                accepted="ε = {}" if over else "",
+                why=why if over else "",
+                view=AT_LEAST,
+                interval="What is refuted",
                 without=Reach("A classifier that never saw the model tells outsiders from others."),
                 unlimited=f"What is refuted stands, as it rests on coins alone: {why}.",
                 undecided="Rates are void: outsiders differ in ways that need no model.",
                 contradicted=_BROKEN,
-            )  # fmt: skip
+            )
         if worst.criterion.of == EPSILON:
             return _of_epsilon(case, beyond, why)
         return _of_rate(case)
@@ -222,19 +225,24 @@ class MembershipLayout(Layout):
         return [
             ("Told by guessing", percent(first.guess), first.label, "proved"),
             (
-                f"Members told, by {row.name}", percent(row.quantity.value), row_limits(row),
+                f"Members told, by {row.name}",
+                percent(row.quantity.value),
+                row_limits(row),
                 row.quantity.grade,
             ),
             (
-                "Told by any attacker", MISSING if bound is None else percent(bound.value, "up"),
+                "Told by any attacker",
+                MISSING if bound is None else percent(bound.value, "up"),
                 "nothing is declared" if bound is None else "at most, if what is declared holds",
                 "not assessed" if bound is None or record.contradictions else "proved if",
             ),
             (
-                "Epsilon refuted", lower(beyond.value, places=2),
-                f"at delta {case.detail.delta:g}", beyond.quantity.grade,
+                "Epsilon refuted",
+                lower(beyond.value, places=2),
+                f"at delta {case.detail.delta:g}",
+                beyond.quantity.grade,
             ),
-        ]  # fmt: skip
+        ]
 
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
         over = [
@@ -259,10 +267,17 @@ class MembershipLayout(Layout):
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
         first = _main(case)
         bound = first.bound
-        some = () if bound is None else (EveryAttacker(
-            f"At most {percent(bound.value, 'up')} of members are told at a "
-            f"{first.label}.", "proved if", bound.quantity.takes_as_given,
-        ),)  # fmt: skip
+        some = (
+            ()
+            if bound is None
+            else (
+                EveryAttacker(
+                    f"At most {percent(bound.value, 'up')} of members are told at a {first.label}.",
+                    "proved if",
+                    bound.quantity.takes_as_given,
+                ),
+            )
+        )
         return Subject(f"A model trained on some of {case.detail.records:,} records.", limits=some)
 
     def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]:
@@ -271,9 +286,10 @@ class MembershipLayout(Layout):
         replies = {
             "inference": Answered(
                 f"membership: {percent(row.quantity.value)} of members told by {row.name}, "
-                f"{first.label}", row.quantity.grade,
+                f"{first.label}",
+                row.quantity.grade,
             ),
-        }  # fmt: skip
+        }
         if detail.declared is not None:
             replies["parameters"] = Answered(f"{detail.declared.words}, as declared", None)
             replies["unit"] = Answered("one record of the training data", None)
@@ -300,15 +316,17 @@ def _fact(row: StudyRow, name: str) -> float | None:
 def _facts(detail: MembershipDetail) -> Facts:
     blind = [("Without any model", " ".join(map(str, detail.blind)))] if detail.blind else []
     guarantee = MISSING if detail.declared is None else detail.declared.words
-    return Facts([
-        ("Models, attacked", f"{number(detail.models)}, {number(detail.targets)}"),
-        ("Folds", "none: held-out targets" if detail.folds == 1 else number(detail.folds)),
-        ("Records with a coin", number(detail.records)),
-        ("Records in no model", number(detail.outsiders)),
-        ("Coins", detail.coins),
-        ("Declared of the training", guarantee),
-        *blind,
-    ])  # fmt: skip
+    return Facts(
+        [
+            ("Models, attacked", f"{number(detail.models)}, {number(detail.targets)}"),
+            ("Folds", "none: held-out targets" if detail.folds == 1 else number(detail.folds)),
+            ("Records with a coin", number(detail.records)),
+            ("Records in no model", number(detail.outsiders)),
+            ("Coins", detail.coins),
+            ("Declared of the training", guarantee),
+            *blind,
+        ]
+    )
 
 
 def _rates(case: StudyJudgement) -> Iterator[Block]:
@@ -343,8 +361,9 @@ def _refutations(case: StudyJudgement) -> Block:
     }
     return table(
         f"At delta {case.detail.delta:g}; p-values are against epsilon {against:g}",
-        case.findings.select(role="refuted"), columns,
-    )  # fmt: skip
+        case.findings.select(role="refuted"),
+        columns,
+    )
 
 
 def _picture(case: StudyJudgement) -> Block:
@@ -357,14 +376,16 @@ def _picture(case: StudyJudgement) -> Block:
         case.detail.curves,
         rows,
         proved=[(rate.guess, rate.bound.value) for rate in each if rate.bound is not None],
-    )  # fmt: skip
+    )
 
 
 def _areas(case: StudyJudgement) -> Block:
     return table(
-        "Area under the ROC curve; 50% is chance", case.findings.select(of=AREA),
-        {"Attack": "name", "Area": "value", "Limits": row_limits}, percent=("Area",),
-    )  # fmt: skip
+        "Area under the ROC curve; 50% is chance",
+        case.findings.select(of=AREA),
+        {"Attack": "name", "Area": "value", "Limits": row_limits},
+        percent=("Area",),
+    )
 
 
 def _method(detail: MembershipDetail) -> Text:

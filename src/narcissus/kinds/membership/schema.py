@@ -36,10 +36,11 @@ class ScoresSpec(FileSection):
         default="score", description="What the numbers are; a `score` is larger for members."
     )
     points: str | None = Field(
-        default=None, description="The records themselves, for a classifier that never sees a "
+        default=None,
+        description="The records themselves, for a classifier that never sees a "
         "model: a table, a file of arrays (`points`), or .txt, with a row or line for each. The "
         "column `record` of a table names them where the scores are a table.",
-    )  # fmt: skip
+    )
 
 
 class ShadowsSpec(FileSection):
@@ -49,24 +50,28 @@ class ShadowsSpec(FileSection):
         default=["lira"], min_length=1, description="Attacks; limits hold for all of them at once."
     )
     targets: int | None = Field(
-        default=None, ge=1, le=MOST_COUNT,
+        default=None,
+        ge=1,
+        le=MOST_COUNT,
         description="Models that are attacked, the last ones, and are nobody's "
         "shadows; a quarter if left out.",
-    )  # fmt: skip
+    )
     folds: int = Field(
-        default=1, ge=1, le=MOST_COUNT,
-        description="Above 1, every model is attacked in one fold, and is a "
-        "shadow in the others.",
-    )  # fmt: skip
+        default=1,
+        ge=1,
+        le=MOST_COUNT,
+        description="Above 1, every model is attacked in one fold, and is a shadow in the others.",
+    )
     fpr: list[Rate] = Field(
-        default=[0.001, 0.01, 0.1], min_length=1,
+        default=[0.001, 0.01, 0.1],
+        min_length=1,
         description="False-positive rates at which true-positive rates are limited, beside "
         "those that are always reported, 1e-1 to 1e-5.",
-    )  # fmt: skip
+    )
     base_rate: Rate | None = Field(
-        default=None, description="Share of members among those asked about; precisions are "
-        "limited for it.",
-    )  # fmt: skip
+        default=None,
+        description="Share of members among those asked about; precisions are limited for it.",
+    )
 
     @model_validator(mode="after")
     def _each_once(self) -> ShadowsSpec:
@@ -83,9 +88,9 @@ class DeclaredGuarantee(FileSection):
     delta: float = Field(default=0.0, ge=0, lt=1)
     mu: float | None = Field(default=None, ge=0, description="Of Gaussian DP, instead.")
     adjacency: Adjacency = Field(
-        default="add-remove", description="What it is about: a record in or out, or another in its "
-        "place.",
-    )  # fmt: skip
+        default="add-remove",
+        description="What it is about: a record in or out, or another in its place.",
+    )
 
     @model_validator(mode="after")
     def _one(self) -> DeclaredGuarantee:
@@ -105,9 +110,11 @@ class MembershipThreshold(Approval):
     """What the person who approves the model accepts; of two limits both must be kept."""
 
     tpr: float | None = Field(
-        default=None, ge=0, le=1, description="Share of members told, at most, at the "
-        "false-positive rate `at`.",
-    )  # fmt: skip
+        default=None,
+        ge=0,
+        le=1,
+        description="Share of members told, at most, at the false-positive rate `at`.",
+    )
     at: float | None = Field(
         default=None, description="One of `threat.fpr`; the smallest if left out."
     )

@@ -34,7 +34,7 @@ from narcissus.counts import (
     small_groups,
     threshold,
     with_own_labels,
-)  # fmt: skip
+)
 from narcissus.counts.game import PosteriorReader, ReadingAttack, TablesPlayed, concluded
 from narcissus.counts.posterior import PRIORS
 from narcissus.errors import InputError
@@ -147,10 +147,14 @@ class TablesWork(PreparedWork[PublishedTablesStudy]):
         size = None if self.game is None else len(self.game.people)
         are_printed = any(cell.statistics for cell in self.cells)
         return PosteriorReader(
-            self.cells, self.structure, self.study.threat.wanted(), size,
-            steps=self.study.run.steps, rng=child(self.entropy, 0),
+            self.cells,
+            self.structure,
+            self.study.threat.wanted(),
+            size,
+            steps=self.study.run.steps,
+            rng=child(self.entropy, 0),
             values=are_printed if self.game is None else self.game.has_values,
-        )  # fmt: skip
+        )
 
 
 class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
@@ -178,10 +182,12 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
             task = study.threat.wanted()
             columns = list(dict.fromkeys([*rule.columns, task.secret, *task.known]))
             table = _people(folder / study.data.people, columns, rule.variable)
-            people = pd.DataFrame({
-                name: np.array(labels, object)[table.codes[:, at]]
-                for at, (name, labels) in enumerate(zip(table.names, table.labels, strict=True))
-            })  # fmt: skip
+            people = pd.DataFrame(
+                {
+                    name: np.array(labels, object)[table.codes[:, at]]
+                    for at, (name, labels) in enumerate(zip(table.names, table.labels, strict=True))
+                }
+            )
             rule.check(people)
             game = TablesGame(people, rule, task, structure, study.run.left_out, study.run.steps)
             digests["people"] = file_digest(folder / study.data.people)
@@ -191,9 +197,15 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
                 "[data]"
             )
         return TablesWork(
-            study, folder, options.entropy, digests, declared=declared, tables=read,
-            threshold=threshold, game=game,
-        )  # fmt: skip
+            study,
+            folder,
+            options.entropy,
+            digests,
+            declared=declared,
+            tables=read,
+            threshold=threshold,
+            game=game,
+        )
 
     def cost(self, work: TablesWork, options: RunOptions) -> tuple[float, str] | None:
         if work.game is None:
@@ -212,17 +224,22 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
             **{part: settings[part] for part in ("data", "made", "threat")},
             "seed": str(work.entropy),
             "digests": {k: v for k, v in work.digests.items() if k != "policy"},
-            "left out": study.run.left_out, "steps": study.run.steps, "version": __version__,
-        }  # fmt: skip
+            "left out": study.run.left_out,
+            "steps": study.run.steps,
+            "version": __version__,
+        }
         keys = [str(number) for number in range(trials)]
         return Tasks(partial(_trial, work.game, work.entropy), keys, identity, "tables of the game")
 
     def measure(self, work: TablesWork, done: Done, options: RunOptions) -> Findings:
         run = work.study.run
         audit = audit_tables(
-            *work.tables.sure, limit=run.data_sets, seconds=run.seconds,
-            observer=options.observer, sizes=work.sizes,
-        )  # fmt: skip
+            *work.tables.sure,
+            limit=run.data_sets,
+            seconds=run.seconds,
+            observer=options.observer,
+            sizes=work.sizes,
+        )
         if work.tables.are_labels_open:
             audit = audit.without_people().renamed(with_own_labels)
         elif work.tables.unaccounted:
@@ -243,10 +260,13 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
             rows += _about_these(played)
         elif work.reader is not None:
             rows += _believed(work.reader)
-            work.not_assessed.append(NotAssessed(
-                "what the tables tell beyond a guess", "the people's records are not at hand",
-                "name `people` in [data]",
-            ))  # fmt: skip
+            work.not_assessed.append(
+                NotAssessed(
+                    "what the tables tell beyond a guess",
+                    "the people's records are not at hand",
+                    "name `people` in [data]",
+                )
+            )
         return self.found(
             _criteria(work, played), tuple(rows), _detail(work, audit, played, groups)
         )
@@ -290,20 +310,24 @@ def _criteria(work: TablesWork, played: TablesPlayed | None) -> tuple[StudyCrite
             limit = min(1.0, threshold.people / played.people)
             questions.append((CERTAIN, "people whose secret is certain", THESE, limit))
     return tuple(
-        StudyCriterion(of=of, label=label, at=at, at_most=limit,
-                       decides=threshold is None or limit is not None)
+        StudyCriterion(
+            of=of, label=label, at=at, at_most=limit, decides=threshold is None or limit is not None
+        )
         for of, label, at, limit in questions
-    )  # fmt: skip
+    )
 
 
 def _determined(audit: TablesAudit, given: tuple[str, ...]) -> StudyRow:
     many = audit.determined_people
     grade: Grade = "not assessed" if many is None else "proved if" if given else "proved"
     quantity = Quantity(
-        value=many, low=many, high=many if audit.is_all_determined else None, grade=grade,
+        value=many,
+        low=many,
+        high=many if audit.is_all_determined else None,
+        grade=grade,
         takes_as_given=given if many is not None else (),
         why="" if audit.is_all_determined else "whether there are others was not settled",
-    )  # fmt: skip
+    )
     return StudyRow(role="measure", of=DETERMINED, name="", quantity=quantity, at=FOR_SURE)
 
 
@@ -321,9 +345,13 @@ def _known_groups(
     why = audit.groups_left or "limits of hidden cells may be narrower than shown" * is_open
     assumptions = work.takes_as_given
     quantity = Quantity(
-        value=many, low=many, high=high, why=why, grade="proved if" if assumptions else "proved",
+        value=many,
+        low=many,
+        high=high,
+        why=why,
+        grade="proved if" if assumptions else "proved",
         takes_as_given=assumptions,
-    )  # fmt: skip
+    )
     yield StudyRow(role="measure", of=GROUPS, name="", quantity=quantity, at=FOR_SURE)
 
 
@@ -358,15 +386,22 @@ def _attacked(one: ReadingAttack) -> Iterator[StudyRow]:
     exact = Quantity(value=one.these, grade="counted")
     ignored: dict[str, Any] = {}
     if one.read == "counts alone":
-        exact = Quantity(value=one.these, low=one.these, grade="approximate",
-                         takes_as_given=(IGNORED,))  # fmt: skip
+        exact = Quantity(
+            value=one.these, low=one.these, grade="approximate", takes_as_given=(IGNORED,)
+        )
         ignored = {f"read {one.read}": 1}
     how: dict[str, Any] = {f"read {word}": many for word, many in one.how.items()}
-    yield StudyRow(role="attack", of=SHARE, name=one.name, quantity=exact, at=THESE,
-                   facts=ignored)  # fmt: skip
+    yield StudyRow(role="attack", of=SHARE, name=one.name, quantity=exact, at=THESE, facts=ignored)
     inside, outside = Quantity.of(one.inside), Quantity.of(one.outside)
-    yield StudyRow(role="attack", of=SHARE, name=one.name, quantity=inside,
-                   baseline=outside.value, at=GAME, facts=how)  # fmt: skip
+    yield StudyRow(
+        role="attack",
+        of=SHARE,
+        name=one.name,
+        quantity=inside,
+        baseline=outside.value,
+        at=GAME,
+        facts=how,
+    )
     yield StudyRow(role="fresh", of=SHARE, name=one.name, quantity=outside, at=GAME)
     yield StudyRow(role="excess", of=GAIN, name=one.name, quantity=Quantity.of(one.gain), at=GAME)
 
@@ -417,14 +452,19 @@ def _detail(
         names = ("people", "left_out", "trials", "confidence")
         details |= {name: getattr(played, name) for name in names}
     return TablesDetail(
-        tables=len({cell.file for cell in work.cells}), cells=len(work.cells), hidden=len(hidden),
+        tables=len({cell.file for cell in work.cells}),
+        cells=len(work.cells),
+        hidden=len(hidden),
         hidden_determined=sum(limits.determined for limits in hidden),
         hidden_open=sum(limits.may_be_within(1) for limits in hidden),
-        data_sets=audit.data_sets, all_counted=audit.all_counted, notes=audit.notes,
+        data_sets=audit.data_sets,
+        all_counted=audit.all_counted,
+        notes=audit.notes,
         layout=tuple(line for layout in work.tables.layouts for line in layout.lines()),
         small=work.below or 0,
-        unaccounted=(*map(_as_key, work.tables.unaccounted), *_undeclared(work, groups)), **details,
-    )  # fmt: skip
+        unaccounted=(*map(_as_key, work.tables.unaccounted), *_undeclared(work, groups)),
+        **details,
+    )
 
 
 def _as_key(question: Unaccounted) -> Unaccounted:
@@ -446,10 +486,16 @@ def _key_of(option: re.Match[str]) -> str:
 def _hidden(one: CellLimits) -> StudyRow:
     labels = ", ".join(f"{k} = {v}" for k, v in one.cell.labels.items()) or "all"
     return StudyRow(
-        role="measure", of=HIDDEN, name=visible(labels), at={"table": one.cell.file},
+        role="measure",
+        of=HIDDEN,
+        name=visible(labels),
+        at={"table": one.cell.file},
         facts={"printed": visible(one.cell.printed)},
         quantity=Quantity(
-            value=one.low if one.determined else None, low=one.low, high=one.high, grade="proved",
+            value=one.low if one.determined else None,
+            low=one.low,
+            high=one.high,
+            grade="proved",
             why="" if one.exact else "the limits may be wider than necessary",
         ),
-    )  # fmt: skip
+    )

@@ -20,7 +20,7 @@ from narcissus.kinds.published.kind import (
     SHARE,
     THESE,
     TablesDetail,
-)  # fmt: skip
+)
 from narcissus.report.about import Answered, EveryAttacker, RealFigure, Subject
 from narcissus.report.first_screen import Glance
 from narcissus.report.format import MISSING, limits, number, percent
@@ -80,16 +80,21 @@ def _of_certain(case: StudyJudgement) -> dict[str, Any]:
     detail, sure = case.detail, _one(case, CERTAIN)
     limit = None
     if sure.quantity.high is not None and not detail.unaccounted:
-        limit = Reach(f"The tables leave a doubt about the {detail.secret} of all but {{}} people.",
-                     sure.quantity.model_copy(update={"value": sure.quantity.high}))  # fmt: skip
+        limit = Reach(
+            f"The tables leave a doubt about the {detail.secret} of all but {{}} people.",
+            sure.quantity.model_copy(update={"value": sure.quantity.high}),
+        )
     return {
         "without": Reach(f"From elsewhere, nobody's {detail.secret} is certain."),
-        "with_it": Reach(f"The {detail.secret} of {{}} people follows from the tables with "
-                         f"certainty{_may(case, 'find more')}.", sure.quantity),
+        "with_it": Reach(
+            f"The {detail.secret} of {{}} people follows from the tables with "
+            f"certainty{_may(case, 'find more')}.",
+            sure.quantity,
+        ),
         "most": limit,
         "unlimited": f"For whom else the {detail.secret} is certain was not settled.",
         "hardest": _recovered(detail),
-    }  # fmt: skip
+    }
 
 
 def _of_attack(case: StudyJudgement, of: str, name: str, at: Any, role: Any = None) -> StudyRow:
@@ -143,32 +148,42 @@ class PublishedTablesLayout(Layout):
     def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
         gaps: list[NotAssessed] = []
         if _one(case, DETERMINED).quantity.high is None:
-            gaps.append(NotAssessed(
-                "whether other people are determined", "the tables are too large to settle it",
-                "take fewer tables together, or raise `run.seconds`",
-            ))  # fmt: skip
+            gaps.append(
+                NotAssessed(
+                    "whether other people are determined",
+                    "the tables are too large to settle it",
+                    "take fewer tables together, or raise `run.seconds`",
+                )
+            )
         if any(
             judgement.criterion.of == CERTAIN and judgement.status == "inconclusive"
             for judgement in case.each
         ):
-            gaps.append(NotAssessed(
-                f"for whom else the {case.detail.secret} is certain",
-                "no data set was found that leaves them another", "raise `run.steps`",
-            ))  # fmt: skip
+            gaps.append(
+                NotAssessed(
+                    f"for whom else the {case.detail.secret} is certain",
+                    "no data set was found that leaves them another",
+                    "raise `run.steps`",
+                )
+            )
         if _may(case):
-            gaps.append(NotAssessed(
-                "what an attacker who uses all means, medians and totals reaches",
-                "of some tables the attack read the counts alone",
-                "raise `run.steps`, and name `people` with whole numbers of the variable, at most "
-                f"{MOST_PEOPLE} of them",
-            ))  # fmt: skip
+            gaps.append(
+                NotAssessed(
+                    "what an attacker who uses all means, medians and totals reaches",
+                    "of some tables the attack read the counts alone",
+                    "raise `run.steps`, and name `people` with whole numbers of the variable, at "
+                    "most "
+                    f"{MOST_PEOPLE} of them",
+                )
+            )
         if any(row.quantity.why == FITTED for row in case.findings.select(of=EXPECTED)):
             gaps.append(
                 NotAssessed(
-                    "what an attacker expects to name", FITTED, "raise `run.steps`, or take fewer "
-                    "tables together",
+                    "what an attacker expects to name",
+                    FITTED,
+                    "raise `run.steps`, or take fewer tables together",
                 )
-            )  # fmt: skip
+            )
         return gaps
 
     def glance(self, case: StudyJudgement) -> Glance:
@@ -181,10 +196,12 @@ class PublishedTablesLayout(Layout):
         elif of == CERTAIN:
             accepted = f"{threshold * detail.people:,.0f} people whose {detail.secret} is certain"
         common: dict[str, Any] = {
-            "unit": "people", "accepted": "" if case.worst.at_most is None else accepted,
-            "asked": f"Your threshold{' for the gain' * (of == GAIN)}", "unseen": UNSEEN,
+            "unit": "people",
+            "accepted": "" if case.worst.at_most is None else accepted,
+            "asked": f"Your threshold{' for the gain' * (of == GAIN)}",
+            "unseen": UNSEEN,
             "notes": [_determined(case), *_nothing_printed(detail)],
-        }  # fmt: skip
+        }
         name = _best(case)
         if name is None or of == DETERMINED:
             return Glance(**(common | _without_records(case)))
@@ -194,8 +211,7 @@ class PublishedTablesLayout(Layout):
         place, people = (GAME, "the tables of the game") if is_gain else (THESE, "these tables")
         bound = case.findings.select(THESE, role="bound")[0].quantity
         limit = "No attacker who knows the same columns is right about more than {}."
-        shared = (f"No lower limit exists: people who share {_known(detail)} share "
-                  f"{detail.secret}.")  # fmt: skip
+        shared = f"No lower limit exists: people who share {_known(detail)} share {detail.secret}."
         if is_gain:  # the limit is of the published tables, and not of those of the game
             ceiling = of_100(bound.value or 0.0, "up")
             shared = f"With the published tables, {limit[0].lower()}{limit[1:].format(ceiling)}"
@@ -207,28 +223,34 @@ class PublishedTablesLayout(Layout):
                 "The attack is right about {} people whom the tables leave out.",
                 _of_attack(case, SHARE, name, GAME, "fresh").quantity,
             ),
-            with_it=Reach(f"It is right about {{}} people in {people}{_may(case)}.",
-                          _of_attack(case, SHARE, name, place, "attack").quantity),
+            with_it=Reach(
+                f"It is right about {{}} people in {people}{_may(case)}.",
+                _of_attack(case, SHARE, name, place, "attack").quantity,
+            ),
             most=None if is_gain else Reach(limit, bound),
             unlimited=shared,
             hardest=_hardest(case),
             why=f"it is {low:.1f} to {high:.1f} of 100 in the game{_may(case)}" * (of == GAIN),
-        )  # fmt: skip
+        )
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
         row, name = _one(case, DETERMINED), _best(case)
         many = MISSING if row.quantity.value is None else f"{int(row.value):,}"
-        lines: list[Headline] = [(
-            "People determined", many,
-            "at least" if _may_be_more(case, row) else "no others", row.quantity.grade,
-        )]  # fmt: skip
+        lines: list[Headline] = [
+            (
+                "People determined",
+                many,
+                "at least" if _may_be_more(case, row) else "no others",
+                row.quantity.grade,
+            )
+        ]
         if name is None:
             return lines
         for label, estimate in (
             ("Right of people in these tables", _of_attack(case, SHARE, name, THESE)),
             ("Right of people left out", _of_attack(case, SHARE, name, GAME, "fresh")),
             ("Gain in the game", _of_attack(case, GAIN, name, GAME)),
-        ):  # fmt: skip
+        ):
             ends = (
                 "exact"
                 if estimate.is_exact
@@ -238,8 +260,10 @@ class PublishedTablesLayout(Layout):
         return lines
 
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
-        texts = {status: [_sentence(test, case) for test in case.deciding if test.status == status]
-                for status in ("met", "exceeded")}  # fmt: skip
+        texts = {
+            status: [_sentence(test, case) for test in case.deciding if test.status == status]
+            for status in ("met", "exceeded")
+        }
         return {"evidence_against": texts["exceeded"], "evidence_for": texts["met"]}
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
@@ -250,10 +274,14 @@ class PublishedTablesLayout(Layout):
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
         detail: TablesDetail = case.detail
-        text = (f"At most {{}} of the people's {detail.secret} is named by an attacker who knows "
-                f"{_known(detail)}.")  # fmt: skip
-        some = tuple(EveryAttacker(text.format(percent(bound.value, "up")), "proved")
-                     for bound in case.findings.select(THESE, role="bound"))  # fmt: skip
+        text = (
+            f"At most {{}} of the people's {detail.secret} is named by an attacker who knows "
+            f"{_known(detail)}."
+        )
+        some = tuple(
+            EveryAttacker(text.format(percent(bound.value, "up")), "proved")
+            for bound in case.findings.select(THESE, role="bound")
+        )
         released = f"{detail.cells:,} cells of {detail.tables:,} published tables"
         return Subject(f"{released}, {detail.hidden:,} of them hidden.", limits=some)
 
@@ -298,7 +326,7 @@ def _without_records(case: StudyJudgement) -> dict[str, Any]:
         "unlimited": _unlimited(case.detail),
         "hardest": _recovered(case.detail),
         "notes": [_determined(case)] * bool(believed) + _nothing_printed(case.detail),
-    }  # fmt: skip
+    }
 
 
 def _unlimited(detail: TablesDetail) -> str:
@@ -327,8 +355,10 @@ def _sentence(one: JudgedCriterion, case: StudyJudgement) -> str:
         few = f"of fewer than {case.detail.small:,} people"
         return f"{one.measures[0].value:,.0f} groups {few} are known; {one.at_most:,.0f} accepted."
     if one.criterion.of == CERTAIN:
-        low, limit = (round(share * case.detail.people) for share in
-                       (one.measures[0].value, one.at_most or 0.0))  # fmt: skip
+        low, limit = (
+            round(share * case.detail.people)
+            for share in (one.measures[0].value, one.at_most or 0.0)
+        )
         return f"The {case.detail.secret} of {low:,} people is certain; {limit:,} accepted."
     accepted = f"{percent(one.at_most)} is accepted"
     if one.status == "met" and one.bound is not None:
@@ -356,9 +386,15 @@ def _certain(case: StudyJudgement) -> list[Block]:
     hidden = table(
         "Hidden cells, the narrowest first; ? marks limits that may be wider than necessary",
         case.findings.select(of=HIDDEN),
-        {"Table": "table", "Labels": "name", "Printed": "printed", "Least": _end("low"),
-         "Most": _end("high")}, folded=detail.hidden > 12,
-    )  # fmt: skip
+        {
+            "Table": "table",
+            "Labels": "name",
+            "Printed": "printed",
+            "Least": _end("low"),
+            "Most": _end("high"),
+        },
+        folded=detail.hidden > 12,
+    )
     known = table(
         "Small groups that are known, and that no mark hides",
         case.findings.select(of=GROUP),
@@ -399,35 +435,52 @@ def _secrets(case: StudyJudgement) -> list[Block]:
                 "Share of people whose secret an attacker expects to name, if the prior is true"
                 + _may(case),
                 case.findings.select(of=EXPECTED),
-                {"Attacker holds": _prior, "Expects": "value", "Read": _read}, percent=("Expects",),
+                {"Attacker holds": _prior, "Expects": "value", "Read": _read},
+                percent=("Expects",),
             ),
-        ]  # fmt: skip
+        ]
     [guess] = case.findings.select(THESE, role="guess")
     [bound] = case.findings.select(THESE, role="bound")
     sure = _one(case, CERTAIN)
     game = [row for row in case.findings.select(GAME) if row.role in SIDES]
     these = [row for row in case.findings.select(THESE, of=SHARE) if row.role == "attack"]
     return [
-        Facts([
-            ("The attacker knows", known),
-            ("People, left out of each table of the game",
-             f"{detail.people:,}, {detail.left_out:,}"),
-            ("Tables of the game", f"{detail.trials:,}"),
-            ("Most frequent secret", percent(guess.value)),
-            ("No doubt is left about", f"{percent(sure.value, 'down')} of people"
-             + ", at least" * (sure.quantity.high != sure.value)),
-            ("No attacker with the same columns exceeds", percent(bound.value, "up")),
-        ]),
-        table(
-            f"People whose secret is named from these tables{_may(case) or ', exactly'}", these,
-            {"Attacker holds": _prior, "Named": "value"}, percent=("Named",),
+        Facts(
+            [
+                ("The attacker knows", known),
+                (
+                    "People, left out of each table of the game",
+                    f"{detail.people:,}, {detail.left_out:,}",
+                ),
+                ("Tables of the game", f"{detail.trials:,}"),
+                ("Most frequent secret", percent(guess.value)),
+                (
+                    "No doubt is left about",
+                    f"{percent(sure.value, 'down')} of people"
+                    + ", at least" * (sure.quantity.high != sure.value),
+                ),
+                ("No attacker with the same columns exceeds", percent(bound.value, "up")),
+            ]
         ),
         table(
-            f"The same in the game; limits of all attacks hold together{_may(case)}", game,
-            {"Attacker holds": _prior, "Of": lambda row: SIDES[row.role], "Share": "value",
-             "Limits": "limits", "Tables read": _read}, percent=("Share",),
+            f"People whose secret is named from these tables{_may(case) or ', exactly'}",
+            these,
+            {"Attacker holds": _prior, "Named": "value"},
+            percent=("Named",),
         ),
-    ]  # fmt: skip
+        table(
+            f"The same in the game; limits of all attacks hold together{_may(case)}",
+            game,
+            {
+                "Attacker holds": _prior,
+                "Of": lambda row: SIDES[row.role],
+                "Share": "value",
+                "Limits": "limits",
+                "Tables read": _read,
+            },
+            percent=("Share",),
+        ),
+    ]
 
 
 def _method(detail: TablesDetail) -> Text:
@@ -437,17 +490,25 @@ def _method(detail: TablesDetail) -> Text:
         "are about these people, not about others. All hold together at level "
         f"{detail.confidence:g} (Bonferroni), by betting (Waudby-Smith and Ramdas 2023)."
     )
-    return Text([
-        "Limits of cells and determined people hold for every data set that is consistent with all "
-        "tables. They are computed in exact arithmetic.",
-        "The attacker expects so many people with each secret, among those who have the same known "
-        "columns, as consistent data sets have on average. The likeliest secret is named; ties are "
-        "split. One attacker holds every data set alike, the other every arrangement of people. A "
-        "table is read exactly where all consistent data sets are enumerated, by sampling where "
-        "Markov chains mix, and else by proportional fitting. A data set weighs as much as the "
-        "chance that its numbers are perturbed or rounded as they are printed, each cell by "
-        "itself. Means, medians and totals are used where all data sets are enumerated; else the "
-        "counts alone are read. How it is read changes how good the attack is, and not how its "
-        "success is counted.",
-        *([game] if detail.trials else []),
-    ])  # fmt: skip
+    return Text(
+        [
+            "Limits of cells and determined people hold for every data set that is consistent with "
+            "all "
+            "tables. They are computed in exact arithmetic.",
+            "The attacker expects so many people with each secret, among those who have the same "
+            "known "
+            "columns, as consistent data sets have on average. The likeliest secret is named; ties "
+            "are "
+            "split. One attacker holds every data set alike, the other every arrangement of "
+            "people. A "
+            "table is read exactly where all consistent data sets are enumerated, by sampling "
+            "where "
+            "Markov chains mix, and else by proportional fitting. A data set weighs as much as the "
+            "chance that its numbers are perturbed or rounded as they are printed, each cell by "
+            "itself. Means, medians and totals are used where all data sets are enumerated; else "
+            "the "
+            "counts alone are read. How it is read changes how good the attack is, and not how its "
+            "success is counted.",
+            *([game] if detail.trials else []),
+        ]
+    )

@@ -25,10 +25,11 @@ class TablesSpec(FileSection):
 
     tables: list[str] = Field(min_length=1, description="Published tables: CSV or Excel files.")
     people: str | None = Field(
-        default=None, description="The records that the tables were made from, a row for each "
+        default=None,
+        description="The records that the tables were made from, a row for each "
         "person, with a column for each dimension: any file that a table study reads. Without "
         "them the study only derives what follows with certainty.",
-    )  # fmt: skip
+    )
 
 
 class SecretOfTables(FileSection):
@@ -45,18 +46,26 @@ class TablesThreshold(Approval):
     """What the person who approves the tables accepts; each limit must be kept."""
 
     gain: float | None = Field(
-        default=None, ge=0, lt=1, description="Share of people in the tables whose secret is "
+        default=None,
+        ge=0,
+        lt=1,
+        description="Share of people in the tables whose secret is "
         "named, beyond that of people left out, at most.",
-    )  # fmt: skip
+    )
     share: float | None = Field(
-        default=None, gt=0, le=1, description="Share of people in these tables whose secret any "
+        default=None,
+        gt=0,
+        le=1,
+        description="Share of people in these tables whose secret any "
         "attacker with the same known columns names, at most.",
-    )  # fmt: skip
+    )
     people: int | None = Field(
-        default=None, ge=0, le=MOST_COUNT,
+        default=None,
+        ge=0,
+        le=MOST_COUNT,
         description="People determined with all their labels, at most; in the "
         "game, people whose secret is certain for who knows these columns, too.",
-    )  # fmt: skip
+    )
     groups: int | None = Field(
         default=None,
         ge=0,
@@ -89,9 +98,12 @@ class TablesRun(PlayedRun):
         default=1000, ge=1, le=10**6, description="Consistent data sets are counted up to here."
     )
     steps: int = Field(
-        default=STEPS, ge=0, le=10**7, description="Of the search for all data sets consistent "
+        default=STEPS,
+        ge=0,
+        le=10**7,
+        description="Of the search for all data sets consistent "
         "with a table of the game; what it does not reach is sampled.",
-    )  # fmt: skip
+    )
     seconds: Seconds = Field(default=600.0, description="Most, for the limits of cells.")
     workers: int | None = Field(
         default=None, ge=1, le=MOST_WORKERS, description="Processes; one if left out."
@@ -105,9 +117,10 @@ class PublishedTablesStudy(FileSection):
     about: str = Field("", description="One sentence: what this study shows.")
     data: TablesSpec
     made: Publication = Field(
-        default=Publication(), description="How the tables were made, in the words of the options "
+        default=Publication(),
+        description="How the tables were made, in the words of the options "
         "of `narcissus tables`; `rounded` is `--round`.",
-    )  # fmt: skip
+    )
     threat: SecretOfTables | None = Field(
         default=None, description="Without it, only what follows with certainty is derived."
     )

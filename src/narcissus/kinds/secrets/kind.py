@@ -414,11 +414,24 @@ def _attacked(
     epsilon, mu = refuted
     beyond = Quantity(value=epsilon, low=epsilon, grade="sampled", confidence=success.confidence)
     return [
-        StudyRow(role="attack", of="success", name=name, quantity=success, baseline=baseline, at=at,
-            facts={"failed": failed} if failed else {}),
-        StudyRow(role="refuted", of="refuted epsilon", name=name, quantity=beyond, at=at,
-            facts={"mu": mu}),
-    ]  # fmt: skip
+        StudyRow(
+            role="attack",
+            of="success",
+            name=name,
+            quantity=success,
+            baseline=baseline,
+            at=at,
+            facts={"failed": failed} if failed else {},
+        ),
+        StudyRow(
+            role="refuted",
+            of="refuted epsilon",
+            name=name,
+            quantity=beyond,
+            at=at,
+            facts={"mu": mu},
+        ),
+    ]
 
 
 def _identity(work: SecretsWork) -> dict[str, object]:

@@ -87,8 +87,9 @@ class SecretsLayout(Layout):
 
     def assessed(self, case: StudyJudgement) -> list[str]:
         names = ", ".join(row.name for row in case.each[0].attacks)
-        lines = [f"{len(case.each)} settings, {case.detail.models:,} models each: the attacks "
-                 f"{names}"]  # fmt: skip
+        lines = [
+            f"{len(case.each)} settings, {case.detail.models:,} models each: the attacks {names}"
+        ]
         if bounds := case.findings.select(role="bound"):
             lines.append(f"every attacker, by {bounds[0].name}")
         return lines
@@ -131,9 +132,9 @@ class SecretsLayout(Layout):
             unit="secrets",
             without=Reach.of("Without the model, the best guess names {} secrets.", guess),
             with_it=Reach.of(f"With the model, the attack {attack.name} names {{}}.", attack),
-            most=None if worst.bound is None else Reach.of(
-                "No attacker names more than {}.", worst.bound
-            ),
+            most=None
+            if worst.bound is None
+            else Reach.of("No attacker names more than {}.", worst.bound),
             unlimited="Any attacker might name all 100: only noise in training sets a limit.",
             hardest=_hardest(case) if several else NO_GROUPS,
             unseen="secrets of another kind, other models, attackers who know more",
@@ -141,9 +142,10 @@ class SecretsLayout(Layout):
             where=where,
             about=seeks(
                 "how secrets are drawn and models are trained",
-                f"a secret of {number(spec.values)} values", f"the trained model, at {worst.label}",
+                f"a secret of {number(spec.values)} values",
+                f"the trained model, at {worst.label}",
             ),
-        )  # fmt: skip
+        )
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
         worst, bound = case.worst, case.worst.bound
@@ -178,14 +180,18 @@ class SecretsLayout(Layout):
         return [
             Section("What was trained, and who attacks", _threat(case, pairs)),
             *(
-                Section(f"Secrets: {prior}", _prior(prior, [
-                    setting for setting in pairs if setting[0].criterion.at["prior"] == prior
-                ]))
+                Section(
+                    f"Secrets: {prior}",
+                    _prior(
+                        prior,
+                        [setting for setting in pairs if setting[0].criterion.at["prior"] == prior],
+                    ),
+                )
                 for prior in priors
             ),
             Section("What is refuted", [_refutes(pairs, case.findings.select(role="bound"))]),
             Section("Method", [_method(case)]),
-        ]  # fmt: skip
+        ]
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
         worst, bound = case.worst, case.worst.bound
@@ -257,14 +263,16 @@ def _threat(case: StudyJudgement, found: Sequence[Setting]) -> list[Block]:
                 *(
                     MISSING if value is None else number(value)
                     for value in (
-                        spec.training.accounted_mu, spec.training.mu, spec.training.kept_epsilon
+                        spec.training.accounted_mu,
+                        spec.training.mu,
+                        spec.training.kept_epsilon,
                     )
                 ),
             ]
             for setting, spec in found
         ],
         folded=True,
-    )  # fmt: skip
+    )
     return [Facts(rows), trainings]
 
 
@@ -379,14 +387,22 @@ def _picture(prior: str, found: Sequence[JudgedCriterion]) -> Figure:
         draw,
         Grid(
             "The best attack, the guess without the model and what no attacker exceeds",
-            ("Setting", "Guess", "Best attack", "Names", "Limits", "Proved at most", "Accepted",
-             "Threshold"),
+            (
+                "Setting",
+                "Guess",
+                "Best attack",
+                "Names",
+                "Limits",
+                "Proved at most",
+                "Accepted",
+                "Threshold",
+            ),
             rows,
             percent=("Guess", "Names"),
         ).where_known("Proved at most", "Accepted"),
         (7.4, 4.3),
         f"secrets_{slug}",
-    )  # fmt: skip
+    )
 
 
 def _level(one: JudgedCriterion) -> str:

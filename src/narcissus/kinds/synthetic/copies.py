@@ -277,8 +277,15 @@ def fact_rows(
     def row(name: str, value: float, expected: float | None, of: int, on: str = "") -> StudyRow:
         quantity = Quantity(value=value, grade="counted")
         at: dict[str, int | float | str] = {"group": "", "attack": on}
-        return StudyRow(role="measure", of="count", name=name, quantity=quantity,
-                        baseline=expected, at=at, facts={"of": of})  # fmt: skip
+        return StudyRow(
+            role="measure",
+            of="count",
+            name=name,
+            quantity=quantity,
+            baseline=expected,
+            at=at,
+            facts={"of": of},
+        )
 
     yield row(VERBATIM, found.verbatim, found.verbatim_expected, found.rows)
     column_sets: set[tuple[str, ...]] = set()
@@ -352,10 +359,23 @@ def copied_rows(
         low = max(low, min(value, 1 / max(1, many.unique)))
         assumptions = ()
     counted = Quantity(value=share, grade="counted")
-    yield StudyRow(role="attack", of="copied", name=COPIES, quantity=counted, at=at,
-                   baseline=baseline, facts=counts)  # fmt: skip
-    excess = Quantity(value=value, low=low, high=high, grade=grade, confidence=confidence,
-                      takes_as_given=assumptions)  # fmt: skip
+    yield StudyRow(
+        role="attack",
+        of="copied",
+        name=COPIES,
+        quantity=counted,
+        at=at,
+        baseline=baseline,
+        facts=counts,
+    )
+    excess = Quantity(
+        value=value,
+        low=low,
+        high=high,
+        grade=grade,
+        confidence=confidence,
+        takes_as_given=assumptions,
+    )
     yield StudyRow(role="excess", of="excess", name=COPIES, quantity=excess, at=at, facts=details)
 
 

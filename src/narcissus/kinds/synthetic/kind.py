@@ -319,9 +319,13 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
         groups, merged = _groups(files, found, columns, least)
         decide = threshold.worst_group is not None
         unlike, halves, facts = found.unlike, found.halves, found.facts
-        levels = Levels.of_copies(confidence) if unlike is None else Levels.of(
-            confidence, len(found.risks), len(groups), groups_decide=decide, copies=1
-        )  # fmt: skip
+        levels = (
+            Levels.of_copies(confidence)
+            if unlike is None
+            else Levels.of(
+                confidence, len(found.risks), len(groups), groups_decide=decide, copies=1
+            )
+        )
         error = (1 - levels.claim) / 2
         traces = found.traces or Traces(facts, (trace_of_all(facts),), (), None)
         coarse = () if whole is None else tuple(plain_words(whole.columns))
@@ -563,9 +567,11 @@ def _rows(
     )
     if risk.guessed_real is not None:
         fresh = risk.guessed_control
-        taught = None if fresh is None or risk.control is None else difference_limits(
-            risk.control, fresh, confidence=levels.share
-        )  # fmt: skip
+        taught = (
+            None
+            if fresh is None or risk.control is None
+            else difference_limits(risk.control, fresh, confidence=levels.share)
+        )
         above = difference_limits(risk.real, risk.guessed_real, confidence=levels.share)
         guess = {
             "by": risk.guess,
@@ -601,9 +607,12 @@ def _counted(won: Mask | None, confidence: float) -> dict[str, Any] | None:
         return None
     estimate = clopper_pearson(int(won.sum()), won.size, confidence=confidence)
     return {
-        "successes": int(won.sum()), "people": won.size,
-        "share": estimate.value, "low": estimate.low, "high": estimate.high,
-    }  # fmt: skip
+        "successes": int(won.sum()),
+        "people": won.size,
+        "share": estimate.value,
+        "low": estimate.low,
+        "high": estimate.high,
+    }
 
 
 def _limits(found: Estimate) -> dict[str, Any]:
@@ -639,17 +648,26 @@ def _both(
     if control is not None:
         facts |= {f"control_{k}": control[k] for k in ("successes", "people", "low", "high")}
     yield StudyRow(
-        role="attack", of="risk", name=name, quantity=_limited(real, confidence[0]), at=at,
-        baseline=None if control is None else control["share"], facts=facts,
-    )  # fmt: skip
+        role="attack",
+        of="risk",
+        name=name,
+        quantity=_limited(real, confidence[0]),
+        at=at,
+        baseline=None if control is None else control["share"],
+        facts=facts,
+    )
     if excess is not None:
         excess_facts = {
             key: excess[key] for key in ("fisher", "detectable") if excess.get(key) is not None
         }
         yield StudyRow(
-            role="excess", of="excess", name=name, at=at, facts=excess_facts,
+            role="excess",
+            of="excess",
+            name=name,
+            at=at,
+            facts=excess_facts,
             quantity=_limited(excess, confidence[1]),
-        )  # fmt: skip
+        )
 
 
 def _guess(

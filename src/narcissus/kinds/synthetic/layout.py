@@ -106,12 +106,16 @@ def about(case: StudyJudgement, *, groups: bool = False) -> list[AboutRisk]:
         )
         risks += [
             AboutRisk(
-                detail, row, rows.get(("excess", group)), judged,
-                rows.get(("guess", group)), rows.get(("taught", group)),
+                detail,
+                row,
+                rows.get(("excess", group)),
+                judged,
+                rows.get(("guess", group)),
+                rows.get(("taught", group)),
             )
             for (of, group), row in rows.items()
             if of == "risk" and bool(group) == groups
-        ]  # fmt: skip
+        ]
     return risks
 
 
@@ -1040,11 +1044,16 @@ def _beside_the_guess(risks: Sequence[AboutRisk]) -> Grid:
 
 def _tried(risks: Sequence[AboutRisk]) -> Grid:
     rows: list[list[Cell]] = [
-        [risk.detail.secret or risk.detail.risk, name, tried.real, tried.control,
-         "chosen" if name == risk.detail.attack else ""]
+        [
+            risk.detail.secret or risk.detail.risk,
+            name,
+            tried.real,
+            tried.control,
+            "chosen" if name == risk.detail.attack else "",
+        ]
         for risk in risks
         for name, tried in risk.detail.tried.items()
-    ]  # fmt: skip
+    ]
     return Grid(
         "Attacks tried on the people that one was chosen on, none of whom is scored",
         ("What", "Attack", "In the data", "Control", "Chosen"),

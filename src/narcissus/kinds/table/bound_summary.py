@@ -227,10 +227,18 @@ def _nothing(experiment: Experiment) -> list[Found]:
     theorem = {"theorem": "no theorem: the release guarantees nothing", "id": ""}
     n, name = experiment.targets, "trivial limit"
     counts: list[Found] = [
-        {"limits": "count", **theorem, "name": name, **basis, "confidence": level, "at_most": n,
-         "of": n, "at_most_of_population": None}
+        {
+            "limits": "count",
+            **theorem,
+            "name": name,
+            **basis,
+            "confidence": level,
+            "at_most": n,
+            "of": n,
+            "at_most_of_population": None,
+        }
         for level in _levels(experiment)[:1]
-    ]  # fmt: skip
+    ]
     return [*counts, _share(theorem, name, basis, 1.0)]
 
 

@@ -239,9 +239,12 @@ class Accepted:
             yield StudyCriterion(of=name, label=label, at=at, at_most=limit, decides=decides)
         if self.worst_group is not None:
             yield StudyCriterion(
-                of=next(iter(limits)), label=label, at={**at, "group": "each"},
-                at_most=self.worst_group, decides=decides,
-            )  # fmt: skip
+                of=next(iter(limits)),
+                label=label,
+                at={**at, "group": "each"},
+                at_most=self.worst_group,
+                decides=decides,
+            )
 
 
 def distinct_labels(labels: Sequence[str]) -> list[str]:
@@ -261,28 +264,53 @@ def _flat(name: str, found: Found | None) -> dict[str, Any]:
 
 
 def _share(
-    label: str, role: Role, of: str, name: str, found: Found, level: float, *,
-    by: Mapping[str, str] = EVERYONE, trials: int | None = None, facts: Found | None = None,
-) -> StudyRow:  # fmt: skip
+    label: str,
+    role: Role,
+    of: str,
+    name: str,
+    found: Found,
+    level: float,
+    *,
+    by: Mapping[str, str] = EVERYONE,
+    trials: int | None = None,
+    facts: Found | None = None,
+) -> StudyRow:
     quantity = Quantity(
-        value=found["share"], low=found["low"], high=found["high"], grade="sampled",
-        confidence=level, trials=trials,
-    )  # fmt: skip
+        value=found["share"],
+        low=found["low"],
+        high=found["high"],
+        grade="sampled",
+        confidence=level,
+        trials=trials,
+    )
     return StudyRow(
-        role=role, of=of, name=name, quantity=quantity, baseline=found.get("baseline"),
-        at={"setting": label, **by}, facts=_known(**(facts or {})),
-    )  # fmt: skip
+        role=role,
+        of=of,
+        name=name,
+        quantity=quantity,
+        baseline=found.get("baseline"),
+        at={"setting": label, **by},
+        facts=_known(**(facts or {})),
+    )
 
 
 def _prior_test(label: str, name: str, found: Found | None) -> Iterator[StudyRow]:
     """Yield what guesses without the release score on real people, less what the prior says."""
     if found is not None:
         yield StudyRow(
-            role="refuted", of="prior", name=name, at={"setting": label},
-            quantity=Quantity(value=found["off"], low=found["off_low"], high=found["off_high"],
-                              grade="sampled", confidence=found["confidence"]),
+            role="refuted",
+            of="prior",
+            name=name,
+            at={"setting": label},
+            quantity=Quantity(
+                value=found["off"],
+                low=found["off_low"],
+                high=found["off_high"],
+                grade="sampled",
+                confidence=found["confidence"],
+            ),
             facts=_known(by_the_prior=found["by_the_prior"], chance_off=found.get("chance_off")),
-        )  # fmt: skip
+        )
 
 
 def guess_rows(label: str, found: Found, level: float) -> Iterator[StudyRow]:
@@ -295,16 +323,21 @@ def guess_rows(label: str, found: Found, level: float) -> Iterator[StudyRow]:
     yield from _prior_test(label, GUESS, found["by_the_prior"])
     for column, share in (found.get("each_column") or {}).items():
         yield StudyRow(
-            role="guess", of="guess of a column alone", name=GUESS,
+            role="guess",
+            of="guess of a column alone",
+            name=GUESS,
             quantity=Quantity(value=share, grade="sampled"),
             at={"setting": label, "by": "column", "group": column},
-        )  # fmt: skip
+        )
     for test in found.get("held_out") or ():
         yield StudyRow(
-            role="refuted", of="held-out guess", name=test["by"], at={"setting": label},
+            role="refuted",
+            of="held-out guess",
+            name=test["by"],
+            at={"setting": label},
             quantity=Quantity(value=test["share"], grade="sampled", confidence=test["confidence"]),
             facts={key: test[key] for key in ("people", "prior_share", "at_most")},
-        )  # fmt: skip
+        )
 
 
 def attack_detail(name: str, found: Found) -> AttackDetail:
@@ -317,10 +350,10 @@ def attack_detail(name: str, found: Found) -> AttackDetail:
         is_estimated=bool(found.get("is_estimated")),
         approximately="" if rough is None else rough["method"],
         below="" if below is None else below["why"],
-        distribution=None if counts is None else HitCounts(
-            targets=tuple(counts["targets"]), trials=tuple(counts["trials"])
-        ),
-    )  # fmt: skip
+        distribution=None
+        if counts is None
+        else HitCounts(targets=tuple(counts["targets"]), trials=tuple(counts["trials"])),
+    )
 
 
 def attack_rows(
@@ -344,11 +377,19 @@ def attack_rows(
     yield _share(label, "attack", of, name, found, level, trials=found["trials"], facts=facts)
     for measure, keys in (("gain", ("low_joint", "low_apart")), ("advantage", ())):
         yield StudyRow(
-            role="gain", of=measure, name=name, at={"setting": label},
-            quantity=Quantity(value=found[measure], low=found[f"{measure}_low"],
-                              high=found[f"{measure}_high"], grade="sampled", confidence=level),
+            role="gain",
+            of=measure,
+            name=name,
+            at={"setting": label},
+            quantity=Quantity(
+                value=found[measure],
+                low=found[f"{measure}_low"],
+                high=found[f"{measure}_high"],
+                grade="sampled",
+                confidence=level,
+            ),
             facts=_known(**{key: found.get(f"{measure}_{key}") for key in keys}),
-        )  # fmt: skip
+        )
     if (decoy := found["decoy"]) is not None:
         yield _share(label, "fresh", "decoy", name, decoy, level)
         yield from _prior_test(label, name, decoy)
@@ -409,9 +450,13 @@ def bound_row(label: str, found: Found) -> StudyRow:
     )
     of = "bound" if is_share else "bound on targets"
     return StudyRow(
-        role="bound", of=of, name=found["theorem"], quantity=quantity, facts=_known(**facts),
+        role="bound",
+        of=of,
+        name=found["theorem"],
+        quantity=quantity,
+        facts=_known(**facts),
         at={"setting": label, **EVERYONE},
-    )  # fmt: skip
+    )
 
 
 def declared_row(label: str, gain: float, level: float) -> StudyRow:
@@ -447,11 +492,13 @@ class Excess:
 
     def row(self, label: str) -> StudyRow:
         return StudyRow(
-            role="excess", of=self.of, name=self.name,
+            role="excess",
+            of=self.of,
+            name=self.name,
             quantity=Quantity(value=self.value, low=self.low, high=self.high, grade=self.kind),
             at={"setting": label, "by": self.role, "group": self.group},
             facts=_known(trials=self.trials, low_apart=self.low_apart),
-        )  # fmt: skip
+        )
 
     @classmethod
     def of_row(cls, row: StudyRow) -> Self:
@@ -459,8 +506,17 @@ class Excess:
         if by not in ("attack", "ceiling", "bound"):
             raise ValueError(f"an excess is of no {by}")
         known: Any = {key: row.facts.get(key) for key in ("trials", "low_apart")}
-        return cls(by, row.name, row.of, str(row.at["group"]), row.value, numbers.low, numbers.high,
-                   numbers.grade, **known)  # fmt: skip
+        return cls(
+            by,
+            row.name,
+            row.of,
+            str(row.at["group"]),
+            row.value,
+            numbers.low,
+            numbers.high,
+            numbers.grade,
+            **known,
+        )
 
 
 class Limited:
@@ -625,8 +681,11 @@ class SettingFound:
         guesses: list[HeldOutGuess] = []
         for row in self._rows("refuted", "held-out guess"):
             facts: Any = row.facts
-            guesses.append(HeldOutGuess(by=row.name, share=row.value, **facts,
-                                      confidence=row.quantity.confidence or 0.0))  # fmt: skip
+            guesses.append(
+                HeldOutGuess(
+                    by=row.name, share=row.value, **facts, confidence=row.quantity.confidence or 0.0
+                )
+            )
         return tuple(guesses)
 
     @property

@@ -704,9 +704,14 @@ def measured(
     for number, setting in enumerate(experiment.settings):
         sample = [trials[f"{t}/{number}"] for t in range(experiment.trials)]
         summary = summarise(experiment, number, sample, held_out=held_out)
-        rows: list[StudyRow] = [] if threshold is None else [
-            excess.row(setting.label) for excess in excesses(experiment, number, sample, threshold)
-        ]  # fmt: skip
+        rows: list[StudyRow] = (
+            []
+            if threshold is None
+            else [
+                excess.row(setting.label)
+                for excess in excesses(experiment, number, sample, threshold)
+            ]
+        )
         criteria += criteria_at(setting.label, accepted)
         summaries.append(SettingFound(summary.detail, [*summary.rows, *rows], accepted))
     return tuple(criteria), summaries

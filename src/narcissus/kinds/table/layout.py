@@ -149,7 +149,9 @@ class TableLayout(Layout):
                 f"{copies}",
                 (),
             ),
-            _scored(record, first) if real else RealFigure(
+            _scored(record, first)
+            if real
+            else RealFigure(
                 "Shares, limits, bounds and the verdict",
                 "Over people drawn from the prior: they depend on real rows through the prior "
                 "alone.",
@@ -160,7 +162,7 @@ class TableLayout(Layout):
                 "As the rows have them; bins by quantiles or common values are made from the rows.",
                 ("assessed*", "title"),
             ),
-        ]  # fmt: skip
+        ]
         if threat["people"] == "all":
             how = f"All rows of the table: {first.detail.people:,}."
             real_figures.append(RealFigure("The number of people", how, ()))
@@ -683,8 +685,9 @@ def _tables(setting: JudgedSetting) -> str:
 
 
 def _method(record: Record, settings: Sequence[JudgedSetting], setting: JudgedSetting) -> Section:
-    rows = [[attack_name(n), a.about.title, a.about.uses, a.trials]
-            for n, a in setting.attacks.items()]  # fmt: skip
+    rows = [
+        [attack_name(n), a.about.title, a.about.uses, a.trials] for n, a in setting.attacks.items()
+    ]
     if (ceiling := setting.ceiling) is not None:
         rows.append(["ceiling", ceiling.about.title, ceiling.about.uses, ceiling.trials])
     return Section(

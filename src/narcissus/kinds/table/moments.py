@@ -20,9 +20,19 @@ DAY = 86_400.0
 UNITS = (DAY, 3_600.0, 60.0, 1.0, 1e-3, 1e-6)  # seconds of what a number may count
 LEAST_DAYS = 2  # that numbers span, if they count time
 MONTHS = (
-    ("jan",), ("feb",), ("mar", "mär", "mrz"), ("apr",), ("may", "mai"), ("jun",), ("jul",),
-    ("aug",), ("sep",), ("oct", "okt"), ("nov",), ("dec", "dez"),
-)  # fmt: skip
+    ("jan",),
+    ("feb",),
+    ("mar", "mär", "mrz"),
+    ("apr",),
+    ("may", "mai"),
+    ("jun",),
+    ("jul",),
+    ("aug",),
+    ("sep",),
+    ("oct", "okt"),
+    ("nov",),
+    ("dec", "dez"),
+)
 ORIGINS = (date(1970, 1, 1), date(1899, 12, 30), date(1960, 1, 1), date(1, 1, 1))
 """From which computers, spreadsheets and programs of statistics count days."""
 YEARS = (1900, 2100)

@@ -112,10 +112,19 @@ def propose_column(column: ColumnSketch, *, wanted: bool = False) -> ColumnPropo
     different, is_named = len(tally.values), said.numbers_people(column.name)
     each = column.people / different if is_named and different > 2 else 0.0
     return ColumnProposal(
-        column.name, labels, guess, column.tally.missing, bins, reason, drop,
-        _missing_like(tally, bins), kind, different, is_named or _names_groups(column, tally),
+        column.name,
+        labels,
+        guess,
+        column.tally.missing,
+        bins,
+        reason,
+        drop,
+        _missing_like(tally, bins),
+        kind,
+        different,
+        is_named or _names_groups(column, tally),
         each if each >= 1 / NEARLY_ALL else 0.0,
-    )  # fmt: skip
+    )
 
 
 def _shortly(message: str, name: str) -> str:
@@ -378,10 +387,17 @@ def propose(
         chosen, reason = _unknown(free, twins, diagnoses, stand_in=stand_in)
     else:
         chosen, reason = tuple(unknown), ASKED
-    revealers = {c.name: u for c in columns if c.name not in (*chosen, *wanted)
-            for u in chosen if twins.tells(c.name, u)}  # fmt: skip
-    left_out |= {name: f"determines {_shown(u)}: who knows the one knows the other"
-                 for name, u in revealers.items()}  # fmt: skip
+    revealers = {
+        c.name: u
+        for c in columns
+        if c.name not in (*chosen, *wanted)
+        for u in chosen
+        if twins.tells(c.name, u)
+    }
+    left_out |= {
+        name: f"determines {_shown(u)}: who knows the one knows the other"
+        for name, u in revealers.items()
+    }
     columns = [column for column in columns if column.name not in revealers]
     k, tables, cells = _size(columns, chosen)
     rest = [column for column in columns if column.name not in chosen]

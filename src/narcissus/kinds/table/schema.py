@@ -175,15 +175,18 @@ class ThreatSpec(Strictly):
         "whether all or `at_least` so many are.",
     )
     prior_factor: float | None = Field(
-        None, ge=1,
+        None,
+        ge=1,
         description="How far the prior may be from the true one, given what the attacker knows: "
         "every value's true probability is between 1 / this and this times that of the prior. "
         "What is proved then holds for all such priors.",
-    )  # fmt: skip
+    )
     prior_distance: float | None = Field(
-        None, ge=0, le=1,
+        None,
+        ge=0,
+        le=1,
         description="Likewise: no event's true probability is further off (total variation).",
-    )  # fmt: skip
+    )
 
     bins_only: list[str] = Field(
         [],

@@ -389,15 +389,21 @@ def summarise(
     gain = gain_if_declared(experiment, number, trials)
     rows = [
         *guess_rows(label, guess, level),
-        *(row for name, numbers in attacks.items()
-          for row in attack_rows(label, "attack", name, numbers, level)),
+        *(
+            row
+            for name, numbers in attacks.items()
+            for row in attack_rows(label, "attack", name, numbers, level)
+        ),
         *([] if ceiling is None else attack_rows(label, "ceiling", "ceiling", ceiling, level)),
         *column_rows(label, attacks, ceiling, best, level),
-        *(row for numbers in group_results(experiment, trials)
-          for row in group_rows(label, numbers, level)),
+        *(
+            row
+            for numbers in group_results(experiment, trials)
+            for row in group_rows(label, numbers, level)
+        ),
         *proved,
         *([] if gain is None else [declared_row(label, gain, experiment.claimed)]),
-    ]  # fmt: skip
+    ]
     detail = SettingDetail(
         epsilon=_finite(setting.epsilon),
         label=label,

@@ -746,9 +746,11 @@ def _undecided(one: JudgedSetting) -> str:
 
 def _hardest(one: JudgedSetting) -> str:
     if not one.groups:
-        return NO_GROUPS if one.detail.merged is None else (
-            "We cannot say who is hit hardest: the groups are too small to show."
-        )  # fmt: skip
+        return (
+            NO_GROUPS
+            if one.detail.merged is None
+            else ("We cannot say who is hit hardest: the groups are too small to show.")
+        )
     if (worst := most_vulnerable(one)) is None:
         return NO_GROUP
     group, _, attack = worst

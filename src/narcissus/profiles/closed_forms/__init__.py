@@ -24,8 +24,20 @@ from narcissus.profiles.closed_forms.hidden_nature import (
 from narcissus.profiles.closed_forms.parities import ParityRelease
 
 __all__ = [
-    "ParityRelease", "SmallSuperset", "SmallTardos", "average_bits", "bayes_success",
-    "candidates_success", "dimensions", "exact_average_delta", "least_surprisal",
-    "limit_given_rows", "log2_delta", "log2_few_lukewarm", "looser_gamma", "noise_error",
-    "small_delta", "two_criteria_limit",
-]  # fmt: skip
+    "ParityRelease",
+    "SmallSuperset",
+    "SmallTardos",
+    "average_bits",
+    "bayes_success",
+    "candidates_success",
+    "dimensions",
+    "exact_average_delta",
+    "least_surprisal",
+    "limit_given_rows",
+    "log2_delta",
+    "log2_few_lukewarm",
+    "looser_gamma",
+    "noise_error",
+    "small_delta",
+    "two_criteria_limit",
+]

@@ -79,9 +79,12 @@ def channel_page(
         f"{AS_WRITTEN}."
     )
     return sheet(
-        verdict, _results(blocks, how), asked, title=f"What {found.name} leaks",
+        verdict,
+        _results(blocks, how),
+        asked,
+        title=f"What {found.name} leaks",
         subtitle=f"{found.secrets:,} secrets, {found.prior} prior, exact",
-    )  # fmt: skip
+    )
 
 
 def _of_loss(loss: Mapping[str, Any] | None) -> Grid | None:
@@ -123,9 +126,12 @@ def compose_page(found: ComposedSecurity, curve: Sequence[AfterOutputs], asked: 
     )
     how = f"Assumed: {'; '.join(found.assumptions)}. {how}"
     return sheet(
-        verdict, _results([over_uses(curve)], how), asked,
-        title="What many outputs leak together", subtitle=f"{count:,} outputs about one secret",
-    )  # fmt: skip
+        verdict,
+        _results([over_uses(curve)], how),
+        asked,
+        title="What many outputs leak together",
+        subtitle=f"{count:,} outputs about one secret",
+    )
 
 
 def design_page(found: Design | None, curve: tuple[Any, Any], nothing: float, asked: Asked) -> Page:
@@ -159,10 +165,12 @@ def design_page(found: Design | None, curve: tuple[Any, Any], nothing: float, as
         "proved by the program's multipliers, whatever the solver's tolerance."
     )
     return sheet(
-        assessed(words, "proved", numbers=numbers), _results(blocks, how), asked,
+        assessed(words, "proved", numbers=numbers),
+        _results(blocks, how),
+        asked,
         title="The most secure mechanism at a given loss",
         subtitle="Bayes security against expected loss",
-    )  # fmt: skip
+    )
 
 
 def guarantee_page(
@@ -196,15 +204,21 @@ def guarantee_page(
         "proved",
         numbers=numbers,
     )
-    model = Section("Threat model and assumptions", [
-        Facts([("Guarantee", guarantee.describe())]),
-        Items("Assumed (nothing here tests it)", given),
-    ])  # fmt: skip
+    model = Section(
+        "Threat model and assumptions",
+        [
+            Facts([("Guarantee", guarantee.describe())]),
+            Items("Assumed (nothing here tests it)", given),
+        ],
+    )
     how = f"By {found.theorem}. A guarantee limits Bayes security from below; {how}"
     return sheet(
-        verdict, [model, *_results([drawn], how)], asked,
-        title="How well neighbours can be told apart", subtitle=guarantee.describe(),
-    )  # fmt: skip
+        verdict,
+        [model, *_results([drawn], how)],
+        asked,
+        title="How well neighbours can be told apart",
+        subtitle=guarantee.describe(),
+    )
 
 
 @dataclass(frozen=True)
@@ -374,9 +388,14 @@ def best_tests(alpha: Floats, power: Floats, title: str, names: tuple[str, str])
         axes.plot([at, at], [at, top], color=RUST, linewidth=1.6)
         axes.plot(at, top, marker="o", color=RUST)
         axes.annotate(
-            f"advantage {percent(gap)}", (at, (at + top) / 2), xytext=(8, 0),
-            textcoords="offset points", va="center", color=RUST, bbox=PLATE,
-        )  # fmt: skip
+            f"advantage {percent(gap)}",
+            (at, (at + top) / 2),
+            xytext=(8, 0),
+            textcoords="offset points",
+            va="center",
+            color=RUST,
+            bbox=PLATE,
+        )
         axes.text(0.03, 0.96, "no attacker here", va="top", fontweight="bold", bbox=PLATE)
         axes.set(
             xlim=(-0.01, 1.01),
@@ -466,15 +485,24 @@ def trade_off(curve: tuple[Floats, Floats], made: Design | None, nothing: float)
         if free:
             axes.plot([0, nothing], [0, 1], color=QUIET, linewidth=1.2, linestyle=(0, (4, 3)))
         axes.text(
-            0.03, 0.96, "no mechanism here", va="top", fontweight="bold", bbox=PLATE,
+            0.03,
+            0.96,
+            "no mechanism here",
+            va="top",
+            fontweight="bold",
+            bbox=PLATE,
             transform=axes.transAxes,
-        )  # fmt: skip
+        )
         if made is not None:
             axes.plot(made.loss, made.beta_star, marker="o", color=RUST, clip_on=False)
             axes.annotate(
-                "this mechanism", (made.loss, made.beta_star), xytext=(8, -10),
-                textcoords="offset points", color=RUST, bbox=PLATE,
-            )  # fmt: skip
+                "this mechanism",
+                (made.loss, made.beta_star),
+                xytext=(8, -10),
+                textcoords="offset points",
+                color=RUST,
+                bbox=PLATE,
+            )
         axes.grid(visible=True)
         axes.set(
             xlim=(0, None),

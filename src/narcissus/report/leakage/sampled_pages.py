@@ -99,9 +99,12 @@ def estimate_page(
         told = f"{rare}: of these, Bayes security is not estimated. {told}"
     held = [f"for the lower limits of errors: {text}" for text in found.assumptions]
     verdict = assessed(
-        told, "sampled", numbers=numbers,
-        assumptions=(INDEPENDENT, *held), contradictions=found.contradictions,
-    )  # fmt: skip
+        told,
+        "sampled",
+        numbers=numbers,
+        assumptions=(INDEPENDENT, *held),
+        contradictions=found.contradictions,
+    )
     notes = [*found.remarks, *(line.strip() for line in few_samples(found.left_out))]
     blocks = [picture, tried, *([Items("Notes", notes)] if notes else [])]
     sections = [
@@ -115,10 +118,13 @@ def estimate_page(
         ),
     ]
     return sheet(
-        verdict, sections, asked, title=f"What {name} gives away",
+        verdict,
+        sections,
+        asked,
+        title=f"What {name} gives away",
         subtitle=f"{found.secrets:,} secrets, {found.samples:,} samples",
         not_assessed=_missing(both, others),
-    )  # fmt: skip
+    )
 
 
 def _dots(rows: list[Row]) -> Callable[[MplFigure], None]:
@@ -217,9 +223,13 @@ def groups_page(found: GroupLeakage, name: str, asked: Asked) -> Page:
         "hold together, so that those of every difference do (Narcissus theory 6.14)."
     )
     return sheet(
-        verdict, [Section("Groups", blocks), how], asked, title=f"Who gives more away: {name}",
-        subtitle=f"{len(found.groups)} groups", not_assessed=found.not_assessed,
-    )  # fmt: skip
+        verdict,
+        [Section("Groups", blocks), how],
+        asked,
+        title=f"Who gives more away: {name}",
+        subtitle=f"{len(found.groups)} groups",
+        not_assessed=found.not_assessed,
+    )
 
 
 def _picture(found: GroupLeakage, quantity: Quantity, level: str) -> Figure:
@@ -239,12 +249,15 @@ def _picture(found: GroupLeakage, quantity: Quantity, level: str) -> Figure:
         "A row for each group: without the output, and with it between its limits.",
         _dots([Row(g, without[g], r, bold=g == worst) for g, r in shares.items()]),
         table(
-            f"{WORDS[quantity]} by group, {level}", ("Group", WORDS[quantity], "Limits", told),
-            rows, found.grade, percent=(told,),
+            f"{WORDS[quantity]} by group, {level}",
+            ("Group", WORDS[quantity], "Limits", told),
+            rows,
+            found.grade,
+            percent=(told,),
         ).where_known("Limits"),
         size=(7.2, min(9.0, 1.4 + 0.4 * len(rows))),
         name=quantity.replace("_", "-"),
-    )  # fmt: skip
+    )
 
 
 def _differences(found: GroupLeakage, quantity: Quantity) -> Grid:

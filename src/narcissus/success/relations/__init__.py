@@ -19,7 +19,21 @@ from narcissus.success.relations.shipped import (
 )
 
 __all__ = [
-    "AnyOf", "AtLeast", "Attempts", "CloseAndUnique", "FirstBit", "Hamming", "Isolates",
-    "Member", "NamesSecret", "OneOfPair", "Own", "Pinned", "Prefix", "RandomRow", "Relation",
-    "SameImage", "TablePredicate",
-]  # fmt: skip
+    "AnyOf",
+    "AtLeast",
+    "Attempts",
+    "CloseAndUnique",
+    "FirstBit",
+    "Hamming",
+    "Isolates",
+    "Member",
+    "NamesSecret",
+    "OneOfPair",
+    "Own",
+    "Pinned",
+    "Prefix",
+    "RandomRow",
+    "Relation",
+    "SameImage",
+    "TablePredicate",
+]

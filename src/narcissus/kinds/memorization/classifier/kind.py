@@ -97,13 +97,24 @@ class ImageAttack(Fact):
         ours, of = int(count.facts["recovered"]), int(count.facts["of"])
         if self.named is not None:
             quantity = Quantity(value=self.named / of, grade="counted", trials=of)
-            yield StudyRow(role="attack", of="named", name=self.name, quantity=quantity,
-                           baseline=1 / (fresh + 1), facts={"chance": self.chance})  # fmt: skip
+            yield StudyRow(
+                role="attack",
+                of="named",
+                name=self.name,
+                quantity=quantity,
+                baseline=1 / (fresh + 1),
+                facts={"chance": self.chance},
+            )
         if (chance := self.lead(ours)) is not None:
             mean, trials = sum(self.shadows) / len(self.shadows) / of, len(self.shadows)
             quantity = Quantity(value=mean, grade="sampled", trials=trials)
-            yield StudyRow(role="fresh", of="from shadows", name=self.name, quantity=quantity,
-                           facts={"chance": chance})  # fmt: skip
+            yield StudyRow(
+                role="fresh",
+                of="from shadows",
+                name=self.name,
+                quantity=quantity,
+                facts={"chance": chance},
+            )
 
 
 class ClassifierDetail(MemorizedDetail):
@@ -293,8 +304,10 @@ def _reconstruction(study: ClassifierStudy, sides: ImageSides, pooled: Sequence[
     nearest = nearest_points(sides.trained, points)
     ours = nearest.correlation >= limit
     fresh = nearest_points(sides.fresh, points).correlation >= limit
-    beside = [int((nearest_points(sides.trained, other).correlation >= limit).sum())
-              for other in pooled[1:]]  # fmt: skip
+    beside = [
+        int((nearest_points(sides.trained, other).correlation >= limit).sum())
+        for other in pooled[1:]
+    ]
     chance = recovered_documents(ours, fresh).chance
     assert chance is not None
     best = _best(nearest.correlation, study.pictures) if len(points) else []

@@ -99,9 +99,13 @@ class ClassifierLayout(MemorizationLayout):
                 maximum = f"{max(attack.shadows):,} of {counts.total:,}"
                 text = f"at most {maximum} from {len(attack.shadows)} others"
                 lines.append(
-                    ("Chance of such a lead over networks trained without these images",
-                     f"{chance:.2g}", text, "sampled")
-                )  # fmt: skip
+                    (
+                        "Chance of such a lead over networks trained without these images",
+                        f"{chance:.2g}",
+                        text,
+                        "sampled",
+                    )
+                )
         return lines
 
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
@@ -156,11 +160,20 @@ class ClassifierLayout(MemorizationLayout):
             "For each attack a dot for the share of training images that it reconstructs, and an "
             "open square for that of images the network never saw.",
             "Training images reconstructed, beside fresh images and shadow networks",
-            ("Attack", "Trained on", "Reconstructed", "Share", "Never seen", "Limits",
-             "Gain, points", "By chance", *shadows),
+            (
+                "Attack",
+                "Trained on",
+                "Reconstructed",
+                "Share",
+                "Never seen",
+                "Limits",
+                "Gain, points",
+                "By chance",
+                *shadows,
+            ),
             [_line(*pair) for pair in self.found(case)],
             "attacks",
-        )  # fmt: skip
+        )
         return replace(figure, table=figure.table.where_known(*shadows))
 
     def _method(self, case: StudyJudgement) -> Text:

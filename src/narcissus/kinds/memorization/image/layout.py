@@ -144,11 +144,20 @@ class ImageModelLayout(MemorizationLayout):
             "For all outliers, and for those with as many copies in the training data: a dot for "
             "the share given back, an open square for that of images the model never saw.",
             "Outliers given back, by copies in the training data",
-            ("Images", "Trained on", "Given back", "Share", "Never seen", "Limits",
-             "By shadow models", "Their limits", "Gain, points"),
+            (
+                "Images",
+                "Trained on",
+                "Given back",
+                "Share",
+                "Never seen",
+                "Limits",
+                "By shadow models",
+                "Their limits",
+                "Gain, points",
+            ),
             [CountedLine(row.words(self.outliers), row, (row.of("shadows"),)) for row in groups],
             "copies",
-        )  # fmt: skip
+        )
 
     def _method(self, case: StudyJudgement) -> Text:
         return Text(

@@ -252,12 +252,17 @@ def _attacked(
     shadows = [judged(read(), trained[0]) for read in models.shadows]  # none of them is held
     return [
         AttackedDocuments(
-            name, words, trained[1], fresh[1], ours[i], theirs[i],
+            name,
+            words,
+            trained[1],
+            fresh[1],
+            ours[i],
+            theirs[i],
             None if reference is None else reference[i],
             by_shadows=tuple(shadow[i] for shadow in shadows),
         )
         for i, (name, words, _) in enumerate(rules)
-    ]  # fmt: skip
+    ]
 
 
 def discovered(
@@ -295,13 +300,20 @@ def discovered(
         )
 
     among = "" if section.top_k is None else f", among the {section.top_k:,} likeliest tokens"
-    return _attacked(models, (trained, trained), (fresh, fresh), by, [
-        (
-            f"discovery n={n}",
-            f"given its first {section.prompt} tokens, one of {n:,} samples goes on with its next "
-            f"{section.window} tokens with a chance of {section.p:g} or more (temperature "
-            f"{section.temperature:g}{among})",
-            lambda chances, n=n: discovery(chances, n) >= section.p,
-        )
-        for n in dict.fromkeys(section.n)
-    ])  # fmt: skip
+    return _attacked(
+        models,
+        (trained, trained),
+        (fresh, fresh),
+        by,
+        [
+            (
+                f"discovery n={n}",
+                f"given its first {section.prompt} tokens, one of {n:,} samples goes on with its "
+                "next "
+                f"{section.window} tokens with a chance of {section.p:g} or more (temperature "
+                f"{section.temperature:g}{among})",
+                lambda chances, n=n: discovery(chances, n) >= section.p,
+            )
+            for n in dict.fromkeys(section.n)
+        ],
+    )

@@ -158,8 +158,9 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
         digests = {"documents": file_digest(folder / study.data.documents)}
         if study.canaries is not None and study.canaries.file is not None:
             digests["canaries"] = file_digest(folder / study.canaries.file)
-        return LanguageWork(study, folder, options.entropy, digests, part=part, division=division,
-                            planted=planted)  # fmt: skip
+        return LanguageWork(
+            study, folder, options.entropy, digests, part=part, division=division, planted=planted
+        )
 
     def cost(self, work: LanguageWork, options: RunOptions) -> tuple[float, str]:
         part = work.part
@@ -203,10 +204,16 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
         return self.measured(
             study,
             FoundAboutModel(
-                work.part.words(), models.parameters, division, attacked, *scores, canaries,
-                evidence, models.reference is not None,
+                work.part.words(),
+                models.parameters,
+                division,
+                attacked,
+                *scores,
+                canaries,
+                evidence,
+                models.reference is not None,
             ),
-        )  # fmt: skip
+        )
 
     def measured(self, study: LanguageStudy, found: FoundAboutModel) -> Findings:
         """Make the limits, each for all of them together (Bonferroni)."""
@@ -237,10 +244,16 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
                 [_among(part.trained, copies) for copies in copy_groups] if part.by_shadows else []
             )
             counts = [tuple(int(s[m].sum()) for s in part.by_shadows) for m in members]
-            attacks.append(DocumentAttack(
-                name=part.name, rule=part.rule, ranked=part.ranked, merged=merged,
-                shadows=tuple(counts), unrelated=part.unrelated,
-            ))  # fmt: skip
+            attacks.append(
+                DocumentAttack(
+                    name=part.name,
+                    rule=part.rule,
+                    ranked=part.ranked,
+                    merged=merged,
+                    shadows=tuple(counts),
+                    unrelated=part.unrelated,
+                )
+            )
         curves: list[RocCurve] = []
         for name, trained in found.trained_scores.items():
             fresh = found.fresh_scores[name]
@@ -304,10 +317,13 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
         gain, *others = criteria
         gains = [row.quantity.low or 0.0 for row in rows if row.of == "gain" and row.is_at(gain.at)]
         exceeds = gain.at_most is not None and max(gains) > gain.at_most
-        return (gain, *(
-            other.model_copy(update={"decides": not exceeds and program_exceeds(detail, other)})
-            for other in others
-        ))  # fmt: skip
+        return (
+            gain,
+            *(
+                other.model_copy(update={"decides": not exceeds and program_exceeds(detail, other)})
+                for other in others
+            ),
+        )
 
     def premises(self, detail: LanguageDetail) -> tuple[str, ...]:
         assumptions = super().premises(detail)
@@ -323,8 +339,16 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
 KIND = LanguageKind()
 CANARIES = "canaries named"
 _CALLED: dict[Grade, str] = dict.fromkeys(("sampled", "approximate", "not assessed"), TOLD)
-CANARY = ("canaries", "alternatives", "named", "by_chance", "chance", "completed",
-          "guess_completed", "exposure")  # fmt: skip
+CANARY = (
+    "canaries",
+    "alternatives",
+    "named",
+    "by_chance",
+    "chance",
+    "completed",
+    "guess_completed",
+    "exposure",
+)
 """What is known of canaries that stand equally often in the training text."""
 
 
@@ -382,9 +406,15 @@ def canary_row(copies: Any, facts: Mapping[str, Any]) -> StudyRow:
     if facts["completed"] > count:
         raise ValueError("there are more canaries printed than planted")
     quantity = Quantity(value=named / count, grade="counted", trials=count)
-    return StudyRow(role="attack", of=CANARIES, name="likelihood", quantity=quantity,
-                    baseline=1 / (facts["alternatives"] + 1), at={"copies": copies},
-                    facts=facts)  # fmt: skip
+    return StudyRow(
+        role="attack",
+        of=CANARIES,
+        name="likelihood",
+        quantity=quantity,
+        baseline=1 / (facts["alternatives"] + 1),
+        at={"copies": copies},
+        facts=facts,
+    )
 
 
 def beside_shadows(

@@ -199,11 +199,14 @@ class LanguageLayout(MemorizationLayout):
             ("Which are which", divided),
             (
                 "Reference model",
-                "the same training, without the documents" if detail.by_chance
-                else "given" if detail.has_reference else "none",
+                "the same training, without the documents"
+                if detail.by_chance
+                else "given"
+                if detail.has_reference
+                else "none",
             ),
             ("The attacker has", "the model with all its weights, and fresh documents"),
-        ]  # fmt: skip
+        ]
         return self.facts(rows, record, case)
 
     def _attack(
@@ -246,12 +249,22 @@ class LanguageLayout(MemorizationLayout):
             "For all documents, and for those with as many copies in the training text: a dot for "
             "the share recovered, an open square for that of documents the model never saw.",
             "Documents recovered, by copies in the training text",
-            ("Documents", "Trained on", "Recovered", "Share", "Never seen", "Limits",
-             "From the reference model", "Its limits", "Gain, points", "By chance",
-             *(shadows if one.shadows else ())),
+            (
+                "Documents",
+                "Trained on",
+                "Recovered",
+                "Share",
+                "Never seen",
+                "Limits",
+                "From the reference model",
+                "Its limits",
+                "Gain, points",
+                "By chance",
+                *(shadows if one.shadows else ()),
+            ),
             lines,
             one.name,
-        )  # fmt: skip
+        )
 
     def _method(self, case: StudyJudgement) -> Text:
         return Text(
@@ -345,12 +358,16 @@ def _membership(case: StudyJudgement) -> Iterator[Block]:
     )
     scores = case.findings.select(of=ABOVE)
     columns: dict[str, Any] = {
-        "Score": "name", "Above a fresh one": "value", "Limits": row_limits,
-    }  # fmt: skip
+        "Score": "name",
+        "Above a fresh one": "value",
+        "Limits": row_limits,
+    }
     yield table(
         "How far each score tells documents trained on from fresh ones; 50% above is chance",
-        scores, columns, percent=("Above a fresh one",),
-    )  # fmt: skip
+        scores,
+        columns,
+        percent=("Above a fresh one",),
+    )
     rows = [row for row in case.findings.rows if row.of in (TOLD, PRECISION)]
     best = max(scores, key=lambda row: row.value)
     title = f"{best.name} tells documents trained on best"
@@ -381,8 +398,16 @@ def _canaries(found: Sequence[StudyRow]) -> Iterator[Block]:
     yield Grid(
         "Canaries by copies: whose secret is likelier than all others it was compared with, and "
         "whose secret the model prints",
-        ("Copies", "Canaries", "Named", "Guess", "By chance at most", "Chance of as many",
-         "Printed", "Exposure, bits"),
+        (
+            "Copies",
+            "Canaries",
+            "Named",
+            "Guess",
+            "By chance at most",
+            "Chance of as many",
+            "Printed",
+            "Exposure, bits",
+        ),
         rows,
         grades=grades,
-    )  # fmt: skip
+    )
