@@ -11,7 +11,7 @@ from typing import Any
 from narcissus._files import parsing
 from narcissus._optional import optional
 from narcissus._visible import visible
-from narcissus.counts.looks import Looks, read_looks
+from narcissus.counts.looks import SheetLooks, read_looks
 from narcissus.counts.marks import read_number
 from narcissus.rows import Unaccounted
 from narcissus.tables.packages import MOST_BYTES, list_contents
@@ -43,7 +43,7 @@ class Book:
 
     unread: tuple[str, ...]
     texts: tuple[tuple[str, str], ...]
-    looks: Looks = field(default_factory=Looks)
+    looks: SheetLooks = field(default_factory=SheetLooks)
 
     def ask(self, file: str) -> Iterator[Unaccounted]:
         """Yield a question for all that is not read."""
@@ -101,7 +101,7 @@ def read_book(path: Path, read: str = "", others: Sequence[str] = ()) -> Book:
     contents = list_contents(path)
     read = read or next(iter(choose_sheets(path)), "")
     unread: list[str] = []
-    looks = Looks()
+    looks = SheetLooks()
     texts = [
         (kind, _PAGE_CODES.sub(" ", text)) for kind, text in contents.texts if kind not in _READ
     ]

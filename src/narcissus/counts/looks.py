@@ -34,7 +34,7 @@ _CELL = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})(?::\$?([A-Z]{1,3})\$?(\d{1,7}))
 
 
 @dataclass(frozen=True)
-class Looks:
+class SheetLooks:
     """How the cells of a sheet look.
 
     Options
@@ -65,7 +65,7 @@ class Seen:
     cells: Mapping[int, tuple[str, Look]]
 
 
-def read_looks(rows: Sequence[Sequence[Any]], xml: str) -> Looks:
+def read_looks(rows: Sequence[Sequence[Any]], xml: str) -> SheetLooks:
     """Read how cells look.
 
     rows: of the library, with cells that hold nothing.
@@ -98,7 +98,7 @@ def read_looks(rows: Sequence[Sequence[Any]], xml: str) -> Looks:
             for at, cell in enumerate(row)
         ]
         whole[line] = (attributes.get(number, ()), "", ())
-    return Looks(cells, whole, frozenset(hidden))
+    return SheetLooks(cells, whole, frozenset(hidden))
 
 
 def _style(cell: Any) -> Hashable:

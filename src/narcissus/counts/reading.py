@@ -31,7 +31,7 @@ from narcissus.counts.columns import (
     is_percent_name,
     read_columns,
 )
-from narcissus.counts.looks import Looks
+from narcissus.counts.looks import SheetLooks
 from narcissus.counts.marks import Meaning, Rules, decimals, label_of, read_number
 from narcissus.counts.notes import Note, ask_for_labels, ask_for_notes, without_thresholds
 from narcissus.counts.ranges import read_range
@@ -250,7 +250,7 @@ class TableRead:
     beside: tuple[tuple[str, str], ...] = ()
     raws: Mapping[int, list[str]] = field(default_factory=dict[int, "list[str]"])
     delimiter: str = ","
-    looks: Looks = field(default_factory=Looks)
+    looks: SheetLooks = field(default_factory=SheetLooks)
     places: tuple[int, ...] = ()
 
 

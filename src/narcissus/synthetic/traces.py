@@ -131,7 +131,7 @@ class Numbered(LimitedCount):
 
 
 @dataclass(frozen=True)
-class Named(LimitedCount):
+class NamesThere(LimitedCount):
     """Names of people that the data and the file have: hardly anybody else has one of them.
 
     A file of other names meets as many of the data's as it meets of these moved up and down. Where
@@ -163,7 +163,7 @@ class Trace:
     how: How
     columns: tuple[str, ...]
     share: float  # of the error
-    copies: Copies | Numbered | Named | Swapped
+    copies: Copies | Numbered | NamesThere | Swapped
     beside: TwoSamples | None  # people of the data and the control
 
     def excess(self, error: float, *, beside: bool) -> tuple[float, float, float]:
@@ -249,7 +249,7 @@ class Traces:
         return max(some, key=limit) if striking else some[0]
 
 
-_Found: TypeAlias = "tuple[How, tuple[str, ...], Copies | Numbered | Named, TwoSamples | None]"
+_Found: TypeAlias = "tuple[How, tuple[str, ...], Copies | Numbered | NamesThere, TwoSamples | None]"
 
 
 def trace_of_all(facts: FileFacts) -> Trace:
@@ -408,7 +408,7 @@ def _names_there(
         some = files.select([column.name])
         views = Views(some, rng)
         copies = copies_on(views, ours, [0])
-        many = Named(copies.unique, copies.standing)
+        many = NamesThere(copies.unique, copies.standing)
         if column.numbers is not None:
             there = np.unique(column.numbers[column.codes[files.rows("synthetic")]])
             here = column.numbers[column.codes[ours]]
@@ -419,7 +419,7 @@ def _names_there(
         yield BY_VALUES, (column.name,), many, beside
 
 
-def _is_beyond(many: Copies | Numbered | Named, error: float) -> bool:
+def _is_beyond(many: Copies | Numbered | NamesThere, error: float) -> bool:
     """Check whether more own values stand in the file than coincidence explains.
 
     Where most people share theirs, a generator may favour the rare ones: so for any law.
