@@ -40,20 +40,20 @@ def _directory_size(file: IO[bytes]) -> int:
     size = file.seek(0, os.SEEK_END)
     tail_start = file.seek(max(0, size - 2**16 - 98))  # a comment, and the records before it
     tail = file.read()
-    found = 0
+    limit = 0
     for end in (match.start() for match in re.finditer(b"PK\x05\x06", tail)):
-        said = int.from_bytes(tail[end + 12 : end + 16], "little")
+        size_field = int.from_bytes(tail[end + 12 : end + 16], "little")
         locator = tail[max(0, end - 20) : end]
         if not locator.startswith(b"PK\x06\x07"):
-            found = max(found, said)
+            limit = max(limit, size_field)
             continue
         # the record of 64 bits stands where the locator says, or directly before it
         records = [int.from_bytes(locator[8:16], "little"), tail_start + end - 76]
         sizes = [_size_in_record(file, place) for place in records if 0 <= place < size]
-        found = max(found, *(one for one in sizes if one is not None), 0)
-        if all(one is None for one in sizes):
-            found = max(found, said)
-    return found
+        limit = max(limit, *(record_size for record_size in sizes if record_size is not None), 0)
+        if all(record_size is None for record_size in sizes):
+            limit = max(limit, size_field)
+    return limit
 
 
 def _size_in_record(file: IO[bytes], place: int) -> int | None:

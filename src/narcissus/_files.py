@@ -131,35 +131,35 @@ def file_size(path: Path, *, largest: int = LARGEST) -> int:
     has more than ``largest`` bytes.
     """
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError as error:
         raise no_such_file(path) from error
     except (OSError, ValueError) as error:  # a ValueError: a NUL in the name
         raise InputError(f"cannot read {path}: {getattr(error, 'strerror', error)}") from error
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         raise InputError(f"cannot read {path}: it is a folder, not a file")
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise InputError(
             f"cannot read {path}: it is a pipe or a device, not a file: write what comes out of "
             "it to a file first"
         )
-    if found.st_dev in _systems():
+    if status.st_dev in _systems():
         raise InputError(
             f"cannot read {path}: it is a view of the running system, not a file: reading it may "
             "never end"
         )
-    if found.st_size > largest:
-        raise _too_large(path, f"{found.st_size:,} bytes", largest)
-    return found.st_size
+    if status.st_size > largest:
+        raise _too_large(path, f"{status.st_size:,} bytes", largest)
+    return status.st_size
 
 
 def _systems(*more: str) -> set[int]:
     """Device numbers of file systems that make up files while they are read, such as /proc/kmsg."""
-    found = set[int]()
+    devices = set[int]()
     for place in ("/proc", "/sys", *more):
         with suppress(OSError):
-            found.add(os.stat(place).st_dev)
-    return found - {os.stat(os.sep).st_dev}
+            devices.add(os.stat(place).st_dev)
+    return devices - {os.stat(os.sep).st_dev}
 
 
 def read_bytes(path: Path, *, largest: int = LARGEST) -> bytes:
@@ -366,14 +366,14 @@ def files_below(folder: Path) -> list[Path]:
 
     InputError: Folders are nested more than `DEEPEST_FOLDER` deep.
     """
-    found: list[Path] = []
+    paths: list[Path] = []
     level = [folder]
     for _ in range(DEEPEST_FOLDER + 1):
         entries = [entry for place in level for entry in os.scandir(place)]
-        found += [Path(entry.path) for entry in entries]
+        paths += [Path(entry.path) for entry in entries]
         level = [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
         if not level:
-            return sorted(found)
+            return sorted(paths)
     raise InputError(f"{folder} has folders that are nested more than {DEEPEST_FOLDER} deep")
 
 
@@ -438,18 +438,18 @@ def _unpacked(path: Path) -> Any:
 
 
 def _only_member(path: Path, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
-    found = [
+    members = [
         member
         for member in archive.infolist()
         if not member.is_dir() and not member.filename.startswith("__MACOSX/")
     ]
-    if len(found) != 1:
+    if len(members) != 1:
         raise InputError(
-            f"{path} holds {len(found):,} files: unpack it, and name the one that is the table"
+            f"{path} holds {len(members):,} files: unpack it, and name the one that is the table"
         )
-    if found[0].flag_bits & 1:
+    if members[0].flag_bits & 1:
         raise InputError(f"{path} is protected by a password: unpack it first")
-    return found[0]
+    return members[0]
 
 
 def _require_worth(path: Path, largest: int) -> None:
@@ -503,9 +503,9 @@ def require_own_folder(path: Path) -> None:
     folder = next((place for place in path.absolute().parents if place.exists()), None)
     if folder is None or sys.platform == "win32":
         return
-    found = folder.stat()
-    if found.st_uid != os.geteuid() or found.st_mode & stat.S_IWOTH:
-        whose = "belongs to another user" if found.st_uid != os.geteuid() else "is open to others"
+    status = folder.stat()
+    if status.st_uid != os.geteuid() or status.st_mode & stat.S_IWOTH:
+        whose = "belongs to another user" if status.st_uid != os.geteuid() else "is open to others"
         raise InputError(
             f"{path} would be about single people, and the folder {folder} {whose}: choose a "
             "folder that is yours alone"

@@ -85,8 +85,8 @@ class OpenedFolder:
         finally:
             os.close(probe)
             self.remove(name)
-        more = stat.S_IMODE(there.st_mode) & ~stat.S_IMODE(made.st_mode)
-        return there.st_uid == made.st_uid and not more & (stat.S_IWGRP | stat.S_IWOTH)
+        extra_bits = stat.S_IMODE(there.st_mode) & ~stat.S_IMODE(made.st_mode)
+        return there.st_uid == made.st_uid and not extra_bits & (stat.S_IWGRP | stat.S_IWOTH)
 
     def is_of_another_mount(self, opened: int) -> bool:
         """Return whether an opened file was mounted into the folder from elsewhere.
@@ -212,10 +212,10 @@ def _step(handle: int, part: str, place: Path, mode: int | None) -> int:
     try:
         return os.open(part, _FOLDER | _STAYS | os.O_CLOEXEC, dir_fd=handle)
     except OSError as error:
-        found = None
+        status = None
         with suppress(OSError):
-            found = os.stat(part, dir_fd=handle, follow_symlinks=False)
-        if error.errno == errno.ELOOP or (found is not None and stat.S_ISLNK(found.st_mode)):
+            status = os.stat(part, dir_fd=handle, follow_symlinks=False)
+        if error.errno == errno.ELOOP or (status is not None and stat.S_ISLNK(status.st_mode)):
             raise InputError(_linked("the folder", place, place, "another name")) from error
         raise type(error)(error.errno, error.strerror, str(place)) from error
 

@@ -25,10 +25,10 @@ ENTRIES = 10_000  # most files and folders in a private folder that has no size 
 
 def remove(folder: str) -> None:
     """Remove a folder with all that is in it, of any depth and modes; never raise."""
-    found, waiting = [], [folder]
+    folders, waiting = [], [folder]
     while waiting:
         place = waiting.pop()
-        found.append(place)
+        folders.append(place)
         with contextlib.suppress(OSError):
             os.chmod(place, 0o700)
             with os.scandir(place) as entries:
@@ -38,7 +38,7 @@ def remove(folder: str) -> None:
                     else:
                         with contextlib.suppress(OSError):
                             os.unlink(entry.path)
-    for place in reversed(found):
+    for place in reversed(folders):
         with contextlib.suppress(OSError):
             os.rmdir(place)
 
@@ -61,7 +61,7 @@ def usage(folder: str) -> tuple[int, int]:
 
 def children() -> list[int]:
     """Return the children of this process, adopted ones included; none where nothing tells."""
-    me, found = os.getpid(), []
+    me, pids = os.getpid(), []
     names: list[str] = []
     with contextlib.suppress(OSError):  # a system without /proc, as some containers are
         names = os.listdir("/proc") if sys.platform == "linux" else []
@@ -71,8 +71,8 @@ def children() -> list[int]:
                 with open(f"/proc/{name}/stat", "rb") as file:
                     fields = file.read().rpartition(b")")[2].split()
                 if int(fields[1]) == me:
-                    found.append(int(name))
-    return found
+                    pids.append(int(name))
+    return pids
 
 
 def end_all(child: int | None) -> None:
@@ -132,8 +132,8 @@ def _attend(config: dict[str, Any], child: int) -> int | None:
         pid, status, used = os.wait4(child, os.WNOHANG)
         if pid:
             code = os.waitstatus_to_exitcode(status)
-            most, took = config.get("processor"), used.ru_utime + used.ru_stime
-            return -signal.SIGXCPU if code and most and took > most else code
+            limit, took = config.get("processor"), used.ru_utime + used.ru_stime
+            return -signal.SIGXCPU if code and limit and took > limit else code
         if time.monotonic() > deadline or _is_gone(config, 0):
             return None
         if config["watch_folder"]:

@@ -134,22 +134,22 @@ def _started(
             "use Linux or macOS"
         )
     reads, report = os.pipe()
-    held, lifeline = os.pipe()
-    told = {
+    lifeline_end, lifeline = os.pipe()
+    settings = {
         **config,
         "report": report,
-        "lifeline": held,
+        "lifeline": lifeline_end,
         "parent": os.getpid(),
         "seconds": seconds,
         "requests": requests,
     }
     with os.fdopen(reads, "rb") as reported, contextlib.ExitStack() as ending:
-        handles = (report, held, *([] if requests is None else [requests]))
-        guard = forks.fork(told, environment, handles) if forks is not None else None
+        handles = (report, lifeline_end, *([] if requests is None else [requests]))
+        guard = forks.fork(settings, environment, handles) if forks is not None else None
         if guard is None:
-            guard = _open(told, environment, handles)
+            guard = _open(settings, environment, handles)
         os.close(report)
-        os.close(held)
+        os.close(lifeline_end)
         if stop is not None:
             ending.callback(stop.remove, guard)
         ending.callback(_await, guard)

@@ -38,8 +38,8 @@ def read_json(
 def _refuse_depth(parsed: Any) -> None:
     level = [parsed]
     for _ in range(DEEPEST + 1):
-        inner = [one.values() if isinstance(one, dict) else one for one in level]
-        level = [value for one in inner for value in one if isinstance(value, dict | list)]
+        inner = [node.values() if isinstance(node, dict) else node for node in level]
+        level = [value for node in inner for value in node if isinstance(value, dict | list)]
         if not level:
             return
     raise BadContentError("it is nested too deeply")

@@ -29,12 +29,12 @@ class NumberTable:
 
     def place(self, row: int, column: int | None = None) -> str:
         """Describe the place of a cell: file, row from 1, line, column."""
-        said = f"{self.path}: row {row + 1:,}"
+        text = f"{self.path}: row {row + 1:,}"
         if self.first_line is not None:
-            said += f" (line {row + self.first_line:,})"
+            text += f" (line {row + self.first_line:,})"
         if column is None:
-            return said
-        return f"{said}, column {_column(self.names, column)}"
+            return text
+        return f"{text}, column {_column(self.names, column)}"
 
     def columns(self, *wanted: tuple[str, ...]) -> dict[str, NDArray[np.float64]]:
         """Return the columns of the first of some sets of names that the file has.
@@ -118,17 +118,17 @@ def _numbers(
     for j in range(frame.shape[1]):
         cells = frame.iloc[:, j]
         try:
-            found = pd.to_numeric(cells, errors="coerce")
+            column = pd.to_numeric(cells, errors="coerce")
         except OverflowError:  # a whole number that no float holds
-            found = pd.to_numeric(cells.astype(str), errors="coerce")
-        wrong = np.flatnonzero((found.isna() & cells.notna()).to_numpy())
+            column = pd.to_numeric(cells.astype(str), errors="coerce")
+        wrong = np.flatnonzero((column.isna() & cells.notna()).to_numpy())
         table = NumberTable(path, names, values, line)
         if wrong.size or cells.dtype == bool:
             row = int(wrong[0]) if wrong.size else 0
             text = str(cells.iloc[row])
             remedy = "names of rows and units are not read: leave them out"
             raise InputError(f"{table.place(row, j)}, must be a number, got {cell(text)}; {remedy}")
-        values[:, j] = found.to_numpy(dtype=np.float64)
+        values[:, j] = column.to_numpy(dtype=np.float64)
     return NumberTable(path, names, values, line)
 
 
@@ -158,24 +158,24 @@ def _is_number(cell: str) -> bool:
 
 def _from_json(path: Path) -> NumberTable:
     """Read a list of rows, a list of objects, or an object of columns."""
-    found: Any = None
+    document: Any = None
     with parsing(path, "JSON"):
-        found = read_json(read_bytes(path))
-    names, rows = _rows(path, found)
+        document = read_json(read_bytes(path))
+    names, rows = _rows(path, document)
     if not isinstance(rows, list) or not rows:
         raise InputError(f"{path} has no rows of numbers: it must be a list of rows, not empty")
     for i, row in enumerate(rows):
         if not isinstance(row, list) or not row:
             raise InputError(f"{path}: row {i + 1:,} must be a list of numbers, not empty")
-        for j, given in enumerate(row):
-            infinite = isinstance(given, str) and given.lower() in {"inf", "infinity"}
-            is_number = isinstance(given, int | float) and not isinstance(given, bool)
-            if isinstance(given, int) and abs(given) >= 2**1023:  # which no float holds
+        for j, number in enumerate(row):
+            infinite = isinstance(number, str) and number.lower() in {"inf", "infinity"}
+            is_number = isinstance(number, int | float) and not isinstance(number, bool)
+            if isinstance(number, int) and abs(number) >= 2**1023:  # which no float holds
                 is_number = False
             if not infinite and not is_number:
                 raise InputError(
                     f"{path}: row {i + 1:,}, column {_column(names, j)}, must be a number, "
-                    f"got {cell(given)}"
+                    f"got {cell(number)}"
                 )
     filled = zip(*zip_longest(*rows, fillvalue=np.nan), strict=True)
     return NumberTable(path, names, np.array(list(filled), dtype=np.float64), None)

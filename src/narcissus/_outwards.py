@@ -32,7 +32,7 @@ def _outwards(value: float, figures: int, places: int | None, rounding: str) -> 
         return f"{value:g}"
     exact = Decimal(f"{value + 0.0:.12g}")
     if places is not None:
-        kept = exact.quantize(Decimal(1).scaleb(-places), rounding=rounding)
-        return f"{kept or abs(kept):f}"  # a zero has no sign
-    kept = Context(prec=figures, rounding=rounding).create_decimal(exact)
-    return f"{float(kept):.{figures}g}"
+        decimal = exact.quantize(Decimal(1).scaleb(-places), rounding=rounding)
+        return f"{decimal or abs(decimal):f}"  # a zero has no sign
+    decimal = Context(prec=figures, rounding=rounding).create_decimal(exact)
+    return f"{float(decimal):.{figures}g}"

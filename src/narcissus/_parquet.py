@@ -68,7 +68,7 @@ def parquet_parts(
     `read_parquet`, for a row group instead of the file.
     """
     file_size(path, largest=2**63)
-    found = 0
+    row_count = 0
     with parsing(path, "a readable Parquet file"):
         with _opened(path) as file:
             texts, width = _plain(path, file, columns)
@@ -78,18 +78,18 @@ def parquet_parts(
                 _refuse_large(f"row group {number} of {path}", size, largest, _SMALLER)
         with _opened(path, read_dictionary=texts, buffer_size=_BUFFER) as file:
             for number, size in enumerate(sizes):  # a batch may not reach into the next one
-                held = max(size, width * min(rows, file.metadata.row_group(number).num_rows))
+                memory = max(size, width * min(rows, file.metadata.row_group(number).num_rows))
                 batches = file.iter_batches(rows, row_groups=[number], columns=list(columns))
                 while True:
-                    with believed(path, held):
+                    with believed(path, memory):
                         batch = next(batches, None)
                         frame = None if batch is None else batch.to_pandas()
                     if frame is None:
                         break
-                    found += len(frame)
+                    row_count += len(frame)
                     if len(frame):
                         yield frame
-    _require_rows(path, found, expected)
+    _require_rows(path, row_count, expected)
 
 
 @contextmanager
@@ -98,23 +98,23 @@ def believed(path: Path, size: int) -> Generator[None]:
 
     A page declares its own size, and the library allocates it before we can check.
     """
-    held = _held()
-    if held is None:
+    memory = _held()
+    if memory is None:
         yield
         return
     import resource
 
     before = resource.getrlimit(resource.RLIMIT_AS)
-    most = held + _HELD * size + SPARE
+    limit = memory + _HELD * size + SPARE
     if before[0] != resource.RLIM_INFINITY:
-        most = min(most, before[0])
-    resource.setrlimit(resource.RLIMIT_AS, (most, before[1]))
+        limit = min(limit, before[0])
+    resource.setrlimit(resource.RLIMIT_AS, (limit, before[1]))
     try:
         yield
     except MemoryError as error:
         raise InputError(
             f"{path} says that it unpacks to {size:,} bytes, and takes more than "
-            f"{most - held:,} of memory: write it again, with smaller row groups"
+            f"{limit - memory:,} of memory: write it again, with smaller row groups"
         ) from error
     finally:
         resource.setrlimit(resource.RLIMIT_AS, before)

@@ -39,14 +39,14 @@ def scratch_folder() -> Generator[Path, None, None]:
     place = tempfile.gettempdir()
     sweep(place)
     new = Path(tempfile.mkdtemp(prefix=_UNLOCKED, dir=place))
-    held = _lock(new)
+    lock = _lock(new)
     folder = new.rename(new.with_name(name_folder(new.name.removeprefix(_UNLOCKED))))
     try:
         yield folder
     finally:
         remove(str(folder))
-        if held is not None:
-            os.close(held)
+        if lock is not None:
+            os.close(lock)
 
 
 @lru_cache(maxsize=16)
@@ -56,19 +56,19 @@ def sweep(place: str) -> None:
         return
     with suppress(OSError), os.scandir(place) as entries:
         for entry in entries:
-            found = entry.stat(follow_symlinks=False)
-            if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+            status = entry.stat(follow_symlinks=False)
+            if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
                 continue
-            if entry.name.startswith(_UNLOCKED) and found.st_mtime < time.time() - 3600:
+            if entry.name.startswith(_UNLOCKED) and status.st_mtime < time.time() - 3600:
                 with suppress(OSError):
                     os.rmdir(entry.path)
             drawn = entry.name.removeprefix(PREFIX).partition("-")[0]
-            if entry.name != name_folder(drawn) or stat.S_IMODE(found.st_mode) != 0o700:
+            if entry.name != name_folder(drawn) or stat.S_IMODE(status.st_mode) != 0o700:
                 continue
-            held = _lock(Path(entry.path))
-            if held is not None:
+            lock = _lock(Path(entry.path))
+            if lock is not None:
                 remove(entry.path)
-                os.close(held)
+                os.close(lock)
 
 
 def _lock(folder: Path) -> int | None:

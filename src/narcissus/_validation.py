@@ -136,11 +136,11 @@ def unit_vector(name: str, values: ArrayLike) -> NDArray[np.float64]:
 
 def same_trials(**values: NDArray[np.float64]) -> None:
     """Refuse two vectors, given by name, of different numbers of trials."""
-    (name, one), (other, two) = values.items()
-    if one.shape != two.shape:
+    (name, first), (other, two) = values.items()
+    if first.shape != two.shape:
         raise InputError(
             f"`{name}` and `{other}` must be of the same trials, "
-            f"got {one.size} and {two.size} values"
+            f"got {first.size} and {two.size} values"
         )
 
 
@@ -170,7 +170,7 @@ def one_of(name: str, value: str, choices: Iterable[str]) -> str:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return '; did you mean `x`?' for the known word nearest to ``word``, or ''."""
-    names = [one for k in known if (one := str(k)) != str(word)]
+    names = [text for k in known if (text := str(k)) != str(word)]
     same = [name for name in names if name.casefold() == str(word).casefold()]
     near = same or get_close_matches(str(word), names, n=1, cutoff=0.5)
     return f"; did you mean `{near[0]}`?" if near else ""
@@ -178,9 +178,9 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 def some_of(names: Iterable[object], most: int = 20) -> str:
     """Return the first names with commas between, and how many more there are."""
-    listed = [str(one) for one in names]
-    more = f" and {len(listed) - most:,} more" if len(listed) > most else ""
-    return ", ".join(listed[:most]) + more
+    listed = [str(name) for name in names]
+    rest = f" and {len(listed) - most:,} more" if len(listed) > most else ""
+    return ", ".join(listed[:most]) + rest
 
 
 def arity(function: Callable[..., Any], most: int) -> int:

@@ -36,12 +36,12 @@ def visible(text: str, *, keep: str = "") -> str:
     """
 
     def shown(found: re.Match[str]) -> str:
-        one = found[0]
-        if one in keep or unicodedata.category(one) not in _HIDDEN:
-            return one
-        if one in "\n\r\t":
-            return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}[one]
-        units = one.encode("utf-16-be", errors="surrogatepass")
+        character = found[0]
+        if character in keep or unicodedata.category(character) not in _HIDDEN:
+            return character
+        if character in "\n\r\t":
+            return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}[character]
+        units = character.encode("utf-16-be", errors="surrogatepass")
         return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
 
     return _SUSPECT.sub(shown, text)

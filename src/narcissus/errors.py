@@ -53,8 +53,8 @@ def refuse(problems: Sequence[InputError]) -> None:
         raise problems[0]
     if problems:
         shown = [f"* {problem}" for problem in problems[:_TOLD]]
-        more = len(problems) - len(shown)
-        shown += [f"* and {more:,} more problems of this kind"] if more else []
+        rest = len(problems) - len(shown)
+        shown += [f"* and {rest:,} more problems of this kind"] if rest else []
         raise InputError("\n".join([f"{len(problems):,} problems:", *shown]))
 
 

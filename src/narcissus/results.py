@@ -120,8 +120,8 @@ class Bound(Result):
         return "proved if" if self.takes_as_given else "proved"
 
     def __str__(self) -> str:
-        kept = "PROVED" if not self.takes_as_given else "PROVED IF"
-        head = kept if self.valid else "NOT A BOUND (shown for comparison only)"
+        label = "PROVED" if not self.takes_as_given else "PROVED IF"
+        head = label if self.valid else "NOT A BOUND (shown for comparison only)"
         lines = [f"{head}: {self.quantity} at most {upper(self.value)}", f"  by {self.theorem}"]
         lines += [f"  assuming {a}" for a in self.assumptions]
         lines += [f"  assumed: {a}" for a in self.takes_as_given]

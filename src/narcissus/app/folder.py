@@ -112,12 +112,12 @@ class Folder:
     def require_inside(self, value: Any) -> None:
         """Refuse a study in which any text but a name of a column or a remark leads outside."""
         if isinstance(value, Mapping):
-            for key, one in cast("Mapping[str, Any]", value).items():
+            for key, part in cast("Mapping[str, Any]", value).items():
                 if key not in _NO_PATHS:
-                    self.require_inside(one)
+                    self.require_inside(part)
         elif isinstance(value, list):
-            for one in cast("list[Any]", value):
-                self.require_inside(one)
+            for part in cast("list[Any]", value):
+                self.require_inside(part)
         elif isinstance(value, str) and value and "\0" not in value:
             for written in {value, value.replace("\\", "/")}:
                 if not _leads_inside(self.root, written):
@@ -125,25 +125,25 @@ class Folder:
 
     def tables(self) -> list[str]:
         """List the files of data in the folder and one folder deeper, with `/` between."""
-        found: list[str] = []
+        names: list[str] = []
         for path in (*sorted(self.root.iterdir()), *sorted(self.root.glob("*/*"))):
             name = path.relative_to(self.root).as_posix()
             is_data = name.lower().endswith(_TABLES + ARRAYS) and not name.startswith("results/")
             is_data = is_data and "/." not in f"/{name}" and not path.parent.is_symlink()
             with suppress(OSError, RuntimeError):
                 if is_data and path.is_file() and path.resolve().is_relative_to(self.root):
-                    found.append(name)
-        return found[:MOST_LISTED]
+                    names.append(name)
+        return names[:MOST_LISTED]
 
     def studies(self) -> list[tuple[str, str]]:
         """List the studies that the page can open: name and title."""
-        found: list[tuple[str, str]] = []
+        listing: list[tuple[str, str]] = []
         for path in sorted(self.root.glob("*.toml"))[:MOST_LISTED]:
             with suppress(InputError):
                 data = parsed(self.read(path.stem), path.name)
                 if data.get("kind", "table") in KINDS and isinstance(data.get("data"), dict):
-                    found.append((path.stem, str(data.get("title", ""))))
-        return found
+                    listing.append((path.stem, str(data.get("title", ""))))
+        return listing
 
     async def take(self, name: str, pieces: AsyncIterator[bytes], *, most: int = LARGEST) -> str:
         """Write an upload piece by piece, for this user alone; return its name in the folder."""
@@ -221,28 +221,30 @@ def _read(path: Path, changed: float, root: Path) -> Report:
         why = str(error) if isinstance(error, NarcissusError) else "it cannot be drawn"
         return Report(place, when, "?", "not readable", [why], None)
     sign, words = STATUS.get(record.status, ("?", record.status))
-    kept = record.model_copy(update={"rows": (), "detail": None})
-    return Report(place, when, sign, words, headline, kept)
+    summary = record.model_copy(update={"rows": (), "detail": None})
+    return Report(place, when, sign, words, headline, summary)
 
 
 def reports(results: Path, study: str, source: Any) -> list[Report]:
     """Return the reports of a study and of others about the same table, the latest first."""
-    found: list[tuple[float, Report]] = []
+    dated_reports: list[tuple[float, Report]] = []
     for path in [*results.glob("*/record.json"), *results.glob("*/*/record.json")][:MOST_REPORTS]:
         with suppress(OSError):
             if not path.resolve().is_relative_to(results.parent):  # the folder that was opened
                 continue
             at = path.stat()
-            one = _read(path, at.st_mtime, results)
-            data = {} if one.record is None else one.record.study
-            if one.place.split("/")[0] == study or (data and source_of(data) == source):
-                found.append((at.st_mtime, one))
-    ordered = [one for _, one in sorted(found, key=lambda pair: pair[0], reverse=True)]
+            report = _read(path, at.st_mtime, results)
+            data = {} if report.record is None else report.record.study
+            if report.place.split("/")[0] == study or (data and source_of(data) == source):
+                dated_reports.append((at.st_mtime, report))
+    ordered = [
+        report for _, report in sorted(dated_reports, key=lambda pair: pair[0], reverse=True)
+    ]
     return [
-        replace(one, changed=tuple(_changes(before.record.study, one.record.study)))
-        if before and before.record and one.record
-        else one
-        for one, before in zip_longest(ordered, ordered[1:])
+        replace(report, changed=tuple(_changes(before.record.study, report.record.study)))
+        if before and before.record and report.record
+        else report
+        for report, before in zip_longest(ordered, ordered[1:])
     ]
 
 
@@ -258,7 +260,7 @@ def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     before, after = dict(flat(old)), dict(flat(new))
     changed = [k for k in {**before, **after} if before.get(k) != after.get(k)]
     for key in changed[:MOST_CHANGES]:
-        was, now = (shorten(one.get(key, "nothing"), 80) for one in (before, after))
+        was, now = (shorten(settings.get(key, "nothing"), 80) for settings in (before, after))
         yield f"{key}: {was} → {now}"
     if len(changed) > MOST_CHANGES:
         yield f"and {len(changed) - MOST_CHANGES} more settings"

@@ -121,8 +121,8 @@ class Guard:
         if not (is_first or is_from_here):
             return _refused(403, "This request comes from another page, and was refused.")
         if is_first:
-            given = parse_qs(request.url.query).get("key", [""])
-            return self._welcome() if same(given[-1], keys.address) else _closed()
+            tokens = parse_qs(request.url.query).get("key", [""])
+            return self._welcome() if same(tokens[-1], keys.address) else _closed()
         cookie = request.cookies.get(keys.cookie_name, "")
         is_below = same(path[: len(keys.root) + 1], f"{keys.root}/")
         return None if same(cookie, keys.cookie) and is_below else _closed()

@@ -103,11 +103,11 @@ class Jobs:
 
     def last(self, study: str) -> Path | None:
         """Return the results folder of the last run of a study."""
-        found = [
+        runs = [
             (_job(p.parent).get("began", 0.0), p.parent)
             for p in (self.results / study).glob(f"*/{JOB}")
         ]
-        return max(found)[1] if found else None
+        return max(runs)[1] if runs else None
 
     def start(self, study: str, digest: str) -> None:
         """Run `narcissus audit` on a study, in a session of its own; a run that is left goes on.
@@ -165,20 +165,24 @@ class Jobs:
                 os.kill(_job(place)["pid"], signal.SIGINT)
 
     def state(self, place: Path | None) -> State:
-        self._started = [one for one in self._started if one.poll() is None]  # takes leave of them
+        self._started = [
+            event for event in self._started if event.poll() is None
+        ]  # takes leave of them
         job = {} if place is None else _job(place)
         if place is None or not job:
             return State("nothing")
         seen = _read(place / LOG)
         began = float(job["began"])
-        stages = [one for one in seen if _is_stage(one)]
+        stages = [event for event in seen if _is_stage(event)]
         stage: Mapping[str, Any] = {"what": "reading the study", "done": 0, "total": 0}
         stage = stages[-1] if stages else stage
-        notes = [str(one["note"]) for one in seen if "note" in one][-20:]
-        found = State("stopped", stage["what"], stage["done"], stage["total"], None, notes, began)
+        notes = [str(event["note"]) for event in seen if "note" in event][-20:]
+        snapshot = State(
+            "stopped", stage["what"], stage["done"], stage["total"], None, notes, began
+        )
         if _is_alive(job, place.name):
-            of_it = [one for one in stages if one["what"] == stage["what"]]
-            return replace(found, name="running", left=_left(of_it))
+            of_it = [event for event in stages if event["what"] == stage["what"]]
+            return replace(snapshot, name="running", left=_left(of_it))
         with suppress(OSError):
             record = (place / RECORD).stat()
             is_new = record.st_mtime >= began  # of a run that an earlier version began
@@ -187,7 +191,7 @@ class Jobs:
             if is_new:
                 return State("finished", notes=notes, began=began)
         is_wrong = any(note.startswith(("error:", "internal error:")) for note in notes)
-        return replace(found, name="failed") if is_wrong else found
+        return replace(snapshot, name="failed") if is_wrong else snapshot
 
 
 def _version(there: os.stat_result | None) -> list[int] | None:
@@ -198,8 +202,8 @@ def _version(there: os.stat_result | None) -> list[int] | None:
 def _job(place: Path) -> dict[str, Any]:
     """Read what a run has left about itself; nothing where it is no such file."""
     with suppress(InputError, ValueError):
-        found = read_json(read_bytes(place / JOB, largest=2**12))
-        return _Job.model_validate(found).model_dump(exclude_unset=True)
+        fields = read_json(read_bytes(place / JOB, largest=2**12))
+        return _Job.model_validate(fields).model_dump(exclude_unset=True)
     return {}
 
 
@@ -215,16 +219,16 @@ def _read(path: Path) -> list[dict[str, Any]]:
             lines = file.read(TAIL).decode(errors="replace").splitlines()
     except OSError:
         return []
-    found: list[dict[str, Any]] = []
+    events: list[dict[str, Any]] = []
     for line in lines[size > TAIL :]:
         with suppress(ValueError, RecursionError):
-            one = read_json(line)
-            if isinstance(one, dict):
-                found.append(one)
+            event = read_json(line)
+            if isinstance(event, dict):
+                events.append(event)
                 continue
         if line.strip():
-            found.append({"note": line})
-    return found
+            events.append({"note": line})
+    return events
 
 
 def _is_stage(one: Mapping[str, Any]) -> bool:
@@ -266,8 +270,12 @@ def _is_alive(job: Mapping[str, Any], place: str) -> bool:
 
 
 def _environment() -> dict[str, str]:
-    kept = {k: v for k, v in os.environ.items() if k != "NARCISSUS_SHOW_VALUES"}
-    return kept | {"NARCISSUS_PROGRESS": "json", "PYTHONSAFEPATH": "1", "PYTHONUNBUFFERED": "1"}
+    variables = {k: v for k, v in os.environ.items() if k != "NARCISSUS_SHOW_VALUES"}
+    return variables | {
+        "NARCISSUS_PROGRESS": "json",
+        "PYTHONSAFEPATH": "1",
+        "PYTHONUNBUFFERED": "1",
+    }
 
 
 def worked(root: Path, what: str, *arguments: str) -> dict[str, Any]:
@@ -287,11 +295,11 @@ def worked(root: Path, what: str, *arguments: str) -> dict[str, Any]:
             f"this has not ended after {PATIENCE:g} seconds: take fewer rows"
         ) from error
     try:
-        found = read_json(done.stdout)
+        answer = read_json(done.stdout)
     except ValueError as error:
         last = visible(done.stderr.decode(errors="replace").strip().rpartition("\n")[2])
         why = f"an error of this program: {last}" if last else "there may not be enough memory"
         raise InputError(f"this ended without an answer: {why}") from error
-    if "error" in found:
-        raise InputError(found["error"])
-    return found
+    if "error" in answer:
+        raise InputError(answer["error"])
+    return answer

@@ -115,7 +115,7 @@ class Pages:
             studies=self.folder.studies(),
             files=files,
             error="",
-            tables=[one for one in files if not one.endswith(ARRAYS)],
+            tables=[name for name in files if not name.endswith(ARRAYS)],
             running=running and running[0],
         )
 
@@ -135,17 +135,17 @@ class Pages:
         table, synthetic, control, scores, members = (*named, "", "", "", "")[: len(_FILES)]
         if not (table or scores):
             raise InputError("name a table or a file of scores, or drop a file")
-        for one in filter(None, named):
-            if not one.startswith("statsmodels:"):
-                self.folder.inside(one)
+        for file in filter(None, named):
+            if not file.startswith("statsmodels:"):
+                self.folder.inside(file)
         if scores:
-            found = worked(self.folder.root, "new-of-scores", scores, members)
+            answer = worked(self.folder.root, "new-of-scores", scores, members)
         elif synthetic:
-            found = worked(self.folder.root, "new-of-files", table, synthetic, control)
+            answer = worked(self.folder.root, "new-of-files", table, synthetic, control)
         else:
-            found = worked(self.folder.root, "new", table, table)
+            answer = worked(self.folder.root, "new", table, table)
         name = self.folder.new_name(Path((scores or synthetic or table).rpartition(":")[2]).name)
-        self.folder.write(name, found["text"], new=True)
+        self.folder.write(name, answer["text"], new=True)
         return name
 
     # A step
@@ -175,8 +175,8 @@ class Pages:
                 status, why = 422, said(error)
         page = await self._show(name, step, form.one("mechanism"), status, error=why, typed=typed)
         if typed is None and what in steps.READ:
-            kept = {field: form.getlist(field) for field in form}
-            return HTMLResponse(refilled(bytes(page.body).decode(), kept, step), status)
+            fields = {field: form.getlist(field) for field in form}
+            return HTMLResponse(refilled(bytes(page.body).decode(), fields, step), status)
         return page
 
     async def _save(self, name: str, form: steps.Form, text: str, step: str) -> None:
@@ -220,22 +220,22 @@ class Pages:
 
     async def _look(self, data: Mapping[str, Any]) -> dict[str, Any]:
         """Return what the data of a study hold; they are read once, in a process of their own."""
-        what = "examine" if data.get("kind", "table") == "table" else "look"
-        asked = (what, str(source_of(data) or ""))
+        task = "examine" if data.get("kind", "table") == "table" else "look"
+        arguments = (task, str(source_of(data) or ""))
         if data.get("kind") == "membership":
-            more = get(data, "data", "members") or "", get(data, "data", "scale") or "score"
-            asked = ("look-at-scores", asked[1], *map(str, more))
-        stamp: tuple[Any, ...] = asked
-        for one in filter(None, asked[1:3]):
-            if not one.startswith("statsmodels:"):
-                path = self.folder.inside(one)
+            settings = get(data, "data", "members") or "", get(data, "data", "scale") or "score"
+            arguments = ("look-at-scores", arguments[1], *map(str, settings))
+        stamp: tuple[Any, ...] = arguments
+        for file in filter(None, arguments[1:3]):
+            if not file.startswith("statsmodels:"):
+                path = self.folder.inside(file)
                 if not path.is_file():
-                    raise InputError(f"there is no file {one} in this folder")
+                    raise InputError(f"there is no file {file} in this folder")
                 stamp += (path.stat().st_mtime_ns, path.stat().st_size)
         async with self._at_work:
             if stamp not in self._looks:
-                found = await run_in_threadpool(worked, self.folder.root, *asked)
-                self._looks[stamp] = found
+                answer = await run_in_threadpool(worked, self.folder.root, *arguments)
+                self._looks[stamp] = answer
                 while len(self._looks) > LOOKS:
                     del self._looks[next(iter(self._looks))]
             return self._looks[stamp]
@@ -293,8 +293,8 @@ class Pages:
             return {**steps.attacker(data, look), "people": steps.PEOPLE}
         if step == "release":
             known = steps.mechanisms()
-            given = get(data, "mechanism", "name") or "marginals"
-            chosen = mechanism if mechanism in known else given
+            file_mechanism = get(data, "mechanism", "name") or "marginals"
+            chosen = mechanism if mechanism in known else file_mechanism
             shown = list(steps.options(chosen, data)) if chosen in known else []
             labels = {name: f"{name}: {text}" for name, text in known.items()}
             return {"known": known, "labels": labels, "chosen": chosen, "options": shown}
@@ -319,8 +319,8 @@ class Pages:
         self._data(name, text)
         of = (f"{name}.toml", str(self.jobs.results / name))
         async with self._at_work:
-            found = await run_in_threadpool(worked, self.folder.root, "plan", *of)
-        self._plans[name, digest(text)] = found
+            plan = await run_in_threadpool(worked, self.folder.root, "plan", *of)
+        self._plans[name, digest(text)] = plan
 
     async def _start(self, name: str, _form: steps.Form, text: str, _step: str) -> None:
         self._data(name, text)

@@ -19,10 +19,10 @@ def refilled(page: str, typed: Mapping[str, Sequence[str]], step: str = "") -> s
     >>> refilled('<form method="post"><input name="age" value="3"></form>', {"age": ["x<"]})
     '<form method="post"><input name="age" value="x&lt;"></form>'
     """
-    found = _Refill(typed, step)
-    found.feed(page)
-    found.close()
-    return "".join(found.parts)
+    parser = _Refill(typed, step)
+    parser.feed(page)
+    parser.close()
+    return "".join(parser.parts)
 
 
 class _Refill(HTMLParser):
@@ -38,19 +38,19 @@ class _Refill(HTMLParser):
         self._is_text = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        name = given.get("name") or ""
+        attributes = dict(attrs)
+        name = attributes.get("name") or ""
         if tag == "form":
-            address = (given.get("action") or self._step).rpartition("/")[2]
-            self._is_inside = given.get("method") == "post" and address == self._step
+            address = (attributes.get("action") or self._step).rpartition("/")[2]
+            self._is_inside = attributes.get("method") == "post" and address == self._step
         raw = self.get_starttag_text() or ""
         if not self._is_inside:
             self.parts.append(raw)
         elif tag == "input":
-            self.parts.append(_input(raw, given, self._typed))
+            self.parts.append(_input(raw, attributes, self._typed))
         elif tag == "option" and self._select in self._typed:
-            is_chosen = (given.get("value") or "") in self._typed[self._select]
-            self.parts.append(_tag(tag, _marked(given, "selected", is_chosen)))
+            is_chosen = (attributes.get("value") or "") in self._typed[self._select]
+            self.parts.append(_tag(tag, _marked(attributes, "selected", is_chosen)))
         else:
             self.parts.append(raw)
             if tag == "select":

@@ -48,15 +48,15 @@ def of_scores(form: steps.Form, data: Mapping[str, Any], _look: Any) -> steps.Va
 def of_attacks(form: steps.Form, data: Mapping[str, Any], _look: Any) -> steps.Values:
     """Read the form of the attacker: attacks, models that they are tried on, and rates."""
     before = get(data, "threat", "attacks")
-    attacks = [one for one in ATTACKS if one in form.all("attacks")]
+    attacks = [attack for attack in ATTACKS if attack in form.all("attacks")]
     if not attacks:
         raise InputError("choose at least one attack")
     if sorted(before or _DEFAULTS.attacks) == sorted(attacks):
         attacks = before  # in the order of the file
     values: steps.Values = {("threat", "attacks"): attacks}
-    for name, what in (*_COUNTS.items(), ("base_rate", "Members of 100")):
+    for name, label in (*_COUNTS.items(), ("base_rate", "Members of 100")):
         read = steps.share if name == "base_rate" else steps.number
-        values["threat", name] = read(text, what) if (text := form.numeric(name)) else None
+        values["threat", name] = read(text, label) if (text := form.numeric(name)) else None
     values["threat", "fpr"] = steps.numbers(form.numeric("fpr"), "False-positive rates")
     return values
 

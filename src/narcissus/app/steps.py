@@ -163,20 +163,20 @@ class Form(ImmutableMultiDict[str, str]):
 
 def number(text: str, what: str) -> int | float:
     try:
-        found = float(text)
-        if math.isnan(found):
+        amount = float(text)
+        if math.isnan(amount):
             raise ValueError
     except ValueError as error:
         raise InputError(_no_number(text, what)) from error
-    return int(text) if text.lstrip("+-").isdecimal() else found
+    return int(text) if text.lstrip("+-").isdecimal() else amount
 
 
 def share(text: str, what: str) -> float:
     """Read so many of a hundred as a share."""
     try:
-        found = Decimal(text) / 100
-        if found.is_finite():
-            return float(found)
+        fraction = Decimal(text) / 100
+        if fraction.is_finite():
+            return float(fraction)
     except InvalidOperation:
         pass
     raise InputError(_no_number(text, what))
@@ -201,8 +201,8 @@ def as_typed(value: Any) -> str:
     """Write a value as a field shows it: a list of numbers with commas, a text without quotes."""
     if value is None or value is REQUIRED:
         return ""
-    if isinstance(value, list) and all(isinstance(one, int | float) for one in value):
-        return ", ".join(tomlkit.item(one).as_string() for one in value)
+    if isinstance(value, list) and all(isinstance(number, int | float) for number in value):
+        return ", ".join(tomlkit.item(number).as_string() for number in value)
     return value if isinstance(value, str) else tomlkit.item(value).as_string()
 
 
@@ -210,29 +210,29 @@ def typed(text: str) -> Any:
     """Read a value as TOML has it; else a list with commas, else a text."""
     for form in (f"x = {text}", f"x = [{text}]") if "\n" not in text else ():
         try:
-            found = tomllib.loads(form)
+            document = tomllib.loads(form)
         except ValueError:
             continue
-        if list(found) == ["x"]:
-            return found["x"]
+        if list(document) == ["x"]:
+            return document["x"]
     return text
 
 
 def columns(data: Data, look: Data) -> Iterator[dict[str, Any]]:
     """Yield what the form shows of each column."""
-    unknown, kept, bins = _unknown(data, look), _kept(data, look), get(data, "data", "bins") or {}
-    for one in look["columns"]:
-        name = one["name"]
-        own = bins.get(name, {}) if isinstance(bins, dict) else {}
-        way = next((key for key in WAYS if key in own), "")
+    unknown, names, bins = _unknown(data, look), _kept(data, look), get(data, "data", "bins") or {}
+    for column in look["columns"]:
+        name = column["name"]
+        column_bins = bins.get(name, {}) if isinstance(bins, dict) else {}
+        way = next((key for key in WAYS if key in column_bins), "")
         yield {
-            **one,
-            "keep": name in kept,
+            **column,
+            "keep": name in names,
             "is_unknown": name in unknown,
-            "why": look["drop"].get(name) or one["reason"],
+            "why": look["drop"].get(name) or column["reason"],
             "way": way,
-            "number": as_typed(own.get(way)),
-            "codes": ", ".join(map(as_typed, own.get("codes", ()))),
+            "number": as_typed(column_bins.get(way)),
+            "codes": ", ".join(map(as_typed, column_bins.get("codes", ()))),
             "reading": (get(data, "data", "read_as") or {}).get(name, ""),
         }
 
@@ -240,7 +240,7 @@ def columns(data: Data, look: Data) -> Iterator[dict[str, Any]]:
 def _kept(data: Data, look: Data) -> list[str]:
     listed = get(data, "data", "columns")
     left = {*(get(data, "data", "drop") or ()), *(get(data, "data", "left_out") or ())}
-    names = [one["name"] for one in look["columns"]]
+    names = [column["name"] for column in look["columns"]]
     return [n for n in names if (listed is None or n in listed) and n not in left]
 
 
@@ -253,42 +253,46 @@ def _unknown(data: Data, look: Data) -> list[str]:
 
 def of_table(form: Form, data: Data, look: Data) -> Values:
     """Read the form of the table: which columns are kept, how they are read and grouped."""
-    names = [one["name"] for one in look["columns"]]
+    names = [column["name"] for column in look["columns"]]
     before = _kept(data, look)
-    kept = [n for n in names if (form.one(f"use:{n}") or ("keep" if n in before else "")) == "keep"]
-    if wrong := [name for name in _unknown(data, look) if name not in kept]:
+    table_columns = [
+        n for n in names if (form.one(f"use:{n}") or ("keep" if n in before else "")) == "keep"
+    ]
+    if wrong := [name for name in _unknown(data, look) if name not in table_columns]:
         raise InputError(
             f"`{wrong[0]}` is what the attacker is after: choose another column at Who attacks, "
             "then leave it out"
         )
     values: Values = {("data", "missing"): form.one("missing") or None}
-    if set(kept) != set(before):
+    if set(table_columns) != set(before):
         left = [name for name in get(data, "data", "drop") or () if name not in names]
-        left += [name for name in names if name not in kept]
-        reasons = {n: w for n, w in (get(data, "data", "left_out") or {}).items() if n not in kept}
+        left += [name for name in names if name not in table_columns]
+        reasons = {
+            n: w for n, w in (get(data, "data", "left_out") or {}).items() if n not in table_columns
+        }
         values["data", "drop"] = [name for name in left if name not in reasons] or None
         if get(data, "data", "left_out") is not None:
             values["data", "left_out"] = reasons or None
         if get(data, "data", "columns") is not None:
-            values["data", "columns"] = kept
+            values["data", "columns"] = table_columns
             values["data", "drop"] = None
     for name in (name for name in names if f"way:{name}" in form):
-        values["data", "bins", name] = _bins(form, name) if name in kept else None
+        values["data", "bins", name] = _bins(form, name) if name in table_columns else None
         reading = form.among(f"read:{name}", READINGS)
-        values["data", "read_as", name] = reading if reading and name in kept else None
+        values["data", "read_as", name] = reading if reading and name in table_columns else None
     return values
 
 
 def _bins(form: Form, name: str) -> dict[str, Any] | None:
-    way, text, what = form.among(f"way:{name}", WAYS), form.numeric(f"number:{name}"), f"`{name}`"
+    way, text, label = form.among(f"way:{name}", WAYS), form.numeric(f"number:{name}"), f"`{name}`"
     if not way:
         return None
     if not text:
-        raise InputError(f"{what}: write a number for {WAYS[way]!r}")
-    found: dict[str, Any] = {way: numbers(text, what) if way == "edges" else number(text, what)}
+        raise InputError(f"{label}: write a number for {WAYS[way]!r}")
+    bins: dict[str, Any] = {way: numbers(text, label) if way == "edges" else number(text, label)}
     if codes := form.one(f"codes:{name}"):
-        found["codes"] = [typed(part.strip()) for part in codes.split(",") if part.strip()]
-    return found
+        bins["codes"] = [typed(part.strip()) for part in codes.split(",") if part.strip()]
+    return bins
 
 
 def attacker(data: Data, look: Data) -> dict[str, Any]:
@@ -309,11 +313,11 @@ def attacker(data: Data, look: Data) -> dict[str, Any]:
 
 def of_attacker(form: Form, data: Data, look: Data) -> Values:
     """Read the form of the attacker: what they are after, how many people, which groups."""
-    kept = _kept(data, look)
-    unknown = _chosen(form, "unknown", kept, get(data, "threat", "unknown"))
+    names = _kept(data, look)
+    unknown = _chosen(form, "unknown", names, get(data, "threat", "unknown"))
     if not unknown:
         raise InputError("choose at least one column that the attacker is after")
-    groups = _chosen(form, "groups", kept, get(data, "groups", "columns"))
+    groups = _chosen(form, "groups", names, get(data, "groups", "columns"))
     if both := [name for name in groups if name in unknown]:
         raise InputError(
             f"`{both[0]}` is secret: a group must be determined by what the attacker knows"
@@ -323,11 +327,11 @@ def of_attacker(form: Form, data: Data, look: Data) -> Values:
         return values
     success = form.among("success", {"all": 0, "some": 0, "share": 0})
     is_single = len(unknown) == 1
-    least = int(number(form.numeric("at_least") or "1", "columns that must be right"))
+    minimum = int(number(form.numeric("at_least") or "1", "columns that must be right"))
     values |= {
         ("threat", "known"): None,
         ("threat", "share_of_columns"): True if success == "share" and not is_single else None,
-        ("threat", "at_least"): least if success == "some" and not is_single else None,
+        ("threat", "at_least"): minimum if success == "some" and not is_single else None,
         ("threat", "targets"): number(form.numeric("targets"), "people released together"),
     }
     if get(data, "threat", "known") is not None and set(unknown) == set(_unknown(data, look)):
@@ -339,8 +343,8 @@ def of_attacker(form: Form, data: Data, look: Data) -> Values:
 
 def _chosen(form: Form, field: str, kept: Sequence[str], before: Any) -> list[str]:
     """Return the columns that are ticked, in the order of the file if they are the same."""
-    found = [name for name in kept if name in form.all(field)]
-    return before if before and sorted(before) == sorted(found) else found
+    names = [name for name in kept if name in form.all(field)]
+    return before if before and sorted(before) == sorted(names) else names
 
 
 def mechanisms() -> dict[str, str]:
@@ -351,16 +355,16 @@ def mechanisms() -> dict[str, str]:
 
 def options(name: str, data: Data) -> Iterator[dict[str, Any]]:
     """Yield what the form shows of each option of a mechanism."""
-    given = data.get("mechanism", {})
-    given = given if given.get("name", "marginals") == name else {}
-    for one in options_of(loaded(ROOMS["table-mechanism"].parts[name])).values():
+    settings = data.get("mechanism", {})
+    settings = settings if settings.get("name", "marginals") == name else {}
+    for option in options_of(loaded(ROOMS["table-mechanism"].parts[name])).values():
         yield {
-            "name": one.name,
-            "words": one.type_words().replace("`", ""),
-            "text": one.text.replace("`", ""),
-            "default": as_typed(one.default),
-            "required": one.required,
-            "value": as_typed(given.get(one.name)),
+            "name": option.name,
+            "words": option.type_words().replace("`", ""),
+            "text": option.text.replace("`", ""),
+            "default": as_typed(option.default),
+            "required": option.required,
+            "value": as_typed(settings.get(option.name)),
         }
 
 
@@ -372,9 +376,9 @@ def of_release(form: Form, data: Data, _look: Data) -> Values:
     name = form.among("mechanism", mechanisms())
     values: Values = {("mechanism", key): None for key in data.get("mechanism", {})}
     values["mechanism", "name"] = name
-    for one in options(name, data):
-        text = form.numeric(f"option:{one['name']}")
-        values["mechanism", one["name"]] = typed(text) if text else None
+    for option in options(name, data):
+        text = form.numeric(f"option:{option['name']}")
+        values["mechanism", option["name"]] = typed(text) if text else None
     values["release", "path"] = form.one("path") or None
     if values["release", "path"] is None:
         values = {keys: v for keys, v in values.items() if keys[0] != "release"}
@@ -444,23 +448,23 @@ LIMITS: dict[str, dict[str, FormLimit]] = {
 
 def threshold(data: Data) -> list[dict[str, Any]]:
     """Return what the form shows of each limit, with the sentence that it means."""
-    given = data.get("threshold", {})
-    found: list[dict[str, Any]] = []
-    for name, one in LIMITS[data.get("kind", "table")].items():
-        value = given.get(name)
-        shown = of_100(value) if one.hundredths else as_typed(value)
-        said = one.sentence.format(shown) if shown else ""
-        found.append({"name": name, "value": shown, "said": said, **one._asdict()})
-    return found
+    section = data.get("threshold", {})
+    limits: list[dict[str, Any]] = []
+    for name, limit in LIMITS[data.get("kind", "table")].items():
+        value = section.get(name)
+        shown = of_100(value) if limit.hundredths else as_typed(value)
+        sentence = limit.sentence.format(shown) if shown else ""
+        limits.append({"name": name, "value": shown, "said": sentence, **limit._asdict()})
+    return limits
 
 
 def of_threshold(form: Form, data: Data, _look: Data) -> Values:
     """Read the form of the threshold: limits, the level that decides, who says so and why."""
     values: Values = {}
-    for name, one in LIMITS[data.get("kind", "table")].items():
+    for name, limit in LIMITS[data.get("kind", "table")].items():
         text = form.numeric(name)
-        read = share if one.hundredths else number
-        values["threshold", name] = read(text, one.label) if text else None
+        read = share if limit.hundredths else number
+        values["threshold", name] = read(text, limit.label) if text else None
     if "at" in form:
         values["threshold", "at"] = (
             number(at, "What decides") if (at := form.numeric("at")) else None
@@ -474,8 +478,8 @@ def of_threshold(form: Form, data: Data, _look: Data) -> Values:
 
 def of_run(form: Form, _data: Data, _look: Data) -> Values:
     """Read the form of the run: how many trials, and the seed."""
-    given = {name: form.numeric(name) for name in ("trials", "seed") if name in form}
-    return {("run", name): number(text, name) if text else None for name, text in given.items()}
+    texts = {name: form.numeric(name) for name in ("trials", "seed") if name in form}
+    return {("run", name): number(text, name) if text else None for name, text in texts.items()}
 
 
 READ: dict[str, Callable[[Form, Data, Data], Values]] = {

@@ -27,10 +27,10 @@ def digest(text: str) -> str:
 
 def get(data: Mapping[str, Any], *keys: str) -> Any:
     """Return what stands at a path of keys, None where there is nothing."""
-    found: Any = data
+    node: Any = data
     for key in keys:
-        found = cast("dict[str, Any]", found).get(key) if isinstance(found, dict) else None
-    return found
+        node = cast("dict[str, Any]", node).get(key) if isinstance(node, dict) else None
+    return node
 
 
 def changed(text: str, values: Mapping[Keys, Any]) -> str:
@@ -107,25 +107,25 @@ def _uncommented(text: str, keys: Keys) -> str:
     What the draft says of a section, it says by several values of it.
     """
     lines = text.split("\n")
-    section, own = "", [""] * len(lines)
+    section, sections = "", [""] * len(lines)
     for number, line in enumerate(lines):
-        if found := _HEADER.fullmatch(line):
-            section = found[1]
-        own[number] = section
+        if match := _HEADER.fullmatch(line):
+            section = match[1]
+        sections[number] = section
 
     def block_at(start: str, step: int = 0) -> set[int]:
-        found = (n + step for n, line in enumerate(lines) if line.strip().startswith(start))
-        return _block(lines, next(found, -1))
+        match = (n + step for n, line in enumerate(lines) if line.strip().startswith(start))
+        return _block(lines, next(match, -1))
 
     gone = set[int]()
     if keys[0] == "threshold":
         gone = block_at(_EXAMPLE)
     elif keys[0] == "data":
         key = re.compile(rf'\s*(["\']?){re.escape(keys[-1])}\1\s*=')
-        about = (n for n, line in enumerate(lines) if key.match(line) and "data" in own[n])
+        about = (n for n, line in enumerate(lines) if key.match(line) and "data" in sections[n])
         gone = gone.union(*(_block(lines, n - 1) for n in about))
     elif keys[0] in ("threat", "mechanism", "release"):
-        gone = {n for n, x in enumerate(lines) if own[n] == keys[0] and x.startswith("#")}
+        gone = {n for n, x in enumerate(lines) if sections[n] == keys[0] and x.startswith("#")}
         # above the mechanism stands how many cells show an unknown column
         gone = (gone - block_at(_EXAMPLE) | block_at("[mechanism]", -1)) - block_at("[prior]", -1)
     left = "\n".join(line for number, line in enumerate(lines) if number not in gone)
@@ -138,13 +138,13 @@ def _uncommented(text: str, keys: Keys) -> str:
 
 def _block(lines: list[str], number: int) -> set[int]:
     """Return the lines of comment around one, which is its first or its last."""
-    found: set[int] = set()
+    numbers: set[int] = set()
     for step in (1, -1):
         at = number
         while 0 <= at < len(lines) and lines[at].startswith("#"):
-            found.add(at)
+            numbers.add(at)
             at += step
-    return found
+    return numbers
 
 
 def written(values: Mapping[str, Any], remarks: list[str]) -> str:
@@ -154,5 +154,5 @@ def written(values: Mapping[str, Any], remarks: list[str]) -> str:
 
 
 def _full(value: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {k: _full(v) if isinstance(v, Mapping) else v for k, v in value.items()}
-    return {k: v for k, v in kept.items() if v not in (None, {}, [], ())}
+    fields = {k: _full(v) if isinstance(v, Mapping) else v for k, v in value.items()}
+    return {k: v for k, v in fields.items() if v not in (None, {}, [], ())}

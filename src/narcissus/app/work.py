@@ -52,23 +52,23 @@ def examine(source: str) -> dict[str, Any]:
 
 def _seen(found: Proposal) -> dict[str, Any]:
     sketch = found.sketch
-    seen = {one.name: one for one in found.seen}
+    seen = {part.name: part for part in found.seen}
     nameless = [why for name, why in found.drop.items() if name not in seen]
     columns = [
-        asdict(seen[one.name]) | {"bars": _bars(one, seen[one.name])}
-        for one in sketch.columns
-        if one.name in seen
+        asdict(seen[part.name]) | {"bars": _bars(part, seen[part.name])}
+        for part in sketch.columns
+        if part.name in seen
     ]
     return {
         "columns": columns,
         "rows": sketch.rows,
         "all_rows": sketch.all_rows,
-        "remarks": [visible(one) for one in (*sketch.remarks, *nameless)],
+        "remarks": [visible(part) for part in (*sketch.remarks, *nameless)],
         "drop": dict(found.drop),
         "unknown": list(found.unknown),
         "secret": list(found.secret),
         "public": list(found.public),
-        "cautions": [visible(one) for one in found.cautions],
+        "cautions": [visible(part) for part in found.cautions],
     }
 
 
@@ -81,7 +81,7 @@ def _bars(column: ColumnSketch, proposal: ColumnProposal) -> list[float]:
     people = np.bincount(codes, weights=column.tally.counts, minlength=1)
     if len(people) > BARS:
         people = np.array([part.sum() for part in np.array_split(people, BARS)])
-    return [round(float(one / people.max()), 3) for one in people]
+    return [round(float(count / people.max()), 3) for count in people]
 
 
 def new(source: str, path: str) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def look_at_scores(scores: str, members: str, scale: str) -> dict[str, Any]:
 
 def _heights(values: np.ndarray[Any, Any], low: float, high: float) -> list[float]:
     people, _ = np.histogram(values.clip(low, high), BARS, (low, high if high > low else low + 1))
-    return [round(float(one / max(1, people.max())), 3) for one in people]
+    return [round(float(count / max(1, people.max())), 3) for count in people]
 
 
 def new_of_scores(scores: str, members: str) -> dict[str, Any]:
@@ -152,17 +152,17 @@ def plan(study: str, folder: str) -> dict[str, Any]:
     """
     loaded = load_study(Path(study))
     place = Path(folder) / loaded.digest[:12]
-    found: dict[str, Any] = {"digest": loaded.digest, "seconds": 0.0, "work": ""}
+    estimate: dict[str, Any] = {"digest": loaded.digest, "seconds": 0.0, "work": ""}
     if isinstance(settings := loaded.settings, MembershipStudy):
         work = MEMBERSHIP.prepare(settings, Path(), RunOptions(0, SILENT))
-        size = sum(one.scores.size for one in work.data.values()) * settings.threat.folds
+        size = sum(shadow.scores.size for shadow in work.data.values()) * settings.threat.folds
         words = f"{size:,} scores of models are read and compared"
-        return found | {"seconds": round(5 + size * PACE), "work": words}
+        return estimate | {"seconds": round(5 + size * PACE), "work": words}
     try:
         run(loaded, hours=0.0, folder=place if (place / FILE).is_file() else None)
     except LongWorkError as error:
-        found |= {"seconds": error.seconds, "work": error.work}
-    return found
+        estimate |= {"seconds": error.seconds, "work": error.work}
+    return estimate
 
 
 WORK: dict[str, Callable[..., dict[str, Any]]] = {
@@ -179,12 +179,12 @@ WORK: dict[str, Callable[..., dict[str, Any]]] = {
 def main(what: str, *arguments: str) -> None:
     isolate()
     try:
-        found = WORK[what](*arguments)
+        answer = WORK[what](*arguments)
     except MemoryError:
-        found = {"error": "there is not enough memory for this"}
+        answer = {"error": "there is not enough memory for this"}
     except (NarcissusError, OSError) as error:
-        found = {"error": str(error).replace("`members_path`", "`members`")}  # as a study has it
-    print(json.dumps(found))
+        answer = {"error": str(error).replace("`members_path`", "`members`")}  # as a study has it
+    print(json.dumps(answer))
 
 
 if __name__ == "__main__":

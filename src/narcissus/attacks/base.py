@@ -229,8 +229,8 @@ class OwnAttack:
         count = arity(self.function, 3)
 
         def call(trial: int, own: np.random.Generator) -> Any:
-            told = None if known is None else known[trial]
-            return self.function(*(release[trial], told, own)[:count])
+            side_information = None if known is None else known[trial]
+            return self.function(*(release[trial], side_information, own)[:count])
 
         return one_by_one(rng.integers(0, 2**63, len(release), dtype=np.int64), call)
 

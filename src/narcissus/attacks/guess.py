@@ -112,10 +112,10 @@ class Posterior:
         rate = 0.5 if self.rate is None else self.rate
         share = np.where(np.isnan(release), rate, release)
         factor = math.exp(self.epsilon)
-        one, zero = share - factor * rate, (1 - share) - factor * (1 - rate)
-        entry = (one > zero).astype(np.int64)
+        gain_one, zero = share - factor * rate, (1 - share) - factor * (1 - rate)
+        entry = (gain_one > zero).astype(np.int64)
         attempt = np.stack([np.zeros_like(entry), entry], axis=1)[..., None]
-        return Attempts(attempt, np.maximum(one, zero) > 0)
+        return Attempts(attempt, np.maximum(gain_one, zero) > 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,8 +146,8 @@ class BayesGuess:
 
 def _found(table: dict[Any, Any], release: Batch, known: Batch, missing: Any) -> list[Any]:
     """Look up each trial's (what was told, release) by `narcissus.worlds.base.key_of`."""
-    told = [None] * len(release) if known is None else known
-    pairs = zip(told, release, strict=True)
+    side_information = [None] * len(release) if known is None else known
+    pairs = zip(side_information, release, strict=True)
     return [table.get((key_of(k), key_of(y)), missing) for k, y in pairs]
 
 

@@ -33,11 +33,11 @@ def _bits_of(game: Any, attack: str, option: str = "", asked: int = 0) -> int:
             f"the attack `{attack}` needs a world with a number of bits `n`, and a mechanism that "
             "answers questions about them: `count-queries` or `sparse-vector`"
         )
-    most = getattr(game.mechanism, "questions", None)
-    if most is not None and asked > most:
+    limit = getattr(game.mechanism, "questions", None)
+    if limit is not None and asked > limit:
         raise InputError(
             f"`{option}` of the attack `{attack}` makes {asked:,} questions, and the mechanism "
-            f"answers {most:,}: ask less, or leave it out"
+            f"answers {limit:,}: ask less, or leave it out"
         )
     return int(n)
 
@@ -62,21 +62,23 @@ class LinearReconstruction:
         one_of("method", self.method, ("least-squares", "linear-program"))
 
     def prepare(self, game: Any) -> LinearReconstruction:
-        asked = self.questions or 0
-        return replace(self, n=_bits_of(game, "linear-reconstruction", "questions", asked))
+        count = self.questions or 0
+        return replace(self, n=_bits_of(game, "linear-reconstruction", "questions", count))
 
     def converse(self, conversation: Conversation, known: Any, rng: np.random.Generator) -> Bits:
-        most = 16 * self.n if self.questions is None else self.questions
+        count = 16 * self.n if self.questions is None else self.questions
         if conversation.left is not None:
-            most = min(most, conversation.left)
-        subsets = rng.integers(0, 2, (most, self.n))
+            count = min(count, conversation.left)
+        subsets = rng.integers(0, 2, (count, self.n))
         heard = np.array([conversation.ask(subset) for subset in subsets], dtype=np.float64)
         if self.method == "least-squares":
             # an answer is half the size of its subset where all bits are a coin's
-            found = 0.5 + np.linalg.lstsq(subsets, heard - subsets.sum(axis=1) / 2, rcond=None)[0]
+            estimate = (
+                0.5 + np.linalg.lstsq(subsets, heard - subsets.sum(axis=1) / 2, rcond=None)[0]
+            )
         else:
-            found = _least_deviation(subsets, heard)
-        return (found > 0.5).astype(np.uint8)
+            estimate = _least_deviation(subsets, heard)
+        return (estimate > 0.5).astype(np.uint8)
 
 
 def _least_deviation(subsets: NDArray[Any], heard: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -87,10 +89,10 @@ def _least_deviation(subsets: NDArray[Any], heard: NDArray[np.float64]) -> NDArr
     )
     cost = np.concatenate([np.zeros(n), np.ones(2 * m)])
     limits = [(0.0, 1.0)] * n + [(0.0, None)] * (2 * m)
-    found = optimize.linprog(cost, A_eq=matrix, b_eq=heard, bounds=limits, method="highs")
-    if found.x is None:
-        raise InputError(f"the linear program was not solved: {found.message}")
-    return np.asarray(found.x[:n])
+    solution = optimize.linprog(cost, A_eq=matrix, b_eq=heard, bounds=limits, method="highs")
+    if solution.x is None:
+        raise InputError(f"the linear program was not solved: {solution.message}")
+    return np.asarray(solution.x[:n])
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ class _PredicateOfEach:
     exact = False
 
     def _arrays(self) -> dict[str, Array]:
-        every = {one.name: getattr(self, one.name) for one in fields(self)}
+        every = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in every.items() if isinstance(value, np.ndarray)}
 
     def __len__(self) -> int:
@@ -180,10 +180,10 @@ class Subtraction:
 
 def fits(rows: Array, parities: Array) -> NDArray[np.bool_]:
     """Return which rows (trials, m, d) have the parities of a released row (trials, n, d / 2)."""
-    own = rows[..., 0::2] ^ rows[..., 1::2]
+    row_parities = rows[..., 0::2] ^ rows[..., 1::2]
     result = np.zeros(rows.shape[:2], dtype=bool)
     for place in range(parities.shape[1]):
-        result |= (own == parities[:, place, None]).all(axis=2)
+        result |= (row_parities == parities[:, place, None]).all(axis=2)
     return result
 
 

@@ -143,8 +143,8 @@ class TryInputs:
             raise InputError("call `prepare` first: the attack needs the world and the function")
         images = self.function.release(self.inputs, np.random.default_rng(SEED))
         table = {image.tobytes(): place for place, image in enumerate(images)}
-        found = np.asarray([table.get(image.tobytes(), -1) for image in np.asarray(release)])
-        return Attempts(self.inputs[np.maximum(found, 0)], found >= 0)
+        places = np.asarray([table.get(image.tobytes(), -1) for image in np.asarray(release)])
+        return Attempts(self.inputs[np.maximum(places, 0)], places >= 0)
 
 
 @dataclass(frozen=True)

@@ -54,20 +54,20 @@ class RiskOptions:
 
 @command
 def risk(*, of: RiskOptions) -> None:
-    asked = cast("guarantees.Secret", one_of("--secret", of.secret, SECRETS))
+    secret = cast("guarantees.Secret", one_of("--secret", of.secret, SECRETS))
     if of.plot is not None and of.plot.suffix != ".svg":
         raise InputError(f"`--plot` must end in .svg, got {of.plot}")
-    guarantee = of.given.make(asked)
+    guarantee = of.given.make(secret)
     with option_names():
-        found = guarantees.risk_of(
-            guarantee, of.prior, fpr=of.fpr, confidence=of.confidence, secret=asked
+        summary = guarantees.risk_of(
+            guarantee, of.prior, fpr=of.fpr, confidence=of.confidence, secret=secret
         )
     if of.plot is not None:
-        _write("--plot", of.plot, found.svg())
+        _write("--plot", of.plot, summary.svg())
     if of.as_json:
-        print_json(found.to_dict())
+        print_json(summary.to_dict())
         return
-    click.echo("\n".join([str(found), *([] if of.plot is None else [f"Picture: {of.plot}"])]))
+    click.echo("\n".join([str(summary), *([] if of.plot is None else [f"Picture: {of.plot}"])]))
 
 
 def _write(option: str, path: Path, text: str) -> None:
@@ -114,11 +114,11 @@ def bound(*, of: BoundOptions) -> None:
     people = of.known.people({**needless, "--plot": of.plot}, nearby)
     about_values = {"--within": of.within, "--inseparable": of.inseparable, "--bits": of.known.bits}
     questions = questions_of(of.secret, of.known.no_membership(people, of.success, about_values))
-    found = [of.given.make(question) for question in questions]
+    question_guarantees = [of.given.make(question) for question in questions]
     named = exact or (of.within is None and (of.known.values or people) is not None)
 
     def answer(question: guarantees.Secret) -> Answer:
-        guarantee = found[questions.index(question)]
+        guarantee = question_guarantees[questions.index(question)]
         if people is not None:
             return _on_people(people, guarantee, of.at_least, of.confidence)
         with option_names():
@@ -137,13 +137,15 @@ def bound(*, of: BoundOptions) -> None:
                 lines.append(f"Picture: {of.plot}")
             return Answer(guarantee, payload, lines)
 
-    answer_all(questions, answer, shared=are_replaced(found) and named, as_json=of.as_json)
+    answer_all(
+        questions, answer, shared=are_replaced(question_guarantees) and named, as_json=of.as_json
+    )
 
 
 def _rates(of: BoundOptions) -> None:
     """Bound the rates of a test from a guarantee, or the Bayes security from a test's rates."""
     alone = {"tpr", "fpr", "as_json", *(("secret",) if of.given.named else ())}
-    names = {one.name for one in fields(GivenGuarantee)} if of.given.named else set[str]()
+    names = {field.name for field in fields(GivenGuarantee)} if of.given.named else set[str]()
     context = click.get_current_context()
     for option in given_options(context):
         if option.name not in alone | names:
@@ -153,16 +155,16 @@ def _rates(of: BoundOptions) -> None:
     with option_names():
         if of.given.named:
             secret = cast("guarantees.Secret", one_of("--secret", of.secret or "value", SECRETS))
-            found = bounds.true_positive_rate(of.given.make(secret), of.fpr)
+            limit = bounds.true_positive_rate(of.given.make(secret), of.fpr)
         elif of.tpr is None:
             raise InputError("`--fpr` needs a guarantee, such as --bayes-security 0.9, or `--tpr`")
         else:
-            found = bounds.beta_star_of_rates(of.tpr, of.fpr)
+            limit = bounds.beta_star_of_rates(of.tpr, of.fpr)
     if of.as_json:
-        print_json(found.to_dict())
+        print_json(limit.to_dict())
     else:
-        click.echo(f"The {found.quantity} is at most {upper(found.value)}.")
-        click.echo("\n".join(proved_text(found.to_dict())))
+        click.echo(f"The {limit.quantity} is at most {upper(limit.value)}.")
+        click.echo("\n".join(proved_text(limit.to_dict())))
 
 
 def _check_bound(of: BoundOptions) -> bool:
@@ -199,17 +201,19 @@ def _on_people(
     with option_names():
         payload = of_people(people, guarantee)
         if at_least is not None:
-            found = people.tail(guarantee, at_least)
-            least = people.reached(guarantee, at_least)
-            payload |= {"at_least": at_least, "tail": found.value}
+            limit = people.tail(guarantee, at_least)
+            lower_limit = people.reached(guarantee, at_least)
+            payload |= {"at_least": at_least, "tail": limit.value}
         else:
             level = 0.95 if confidence is None else confidence
-            found = people.at_most(guarantee, level)
-            least = people.reached_number(guarantee, level)
-            payload |= {"confidence": level, "at_most": int(found.value)}
-        if at_least is not None or found.value < people.n:  # else the theorem is about the mean
-            payload |= {} if isinstance(least, results.NotAssessed) else {"reached": least}
-            payload |= {"theorem": found.theorem, "assumptions": list(found.assumptions)}
+            limit = people.at_most(guarantee, level)
+            lower_limit = people.reached_number(guarantee, level)
+            payload |= {"confidence": level, "at_most": int(limit.value)}
+        if at_least is not None or limit.value < people.n:  # else the theorem is about the mean
+            payload |= (
+                {} if isinstance(lower_limit, results.NotAssessed) else {"reached": lower_limit}
+            )
+            payload |= {"theorem": limit.theorem, "assumptions": list(limit.assumptions)}
     payload |= {"notes": _of_points(guarantee), **of_guarantee(guarantee)}
     fall = fall_text(payload, people.n, guesses=people.n, form=",")
     lines = [*mean_text(payload), *fall, *proved_text(payload), *notes_text(payload)]
@@ -293,22 +297,22 @@ def _many(
     at_least = of.at_least
     if at_least is not None:
         tails = bounds.bounds_on(danger, guarantee, at_least)
-        found = bounds.best(tails)
-        payload |= {"at_least": at_least, "tail": found.value}
+        limit = bounds.best(tails)
+        payload |= {"at_least": at_least, "tail": limit.value}
         reached = bounds.reached_of_threat(danger, guarantee, at_least)
-        rest = _others(tails, found)
+        rest = _others(tails, limit)
     else:
         level = 0.95 if of.confidence is None else of.confidence
-        found = bounds.at_most(danger, guarantee, level)
-        payload |= {"confidence": level, "at_most": int(found.value)}
+        limit = bounds.at_most(danger, guarantee, level)
+        payload |= {"confidence": level, "at_most": int(limit.value)}
         reached = bounds.reached_number_of_threat(danger, guarantee, level)
         rest = None
-        if found.value < danger.guesses:
+        if limit.value < danger.guesses:
             # What the others say about the chance of exceeding that number.
-            tails = bounds.bounds_on(danger, guarantee, int(found.value) + 1)
+            tails = bounds.bounds_on(danger, guarantee, int(limit.value) + 1)
             rest = _others(tails, bounds.best(tails))
     payload |= {} if isinstance(reached, results.NotAssessed) else {"reached": reached}
-    return None if rest is None else (found, rest)
+    return None if rest is None else (limit, rest)
 
 
 def _others(found: list[results.Bound], chosen: results.Bound) -> list[dict[str, Any]]:
@@ -321,10 +325,10 @@ def _bound_text(
     payload: dict[str, Any], headline: results.Bound, danger: bounds.Threat
 ) -> list[str]:
     under = "" if danger.known else " with the worst prior that fits"
-    most = "at most " if danger.nearby is not None else ""
+    limit = "at most " if danger.nearby is not None else ""
     lines = [
         f"Without the release, the best guess about one person is right with probability "
-        f"{most}{danger.prior:.6g} ({percent(danger.prior)}).",
+        f"{limit}{danger.prior:.6g} ({percent(danger.prior)}).",
         f"With it, no attacker is right with probability above {upper(payload['success'])} "
         f"({percent(payload['success'], up=True)}).",
         f"Advantage at most {upper(payload['advantage'])}. {criterion_text(danger)}",
@@ -337,10 +341,10 @@ def _bound_text(
     lines += fall_text(payload, danger.targets, guesses=danger.guesses, under=under)
     lines += proved_text(payload)
     if payload["others"]:
-        most = payload.get("at_most", danger.guesses)
+        limit = payload.get("at_most", danger.guesses)
         about = "Other bounds, for comparison:"
-        if most < danger.guesses:
-            about = f"Other bounds on the chance that more than {most} are reconstructed:"
+        if limit < danger.guesses:
+            about = f"Other bounds on the chance that more than {limit} are reconstructed:"
         lines += ["", about]
     for row in payload["others"]:
         mark = "" if row["valid"] else "  (NOT A BOUND: known not to hold)"
@@ -390,9 +394,9 @@ def protect(*, of: ProtectOptions) -> None:
         needless = {"--priors": known.priors, "--success": of.success, "--plot": of.plot}
         _refuse_with_rates({**known.options, **needless})
         known = PriorKnowledge(prior=0.5)  # of a coin; error rates do not depend on it
-    given, limits = known.only(), of_threat | rates
-    _check_limits(limits, of.targets, of.confidence, people=given == "--priors")
-    exact = exact_match(of.success, known=given)
+    known_option, limits = known.only(), of_threat | rates
+    _check_limits(limits, of.targets, of.confidence, people=known_option == "--priors")
+    exact = exact_match(of.success, known=known_option)
     if known.prior == 1:
         raise InputError("`--prior` must be below 1: nothing is left to protect")
     people = known.people({"--targets": of.targets, "--plot": of.plot})
@@ -415,10 +419,14 @@ def protect(*, of: ProtectOptions) -> None:
             )
             payload, guarantee = _protected(danger, limit, of, noise, question)
             lines = _protect_text(payload, danger)
-            told = payload.get("assumptions", ())
-            more = [said for said in guarantee.program if said not in told]
-            lines += [f"  assuming {said}" for said in more]
-            payload = {**payload, "assumptions": [*told, *more]} if more else payload
+            assumptions = payload.get("assumptions", ())
+            additions = [
+                assumption for assumption in guarantee.program if assumption not in assumptions
+            ]
+            lines += [f"  assuming {assumption}" for assumption in additions]
+            payload = (
+                {**payload, "assumptions": [*assumptions, *additions]} if additions else payload
+            )
             is_first = question == questions[0]
             if of.plot is not None and is_first and isinstance(danger, bounds.Threat):
                 count = None if of.at_most is None else of.at_most + 1
@@ -474,15 +482,15 @@ def _protected(
 ) -> tuple[dict[str, Any], guarantees.Guarantee]:
     """Return the JSON keys and the guarantee found: an epsilon at a delta, or noise of DP-SGD."""
     if dp_sgd is None:
-        found, guarantee = _least_noise(danger, limit, of, secret)
+        settings, guarantee = _least_noise(danger, limit, of, secret)
     else:
         noise = bounds.smallest_noise(danger, limit, secret=secret, **dp_sgd)
         guarantee = guarantees.dp_sgd(noise, secret=secret, **dp_sgd)
-        found = {"noise": noise, **dp_sgd}
+        settings = {"noise": noise, **dp_sgd}
         if of.delta > 0:
             epsilon = guarantees.as_approximate(guarantee, delta=of.delta).epsilon
-            found |= {"epsilon": epsilon, "delta": of.delta}
-    payload = (_reached(danger, guarantee) if limit.of_threat else {"notes": []}) | found
+            settings |= {"epsilon": epsilon, "delta": of.delta}
+    payload = (_reached(danger, guarantee) if limit.of_threat else {"notes": []}) | settings
     payload |= _rates_reached(limit, guarantee)
     of_people = isinstance(danger, bounds.ThreatToPeople)
     if limit.at_most is not None:
@@ -518,13 +526,13 @@ def _least_noise(
     around = cast("guarantees.Adjacency", of.adjacency)
     epsilon = bounds.largest_epsilon(danger, limit, delta=of.delta, adjacency=around, secret=secret)
     mu = bounds.largest_mu(danger, limit, adjacency=around, secret=secret)
-    found: dict[str, Any] = {"epsilon": epsilon, "delta": of.delta, "mu": mu}
+    settings: dict[str, Any] = {"epsilon": epsilon, "delta": of.delta, "mu": mu}
     if around != "replace-one":
-        found["adjacency"] = around
+        settings["adjacency"] = around
     once: guarantees.Guarantee = guarantees.PureDP(epsilon, adjacency=around)
     if of.delta > 0:
         once = guarantees.ApproximateDP(epsilon, of.delta, adjacency=around)
-    return found, guarantees.as_asked(once, secret)
+    return settings, guarantees.as_asked(once, secret)
 
 
 def _reached(
@@ -547,19 +555,22 @@ def _reached(
 
 def _rates_reached(limit: bounds.Limit, guarantee: guarantees.Guarantee) -> dict[str, Any]:
     """Return upper bounds on the error rates that are limited."""
-    found: dict[str, Any] = {}
-    said: list[results.Bound] = []
+    payload: dict[str, Any] = {}
+    rate_bounds: list[results.Bound] = []
     if limit.tpr is not None and limit.fpr is not None:
-        said.append(bounds.true_positive_rate(guarantee, limit.fpr))
-        found |= {"tpr": said[-1].value, "fpr": limit.fpr}
+        rate_bounds.append(bounds.true_positive_rate(guarantee, limit.fpr))
+        payload |= {"tpr": rate_bounds[-1].value, "fpr": limit.fpr}
     if limit.precision is not None and limit.recall is not None and limit.base_rate is not None:
-        said.append(bounds.precision(guarantee, limit.recall, limit.base_rate))
-        found |= {"precision": said[-1].value, "recall": limit.recall}
-        found |= {"base_rate": limit.base_rate}
-    if said and not limit.of_threat:
-        found |= {"grade": said[0].grade, "theorem": " and ".join(one.theorem for one in said)}
-        found |= {"assumptions": list(said[0].assumptions)}
-    return found
+        rate_bounds.append(bounds.precision(guarantee, limit.recall, limit.base_rate))
+        payload |= {"precision": rate_bounds[-1].value, "recall": limit.recall}
+        payload |= {"base_rate": limit.base_rate}
+    if rate_bounds and not limit.of_threat:
+        payload |= {
+            "grade": rate_bounds[0].grade,
+            "theorem": " and ".join(rate_bound.theorem for rate_bound in rate_bounds),
+        }
+        payload |= {"assumptions": list(rate_bounds[0].assumptions)}
+    return payload
 
 
 def _enough(payload: dict[str, Any]) -> str:
@@ -572,11 +583,11 @@ def _enough(payload: dict[str, Any]) -> str:
             f"{payload['steps']:g} steps of DP-SGD at the rate {payload['rate']:g}{at}. "
             "The accountant was asked about this very number."
         )
-    most = ", the largest that was tried" if payload["epsilon"] >= 1e4 else ""
+    remark = ", the largest that was tried" if payload["epsilon"] >= 1e4 else ""
     about = f" ({payload['adjacency']} neighbours)" if "adjacency" in payload else ""
     return (
         f"epsilon {lower(payload['epsilon'])} with delta {payload['delta']:g} is enough protection"
-        f"{most}; so is Gaussian DP with mu {lower(payload['mu'])}{about}."
+        f"{remark}; so is Gaussian DP with mu {lower(payload['mu'])}{about}."
     )
 
 
@@ -611,10 +622,10 @@ def _protect_text(
             f"at most {upper(payload['exceeded'])}."
         )
     if "by_value" in payload:
-        found = payload["by_value"]
+        levels = payload["by_value"]
         lines.append(
             "If only each value's own probability is used: "
-            f"epsilon {lower(found.least)} for the least likely value, {lower(found.median)} for "
-            f"the median, {lower(found.most)} for the most likely."
+            f"epsilon {lower(levels.least)} for the least likely value, {lower(levels.median)} for "
+            f"the median, {lower(levels.most)} for the most likely."
         )
     return lines + proved_text(payload) + notes_text(payload)

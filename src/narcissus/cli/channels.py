@@ -97,7 +97,7 @@ def channel(file: Path | None = None, *, of: ChannelOptions) -> None:
         _in_fractions(file, of.prior, as_json=of.as_json)
         return
     source, name = _source(file, of.mechanism, of.tolerance)
-    given = None if of.prior is None else channels.read_prior(of.prior)
+    prior = None if of.prior is None else channels.read_prior(of.prior)
     if of.times is not None:
         try:
             whole = channels.repeat(source, of.times)
@@ -114,7 +114,7 @@ def channel(file: Path | None = None, *, of: ChannelOptions) -> None:
         needless = {"--plot": of.plot, "--loss": of.loss, "--all-pairs": of.all_pairs or None}
         _refuse({**needless, "--all": of.more or None}, "--groups")
         made = source.channel() if isinstance(source, channels.ClosedForm) else source
-        by_group = channels.analyse_groups(made, channels.read_groups(of.groups), given)
+        by_group = channels.analyse_groups(made, channels.read_groups(of.groups), prior)
         click.echo(_as_json(by_group.to_dict()) if of.as_json else str(by_group))
         if of.report is not None:
             where = asked({**files, "the groups": of.groups})
@@ -122,16 +122,16 @@ def channel(file: Path | None = None, *, of: ChannelOptions) -> None:
             write_page(of.report, page, silent=of.as_json)
         return
     with progress() as observer:
-        summary = channels.analyse(source, given, name=name, observer=observer)
+        summary = channels.analyse(source, prior, name=name, observer=observer)
     result = summary.to_dict()
-    result |= _beyond(summary, given, all_pairs=of.all_pairs, plot=of.plot, loss=of.loss)
+    result |= _beyond(summary, prior, all_pairs=of.all_pairs, plot=of.plot, loss=of.loss)
     if of.as_json:
         click.echo(_as_json(result | ({"more": summary.more()} if of.more else {})))
     else:
         click.echo(_text(summary, result))
     if of.report is not None:
         where = asked({**files, "the losses": of.loss})
-        page = leakage.channel_page(summary, where, given, result.get("loss"))
+        page = leakage.channel_page(summary, where, prior, result.get("loss"))
         write_page(of.report, page, silent=of.as_json)
 
 
@@ -170,21 +170,21 @@ def _beyond(
     plot: Path | None,
     loss: Path | None,
 ) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    additions: dict[str, Any] = {}
     if not all_pairs and plot is None and loss is None:
-        return found
+        return additions
     if summary.channel is None:
         raise InputError(
             "--all-pairs, --plot and --loss need a channel as a matrix; this mechanism is too "
             "large or continuous (in a symmetric mechanism all pairs are alike)"
         )
     if all_pairs:
-        found["pairs"] = [list(p) for p in channels.tied_pairs(summary.channel)]
+        additions["pairs"] = [list(p) for p in channels.tied_pairs(summary.channel)]
     if plot is not None:
         save_figure("--plot", plot, lambda axes: summary.plot(ax=axes))
     if loss is not None:
-        found["loss"] = _of_loss(summary.channel, loss, prior)
-    return found
+        additions["loss"] = _of_loss(summary.channel, loss, prior)
+    return additions
 
 
 def _of_loss(c: channels.Channel, path: Path, prior: Any) -> dict[str, Any]:
@@ -210,15 +210,15 @@ def _text(summary: channels.ChannelSummary, result: dict[str, Any]) -> str:
     if "pairs" in result:
         lines.append("  worst pairs: " + "; ".join(" and ".join(p) for p in result["pairs"]))
     if "loss" in result:
-        found = result["loss"]
-        family = f" ({found['family']})" if found["family"] else " (as for every loss)"
+        loss = result["loss"]
+        family = f" ({loss['family']})" if loss["family"] else " (as for every loss)"
         lines += [
             "",
-            f"  expected loss of the best guess  {found['risk']:.6g} with the output, "
-            f"{found['prior_risk']:.6g} without; their ratio {found['beta_l']:.6g}",
+            f"  expected loss of the best guess  {loss['risk']:.6g} with the output, "
+            f"{loss['prior_risk']:.6g} without; their ratio {loss['beta_l']:.6g}",
             f"    of {len(summary.channel.secrets) if summary.channel else 0} secrets and "
-            f"{len(found['answers'])} answers: {found['example']}",
-            f"    whatever the prior, the ratio is at least {lower(found['at_least'])}{family}",
+            f"{len(loss['answers'])} answers: {loss['example']}",
+            f"    whatever the prior, the ratio is at least {lower(loss['at_least'])}{family}",
         ]
     return "\n".join(lines)
 
@@ -226,9 +226,9 @@ def _text(summary: channels.ChannelSummary, result: dict[str, Any]) -> str:
 def _in_fractions(file: Path | None, prior: Path | None, *, as_json: bool) -> None:
     if file is None:
         raise click.UsageError("--exact takes FILE, --prior and --json alone")
-    given = None if prior is None else channels.read_rational_prior(prior)
-    found = channels.exact_summary(channels.read_rational(file), given)
-    click.echo(_as_json(found.to_dict()) if as_json else str(found))
+    weights = None if prior is None else channels.read_rational_prior(prior)
+    summary = channels.exact_summary(channels.read_rational(file), weights)
+    click.echo(_as_json(summary.to_dict()) if as_json else str(summary))
 
 
 def _composed(
@@ -242,9 +242,9 @@ def _composed(
     """Bound the joint leakage of repeated outputs without a table, as `narcissus compose` does."""
     see = f"`narcissus compose {use}`"
     _refuse(needless, f"{times} outputs that are too many for a table, which {see} composes")
-    found = channels.repeated_security(source, times)
-    text = f"{found}\n  {times} outputs are too many for a table of them: see {see}"
-    click.echo(json.dumps({**asdict(found), "gap": found.gap}) if as_json else text)
+    security = channels.repeated_security(source, times)
+    text = f"{security}\n  {times} outputs are too many for a table of them: see {see}"
+    click.echo(json.dumps({**asdict(security), "gap": security.gap}) if as_json else text)
 
 
 def _neighbours(
@@ -255,25 +255,25 @@ def _neighbours(
     secure = {question: _secured(given, question) for question in questions}
 
     def answer(question: guarantees.Secret) -> Answer:
-        guarantee, found, reached = secure[question]
+        guarantee, security, reached = secure[question]
         payload = {
-            "grade": found.grade,
-            "beta_star_at_least": found.value,
+            "grade": security.grade,
+            "beta_star_at_least": security.value,
             "beta_star_at_most": None if reached is None else reached.value,
-            "advantage_at_most": found.advantage.value,
-            "tight": found.tight,
-            "theorem": found.theorem,
-            "assumptions": list(found.assumptions),
+            "advantage_at_most": security.advantage.value,
+            "tight": security.tight,
+            "theorem": security.theorem,
+            "assumptions": list(security.assumptions),
             **of_guarantee(guarantee),
         }
-        return Answer(guarantee, payload, _secured_text(found, reached))
+        return Answer(guarantee, payload, _secured_text(security, reached))
 
     shared = are_replaced([guarantee for guarantee, _, _ in secure.values()])
     answer_all(questions, answer, shared=shared, as_json=as_json)
     if report is not None:
-        guarantee, found, reached = secure[questions[0]]
+        guarantee, security, reached = secure[questions[0]]
         where = asked({"the profile": given.profile, "the losses": given.pld})
-        page = leakage.guarantee_page(found, guarantee, reached, where)
+        page = leakage.guarantee_page(security, guarantee, reached, where)
         write_page(report, page, silent=as_json)
 
 
@@ -296,16 +296,19 @@ def _secured(
 
 
 def _secured_text(found: channels.SecurityBound, reached: results.Bound | None) -> list[str]:
-    most = upper(100 - 50 * found.value, places=1)
+    correct = upper(100 - 50 * found.value, places=1)
     lines = [
         str(found),
-        f"  of 100 attempts to tell two neighbouring data sets apart, at most {most} are right "
+        f"  of 100 attempts to tell two neighbouring data sets apart, at most {correct} are right "
         "(50 by guessing)",
     ]
     if reached is None:
         return [*lines, "", NOTE]
     lines += ["", f"PROVED: some two such data sets have beta* at most {upper(reached.value)}"]
-    lines += [f"  by {reached.theorem}", *(f"  assuming {one}" for one in reached.assumptions)]
+    lines += [
+        f"  by {reached.theorem}",
+        *(f"  assuming {assumption}" for assumption in reached.assumptions),
+    ]
     return lines
 
 
@@ -319,22 +322,24 @@ class ComposeOptions:
 
 @command
 def compose(uses: tuple[str, ...], *, of: ComposeOptions) -> None:
-    given: list[tuple[channels.Channel | channels.ClosedForm, int]] = []
+    pairs: list[tuple[channels.Channel | channels.ClosedForm, int]] = []
     if of.shuffled is None:
-        given = [_use(text) for text in uses]
-        found = channels.mixed_security(given, tolerance=of.tolerance)
+        pairs = [_use(text) for text in uses]
+        security = channels.mixed_security(pairs, tolerance=of.tolerance)
     elif of.report is not None:
         raise click.UsageError("--report draws uses; it does not go with --shuffled")
     elif len(uses) == 1 and uses[0].startswith("randomized-response:"):
-        found = channels.shuffled_security(_mechanism(uses[0]), of.shuffled)
+        security = channels.shuffled_security(_mechanism(uses[0]), of.shuffled)
     else:
         raise click.UsageError(
             "--shuffled takes one USE, once: randomized-response:values=10,epsilon=1"
         )
-    click.echo(json.dumps({**asdict(found), "gap": found.gap}) if of.as_json else str(found))
+    click.echo(
+        json.dumps({**asdict(security), "gap": security.gap}) if of.as_json else str(security)
+    )
     if of.report is not None:
-        curve = channels.security_over_uses(given)
-        write_page(of.report, leakage.compose_page(found, curve, asked({})), silent=of.as_json)
+        curve = channels.security_over_uses(pairs)
+        write_page(of.report, leakage.compose_page(security, curve, asked({})), silent=of.as_json)
 
 
 def _use(text: str) -> tuple[channels.Channel | channels.ClosedForm, int]:
@@ -377,21 +382,21 @@ def refine(
     read = channels.read_rational if of.exact else channels.read_channel
     a, b = read(first), read(second)
     names = (first.name, second.name) if first.name != second.name else (str(first), str(second))
-    found = channels.compare_channels(a, b, names=names, exact=of.exact)
-    for path, option, one in (
-        (of.out, "--out", found.forwards),
-        (of.back, "--back", found.backwards),
+    comparison = channels.compare_channels(a, b, names=names, exact=of.exact)
+    for path, option, refinement in (
+        (of.out, "--out", comparison.forwards),
+        (of.back, "--back", comparison.backwards),
     ):
         if path is not None:
-            _write_witness(path, option, one, a.secrets)
-    click.echo(_as_json(found.to_dict()) if of.as_json else str(found))
+            _write_witness(path, option, refinement, a.secrets)
+    click.echo(_as_json(comparison.to_dict()) if of.as_json else str(comparison))
     if of.report is not None:
         ways: list[leakage.Direction] = []
-        ends = (*names, found.forwards), (*names[::-1], found.backwards)
-        for one_name, other_name, one in ends:
-            by = None if isinstance(one, results.NotAssessed) else one.by
+        ends = (*names, comparison.forwards), (*names[::-1], comparison.backwards)
+        for one_name, other_name, refinement in ends:
+            by = None if isinstance(refinement, results.NotAssessed) else refinement.by
             drawn = by if isinstance(by, channels.Channel) else None  # one in fractions is not
-            ways.append(leakage.Direction(one_name, other_name, one, drawn))
+            ways.append(leakage.Direction(one_name, other_name, refinement, drawn))
         where = asked({names[0]: first, names[1]: second})
         write_page(of.report, leakage.refinement_page(ways, a.secrets, where), silent=of.as_json)
 
@@ -429,10 +434,10 @@ class DesignOptions:
 def design(loss: Path, *, of: DesignOptions) -> None:
     _check_design(of)
     costs, secrets, answers = channels.read_losses(loss)
-    given = None if of.prior is None else channels.read_prior(of.prior)
-    found = _designed(costs, of, {"prior": given, "secrets": secrets, "answers": answers})
+    prior = None if of.prior is None else channels.read_prior(of.prior)
+    solution = _designed(costs, of, {"prior": prior, "secrets": secrets, "answers": answers})
     if of.curve is not None:
-        points = channels.trade_off(costs, prior=given, epsilon=of.epsilon)
+        points = channels.trade_off(costs, prior=prior, epsilon=of.epsilon)
 
         def draw(axes: Axes) -> None:
             axes.plot(*points)
@@ -442,15 +447,15 @@ def design(loss: Path, *, of: DesignOptions) -> None:
             axes.grid(visible=True)
 
         save_figure("--curve", of.curve, draw)
-    if found is not None:
+    if solution is not None:
         if of.out is not None:
-            channels.write_channel(of.out, found.channel)
-        click.echo(_as_json(_of_design(found)) if of.as_json else str(found))
+            channels.write_channel(of.out, solution.channel)
+        click.echo(_as_json(_of_design(solution)) if of.as_json else str(solution))
     if of.report is not None:
-        curve = channels.trade_off(costs, 11, prior=given, epsilon=of.epsilon)
-        nothing = channels.loss_of_nothing(costs, given)
+        curve = channels.trade_off(costs, 11, prior=prior, epsilon=of.epsilon)
+        nothing = channels.loss_of_nothing(costs, prior)
         where = asked({"the losses": loss, "the prior": of.prior, "the gain": of.gain})
-        page = leakage.design_page(found, curve, nothing, where)
+        page = leakage.design_page(solution, curve, nothing, where)
         write_page(of.report, page, silent=of.as_json)
 
 
@@ -541,7 +546,7 @@ def estimate(samples: Path | None = None, *, of: EstimateOptions) -> None:
             raise click.UsageError(f"{parameter.opts[0]} is for {other}, which is not given")
     prior = None if of.prior is None else channels.read_prior(of.prior)
     everything = of.gain is not None or (prior is not None and of.program is None)
-    more = {
+    options = {
         "measures": wanted_measures(of.measures, everything=everything, gain=of.gain is not None),
         "gain": gain_from(of.gain),
         "estimators": list(of.estimators) or None,
@@ -551,11 +556,15 @@ def estimate(samples: Path | None = None, *, of: EstimateOptions) -> None:
     files = {"the prior": of.prior, "the gain": of.gain}
     with option_names():
         if samples is None:
-            found = _of_program(of, prior, more)
-            parts, name, files = found.parts, found.program, {"the runs": found.runs, **files}
-            payload, text = found.to_dict(), str(found)
+            evidence = _of_program(of, prior, options)
+            parts, name, files = (
+                evidence.parts,
+                evidence.program,
+                {"the runs": evidence.runs, **files},
+            )
+            payload, text = evidence.to_dict(), str(evidence)
         else:
-            head, parts = _of_file(samples, of, prior, more)
+            head, parts = _of_file(samples, of, prior, options)
             name, files = samples.name, {"the samples": samples, **files}
             keys = {"SampledLeakage": "leakage", "NoLeakageTest": "no_leakage"}
             named = {keys[type(part).__name__]: part.to_dict() for part in parts[1:]}
@@ -574,9 +583,9 @@ def _of_file(
 ) -> tuple[str, Sequence[results.Result]]:
     """Estimate from a file; return what was read, and the results."""
     names = ("symmetric", "monotone", "among", "pair")
-    held = {name: value for name in names if (value := getattr(of, name))}
+    restrictions = {name: value for name in names if (value := getattr(of, name))}
     if of.group is not None:
-        for name, value in {"measure": more["measures"], "test": of.test, **held}.items():
+        for name, value in {"measure": more["measures"], "test": of.test, **restrictions}.items():
             if value:
                 raise click.UsageError(f"--{name} does not go with --group")
     secrets, outputs, column = channels.read_samples(samples, secret=of.secret)
@@ -587,7 +596,7 @@ def _of_file(
         asked_for = {"measures": more.pop("measures"), "gain": more.pop("gain"), "prior": prior}
         if people is not None:
             return head, [channels.estimate_groups(secrets, outputs, people, **more)]
-        parts: list[results.Result] = [channels.estimate(secrets, outputs, **more, **held)]
+        parts: list[results.Result] = [channels.estimate(secrets, outputs, **more, **restrictions)]
         if asked_for["measures"]:
             parts.append(channels.sampled_leakage(secrets, outputs, **asked_for, **more))
         if of.test:
@@ -680,10 +689,10 @@ def taken(outputs: pd.DataFrame, group: str, secret: str) -> pd.Series[Any]:
 def _page_of_estimate(
     parts: Sequence[results.Result], name: str, where: leakage.Asked
 ) -> drawing.Page:
-    found, *rest = parts
-    if isinstance(found, channels.GroupLeakage):
-        return leakage.groups_page(found, name, where)
-    assert isinstance(found, channels.LeakageEstimate)
+    main_part, *rest = parts
+    if isinstance(main_part, channels.GroupLeakage):
+        return leakage.groups_page(main_part, name, where)
+    assert isinstance(main_part, channels.LeakageEstimate)
     others = next((part for part in rest if isinstance(part, channels.SampledLeakage)), None)
     tests = (p for p in rest if isinstance(p, channels.NoLeakageTest | channels.LeakageEvidence))
-    return leakage.estimate_page(found, name, where, others, next(tests, None))
+    return leakage.estimate_page(main_part, name, where, others, next(tests, None))

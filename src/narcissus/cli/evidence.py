@@ -83,11 +83,13 @@ def refute(*, of: RefuteOptions) -> None:
             return
         claimed["claimed"] = of.claim
         if of.scores is not None:
-            found = _refute_scores(of, columns, claimed)
+            refutation = _refute_scores(of, columns, claimed)
         elif of.priors is not None:
             if of.correct is None:
                 raise InputError("`--correct` is missing: how many guesses were right")
-            found = evidence.refute_priors(priors.read_priors(of.priors), of.correct, **claimed)
+            refutation = evidence.refute_priors(
+                priors.read_priors(of.priors), of.correct, **claimed
+            )
         else:
             if of.canaries is None or of.guesses is None or of.correct is None:
                 counts = {"--canaries": of.canaries, "--guesses": of.guesses}
@@ -97,13 +99,15 @@ def refute(*, of: RefuteOptions) -> None:
                 )
             claimed["guesses_chosen"] = "before" if of.guesses_chosen is None else of.guesses_chosen
             many = 2 if of.values is None else of.values
-            found = evidence.refute(of.canaries, of.guesses, of.correct, values=many, **claimed)
-    coins = of.scores is not None and not of.pairs and found.secret == "membership"
-    answers = _refuted(found, of.secret, coins=coins, pairs=of.pairs)
+            refutation = evidence.refute(
+                of.canaries, of.guesses, of.correct, values=many, **claimed
+            )
+    coins = of.scores is not None and not of.pairs and refutation.secret == "membership"
+    answers = _refuted(refutation, of.secret, coins=coins, pairs=of.pairs)
     if of.as_json:
         keys = [
-            _claimed({"grade": one.grade, **one.to_dict(), "question": one.question})
-            for one in answers
+            _claimed({"grade": answer.grade, **answer.to_dict(), "question": answer.question})
+            for answer in answers
         ]
         print_json(keys[0] | ({"membership": keys[1]} if len(keys) == 2 else {}))
         return
@@ -125,7 +129,7 @@ def _given(of: RefuteOptions) -> dict[str, Any]:
 
 def _check_together(of: RefuteOptions) -> None:
     """Refuse options that do not go together; say of a seed that nothing is drawn."""
-    given = {
+    options = {
         f"--{name.replace('_', '-')}"
         for name in (
             "canaries",
@@ -150,7 +154,7 @@ def _check_together(of: RefuteOptions) -> None:
         "--priors": {"--correct"},
     }
     for file, others in goes.items():
-        if file in given and (wrong := sorted(given - others - {file})):
+        if file in options and (wrong := sorted(options - others - {file})):
             raise InputError(
                 f"`{wrong[0]}` does not go with `{file}`, which goes with "
                 f"{', '.join(sorted(others))}; drop one of the two"
@@ -163,7 +167,7 @@ def _check_together(of: RefuteOptions) -> None:
         "--until": "--scores",
     }
     for name, file in alone.items():
-        if name in given and file not in given:
+        if name in options and file not in options:
             raise InputError(f"`{name}` needs `{file}`, a file of scores")
     if of.seed is not None:
         click.echo("`--seed` has no effect: nothing is drawn by chance any more.", err=True)
@@ -261,18 +265,18 @@ def _read_scores(path: Path, option: str, *, pairs: bool = False) -> dict[str, A
             "those of many models for `narcissus membership`: "
             'np.savez("models.npz", scores=-losses.T, members=members.T)'
         )
-    layout = next((one for one in _LAYOUTS if all(name in table for name in one)), None)
+    layout = next((group for group in _LAYOUTS if all(name in table for name in group)), None)
     if layout is None:
         lacking = next(name for name in _LAYOUTS[0] if name not in table)
         raise InputError(
             f"`{option}`: {path} lacks the column `{lacking}`; it needs "
-            f"{', or '.join(' and '.join(f'`{x}`' for x in one) for one in _LAYOUTS)}, and has "
+            f"{', or '.join(' and '.join(f'`{x}`' for x in group) for group in _LAYOUTS)}, and has "
             f"{', '.join(table) or 'none of them'}"
         )
     both = [_numbers_of(path, option, name, table[name]) for name in layout]
     if layout[0] == "in_canary_scores":
-        both = [one[~np.isnan(one)] for one in both]
-        both = [np.concatenate(both), np.repeat([1.0, 0.0], [one.size for one in both])]
+        both = [group[~np.isnan(group)] for group in both]
+        both = [np.concatenate(both), np.repeat([1.0, 0.0], [group.size for group in both])]
     if layout[0] == "signal_values":
         both[0] = -both[0]
     columns: dict[str, Any] = {
@@ -306,12 +310,12 @@ def _read_scores(path: Path, option: str, *, pairs: bool = False) -> dict[str, A
 
 def _of_coins(path: Path, option: str, table: dict[str, Any]) -> dict[str, Any]:
     """Read what a file says of each row's coin: its chance, and which rows share it."""
-    found: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
     if "prior" in table:
-        found["priors"] = _numbers_of(path, option, "prior", table["prior"])
+        columns["priors"] = _numbers_of(path, option, "prior", table["prior"])
     if "cluster" in table:
-        found["clusters"] = _labels(path, table["cluster"], "cluster")
-    return found
+        columns["clusters"] = _labels(path, table["cluster"], "cluster")
+    return columns
 
 
 def _arrays(path: Path) -> dict[str, Any]:
@@ -324,14 +328,14 @@ def _arrays(path: Path) -> dict[str, Any]:
         "pairs": "pair",
         "clusters": "cluster",
     }
-    found = {plural.get(name, name): array.ravel() for name, array in arrays_of(path).items()}
-    return found
+    arrays = {plural.get(name, name): array.ravel() for name, array in arrays_of(path).items()}
+    return arrays
 
 
 def _columns(path: Path) -> dict[str, Any]:
     from narcissus.tables.text import text_parts
 
-    known = {"prior", "pair", "cluster", *(name for one in _LAYOUTS for name in one)}
+    known = {"prior", "pair", "cluster", *(name for layout in _LAYOUTS for name in layout)}
     names: list[str] = []
 
     def choose(found: list[str]) -> list[int]:
@@ -353,7 +357,7 @@ def _numbers_of(
     truths = {"true": 1.0, "false": 0.0} if name in ("member", "right", "true_labels") else {}
     empty = name.endswith("_canary_scores")  # one of two columns is shorter
     point = pointed if separator(path) == ";" else str
-    found: list[NDArray[np.float64]] = []
+    blocks: list[NDArray[np.float64]] = []
     wrong: list[NDArray[np.bool_]] = []
     for part in parts:
         values, bad = np.full(len(part.distinct), np.nan), np.zeros(len(part.distinct), bool)
@@ -362,12 +366,12 @@ def _numbers_of(
                 known = truths.get(str(text).lower())
                 values[place] = float(point(text)) if known is None else known
             bad[place] = np.isnan(values[place]) and not (empty and text is None)
-        found.append(values[part.codes])
+        blocks.append(values[part.codes])
         wrong.append(bad[part.codes])
     if (bad := np.concatenate(wrong)).any():
         row = int(bad.argmax())
         raise InputError(f"`{option}`: {path}: row {row + 1:,}, column `{name}`, must be a number")
-    return np.concatenate(found)
+    return np.concatenate(blocks)
 
 
 def _labels(
@@ -377,11 +381,11 @@ def _labels(
     if not isinstance(parts, list):
         return np.unique(parts, return_inverse=True)[1]
     place: dict[Any, int] = {}
-    found = [
+    blocks = [
         np.array([place.setdefault(value, len(place)) for value in part.distinct])[part.codes]
         for part in parts
     ]
-    labels = np.concatenate(found)
+    labels = np.concatenate(blocks)
     if None in place:
         row = int((labels == place[None]).argmax())
         raise InputError(f"`--scores`: {path}: row {row + 1:,}, column `{column}`, is empty")
@@ -389,35 +393,35 @@ def _labels(
 
 
 def _refutation_text(answers: list[evidence.Refutation]) -> list[str]:
-    found = answers[0]
-    lines = [f"Asked: {'; or '.join(one.question for one in answers)}.", str(found)]
-    if found.guesses_chosen == "looks":
+    first = answers[0]
+    lines = [f"Asked: {'; or '.join(answer.question for answer in answers)}.", str(first)]
+    if first.guesses_chosen == "looks":
         lines.append(
-            f"Looks at any time are allowed for; of the guesses so far {found.correct:,} of "
-            f"{found.guesses:,} are right."
+            f"Looks at any time are allowed for; of the guesses so far {first.correct:,} of "
+            f"{first.guesses:,} are right."
         )
-    if found.guesses_chosen == "every":
+    if first.guesses_chosen == "every":
         lines.append(
-            f"Every number of guesses was tested at once; {found.guesses:,} tell most, of which "
-            f"{found.correct:,} are right."
+            f"Every number of guesses was tested at once; {first.guesses:,} tell most, of which "
+            f"{first.correct:,} are right."
         )
     noises = ", or ".join(
-        f"{upper(one.noise)} ({'replaced' if one.secret == 'value' else 'added and removed'} "
+        f"{upper(answer.noise)} ({'replaced' if answer.secret == 'value' else 'added and removed'} "
         "records)"
-        for one in answers
+        for answer in answers
     )
-    shown = f"a noise multiplier of at most {noises}." if found.mu > 0 else "nothing is refuted."
-    late = found.guesses_chosen == "after" and found.delta > 0
+    shown = f"a noise multiplier of at most {noises}." if first.mu > 0 else "nothing is refuted."
+    late = first.guesses_chosen == "after" and first.delta > 0
     how = ", doubled as R was chosen late" if late else " (--claim E asks about another epsilon)"
     lines += [
-        f"If it is Gaussian DP, its mu is not below {lower(found.mu)}: {shown}",
+        f"If it is Gaussian DP, its mu is not below {lower(first.mu)}: {shown}",
         "",
         "By method: the largest epsilon refuted, and the p-value against "
-        f"({found.claimed:g}, {found.delta:g})-DP, the largest",
+        f"({first.claimed:g}, {first.delta:g})-DP, the largest",
         f"chance of so many right guesses under it{how}:",
-        f"  {'refuted':<12} {f'p at {found.claimed:g}':<12} method",
+        f"  {'refuted':<12} {f'p at {first.claimed:g}':<12} method",
     ]
-    for method in found.methods:
+    for method in first.methods:
         mark = "" if method.valid else "  (NOT VALID everywhere: for comparison)"
         lines.append(
             f"  {lower(method.epsilon):<12} {upper(method.p_value, 4):<12} {method.name}{mark}"
@@ -478,30 +482,30 @@ def membership(scores: Annotated[Path, Opt(EXISTING)], *, of: MembershipOptions)
         data = shadows.read_shadow_scores(scores, of.members, scale=of.scale, wanted=wanted)
         if of.points is not None:
             how["points"] = shadows.read_points(of.points, data)
-        found = shadows.audit_membership(data, attack=of.attack, **how)
-        found = replace(found, base_rate=of.base_rate)
-        found.precisions  # noqa: B018 (refuses a base rate that is none)
+        audit = shadows.audit_membership(data, attack=of.attack, **how)
+        audit = replace(audit, base_rate=of.base_rate)
+        audit.precisions  # noqa: B018 (refuses a base rate that is none)
     if of.canaries is not None:
-        _write_canaries(of.canaries, found)
+        _write_canaries(of.canaries, audit)
     if of.as_json:
-        print_json({**_claimed(found.to_dict()), "seed": seed})
+        print_json({**_claimed(audit.to_dict()), "seed": seed})
     else:
-        click.echo("\n".join(_membership_text(found, seed)))
+        click.echo("\n".join(_membership_text(audit, seed)))
     if of.report is not None:
         from narcissus.report.membership import membership_page
 
         files = {"the scores": scores, "the members": of.members, "the points": of.points}
-        write_page(of.report, membership_page(found, asked(files, seed)), silent=of.as_json)
+        write_page(of.report, membership_page(audit, asked(files, seed)), silent=of.as_json)
 
 
 def _write_canaries(path: Path, found: shadows.MembershipAudit) -> None:
     from narcissus._files import write_atomically
     from narcissus._pandas import pd
 
-    one = found.canaries
-    columns: dict[str, Any] = {"score": one.scores, "member": one.members.astype(int)}
-    if (one.priors != 0.5).any():
-        columns["prior"] = one.priors
+    canaries = found.canaries
+    columns: dict[str, Any] = {"score": canaries.scores, "member": canaries.members.astype(int)}
+    if (canaries.priors != 0.5).any():
+        columns["prior"] = canaries.priors
     write_atomically(path, pd.DataFrame(columns).to_csv(index=False), private=True)
 
 
@@ -516,11 +520,11 @@ def _membership_text(found: shadows.MembershipAudit, seed: int) -> list[str]:
         f"Coins: {found.coins}",
         "",
         *([str(found).splitlines()[bool(void)]] if refuted else []),
-        *(f"  assuming {said}" for said in found.assumptions),
+        *(f"  assuming {assumption}" for assumption in found.assumptions),
         f"  mu of Gaussian DP not below {lower(found.mu)}; p-value against "
         f"({found.claimed:g}, {found.delta:g})-DP {upper(found.p_value, 4)} (--seed {seed})",
         "",
-        *(f"{one}" for one in found.blind if not one.told),
+        *(f"{row}" for row in found.blind if not row.told),
         f"True-positive rate at a false-positive rate, over records ({grade}; limits at "
         f"{100 * found.confidence:g}% for all at once):",
         *_rate_lines(found),
@@ -533,11 +537,11 @@ def _membership_text(found: shadows.MembershipAudit, seed: int) -> list[str]:
             f"{100 * found.confidence:g}% for all at once):",
             f"  {'aimed at':<10}{'false positives':<32}true positives",
         ]
-        for one in found.across:
-            false, true = one.false_positives, one.true_positives
+        for row in found.across:
+            false, true = row.false_positives, row.true_positives
             first = f"{false.value:.4g} ({_limits(false.low, false.high)})"
             lines.append(
-                f"  {one.aimed:<10g}{first:<32}{true.value:.4g} ({_limits(true.low, true.high)})"
+                f"  {row.aimed:<10g}{first:<32}{true.value:.4g} ({_limits(true.low, true.high)})"
             )
     return [*lines, *(["", *map(str, found.not_assessed)] if found.not_assessed else [])]
 
@@ -549,13 +553,13 @@ def _rate_lines(found: shadows.MembershipAudit) -> Iterator[str]:
     for at in shadows.reported_rates(found.at):
         rate = found.roc.tpr_at(at)
         if not found.roc.sees(at):
-            most = f"at most {upper(rate.high or 0.0, 4)}; " if (rate.high or 1) < 1 else ""
-            yield f"  {at:<10g}{most}{found.roc.unseen(at)}"
+            limit = f"at most {upper(rate.high or 0.0, 4)}; " if (rate.high or 1) < 1 else ""
+            yield f"  {at:<10g}{limit}{found.roc.unseen(at)}"
             continue
         precise = ""
         if base is not None:
-            one = found.roc.precision_at(at, base)
-            precise = f"{one.value:.4g} ({_limits(one.low, one.high)})"
+            precision = found.roc.precision_at(at, base)
+            precise = f"{precision.value:.4g} ({_limits(precision.low, precision.high)})"
         yield f"  {at:<10g}{rate.value:<12.4g}{_limits(rate.low, rate.high):<24}{precise}".rstrip()
     yield f"  area under the curve {area.value:.4g} ({_limits(area.low, area.high)})"
 
@@ -593,7 +597,7 @@ def complexity(file: Annotated[Path, Opt(EXISTING)], *, of: ComplexityOptions) -
     tests, by_counting = _random_looking(data)
     small = _in_the_small_language(data, other)
     if of.as_json:
-        found: dict[str, Any] = {
+        payload: dict[str, Any] = {
             "bytes": len(data),
             "complexity": alone.to_dict(),
             "given": None,
@@ -603,14 +607,14 @@ def complexity(file: Annotated[Path, Opt(EXISTING)], *, of: ComplexityOptions) -
             "compressors": by_counting,
         }
         if information is not None:
-            found["given"] = information.given.to_dict()
-            found["mutual_information"] = {
+            payload["given"] = information.given.to_dict()
+            payload["mutual_information"] = {
                 "estimate": information.estimate,
                 "at_least": 0.0,
                 "at_most": information.at_most,
                 "grade": information.grade,
             }
-        click.echo(json.dumps(found))
+        click.echo(json.dumps(payload))
         return
     click.echo(str(alone if information is None else information))
     if small is None:

@@ -94,15 +94,15 @@ def _rationally(study: studies.Study, of: ProfileOptions) -> int:
     if of.worst_told is not None:
         how: Any = {"sees": of.sees or "data", "coins": of.coins or 1}
         worst = [profiles.worst_told(study, of.worst_told, epsilon=e, **how) for e in points]
-        found, text = [one.to_dict() for one in worst], "\n".join(map(str, worst))
+        payload, text = [case.to_dict() for case in worst], "\n".join(map(str, worst))
     else:
         exact = profiles.rational_game(study)
         deltas = [(e, exact.delta(e)) for e in points]
-        found = [{"epsilon": e, "delta": str(d), "value": float(d)} for e, d in deltas]
+        payload = [{"epsilon": e, "delta": str(d), "value": float(d)} for e, d in deltas]
         lines = [f"{e:9.4g}  {float(d):12.6g}  {d}" for e, d in deltas]
         head = "PROVED, against every attacker, in rational numbers\n  epsilon         delta"
         text = "\n".join([head, *lines])
-    click.echo(json.dumps(found, indent=1) if of.run.as_json else text)
+    click.echo(json.dumps(payload, indent=1) if of.run.as_json else text)
     return OK
 
 
@@ -124,14 +124,14 @@ def _exactly(study: studies.Study, of: ProfileOptions) -> int:
     if covers:
         name, world = f"rate = {covers[0].rate!r}", replace(world, rate=covers[0].rate)
     if of.run.as_json:
-        more = {"cover": [one.to_dict() for one in covers]} if covers else {}
-        click.echo(json.dumps({**result.to_dict(), **more}, indent=1))
+        additions = {"cover": [cover.to_dict() for cover in covers]} if covers else {}
+        click.echo(json.dumps({**result.to_dict(), **additions}, indent=1))
     else:
         _show(result, points[0])
-        for one in covers:
+        for cover in covers:
             click.echo(
-                f"\n{one.grade.upper()} between the rates as well, at epsilon {one.epsilon:g}: "
-                f"{one}; rate {one.rate!r} needs {one.least:.6g}"
+                f"\n{cover.grade.upper()} between the rates as well, at epsilon {cover.epsilon:g}: "
+                f"{cover}; rate {cover.rate!r} needs {cover.least:.6g}"
             )
         if reason:
             click.echo(f"\nNOT ASSESSED: rates between these, since {reason}")
@@ -153,12 +153,12 @@ def _between_rates(
     if reason := profiles.why_not_covered(result.exact):
         return [], reason
     settings: Any = study.settings
-    said = settings.statement.options
-    delta = said.get("delta") or 0.0
+    options = settings.statement.options
+    delta = options.get("delta") or 0.0
     with progress() as observer:
         return [
             covered.between_rates(family, result.exact, at, delta, observer=observer)
-            for at in epsilons or [said.get("epsilon") or 0.0]
+            for at in epsilons or [options.get("epsilon") or 0.0]
         ], ""
 
 
@@ -216,9 +216,11 @@ def _show(result: profiles.Profile, epsilon: float) -> None:
             f"\nWhat the best attacker does at epsilon {epsilon:g}{where}, by what it gains:"
         )
         for row in table:
-            told = f"told {row['told']}, " if "told" in row else ""
+            side_information = f"told {row['told']}, " if "told" in row else ""
             attempt = "no attempt" if row["attempt"] is None else f"attempt {row['attempt']}"
-            click.echo(f"  {told}release {row['release']}: {attempt}, gains {row['gain']:.6g}")
+            click.echo(
+                f"  {side_information}release {row['release']}: {attempt}, gains {row['gain']:.6g}"
+            )
 
 
 def _smallest(study: studies.Study, parameter: str, of: ProfileOptions) -> int:
@@ -232,9 +234,9 @@ def _smallest(study: studies.Study, parameter: str, of: ProfileOptions) -> int:
             )
         if len(of.epsilons) > 1:
             raise InputError("`--smallest` takes one `--epsilon`")
-        said = settings.statement.options
-        epsilon = of.epsilons[0] if of.epsilons else said.get("epsilon", 0.0)
-        target = said.get("delta") if of.delta is None else of.delta
+        options = settings.statement.options
+        epsilon = of.epsilons[0] if of.epsilons else options.get("epsilon", 0.0)
+        target = options.get("delta") if of.delta is None else of.delta
         if target is None:
             raise InputError("`--smallest` needs `--delta`: the study's statement has none")
         if not 0 <= target <= 1:
@@ -244,29 +246,29 @@ def _smallest(study: studies.Study, parameter: str, of: ProfileOptions) -> int:
         how: dict[str, Any] = {"epsilon": epsilon, "delta": target, "executor": executor}
         how |= {"limit": of.limit or profiles.LIMIT}
         if family is None:
-            one = partial(covered.varied, settings, study.folder, parameter)
-            found = profiles.smallest(one, tried, **how)
+            member = partial(covered.varied, settings, study.folder, parameter)
+            search = profiles.smallest(member, tried, **how)
         else:
             with progress() as observer:
-                found = covered.smallest_for_every_rate(
+                search = covered.smallest_for_every_rate(
                     settings, study.folder, parameter, tried, observer=observer, **how
                 )
     if of.run.as_json:
         answer = {
             "parameter": parameter,
-            "value": found.value,
+            "value": search.value,
             "epsilon": epsilon,
-            "delta": found.delta,
+            "delta": search.delta,
             "target": target,
-            "tried": found.tried,
-            "proved": not found.assumptions,
-            "assumptions": list(found.assumptions),
-            **({"undecided": found.undecided} if family else {}),
+            "tried": search.tried,
+            "proved": not search.assumptions,
+            "assumptions": list(search.assumptions),
+            **({"undecided": search.undecided} if family else {}),
         }
         click.echo(json.dumps(answer, indent=1))
     else:
-        _say(found, parameter, tried, epsilon=epsilon, target=target, family=family)
-    return OK if found.value is not None else EXCEEDED
+        _say(search, parameter, tried, epsilon=epsilon, target=target, family=family)
+    return OK if search.value is not None else EXCEEDED
 
 
 def _say(
@@ -323,14 +325,16 @@ def privacy(study: Path, *, of: PrivacyOptions) -> int:
     settings: Any = loaded.settings
     at = settings.statement.options.get("epsilon", 0.0) if of.epsilon is None else of.epsilon
     with loaded.code.in_use():
-        found = profiles.worst_neighbours(settings.build().game, at)
-    click.echo(json.dumps(found.to_dict(), indent=1) if of.as_json else str(found))
+        neighbours = profiles.worst_neighbours(settings.build().game, at)
+    click.echo(json.dumps(neighbours.to_dict(), indent=1) if of.as_json else str(neighbours))
     if of.out is not None:
-        if found.private:
+        if neighbours.private:
             raise InputError(f"there is nothing to show: the mechanism is ({at:g}, 0)-private here")
-        first, second = (str(data.tolist()) for data in found.data)
+        first, second = (str(data.tolist()) for data in neighbours.data)
         names = (_short(first), _short(second))
-        written_to(of.out, found.event.study(uniform=of.uniform, names=names), quiet=of.as_json)
+        written_to(
+            of.out, neighbours.event.study(uniform=of.uniform, names=names), quiet=of.as_json
+        )
     return OK
 
 

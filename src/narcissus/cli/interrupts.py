@@ -39,9 +39,11 @@ def on_interrupt(next_step: str) -> None:
 
 def farewell(number: int) -> None:
     """Print on standard error that the command was ended, and how to continue."""
-    what = "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
+    message = (
+        "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
+    )
     with suppress(OSError, ValueError):  # the terminal may be gone
-        print(f"{what}; {_next_step}" if _next_step else what, file=sys.stderr, flush=True)
+        print(f"{message}; {_next_step}" if _next_step else message, file=sys.stderr, flush=True)
 
 
 def _last_words(number: int) -> None:

@@ -140,10 +140,10 @@ class LazyGroup(click.Group):
         except click.UsageError as error:
             from narcissus._validation import did_you_mean
 
-            said = error.message.rstrip(".") + did_you_mean(args[0], COMMANDS)
+            message = error.message.rstrip(".") + did_you_mean(args[0], COMMANDS)
             if os.path.isfile(args[0]):
-                said = f"{args[0]} is a file, and a command comes first: {_first(args[0])}"
-            raise click.UsageError(said, ctx) from error
+                message = f"{args[0]} is a file, and a command comes first: {_first(args[0])}"
+            raise click.UsageError(message, ctx) from error
 
     def make_context(self, *args: Any, **more: Any) -> click.Context:
         """Parse the words; ``--help`` prints already here."""
@@ -211,16 +211,16 @@ def _require_streams() -> None:
 
     A closed standard output ends the process, since the verdict would be lost.
     """
-    given: list[Any] = [sys.stdin, sys.stdout, sys.stderr]
-    if None not in given:
+    streams: list[Any] = [sys.stdin, sys.stdout, sys.stderr]
+    if None not in streams:
         return
-    for number, stream in enumerate(given):
+    for number, stream in enumerate(streams):
         if stream is None:
             os.dup2(os.open(os.devnull, os.O_RDWR), number)
             os.set_inheritable(number, True)
     if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison] (closed before)
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (to the end)
-    if given[1] is None:
+    if streams[1] is None:
         click.echo("error: standard output is closed: lead it to a file, or to /dev/null", err=True)
         sys.exit(USAGE)
 
@@ -234,8 +234,8 @@ def _require_memory(words: list[str]) -> None:
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     is_help = not {"--help", "-h"}.isdisjoint(words)
     is_of_tables = not is_help and not OF_TABLES.isdisjoint(words[:1])
-    least = ENOUGH if is_of_tables else LEAST_MEMORY
-    if limit not in {resource.RLIM_INFINITY, -1} and limit < least:
+    minimum = ENOUGH if is_of_tables else LEAST_MEMORY
+    if limit not in {resource.RLIM_INFINITY, -1} and limit < minimum:
         click.echo(
             f"error: this process may have {limit // 2**20} MiB of memory (`ulimit -v`); a formula "
             f"needs at least {LEAST_MEMORY // 2**20} MiB, an audit of a small table "

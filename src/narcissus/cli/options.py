@@ -53,20 +53,20 @@ class Opt:
         if get_origin(hint) is not tuple and inner:  # a union with None
             return self.option(name, inner[0], default, texts)
         option = self.name or f"--{name.replace('_', '-')}"
-        more: dict[str, Any] = {"callback": self.check}
-        more["metavar"], more["help"] = texts[option]
-        more["type"] = self.kind or {Path: ANY, int: int, float: float}.get(
+        arguments: dict[str, Any] = {"callback": self.check}
+        arguments["metavar"], arguments["help"] = texts[option]
+        arguments["type"] = self.kind or {Path: ANY, int: int, float: float}.get(
             inner[0] if inner else hint
         )
         if hint is bool:
-            more["is_flag"] = True
+            arguments["is_flag"] = True
         elif get_origin(hint) is tuple:
-            more |= {"multiple": True} if inner[-1] is Ellipsis else {"nargs": len(inner)}
+            arguments |= {"multiple": True} if inner[-1] is Ellipsis else {"nargs": len(inner)}
         if default in (MISSING, inspect.Parameter.empty):
-            more["required"] = True
+            arguments["required"] = True
         elif default is not False and default not in (None, ()):
-            more |= {"default": default, "show_default": not more["help"].endswith("]")}
-        return click.Option([option, name], **more)
+            arguments |= {"default": default, "show_default": not arguments["help"].endswith("]")}
+        return click.Option([option, name], **arguments)
 
     def argument(self, parameter: inspect.Parameter, hint: Any, texts: Texts) -> click.Argument:
         kind = self.kind or (ANY if Path in (hint, *get_args(hint)) else None)
@@ -93,13 +93,13 @@ def some(*names: str) -> tuple[str, ...]:
 
 def _options(kind: type[Any], names: tuple[str, ...], texts: Texts) -> Iterator[click.Option]:
     hints = get_type_hints(kind, include_extras=True)
-    defaults = {one.name: one.default for one in fields(kind)}
+    defaults = {field.name: field.default for field in fields(kind)}
     for name in names or defaults:
-        hint, more = _unwrapped(hints[name])
+        hint, annotation = _unwrapped(hints[name])
         if isinstance(hint, type) and is_dataclass(hint):
-            yield from _options(hint, more or (), texts)
+            yield from _options(hint, annotation or (), texts)
         else:
-            yield (more or Opt()).option(name, hint, defaults[name], texts)
+            yield (annotation or Opt()).option(name, hint, defaults[name], texts)
 
 
 def _filled(kind: type[Any], names: tuple[str, ...], given: dict[str, Any]) -> Any:
@@ -107,9 +107,9 @@ def _filled(kind: type[Any], names: tuple[str, ...], given: dict[str, Any]) -> A
     values: dict[str, Any] = {}
     hints = get_type_hints(kind, include_extras=True)
     for name in names or hints:
-        hint, more = _unwrapped(hints[name])
+        hint, annotation = _unwrapped(hints[name])
         is_group = isinstance(hint, type) and is_dataclass(hint)
-        values[name] = _filled(hint, more or (), given) if is_group else given.pop(name)
+        values[name] = _filled(hint, annotation or (), given) if is_group else given.pop(name)
     return kind(**values)
 
 
@@ -161,18 +161,18 @@ def command_of(function: Callable[..., int | None], page: str) -> click.Command:
     parameters: list[click.Parameter] = []
     groups: dict[str, tuple[type[Any], tuple[str, ...]]] = {}
     for parameter in inspect.signature(function).parameters.values():
-        hint, more = _unwrapped(hints[parameter.name])
+        hint, annotation = _unwrapped(hints[parameter.name])
         if isinstance(hint, type) and is_dataclass(hint):
-            groups[parameter.name] = hint, more or ()
-            parameters += _options(hint, more or (), texts)
+            groups[parameter.name] = hint, annotation or ()
+            parameters += _options(hint, annotation or (), texts)
         elif parameter.kind is parameter.KEYWORD_ONLY:
             parameters.append(
-                (more or Opt()).option(parameter.name, hint, parameter.default, texts)
+                (annotation or Opt()).option(parameter.name, hint, parameter.default, texts)
             )
         else:
-            parameters.append((more or Opt()).argument(parameter, hint, texts))
+            parameters.append((annotation or Opt()).argument(parameter, hint, texts))
 
-    parameters.sort(key=lambda one: one.name in ("as_json", "quiet"))  # these end every list
+    parameters.sort(key=lambda option: option.name in ("as_json", "quiet"))  # these end every list
 
     def call(**given: Any) -> int | None:
         made = {name: _filled(*group, given) for name, group in groups.items()}
@@ -228,10 +228,10 @@ def asked(files: Mapping[str, Path | None], seed: int | None = None) -> leakage.
     named = {name: path.name for name, path in files.items() if path is not None}
     context = click.get_current_context()
     folders = r"(?:^|(?<==))(?:[A-Za-z]:)?[/\\][^=]*[/\\]"  # of this machine
-    given = [
-        re.sub(folders, "", one) for one in words_given(context, without=("report", "as_json"))
+    words = [
+        re.sub(folders, "", word) for word in words_given(context, without=("report", "as_json"))
     ]
-    command = shlex.join([context.info_name or "", *given])
+    command = shlex.join([context.info_name or "", *words])
     return leakage.Asked(f"narcissus {command}", named, seed)
 
 
@@ -242,9 +242,9 @@ def words_given(context: click.Context, *, without: Sequence[str] = ()) -> list[
         if parameter.name in without:
             continue
         value: Any = context.params[parameter.name or ""]
-        for one in value if isinstance(value, tuple) else [value]:
+        for part in value if isinstance(value, tuple) else [value]:
             words += [parameter.opts[0]] if isinstance(parameter, click.Option) else []
-            words += [] if one is True else [str(one)]
+            words += [] if part is True else [str(part)]
     return words
 
 

@@ -236,8 +236,8 @@ def _show(audit: audits.Audit, folder: Path, run: Run) -> int:
 def play_given(study: studies.Study, folder: Path, run: Run) -> int:
     """Play a study that a command made of its options, and show it; return the exit code."""
     _prepare_folder(folder, study, run)
-    found = run.play(partial(audits.run, study, rng=run.seed, workers=run.workers))
-    return _show(found, folder, run)
+    outcome = run.play(partial(audits.run, study, rng=run.seed, workers=run.workers))
+    return _show(outcome, folder, run)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -268,8 +268,8 @@ def audit(study: Path, *, of: AuditOptions) -> int:
     on_interrupt(f"continue with: {again}")
     how: dict[str, Any] = {"rng": of.run.seed, "workers": of.run.workers, "restart": of.run.restart}
     how |= {"folder": folder, "policy": of.policy, "internal": of.records}
-    found = of.run.play(partial(audits.run, loaded, **how))
-    return _show(found, folder, of.run)
+    outcome = of.run.play(partial(audits.run, loaded, **how))
+    return _show(outcome, folder, of.run)
 
 
 def _budget(text: str) -> float:
@@ -298,10 +298,10 @@ def with_run(study: studies.Study, option: str, **how: Any) -> studies.Study:
 def names_of(_: click.Context, option: click.Parameter, text: str | None) -> list[str] | None:
     if text is None:
         return None
-    found = [name.strip() for name in text.split(",")]
-    if not all(found) and (text.strip() or option.name != "drop"):  # a column without a name
+    names = [name.strip() for name in text.split(",")]
+    if not all(names) and (text.strip() or option.name != "drop"):  # a column without a name
         raise click.BadParameter("names must be separated by single commas", param=option)
-    return found
+    return names
 
 
 _NUMBER = r"-?\d*\.?\d+(?:e-?\d+)?"
@@ -312,21 +312,21 @@ _BINNED = re.compile(
 
 def bins_of(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
     """Parse ``COLUMN=WIDTH`` and the other ways, one for each --bins."""
-    found: dict[str, Any] = {}
+    bins: dict[str, Any] = {}
     for text in given:
         match = _BINNED.fullmatch(text)
         if match is None:
             ways = "COLUMN=WIDTH, or COLUMN=common=20 (quantiles=5, above=0, edges=18,65)"
             raise click.BadParameter(f"write {ways}, got {text!r}", param=option)
-        name, cuts, count, many, above, one = match.groups()
-        _require_first(name, found, option)
+        name, cuts, count, many, above, number = match.groups()
+        _require_first(name, bins, option)
         if count:
-            found[name] = {count: int(many)}
+            bins[name] = {count: int(many)}
         elif cuts:
-            found[name] = {"edges": [float(cut) for cut in cuts.split(",")]}
+            bins[name] = {"edges": [float(cut) for cut in cuts.split(",")]}
         else:
-            found[name] = {"above" if above else "width": float(one)}
-    return found
+            bins[name] = {"above" if above else "width": float(number)}
+    return bins
 
 
 def ways_of(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
@@ -334,11 +334,11 @@ def ways_of(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -
     pairs = [text.rpartition("=") for text in given]
     if not all(name for name, _equals, _way in pairs):
         raise click.BadParameter("write COLUMN=WAY, such as zip=text", param=option)
-    found: dict[str, str] = {}
+    ways: dict[str, str] = {}
     for name, _equals, way in pairs:
-        _require_first(name, found, option)
-        found[name] = way
-    return found
+        _require_first(name, ways, option)
+        ways[name] = way
+    return ways
 
 
 def _require_first(name: str, found: Mapping[str, Any], option: click.Parameter) -> None:
@@ -373,7 +373,7 @@ class SynthOptions:
         data |= {name: getattr(self, name) for name in ("columns", "drop", "irrelevant")}
         data |= {name: getattr(self, name) for name in ("bins", "missing")}
         accepted = {"at_most": self.at_most, "copies": self.copies}
-        accepted = {name: most for name, most in accepted.items() if most is not None}
+        accepted = {name: limit for name, limit in accepted.items() if limit is not None}
         settings, lines = completed(
             {
                 "kind": "synthetic",
@@ -402,16 +402,19 @@ def synth(
     )
     folders = [folder] if len(names) == 1 else [folder / name for name in names]
     prepared: list[studies.Study] = []
-    for file, own in zip(synthetic, folders, strict=True):
+    for file, file_folder in zip(synthetic, folders, strict=True):
         study, lines = of.study(real, file)
         if not run.quiet:
             click.echo("\n".join([f"{file}:"] * (len(names) > 1) + lines), err=True)
-        _prepare_folder(own, study, run)
+        _prepare_folder(file_folder, study, run)
         prepared.append(study)
-    found = [run.play(partial(audits.run, one, rng=run.seed, policy=of.policy)) for one in prepared]
-    if len(found) == 1:
-        return _show(found[0], folder, run)
-    return _show_several(dict(zip(names, found, strict=True)), folder, real, run)
+    outcomes = [
+        run.play(partial(audits.run, file_study, rng=run.seed, policy=of.policy))
+        for file_study in prepared
+    ]
+    if len(outcomes) == 1:
+        return _show(outcomes[0], folder, run)
+    return _show_several(dict(zip(names, outcomes, strict=True)), folder, real, run)
 
 
 def _file_names(files: tuple[str, ...]) -> list[str]:
@@ -428,16 +431,18 @@ def _show_several(found: Mapping[str, audits.Audit], folder: Path, real: str, ru
     from narcissus.report.text import page_text
 
     ordered = compare.ordered(found)
-    for name, one in ordered.items():
-        one.save(folder / name, restart=run.restart)
+    for name, audit in ordered.items():
+        audit.save(folder / name, restart=run.restart)
     title = f"Files made from {Path(real).name}"
     page = compare.write(ordered, folder, title, restart=run.restart)
     if run.as_json:
-        click.echo(json.dumps({n: one.record.to_dict() for n, one in ordered.items()}, indent=1))
+        click.echo(
+            json.dumps({n: audit.record.to_dict() for n, audit in ordered.items()}, indent=1)
+        )
     else:
         click.echo(page_text(page))
         click.echo(f"wrote {folder / 'index.html'} and {folder / 'data.csv'}")
-    return EXCEEDED if any(one.status == "exceeded" for one in found.values()) else NOT_ASSESSED
+    return EXCEEDED if any(audit.status == "exceeded" for audit in found.values()) else NOT_ASSESSED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -472,11 +477,11 @@ def extract(evidence: Path, *, of: ExtractOptions) -> int:
     how: dict[str, Any] = {"rng": of.run.seed, "workers": of.run.workers, "internal": of.records}
     try:
         with without_isolation() if of.no_isolation else nullcontext():
-            found = of.run.play(partial(audits.run, study, **how))
+            outcome = of.run.play(partial(audits.run, study, **how))
     except IsolationError as error:
         click.echo(f"not assessed: {error}", err=True)
         return NOT_ASSESSED
-    return _show(found, folder, of.run)
+    return _show(outcome, folder, of.run)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -515,7 +520,7 @@ def scale(study: Path, *, of: ScaleOptions) -> int:
     else:
         click.echo(text_of(scaled))
         click.echo(f"wrote {folder / 'index.html'}")
-    is_whole = all(one.is_whole for one in scaled.each)
+    is_whole = all(step.is_whole for step in scaled.each)
     return OK if is_whole and verdict_of(scaled)[2] else NOT_ASSESSED
 
 
@@ -541,22 +546,22 @@ def measure(files: Annotated[tuple[str, ...], Opt(click.Path())], *, of: Measure
     bins: Any = of.bins
     how["bins"] = {name: Bins(**way) for name, way in bins.items()} if bins else None
     how["read_as"] = of.read_as or None
-    found: list[Any] = []
+    outcomes: list[Any] = []
     for file in files:
         try:
-            found.append(disclosure.measure_disclosure(file, **how))
+            outcomes.append(disclosure.measure_disclosure(file, **how))
         except InputError as error:
-            told = str(error) if file in str(error) else f"{Path(file).name}: {error}"
-            raise type(error)(told) from error
+            message = str(error) if file in str(error) else f"{Path(file).name}: {error}"
+            raise type(error)(message) from error
     if of.as_json:
         print_json(
             {
                 "files": [
-                    {"file": Path(f).name, **one.to_dict()}
-                    for f, one in zip(files, found, strict=True)
+                    {"file": Path(f).name, **measures.to_dict()}
+                    for f, measures in zip(files, outcomes, strict=True)
                 ]
             }
         )
         return
-    for file, one in zip(files, found, strict=True):
-        click.echo(f"{Path(file).name}\n{one}\n")
+    for file, measures in zip(files, outcomes, strict=True):
+        click.echo(f"{Path(file).name}\n{measures}\n")

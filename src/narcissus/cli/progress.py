@@ -107,8 +107,8 @@ class LineObserver:
         self._pace = Pace(total, done)
         self._tenth = 10 * done // total if total else 0
         if total:
-            kept = f", {done} done earlier" if done else ""
-            self._print(f"{what}: {total} steps{kept}")
+            remark = f", {done} done earlier" if done else ""
+            self._print(f"{what}: {total} steps{remark}")
         self.heart.hear(what, self._share if total else str)
 
     def advance(self, steps: int = 1) -> None:

@@ -93,7 +93,7 @@ class TablesOptions:
             if getattr(self, name) not in (None, ()):
                 option = name.replace("_", "-")
                 raise InputError(f"`--{option}` does not go with `--secret`; drop one of them")
-        names = [one.name for one in fields(counts.Publication) if one.name != "magnitude"]
+        names = [field.name for field in fields(counts.Publication) if field.name != "magnitude"]
         made = {name: getattr(self, name) for name in names}
         return studies.load_study(
             {
@@ -114,9 +114,9 @@ def tables(files: Annotated[tuple[Path, ...], Opt(EXISTING)], *, of: TablesOptio
     if of.people is not None or of.secret is not None or of.known is not None:
         folder = of.run.out or Path("results") / files[0].name.partition(".")[0]
         return play_given(of.study(files), folder, of.run)
-    names = [one.name for one in fields(counts.Publication)]
-    given = counts.Publication(**{name: getattr(of, name) for name in names})
-    audited = _audited(of, files, given, monotonic() + of.seconds)
+    names = [field.name for field in fields(counts.Publication)]
+    publication = counts.Publication(**{name: getattr(of, name) for name in names})
+    audited = _audited(of, files, publication, monotonic() + of.seconds)
     if of.run.as_json:
         print_json(audited.shown())
     else:
@@ -168,7 +168,7 @@ class _Audited:
 
     @property
     def is_exceeded(self) -> bool:
-        exposed = self.sensitive is not None and any(one.is_exposed for one in self.sensitive[0])
+        exposed = self.sensitive is not None and any(cell.is_exposed for cell in self.sensitive[0])
         if self.read.are_labels_open:
             return exposed or bool(self.narrow)
         is_known = self.width is not None and self.size.broken > 0
@@ -187,10 +187,10 @@ class _Audited:
 
     def shown(self) -> dict[str, Any]:
         """Return what --json prints."""
-        shown = self.audit.to_dict() | {"groups": [one.to_dict() for one in self.size.known]}
+        shown = self.audit.to_dict() | {"groups": [cell.to_dict() for cell in self.size.known]}
         if self.sensitive is not None:
             cells, left_out = self.sensitive
-            shown["sensitive"] = [one.to_dict() for one in cells]
+            shown["sensitive"] = [cell.to_dict() for cell in cells]
             shown["notes"] += [left_out] if left_out else []
         if self.narrowed is not None:
             shown["narrowed"] = [
@@ -312,10 +312,10 @@ def _judged(
 
 
 def _pair(text: str) -> tuple[int, float]:
-    found = re.fullmatch(r"([1-9]\d{0,3}):(\d{1,2}(?:\.\d{1,6})?)", text.strip())
-    if found is None:
+    match = re.fullmatch(r"([1-9]\d{0,3}):(\d{1,2}(?:\.\d{1,6})?)", text.strip())
+    if match is None:
         raise InputError(f"`--dominance` is N:K with K below 100, such as 1:75; got {text!r}")
-    return int(found[1]), float(found[2])
+    return int(match[1]), float(match[2])
 
 
 def _sensitive(
@@ -324,17 +324,17 @@ def _sensitive(
     if judged is None:
         return
     cells, left_out = judged
-    exposed = [one for one in cells if one.is_exposed]
-    by = Counter(rule for one in cells for rule in one.rules)
+    exposed = [cell for cell in cells if cell.is_exposed]
+    by = Counter(rule for cell in cells for rule in cell.rules)
     each = ", ".join(f"{rule}: {n:,}" for rule, n in sorted(by.items()))
     yield f"\n{_many(len(cells), 'cell')} sensitive{f' ({each})' if each else ''}:"
-    for one in cells[:SHOWN]:
+    for cell in cells[:SHOWN]:
         closest = (
             ""
-            if one.closest is None
-            else (f"; {one.insider} gets the largest contribution within {one.closest:.3g}%")
+            if cell.closest is None
+            else (f"; {cell.insider} gets the largest contribution within {cell.closest:.3g}%")
         )
-        yield f"{_cell(one.limits)}{closest}{'  EXPOSED' * one.is_exposed}"
+        yield f"{_cell(cell.limits)}{closest}{'  EXPOSED' * cell.is_exposed}"
     if len(cells) > SHOWN:
         yield f"  and {len(cells) - SHOWN:,} more (--json has all)"
     if left_out:
@@ -381,7 +381,7 @@ def rules(people: Annotated[Path, Opt(EXISTING)], *, of: RulesOptions) -> None:
             "name the columns of a table and the secret: narcissus rules people.csv --by sex,age "
             "--secret income"
         )
-    tables = [[name.strip() for name in one.split(",")] for one in of.by]
+    tables = [[name.strip() for name in text.split(",")] for text in of.by]
     names = list(dict.fromkeys([*(name for table in tables for name in table), of.secret]))
     ways: Any = of.bins or {}  # made of texts where they are checked
     read_as: Any = of.read_as or {}
@@ -393,7 +393,7 @@ def rules(people: Annotated[Path, Opt(EXISTING)], *, of: RulesOptions) -> None:
     }
     key = None if of.cell_key is None else counts.read_cell_key(of.cell_key)
     with progress(quiet=of.as_json) as observer:
-        found = counts.compare_rules(
+        comparison = counts.compare_rules(
             pd.DataFrame(labels).astype(str),
             of.secret,
             tables,
@@ -405,11 +405,11 @@ def rules(people: Annotated[Path, Opt(EXISTING)], *, of: RulesOptions) -> None:
             observer=observer,
             seconds=deadline - monotonic(),
         )
-    page = compared_rules(found)
+    page = compared_rules(comparison)
     if of.out is not None:
         put(of.out, page_html(page))
     if of.as_json:
-        print_json(found.to_dict())
+        print_json(comparison.to_dict())
     else:
         click.echo(page_text(page), nl=False)
 
@@ -421,22 +421,22 @@ def _earlier(folder: Path, files: Sequence[Path]) -> list[Path]:
     out.
     """
     new = {path.resolve() for path in files}
-    found = [path for path in sorted(folder.iterdir()) if path.resolve() not in new]
+    paths = [path for path in sorted(folder.iterdir()) if path.resolve() not in new]
     suffixes = {".csv", ".tsv", ".txt", ".xlsx"}
-    for path in found:
+    for path in paths:
         if path.is_dir() or path.suffix.lower() not in suffixes:
             raise InputError(
                 f"`--against`: {folder} holds {visible(path.name)!r}, and only tables are read "
                 "(.csv, .tsv, .txt, .xlsx): name a folder of these alone"
             )
-    if not found:
+    if not paths:
         raise InputError(f"`--against`: {folder} holds no tables (.csv, .tsv, .txt, .xlsx)")
-    return found
+    return paths
 
 
 def _text(found: counts.TablesAudit, size: _Size, read: counts.PublishedTables) -> Iterator[str]:
     hidden = found.hidden
-    files = len({one.cell.file for one in found.cells})
+    files = len({row.cell.file for row in found.cells})
     yield (
         f"{_many(files, 'table')}, {_many(len(found.cells), 'cell')}; {len(hidden):,} hidden"
         f"{_how_many_determined(hidden, read)}."
@@ -445,16 +445,16 @@ def _text(found: counts.TablesAudit, size: _Size, read: counts.PublishedTables) 
         yield from _people(found)
     if hidden:
         yield "\nHidden cells, by all tables together (? : the true limits may be narrower):"
-        narrow = sorted(hidden, key=lambda one: one.width)
+        narrow = sorted(hidden, key=lambda row: row.width)
         yield from map(_cell, narrow[:SHOWN])
         if len(hidden) > SHOWN:
             yield f"  and {len(hidden) - SHOWN:,} wider ones (--json has all)"
     if found.disclosed:
         yield "\nAll people of these rows are in one category:"
         yield from (
-            f"  {visible(one.file)}: {_labels(one.labels) or 'all'}: {visible(one.dimension)} = "
-            f"{visible(one.label)} ({_many(one.people, 'person', 'people')} or more)"
-            for one in found.disclosed[:SHOWN]
+            f"  {visible(row.file)}: {_labels(row.labels) or 'all'}: {visible(row.dimension)} = "
+            f"{visible(row.label)} ({_many(row.people, 'person', 'people')} or more)"
+            for row in found.disclosed[:SHOWN]
         )
     if size.known:
         yield f"\nGroups of fewer than {size.rule.below} people that are known, and not hidden:"
@@ -466,8 +466,8 @@ def _text(found: counts.TablesAudit, size: _Size, read: counts.PublishedTables) 
 
 def _how_many_determined(hidden: Sequence[counts.CellLimits], read: counts.PublishedTables) -> str:
     """Word how many hidden cells are known; without a fact in favour while something is open."""
-    many = sum(one.determined for one in hidden)
-    is_open = bool(read.unaccounted) or any(one.may_be_within(1) for one in hidden)
+    many = sum(cell.determined for cell in hidden)
+    is_open = bool(read.unaccounted) or any(cell.may_be_within(1) for cell in hidden)
     if is_open and not many:
         return "; whether they are determined is not decided" * bool(hidden)
     verb = "is" if many == 1 else "are"
@@ -483,12 +483,12 @@ def _group(group: counts.CellLimits) -> str:
 def _people(found: counts.TablesAudit) -> Iterator[str]:
     yield _data_sets(found)
     if found.determined_people is not None:
-        least = "At least " * (not found.is_all_determined)
+        prefix = "At least " * (not found.is_all_determined)
         people = _many(found.determined_people, "person", "people")
-        yield f"{least}{people} determined with all values."
+        yield f"{prefix}{people} determined with all values."
     else:
         yield "People who are determined with all values were not looked for."
-    alike = Counter(_labels(one) for one in found.people)
+    alike = Counter(_labels(person) for person in found.people)
     if len(alike) <= SHOWN and found.determined_people == len(found.people):
         yield from (f"  {about}{f' ({n:,} people)' * (n > 1)}" for about, n in alike.items())
 
@@ -523,7 +523,7 @@ def _against(
 
 def _open(found: counts.TablesAudit, width: float) -> int:
     """Count hidden cells whose true limits may be narrower than ``width``, and are not shown so."""
-    return sum(one.may_be_within(width) for one in found.hidden)
+    return sum(cell.may_be_within(width) for cell in found.hidden)
 
 
 def _layout(read: counts.PublishedTables) -> Iterator[str]:
@@ -588,10 +588,10 @@ def _verdict(
 def _cell(one: counts.CellLimits) -> str:
     about = _labels(one.cell.labels) or "all"
     mark = "" if one.exact else " ?"
-    more = "  determined" if one.determined else ""
+    remark = "  determined" if one.determined else ""
     return (
         f"  {visible(one.cell.file)}:{one.cell.line} {about}: "
-        f"{visible(one.cell.printed) or '(empty)'} is {_span(*one.ends)}{mark}{more}"
+        f"{visible(one.cell.printed) or '(empty)'} is {_span(*one.ends)}{mark}{remark}"
     )
 
 

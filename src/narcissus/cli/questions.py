@@ -84,10 +84,10 @@ def option_names(**renamed: str) -> Generator[None]:
     try:
         yield
     except InputError as error:
-        told = re.sub(
+        message = re.sub(
             r"`(\w+)`", lambda m: f"`{names[m[1]]}`" if m[1] in names else m[0], str(error)
         )
-        raise type(error)(told) from error
+        raise type(error)(message) from error
 
 
 def numbers(option: str, text: str) -> list[float]:
@@ -127,15 +127,15 @@ class GivenGuarantee:
 
     @property
     def _names(self) -> list[str]:
-        return [one.name for one in fields(self) if one.name not in ("delta", "adjacency")]
+        return [field.name for field in fields(self) if field.name not in ("delta", "adjacency")]
 
     def make(self, secret: guarantees.Secret = "value") -> guarantees.Guarantee:
         """Build the one guarantee that the options name, converted for the question asked."""
         named = self.named
         if len(named) != 1:
             known = ", ".join(f"--{name.replace('_', '-')}" for name in self._names)
-            what = f"got {' and '.join(named)}" if named else "got none"
-            raise InputError(f"exactly one guarantee must be given ({known}), {what}")
+            problem = f"got {' and '.join(named)}" if named else "got none"
+            raise InputError(f"exactly one guarantee must be given ({known}), {problem}")
         if self.delta is not None and self.epsilon is None:
             raise InputError(
                 f"`--delta` goes with `--epsilon` only, not with `{named[0]}`; drop it"
@@ -144,8 +144,8 @@ class GivenGuarantee:
         if (path := self.profile or self.pld) is not None:
             read = guarantees.read_losses if self.profile is None else guarantees.read_profile
             try:  # the names in these errors are those of columns
-                found = read(path, adjacency=around, secret=secret)
-                return guarantees.as_asked(found, secret)
+                guarantee = read(path, adjacency=around, secret=secret)
+                return guarantees.as_asked(guarantee, secret)
             except InputError as error:
                 raise type(error)(f"`{named[0]}`: {error}") from error
         if self.dp_sgd is not None and around != "replace-one":
@@ -189,23 +189,23 @@ def dp_sgd_settings(text: str, wanted: tuple[str, ...]) -> dict[str, Any]:
     """
     form = ",".join(f"{name}=.." for name in wanted)
     example = {"noise": "1.1", "rate": "0.01", "steps": "1000"}
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for part in text.split(","):
         name, sign, value = part.strip().partition("=")
-        if not sign or name not in {*wanted, *_OF_TRAINING, "interval"} or name in found:
+        if not sign or name not in {*wanted, *_OF_TRAINING, "interval"} or name in settings:
             raise InputError(
                 f"`--dp-sgd` must be {form}, each once, such as "
                 f"{','.join(f'{w}={example[w]}' for w in wanted)}; got {text!r}"
-                f"{did_you_mean(name, wanted) if name not in found else ''}"
+                f"{did_you_mean(name, wanted) if name not in settings else ''}"
             )
         if name in _OF_TRAINING:
-            found[name] = one_of(f"--dp-sgd {name}", value.strip(), _OF_TRAINING[name])
+            settings[name] = one_of(f"--dp-sgd {name}", value.strip(), _OF_TRAINING[name])
         else:
-            found[name] = numbers(f"--dp-sgd {name}", value)[0]
-    missing = ", ".join(sorted(set(wanted) - set(found)))
+            settings[name] = numbers(f"--dp-sgd {name}", value)[0]
+    missing = ", ".join(sorted(set(wanted) - set(settings)))
     if missing:
         raise InputError(f"`--dp-sgd` lacks {missing}: give {form}")
-    return {"interval": _INTERVAL, **found}
+    return {"interval": _INTERVAL, **settings}
 
 
 def of_guarantee(guarantee: guarantees.Guarantee) -> dict[str, str]:
@@ -224,17 +224,17 @@ class PriorKnowledge:
 
     @property
     def options(self) -> dict[str, object]:
-        return {f"--{one.name}": getattr(self, one.name) for one in fields(self)}
+        return {f"--{field.name}": getattr(self, field.name) for field in fields(self)}
 
     def only(self) -> str:
         """Return the one option that was used."""
-        given = [option for option, value in self.options.items() if value is not None]
-        if len(given) == 1:
-            return given[0]
+        options = [option for option, value in self.options.items() if value is not None]
+        if len(options) == 1:
+            return options[0]
         *others, last = (f"`{option}`" for option in self.options)
-        got = f"got {' and '.join(given)}" if given else "got none"
+        flaw = f"got {' and '.join(options)}" if options else "got none"
         raise InputError(
-            f"{', '.join(others)} or {last} must be given, and only one, {got}: what the attacker "
+            f"{', '.join(others)} or {last} must be given, and only one, {flaw}: what the attacker "
             "knows beforehand, from the success of the best guess to the whole distribution"
         )
 
@@ -427,25 +427,25 @@ def answer_all(
 ) -> None:
     """Print the answers, each headed by its question; one ``shared`` by both comes alone."""
     is_shared = shared and len(questions) == 2
-    found = [answer(question) for question in (questions[:1] if is_shared else questions)]
+    replies = [answer(question) for question in (questions[:1] if is_shared else questions)]
     if is_shared:
-        found.append(Answer(replace(found[0].guarantee, secret="membership"), *found[0][1:]))
-    about = [one.guarantee for one in found]
+        replies.append(Answer(replace(replies[0].guarantee, secret="membership"), *replies[0][1:]))
+    about = [reply.guarantee for reply in replies]
     if as_json:
         keys = [
-            {**one.payload, "secret": guarantee.secret, "question": guarantee.question}
-            for one, guarantee in zip(found, about, strict=True)
+            {**reply.payload, "secret": guarantee.secret, "question": guarantee.question}
+            for reply, guarantee in zip(replies, about, strict=True)
         ]
         print_json(keys[0] | ({"membership": keys[1]} if len(keys) == 2 else {}))
         return
     if is_shared:
-        asked = f"Asked: {about[0].question}; or {about[1].question}. One answer to both."
-        click.echo("\n".join([asked, *found[0].lines]))
+        heading = f"Asked: {about[0].question}; or {about[1].question}. One answer to both."
+        click.echo("\n".join([heading, *replies[0].lines]))
         return
     lines: list[str] = []
-    for one, guarantee in zip(found, about, strict=True):
-        option = f" (--secret {guarantee.secret})" if len(found) == 2 else ""
-        lines += [*([""] if lines else []), f"Asked: {guarantee.question}{option}.", *one.lines]
+    for reply, guarantee in zip(replies, about, strict=True):
+        option = f" (--secret {guarantee.secret})" if len(replies) == 2 else ""
+        lines += [*([""] if lines else []), f"Asked: {guarantee.question}{option}.", *reply.lines]
     click.echo("\n".join(lines))
 
 
@@ -504,9 +504,9 @@ def fall_text(
 ) -> list[str]:
     """Describe how many of ``n`` people are reconstructed, and what some mechanism reaches."""
     many, far = format(n, form), ""
-    if (most := payload.get("reached")) is not None:
-        said = f"{most:,}" if "at_most" in payload else lower(most)
-        far = f" (proved); some mechanism with this guarantee reaches {said}{under}"
+    if (count := payload.get("reached")) is not None:
+        reach = f"{count:,}" if "at_most" in payload else lower(count)
+        far = f" (proved); some mechanism with this guarantee reaches {reach}{under}"
     if "tail" in payload:
         return [
             f"That at least {payload['at_least']} of {many} people are reconstructed has "
@@ -520,14 +520,14 @@ def fall_text(
             f"Nothing is proved about how many of {many} people are reconstructed: "
             f"with {level} every guess may be right."
         ]
-    most = format(payload["at_most"], form)
-    return [f"With {level} at most {most} of {many} people are reconstructed{far}."]
+    count = format(payload["at_most"], form)
+    return [f"With {level} at most {count} of {many} people are reconstructed{far}."]
 
 
 def proved_text(payload: Mapping[str, Any]) -> list[str]:
     word = "PROVED IF the assumptions hold," if payload.get("grade") == "proved if" else "PROVED"
     theorem = ["", f"{word} by {payload['theorem']}"]
-    return [*theorem, *(f"  assuming {said}" for said in payload["assumptions"])]
+    return [*theorem, *(f"  assuming {assumption}" for assumption in payload["assumptions"])]
 
 
 def notes_text(payload: Mapping[str, Any]) -> list[str]:

@@ -112,11 +112,11 @@ def _form(of: ReportOptions) -> str:
     }
     if of.verbose and not of.as_text:
         raise click.UsageError("`--verbose` needs `--text`: HTML always holds all of the report")
-    asked = [name for name, on in forms.items() if on]
-    asked += [name for name, on in also.items() if on and asked]
-    if len(asked) > 1:
-        raise click.UsageError(f"{' and '.join(asked)} do not go together; choose one")
-    return asked[0].removeprefix("--") if asked else "report"
+    options = [name for name, on in forms.items() if on]
+    options += [name for name, on in also.items() if on and options]
+    if len(options) > 1:
+        raise click.UsageError(f"{' and '.join(options)} do not go together; choose one")
+    return options[0].removeprefix("--") if options else "report"
 
 
 def _drawn(record: Record, name: str, of: ReportOptions) -> str:
@@ -184,33 +184,35 @@ def verify(record: Path, study: Path, *, of: VerifyOptions) -> int:
     if written.study.get("run", {}).get("quick"):
         loaded = with_run(loaded, "--quick", quick=True)
     _require_of(written, path, loaded, study)
-    kept = kept_key(path.parent)
+    key = kept_key(path.parent)
     is_keyed = any(map(is_secret, digests.values()))
-    audit = _again(loaded, written, digests=kept if is_keyed else b"", policy=of.policy, run=of.run)
+    audit = _again(loaded, written, digests=key if is_keyed else b"", policy=of.policy, run=of.run)
     again = audit.to_dict()
     tally = Likeness(numbers_of=again)
     ours = written.provenance.narcissus == again["provenance"]["narcissus"]
     worded = [] if ours else list(_reworded(written, again, audit, tally))
-    blind = is_keyed and (kept is None or WITHHELD in digests.values())
-    found = [*worded, *_found(written, again, blind=blind, tally=tally)]
+    blind = is_keyed and (key is None or WITHHELD in digests.values())
+    deviations = [*worded, *_found(written, again, blind=blind, tally=tally)]
     if blind:
         click.echo(
             f"Whether the data are the same could not be told by their digest: {path.parent} holds "
             f"no {KEY}, the key that stays with the steward. All else was compared."
         )
-    if not found and tally.has_other_words:
+    if not deviations and tally.has_other_words:
         click.echo(f"Verified in its numbers alone: {study} gives every one of {path}.")
         click.echo(tally.said())
         return NOT_ASSESSED
-    if not found:
+    if not deviations:
         click.echo(f"Verified: played again, {study} gives every number of {path}.")
         click.echo(tally.said())
         return OK
-    click.echo(f"NOT verified: {len(found):,} differences between {path} and playing it again:")
-    for line in found[:MOST_SHOWN]:
+    click.echo(
+        f"NOT verified: {len(deviations):,} differences between {path} and playing it again:"
+    )
+    for line in deviations[:MOST_SHOWN]:
         click.echo(f"  {line}")
-    if len(found) > MOST_SHOWN:
-        click.echo(f"  and {len(found) - MOST_SHOWN:,} more")
+    if len(deviations) > MOST_SHOWN:
+        click.echo(f"  and {len(deviations) - MOST_SHOWN:,} more")
     for name, old, new in _versions(written.to_dict(), again):
         click.echo(f"  (the record was made with {name} {old}, here is {new})")
     return EXCEEDED
@@ -238,24 +240,24 @@ def _reworded(
     old = written.to_dict()
     changed: list[str] = []
     pairs = [
-        (one, two, name)
-        for one, two in ((old, again), (old["detail"], again["detail"]))
+        (source, two, name)
+        for source, two in ((old, again), (old["detail"], again["detail"]))
         for name in _PROSE
-        if name in one and name in two
+        if name in source and name in two
     ]
-    if [one["quantity"] for one in old["not_assessed"]] == [
-        one["quantity"] for one in again["not_assessed"]
+    if [source["quantity"] for source in old["not_assessed"]] == [
+        source["quantity"] for source in again["not_assessed"]
     ]:
-        for one, two in zip(old["not_assessed"], again["not_assessed"], strict=True):
-            pairs += [(one, two, name) for name in ("reason", "remedy")]
+        for source, two in zip(old["not_assessed"], again["not_assessed"], strict=True):
+            pairs += [(source, two, name) for name in ("reason", "remedy")]
     known: Callable[[str], bool] | None = None
-    for one, two, name in pairs:
-        text, other = (str(record[name]) for record in (one, two))
+    for source, two, name in pairs:
+        text, other = (str(record[name]) for record in (source, two))
         if _NUMERAL.sub("#", text) == _NUMERAL.sub("#", other):
             continue  # the same words: compared like all else
-        if isinstance(one[name], list) and any(
-            all(item in other for item in own)
-            for own, other in permutations((one[name], two[name]))
+        if isinstance(source[name], list) and any(
+            all(item in other for item in items)
+            for items, other in permutations((source[name], two[name]))
         ):
             continue  # no other words: something is added, or left out
         known = known or _figures_of(audit)
@@ -263,7 +265,7 @@ def _reworded(
             if not known(figure):
                 yield f"{name}: the figure {figure} is no number of what was played again"
         changed.append(name)
-        two[name] = one[name]
+        two[name] = source[name]
     if "verdict" in changed:
         yield from _misstated(written, audit)
     tally.has_other_words = bool(changed)
@@ -276,8 +278,8 @@ def _reworded(
 
 def _misstated(written: Record, audit: audits.Audit) -> Iterator[str]:
     """Yield what a verdict in other words states wrongly, and both verdicts for a reader."""
-    for who, said in (("The record", written.verdict), ("This version", audit.verdict)):
-        click.echo(f"{who} says: {visible(said)[:1000]}")
+    for who, verdict in (("The record", written.verdict), ("This version", audit.verdict)):
+        click.echo(f"{who} says: {visible(verdict)[:1000]}")
     first = written.verdict.partition(". ")[0].lower()
     for stated, words in _SAYS.items():
         if stated != audit.status and re.match(words, first):
@@ -293,19 +295,23 @@ def _figures_of(audit: audits.Audit) -> Callable[[str], bool]:
     page, again = page_of(audit.record, internal=True), audit.to_dict()
     first, top = page.first, page.verdict
     assert first is not None
-    said = [page.title, page.subtitle, first.answer, first.hardest, *first.rests_on]
-    said += [text for text, _ in first.sentences]
-    said += [*top.evidence_for, *top.evidence_against, *(t for row in top.numbers for t in row[:3])]
-    shown = {*_numbers([said, again["study"], again["verdict"]]), 50.0, 100.0}
-    held = {*_numbers([again[name] for name in ("rows", "criteria", "detail")])}
+    texts = [page.title, page.subtitle, first.answer, first.hardest, *first.rests_on]
+    texts += [text for text, _ in first.sentences]
+    texts += [
+        *top.evidence_for,
+        *top.evidence_against,
+        *(t for row in top.numbers for t in row[:3]),
+    ]
+    shown = {*_numbers([texts, again["study"], again["verdict"]]), 50.0, 100.0}
+    record_numbers = {*_numbers([again[name] for name in ("rows", "criteria", "detail")])}
 
     def is_known(figure: str) -> bool:
         value = _decimal(figure)
         if value is None:
             return False
-        unit, found = float(Decimal(1).scaleb(int(value.as_tuple().exponent))), float(value)
+        unit, number = float(Decimal(1).scaleb(int(value.as_tuple().exponent))), float(value)
         shares = (make(x) for x in shown for make in _SHARES)
-        return any(abs(one - found) < unit for one in (*shares, *held))
+        return any(abs(candidate - number) < unit for candidate in (*shares, *record_numbers))
 
     return is_known
 
@@ -315,10 +321,10 @@ def _numbers(value: Any) -> Iterator[float]:
     if isinstance(value, dict):
         yield from _numbers(list(cast("dict[str, Any]", value).items()))
     elif isinstance(value, list | tuple):
-        for one in cast("list[Any]", value):
-            yield from _numbers(one)
+        for part in cast("list[Any]", value):
+            yield from _numbers(part)
     elif isinstance(value, str):
-        yield from (float(one.replace(",", "")) for one in _NUMERAL.findall(value))
+        yield from (float(part.replace(",", "")) for part in _NUMERAL.findall(value))
     elif isinstance(value, int | float):
         yield float(value)
 
@@ -352,10 +358,10 @@ def _again(
 
 def _looks(written: Record) -> int | None:
     """Return the look at which a run ended for want of time; None for every other run."""
-    found: Any = written.detail
-    ends = [getattr(found, "end", None)]  # of a game; else those of the settings of a table
-    ends += [getattr(one, "precision", None) for one in getattr(found, "settings", ())]
-    ended: list[Any] = [one for one in ends if getattr(one, "ended", None) == "budget"]
+    detail: Any = written.detail
+    ends = [getattr(detail, "end", None)]  # of a game; else those of the settings of a table
+    ends += [getattr(end, "precision", None) for end in getattr(detail, "settings", ())]
+    ended: list[Any] = [end for end in ends if getattr(end, "ended", None) == "budget"]
     return ended[0].look if ended else None
 
 
@@ -372,9 +378,11 @@ def _found(
 
 def _compared(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return what must be equal: all except versions, machine and the digests over them."""
-    kept = {k: v for k, v in record.items() if k not in ("provenance", "digest", "portable_digest")}
+    fields = {
+        k: v for k, v in record.items() if k not in ("provenance", "digest", "portable_digest")
+    }
     made = record["provenance"]
-    return {**kept, "entropy": made["entropy"], "digests": made["digests"]}
+    return {**fields, "entropy": made["entropy"], "digests": made["digests"]}
 
 
 def _without_secrets(value: Any) -> Any:
@@ -393,9 +401,9 @@ def _of_itself(written: Record) -> Iterator[str]:
     """Yield a difference if the portable digest is not of the record."""
     from narcissus.study.record import portable_digest_of
 
-    said = written.portable_digest
-    if said and said != portable_digest_of(written.to_dict()):
-        yield f"portable_digest: {_shown(said)} is of another record"
+    digest = written.portable_digest
+    if digest and digest != portable_digest_of(written.to_dict()):
+        yield f"portable_digest: {_shown(digest)} is of another record"
 
 
 @dataclass
@@ -435,7 +443,7 @@ class Likeness:
         if _NUMERAL.sub("#", old) != _NUMERAL.sub("#", new):
             return False
         pairs = zip(_NUMERAL.findall(old), _NUMERAL.findall(new), strict=True)
-        return all(one == other or self._is_between(one, other) for one, other in pairs)
+        return all(figure == other or self._is_between(figure, other) for figure, other in pairs)
 
     def _is_between(self, one: str, other: str) -> bool:
         """Whether a number of what was played lies where two numerals meet, within 1e-9.
@@ -499,13 +507,13 @@ def differences(
     """Yield where two values differ, with both; non-integers only beyond 1e-9."""
     tally = Likeness() if tally is None else tally
     if isinstance(old, dict) and isinstance(new, dict):
-        one, other = cast("dict[str, Any]", old), cast("dict[str, Any]", new)
-        for key in dict.fromkeys([*one, *other]):
+        record, other = cast("dict[str, Any]", old), cast("dict[str, Any]", new)
+        for key in dict.fromkeys([*record, *other]):
             inner = f"{place}.{key}" if place else key
-            if key not in one or key not in other:
-                yield f"{inner}: only in {'the record' if key in one else 'what was played'}"
+            if key not in record or key not in other:
+                yield f"{inner}: only in {'the record' if key in record else 'what was played'}"
             else:
-                yield from differences(one[key], other[key], inner, tally=tally)
+                yield from differences(record[key], other[key], inner, tally=tally)
     elif isinstance(old, list) and isinstance(new, list):
         left, right = cast("list[Any]", old), cast("list[Any]", new)
         if len(left) != len(right):
@@ -535,10 +543,10 @@ def _shown(value: Any) -> str:
 
 def _versions(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Yield versions that differ from when the record was made."""
-    one, other = old["provenance"], new["provenance"]
-    pairs = {"Narcissus": (one["narcissus"], other["narcissus"])}
-    pairs |= {n: (v, other["packages"].get(n, "none")) for n, v in one["packages"].items()}
-    pairs |= {"Python": (one["python"], other["python"])}
+    provenance, other = old["provenance"], new["provenance"]
+    pairs = {"Narcissus": (provenance["narcissus"], other["narcissus"])}
+    pairs |= {n: (v, other["packages"].get(n, "none")) for n, v in provenance["packages"].items()}
+    pairs |= {"Python": (provenance["python"], other["python"])}
     for name, (before, now) in pairs.items():
         if before != now:
             yield name, before, now

@@ -113,16 +113,16 @@ def _ask(
     sketch: TableSketch, unknown: list[str] | None, drop: list[str] | None, epsilon: str | None
 ) -> Proposal:
     """Propose a study, and prompt for all that no option sets."""
-    found = propose.propose(sketch, unknown=unknown, drop=drop or [])
-    click.echo("\n".join(["Proposed, by names and values:", *propose.summary(found)]), err=True)
+    proposal = propose.propose(sketch, unknown=unknown, drop=drop or [])
+    click.echo("\n".join(["Proposed, by names and values:", *propose.summary(proposal)]), err=True)
 
     def without(text: str) -> Proposal:
         return propose.propose(sketch, unknown=unknown, drop=_columns(text, sketch.names))
 
     if drop is None:
-        found = _asked("Further columns to leave out (commas between, Enter: none)", "", without)
-    dropped = [name for name in sketch.names if found.drop.get(name) == propose.ASKED]
-    after = ",".join(found.unknown)
+        proposal = _asked("Further columns to leave out (commas between, Enter: none)", "", without)
+    dropped = [name for name in sketch.names if proposal.drop.get(name) == propose.ASKED]
+    after = ",".join(proposal.unknown)
     try:
         propose.propose(sketch, unknown=unknown, drop=dropped, stand_in=False)
     except propose.UnsureError as error:  # nothing stands in for an answer
@@ -131,14 +131,14 @@ def _ask(
 
     def wanted(text: str) -> Proposal:
         if text == after:
-            return found
+            return proposal
         return propose.propose(sketch, unknown=_columns(text, sketch.names), drop=dropped)
 
     if unknown is None:
-        found = _asked("Columns that the attacker is after", after, wanted)
+        proposal = _asked("Columns that the attacker is after", after, wanted)
     shown = ",".join(f"{level:g}" for level in propose.EPSILON)
     levels = _levels(epsilon) if epsilon else _asked("Privacy levels (epsilon)", shown, _levels)
-    return replace(found, epsilon=levels)
+    return replace(proposal, epsilon=levels)
 
 
 def _path_from(table: str, out: Path | None) -> str:
@@ -215,8 +215,8 @@ def schema(
         rooms = list(ROOMS) if kind is None else [one_of("ROOM", kind, ROOMS)]
         click.echo("\n\n".join(map(as_text, rooms)))
         return
-    found = study_schema(kind or "table") if what == "study" else record_schema(kind)
-    click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+    document = study_schema(kind or "table") if what == "study" else record_schema(kind)
+    click.echo(json.dumps(document, indent=2, ensure_ascii=False))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,8 +239,8 @@ def canaries(
     from narcissus.study.keyed import kept_key, new_key
 
     copies = tuple(
-        integer("--copies", one, low=1, high=made.MOST_COPIES)
-        for one in numbers("--copies", of.copies)
+        integer("--copies", number, low=1, high=made.MOST_COPIES)
+        for number in numbers("--copies", of.copies)
     )
     total = of.each * sum(copies)
     if total > MOST_PLANTED:

@@ -108,9 +108,9 @@ def _matches(keys: Codes) -> scipy.sparse.csr_array:
     size, kind_of = len(keys), keys_of(keys >= 0)
     kinds = (keys >= 0)[np.unique(kind_of, return_index=True)[1]]
     members = [np.flatnonzero(kind_of == kind) for kind in range(len(kinds))]
-    ours, theirs, found = list[Codes](), list[Codes](), len(kinds) * size // 10
+    ours, theirs, pair_count = list[Codes](), list[Codes](), len(kinds) * size // 10
     for kind, other in np.ndindex(len(kinds), len(kinds)):
-        if found > MOST_PAIRS:
+        if pair_count > MOST_PAIRS:
             raise TooLargeError(
                 "too many known values may be equal, since values are missing: take fewer known "
                 "columns, or missing values as a value of their own (--missing value)"
@@ -123,7 +123,7 @@ def _matches(keys: Codes) -> scipy.sparse.csr_array:
         order = np.argsort(b, kind="stable")
         first, last = (np.searchsorted(b[order], a, side=side) for side in ("left", "right"))
         many = last - first
-        found += int(many.sum())
+        pair_count += int(many.sum())
         starts = np.repeat(first - np.cumsum(many) + many, many)
         ours.append(np.repeat(here, many))
         theirs.append(there[order[starts + np.arange(len(starts))]])
@@ -176,16 +176,16 @@ class FileMeasures(Fact):
         yield "largest individual risk", f"{self.risk:.3g}"
         yield "expected identifications (global risk)", of(self.expected)
         yield "unique in the population, about", of(self.population_unique)
-        for one in self.secrets:
-            kind = "ordered" if one.is_ordered else "equal"
-            near = "not assessed" if one.nearest is None else f"{one.nearest:.1%}"
-            yield f"{one.secret}: distinct l", f"{one.distinct:,}"
-            yield f"{one.secret}: entropy l", f"{one.entropy:.3g}"
-            yield f"{one.secret}: recursive (2, l)", f"{one.recursive:,}"
-            yield f"{one.secret}: t-closeness, {kind} distance", f"{one.closeness:.3g}"
-            yield f"{one.secret}: people whose secret is told", of(one.told)
-            yield f"{one.secret}: right by the nearest row", near
-            yield f"{one.secret}: right by the commonest value", f"{one.commonest:.1%}"
+        for measures in self.secrets:
+            kind = "ordered" if measures.is_ordered else "equal"
+            near = "not assessed" if measures.nearest is None else f"{measures.nearest:.1%}"
+            yield f"{measures.secret}: distinct l", f"{measures.distinct:,}"
+            yield f"{measures.secret}: entropy l", f"{measures.entropy:.3g}"
+            yield f"{measures.secret}: recursive (2, l)", f"{measures.recursive:,}"
+            yield f"{measures.secret}: t-closeness, {kind} distance", f"{measures.closeness:.3g}"
+            yield f"{measures.secret}: people whose secret is told", of(measures.told)
+            yield f"{measures.secret}: right by the nearest row", near
+            yield f"{measures.secret}: right by the commonest value", f"{measures.commonest:.1%}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers, as for JSON."""
@@ -196,7 +196,7 @@ class FileMeasures(Fact):
         return pd.DataFrame(list(self.lines()), columns=["measure", "value"])
 
     def __str__(self) -> str:
-        lines = [f"{what:<45} {value}" for what, value in self.lines()]
+        lines = [f"{label:<45} {value}" for label, value in self.lines()]
         return "\n".join([f"known: {', '.join(self.known)}", *lines])
 
 
@@ -231,8 +231,8 @@ def measure_disclosure(
     (1, 1, 1)
     """
     names = list(source.names) if isinstance(source, Table) else column_names(source)
-    more = [name for name in (weights, unit) if name is not None]
-    chosen, hidden = _columns([*filter(None, names)], known, secrets, more)
+    other_columns = [name for name in (weights, unit) if name is not None]
+    chosen, hidden = _columns([*filter(None, names)], known, secrets, other_columns)
     if missing not in ("any", "value"):
         raise InputError(f"`missing` must be 'any' or 'value', got {missing!r}")
     if weights is not None and population is not None:
@@ -241,7 +241,7 @@ def measure_disclosure(
         table = source
     else:
         drop = [""] if "" in names else []
-        opened = open_source(source, [*chosen, *hidden, *more], drop, MOST_ROWS)
+        opened = open_source(source, [*chosen, *hidden, *other_columns], drop, MOST_ROWS)
         bins, ways = checked_bins(reading.get("bins")), reading.get("read_as") or {}
         how = Reading(bins, "category", 2**31, [], ways, fewest=1)
         table = held(opened.name, opened.columns, how)
@@ -342,7 +342,7 @@ def _nearest(
         for at, j in enumerate(secrets):
             same = table.codes[people[part], j][:, None] == table.codes[:, j]
             right[at, part] = (near & same).sum(axis=1) / near.sum(axis=1)
-    return [float(one) for one in right.mean(axis=1)]
+    return [float(share) for share in right.mean(axis=1)]
 
 
 def _scaled(values: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
@@ -359,13 +359,13 @@ def _columns(
 ) -> tuple[list[str], list[str]]:
     """Return the known and the secret columns, proposed where not given; name all problems."""
     chosen, hidden = names_of("known", known or ()), names_of("secrets", secrets or ())
-    given = [*chosen, *hidden, *more]
-    wrong = [unknown_column(name, names) for name in given if name not in names]
-    wrong += [f"`{n}` is named twice" for n in dict.fromkeys(given) if given.count(n) > 1]
+    mentions = [*chosen, *hidden, *more]
+    wrong = [unknown_column(name, names) for name in mentions if name not in names]
+    wrong += [f"`{n}` is named twice" for n in dict.fromkeys(mentions) if mentions.count(n) > 1]
     if secrets is None:
-        hidden = [name for name in names if name not in given and says(name, SECRET)]
+        hidden = [name for name in names if name not in mentions and says(name, SECRET)]
     if known is None:
-        chosen = proposed_known([name for name in names if name not in (*given, *hidden)])
+        chosen = proposed_known([name for name in names if name not in (*mentions, *hidden)])
     if not chosen:
         wrong.append(
             "name the columns that an attacker knows (`known`, --known): no name says so; the "
@@ -433,18 +433,18 @@ def measure_secret(
     # rows of one person with the same known values and secret are one
     key, _, value = np.unique(np.stack([classes.of_row, classes.units, values]), axis=1)
     shape = len(classes.people), int(values.max()) + 1
-    found = classes.matches @ scipy.sparse.csr_array((np.ones(len(key)), (key, value)), shape)
-    found.sort_indices()
+    counts = classes.matches @ scipy.sparse.csr_array((np.ones(len(key)), (key, value)), shape)
+    counts.sort_indices()
     whole = np.bincount(value) / len(value)
-    at = np.repeat(np.arange(shape[0]), np.diff(found.indptr))
-    share = found.data / np.bincount(at, found.data)[at]
+    at = np.repeat(np.arange(shape[0]), np.diff(counts.indptr))
+    share = counts.data / np.bincount(at, counts.data)[at]
     distance = _ordered if ordered else _equal
     return SecretMeasures(
         secret=name,
         distinct=int(np.bincount(at).min()),
         entropy=float(np.exp(-np.bincount(at, share * np.log(share)).max())),
-        recursive=int(_recursive(at, found.data, found.indptr[:-1]).min()),
-        closeness=float(distance(at, share, found.indices.astype(np.int64), whole).max()),
+        recursive=int(_recursive(at, counts.data, counts.indptr[:-1]).min()),
+        closeness=float(distance(at, share, counts.indices.astype(np.int64), whole).max()),
         is_ordered=ordered,
         told=classes.count(np.bincount(at) == 1),
         nearest=nearest,
@@ -480,8 +480,8 @@ def _ordered(at: Codes, share: Numbers, values: Codes, whole: Numbers) -> Number
     end[np.append(first[1:], len(at)) - 1] = len(whole)
     middle = np.clip(np.searchsorted(everybody, reached), values, end)
     apart = reached * (2 * middle - values - end) + sums[values] + sums[end] - 2 * sums[middle]
-    found = (np.bincount(at, apart) + sums[values[first]]) / max(1, len(whole) - 1)
-    return np.maximum(found, 0.0)
+    differences = (np.bincount(at, apart) + sums[values[first]]) / max(1, len(whole) - 1)
+    return np.maximum(differences, 0.0)
 
 
 LEAST_SHARE = 0.1

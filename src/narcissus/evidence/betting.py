@@ -71,8 +71,8 @@ def log_mean(logs: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def compress(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    kept, counts = np.unique(values, return_counts=True)
-    return kept, counts.astype(np.int64)
+    support, counts = np.unique(values, return_counts=True)
+    return support, counts.astype(np.int64)
 
 
 def anytime_limits(values: ArrayLike, *, confidence: float = 0.95, quantity: str = "") -> Estimate:
@@ -87,15 +87,15 @@ def anytime_limits(values: ArrayLike, *, confidence: float = 0.95, quantity: str
     """
     array = unit_vector("values", values)
     level = fraction("confidence", confidence)
-    kept, counts = compress(array)
+    support, counts = compress(array)
     mean = float(array.mean())
     hurdle = math.log(2 / (1 - level))
 
     def above(claim: float) -> float:
-        return Bets(-claim).add_counts(kept - claim, counts)
+        return Bets(-claim).add_counts(support - claim, counts)
 
     def below(claim: float) -> float:
-        return Bets(claim - 1).add_counts(claim - kept, counts)
+        return Bets(claim - 1).add_counts(claim - support, counts)
 
     low = _edge(above, hurdle, inside=mean, outside=0.0) if mean > 0 else 0.0
     high = _edge(below, hurdle, inside=mean, outside=1.0) if mean < 1 else 1.0
@@ -285,11 +285,13 @@ def difference_limits(
     """
     first, second = unit_vector("shares", shares), unit_vector("others", others)
     same_trials(shares=first, others=second)
-    found = mean_limits(
+    estimate = mean_limits(
         (first - second + 1) / 2, confidence=confidence, people=people, quantity=quantity
     )
-    low, high = found.ends
-    return replace(found, value=float((first - second).mean()), low=2 * low - 1, high=2 * high - 1)
+    low, high = estimate.ends
+    return replace(
+        estimate, value=float((first - second).mean()), low=2 * low - 1, high=2 * high - 1
+    )
 
 
 def advantage_limits(

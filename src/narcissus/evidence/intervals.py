@@ -109,8 +109,8 @@ def narrowest_limits(mean: float, trials: int, *, confidence: float = 0.95) -> t
     """
     x, n = probability("mean", mean), integer("trials", trials, low=1)
     level = fraction("confidence", confidence)
-    kept = ((1 - level) / 2) ** (1 / n)
-    return x * kept, 1 - (1 - x) * kept
+    factor = ((1 - level) / 2) ** (1 / n)
+    return x * factor, 1 - (1 - x) * factor
 
 
 def trials_for(
@@ -308,15 +308,15 @@ def auc(
 
 def _least_share(value: float, pairs: int, error: float) -> float:
     """Return a lower limit on the expectation of a mean over pairings."""
-    most = pairs * value
-    knots = np.arange(max(0, math.floor(most - 8 * math.sqrt(pairs) - 8)), math.ceil(most))
+    total = pairs * value
+    knots = np.arange(max(0, math.floor(total - 8 * math.sqrt(pairs) - 8)), math.ceil(total))
 
     def bound(share: float) -> float:
         some = knots.clip(1)
         # E[(S - a)+] = k p Pr[S' >= a] - a Pr[S > a], with S' of one trial less
         above = np.where(knots > 0, special.betainc(some, pairs - some, share), 1.0)
         over = special.betainc(knots + 1, pairs - knots, share)
-        return float(((pairs * share * above - knots * over) / (most - knots)).min())
+        return float(((pairs * share * above - knots * over) / (total - knots)).min())
 
     low, high = 0.0, value
     if not value:
@@ -378,8 +378,8 @@ class TwoSamples:
         exchangeable, as after a random split, under any other dependence.
         """
         together = self.trials + self.other_trials
-        found = self.successes + self.others
-        return float(scipy.stats.hypergeom.sf(self.successes - 1, together, found, self.trials))
+        total = self.successes + self.others
+        return float(scipy.stats.hypergeom.sf(self.successes - 1, together, total, self.trials))
 
     def p_value(self, excess: float, *, error: float) -> float:
         """Compute the p-value of "the chance is at most the other sample's plus ``excess``".
@@ -393,9 +393,9 @@ class TwoSamples:
         fixed beforehand.
         """
         excess = between("excess", excess, -1, 1)
-        kept = NUISANCE * fraction("error", error)
-        found = self._tail(excess, self._chances(kept)) + kept
-        return min(1.0, max(found, self.fisher) if excess >= 0 else found)
+        reserve = NUISANCE * fraction("error", error)
+        tail = self._tail(excess, self._chances(reserve)) + reserve
+        return min(1.0, max(tail, self.fisher) if excess >= 0 else tail)
 
     def _chances(self, kept: float) -> tuple[float, float]:
         limits = clopper_pearson(self.others, self.other_trials, confidence=1 - kept)
@@ -446,7 +446,7 @@ class TwoSamples:
         """Compute the chance of a difference as large as found, for columns of both chances."""
         if not chances.size:
             return np.zeros(0)
-        own, other = chances
+        sample_chance, other = chances
         low = float(scipy.stats.binom.ppf(_REACH, self.other_trials, other.min()))
         high = float(scipy.stats.binom.isf(_REACH, self.other_trials, other.max()))
         others = np.arange(low, high + 1)
@@ -455,7 +455,7 @@ class TwoSamples:
             self.successes + (others - self.others) * self.trials / self.other_trials - 1e-9
         ).clip(0, self.trials + 1)
         some = needed.clip(1, self.trials)
-        tails = special.betainc(some, self.trials + 1 - some, own[:, None])
+        tails = special.betainc(some, self.trials + 1 - some, sample_chance[:, None])
         tails[:, needed == 0] = 1
         tails[:, needed > self.trials] = 0
         return (_masses(others, self.other_trials, other[:, None]) * tails).sum(axis=1)
@@ -471,19 +471,19 @@ class TwoSamples:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             odds, ends = special.logit([left, right]), np.array([left, right])
             steps, spread = odds[1] - odds[0], ends * (1 - ends)
-            most, least = spread.max(axis=0), spread.min(axis=0)
-            most = np.where((left < 0.5) & (right > 0.5), 0.25, most)
-            slope = most[1] / least[0]
+            largest_spread, smallest_spread = spread.max(axis=0), spread.min(axis=0)
+            largest_spread = np.where((left < 0.5) & (right > 0.5), 0.25, largest_spread)
+            slope = largest_spread[1] / smallest_spread[0]
             bend = slope * np.maximum(0, slope * np.maximum(0, 1 - 2 * left[0]) - 1 + 2 * right[1])
             up = np.where(bend > 0, bend * steps[1] ** 2 / 8, 0.0)
-            most[0] = np.minimum(0.25, most[0] * np.exp(up))
-            gap = np.array([self.trials, self.other_trials]) @ (most * steps**2) / 8
+            largest_spread[0] = np.minimum(0.25, largest_spread[0] * np.exp(up))
+            gap = np.array([self.trials, self.other_trials]) @ (largest_spread * steps**2) / 8
             moved = special.expit(odds[:, 0] + up)
         usable = np.isfinite(gap) & np.isfinite(moved).all(axis=0)
-        found = np.full(left.shape[1], np.inf)
+        bounds = np.full(left.shape[1], np.inf)
         sides = [self._chance(np.array([moved[k, usable], ends[k, 1, usable]])) for k in (0, 1)]
-        found[usable] = np.maximum(*sides) * np.exp(np.minimum(gap[usable], 700))
-        return found
+        bounds[usable] = np.maximum(*sides) * np.exp(np.minimum(gap[usable], 700))
+        return bounds
 
     def excess(self, *, confidence: float = 0.95, quantity: str = "") -> Estimate:
         """Compute limits on the chance minus the other sample's, by `p_value` on either side.
@@ -505,11 +505,11 @@ class TwoSamples:
         )
 
     def _lower(self, error: float) -> float:
-        kept = NUISANCE * error
-        chances = self._chances(kept)
+        reserve = NUISANCE * error
+        chances = self._chances(reserve)
 
         def beyond(excess: float) -> float:
-            return self._tail(excess, chances) + kept - error
+            return self._tail(excess, chances) + reserve - error
 
         if beyond(-1.0) > 0:
             return -1.0

@@ -87,7 +87,7 @@ def refute_as_they_come(
 
     Source: Narcissus theory 5.4.
     """
-    asked = Claimed.of(delta, confidence, claimed, chosen_from)
+    claim = Claimed.of(delta, confidence, claimed, chosen_from)
     score, inside = checked_scores(scores, members)
     require_one_unit(pairs, clusters)
     if clusters is not None:
@@ -96,24 +96,24 @@ def refute_as_they_come(
     if pairs is None:
         require_no_twins(score, inside)
         right, classes = _guesses(score, inside)
-        said = UNIFORM
+        premise = UNIFORM
     else:
         right, classes = _pair_guesses(score, inside, pair_labels(pairs, score.size))
-        said = ONE_OF_PAIR
+        premise = ONE_OF_PAIR
     planted = integer("most", most, low=1)
     if right.size > planted:
         raise InputError(f"`most` must be at least the {right.size:,} canaries, got {planted:,}")
     said_of_looks = _AT_ANY_TIME.format(most=planted)
-    epsilon, mu, p_value = _refuted(right, classes, planted, asked)
+    epsilon, mu, p_value = _refuted(right, classes, planted, claim)
     guessed = classes[0]
-    found = asked.refutation(
+    refutation = claim.refutation(
         (Method("looks", "Narcissus theory 5.4, betting", epsilon, p_value),),
         mu,
         counts=(right.size, int(guessed.sum()), int((right & guessed).sum()), 2),
-        assumptions=(said, ABOUT_CHOICE, said_of_looks),
+        assumptions=(premise, ABOUT_CHOICE, said_of_looks),
         chosen="looks",
     )
-    return found if pairs is not None else found.asked("membership")
+    return refutation if pairs is not None else refutation.asked("membership")
 
 
 def _refuted(
@@ -187,10 +187,10 @@ def _classes(apart: Floats) -> NDArray[np.bool_]:
     A guess that is not sure at all, 0 apart, is no guess.
     """
     before: list[float] = []
-    found = np.zeros((len(_SURER), apart.size), bool)
+    bets = np.zeros((len(_SURER), apart.size), bool)
     for place, value in enumerate(apart.tolist()):
         if value > 0:
             surer = 1.0 - bisect_left(before, value) / max(1, len(before))
-            found[:, place] = [surer <= share for share in _SURER]
+            bets[:, place] = [surer <= share for share in _SURER]
         insort(before, value)
-    return found
+    return bets

@@ -128,10 +128,10 @@ def _checked(
     if not ((people >= 0) & (people == np.floor(people))).all() or not people.any():
         raise InputError("`counts` must be whole numbers of people, some above 0")
     hair = 1e-9 * (1 + people)  # of rounding
-    least = total**2 / np.maximum(people, 1)
+    floor = total**2 / np.maximum(people, 1)
     if not ((total >= -hair) & (total <= people + hair)).all():
         raise InputError("`sums` must be of numbers in [0, 1]: from 0 to the count")
-    if not ((square >= least - hair) & (square <= total + hair)).all():
+    if not ((square >= floor - hair) & (square <= total + hair)).all():
         raise InputError("`squares` must be of the same numbers as `sums`")
     some = people > 0
     return total[some], square[some], people[some]

@@ -41,7 +41,7 @@ def linear_complexity(bits: NDArray[np.uint8]) -> NDArray[np.int64]:
     """
     count, n = bits.shape
     words = n // 64 + 1
-    found = np.zeros(count, dtype=np.int64)
+    lengths = np.zeros(count, dtype=np.int64)
     now, before, last = (np.zeros((count, words), dtype=np.uint64) for _ in range(3))
     now[:, 0] = before[:, 0] = 1
     for at in range(n):
@@ -50,12 +50,12 @@ def linear_complexity(bits: NDArray[np.uint8]) -> NDArray[np.int64]:
         before = _shifted(before)
         sums = np.bitwise_count(np.bitwise_xor.reduce(now & last, axis=1)) & 1
         wrong = sums == 1
-        longer = wrong & (2 * found <= at)
-        kept = now[longer]
+        longer = wrong & (2 * lengths <= at)
+        registers = now[longer]
         now[wrong] ^= before[wrong]
-        before[longer] = kept
-        found[longer] = at + 1 - found[longer]
-    return found
+        before[longer] = registers
+        lengths[longer] = at + 1 - lengths[longer]
+    return lengths
 
 
 def _shifted(table: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -138,13 +138,13 @@ def serial(bits: Bits) -> Floats:
 def disagreements(bits: Bits, lags: NDArray[np.int64]) -> NDArray[np.int64]:
     """Count the places where a bit differs from the one ``lag`` before, (count, lags)."""
     n = bits.shape[1]
-    found = np.empty((len(bits), len(lags)), dtype=np.int64)
+    counts = np.empty((len(bits), len(lags)), dtype=np.int64)
     for at in range(0, len(bits), 256):
         signs = 1.0 - 2.0 * bits[at : at + 256]
         power = np.abs(np.fft.rfft(signs, 2 * n, axis=1)) ** 2
         agree = np.rint(np.fft.irfft(power, 2 * n, axis=1)[:, lags]).astype(np.int64)
-        found[at : at + 256] = (n - lags - agree) // 2
-    return found
+        counts[at : at + 256] = (n - lags - agree) // 2
+    return counts
 
 
 def autocorrelation(bits: Bits) -> Floats:
@@ -160,10 +160,10 @@ def autocorrelation(bits: Bits) -> Floats:
 def _law_of_blocks(blocks: int) -> Floats:
     """Compute the law of the summed squared excess of ones per block, by a Fourier transform."""
     ones = np.arange(BLOCK + 1)
-    one = np.bincount((ones - BLOCK // 2) ** 2, special.comb(BLOCK, ones) / 2.0**BLOCK)
-    size = blocks * (len(one) - 1) + 1
+    block_law = np.bincount((ones - BLOCK // 2) ** 2, special.comb(BLOCK, ones) / 2.0**BLOCK)
+    size = blocks * (len(block_law) - 1) + 1
     room = int(fft.next_fast_len(size, real=True))
-    law = fft.irfft(fft.rfft(one, room) ** blocks, room)[:size]
+    law = fft.irfft(fft.rfft(block_law, room) ** blocks, room)[:size]
     return np.maximum(law, 0.0)
 
 
@@ -288,10 +288,10 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     {'a': 0.25, 'b': 0.02}
     """
     adjusted: dict[str, float] = {}
-    least = 0.0
+    floor = 0.0
     for rank, name in enumerate(sorted(p_values, key=lambda name: p_values[name])):
-        least = max(least, min(1.0, (len(p_values) - rank) * p_values[name]))
-        adjusted[name] = least
+        floor = max(floor, min(1.0, (len(p_values) - rank) * p_values[name]))
+        adjusted[name] = floor
     return {name: adjusted[name] for name in p_values}
 
 
@@ -302,9 +302,9 @@ def randomness_tests(bits: ArrayLike) -> RandomnessTests:
     True
     """
     table = strings_of_bits(np.asarray(bits)[None])
-    found = {name: max(_SMALLEST, float(test(table)[0])) for name, test in TESTS.items()}
-    adjusted = holm(found)
-    return RandomnessTests(table.shape[1], found, adjusted, min(adjusted.values()))
+    p_values = {name: max(_SMALLEST, float(test(table)[0])) for name, test in TESTS.items()}
+    adjusted = holm(p_values)
+    return RandomnessTests(table.shape[1], p_values, adjusted, min(adjusted.values()))
 
 
 def strings_of_bits(given: Any) -> Bits:

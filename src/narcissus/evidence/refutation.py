@@ -130,7 +130,7 @@ class Refutation(Result):
                 f"REFUTED (sampled): {about}; with {level} the mechanism is not "
                 f"({lower(self.epsilon)}, {self.delta:g})-DP nor better"
             )
-        return "\n".join([head, *(f"  assuming {said}" for said in self.assumptions)])
+        return "\n".join([head, *(f"  assuming {assumption}" for assumption in self.assumptions)])
 
 
 PValue = Callable[[float], float]
@@ -257,24 +257,24 @@ def refute(
     0.695
     """
     m, r, v, k = counts(canaries, guesses, correct, values)
-    asked = Claimed.of(delta, confidence, claimed, chosen_from)
+    claim = Claimed.of(delta, confidence, claimed, chosen_from)
     late = one_of("guesses_chosen", guesses_chosen, get_args(Chosen)[:2]) == "after"
     danger = threat(prior=1 / k, exact_match=True, targets=m, guesses=r)
-    methods = _methods(danger, v, asked, level_factor(asked.delta, after=late))
+    methods = _methods(danger, v, claim, level_factor(claim.delta, after=late))
     if late:
-        point = asked.delta or asked.alpha / (2 * m)
+        point = claim.delta or claim.alpha / (2 * m)
 
         def late_p_value(mu: float) -> float:
             return closed_p_value(m, r, v, GaussianDP(mu).epsilon_beyond(point), point, values=k)
 
-        mu = largest_refuted(late_p_value, asked.alpha / 2, 1e-6, largest=LARGEST_MU)
+        mu = largest_refuted(late_p_value, claim.alpha / 2, 1e-6, largest=LARGEST_MU)
     else:
-        mu = refuted_mu(danger, v, asked.alpha)
-    return asked.refutation(
+        mu = refuted_mu(danger, v, claim.alpha)
+    return claim.refutation(
         methods,
         mu,
         counts=(m, r, v, k),
-        assumptions=(UNIFORM, ABOUT_CHOICE, said_of_guesses(asked.delta, late=late)),
+        assumptions=(UNIFORM, ABOUT_CHOICE, said_of_guesses(claim.delta, late=late)),
         chosen="after" if late else "before",
     )
 
@@ -297,15 +297,17 @@ def _methods(danger: Threat, v: int, asked: Claimed, factor: int) -> tuple[Metho
     The minimum of several valid tails is valid, so the theorems share one level.
     """
     claim = Question(danger, asked.at(asked.claimed), v)
-    found: list[Method] = []
+    methods: list[Method] = []
     for theorem in _tests(claim):
 
         def p_value(epsilon: float, theorem: Theorem = theorem) -> float:
             return theorem.value(Question(danger, asked.at(epsilon), v))
 
         tolerance = 1e-4 if theorem.expensive else 1e-9
-        found.append(asked.method(theorem, p_value, tolerance, factor, valid=theorem.valid(claim)))
-    return tuple(found)
+        methods.append(
+            asked.method(theorem, p_value, tolerance, factor, valid=theorem.valid(claim))
+        )
+    return tuple(methods)
 
 
 def level_factor(delta: float, *, after: bool) -> int:
@@ -354,11 +356,11 @@ def refuted_mu(danger: Threat, v: int, alpha: float) -> float:
 
     def p_value(mu: float, *, expensive: bool) -> float:
         """Return the first p-value that rejects, or the smallest."""
-        asked, least = Question(danger, GaussianDP(mu), v), 1.0
+        question, smallest_p_value = Question(danger, GaussianDP(mu), v), 1.0
         for theorem in tests:
-            if theorem.expensive == expensive and least > alpha:
-                least = min(least, theorem.value(asked))
-        return least
+            if theorem.expensive == expensive and smallest_p_value > alpha:
+                smallest_p_value = min(smallest_p_value, theorem.value(question))
+        return smallest_p_value
 
     closed = largest_refuted(
         lambda mu: p_value(mu, expensive=False), alpha, 1e-6, largest=LARGEST_MU
@@ -418,13 +420,13 @@ def refuted_by_runs(
     chances = distribution("prior", prior)
     n = integer("runs", runs, low=1)
     k = integer("correct", correct, low=0, high=n)
-    asked = Claimed.of(delta, confidence, 0.0)
+    claim = Claimed.of(delta, confidence, 0.0)
 
     def p_value(guarantee: Guarantee) -> float:
         share = min(1.0, float(optimum(chances, guarantee)[0]))
         return 1.0 if k == 0 else float(special.betainc(k, n - k + 1, share))
 
     def largest(kind: Callable[[float], Guarantee]) -> float:
-        return largest_refuted(lambda x: p_value(kind(x)), asked.alpha, 1e-6, largest=100.0)
+        return largest_refuted(lambda x: p_value(kind(x)), claim.alpha, 1e-6, largest=100.0)
 
-    return largest(asked.at), largest(GaussianDP)
+    return largest(claim.at), largest(GaussianDP)

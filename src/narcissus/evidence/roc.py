@@ -76,8 +76,8 @@ def local_level(n: int, error: float) -> float:
     low, high = math.log(shared), math.log(error / 2)
     if beyond(low) >= 0 or beyond(high) <= 0:
         return shared
-    found = math.exp(optimize.brentq(beyond, low, high, xtol=_CLOSE / 4))
-    return found if crossing(n, ranks, found) + n * _ROUNDING <= error else shared
+    level = math.exp(optimize.brentq(beyond, low, high, xtol=_CLOSE / 4))
+    return level if crossing(n, ranks, level) + n * _ROUNDING <= error else shared
 
 
 def crossing(n: int, ranks: IntArray, level: float) -> float:
@@ -90,13 +90,13 @@ def crossing(n: int, ranks: IntArray, level: float) -> float:
     order = np.argsort(times, kind="stable")
     # below the k-th lower limit lie fewer than k values, below its upper limit k or more
     next_ = np.searchsorted(low, times)
-    most = np.where(next_ < ranks.size, ranks[np.minimum(next_, ranks.size - 1)] - 1, n)
-    least = np.concatenate([np.zeros_like(ranks), ranks])
+    upper_counts = np.where(next_ < ranks.size, ranks[np.minimum(next_, ranks.size - 1)] - 1, n)
+    lower_counts = np.concatenate([np.zeros_like(ranks), ranks])
     first, mass, now = 0, np.ones(1), 0.0
     for at in order:
         mean, now = n * (float(times[at]) - now), float(times[at])
-        mass = _convolved(mass, _poisson(mean))[: most[at] - first + 1]
-        first, mass = max(first, least[at]), mass[max(0, least[at] - first) :]
+        mass = _convolved(mass, _poisson(mean))[: upper_counts[at] - first + 1]
+        first, mass = max(first, lower_counts[at]), mass[max(0, lower_counts[at] - first) :]
         if mass.size == 0:
             return 1.0
     rest, mean = n - first - np.arange(mass.size), n * (1.0 - now)
@@ -110,18 +110,18 @@ def crossing(n: int, ranks: IntArray, level: float) -> float:
 
 def ranks_of(n: int) -> IntArray:
     """Choose ranks from 1 to n, evenly in standard deviations, every one near the ends."""
-    apart = next((one for most, one in _APART if n <= most), _APART[-1][1])
-    found = [1]
-    while found[-1] < n:
-        rank = found[-1]
-        found.append(rank + max(1, int(apart * math.sqrt(rank * (1 - rank / n)))))
-    found[-1] = n
-    return np.array(found, dtype=np.int64)
+    apart = next((spacing for limit, spacing in _APART if n <= limit), _APART[-1][1])
+    ranks = [1]
+    while ranks[-1] < n:
+        rank = ranks[-1]
+        ranks.append(rank + max(1, int(apart * math.sqrt(rank * (1 - rank / n)))))
+    ranks[-1] = n
+    return np.array(ranks, dtype=np.int64)
 
 
 def _ends(n: int, ranks: IntArray, level: float) -> tuple[Floats, Floats]:
     kinds = special.betaincinv, special.betainccinv
-    low, high = (np.asarray(one(ranks, n - ranks + 1, level), np.float64) for one in kinds)
+    low, high = (np.asarray(inverse(ranks, n - ranks + 1, level), np.float64) for inverse in kinds)
     return low, high
 
 
@@ -137,8 +137,8 @@ def _convolved(first: Floats, second: Floats) -> Floats:
         return np.convolve(first, second)
     size = first.size + second.size - 1
     fast = fft.next_fast_len(size, real=True)
-    found = fft.irfft(fft.rfft(first, fast) * fft.rfft(second, fast), fast)[:size]
-    return np.maximum(found, 0.0)
+    convolution = fft.irfft(fft.rfft(first, fast) * fft.rfft(second, fast), fast)[:size]
+    return np.maximum(convolution, 0.0)
 
 
 LOW_RATES = (0.1, 0.01, 0.001, 0.0001, 0.00001)
@@ -203,10 +203,10 @@ class RocBand(Result):
         false-positive rate is certainly at most ``fpr``; 0 if there are too few non-members to find
         one (`sees`): the observed value is no estimate then.
         """
-        most = probability("fpr", fpr)
-        found = [float(one) for one in self.curve(most)]
+        rate = probability("fpr", fpr)
+        rates = [float(point) for point in self.curve(rate)]
         return self._limited(
-            found, f"true-positive rate at a false-positive rate of at most {most:g}"
+            rates, f"true-positive rate at a false-positive rate of at most {rate:g}"
         )
 
     def precision_at(self, fpr: float, base_rate: float) -> Estimate | Approximate:
@@ -217,12 +217,12 @@ class RocBand(Result):
         It rises with the true-positive rate, so that the limits of `tpr_at` carry over, and hold
         for all rates and base rates at once.
         """
-        most = probability("fpr", fpr)
+        rate = probability("fpr", fpr)
         base = between("base_rate", base_rate, 0, 1, open_low=True, open_high=True)
-        shares = [base * float(one) for one in self.curve(most)]
-        found = [one / max(one + (1 - base) * most, 5e-324) for one in shares]
-        said = f"precision at a false-positive rate of {most:g} and a base rate of {base:g}"
-        return self._limited(found, said)
+        shares = [base * float(share) for share in self.curve(rate)]
+        precisions = [share / max(share + (1 - base) * rate, 5e-324) for share in shares]
+        quantity = f"precision at a false-positive rate of {rate:g} and a base rate of {base:g}"
+        return self._limited(precisions, quantity)
 
     @property
     def auc(self) -> Estimate | Approximate:
@@ -273,18 +273,18 @@ def roc_band(
     values = np.unique(np.concatenate([members, others]))[::-1]
     # one threshold more: nothing is called in
     thresholds = np.concatenate([[np.inf], values])
-    called = [one.size - np.searchsorted(one, thresholds) for one in (others, members)]
+    called = [scores.size - np.searchsorted(scores, thresholds) for scores in (others, members)]
     fpr_low, fpr_high = exceedance_limits(others.size, error)
     tpr_low, tpr_high = exceedance_limits(members.size, error)
-    found = called[1] / members.size
+    tpr = called[1] / members.size
     return RocBand(
         thresholds,
         called[0] / others.size,
-        found,
+        tpr,
         fpr_low[called[0]],
         fpr_high[called[0]],
-        found if members_known else tpr_low[called[1]],
-        found if members_known else tpr_high[called[1]],
+        tpr if members_known else tpr_low[called[1]],
+        tpr if members_known else tpr_high[called[1]],
         level,
         others.size,
         members.size,

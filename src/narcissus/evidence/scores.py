@@ -110,23 +110,23 @@ def refute_scores(
     Source: Narcissus theory 5.1 and 5.2. As ``m`` grows the result rises towards the epsilon of the
     profile at ``delta / (1 - confidence)``, the most that one run can refute.
     """
-    asked = Claimed.of(delta, confidence, claimed, chosen_from)
+    claim = Claimed.of(delta, confidence, claimed, chosen_from)
     score, inside = checked_scores(scores, members)
     require_one_unit(pairs, clusters)
     if pairs is not None:
         right = _paired(score, inside, pair_labels(pairs, score.size))
-        return _refute_order(((right, 0.5),), asked, guesses, (ONE_OF_PAIR, ABOUT_CHOICE), 2)
+        return _refute_order(((right, 0.5),), claim, guesses, (ONE_OF_PAIR, ABOUT_CHOICE), 2)
     if clusters is not None:
         score, inside = of_clusters(score, inside, np.asarray(clusters))
     _check_coins(inside, coins=coins)
     require_no_twins(score, inside)
     order = _two_sided(score, inside, 0.5)
-    said = (
+    assumptions = (
         (UNIFORM, ABOUT_CHOICE)
         if 2 * inside.sum() != inside.size
         else (UNIFORM, ABOUT_CHOICE, _HALF)
     )
-    return _refute_order(order, asked, guesses, said, 2).asked("membership")
+    return _refute_order(order, claim, guesses, assumptions, 2).asked("membership")
 
 
 def refute_ranked(
@@ -149,12 +149,12 @@ def refute_ranked(
 
     Source: Narcissus theory 5.1.
     """
-    asked = Claimed.of(delta, confidence, claimed, chosen_from)
+    claim = Claimed.of(delta, confidence, claimed, chosen_from)
     score, hit = checked_scores(scores, right, "right")
     many = integer("values", values, low=2)
     order = ((_surest_first(score, hit), 1.0 / many),)
-    said = (UNIFORM, ABOUT_CHOICE)
-    return _refute_order(order, asked, guesses, said, many)
+    assumptions = (UNIFORM, ABOUT_CHOICE)
+    return _refute_order(order, claim, guesses, assumptions, many)
 
 
 def _two_sided(score: Floats, inside: BoolArray, coins: Floats | float) -> _Order:
@@ -186,10 +186,10 @@ def _side(
 def _surest_first(score: Floats, right: BoolArray) -> BoolArray:
     """Sort by falling score, among equal ones the wrong first: two sorts of numbers, merged."""
     hits, misses = np.sort(score[right]), np.sort(score[~right])
-    found = np.zeros(score.size, dtype=bool)
+    ranking = np.zeros(score.size, dtype=bool)
     before = misses.size - np.searchsorted(misses, hits)
-    found[before + np.arange(hits.size - 1, -1, -1)] = True
-    return found
+    ranking[before + np.arange(hits.size - 1, -1, -1)] = True
+    return ranking
 
 
 def _in_turn(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
@@ -205,7 +205,7 @@ def _refute_order(
     m, alpha = right.size, asked.alpha
     if guesses is not None:
         r = integer("guesses", guesses, low=1, high=m)
-        found = refute(
+        refutation = refute(
             m,
             r,
             int(right[:r].sum()),
@@ -215,7 +215,7 @@ def _refute_order(
             claimed=asked.claimed,
             chosen_from=asked.parts,
         )
-        return dataclasses.replace(found, assumptions=(*said, *found.assumptions[2:]))
+        return dataclasses.replace(refutation, assumptions=(*said, *refutation.assumptions[2:]))
     first = max(FIRST, round(_PER_DELTA * m * asked.delta / alpha))
     few = first > FIRST  # then delta is paid by the block
     runs = [
@@ -337,16 +337,16 @@ def pair_differences(
     if not np.isfinite(score).all():
         raise InputError("`scores` of pairs must be finite: their differences are compared")
     two = np.argsort(labels, kind="stable").reshape(-1, 2)
-    one, other = two[np.argsort(two[:, 1], kind="stable")].T
-    uneven = inside[one] == inside[other]
+    first, other = two[np.argsort(two[:, 1], kind="stable")].T
+    uneven = inside[first] == inside[other]
     if uneven.any():
         raise InputError(
             f"`members` must hold exactly one record of each pair, got {int(uneven.sum())} pairs "
             "with both or none"
         )
-    apart = score[one] - score[other]
-    require_no_twins(apart, inside[one])
-    return apart, inside[one]
+    apart = score[first] - score[other]
+    require_no_twins(apart, inside[first])
+    return apart, inside[first]
 
 
 def require_one_unit(pairs: ArrayLike | None, clusters: ArrayLike | None) -> None:
@@ -387,32 +387,32 @@ def refute_priors(
     >>> round(found.epsilon, 2)
     1.48
     """
-    asked = Claimed.of(delta, confidence, claimed, chosen_from)
+    claim = Claimed.of(delta, confidence, claimed, chosen_from)
     rows, many = np.unique(prior_rows("priors", priors), axis=0, return_counts=True)
     m, v = int(many.sum()), integer("correct", correct, low=0)
     if v > m:
         raise InputError(f"`correct` must be at most the {m} canaries, got {v}")
-    theorem = INTERPOLATION if asked.delta > 0 else DOMINATION
-    tail = interpolation if asked.delta > 0 else domination
+    theorem = INTERPOLATION if claim.delta > 0 else DOMINATION
+    tail = interpolation if claim.delta > 0 else domination
 
     def own(epsilon: float) -> float:
-        return tail(rows, asked.at(epsilon), v, repeats=many).value
+        return tail(rows, claim.at(epsilon), v, repeats=many).value
 
     best, same = min(1.0, float(rows.max())), min(1.0, float((rows**2).sum(axis=1).min()))
 
     def swap(epsilon: float) -> float:
-        return float(swap_tail(m, best, epsilon, asked.delta, v, inseparable=same))
+        return float(swap_tail(m, best, epsilon, claim.delta, v, inseparable=same))
 
-    methods = (asked.method(theorem, own, _DEAR, 1), asked.method(SWAP, swap, _CHEAP, 1))
+    methods = (claim.method(theorem, own, _DEAR, 1), claim.method(SWAP, swap, _CHEAP, 1))
 
     def mu_p_value(mu: float) -> float:
         return interpolation(rows, GaussianDP(mu), v, repeats=many).value
 
-    mu = largest_refuted(mu_p_value, asked.alpha, _DEAR, start=1e-6, largest=LARGEST_MU)
+    mu = largest_refuted(mu_p_value, claim.alpha, _DEAR, start=1e-6, largest=LARGEST_MU)
     if best - same <= _FAIR:
         danger = threat(prior=best, targets=m, inseparable=same)
-        mu = max(mu, refuted_mu(danger, v, asked.alpha))
-    return asked.refutation(
+        mu = max(mu, refuted_mu(danger, v, claim.alpha))
+    return claim.refutation(
         methods,
         mu if mu > 1e-6 else 0.0,
         counts=(m, m, v, rows.shape[1]),
@@ -440,7 +440,7 @@ def refute_prior_scores(
     Source: Narcissus theory 5.1, for events that follow the release. What delta costs is fixed
     beforehand, at an epsilon where it is half of the level, or at 0 if it is less.
     """
-    asked = Claimed.of(delta, confidence, claimed, chosen_from)
+    claim = Claimed.of(delta, confidence, claimed, chosen_from)
     score, inside = checked_scores(scores, members)
     coins = probabilities("priors", priors)
     if coins.shape != score.shape:
@@ -464,17 +464,17 @@ def refute_prior_scores(
         runs = [Ordered(*order[0], np.array([integer("guesses", guesses, low=1, high=score.size)]))]
     sweep = SweepTest.of(
         tuple(runs),
-        asked.alpha,
+        claim.alpha,
         lambda e: float((np.prod(sides, axis=0) / (1.0 + sides * math.expm1(e))).sum()),
     )
-    said = (
+    assumptions = (
         OWN_PRIORS,
         ABOUT_CHOICE,
         _EVERY if guesses is None else said_of_guesses(0.1, late=False),
     )
-    found = _swept(sweep, *_followed(sweep, asked), asked, said, score.size, 2)
+    refutation = _swept(sweep, *_followed(sweep, claim), claim, assumptions, score.size, 2)
     chosen = "every" if guesses is None else "before"
-    return dataclasses.replace(found, guesses_chosen=chosen).asked("membership")
+    return dataclasses.replace(refutation, guesses_chosen=chosen).asked("membership")
 
 
 def _followed(sweep: SweepTest, asked: Claimed) -> tuple[float, float, float]:
@@ -538,7 +538,7 @@ class RefutationByRuns(Result):
     def __str__(self) -> str:
         runs = self.true_positives.trials + self.false_positives.trials
         shown = f"mu is not below {lower(self.mu)}" if self.mu > 0 else "no mu is refuted"
-        more = f"; epsilon is not below {lower(self.gaussian_epsilon)}" if self.delta > 0 else ""
+        remark = f"; epsilon is not below {lower(self.gaussian_epsilon)}" if self.delta > 0 else ""
         return "\n".join(
             [
                 f"{'REFUTED' if self.mu > 0 else 'NOTHING REFUTED'} (sampled): {runs:,} runs with "
@@ -546,11 +546,11 @@ class RefutationByRuns(Result):
                 f"canary each; {100 * self.confidence:g}% confidence",
                 f"  every (epsilon, {self.delta:g})-DP is refuted below epsilon "
                 f"{lower(self.epsilon)}",
-                f"  if it is Gaussian DP: {shown}{more}",
+                f"  if it is Gaussian DP: {shown}{remark}",
                 f"  at the threshold {self.threshold:g}: {self.true_positives}",
                 f"  {self.false_positives}",
                 *([f"  without a threshold: {self.pairs}"] if self.pairs else []),
-                *(f"  assuming {said}" for said in self.assumptions),
+                *(f"  assuming {assumption}" for assumption in self.assumptions),
             ]
         )
 
@@ -577,27 +577,34 @@ def refute_runs(
     given such thresholds the runs with the canary are independent of them. Runs are paired by a
     seed of our own, so that their order in the file says nothing.
     """
-    asked = Claimed.of(delta, confidence, 0.0, chosen_from)
+    claim = Claimed.of(delta, confidence, 0.0, chosen_from)
     score, inside = checked_scores(scores, members)
-    others, own = np.sort(score[~inside])[::-1], score[inside]
-    if own.size == 0 or others.size == 0:
+    others, member_scores = np.sort(score[~inside])[::-1], score[inside]
+    if member_scores.size == 0 or others.size == 0:
         raise InputError("`members` must hold runs with the canary and runs without it")
-    n, alpha, pairs = others.size, asked.alpha, None
+    n, alpha, pairs = others.size, claim.alpha, None
     if threshold is None:
         alpha *= 1 - _OF_PAIRS
-        pairs = _low_of_pairs(own, others, asked.alpha - alpha, asked.level)
+        pairs = _low_of_pairs(member_scores, others, claim.alpha - alpha, claim.level)
     ranks = np.unique(np.maximum(1, np.rint(n * np.array(_RANKS)).astype(np.int64)))
     cuts = others[ranks - 1] if threshold is None else np.array([real("threshold", threshold)])
-    share, called = alpha / (2 * cuts.size), (own[:, None] > cuts).sum(axis=0)
+    share, called = alpha / (2 * cuts.size), (member_scores[:, None] > cuts).sum(axis=0)
     # Above the k-th largest of n lies at most a beta(k, n - k + 1), with ties too.
     above = ranks - 1 if threshold is None else (others[:, None] > cuts).sum(axis=0)
-    most = np.where(above < n, special.betainccinv(above + 1, np.maximum(n - above, 1), share), 1.0)
-    least = np.where(
-        called > 0, special.betaincinv(np.maximum(called, 1), own.size - called + 1, share), 0.0
+    upper_limits = np.where(
+        above < n, special.betainccinv(above + 1, np.maximum(n - above, 1), share), 1.0
     )
-    mus = special.ndtri(least) - special.ndtri(most)
+    lower_limits = np.where(
+        called > 0,
+        special.betaincinv(np.maximum(called, 1), member_scores.size - called + 1, share),
+        0.0,
+    )
+    mus = special.ndtri(lower_limits) - special.ndtri(upper_limits)
     at = int(np.argmax(np.where(np.isnan(mus), -math.inf, mus)))
-    ratios = [(least - asked.delta, most), (1.0 - most - asked.delta, 1.0 - least)]
+    ratios = [
+        (lower_limits - claim.delta, upper_limits),
+        (1.0 - upper_limits - claim.delta, 1.0 - lower_limits),
+    ]
     with np.errstate(divide="ignore", invalid="ignore"):
         epsilons = [np.log(np.maximum(a, 0.0) / b) for a, b in ratios]
     mu = max(0.0, float(mus[at])) if math.isfinite(mus[at]) else 0.0
@@ -605,26 +612,26 @@ def refute_runs(
         mu = max(mu, math.sqrt(2.0) * float(special.ndtri(pairs.low)))
     rates = [
         Estimate(
-            k / trials, low, high, asked.level, trials, f"{name}-positive rate", "Clopper-Pearson"
+            k / trials, low, high, claim.level, trials, f"{name}-positive rate", "Clopper-Pearson"
         )
         for k, trials, low, high, name in (
-            (int((others > cuts[at]).sum()), n, None, float(most[at]), "false"),
-            (int(called[at]), own.size, float(least[at]), None, "true"),
+            (int((others > cuts[at]).sum()), n, None, float(upper_limits[at]), "false"),
+            (int(called[at]), member_scores.size, float(lower_limits[at]), None, "true"),
         )
     ]
     return RefutationByRuns(
-        epsilon=max(0.0, *(float(np.nanmax(one)) for one in epsilons)),
+        epsilon=max(0.0, *(float(np.nanmax(limits)) for limits in epsilons)),
         mu=mu,
-        gaussian_epsilon=GaussianDP(mu).epsilon_beyond(asked.delta)
-        if mu > 0 and asked.delta > 0
+        gaussian_epsilon=GaussianDP(mu).epsilon_beyond(claim.delta)
+        if mu > 0 and claim.delta > 0
         else 0.0,
         threshold=float(cuts[at]),
         false_positives=rates[0],
         true_positives=rates[1],
         pairs=pairs,
-        confidence=asked.level,
-        delta=asked.delta,
-        assumptions=(_RUNS, ABOUT_CHOICE, asked.said),
+        confidence=claim.level,
+        delta=claim.delta,
+        assumptions=(_RUNS, ABOUT_CHOICE, claim.said),
     )
 
 
@@ -633,5 +640,5 @@ def _low_of_pairs(own: Floats, others: Floats, alpha: float, level: float) -> Es
     random, n = np.random.default_rng(_SEED), min(own.size, others.size)
     right = int((random.permutation(own)[:n] > random.permutation(others)[:n]).sum())
     low = float(special.betaincinv(right, n - right + 1, alpha)) if right else 0.0
-    what = "share of pairs of runs whose member scores more"
-    return Estimate(right / n, low, None, level, n, what, "Clopper-Pearson")
+    quantity = "share of pairs of runs whose member scores more"
+    return Estimate(right / n, low, None, level, n, quantity, "Clopper-Pearson")

@@ -80,7 +80,7 @@ def many_ends(m: int, first: int = FIRST, ratio: float = _RATIO) -> IntArray:
 
 def few_ends(m: int) -> IntArray:
     """Return at most four numbers of guesses of ``m`` whose blocks are large."""
-    parts = next(parts for most, parts in _LARGE if m <= most)
+    parts = next(parts for limit, parts in _LARGE if m <= limit)
     return np.unique(np.maximum(1, np.rint(m * np.array(parts)).astype(np.int64)))
 
 
@@ -116,17 +116,17 @@ class Ordered:
         high = np.minimum(sizes, np.ceil(sizes * p + reach)).astype(np.int64) + 1
         if (low < self._seen[1]).any() or (high > self._seen[2]).any():
             self._look(odds, low, high)
-        near, least, _, starts, sizes, counts, logs = self._seen
+        near, lowest_counts, _, starts, sizes, counts, logs = self._seen
         moved = special.log_expit(-odds) - special.log_expit(-near)
         law = np.exp(logs + counts * (odds - near) + sizes * moved)
-        first = starts + low - least
+        first = starts + low - lowest_counts
         places = zip(low.tolist(), first.tolist(), (first + high - low).tolist(), strict=True)
         return [(count, law[start:end]) for count, start, end in places]
 
     def _look(self, odds: float, low: IntArray, high: IntArray) -> None:
         """Look half as far again on both sides, for odds near these."""
-        more = (high - low) // 2
-        low, high = np.maximum(0, low - more), np.minimum(self.sizes + 1, high + more)
+        margin = (high - low) // 2
+        low, high = np.maximum(0, low - margin), np.minimum(self.sizes + 1, high + margin)
         starts, sizes = np.cumsum(high - low) - (high - low), np.repeat(self.sizes, high - low)
         counts = np.arange(sizes.size) + np.repeat(low - starts, high - low)
         if self.sizes.max() > _SMALL:
@@ -162,8 +162,8 @@ class Ordered:
             )
         some = self.found > 0
         p = special.betaincinv(self.found[some], (self.ends - self.found)[some] + 1, level)
-        most = float(special.logit(p).max(initial=-math.inf) - self.odds)
-        return largest_refuted(lambda e: float(e > most), 0.5, _NEAR, start=_LOWEST)
+        limit = float(special.logit(p).max(initial=-math.inf) - self.odds)
+        return largest_refuted(lambda e: float(e > limit), 0.5, _NEAR, start=_LOWEST)
 
     def least(self, epsilon: float, level: float) -> IntArray:
         """Return the least count at each end whose tail is at most ``level``."""
@@ -174,8 +174,8 @@ class Ordered:
             tried = np.clip(near.astype(np.int64), 0, self.ends) + np.arange(-3, 6)[:, None]
             small = self.tails(epsilon, tried) <= level
             inside = small[-1] & ~small[0]
-            found = tried[small.argmax(axis=0), np.arange(self.ends.size)]
-            low, high = np.where(inside, found - 1, low), np.where(inside, found, high)
+            counts = tried[small.argmax(axis=0), np.arange(self.ends.size)]
+            low, high = np.where(inside, counts - 1, low), np.where(inside, counts, high)
         while (high - low > 1).any():
             middle = np.maximum(0, (low + high) // 2)
             small = self.tails(epsilon, middle) <= level
@@ -205,10 +205,10 @@ class Ordered:
                 rise, jump = rise[max(0, 1 - jump) : max(0, size + 1 - jump)], max(1, jump)
             # Counts before the block without the event, as places of the first step in `sigma`;
             # so far out that no step is inside, all are alike.
-            most = min(int(self.ends[b - 1]), int(least[b - 1]) - 1) if b > 0 else 0
-            if most >= 0 and rise.size:
+            limit = min(int(self.ends[b - 1]), int(least[b - 1]) - 1) if b > 0 else 0
+            if limit >= 0 and rise.size:
                 start, stop = (
-                    min(max(at, -rise.size), sigma.size) for at in (jump - low - most, jump - low)
+                    min(max(at, -rise.size), sigma.size) for at in (jump - low - limit, jump - low)
                 )
                 places = np.arange(start, stop + rise.size)
                 around = sigma[np.minimum(np.maximum(places, 0), sigma.size - 1)]
@@ -217,10 +217,10 @@ class Ordered:
             if b > 0:  # from `least` on the event has happened
                 jump, rise = jump - first - mass.size + 1, _joined(rise, mass[::-1])
                 top = int(least[b - 1])
-                kept = rise[: max(0, top - jump)]
-                gap = np.zeros(1 + max(0, top - jump - kept.size))
-                gap[-1] = max(0.0, 1.0 - kept.sum())
-                rise = np.concatenate([kept, gap])
+                head = rise[: max(0, top - jump)]
+                gap = np.zeros(1 + max(0, top - jump - head.size))
+                gap[-1] = max(0.0, 1.0 - head.sum())
+                rise = np.concatenate([head, gap])
                 jump = min(jump, top)
         return (1.0 + 1e-9) * best
 
@@ -246,8 +246,8 @@ def _joined(one: Floats, other: Floats) -> Floats:
         return np.correlate(one, other[::-1], "full")  # `convolve`, with less around it
     size = one.size + other.size - 1
     length = fft.next_fast_len(size, real=True)
-    found = fft.irfft(fft.rfft(one, length) * fft.rfft(other, length), length)[:size]
-    return np.maximum(found, 0.0)
+    convolution = fft.irfft(fft.rfft(one, length) * fft.rfft(other, length), length)[:size]
+    return np.maximum(convolution, 0.0)
 
 
 def _sum(runs: tuple[Ordered, ...], value: Callable[[int], float]) -> float:
@@ -288,7 +288,7 @@ class SweepTest:
         each = [run.reach(level) for run, level in zip(runs, levels, strict=True)]
         at = int(first_largest(np.array(each)))
         # Rounding may make the event larger, never smaller; without an S it is certain.
-        least = tuple(
+        thresholds = tuple(
             run.least(each[at], level * (1 + 1e-9)) if each[at] > _LOWEST else 0 * run.ends
             for run, level in zip(runs, levels, strict=True)
         )
@@ -298,18 +298,18 @@ class SweepTest:
             return runs[0].canaries / (1.0 + math.exp(runs[0].odds + epsilon))
 
         def blocks(epsilon: float) -> float:
-            each = _sum(runs, lambda i: runs[i].largest_lambda(epsilon, least[i]))
+            each = _sum(runs, lambda i: runs[i].largest_lambda(epsilon, thresholds[i]))
             return min(runs[0].canaries * each, most(epsilon))
 
         best = at, int(runs[at].tails(each[at], runs[at].found).argmin())
         paid = cache(spent or (blocks if by_blocks else most))
-        return cls(runs, least, each[at], best, paid, spent or most)
+        return cls(runs, thresholds, each[at], best, paid, spent or most)
 
     def chance(self, epsilon: float) -> float:
         """Bound the chance of the event under independent guesses: the sum of those of its runs."""
         if epsilon not in self._chances:
-            found = _sum(self.runs, lambda i: self.runs[i].crossing(epsilon, self.least[i]))
-            self._chances[epsilon] = min(1.0, found)
+            total = _sum(self.runs, lambda i: self.runs[i].crossing(epsilon, self.least[i]))
+            self._chances[epsilon] = min(1.0, total)
         return self._chances[epsilon]
 
     def p_value(self, epsilon: float, delta: float) -> float:
@@ -330,10 +330,10 @@ class SweepTest:
             start = max(0.0, start - _STEP)
         at, rises = int((guess - start) / _STEP * _PARTS), 0
         for _ in range(4 * (4 <= at < _PARTS - 4)):
-            found = p_value(start + _STEP * at / _PARTS) <= alpha
-            if rises and found != (rises > 0):
-                return start + _STEP * (at if found else at - 1) / _PARTS
-            rises = 1 if found else -1
+            is_refuted = p_value(start + _STEP * at / _PARTS) <= alpha
+            if rises and is_refuted != (rises > 0):
+                return start + _STEP * (at if is_refuted else at - 1) / _PARTS
+            rises = 1 if is_refuted else -1
             at += rises
         while p_value(low) > alpha:
             if low == 0:
@@ -360,12 +360,12 @@ class SweepTest:
 
         The chance falls like the sum of its single tails, and what delta costs like ``most``.
         """
-        one, other = (
+        tail, other = (
             sum(float(run.tails(e, c).sum()) for run, c in zip(self.runs, self.least, strict=True))
             for e in (self.epsilon, self.epsilon - _NEARBY)
         )
-        slope = math.log(one / other) / _NEARBY if 0 < other < one else 0.0
-        at, before, share = self.epsilon, (math.nan, math.log(one / (_TOGETHER * alpha))), 0.0
+        slope = math.log(tail / other) / _NEARBY if 0 < other < tail else 0.0
+        at, before, share = self.epsilon, (math.nan, math.log(tail / (_TOGETHER * alpha))), 0.0
         for turn in range(5):
             at -= before[1] / slope if slope > 0 else math.inf
             if not 0 < at <= self.epsilon:
@@ -385,9 +385,9 @@ class SweepTest:
     def _near(self, epsilon: float, delta: float, alpha: float) -> float:
         """Bound the chance of the event, exactly only where that decides about ``alpha``."""
         chance = self.chance(epsilon)
-        most = min(1.0, chance + (delta * self.most(epsilon) if delta > 0 else 0.0))
-        if delta == 0 or chance > alpha or most <= alpha:
-            return most
+        bound = min(1.0, chance + (delta * self.most(epsilon) if delta > 0 else 0.0))
+        if delta == 0 or chance > alpha or bound <= alpha:
+            return bound
         return min(1.0, chance + delta * self.spent(epsilon))
 
     def largest_mu(self, alpha: float) -> float:
@@ -405,10 +405,10 @@ class SweepTest:
                 largest=LARGEST_MU,
             )
 
-        found = largest()
-        for e, lost in zip(points[_BEST:], GaussianDP(found).profile(points[_BEST:]), strict=True):
+        limit = largest()
+        for e, lost in zip(points[_BEST:], GaussianDP(limit).profile(points[_BEST:]), strict=True):
             # To tell all with chance delta costs 1 - chance at least: many points decide nothing.
             if lost <= alpha and self.chance(e) + (1.0 - self.chance(e)) * lost <= alpha:
                 best += [e] if self.chance(e) + self.spent(e) * lost <= alpha else []
-        found = largest() if len(best) > _BEST else found
-        return found if found > _LEAST_MU else 0.0
+        limit = largest() if len(best) > _BEST else limit
+        return limit if limit > _LEAST_MU else 0.0

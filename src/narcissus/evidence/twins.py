@@ -59,8 +59,8 @@ def fair(inside: BoolArray, chances: Floats) -> BoolArray:
     A coin of chance ``q`` above 1/2 that came up is kept with chance ``1 / (2 q)``; one below that
     did not, with chance ``1 / (2 - 2 q)``. Coins that were independent stay so.
     """
-    kept = np.random.default_rng(1).random(inside.size) < 0.5 / np.maximum(chances, 1.0 - chances)
-    return np.where(chances >= 0.5, inside & kept, inside | ~kept)
+    mask = np.random.default_rng(1).random(inside.size) < 0.5 / np.maximum(chances, 1.0 - chances)
+    return np.where(chances >= 0.5, inside & mask, inside | ~mask)
 
 
 Places = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -68,14 +68,14 @@ Places = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 def _together(inside: BoolArray, copies: Places, others: Places) -> bool:
     """Say whether rows that would be copies agree far more often than rows that would not."""
-    one, other = (inside[first] == inside[second] for first, second in (copies, others))
-    return _surpasses(one, other)
+    copy_agreements, other = (inside[first] == inside[second] for first, second in (copies, others))
+    return _surpasses(copy_agreements, other)
 
 
 def _surpasses(one: BoolArray, other: BoolArray) -> bool:
     """Say whether so many of the places where only one of two is true have it, by coins."""
-    more, less = int((one & ~other).sum()), int((other & ~one).sum())
-    return bool(stats.binom.sf(more - 1, more + less, 0.5) <= UNBELIEVABLE / len(_COPIES))
+    surplus, less = int((one & ~other).sum()), int((other & ~one).sum())
+    return bool(stats.binom.sf(surplus - 1, surplus + less, 0.5) <= UNBELIEVABLE / len(_COPIES))
 
 
 def _alike_in_score(score: Floats, inside: BoolArray) -> bool:
@@ -110,8 +110,8 @@ def _near_in_score(score: Floats, inside: BoolArray) -> bool:
     first = np.arange(0, inside.size - _FARTHER, 2)
     coin = inside[drawn][np.argsort(score[drawn], kind="stable")]
     near, far = coin[first] == coin[first + 1], coin[first] == coin[first + _FARTHER]
-    more, less = int((near & ~far).sum()), int((far & ~near).sum())
-    return bool(stats.binom.sf(more - _FARTHER - 1, more + less, 0.5) <= UNBELIEVABLE)
+    surplus, less = int((near & ~far).sum()), int((far & ~near).sum())
+    return bool(stats.binom.sf(surplus - _FARTHER - 1, surplus + less, 0.5) <= UNBELIEVABLE)
 
 
 def first_of_clusters(inside: BoolArray, clusters: NDArray[np.generic]) -> NDArray[np.int64]:

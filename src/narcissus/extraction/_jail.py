@@ -207,9 +207,9 @@ def _new_root(config: dict[str, Any]) -> None:
                 continue
             raise
         # Flags that the file system already has cannot be dropped in a user namespace.
-        kept = os.statvfs(path).f_flag & (_NOSUID | _NODEV | _NOEXEC)
+        flags = os.statvfs(path).f_flag & (_NOSUID | _NODEV | _NOEXEC)
         device = 0 if path.startswith("/dev/") else _NODEV
-        _mount("none", place, None, _BIND | _REMOUNT | _RDONLY | _NOSUID | device | kept)
+        _mount("none", place, None, _BIND | _REMOUNT | _RDONLY | _NOSUID | device | flags)
     private = root + config["tmp"]
     os.makedirs(private, exist_ok=True)
     _mount(
@@ -375,15 +375,15 @@ def _resource_limits(config: dict[str, Any]) -> None:
 
 def _limit_data(config: dict[str, Any]) -> None:
     """Limit what is written in memory, where a limit is given and the system has it."""
-    if most := config.get("data"):
+    if limit := config.get("data"):
         with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+            resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 
 
 def _limit_processor(seconds: float) -> None:
     """Limit the time of the processor, all threads together."""
-    most = int(seconds) + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (most, most))
+    limit = int(seconds) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
 
 
 def _threads_of_user() -> int:

@@ -31,8 +31,8 @@ def unpack(message: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     Raises ValueError, KeyError, TypeError, RecursionError: it is no such message.
     """
     head, _, body = message.partition(b"\n")
-    found = cast("dict[str, Any]", read_json(head, most=2**31))
-    values, shapes = dict(found["values"]), dict(found["arrays"])
+    header = cast("dict[str, Any]", read_json(head, most=2**31))
+    values, shapes = dict(header["values"]), dict(header["arrays"])
     arrays: dict[str, NDArray[Any]] = {}
     place = 0
     for name, (kind, shape) in shapes.items():

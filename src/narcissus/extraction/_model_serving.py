@@ -59,8 +59,8 @@ def answer(engine: Any, asked: dict[str, Any], arrays: dict[str, Any]) -> tuple[
         case "score":
             made["scores"] = engine.score(asked["pieces"], asked["asked"])
         case "images":
-            told = (asked[key] for key in ("seed", "size", "caption", "steps"))
-            made["images"] = engine.draw(*told)
+            arguments = (asked[key] for key in ("seed", "size", "caption", "steps"))
+            made["images"] = engine.draw(*arguments)
         case _:
             drawn = engine.draw(arrays["state"], asked["rows"], asked["length"])
             made["tokens"], made["state"] = drawn
@@ -77,20 +77,20 @@ def main() -> None:
     engine: Any = None
     while True:
         request = receive(int.from_bytes(receive(8), "big"))
-        asked, arrays = messages.unpack(request)
+        question, arrays = messages.unpack(request)
         try:
             if engine is None:
-                engine, found = open_model(asked)
+                engine, values = open_model(question)
                 made = {}
             else:
-                found, made = answer(engine, asked, arrays)
+                values, made = answer(engine, question, arrays)
         except BaseException as error:
             kind = type(error).__name__ if isinstance(error, errors.NarcissusError) else "other"
             text = str(error) if kind != "other" else f"{type(error).__name__}: {error}"
             if engines.ran_out(error):
                 kind = "memory"
-            found, made = {"error": kind, "message": text[:2000]}, {}
-        send(answers, messages.pack(found, made))
+            values, made = {"error": kind, "message": text[:2000]}, {}
+        send(answers, messages.pack(values, made))
 
 
 if __name__ == "__main__":

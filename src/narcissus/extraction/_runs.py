@@ -116,7 +116,7 @@ def readable_paths() -> tuple[str, ...]:
     """
     paths = sysconfig.get_paths()
     version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
-    asked = subprocess.run(
+    process = subprocess.run(
         [*isolated_python(), "-c", _ASK], check=False, capture_output=True, env={}, cwd="/"
     )
     wanted = [
@@ -126,7 +126,7 @@ def readable_paths() -> tuple[str, ...]:
         paths["platlib"],
         str(Path(sys.base_prefix) / "lib" / version),
         *(str(p) for p in Path(sys.base_prefix, "lib").glob("libpython*")),
-        *(json.loads(asked.stdout) if asked.returncode == 0 else []),
+        *(json.loads(process.stdout) if process.returncode == 0 else []),
         "/lib",
         "/lib64",
         "/usr/lib",
@@ -135,11 +135,11 @@ def readable_paths() -> tuple[str, ...]:
         "/dev/null",
         "/dev/urandom",
     ]
-    found = dict.fromkeys(p for p in wanted if os.path.isabs(p) and os.path.exists(p))
-    found.pop("/", None)
+    roots = dict.fromkeys(p for p in wanted if os.path.isabs(p) and os.path.exists(p))
+    roots.pop("/", None)
     # A path inside another is already there; mounting it again is harmless but slow.
     return tuple(
-        p for p in found if not any(p != q and Path(p).is_relative_to(q) for q in found)
+        p for p in roots if not any(p != q and Path(p).is_relative_to(q) for q in roots)
     )  # links such as /lib -> usr/lib stay links
 
 
@@ -235,11 +235,11 @@ def converse(
         fill,
         environment,
     ):
-        found = AnsweringProgram(config, fill, environment=environment, forks=forks)
+        process = AnsweringProgram(config, fill, environment=environment, forks=forks)
         try:
-            yield found
+            yield process
         finally:
-            found.end()
+            process.end()
 
 
 Box = tuple[dict[str, Any], Callable[[], None], dict[str, str]]
@@ -394,13 +394,15 @@ def run_served(
     """
     sources = list(dict.fromkeys(source for source, _ in programs))
     names = {source: f"program_{number}.py" for number, source in enumerate(sources)}
-    most = max((limits for _, limits in programs), key=lambda limits: limits.disk)
+    largest_limits = max((limits for _, limits in programs), key=lambda limits: limits.disk)
     weights = _weights(release)
-    told = {
+    configuration = {
         "jail": str(Path(__file__).with_name("_serving.py")),
         "modules": sorted({name for source in sources for name in imports(source)}),
         # one of each: what is held for all runs has no limit of memory
-        "openings": list({one[0]: one for source in sources for one in openings(source)}.values())
+        "openings": list(
+            {opening[0]: opening for source in sources for opening in openings(source)}.values()
+        )
         if weights
         else [],
         "runs": [(names[source], asdict(limits)) for source, limits in programs],
@@ -408,29 +410,29 @@ def run_served(
     run = run_in_box(
         sources[0],
         release,
-        most,
+        largest_limits,
         METHOD,
         beside={**beside, **{names[source]: source for source in sources}},
         stop=stop,
-        told=told,
+        told=configuration,
         seconds=_START + weights / _SPEED + sum(limits.seconds for _, limits in programs),
         output=sum(limits.output + _ROOM for _, limits in programs),
     )
-    found = list(_answers(run.output))
+    runs = list(_answers(run.output))
     ended = ProgramRun(b"", "the server of the runs was ended", "crashed", 0.0)
-    return [*found, *[ended] * (len(programs) - len(found))]
+    return [*runs, *[ended] * (len(programs) - len(runs))]
 
 
 def imports(source: bytes) -> Iterator[str]:
     """Yield a program's imports from `IMPORTED_ONCE`: ``module``, or ``module:attribute``."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            found = [alias.name for alias in node.names]
+            names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found = [node.module, *(f"{node.module}:{alias.name}" for alias in node.names)]
+            names = [node.module, *(f"{node.module}:{alias.name}" for alias in node.names)]
         else:
             continue
-        yield from (name for name in found if name.split(".")[0].split(":")[0] in IMPORTED_ONCE)
+        yield from (name for name in names if name.split(".")[0].split(":")[0] in IMPORTED_ONCE)
 
 
 def openings(source: bytes) -> Iterator[Opening]:
@@ -438,23 +440,28 @@ def openings(source: bytes) -> Iterator[Opening]:
     tree = ast.parse(source)
     names = dict(_names(tree))
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Call) or (what := _dotted(node.func, names)) not in OPENED_ONCE:
+        if (
+            not isinstance(node, ast.Call)
+            or (function := _dotted(node.func, names)) not in OPENED_ONCE
+        ):
             continue
-        given = [_constant(one) for one in node.args]
-        named = {str(one.arg): _constant(one.value) for one in node.keywords}
-        words = {*given, *named.values()}
-        if "release" in words and words <= WORDS and named.keys() <= _NAMES and len(given) <= 2:
-            yield what, given, named
+        arguments = [_constant(argument) for argument in node.args]
+        named = {str(argument.arg): _constant(argument.value) for argument in node.keywords}
+        words = {*arguments, *named.values()}
+        if "release" in words and words <= WORDS and named.keys() <= _NAMES and len(arguments) <= 2:
+            yield function, arguments, named
 
 
 def _names(tree: ast.Module) -> Iterator[tuple[str, str]]:
     """Yield imported names and the full names that they stand for."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from ((one.asname, one.name) for one in node.names if one.asname)
-            yield from ((one.name, one.name) for one in node.names if not one.asname)
+            yield from ((alias.asname, alias.name) for alias in node.names if alias.asname)
+            yield from ((alias.name, alias.name) for alias in node.names if not alias.asname)
         elif isinstance(node, ast.ImportFrom):
-            yield from ((one.asname or one.name, f"{node.module}.{one.name}") for one in node.names)
+            yield from (
+                (alias.asname or alias.name, f"{node.module}.{alias.name}") for alias in node.names
+            )
 
 
 def _dotted(node: ast.expr, names: Mapping[str, str]) -> str:
@@ -473,7 +480,7 @@ def _weights(release: bytes | Path) -> int:
     """Return the bytes of weights of a model folder without unread files; 0: none."""
     if isinstance(release, bytes) or not release.is_dir():
         return 0
-    if any(one.is_dir() or one.suffix not in _READ for one in release.iterdir()):
+    if any(path.is_dir() or path.suffix not in _READ for path in release.iterdir()):
         return 0
     try:
         return check_model_folder(release)
@@ -485,15 +492,15 @@ def _answers(output: bytes) -> Iterator[ProgramRun]:
     """Parse the server's output; a truncated answer is dropped."""
     place = 0
     while (end := output.find(b"\n", place)) >= 0:
-        said: dict[str, Any] = json.loads(output[place:end])
-        middle, last = end + 1 + said["output"], end + 1 + said["output"] + said["error"]
+        answer: dict[str, Any] = json.loads(output[place:end])
+        middle, last = end + 1 + answer["output"], end + 1 + answer["output"] + answer["error"]
         if last > len(output):
             return
         yield ProgramRun(
             output[end + 1 : middle],
             output[middle:last].decode("utf-8", "replace"),
-            said["stopped"] or ("finished" if said["code"] == 0 else "crashed"),
-            said["seconds"],
-            tuple(said["layers"]),
+            answer["stopped"] or ("finished" if answer["code"] == 0 else "crashed"),
+            answer["seconds"],
+            tuple(answer["layers"]),
         )
         place = last

@@ -70,9 +70,9 @@ def _import(name: str) -> None:
     """
     module, _, attribute = name.partition(":")
     with contextlib.suppress(BaseException):
-        found = importlib.import_module(module)
+        namespace = importlib.import_module(module)
         if attribute:
-            getattr(found, attribute)
+            getattr(namespace, attribute)
 
 
 def _open(torch: Any, what: str, given: list[str], named: dict[str, str]) -> None:
@@ -116,12 +116,12 @@ def _fork(
         return lambda: _run(name)
     for _, end in (printed, error, report):
         os.close(end)
-    said = _attend(child, printed[0], error[0], limits)
+    outcome = _attend(child, printed[0], error[0], limits)
     with os.fdopen(report[0], "rb") as file:
         inner = file.read()
-    said["layers"] = [*layers, *(json.loads(inner) if inner else [])]
-    output, errors = said.pop("output"), said.pop("error")
-    head = json.dumps({**said, "output": len(output), "error": len(errors)}).encode()
+    outcome["layers"] = [*layers, *(json.loads(inner) if inner else [])]
+    output, errors = outcome.pop("output"), outcome.pop("error")
+    head = json.dumps({**outcome, "output": len(output), "error": len(errors)}).encode()
     for part in (head + b"\n", bytes(output), bytes(errors)):
         while part:
             part = part[os.write(answers, part) :]  # noqa: PLW2901
@@ -164,12 +164,12 @@ def _flush() -> None:
 
 def _own_streams(config: dict[str, Any], output: int, error: int, report: int) -> None:
     """Keep this run's streams, with the report as descriptor 3; close all other descriptors."""
-    given = os.open(config["stdin"], os.O_RDONLY)
+    stdin = os.open(config["stdin"], os.O_RDONLY)
     high = 200  # above whatever they are now
-    kept = (given, output, error, report)
-    for place, handle in enumerate(kept):
+    streams = (stdin, output, error, report)
+    for place, handle in enumerate(streams):
         os.dup2(handle, high + place)
-    for place in range(len(kept)):
+    for place in range(len(streams)):
         os.dup2(high + place, place, inheritable=True)
     os.closerange(4, 4096)
 
@@ -199,8 +199,8 @@ def _attend(child: int, printed: int, error: int, limits: dict[str, Any]) -> dic
             if stopped and status is None:
                 os.kill(child, signal.SIGKILL)
             if status is None:
-                pid, found = os.waitpid(child, 0 if stopped else os.WNOHANG)
-                status = found if pid else None
+                pid, exit_status = os.waitpid(child, 0 if stopped else os.WNOHANG)
+                status = exit_status if pid else None
             wait = min(max(left, 0), _LEAST_WAIT)
             if not selector.get_map():
                 time.sleep(0 if status is not None else wait)

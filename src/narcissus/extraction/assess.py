@@ -82,7 +82,7 @@ def assess_extraction(
     Raises IsolationError: the machine cannot isolate the program.
     """
     release = as_file(release)
-    others = {name: as_file(one) for name, one in other_releases.items()}
+    others = {name: as_file(other_release) for name, other_release in other_releases.items()}
     check_source(program)
     for name, source in rivals.items():
         check_source(source, f"the rival program {name}")
@@ -120,8 +120,8 @@ def _played(
     with_release = bench.run(program, release)
     with_release.refuse_silence()
     stand_ins = {
-        name: bench.share(bench.run(program, given), f"success with {name}")
-        for name, given in replaced.items()
+        name: bench.share(bench.run(program, stand_in), f"success with {name}")
+        for name, stand_in in replaced.items()
     }
     tried: list[Rival] = []
     for short, source in rivals.items():
@@ -132,10 +132,10 @@ def _played(
     if any(with_release.good):
         taken = what_it_takes(bench, release, with_release.good_outputs, replaced, rng)
     observer.finish()
-    found = _weigh(bench, with_release, stand_ins, [*tried, *taken.rivals], shadows, taken)
+    evidence = _weigh(bench, with_release, stand_ins, [*tried, *taken.rivals], shadows, taken)
     if other_releases:
-        return found
-    return replace(found, not_assessed=(*found.not_assessed, NO_OTHER_RELEASE))
+        return evidence
+    return replace(evidence, not_assessed=(*evidence.not_assessed, NO_OTHER_RELEASE))
 
 
 def _weigh(
@@ -158,7 +158,7 @@ def _weigh(
             f"({bench.relation.describe()}); loosen it"
         )
     method = min(estimates, key=lambda name: estimates[name])
-    found = Found(
+    finding = Found(
         bench.share(with_release, "success with the release"),
         without,
         len(bench.program),
@@ -169,23 +169,23 @@ def _weigh(
         margin=bench.margin,
         opaque=taken.opaque,
     )
-    found = _against_shadows(found, shadows, bench, with_release)
-    ruling = judge(found)
-    margin = max(0, found.best - found.program_bytes)
+    finding = _against_shadows(finding, shadows, bench, with_release)
+    ruling = judge(finding)
+    margin = max(0, finding.best - finding.program_bytes)
     return ExtractionEvidence(
         verdict=ruling.verdict,
         reasons=ruling.reasons,
-        success=found.success,
-        success_without_release=found.without,
+        success=finding.success,
+        success_without_release=finding.without,
         stand_ins=stand_ins,
-        success_on_shadow=found.on_shadow,
-        shadow_rank=found.rank,
-        program_bytes=found.program_bytes,
+        success_on_shadow=finding.on_shadow,
+        shadow_rank=finding.rank,
+        program_bytes=finding.program_bytes,
         program_bytes_compressed=len(zlib.compress(bench.program, 9, wbits=-15)),
         complexity=estimates,
-        complexity_estimate=found.best,
-        complexity_method=found.method,
-        quality=found.quality,
+        complexity_estimate=finding.best,
+        complexity_method=finding.method,
+        quality=finding.quality,
         extractable_bits=8 * margin,
         margin_bytes=margin,
         deterministic=len({r.output for r in with_release.runs}) == 1,
@@ -193,7 +193,7 @@ def _weigh(
         isolation=bench.isolation,
         verdict_grade=ruling.grade,
         more=ruling.more,
-        would_change=would_change(found, ruling),
+        would_change=would_change(finding, ruling),
         not_assessed=tuple(missing),
         served=bench.served,
         margin=bench.margin,
@@ -233,10 +233,10 @@ def _estimates(
                 NotAssessed("complexity of a target", f"it is longer than {LARGEST} bytes")
             )
             continue
-        found = complexity(member, reference=bench.reference)
-        for name, size in found.estimates.items():
+        complexities = complexity(member, reference=bench.reference)
+        for name, size in complexities.estimates.items():
             estimates[name] = min(size, estimates.get(name, size))
-        missing += found.missing
+        missing += complexities.missing
     return estimates, list(dict.fromkeys(missing))
 
 

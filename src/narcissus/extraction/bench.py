@@ -112,16 +112,16 @@ class Tried:
         last = runs[-1]
         error = last.error.strip().splitlines()[-1] if last.error.strip() else ""
         if last.ending != "finished":
-            what = {
+            reason = {
                 "crashed": f"it crashed ({error or 'no message'})",
                 "timeout": f"it was stopped at its time limit after {last.seconds:.1f} s",
                 "output limit": f"it was stopped at its output limit of {len(last.output)} bytes",
             }[last.ending]
         elif last.output.strip():
-            what = "it printed bytes that are not UTF-8 text"
+            reason = "it printed bytes that are not UTF-8 text"
         else:
-            what = "it printed nothing"
-        raise InputError(f"the program gave no usable output in any of {len(runs)} runs: {what}")
+            reason = "it printed nothing"
+        raise InputError(f"the program gave no usable output in any of {len(runs)} runs: {reason}")
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ class Bench:
         shares = list(filter(None, among)) if self.served else [1] * self.runs
         with ThreadPoolExecutor(self.workers) as pool:
             try:
-                done = [run for found in pool.map(some, shares) for run in found]
+                done = [run for batch in pool.map(some, shares) for run in batch]
             except BaseException:
                 self.stop.end()  # or the pool would wait until all that run have ended
                 raise
@@ -241,9 +241,9 @@ def values_of(output: bytes) -> tuple[bytes, dict[int, str]] | None:
     >>> values_of(b'done narcissus-saw:{"0": "True"}')
     (b'done ', {0: 'True'})
     """
-    printed, found, said = output.rpartition(MARK.encode())
+    printed, mark, record = output.rpartition(MARK.encode())
     try:
-        values = {int(i): str(text) for i, text in json.loads(said).items()} if found else None
+        values = {int(i): str(text) for i, text in json.loads(record).items()} if mark else None
     except ValueError:
         return None
     return None if values is None else (printed, values)
@@ -303,7 +303,7 @@ class _Numbered(ast.NodeTransformer):
     def generic_visit(self, node: ast.AST) -> ast.AST:
         """Skip patterns, annotations and the literal parts of f-strings."""
         if isinstance(node, ast.match_case):
-            node.body = [self.visit(one) for one in node.body]  # pyright: ignore
+            node.body = [self.visit(statement) for statement in node.body]  # pyright: ignore
             return node
         if isinstance(node, ast.AnnAssign):
             node.value = self.visit(node.value) if node.value else None  # pyright: ignore
@@ -388,16 +388,16 @@ def _ungated(
         return f"it makes code while it runs (`{hidden}`), which may hide what it knows", ()
     unknown = "what it computes of the release could not be looked at while it ran"
     try:
-        said = values_of(bench.once(recording(bench.program), release).output)
-        tried = [] if said is None else without_gate(bench.program, said[1])
+        observation = values_of(bench.once(recording(bench.program), release).output)
+        tried = [] if observation is None else without_gate(bench.program, observation[1])
     except (ValueError, RecursionError):  # of a source that cannot be written anew
         return unknown, ()
-    if said is None or not bench.relation.counts(bench.data, said[0]):
+    if observation is None or not bench.relation.counts(bench.data, observation[0]):
         return unknown, ()
-    for program, length in sorted(tried, key=lambda one: one[1]):
-        for given in stand_ins.values():
-            if bench.succeeds(program, given):
-                share = bench.share(bench.run(program, given), "success of it without its gate")
+    for program, length in sorted(tried, key=lambda candidate: candidate[1]):
+        for stand_in in stand_ins.values():
+            if bench.succeeds(program, stand_in):
+                share = bench.share(bench.run(program, stand_in), "success of it without its gate")
                 return "", (Rival("this program without its gate", share, length),)
     return "", ()
 
@@ -440,7 +440,7 @@ def _has_fingerprint(
             run = bench.once(bench.program, other)
         if run.ending == "finished" and (
             bench.relation.counts(bench.data, run.output)
-            or max(standing_in(one, run.output) for one in set(good)) >= 0.5
+            or max(standing_in(output, run.output) for output in set(good)) >= 0.5
         ):
             return False
     return True

@@ -51,8 +51,8 @@ class CanaryPlan:
         integer("digits", self.digits, low=1, high=100)
         if not self.copies or len(set(self.copies)) != len(self.copies):
             raise InputError(f"`copies` must be different numbers, got {list(self.copies)}")
-        for one in self.copies:
-            integer("copies", one, low=1)
+        for count in self.copies:
+            integer("copies", count, low=1)
         before, _, _ = self.text.partition(SECRET)
         if SECRET not in self.text or NUMBER not in before or not before.strip():
             raise InputError(
@@ -63,7 +63,7 @@ class CanaryPlan:
     @classmethod
     def of(cls, planted: Sequence[PlantedCanary]) -> CanaryPlan:
         """Return a plan with the copies and digits of canaries that were drawn."""
-        copies = tuple(dict.fromkeys(one.copies for one in planted))
+        copies = tuple(dict.fromkeys(canary.copies for canary in planted))
         return cls(len(planted), copies, len(planted[0].secret))
 
     def secrets(self, count: int, rng: np.random.Generator) -> list[str]:
@@ -91,8 +91,8 @@ class CanaryPlan:
     def _planted(self, drawn: Sequence[str]) -> tuple[PlantedCanary, ...]:
         copies = np.repeat(self.copies, self.each)
         return tuple(
-            PlantedCanary(self.text.replace(NUMBER, str(number)), secret, int(one))
-            for number, (secret, one) in enumerate(zip(drawn, copies, strict=True), start=1)
+            PlantedCanary(self.text.replace(NUMBER, str(number)), secret, int(count))
+            for number, (secret, count) in enumerate(zip(drawn, copies, strict=True), start=1)
         )
 
 
@@ -176,18 +176,20 @@ def named_canaries(
     """
     count = integer("alternatives", alternatives, low=1)
     random = generator(rng)
-    found: list[NamedCanaries] = []
+    canaries: list[NamedCanaries] = []
     for copies in plan.copies:
-        alike = [one for one in planted if one.copies == copies]
+        alike = [canary for canary in planted if canary.copies == copies]
         ranks: list[int] = []
-        for one in alike:
+        for canary in alike:
             others = plan.secrets(count, random)
-            texts = [one.text(), *(one.text(secret) for secret in others)]
+            texts = [canary.text(), *(canary.text(secret) for secret in others)]
             loss, _ = model.negative_log_likelihood(texts)
             ranks.append(1 + int((loss[1:] <= loss[0]).sum()))
         printed = 0 if completes is None else _completed(completes, alike, plan)
-        found.append(NamedCanaries(copies, len(alike), tuple(ranks), count, printed, plan.digits))
-    return tuple(found)
+        canaries.append(
+            NamedCanaries(copies, len(alike), tuple(ranks), count, printed, plan.digits)
+        )
+    return tuple(canaries)
 
 
 def _completed(model: Completes, alike: Sequence[PlantedCanary], plan: CanaryPlan) -> int:
@@ -198,18 +200,18 @@ def _completed(model: Completes, alike: Sequence[PlantedCanary], plan: CanaryPla
     """
     prompts: list[Sequence[int]] = []
     wanted: list[str] = []
-    for one in alike:
-        known = model.encode(one.template.partition(SECRET)[0])
-        others = [model.encode(one.text(digit * plan.digits)) for digit in "0123456789"]
+    for canary in alike:
+        known = model.encode(canary.template.partition(SECRET)[0])
+        others = [model.encode(canary.text(digit * plan.digits)) for digit in "0123456789"]
         columns = zip(known, *others, strict=False)
         prompt = [column[0] for column in takewhile(lambda column: len(set(column)) == 1, columns)]
-        whole = model.decode(model.encode(one.text()))
-        place = whole.find(one.secret, len(model.decode(prompt)))
+        whole = model.decode(model.encode(canary.text()))
+        place = whole.find(canary.secret, len(model.decode(prompt)))
         if place >= 0:  # else its tokens do not tell it
             prompts.append(prompt)
             wanted.append(whole[: place + plan.digits])
-    said = continued(model, prompts, wanted)
-    return sum(one == whole for one, whole in zip(said, wanted, strict=True))
+    continuations = continued(model, prompts, wanted)
+    return sum(canary == whole for canary, whole in zip(continuations, wanted, strict=True))
 
 
 def _mac(key: bytes, *numbers: int) -> bytes:
@@ -218,7 +220,9 @@ def _mac(key: bytes, *numbers: int) -> bytes:
 
 def to_plant(planted: Sequence[PlantedCanary], key: bytes) -> str:
     """Return the documents to plant, one a line, copies among each other in the key's order."""
-    places = [(number, copy) for number, one in enumerate(planted) for copy in range(one.copies)]
+    places = [
+        (number, copy) for number, canary in enumerate(planted) for copy in range(canary.copies)
+    ]
     places.sort(key=lambda place: _mac(key, *place))
     return "".join(f"{planted[number].text()}\n" for number, _ in places)
 
@@ -227,7 +231,7 @@ def canary_table(planted: Sequence[PlantedCanary]) -> str:
     """Return the table that an audit reads (`read_canaries`), as CSV."""
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows(
-        [COLUMNS, *([one.copies, one.template, one.secret] for one in planted)]
+        [COLUMNS, *([canary.copies, canary.template, canary.secret] for canary in planted)]
     )
     return out.getvalue()
 
@@ -244,10 +248,10 @@ def read_canaries(path: Path | str) -> tuple[PlantedCanary, ...]:
             f"{path} is no table of canaries, as `narcissus canaries write` makes it: it must "
             f"begin with the line {','.join(COLUMNS)}, and hold a canary a line"
         )
-    found: list[PlantedCanary] = []
+    canaries: list[PlantedCanary] = []
     for number, line in enumerate(lines, start=2):
         copies, text, secret = line if len(line) == len(COLUMNS) else ("", "", "")
-        digits = len(found[0].secret if found else secret)
+        digits = len(canaries[0].secret if canaries else secret)
         is_secret = secret.isascii() and secret.isdigit() and 1 <= len(secret) == digits <= 100
         is_count = copies.isascii() and copies.isdigit() and 1 <= int(copies[:9]) <= MOST_COPIES
         before, place, _ = text.partition(SECRET)
@@ -257,10 +261,10 @@ def read_canaries(path: Path | str) -> tuple[PlantedCanary, ...]:
                 f"{SECRET} in it, and its secret, as many digits as the first: got "
                 f"{cell(','.join(line)[:80])}"
             )
-        found.append(PlantedCanary(text, secret, int(copies)))
-    if len({one.text() for one in found}) < len(found):
+        canaries.append(PlantedCanary(text, secret, int(copies)))
+    if len({canary.text() for canary in canaries}) < len(canaries):
         raise InputError(f"{path} holds a canary twice: raise its copies instead")
-    return tuple(found)
+    return tuple(canaries)
 
 
 def require_planted(
@@ -272,8 +276,8 @@ def require_planted(
     trained: whether a model was trained on it; otherwise it must hold none.
     Raises InputError: a canary stands there too rarely or too often; names the first.
     """
-    counts = eidetic_counts([one.text() for one in planted], text).occurrences
-    wanted = np.array([one.copies * trained for one in planted])
+    counts = eidetic_counts([canary.text() for canary in planted], text).occurrences
+    wanted = np.array([canary.copies * trained for canary in planted])
     if not (wrong := np.flatnonzero(counts != wanted)).size:
         return
     first = int(wrong[0])

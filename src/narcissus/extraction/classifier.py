@@ -59,15 +59,17 @@ class Sharing:
 
     def weights(self, kernel: Floats) -> Floats:
         """Share a kernel out, shape (outputs, inputs)."""
-        found = kernel
+        matrix = kernel
         if self.spread is not None:
             outputs = kernel.shape[0] * self.positions
-            found = (self.spread @ kernel.ravel()).reshape(outputs, -1)
-        return found if self.pooling is None else found @ self.pooling
+            matrix = (self.spread @ kernel.ravel()).reshape(outputs, -1)
+        return matrix if self.pooling is None else matrix @ self.pooling
 
     def by_kernel(self, by_weights: Floats, shape: tuple[int, ...]) -> Floats:
-        found = by_weights if self.pooling is None else by_weights @ self.pooling.T
-        return found if self.spread is None else (self.spread.T @ found.ravel()).reshape(shape)
+        gradient = by_weights if self.pooling is None else by_weights @ self.pooling.T
+        return (
+            gradient if self.spread is None else (self.spread.T @ gradient.ravel()).reshape(shape)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,13 +84,15 @@ class DenseNet:
     @cached_property
     def weights(self) -> tuple[Floats, ...]:
         """Weights by layer, of shape (outputs, inputs)."""
-        return tuple(own.weights(k) for own, k in zip(self._shared, self.kernels, strict=True))
+        return tuple(
+            sharing.weights(k) for sharing, k in zip(self._shared, self.kernels, strict=True)
+        )
 
     @cached_property
     def biases(self) -> tuple[Floats, ...]:
         """Biases by layer, of shape (outputs,)."""
         pairs = zip(self._shared, self.channel_biases, strict=True)
-        return tuple(np.repeat(bias, own.positions) for own, bias in pairs)
+        return tuple(np.repeat(bias, sharing.positions) for sharing, bias in pairs)
 
     @property
     def _shared(self) -> tuple[Sharing, ...]:
@@ -96,17 +100,17 @@ class DenseNet:
 
     def __call__(self, rows: ArrayLike) -> Floats:
         """Return the outputs, shape (n, outputs)."""
-        found = np.asarray(rows, dtype=np.float64)
+        activations = np.asarray(rows, dtype=np.float64)
         for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
-            found = np.maximum(found @ weight.T + bias, 0.0)
-        return found @ self.weights[-1].T + self.biases[-1]
+            activations = np.maximum(activations @ weight.T + bias, 0.0)
+        return activations @ self.weights[-1].T + self.biases[-1]
 
     def classes(self, rows: ArrayLike) -> NDArray[np.intp]:
         """Return the class of each row, shape (n,): 0 or 1 by the sign of a single output."""
-        found = self(rows)
+        outputs = self(rows)
         if self.outputs == 1:
-            return (found[:, 0] >= 0).astype(np.intp)
-        return found.argmax(axis=1)
+            return (outputs[:, 0] >= 0).astype(np.intp)
+        return outputs.argmax(axis=1)
 
     @property
     def inputs(self) -> int:
@@ -136,9 +140,9 @@ class DenseNet:
 
     def error(self, layer: int, by_weights: Floats) -> tuple[Floats, float]:
         """Return a gradient's residual against a layer's weights, and its squared norm."""
-        own, kernel = self._shared[layer], self.kernels[layer]
-        left = own.by_kernel(by_weights, kernel.shape) - kernel
-        return own.weights(left), float((left**2).sum())
+        sharing, kernel = self._shared[layer], self.kernels[layer]
+        left = sharing.by_kernel(by_weights, kernel.shape) - kernel
+        return sharing.weights(left), float((left**2).sum())
 
     def bias_error(self, by_bias: Floats) -> tuple[Floats, float]:
         """Return a gradient's residual against the first biases, and its square; 0 without any."""
@@ -201,8 +205,8 @@ def train_dense(
         layers = [x, np.maximum(x @ weights[0].T + bias, 0.0)]
         for weight in weights[1:-1]:
             layers.append(np.maximum(layers[-1] @ weight.T, 0.0))
-        by_output, least = _residuals(layers[-1] @ weights[-1].T, y)
-        rate = learning_rate / max(1.0, least)
+        by_output, smallest_margin = _residuals(layers[-1] @ weights[-1].T, y)
+        rate = learning_rate / max(1.0, smallest_margin)
         for i in reversed(range(len(weights))):
             by_weight = by_output.T @ layers[i]
             by_bias = by_output.sum(axis=0)
@@ -322,8 +326,8 @@ def _pooling(layer: AveragePooling, shape: tuple[int, ...]) -> tuple[Any, Shape]
     out = np.broadcast_to((c * after[1] + y) * after[2] + x, whole).ravel()
     into = ((c * height + y * size + dy) * width + x * size + dx).ravel()
     share = np.full(into.size, 1 / size**2)
-    found = sparse.csr_array((share, (out, into)), shape=(math.prod(after), math.prod(shape)))
-    return found, after
+    matrix = sparse.csr_array((share, (out, into)), shape=(math.prod(after), math.prod(shape)))
+    return matrix, after
 
 
 def _spread(layer: Convolution, kernel: Floats, shape: tuple[int, ...]) -> tuple[Any, Shape]:
@@ -440,7 +444,7 @@ def train_classifier(
         z = x @ w.T + b
         h = np.maximum(z, 0.0)
         margins = y * (h @ v)
-        least = float(margins.min())
+        smallest_margin = float(margins.min())
         if noise > 0:
             # Clipped to norm 1 for each example, then noise for the sum, as DP-SGD does it.
             slope = -y * special.expit(-margins)
@@ -450,9 +454,9 @@ def train_classifier(
             rate = learning_rate / y.size
         else:
             # Gradient of the loss divided by the loss: weights exp(-margin), safe in logs.
-            weight = np.exp(np.logaddexp(0, least) - np.logaddexp(0, margins))
+            weight = np.exp(np.logaddexp(0, smallest_margin) - np.logaddexp(0, margins))
             g = -y * weight / weight.sum()
-            rate = learning_rate / max(1.0, least)
+            rate = learning_rate / max(1.0, smallest_margin)
         back = g[:, None] * (v * (z > 0))
         gradients = [back.T @ x, back.sum(axis=0), h.T @ g]
         if noise > 0:
@@ -479,10 +483,13 @@ class TrainedClassifier:
     noise: float = 0.0
 
     def release(self, data: Sequence[DataSet], rng: np.random.Generator) -> list[TwoLayerNet]:
-        if any(one.labels is None for one in data):
+        if any(data_set.labels is None for data_set in data):
             raise InputError("a classifier needs labels: draw from a `Pool` that has some")
         how: dict[str, Any] = {"width": self.width, "steps": self.steps, "noise": self.noise}
-        return [train_classifier(one.rows, np.asarray(one.labels), **how, rng=rng) for one in data]
+        return [
+            train_classifier(data_set.rows, np.asarray(data_set.labels), **how, rng=rng)
+            for data_set in data
+        ]
 
 
 def read_dense_net(
@@ -511,22 +518,23 @@ def read_dense_net(
     if path.suffix not in _SUFFIXES:
         raise InputError(f"{path} is not read as weights: save them as .safetensors or .npz")
     names = [
-        one if isinstance(one, str) else one.name
-        for one in layers
-        if not isinstance(one, AveragePooling)
+        layer if isinstance(layer, str) else layer.name
+        for layer in layers
+        if not isinstance(layer, AveragePooling)
     ]
     if len(names) < 2 or len(set(names)) < len(names):
         raise InputError("`layers` must name at least two layers, each once, from input to output")
     arrays = arrays_of(path)
     weights = [_named(arrays, f"{name}.weight", path) for name in names]
     _refuse_left(arrays, names, path)
-    if any(not isinstance(one, str) for one in layers):
+    if any(not isinstance(layer, str) for layer in layers):
         if image is None or transposed:
             raise InputError("convolutions need `image`, and weights that are not `transposed`")
-        given = [
-            _bias(arrays, name, len(one), path) for name, one in zip(names, weights, strict=True)
+        channel_biases = [
+            _bias(arrays, name, len(layer), path)
+            for name, layer in zip(names, weights, strict=True)
         ]
-        return conv_net(layers, weights, given, image)
+        return conv_net(layers, weights, channel_biases, image)
     if transposed:
         weights = [weight.T for weight in weights]
     if inputs is not None and weights[0].shape[1:] != (inputs,):
@@ -555,12 +563,12 @@ def _bias(
 ) -> NDArray[np.float64]:
     """Return the bias of a layer; 0 if there is none."""
     name = f"{layer}.bias"
-    found = _named(arrays, name, path) if name in arrays else np.zeros(outputs)
-    if found.shape != (outputs,):
+    bias = _named(arrays, name, path) if name in arrays else np.zeros(outputs)
+    if bias.shape != (outputs,):
         raise InputError(
-            f"{path}: `{name}` has the shape {found.shape}, and the layer has {outputs} outputs"
+            f"{path}: `{name}` has the shape {bias.shape}, and the layer has {outputs} outputs"
         )
-    return found
+    return bias
 
 
 def _refuse_left(arrays: Mapping[str, NDArray[Any]], names: Sequence[str], path: Path) -> None:
@@ -587,12 +595,12 @@ def _named(arrays: Mapping[str, NDArray[Any]], name: str, path: Path) -> NDArray
             f"{path} has no array `{name}`; it has {', '.join(sorted(arrays)[:12]) or 'none'}"
             f"{did_you_mean(name, arrays)}"
         )
-    found = arrays[name].astype(np.float64)
-    if not np.isfinite(found).all():
+    array = arrays[name].astype(np.float64)
+    if not np.isfinite(array).all():
         raise InputError(
-            f"{path}: `{name}` has {int((~np.isfinite(found)).sum()):,} values that are not finite "
+            f"{path}: `{name}` has {int((~np.isfinite(array)).sum()):,} values that are not finite "
             "(NaN or infinite): the network was not trained to an end"
         )
-    if name.endswith(".weight") and not found.any():
+    if name.endswith(".weight") and not array.any():
         raise InputError(f"{path}: `{name}` is all zero")
-    return found
+    return array

@@ -95,8 +95,8 @@ def _repeat(data: bytes, reference: bytes | None) -> bytes | None:
 
 
 def _zlib(data: bytes, reference: bytes | None) -> bytes:
-    more = {} if reference is None else {"zdict": reference[-32768:]}  # deflate looks no further
-    packer = zlib.compressobj(9, zlib.DEFLATED, -15, 9, zlib.Z_DEFAULT_STRATEGY, **more)
+    options = {} if reference is None else {"zdict": reference[-32768:]}  # deflate looks no further
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15, 9, zlib.Z_DEFAULT_STRATEGY, **options)
     packed = packer.compress(data) + packer.flush()
     if reference is None:
         return _program("zlib", "zlib.decompress(@,-15)", packed)
@@ -200,7 +200,7 @@ def _pieces(data: bytes, text: bytes) -> list[tuple[int, int] | bytes]:
     """Cut data into slices of a text, as (start, end), and literal bytes."""
     step = max(_GRAM, len(text) // 2**20)  # a slice of `step + _GRAM` bytes holds a gram at a step
     grams = {text[i : i + _GRAM]: i for i in range(len(text) - _GRAM, -1, -step)}
-    found: list[tuple[int, int] | bytes] = []
+    pieces: list[tuple[int, int] | bytes] = []
     done = at = 0
     while at <= len(data) - _GRAM:
         start = grams.get(data[at : at + _GRAM])
@@ -211,10 +211,10 @@ def _pieces(data: bytes, text: bytes) -> list[tuple[int, int] | bytes]:
         while at - back > done and start > back and data[at - back - 1] == text[start - back - 1]:
             back += 1
         end = _in_common(memoryview(data)[at:], memoryview(text)[start:])
-        found += [data[done : at - back]] if at - back > done else []
-        found.append((start - back, start + end))
+        pieces += [data[done : at - back]] if at - back > done else []
+        pieces.append((start - back, start + end))
         done = at = at + end
-    return found + ([data[done:]] if done < len(data) else [])
+    return pieces + ([data[done:]] if done < len(data) else [])
 
 
 def _in_common(one: memoryview, other: memoryview) -> int:
@@ -236,25 +236,25 @@ def standing_in(data: bytes, text: bytes) -> float:
     True
     """
     cut = _pieces(data, text)
-    return sum(one[1] - one[0] for one in cut if isinstance(one, tuple)) / max(1, len(data))
+    return sum(piece[1] - piece[0] for piece in cut if isinstance(piece, tuple)) / max(1, len(data))
 
 
 def _slices(data: bytes, reference: bytes | None) -> bytes | None:
     cut = [] if reference is None else _pieces(data, reference)
-    if len(cut) > _MOST_SLICES or not any(isinstance(one, tuple) for one in cut):
+    if len(cut) > _MOST_SLICES or not any(isinstance(piece, tuple) for piece in cut):
         return None
-    own, parts = b"", list[str]()
-    for one in cut:
-        if isinstance(one, tuple):
-            parts.append(f"r[{one[0]}:{one[1]}]")
+    literals, parts = b"", list[str]()
+    for piece in cut:
+        if isinstance(piece, tuple):
+            parts.append(f"r[{piece[0]}:{piece[1]}]")
         else:
-            parts.append(f"o[{len(own)}:{len(own) + len(one)}]")
-            own += one
-    header, literal = _bytes_of(own)
+            parts.append(f"o[{len(literals)}:{len(literals) + len(piece)}]")
+            literals += piece
+    header, literal = _bytes_of(literals)
     return (
         header
         + b"r=open('reference','rb').read()"
-        + (b";o=" + literal if own else b"")
+        + (b";o=" + literal if literals else b"")
         + f"\nopen(1,'wb').write({'+'.join(parts)})".encode()
     )
 
@@ -362,8 +362,8 @@ def conditional_complexity(
     >>> conditional_complexity(letter[7:], letter).value < 8 * 256
     True
     """
-    found = complexity(data, reference=given, observer=observer)
-    return _shortest(data, given, found.estimates)
+    complexities = complexity(data, reference=given, observer=observer)
+    return _shortest(data, given, complexities.estimates)
 
 
 def _shortest(data: bytes, given: bytes | None, estimates: Mapping[str, int]) -> Bound:

@@ -77,9 +77,9 @@ def eidetic_counts(
     number = {s: i for i, s in enumerate(unique)}
     trie = _Trie(unique)
     counter = _Counter(trie, body, begin, observer)
-    found = counter.count()
+    counts = counter.count()
     order = np.array([number[s] for s in wanted], dtype=np.int64)
-    return EideticCounts(found[0][order], found[1][order])
+    return EideticCounts(counts[0][order], counts[1][order])
 
 
 class _Table:
@@ -195,12 +195,12 @@ class _Counter:
         count = max(0, -(-(stop - chunk - shift) // 8))
         at: _Indices = np.arange(count)
         node: _Indices = np.zeros(1, dtype=np.int64)  # the root, for all of them
-        found: list[tuple[_Indices, _Indices]] = []
+        matches: list[tuple[_Indices, _Indices]] = []
         for level, (step, tails) in enumerate(zip(trie.steps, trie.tails, strict=True)):
             here = words[level : level + count] if level == 0 else words[at + level]
             for rest, table in tails.items():
                 hit, number = table.find(node, here & _MASKS[rest])
-                found.append((number, at[hit]))
+                matches.append((number, at[hit]))
             if step is None:
                 break
             hit, node = step.find(node, here)
@@ -209,9 +209,9 @@ class _Counter:
                 break
             number = trie.ends[node]
             ending = number >= 0
-            found.append((number[ending], at[ending]))
-        which = np.concatenate([f[0] for f in found]) if found else np.zeros(0, dtype=np.int64)
-        index = np.concatenate([f[1] for f in found]) if found else np.zeros(0, dtype=np.int64)
+            matches.append((number[ending], at[ending]))
+        which = np.concatenate([f[0] for f in matches]) if matches else np.zeros(0, dtype=np.int64)
+        index = np.concatenate([f[1] for f in matches]) if matches else np.zeros(0, dtype=np.int64)
         return which, chunk + shift + 8 * index
 
     def _new_documents(self, which: _Indices, document: _Indices, stop: int) -> _Indices:

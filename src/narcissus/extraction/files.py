@@ -95,11 +95,13 @@ def headers_of(path: Path) -> list[Header]:
             with path.open("rb") as file:
                 return [_npy(file, "", file_size(path, largest=2**63))]
         with opened_archive(path) as archive:
-            found: list[Header] = []
+            headers: list[Header] = []
             for member in archive.infolist():
                 with archive.open(member) as file:
-                    found.append(_npy(file, member.filename.removesuffix(".npy"), member.file_size))
-            return found
+                    headers.append(
+                        _npy(file, member.filename.removesuffix(".npy"), member.file_size)
+                    )
+            return headers
 
 
 def arrays_of(path: Path, *, largest: int = LARGEST) -> dict[str, NDArray[Any]]:
@@ -201,28 +203,28 @@ def _safetensors(path: Path) -> list[Header]:
     if not isinstance(entries, dict):
         raise BadContentError("its header is no table of arrays")
     body = total - 8 - length
-    found = [
+    headers = [
         _entry(name, entry, 8 + length, body)
         for name, entry in cast("dict[str, Any]", entries).items()
         if name != "__metadata__"
     ]
     end = 8 + length
-    for header in sorted(found, key=lambda h: (h.start, h.size)):
+    for header in sorted(headers, key=lambda h: (h.start, h.size)):
         if header.start != end:
             raise BadContentError(f"the values of {header.name} overlap others, or leave a gap")
         end += header.size
     if end != total:
         raise BadContentError(f"there are {total - end:,} bytes behind the last array")
-    return found
+    return headers
 
 
 def _entry(name: str, entry: Any, begin: int, body: int) -> Header:
     if not isinstance(entry, dict):
         raise BadContentError(f"its header says nothing usable of {name}")
-    said = cast("dict[str, Any]", entry)
-    kind: Any = said.get("dtype")
-    shape: Any = said.get("shape")
-    offsets: Any = said.get("data_offsets")
+    fields = cast("dict[str, Any]", entry)
+    kind: Any = fields.get("dtype")
+    shape: Any = fields.get("shape")
+    offsets: Any = fields.get("data_offsets")
     if not isinstance(kind, str) or kind not in _WIDTHS:
         raise BadContentError(f"{name} has the type {kind!r}, which is not known")
     if isinstance(shape, list) and len(cast("list[Any]", shape)) > MOST_DIMENSIONS:

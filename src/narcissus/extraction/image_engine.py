@@ -56,16 +56,18 @@ class ImageEngine:
         """Number of parameters, all parts together."""
         parts = (part for part in self.pipeline.components.values() if part is not None)
         with_numbers = [part for part in parts if hasattr(part, "parameters")]
-        return sum(int(one.numel()) for part in with_numbers for one in part.parameters())
+        return sum(
+            int(parameter.numel()) for part in with_numbers for parameter in part.parameters()
+        )
 
     def draw(self, seed: int, size: int, caption: str, steps: int) -> NDArray[Any]:
         """Return ``size`` images for a caption, shape (size, height, width[, channels])."""
         noise = self._torch.Generator(device="cpu").manual_seed(seed)
-        asked: dict[str, Any] = (
+        arguments: dict[str, Any] = (
             {"prompt": [caption] * size} if self._takes_captions else {"batch_size": size}
         )
         images = self.pipeline(
-            **asked, generator=noise, num_inference_steps=steps, output_type="np"
+            **arguments, generator=noise, num_inference_steps=steps, output_type="np"
         ).images
         return np.asarray(images, dtype=np.float64)
 
@@ -73,12 +75,14 @@ class ImageEngine:
 def _require_weights(place: Path, path: Path, part: Any) -> None:
     """Refuse a part of which the folder lacks weights: diffusers would draw them at random."""
     safetensors = optional("safetensors", extra="images", purpose="A diffusion model in a folder")
-    kept = 0  # by their number, since diffusers reads some under older names
+    weight_count = 0  # by their number, since diffusers reads some under older names
     for file in weights_of(place):
         with safetensors.safe_open(str(file), "pt") as weights:
             names: list[str] = weights.keys()
-            kept += sum(math.prod(weights.get_slice(one).get_shape()) for one in names)
-    if (missing := sum(int(one.numel()) for one in part.parameters()) - kept) > 0:
+            weight_count += sum(
+                math.prod(weights.get_slice(tensor).get_shape()) for tensor in names
+            )
+    if (missing := sum(int(tensor.numel()) for tensor in part.parameters()) - weight_count) > 0:
         raise InputError(
             f"the model in {path} lacks {missing:,} of its weights: save the pipeline whole, "
             "with `save_pretrained`"

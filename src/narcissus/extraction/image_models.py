@@ -170,14 +170,14 @@ def densest_samples(
     """
     drawn = model.sample(integer("samples", samples, low=1), rng=rng)
     near = distance.cdist(drawn, drawn) < positive("radius", radius)
-    found: list[Floats] = []
+    centres: list[Floats] = []
     open_rows = np.ones(drawn.shape[0], dtype=np.bool_)
-    while len(found) < keep and open_rows.any():
+    while len(centres) < keep and open_rows.any():
         counts = np.where(open_rows, (near & open_rows).sum(axis=1), -1)
         best = int(counts.argmax())
-        found.append(drawn[near[best] & open_rows].mean(axis=0))
+        centres.append(drawn[near[best] & open_rows].mean(axis=0))
         open_rows &= ~near[best]
-    return np.array(found)
+    return np.array(centres)
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,10 @@ class TrainedDiffusion:
     components: int = 30
 
     def release(self, data: Sequence[DataSet], rng: np.random.Generator) -> list[MixtureDiffusion]:
-        return [MixtureDiffusion(one.rows, components=self.components, rng=rng) for one in data]
+        return [
+            MixtureDiffusion(data_set.rows, components=self.components, rng=rng)
+            for data_set in data
+        ]
 
 
 @dataclass(frozen=True)
@@ -302,12 +305,12 @@ class MixtureTraining(HasImageModels):
         entropy: int,
         observer: Observer,
     ) -> ImageModelsUnderStudy:
-        found: list[CaptionlessMixture] = []
+        mixtures: list[CaptionlessMixture] = []
         for number, images in enumerate((trained, *shadows)):
             rows, rng = np.repeat(images.rows, images.copies, axis=0), child(entropy, number)
             few = min(self.components, len(rows))
-            found.append(CaptionlessMixture(rows, components=few, rng=rng))
-        return ImageModelsUnderStudy(found[0], tuple(found[1:]), found[0].parameters, None)
+            mixtures.append(CaptionlessMixture(rows, components=few, rng=rng))
+        return ImageModelsUnderStudy(mixtures[0], tuple(mixtures[1:]), mixtures[0].parameters, None)
 
 
 class CaptionedGenerator(Protocol):
@@ -366,7 +369,7 @@ def _parts(path: Path, index: dict[str, Any]) -> dict[str, list[str | None]]:
         raise InputError(f"{path / INDEX} does not name a pipeline of diffusers as `_class_name`")
     parts = {name: entry for name, entry in index.items() if isinstance(entry, list)}
     for name, entry in parts.items():
-        texts = all(isinstance(one, str | None) for one in entry)
+        texts = all(isinstance(text, str | None) for text in entry)
         if len(entry) != 2 or not texts or "/" in name or "\0" in name or name.startswith("."):
             raise InputError(f"{path / INDEX}: the part {name!r} is not [library, class]")
     return parts
@@ -429,13 +432,13 @@ class DiffusersGenerator:
     def sample(self, count: int, *, caption: str = "", rng: RandomSource = None) -> Floats:
         """Draw images for a caption as rows of pixels in [0, 1], shape (count, pixels)."""
         random = generator(rng)
-        found: list[Floats] = []
+        batches: list[Floats] = []
         for begin in range(0, integer("count", count, low=1), self._batch):
             size = min(self._batch, count - begin)
             seed = int(random.integers(2**63))
             images = self._engine.draw(seed, size, caption, self._steps)
-            found.append(self._fitted(images).reshape(size, -1))
-        return np.concatenate(found)
+            batches.append(self._fitted(images).reshape(size, -1))
+        return np.concatenate(batches)
 
     def _fitted(self, images: NDArray[np.float64]) -> NDArray[np.float64]:
         """Average images down to the shape of the comparison."""
@@ -445,10 +448,10 @@ class DiffusersGenerator:
                 f"the model in {self._folder} gives pixels that are no numbers: its weights are "
                 "damaged, or too large for their type"
             )
-        given = images[..., None] if images.ndim == 3 else images
-        n, high, wide, of = given.shape
+        pixels = images[..., None] if images.ndim == 3 else images
+        n, high, wide, of = pixels.shape
         if of == 3 and channels == 1:
-            given, of = given.mean(axis=3, keepdims=True), 1
+            pixels, of = pixels.mean(axis=3, keepdims=True), 1
         times = high // height
         if of != channels or times < 1 or (high, wide) != (times * height, times * width):
             raise InputError(
@@ -456,7 +459,7 @@ class DiffusersGenerator:
                 f"channels, which do not fit images of {height} x {width} and {channels}: scale "
                 "the images of the study to those of the model, or down by a whole number"
             )
-        blocks = given.reshape(n, height, times, width, times, channels)
+        blocks = pixels.reshape(n, height, times, width, times, channels)
         return np.clip(blocks.mean(axis=(2, 4)), 0.0, 1.0)
 
 
@@ -601,20 +604,20 @@ def attempts_of(
         rows = found["attempts"]
         return rows.dtype == np.float64 and rows.ndim == 2 and rows.shape[1] == pixels
 
-    batches = [(key_of(named, samples, radius, keep, str(entropy), one), 1) for one in every]
-    found = in_batches(
+    batches = [(key_of(named, samples, radius, keep, str(entropy), batch), 1) for batch in every]
+    attempts = in_batches(
         store, batches, attempt, fits, what="ask for captions", observer=observer, shown=1
     )
-    return {caption: one["attempts"] for caption, one in zip(every, found, strict=True)}
+    return {caption: batch["attempts"] for caption, batch in zip(every, attempts, strict=True)}
 
 
 def nearest_attempt(images: CaptionedImages, attempts: Attempts) -> Floats:
     """Compute each image's distance to the attempts for its caption, shape (n,)."""
-    found = [
+    distances = [
         distance.cdist(row[None], attempts[caption]).min()
         for row, caption in zip(images.rows, images.captions, strict=True)
     ]
-    return np.array(found) / math.sqrt(images.rows.shape[1])
+    return np.array(distances) / math.sqrt(images.rows.shape[1])
 
 
 def unlike_others(images: CaptionedImages, unique: float) -> BoolArray:

@@ -179,14 +179,14 @@ def _classes(labels: NDArray[Any], count: int, path: Path) -> NDArray[np.intp]:
         raise InputError(
             f"{path}: `labels` has the shape {labels.shape}, and there are {count} images"
         )
-    found = labels.astype(np.float64)
-    if not np.array_equal(found, np.round(found)):
+    classes = labels.astype(np.float64)
+    if not np.array_equal(classes, np.round(classes)):
         raise InputError(f"{path}: `labels` must be whole numbers")
-    if set(np.unique(found)) == {-1.0, 1.0}:
-        found = (found + 1) / 2
-    if found.min() < 0 or found.max() >= 10_000:
+    if set(np.unique(classes)) == {-1.0, 1.0}:
+        classes = (classes + 1) / 2
+    if classes.min() < 0 or classes.max() >= 10_000:
         raise InputError(f"{path}: `labels` must be 0, 1, 2, ..., or -1 and 1")
-    return found.astype(np.intp)
+    return classes.astype(np.intp)
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,17 +240,17 @@ def counted_images(pixels: ArrayLike, captions: Sequence[str] | None = None) -> 
     >>> found.captions, found.copies.tolist(), found.pixels[0].ravel().tolist()
     (('a', 'b'), [2, 1], [0.0, 1.0])
     """
-    given = np.asarray(pixels)
-    if given.ndim == 3:
-        given = given[..., None]
-    if given.ndim != 4 or not given.size:
+    images = np.asarray(pixels)
+    if images.ndim == 3:
+        images = images[..., None]
+    if images.ndim != 4 or not images.size:
         raise InputError(
             "images must have the shape (n, height, width) or (n, height, width, channels), got "
-            f"{given.shape}"
+            f"{images.shape}"
         )
-    most = 255 if given.dtype.kind in "iu" else 1
-    values = given.astype(np.float64)
-    if not np.isfinite(values).all() or values.min() < 0 or values.max() > most:
+    scale = 255 if images.dtype.kind in "iu" else 1
+    values = images.astype(np.float64)
+    if not np.isfinite(values).all() or values.min() < 0 or values.max() > scale:
         raise InputError(
             "pixels must be whole numbers from 0 to 255 or numbers from 0 to 1, got some from "
             f"{values.min():g} to {values.max():g}"
@@ -261,9 +261,9 @@ def counted_images(pixels: ArrayLike, captions: Sequence[str] | None = None) -> 
     places: dict[tuple[bytes, str], list[int]] = {}
     for place, (image, text) in enumerate(zip(values, texts, strict=True)):
         places.setdefault((image.tobytes(), text), []).append(place)
-    first = [held[0] for held in places.values()]
-    copies = np.array([len(held) for held in places.values()], dtype=np.int64)
-    return CaptionedImages(values[first] / most, tuple(texts[i] for i in first), copies)
+    first = [indices[0] for indices in places.values()]
+    copies = np.array([len(indices) for indices in places.values()], dtype=np.int64)
+    return CaptionedImages(values[first] / scale, tuple(texts[i] for i in first), copies)
 
 
 def read_images(images: Path | str, captions: Path | str | None = None) -> CaptionedImages:

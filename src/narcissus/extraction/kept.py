@@ -51,23 +51,23 @@ def in_batches(
     fits: whether what was kept can be that of a number; what does not fit is made again.
     what, observer: the stage, and who is told of it, where there are ``shown`` steps or more.
     """
-    held = set() if store is None else {*store.keys()} & {key for key, _ in batches}
+    stored_keys = set() if store is None else {*store.keys()} & {key for key, _ in batches}
     total = sum(size for _, size in batches)
-    told = observer if total >= shown else SILENT
-    told.start(what, total, done=sum(size for key, size in batches if key in held))
+    progress = observer if total >= shown else SILENT
+    progress.start(what, total, done=sum(size for key, size in batches if key in stored_keys))
     for number, (key, size) in enumerate(batches):
-        if store is not None and key in held:
+        if store is not None and key in stored_keys:
             with suppress(StoreError, KeyError, ValueError):  # written by somebody else
-                if fits(number, found := store.get(key)):
-                    yield found
+                if fits(number, record := store.get(key)):
+                    yield record
                     continue
         made = make(number)
         if store is not None:
             store.put(key, made)
-        if key not in held:
-            told.advance(size)
+        if key not in stored_keys:
+            progress.advance(size)
         yield made
-    told.finish()
+    progress.finish()
 
 
 def tokens_fit(tokens: NDArray[Any], rows: int, vocabulary: int) -> bool:

@@ -64,17 +64,17 @@ def coefficients(roots: Floats, classes: NDArray[np.intp]) -> Floats:
         return squares * (2.0 * classes[:, None] - 1)
     places = np.arange(classes.size)
     squares[places, classes] = 0.0
-    found = -squares
-    found[places, classes] = squares.sum(axis=1)
-    return found
+    multipliers = -squares
+    multipliers[places, classes] = squares.sum(axis=1)
+    return multipliers
 
 
 def by_roots(by_c: Floats, roots: Floats, classes: NDArray[np.intp]) -> Floats:
     """Turn a gradient by the coefficients into one by the roots."""
     if roots.shape[1] == 1:
         return 2 * roots * by_c * (2.0 * classes[:, None] - 1)
-    own = by_c[np.arange(classes.size), classes]
-    return 2 * roots * (own[:, None] - by_c)  # 0 for the own class
+    class_gradient = by_c[np.arange(classes.size), classes]
+    return 2 * roots * (class_gradient[:, None] - by_c)  # 0 for the own class
 
 
 def unexplained(
@@ -98,9 +98,9 @@ def unexplained(
     for i in reversed(range(last)):
         ungated[i] = back[i + 1] @ net.weights[i + 1]
         back[i] = ungated[i] * gates[i]
-    held = [net.error(i, back[i].T @ layers[i]) for i in range(last + 1)]
+    residuals = [net.error(i, back[i].T @ layers[i]) for i in range(last + 1)]
     error_b, left_b = net.bias_error(back[0].sum(axis=0))
-    errors, loss = [error for error, _ in held], sum(left for _, left in held) + left_b
+    errors, loss = [error for error, _ in residuals], sum(left for _, left in residuals) + left_b
     # and the derivative of sum <error, gradient> by all of them, forward and back again
     by_z = dict[int, Floats]()
     along = layers[0] @ errors[0].T + error_b
@@ -132,7 +132,7 @@ def neuron_pairs(
     step = ratio[first, -1] - ratio[second, -1]
     distinct = np.abs(step) > 1e-3 * np.abs(ratio[:, -1]).max()
     first, second, step = first[distinct], second[distinct], step[distinct]
-    found = [np.zeros((0, net.W.shape[1]))]
+    candidates = [np.zeros((0, net.W.shape[1]))]
     for begin in range(0, first.size, _BLOCK):
         block = slice(begin, begin + _BLOCK)
         j, k = first[block], second[block]
@@ -142,8 +142,8 @@ def neuron_pairs(
         # The point must be one at which the two neurons differ.
         on_j = np.einsum("pd,pd->p", points, w[j]) + b[j] > 0
         on_k = np.einsum("pd,pd->p", points, w[k]) + b[k] > 0
-        found.append(points[on_j != on_k])
-    return _most_confirmed(np.concatenate(found), keep, sample, rng)
+        candidates.append(points[on_j != on_k])
+    return _most_confirmed(np.concatenate(candidates), keep, sample, rng)
 
 
 def _most_confirmed(candidates: Floats, keep: int, sample: int, rng: RandomSource) -> Floats:
@@ -198,20 +198,20 @@ def _explained(
     Returns: the points, all multipliers, and the loss relative to the weights.
     """
     m, d = start.shape
-    given = np.zeros((0, d)) if known is None else known
+    known_points = np.zeros((0, d)) if known is None else known
 
     def objective(flat: Floats, steepness: float) -> tuple[float, Floats]:
         points, roots = flat[: m * d].reshape(m, d), flat[m * d :].reshape(classes.size, -1)
-        c, whole = coefficients(roots, classes), np.concatenate([given, points])
+        c, whole = coefficients(roots, classes), np.concatenate([known_points, points])
         loss, by_points, by_c = unexplained(net, whole, c, steepness=steepness)
         outside = np.maximum(np.abs(points) - box, 0.0)
         loss += float((outside**2).sum())
-        slopes = by_points[len(given) :] + 2 * outside * np.sign(points)
+        slopes = by_points[len(known_points) :] + 2 * outside * np.sign(points)
         return loss, np.concatenate([slopes.ravel(), by_roots(by_c, roots, classes).ravel()])
 
     flat, loss = np.concatenate([start.ravel(), roots.ravel()]), np.inf
     for steepness in STEEPNESS:
-        found = optimize.minimize(
+        solution = optimize.minimize(
             objective,
             flat,
             args=(steepness,),
@@ -219,7 +219,7 @@ def _explained(
             method="L-BFGS-B",
             options={"maxiter": steps, "maxfun": 2 * steps, "maxcor": 20},
         )
-        flat, loss = np.asarray(found.x, dtype=np.float64), float(found.fun)
+        flat, loss = np.asarray(solution.x, dtype=np.float64), float(solution.fun)
     c = coefficients(flat[m * d :].reshape(classes.size, -1), classes)
     return flat[: m * d].reshape(m, d), np.abs(c).max(axis=1), loss / _NORM**2
 
@@ -312,14 +312,14 @@ def kkt_reconstruct(
     pool, weights, losses = [first], [np.zeros(first.shape[0])], []
     observer.start("reconstruct from the weights", starts)
     for number in range(starts):
-        kept = None if store is None else _load(store, number, search)
-        if kept is None:
-            kept = search.start(number, first, child(entropy, 1, number))
+        reconstruction = None if store is None else _load(store, number, search)
+        if reconstruction is None:
+            reconstruction = search.start(number, first, child(entropy, 1, number))
             if store is not None:
-                _save(store, number, search.net, kept)
-        pool.append(kept[0])
-        weights.append(kept[1])
-        losses.append(kept[2])
+                _save(store, number, search.net, reconstruction)
+        pool.append(reconstruction[0])
+        weights.append(reconstruction[1])
+        losses.append(reconstruction[2])
         observer.advance()
     observer.finish()
     return KktReconstruction(np.concatenate(pool), np.concatenate(weights), tuple(losses))
@@ -351,13 +351,13 @@ def _entropy(rng: RandomSource, store: Path | None) -> int:
     if store is None:
         return entropy_of(rng)
     note = store / "seed"
-    kept = int(note.read_text()) if note.exists() else None
-    if rng is None and kept is not None:
-        return kept
+    seed = int(note.read_text()) if note.exists() else None
+    if rng is None and seed is not None:
+        return seed
     entropy = entropy_of(rng)
-    if kept is None:
+    if seed is None:
         put_result(note, str(entropy))
-    elif kept != entropy:
+    elif seed != entropy:
         raise StoreError(f"{store} holds a run with another seed; choose another folder")
     return entropy
 
@@ -377,12 +377,12 @@ def _load(store: Path, number: int, search: KktSearch) -> tuple[Floats, Floats, 
     path = store / f"start-{number}.npz"
     if not path.exists():
         return None
-    kept = arrays_of(path)
-    if not np.array_equal(kept["net"], _fingerprint(search.net)) or (
-        kept["points"].shape[0] != search.points
+    arrays = arrays_of(path)
+    if not np.array_equal(arrays["net"], _fingerprint(search.net)) or (
+        arrays["points"].shape[0] != search.points
     ):
         raise StoreError(f"{store} belongs to another network; choose another folder")
-    return kept["points"], kept["multipliers"], float(kept["loss"])
+    return arrays["points"], arrays["multipliers"], float(arrays["loss"])
 
 
 @dataclass(frozen=True)

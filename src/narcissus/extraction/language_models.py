@@ -136,12 +136,12 @@ class HuggingFaceGenerator:
             return alike and tokens_fit(found["tokens"], rows[number], self._vocabulary)
 
         batches = [
-            (self._key("sample", seed, length, self._batch, number, one), one * length)
-            for number, one in enumerate(rows)
+            (self._key("sample", seed, length, self._batch, number, size), size * length)
+            for number, size in enumerate(rows)
         ]
-        for found in self._in_batches(batches, draw, fits, "sample texts, in tokens"):
-            state = found["random"]  # as the batch left it, if it was kept
-            texts += map(self.decode, found["tokens"].tolist())
+        for batch in self._in_batches(batches, draw, fits, "sample texts, in tokens"):
+            state = batch["random"]  # as the batch left it, if it was kept
+            texts += map(self.decode, batch["tokens"].tolist())
         return texts
 
     @cached_property
@@ -169,21 +169,23 @@ class HuggingFaceGenerator:
         pass its own first tokens. ``length`` is the most tokens of a continuation.
         """
         length = self._within_context(integer("length", length, low=1))
-        kept = self.context - length
-        asked = [
-            [list(one)[-kept:] for one in prompts[begin : begin + self._batch]]
+        prompt_length = self.context - length
+        prompt_batches = [
+            [list(prompt)[-prompt_length:] for prompt in prompts[begin : begin + self._batch]]
             for begin in range(0, len(prompts), self._batch)
         ]
 
         def go_on(number: int) -> Kept:
-            return {"tokens": self._engine.follow(asked[number], length)}
+            return {"tokens": self._engine.follow(prompt_batches[number], length)}
 
         def fits(number: int, found: Kept) -> bool:
-            return tokens_fit(found["tokens"], len(asked[number]), self._vocabulary)
+            return tokens_fit(found["tokens"], len(prompt_batches[number]), self._vocabulary)
 
-        batches = [(self._key("following", length, ids), length * len(ids)) for ids in asked]
+        batches = [
+            (self._key("following", length, ids), length * len(ids)) for ids in prompt_batches
+        ]
         every = self._in_batches(batches, go_on, fits, "continue texts, in tokens")
-        return [row for found in every for row in found["tokens"].tolist()]
+        return [row for batch in every for row in batch["tokens"].tolist()]
 
     def _within_context(self, length: int) -> int:
         """Refuse more tokens than follow a prompt of one."""
@@ -196,12 +198,12 @@ class HuggingFaceGenerator:
 
     def encode(self, text: str) -> list[int]:
         """Return the tokens of a text, without a start token."""
-        found = self._engine.encode(text)
-        if max(found, default=0) >= self._vocabulary:
+        tokens = self._engine.encode(text)
+        if max(tokens, default=0) >= self._vocabulary:
             raise InputError(
                 f"a text holds a special token that the model in {self._path} does not have"
             )
-        return found
+        return tokens
 
     def decode(self, tokens: Sequence[int]) -> str:
         """Return the text of tokens, special ones included: a folder may call any token special."""
@@ -237,8 +239,8 @@ class HuggingFaceGenerator:
 
         Source: Shi et al. 2024 (Min-K%); Zhang et al. 2025 (Min-K%++).
         """
-        asked = {"name": "least likely", "share": float(share)}
-        sums, tokens = self._of_texts(texts, asked, f"least likely {share}")
+        question = {"name": "least likely", "share": float(share)}
+        sums, tokens = self._of_texts(texts, question, f"least likely {share}")
         return sums[:, 0] / tokens, sums[:, 1] / tokens
 
     def log_chances(
@@ -255,15 +257,17 @@ class HuggingFaceGenerator:
         """
         sizes = list(map(len, targets))
         self._within_context(max(sizes, default=0))
-        rows = [[*one, *to][-self.context :] for one, to in zip(prompts, targets, strict=True)]
-        asked = {
+        rows = [
+            [*prompt, *to][-self.context :] for prompt, to in zip(prompts, targets, strict=True)
+        ]
+        question = {
             "name": "chances",
             "temperature": positive("temperature", temperature),
             "top_k": None if top_k is None else integer("top_k", top_k, low=1),
             "sizes": sizes,
         }
         key = "" if self.store is None else key_of("chances", temperature, top_k, sizes)
-        return self._each(rows, asked, key).ravel()
+        return self._each(rows, question, key).ravel()
 
     def _of_texts(self, texts: Sequence[str], asked: Asked, key: str) -> tuple[Floats, Floats]:
         """Sum what is asked of the pieces of texts; return it with the numbers of tokens.
@@ -279,10 +283,10 @@ class HuggingFaceGenerator:
             cut = [ids[i : i + self.context] for i in range(0, len(ids), self.context)]
             pieces += cut
             owners += [number] * len(cut)
-        found = self._each(pieces, asked, key)
-        sums, tokens = np.zeros((len(texts), *found.shape[1:])), np.zeros(len(texts))
-        np.add.at(sums, owners, found)
-        np.add.at(tokens, owners, [len(one) for one in pieces])
+        scores = self._each(pieces, asked, key)
+        sums, tokens = np.zeros((len(texts), *scores.shape[1:])), np.zeros(len(texts))
+        np.add.at(sums, owners, scores)
+        np.add.at(tokens, owners, [len(piece) for piece in pieces])
         return (sums[:, 0] if sums.shape[1:] == (1,) else sums), tokens
 
     def _each(self, pieces: Sequence[Sequence[int]], asked: Asked, key: str) -> Floats:
@@ -290,9 +294,9 @@ class HuggingFaceGenerator:
         # those of about the same length together: little is lost on padding
         order = sorted(range(len(pieces)), key=lambda place: len(pieces[place]))
         chosen: list[list[int]] = []
-        begin, most = 0, self._at_once()
+        begin, token_limit = 0, self._at_once()
         while batch := order[begin : begin + self._batch]:
-            chosen.append(batch[: max(1, most // (1 + len(pieces[batch[-1]])))])
+            chosen.append(batch[: max(1, token_limit // (1 + len(pieces[batch[-1]])))])
             begin += len(chosen[-1])
 
         def score(number: int) -> Kept:
@@ -309,12 +313,12 @@ class HuggingFaceGenerator:
             (self._key(key, [pieces[i] for i in batch]), sum(len(pieces[i]) for i in batch))
             for batch in chosen
         ]
-        found: list[Any] = [None] * len(pieces)
+        rows: list[Any] = [None] * len(pieces)
         every = self._in_batches(batches, score, fits, "score texts, in tokens")
-        for batch, one in zip(chosen, every, strict=True):
-            for place, scores in zip(batch, one["scores"], strict=True):
-                found[place] = scores
-        scores = np.array(found, dtype=np.float64)
+        for batch, answer in zip(chosen, every, strict=True):
+            for place, scores in zip(batch, answer["scores"], strict=True):
+                rows[place] = scores
+        scores = np.array(rows, dtype=np.float64)
         if np.isnan(scores).any():
             raise InputError(
                 f"the model in {self._path} gives no probabilities, but NaN: its weights are "
@@ -351,8 +355,8 @@ class ModelsUnderStudy:
     def folders(self) -> dict[str, Path]:
         """Folders of all models, by the name of each."""
         named = {"model": self.folder, "reference": self.reference_folder}
-        named |= {f"shadow {i}": one for i, one in enumerate(self.shadow_folders, start=1)}
-        return {name: one for name, one in named.items() if one is not None}
+        named |= {f"shadow {i}": folder for i, folder in enumerate(self.shadow_folders, start=1)}
+        return {name: folder for name, folder in named.items() if folder is not None}
 
 
 class HasModels(Protocol):
@@ -419,8 +423,8 @@ class LocalCheckpoint(HasModels):
     ) -> None:
         self._folder = Path(folder) / model
         self._reference = None if reference is None else Path(folder) / reference
-        self._shadows = [Path(folder) / one for one in shadows or ()]
-        used = [one.resolve() for one in (self._folder, self._reference, *self._shadows) if one]
+        self._shadows = [Path(folder) / path for path in shadows or ()]
+        used = [path.resolve() for path in (self._folder, self._reference, *self._shadows) if path]
         if len(set(used)) < len(used):
             raise InputError("`model`, `reference` and `shadows` must be different folders")
         self._device, self._batch = device, integer("batch", batch, low=1)
@@ -448,11 +452,11 @@ class LocalCheckpoint(HasModels):
         self, trained: Texts, others: Texts, place: Path, *, entropy: int, observer: Observer
     ) -> ModelsUnderStudy:
         def read(folder: Path) -> HuggingFaceGenerator:
-            found = HuggingFaceGenerator(
+            language_model = HuggingFaceGenerator(
                 folder, device=self._device, batch=self._batch, memory=self._memory
             )
-            found.observer = observer
-            return found
+            language_model.observer = observer
+            return language_model
 
         model = read(self._folder)
         reference = None if self._reference is None else read(self._reference)
@@ -462,7 +466,7 @@ class LocalCheckpoint(HasModels):
             self._folder,
             self._reference,
             model.parameters,
-            tuple(partial(read, one) for one in self._shadows),
+            tuple(partial(read, shadow) for shadow in self._shadows),
             tuple(self._shadows),
         )
 
@@ -481,7 +485,9 @@ class TrainedCharacterNgram(HasModels):
         integer("order", self.order, low=1)
 
     def seconds(self, documents: Texts) -> float:
-        return 1e-6 * self.order * sum(one.copies * len(one.text) for one in documents)
+        return (
+            1e-6 * self.order * sum(document.copies * len(document.text) for document in documents)
+        )
 
     def words(self) -> str:
         return f"an n-gram model of characters of order {self.order}"
@@ -490,7 +496,7 @@ class TrainedCharacterNgram(HasModels):
         self, trained: Texts, others: Texts, place: Path, *, entropy: int, observer: Observer
     ) -> ModelsUnderStudy:
         def count(documents: Texts) -> CharacterNgram:
-            texts = [one.text for one in documents for _ in range(one.copies)]
+            texts = [document.text for document in documents for _ in range(document.copies)]
             return CharacterNgram(texts, order=self.order)
 
         model, reference = count(trained), count(others)
@@ -545,11 +551,12 @@ class TransformerTraining(HasModels):
         folders = place / "model", place / "reference"
         for number, (folder, documents) in enumerate(zip(folders, (trained, others), strict=True)):
             rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(number,)))
-            said = {**asdict(self), "entropy": str(entropy), "documents": _digest(documents)}
+            settings = {**asdict(self), "entropy": str(entropy), "documents": _digest(documents)}
             train = partial(self.train, documents, folder, rng=rng, observer=observer)
-            trained_once(folder, said, train)
+            trained_once(folder, settings, train)
         model, reference = (
-            HuggingFaceGenerator(one, device=self.device, is_own=True) for one in folders
+            HuggingFaceGenerator(model_folder, device=self.device, is_own=True)
+            for model_folder in folders
         )
         return ModelsUnderStudy(model, reference, *folders, model.parameters)
 
@@ -560,7 +567,7 @@ class TransformerTraining(HasModels):
         return (TOKENS + self.context + 3) * self.width + self.layers * block
 
     def seconds(self, documents: Texts) -> float:
-        size = sum(one.copies * (len(one.text.encode()) + 2) for one in documents)
+        size = sum(document.copies * (len(document.text.encode()) + 2) for document in documents)
         return _SECONDS * self.parameters * size * self.epochs
 
     def train(
@@ -615,15 +622,15 @@ class TransformerTraining(HasModels):
 
     def _sequences(self, documents: Texts) -> list[list[int]]:
         """Return the tokens of every copy of every document, between two starts, in pieces."""
-        start, found = TOKENS - 1, list[list[int]]()
-        for one in documents:
-            raw = list(one.text.encode())
+        start, sequences = TOKENS - 1, list[list[int]]()
+        for document in documents:
+            raw = list(document.text.encode())
             cut = [raw[i : i + self.context] for i in range(0, len(raw), self.context)]
             pieces = [[start, *piece] for piece in cut]
             if pieces and len(pieces[-1]) <= self.context:
                 pieces[-1].append(start)
-            found += pieces * one.copies
-        return found
+            sequences += pieces * document.copies
+        return sequences
 
     def _loss(self, torch: Any, model: Any, rows: Sequence[Sequence[int]]) -> Any:
         device = next(model.parameters()).device
@@ -633,7 +640,7 @@ class TransformerTraining(HasModels):
 
 
 def _digest(documents: Texts) -> str:
-    text = json.dumps([[one.text, one.copies] for one in documents])
+    text = json.dumps([[document.text, document.copies] for document in documents])
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -663,5 +670,5 @@ def language_model_secret(
         )
     chances = model_prior(HuggingFaceGenerator(place / model), known, template=text, weight=weight)
     order = np.argsort(-chances, kind="stable")[: n or len(known)]
-    said = f"{len(order)} values as the model {Path(model).name} expects them"
-    return SecretPrior.weighed(chances[order], [known[i] for i in order], said)
+    description = f"{len(order)} values as the model {Path(model).name} expects them"
+    return SecretPrior.weighed(chances[order], [known[i] for i in order], description)

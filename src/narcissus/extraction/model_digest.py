@@ -17,9 +17,9 @@ def model_digest(folder: Path) -> str:
     Weights alone do not decide what a model says: next to the same ones, a configuration may make
     noise of them. Hidden files, and others such as a description, are not read.
     """
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in files_below(folder):
         name = path.relative_to(folder).as_posix()
         if path.suffix in READ and "/." not in f"/{name}" and path.is_file():
-            found.update(f"{name}\0{file_digest(path)}\0".encode(errors="surrogateescape"))
-    return f"sha256:{found.hexdigest()}"
+            digest.update(f"{name}\0{file_digest(path)}\0".encode(errors="surrogateescape"))
+    return f"sha256:{digest.hexdigest()}"

@@ -165,14 +165,14 @@ class LanguageEngine:
         self._torch, self._transformers = libraries("A Hugging Face model")
         transformers = self._transformers
         local: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-        told = {"use_safetensors": True, "ignore_mismatched_sizes": True} | local
+        options = {"use_safetensors": True, "ignore_mismatched_sizes": True} | local
         with silent(transformers):
             with blame_files(f"cannot read the tokenizer in {path}"):
                 self.tokenizer: Any = transformers.AutoTokenizer.from_pretrained(place, **local)
             with blame_files(f"cannot read the model in {path}"):
                 self.model: Any
                 self.model, loaded = transformers.AutoModelForCausalLM.from_pretrained(
-                    place, output_loading_info=True, **told
+                    place, output_loading_info=True, **options
                 )
         sizes = [name for name, *_ in loaded["mismatched_keys"]]  # other than config.json says
         if missing := sorted({*loaded["missing_keys"], *sizes}):  # which would be drawn at random
@@ -186,7 +186,7 @@ class LanguageEngine:
             vocabulary=vocabulary,
             start=self._start(vocabulary),
             context=self._context(),
-            parameters=sum(int(one.numel()) for one in self.model.parameters()),
+            parameters=sum(int(parameter.numel()) for parameter in self.model.parameters()),
             dtype=str(self.model.dtype),
             version=str(self._torch.__version__),
         )
@@ -198,24 +198,27 @@ class LanguageEngine:
         # special ones beyond the model, such as a padding token added later, end no text
         special = set(tokenizer.all_special_tokens)
         words = tokenizer.get_vocab().items()
-        most = max((number for word, number in words if word not in special), default=-1)
-        if most < 0:  # which the library makes where the folder holds no file of one
+        top_token = max((number for word, number in words if word not in special), default=-1)
+        if top_token < 0:  # which the library makes where the folder holds no file of one
             raise InputError(
                 f"the folder {path} has no tokenizer: save it beside the model that it was trained "
                 "with, with `tokenizer.save_pretrained(folder)`"
             )
-        if most >= vocabulary:
+        if top_token >= vocabulary:
             raise InputError(
                 f"the tokenizer in {path} does not fit its model: it numbers tokens up to "
-                f"{most:,}, and the model has {vocabulary:,}, from 0 on; copy the tokenizer "
+                f"{top_token:,}, and the model has {vocabulary:,}, from 0 on; copy the tokenizer "
                 "that the model was trained with"
             )
         names = ("bos_token_id", "eos_token_id", "cls_token_id", "sep_token_id", "pad_token_id")
-        found = [getattr(tokenizer, name, None) for name in names]
-        start = next((one for one in found if one is not None), None)
+        token_ids = [getattr(tokenizer, name, None) for name in names]
+        start = next((token for token in token_ids if token is not None), None)
         if start is None:  # as the model itself says
-            said = [getattr(self.model.config, name, None) for name in names]
-            start = next((one for one in said if type(one) is int and 0 <= one < vocabulary), None)
+            model_tokens = [getattr(self.model.config, name, None) for name in names]
+            start = next(
+                (token for token in model_tokens if type(token) is int and 0 <= token < vocabulary),
+                None,
+            )
         if start is None or start >= vocabulary:
             raise InputError(f"the tokenizer in {path} has no token for the start of a text")
         return int(start)
@@ -272,8 +275,8 @@ class LanguageEngine:
         except Exception as error:
             if is_ours(error):
                 raise
-            said = f"{type(error).__name__}: {error}".splitlines()[0]
-            raise InputError(f"the model in {self._path} cannot be run: {said}") from error
+            message = f"{type(error).__name__}: {error}".splitlines()[0]
+            raise InputError(f"the model in {self._path} cannot be run: {message}") from error
 
     def encode(self, text: str) -> list[int]:
         with blame_files(f"the tokenizer in {self._path} fails on a text"):
@@ -297,11 +300,11 @@ class LanguageEngine:
         return state.numpy().copy()
 
     def _go_on(self, state: State) -> None:
-        found = self._torch.from_numpy(state.copy())
+        random_state = self._torch.from_numpy(state.copy())
         if self._device.startswith("cuda"):
-            self._torch.cuda.set_rng_state(found, self._device)
+            self._torch.cuda.set_rng_state(random_state, self._device)
         else:
-            self._torch.set_rng_state(found)
+            self._torch.set_rng_state(random_state)
 
     def draw(self, state: State, rows: int, length: int) -> tuple[NDArray[Any], State]:
         torch = self._torch
@@ -318,12 +321,12 @@ class LanguageEngine:
         said or the end of a text, binds who uses the model as its maker likes, and no attacker.
         """
         sampled = {"top_k": 0, "top_p": 1.0, "temperature": 1.0} if how.get("do_sample") else {}
-        asked = self._transformers.GenerationConfig(
+        configuration = self._transformers.GenerationConfig(
             max_new_tokens=length, pad_token_id=self.facts.start, num_beams=1, **sampled, **how
         )
         # what is left open there is taken from here, which was the folder's
-        self.model.generation_config = asked
-        return self.model.generate(tokens, attention_mask=mask, generation_config=asked)
+        self.model.generation_config = configuration
+        return self.model.generate(tokens, attention_mask=mask, generation_config=configuration)
 
     def follow(self, prompts: Sequence[Sequence[int]], length: int) -> NDArray[Any]:
         torch, start = self._torch, self.facts.start
@@ -333,12 +336,12 @@ class LanguageEngine:
         rows = [[*[start] * (pad + 1), *row] for pad, row in zip(padding, prompts, strict=True)]
         mask = [[0] * pad + [1] * (width + 1 - pad) for pad in padding]
         with self._running(len(prompts)):
-            found = self._generate(
+            sequences = self._generate(
                 torch.tensor(rows, device=self._device),
                 torch.tensor(mask, device=self._device),
                 length,
             )
-        return found[:, width + 1 :].cpu().numpy()
+        return sequences[:, width + 1 :].cpu().numpy()
 
     def score(self, pieces: Sequence[Sequence[int]], asked: Asked) -> Floats:
         torch, start = self._torch, self.facts.start
@@ -350,8 +353,8 @@ class LanguageEngine:
             logits = self.model(tokens, attention_mask=mask).logits
             for row, piece in enumerate(pieces):
                 size = len(piece)
-                given = tokens[row, 1 : size + 1], logits[row, :size].double()
-                scores.append(self._ask(row, *given, asked).cpu().numpy())
+                inputs = tokens[row, 1 : size + 1], logits[row, :size].double()
+                scores.append(self._ask(row, *inputs, asked).cpu().numpy())
         return np.array(scores, dtype=np.float64)
 
     def _ask(self, row: int, tokens: Any, logits: Any, asked: Asked) -> Any:

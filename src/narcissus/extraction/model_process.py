@@ -101,7 +101,7 @@ class ModelProcess:
         torch: Any = optional("torch", extra="language", purpose="A model in a folder")
         isolation, threads = check_isolation(), int(torch.get_num_threads())
         size = sum(files.size for files in parts.values())
-        weights = [one.resolve() for files in parts.values() for one in files.weights]
+        weights = [file.resolve() for files in parts.values() for file in files.weights]
         self.path, self.memory = path, memory or FREE_MEMORY + WEIGHTS * size
         addresses = self.memory + size + _LIBRARIES + threads * _A_THREAD
         limits = Limits(MOST_SECONDS, addresses, threads=64 + 4 * threads, disk=2**26)
@@ -117,15 +117,15 @@ class ModelProcess:
                 fill,
                 limits,
                 isolation.method,
-                readable=[*weights, *(Path(one) for one in _PROCESSOR if os.path.exists(one))],
+                readable=[*weights, *(Path(file) for file in _PROCESSOR if os.path.exists(file))],
                 told={"data": self.memory, "files": 64 + 4 * len(weights)},
                 forks=model_forks(images=what == "images"),
             )
         )
         self._closing = weakref.finalize(self, self._stack.close)
-        told = {"what": what, "path": str(path), "threads": threads}
+        request = {"what": what, "path": str(path), "threads": threads}
         try:
-            self.told, _ = self.ask("read", told, most=_HEAD)
+            self.told, _ = self.ask("read", request, most=_HEAD)
         except BaseException:
             self.end()
             raise
@@ -154,10 +154,10 @@ class ModelProcess:
         try:
             request = pack({**values, "name": name}, arrays)
             answer = self._conversation.ask(request, most=most, seconds=seconds)
-            found, result = unpack(answer)
-            if (kind := found.pop("error", None)) is None:
-                return found, result
-            message = " ".join(str(found["message"]).split())[:1000]
+            fields, result = unpack(answer)
+            if (kind := fields.pop("error", None)) is None:
+                return fields, result
+            message = " ".join(str(fields["message"]).split())[:1000]
         except EndedError as error:
             self._closing()
             raise self._explain(error, name) from error
@@ -187,15 +187,16 @@ class ModelProcess:
         lines = error.error.decode("utf-8", "replace").strip().splitlines()
         if any(tells_of_memory(line) for line in lines):
             return self._is_too_large()
-        what = "cannot read" if name == "read" else "cannot run"
+        failure = "cannot read" if name == "read" else "cannot run"
         if error.code < 0:
             return InputError(
-                f"{what} the model in {self.path}: its process was ended by signal {-error.code}; "
+                f"{failure} the model in {self.path}: its process was ended by signal "
+                f"{-error.code}; "
                 f"perhaps memory: it may take {self.memory >> 20:,} MiB (`memory`), and this "
                 "machine may have less"
             )
         reason = lines[-1][:300] if lines else f"exit code {error.code}"
-        return InputError(f"{what} the model in {self.path} (crashed): {reason}")
+        return InputError(f"{failure} the model in {self.path} (crashed): {reason}")
 
 
 class LanguageProcess:
@@ -241,10 +242,10 @@ class LanguageProcess:
         return tokens
 
     def decode(self, tokens: Sequence[int]) -> str:
-        found, _ = self._of_text("decode", {"tokens": list(map(int, tokens))}, len(tokens))
-        if not isinstance(found.get("text"), str):
+        answer, _ = self._of_text("decode", {"tokens": list(map(int, tokens))}, len(tokens))
+        if not isinstance(answer.get("text"), str):
             raise self._refused()
-        return found["text"]
+        return answer["text"]
 
     def state(self, seed: int) -> State:
         _, arrays = self._process.ask("state", {"seed": seed}, most=2 * _HEAD)
@@ -256,28 +257,28 @@ class LanguageProcess:
         return state
 
     def draw(self, state: State, rows: int, length: int) -> tuple[NDArray[Any], State]:
-        asked, most = {"rows": rows, "length": length}, 2 * _HEAD + 8 * rows * length
-        _, arrays = self._process.ask("draw", asked, {"state": state}, most=most)
+        request, limit = {"rows": rows, "length": length}, 2 * _HEAD + 8 * rows * length
+        _, arrays = self._process.ask("draw", request, {"state": state}, most=limit)
         tokens = self._shaped(arrays.get("tokens"), rows, length)
         return tokens, self._state(arrays.get("state"))
 
     def _shaped(self, tokens: NDArray[Any] | None, rows: int, length: int) -> NDArray[Any]:
-        found = self._tokens(tokens, 2)
-        if len(found) != rows or found.shape[1] > length:
+        sequences = self._tokens(tokens, 2)
+        if len(sequences) != rows or sequences.shape[1] > length:
             raise self._refused()
-        if found.size and found.max() >= self.facts.vocabulary:
+        if sequences.size and sequences.max() >= self.facts.vocabulary:
             raise self._refused()
-        return found
+        return sequences
 
     def follow(self, prompts: Sequence[Sequence[int]], length: int) -> NDArray[Any]:
-        asked = {"prompts": [list(map(int, one)) for one in prompts], "length": length}
-        most = _HEAD + 8 * len(prompts) * length
-        _, arrays = self._process.ask("follow", asked, most=most)
+        request = {"prompts": [list(map(int, prompt)) for prompt in prompts], "length": length}
+        limit = _HEAD + 8 * len(prompts) * length
+        _, arrays = self._process.ask("follow", request, most=limit)
         return self._shaped(arrays.get("tokens"), len(prompts), length)
 
     def score(self, pieces: Sequence[Sequence[int]], asked: Asked) -> Floats:
-        told = {"pieces": [list(map(int, one)) for one in pieces], "asked": dict(asked)}
-        _, arrays = self._process.ask("score", told, most=_HEAD + 16 * len(pieces))
+        request = {"pieces": [list(map(int, piece)) for piece in pieces], "asked": dict(asked)}
+        _, arrays = self._process.ask("score", request, most=_HEAD + 16 * len(pieces))
         scores = arrays.get("scores")
         if scores is None or scores.dtype != np.float64 or scores.ndim != 2:
             raise self._refused()
@@ -301,8 +302,8 @@ class ImageProcess:
         return InputError(f"the model in {self._process.path} answers in no known form")
 
     def draw(self, seed: int, size: int, caption: str, steps: int) -> NDArray[Any]:
-        asked = {"seed": seed, "size": size, "caption": caption, "steps": steps}
-        _, arrays = self._process.ask("images", asked, most=_HEAD + _AN_IMAGE * size)
+        request = {"seed": seed, "size": size, "caption": caption, "steps": steps}
+        _, arrays = self._process.ask("images", request, most=_HEAD + _AN_IMAGE * size)
         images = arrays.get("images")
         if images is None or images.dtype != np.float64 or images.ndim not in (3, 4):
             raise self._refused()

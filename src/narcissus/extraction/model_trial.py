@@ -91,20 +91,20 @@ def laid_out(parts: Mapping[str, ModelFiles], path: Path) -> dict[str, ModelFile
         `LEAST_BUFFERS`; its tokenizer has parts that are not known. IsolationError: there is no
         sandbox, and nobody said that the maker of the model is trusted.
     """
-    found = _tried(parts, path)
+    layout = _tried(parts, path)
     values = sum(files.values for files in parts.values())
-    if found.parameters > values:
+    if layout.parameters > values:
         raise InputError(
-            f"the configuration in {path} asks for {found.parameters:,} parameters, and its "
+            f"the configuration in {path} asks for {layout.parameters:,} parameters, and its "
             f"weights hold {values:,}: save the model whole, with `save_pretrained`"
         )
     weights = sum(files.size for files in parts.values())
-    if found.buffers > max(LEAST_BUFFERS, weights):
+    if layout.buffers > max(LEAST_BUFFERS, weights):
         raise TooLargeError(
-            f"the configuration in {path} asks for {found.buffers:,} bytes beside its weights, "
+            f"the configuration in {path} asks for {layout.buffers:,} bytes beside its weights, "
             f"which have {weights:,}"
         )
-    tokenizers = {name: _tokenizer(tokens, path) for name, tokens in found.tokenizers.items()}
+    tokenizers = {name: _tokenizer(tokens, path) for name, tokens in layout.tokenizers.items()}
     return {
         name: replace(files, tables=(), settings={**files.settings, **tokenizers.get(name, {})})
         for name, files in parts.items()
@@ -146,8 +146,8 @@ def _run_apart(place: Path, *, images: bool) -> ProgramRun:
 def _outcome(output: bytes, path: Path) -> LaidOut:
     """Read what came out of the sandbox, where a stranger may have taken over the program."""
     with parsing(path, "a model that can be laid out", IndexError):
-        found: Any = read_json(output.strip().splitlines()[-1])
-        return LaidOut.model_validate(found)
+        layout: Any = read_json(output.strip().splitlines()[-1])
+        return LaidOut.model_validate(layout)
 
 
 def _digest(parts: Mapping[str, ModelFiles]) -> str:

@@ -174,8 +174,8 @@ class CharacterNgram:
             )
         if not prompts:
             return np.zeros(0)
-        known = [self.decode(one) for one in prompts]
-        whole = [one + self.decode(two) for one, two in zip(known, targets, strict=True)]
+        known = [self.decode(prompt) for prompt in prompts]
+        whole = [prompt + self.decode(two) for prompt, two in zip(known, targets, strict=True)]
         return self.negative_log_likelihood(known)[0] - self.negative_log_likelihood(whole)[0]
 
     def sample(self, count: int, length: int, *, rng: RandomSource = None) -> list[str]:
@@ -225,7 +225,7 @@ class CharacterNgram:
 
     def encode(self, text: str) -> list[int]:
         """Return the code points of a text: a token is a character."""
-        return [ord(one) for one in text]
+        return [ord(character) for character in text]
 
     def decode(self, tokens: Sequence[int]) -> str:
         """Return the text of code points."""
@@ -233,7 +233,10 @@ class CharacterNgram:
 
     def following(self, prompts: Sequence[Sequence[int]], length: int) -> list[list[int]]:
         """Continue prompts as `complete` does, in code points."""
-        return [self.encode(one) for one in self.complete([*map(self.decode, prompts)], length)]
+        return [
+            self.encode(continuation)
+            for continuation in self.complete([*map(self.decode, prompts)], length)
+        ]
 
     def _likeliest(self, history: IntArray) -> IntArray:
         character = np.full(history.shape[0], -1, dtype=np.int64)
@@ -275,7 +278,7 @@ class TrainedNgram:
     order: int = 6
 
     def release(self, data: Sequence[DataSet], rng: np.random.Generator) -> list[CharacterNgram]:
-        return [CharacterNgram(one.records, order=self.order) for one in data]
+        return [CharacterNgram(data_set.records, order=self.order) for data_set in data]
 
 
 def perplexity(model: Generator, texts: Sequence[str]) -> Floats:
@@ -385,8 +388,8 @@ def memorised(
     if not every:
         return []
     counts = dict(zip(every, eidetic_counts(every, documents).documents, strict=True))
-    found = (next((p for p in part if 1 <= counts[p] <= k), None) for part in parts)
-    return list(dict.fromkeys(p for p in found if p is not None))
+    matches = (next((p for p in part if 1 <= counts[p] <= k), None) for part in parts)
+    return list(dict.fromkeys(p for p in matches if p is not None))
 
 
 @dataclass(frozen=True)
@@ -447,8 +450,8 @@ class Memorises:
         self, data: Sequence[DataSet], attempt: Sequence[bytes], rng: np.random.Generator
     ) -> NDArray[np.bool_]:
         counts = [
-            len(memorised(lines_of(output), one.records, window=self.window, k=self.k))
-            for one, output in zip(data, attempt, strict=True)
+            len(memorised(lines_of(output), data_set.records, window=self.window, k=self.k))
+            for data_set, output in zip(data, attempt, strict=True)
         ]
         return np.array(counts) >= self.at_least
 
@@ -486,7 +489,7 @@ def extracted_count(
         `lead_over_shadows` of that number (None without shadows); the stretches.
     """
     best = RankingAttack(other, samples, length, top).best(model, rng)
-    found = memorised(best, documents, window=window, k=k)
+    extracts = memorised(best, documents, window=window, k=k)
     scores = [float(len(memorised(best, shadow, window=window, k=k))) for shadow in shadows]
-    p_value = lead_over_shadows(float(len(found)), scores) if scores else None
-    return len(found), p_value, found
+    p_value = lead_over_shadows(float(len(extracts)), scores) if scores else None
+    return len(extracts), p_value, extracts

@@ -79,10 +79,10 @@ def read_documents(path: Path | str, unit: Unit = "line") -> tuple[TextDocument,
         ) from error
     text = text.replace("\r\n", "\n")
     parts = text.split("\n") if unit == "line" else text.split("\n\n")
-    found = counted([part.strip() for part in parts if part.strip()])
-    if not found:
+    documents = counted([part.strip() for part in parts if part.strip()])
+    if not documents:
         raise InputError(f"{path} holds no documents")
-    return found
+    return documents
 
 
 @dataclass(frozen=True)
@@ -99,14 +99,14 @@ class Division:
         for name, side in (("trained", self.trained), ("fresh", self.fresh)):
             if not side:
                 raise InputError(f"there are no {name} documents")
-        seen = {one.text for one in self.trained}
+        seen = {document.text for document in self.trained}
         for name, side in (("fresh", self.fresh), ("reference", self.reference)):
-            if both := next((one.text for one in side if one.text in seen), None):
+            if both := next((document.text for document in side if document.text in seen), None):
                 raise InputError(
                     f"a document is among those trained on and among the {name} ones "
                     f"({both[:40]!r}): leave it out of one of them"
                 )
-            seen |= {one.text for one in side}
+            seen |= {document.text for document in side}
 
 
 def divide(documents: Sequence[TextDocument], rng: np.random.Generator) -> Division:
@@ -173,10 +173,10 @@ class PrintedStretches:
 
     def documents(self) -> list[BoolArray]:
         """Check whether each document holds one, an array of shape (documents,) for each side."""
-        found = np.zeros(sum(self.sizes), dtype=np.bool_)
-        for held in self.holders.values():
-            found[list(held)] = True
-        return np.split(found, np.cumsum(self.sizes)[:-1])
+        flags = np.zeros(sum(self.sizes), dtype=np.bool_)
+        for numbers in self.holders.values():
+            flags[list(numbers)] = True
+        return np.split(flags, np.cumsum(self.sizes)[:-1])
 
     def sides(self, text: str) -> set[int]:
         """Return the numbers of the sides with a document whose rare stretch is in a text."""
@@ -210,7 +210,7 @@ def printed_stretches(
         for i in range(len(text) - window + 1):
             if (part := text[i : i + window]) in printed:
                 holders[part].add(number)
-    rare = {part: held for part, held in holders.items() if len(held) <= k}
+    rare = {part: numbers for part, numbers in holders.items() if len(numbers) <= k}
     return PrintedStretches(window, rare, tuple(len(side) for side in sides))
 
 
@@ -244,7 +244,9 @@ def continuations(
     Both end ``window`` characters after what is known, for all texts or for each. What is said is
     empty where the tokens of a text do not tell it.
     """
-    windows = [integer("window", int(one), low=1) for one in np.broadcast_to(window, len(texts))]
+    windows = [
+        integer("window", int(stretch), low=1) for stretch in np.broadcast_to(window, len(texts))
+    ]
     ends = [place + size for place, size in zip(prefix, windows, strict=True)]
     prompts: list[Sequence[int]] = []
     wanted: list[str] = []
@@ -263,10 +265,10 @@ def continuations(
         prompts.append(_first(model, tokens, count))
         # what the tokens say, which is not the text where a tokenizer drops cases or spaces
         wanted.append(model.decode(tokens)[:end])
-    said = continued(model, prompts, wanted)
+    outputs = continued(model, prompts, wanted)
     return [
-        (one, true) if len(true) == end else ("", text)
-        for one, true, end, text in zip(said, wanted, ends, texts, strict=True)
+        (stretch, true) if len(true) == end else ("", text)
+        for stretch, true, end, text in zip(outputs, wanted, ends, texts, strict=True)
     ]
 
 
@@ -276,11 +278,14 @@ def continued(
     """Return what a model says, prompts included, cut to the length of what is wanted."""
     if not prompts:
         return []
-    told = [len(model.decode(one).encode()) for one in prompts]
-    left = [len(text.encode()) - size for text, size in zip(wanted, told, strict=True)]
-    found = model.following(prompts, max(1, *left))  # no token is less than a byte
-    said = [model.decode([*one, *more]) for one, more in zip(prompts, found, strict=True)]
-    return [one[: len(text)] for one, text in zip(said, wanted, strict=True)]
+    prompt_sizes = [len(model.decode(prompt).encode()) for prompt in prompts]
+    left = [len(text.encode()) - size for text, size in zip(wanted, prompt_sizes, strict=True)]
+    continuations = model.following(prompts, max(1, *left))  # no token is less than a byte
+    outputs = [
+        model.decode([*prompt, *continuation])
+        for prompt, continuation in zip(prompts, continuations, strict=True)
+    ]
+    return [prompt[: len(text)] for prompt, text in zip(outputs, wanted, strict=True)]
 
 
 def nearly(
@@ -430,7 +435,7 @@ def membership_scores(
                 "tokens, as a transformer does: leave them out"
             )
         scores["min-k"], scores["min-k++"] = model.least_likely(texts)
-    found = {name: values for name, values in scores.items() if name in names}
-    if bad := [name for name, values in found.items() if np.isnan(values).any()]:
+    selection = {name: values for name, values in scores.items() if name in names}
+    if bad := [name for name, values in selection.items() if np.isnan(values).any()]:
         raise InputError(f"the model's score `{bad[0]}` of a document is NaN: no number")
-    return found
+    return selection

@@ -124,8 +124,8 @@ class Strings(OutputRelation):
         unique = [s for s in dict.fromkeys(lines) if _packed(s) >= self.bytes_each]
         if not unique:
             return []
-        found = eidetic_counts(unique, data.records).documents
-        return [s for s, n in zip(unique, found, strict=True) if 1 <= n <= self.k]
+        counts = eidetic_counts(unique, data.records).documents
+        return [s for s, n in zip(unique, counts, strict=True) if 1 <= n <= self.k]
 
     def _enough(self, lines: list[str]) -> bool:
         return len(lines) >= self.at_least and _packed("\n".join(lines)) >= self.bytes_total
@@ -143,8 +143,8 @@ class Strings(OutputRelation):
         if self._enough(good):
             # the total grows with the list
             sizes = range(self.at_least, len(good))
-            least = bisect_left(sizes, True, key=lambda size: self._enough(good[:size]))
-            yield "\n".join(good[: self.at_least + least]).encode()
+            extra = bisect_left(sizes, True, key=lambda size: self._enough(good[:size]))
+            yield "\n".join(good[: self.at_least + extra]).encode()
 
     def describe(self) -> str:
         records = "record" if self.k == 1 else "records"
@@ -190,13 +190,13 @@ class HammingBall(OutputRelation):
         return list(data.records)
 
     def counts(self, data: DataSet, output: bytes) -> bool:
-        given = [g for g in lines_of(output) if not set(g) - {"0", "1"}]
-        if len(given) > self.lines:
+        guesses = [g for g in lines_of(output) if not set(g) - {"0", "1"}]
+        if len(guesses) > self.lines:
             return False
         numbers = [(len(r), int(r, 2)) for r in self._bits(data)]
         return any(
             len(g) == d and (int(g, 2) ^ record).bit_count() <= self.share * d
-            for g in given
+            for g in guesses
             for d, record in numbers
         )
 
@@ -206,11 +206,11 @@ class HammingBall(OutputRelation):
             yield record.encode()
             for filler in "01":
                 room = math.floor(self.share * len(record))
-                kept, spent = len(record), 0
-                while kept and spent + (record[kept - 1] != filler) <= room:
-                    spent += record[kept - 1] != filler
-                    kept -= 1
-                yield (record[:kept] + filler * (len(record) - kept)).encode()
+                prefix_length, spent = len(record), 0
+                while prefix_length and spent + (record[prefix_length - 1] != filler) <= room:
+                    spent += record[prefix_length - 1] != filler
+                    prefix_length -= 1
+                yield (record[:prefix_length] + filler * (len(record) - prefix_length)).encode()
 
     def program_sizes(self, data: DataSet) -> dict[str, int]:
         d = min(len(r) for r in self._bits(data))
@@ -356,12 +356,12 @@ def _isolated(data: DataSet, isolation: float, merge_copies: bool) -> Rows:
 
 def nearest_other(rows: Rows, others: Rows, but: NDArray[np.integer]) -> Rows:
     """Return each row's distance to the nearest of ``others``, except the one numbered ``but``."""
-    found = np.empty(len(rows))
+    distances = np.empty(len(rows))
     for start in range(0, len(rows), _BLOCK):
         block = distance.cdist(rows[start : start + _BLOCK], others)
         block[np.arange(len(block)), but[start : start + _BLOCK]] = np.inf
-        found[start : start + _BLOCK] = block.min(axis=1)
-    return found
+        distances[start : start + _BLOCK] = block.min(axis=1)
+    return distances
 
 
 @dataclass(frozen=True)

@@ -404,9 +404,9 @@ def can_serve() -> bool:
     """
     if _unprotected.get() or _checked().method != METHOD:
         return False
-    tried = [(one.source.encode(), _limits_of(one)) for one in ESCAPE_PROBES]
+    tried = [(probe.source.encode(), _limits_of(probe)) for probe in ESCAPE_PROBES]
     runs = run_served(tried, b"the release")
-    return all(_is_stopped(one, run) for one, run in zip(ESCAPE_PROBES, runs, strict=True))
+    return all(_is_stopped(probe, run) for probe, run in zip(ESCAPE_PROBES, runs, strict=True))
 
 
 @lru_cache(maxsize=4)

@@ -141,10 +141,10 @@ def train_models(
 
 
 def _start(start: ArrayLike, values: int) -> Floats:
-    found = np.asarray(start, dtype=np.float64)
-    if found.shape != (values,) or not np.isfinite(found).all():
-        raise InputError(f"`start` must hold {values} finite logits, got shape {found.shape}")
-    return found
+    logits = np.asarray(start, dtype=np.float64)
+    if logits.shape != (values,) or not np.isfinite(logits).all():
+        raise InputError(f"`start` must hold {values} finite logits, got shape {logits.shape}")
+    return logits
 
 
 @runtime_checkable
@@ -279,8 +279,8 @@ class AskedTraining:
             rng = child(0, self.steps, chances.size)
             secrets = rng.choice(chances.size, size=_PILOTS, p=chances / chances.sum())
             logits = mechanism.release(secrets, rng)
-            own = logits[np.arange(_PILOTS), secrets]
-            return float((special.logsumexp(logits, axis=1) - own).mean())
+            secret_logits = logits[np.arange(_PILOTS), secrets]
+            return float((special.logsumexp(logits, axis=1) - secret_logits).mean())
 
         return min((made(10 * rate / self.steps) for rate in RATES), key=loss)
 
@@ -386,8 +386,8 @@ def clipped_sums(
     below = (above @ outer.transpose(0, 2, 1)) * (1.0 - hidden**2)
     norms = (above**2).sum(axis=2) * ((hidden**2).sum(axis=2) + 1.0)
     norms += (below**2).sum(axis=2) * (contexts**2).sum(axis=1)
-    kept = np.minimum(1.0, clip / np.maximum(np.sqrt(norms), 1e-300))[:, :, None]
-    above, below = above * kept, below * kept
+    factors = np.minimum(1.0, clip / np.maximum(np.sqrt(norms), 1e-300))[:, :, None]
+    above, below = above * factors, below * factors
     return [contexts.T @ below, hidden.transpose(0, 2, 1) @ above, above.sum(axis=1, keepdims=True)]
 
 

@@ -132,8 +132,8 @@ class PretrainedLikelihood:
         floor = 1e-9 * max(1e-12, float(np.trace(covariance)) / values)
         floor = max(floor, 1e-12 * max(1.0, float(np.abs(centres).max())) ** 2)
         precision = np.linalg.inv(covariance + floor * np.eye(values))
-        found = cls(centres + bias, np.asarray(precision, dtype=np.float64))
-        return replace(found, trust=found._trust(logits[half:], secrets[half:], chances))
+        likelihood = cls(centres + bias, np.asarray(precision, dtype=np.float64))
+        return replace(likelihood, trust=likelihood._trust(logits[half:], secrets[half:], chances))
 
     def _trust(self, logits: Floats, secrets: IntArray, chances: Floats) -> float:
         """Find the power of the density under which the secrets are likeliest."""
@@ -143,18 +143,18 @@ class PretrainedLikelihood:
 
         def surprise(trust: float) -> float:
             scores = prior + trust * density
-            own = scores[np.arange(len(secrets)), secrets]
-            return float((special.logsumexp(scores, axis=1) - own).mean())
+            secret_scores = scores[np.arange(len(secrets)), secrets]
+            return float((special.logsumexp(scores, axis=1) - secret_scores).mean())
 
-        found = optimize.minimize_scalar(
+        optimum = optimize.minimize_scalar(
             surprise, bounds=(0.0, _LARGEST_TRUST), method="bounded", options={"xatol": 1e-4}
         )
-        return float(found.x)
+        return float(optimum.x)
 
     def log_density(self, logits: Floats) -> Floats:
         weighed = self.centres @ self.precision
-        own = 0.5 * np.einsum("vi,vi->v", weighed, self.centres)
-        return self.trust * (logits @ weighed.T - own)
+        offsets = 0.5 * np.einsum("vi,vi->v", weighed, self.centres)
+        return self.trust * (logits @ weighed.T - offsets)
 
 
 PUBLISHED, POSTERIOR = "published attack", "posterior attack"
@@ -276,15 +276,15 @@ def attack_secrets(
     game = Game(Secret(weights), TrainedOnSecret(training, weights.size), NamesSecret(weights.size))
     seed = int(child(entropy, 2).integers(2**63))  # the game itself takes pairs of keys
     attacks = {PUBLISHED: PublishedGuess(), POSTERIOR: PosteriorGuess(shadow_models, seed)}
-    found, baselines, remarks = named_right(
+    estimates, baselines, remarks = named_right(
         game, attacks, trials=integer("models", models, low=1), confidence=confidence, rng=entropy
     )
     bound = None
     if training.noise > 0:
         bound = best(bounds_on(threat(values=weights), training.guarantee, expensive=False))
     return SecretAttack(
-        found[PUBLISHED],
-        found[POSTERIOR],
+        estimates[PUBLISHED],
+        estimates[POSTERIOR],
         baselines[PUBLISHED],
         baselines[POSTERIOR],
         float(weights.max()),

@@ -83,13 +83,19 @@ class SmallProgram:
 
     def __post_init__(self) -> None:
         integer("symbol_bits", self.symbol_bits, low=1, high=8)
-        for of in (one.of for one in self.instructions if one.kind in {"say", "step"}):
+        for of in (
+            instruction.of
+            for instruction in self.instructions
+            if instruction.kind in {"say", "step"}
+        ):
             integer("of", max(of) if isinstance(of, bytes) else of, high=2**self.symbol_bits - 1)
 
     @property
     def code(self) -> str:
         """The program as noughts and ones."""
-        return "".join(one.code(self.symbol_bits) for one in self.instructions) + _END
+        return (
+            "".join(instruction.code(self.symbol_bits) for instruction in self.instructions) + _END
+        )
 
     def run(self, given: bytes = b"") -> bytes | None:
         """Return what the program prints for an input.
@@ -97,18 +103,18 @@ class SmallProgram:
         Returns: None if it reads outside of what there is, or would print more than 4,096 symbols.
         """
         output = bytearray()
-        for one in self.instructions:
-            of, count = one.of, one.count
+        for instruction in self.instructions:
+            of, count = instruction.of, instruction.count
             if len(output) + count > LONGEST:
                 return None
             if isinstance(of, bytes):
                 output += of
-            elif one.kind == "step":
+            elif instruction.kind == "step":
                 last, size = (output or b"\0")[-1], 2**self.symbol_bits
                 output += bytes((last + of * k) % size for k in range(1, count + 1))
-            elif of > len(output) if one.kind == "copy" else of - 1 + count > len(given):
+            elif of > len(output) if instruction.kind == "copy" else of - 1 + count > len(given):
                 return None
-            elif one.kind == "copy":
+            elif instruction.kind == "copy":
                 output += (output[-of:] * (count // of + 1))[:count]
             else:
                 output += given[of - 1 : of - 1 + count]
@@ -125,7 +131,7 @@ def read_program(code: str, *, symbol_bits: int = 8) -> SmallProgram:
     b'aaaaaa'
     """
     integer("symbol_bits", symbol_bits, low=1, high=8)
-    found, at = list[Instruction](), 0
+    instructions, at = list[Instruction](), 0
 
     def bits(count: int) -> str:
         nonlocal at
@@ -142,11 +148,11 @@ def read_program(code: str, *, symbol_bits: int = 8) -> SmallProgram:
     while kind := next((kind for kind in _HEADS if bits(1) == "0"), None):
         of = int(bits(symbol_bits), 2) if kind == "step" else 0 if kind == "say" else number()
         count = number()
-        said = (int(bits(symbol_bits), 2) for _ in range(count if kind == "say" else 0))
-        found.append(Instruction(kind, count, bytes(said) if kind == "say" else of))
+        symbols = (int(bits(symbol_bits), 2) for _ in range(count if kind == "say" else 0))
+        instructions.append(Instruction(kind, count, bytes(symbols) if kind == "say" else of))
     if at < len(code):
         raise InputError(f"`code` must stop at its end, got {len(code) - at} bits after {_END}")
-    return SmallProgram(tuple(found), symbol_bits)
+    return SmallProgram(tuple(instructions), symbol_bits)
 
 
 def shortest_program(data: bytes, given: bytes = b"", *, symbol_bits: int = 8) -> SmallProgram:
@@ -195,7 +201,7 @@ def _fitting(
 
     The numbers are ``of`` and the bits of the shortest one that adds 1, 2, .. symbols.
     """
-    text, other = (np.frombuffer(one, np.uint8).astype(np.int64) for one in (data, given))
+    text, other = (np.frombuffer(buffer, np.uint8).astype(np.int64) for buffer in (data, given))
     rises = np.diff(text, prepend=0) % 2**symbol_bits
     counts = np.arange(max(len(data), len(given)) + 1)
     gamma = 2 * np.frexp(counts)[1].astype(np.int64) - 1

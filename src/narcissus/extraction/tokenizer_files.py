@@ -135,9 +135,9 @@ def _growth(part: Any) -> int:
 def _check_pattern(pattern: Any, where: str) -> None:
     place, text = 0, pattern if isinstance(pattern, str) else ""
     atoms: list[str] = []
-    while place < len(text) <= LONGEST_PATTERN and (found := _ATOM.match(text, place)):
-        atoms.append(found[0])
-        place = found.end()
+    while place < len(text) <= LONGEST_PATTERN and (match := _ATOM.match(text, place)):
+        atoms.append(match[0])
+        place = match.end()
     if not text or place < len(text):
         raise _refused(where, f"has the pattern {str(pattern)[:80]!r}")
     if _repeats_choices(atoms):
@@ -180,7 +180,7 @@ def _repeats_choices(atoms: list[str]) -> bool:
 
 def _most_choices(atoms: list[str]) -> int:
     """Return the largest number of choices within one alternative: repetitions, options, groups."""
-    rows, most, before = [[0]], 0, ""
+    rows, choices, before = [[0]], 0, ""
     for place, atom in enumerate(atoms):
         if atom.startswith("("):
             rows.append([0])
@@ -193,8 +193,8 @@ def _most_choices(atoms: list[str]) -> int:
             rows[-1][-1] += 1
         elif atom == "{" and not _is_fixed(atoms, place):
             rows[-1][-1] += 1
-        most, before = max(most, rows[-1][-1]), atom
-    return most
+        choices, before = max(choices, rows[-1][-1]), atom
+    return choices
 
 
 def _is_fixed(atoms: list[str], place: int) -> bool:

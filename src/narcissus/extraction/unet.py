@@ -70,25 +70,28 @@ class UNetSettings:
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Shape of each array of weights, by its name."""
         w, channels = self.width, self.shape[2]
-        told = 4 * w
-        found: dict[str, tuple[int, ...]] = {
-            "words": (max(1, len(self.words)), told),
-            "noise.weight": (told, 2 * _WAVES),
-            "noise.bias": (told,),
-            "told.weight": (told, told),
-            "told.bias": (told,),
+        condition_width = 4 * w
+        array_shapes: dict[str, tuple[int, ...]] = {
+            "words": (max(1, len(self.words)), condition_width),
+            "noise.weight": (condition_width, 2 * _WAVES),
+            "noise.bias": (condition_width,),
+            "told.weight": (condition_width, condition_width),
+            "told.bias": (condition_width,),
             **_convolution("first", channels, w),
             **_convolution("down1", w, 2 * w),
             **_convolution("down2", 2 * w, 2 * w),
             **_convolution("last", w, channels),
         }
         for name, before, after in self.blocks:
-            found |= _convolution(f"{name}.one", before, after)
-            found |= _convolution(f"{name}.two", after, after)
-            found |= {f"{name}.told.weight": (2 * after, told), f"{name}.told.bias": (2 * after,)}
+            array_shapes |= _convolution(f"{name}.one", before, after)
+            array_shapes |= _convolution(f"{name}.two", after, after)
+            array_shapes |= {
+                f"{name}.told.weight": (2 * after, condition_width),
+                f"{name}.told.bias": (2 * after,),
+            }
             if before != after:
-                found |= _convolution(f"{name}.past", before, after, 1)
-        return found
+                array_shapes |= _convolution(f"{name}.past", before, after, 1)
+        return array_shapes
 
     @property
     def blocks(self) -> list[tuple[str, int, int]]:
@@ -149,12 +152,12 @@ class UNet:
     def words_of(self, captions: Sequence[str]) -> Any:
         """Indicate each caption's words, a tensor of shape (captions, words)."""
         place = {word: i for i, word in enumerate(self.settings.words)}
-        found = np.zeros((len(captions), max(1, len(place))), dtype=np.float32)
+        indicators = np.zeros((len(captions), max(1, len(place))), dtype=np.float32)
         for row, caption in enumerate(captions):
             for word in words_in(caption):
                 if word in place:
-                    found[row, place[word]] = 1
-        return self._torch.tensor(found, device=self.device)
+                    indicators[row, place[word]] = 1
+        return self._torch.tensor(indicators, device=self.device)
 
     def velocity(self, noisy: Any, angle: Any, words: Any) -> Any:
         """Predict ``cos(angle) noise - sin(angle) image``.
@@ -164,22 +167,22 @@ class UNet:
         angle: from 0, no noise, to pi / 2, noise alone; shape (images,).
         """
         f = self._torch.nn.functional
-        told = self._told(angle, words)
-        whole = self._block("whole", self._convolved("first", noisy), told)
-        half = self._block("half", self._convolved("down1", whole, stride=2), told)
-        quarter = self._block("quarter", self._convolved("down2", half, stride=2), told)
+        condition = self._told(angle, words)
+        whole = self._block("whole", self._convolved("first", noisy), condition)
+        half = self._block("half", self._convolved("down1", whole, stride=2), condition)
+        quarter = self._block("quarter", self._convolved("down2", half, stride=2), condition)
         up = self._torch.cat([f.interpolate(quarter, scale_factor=2), half], 1)
-        up = self._block("half.up", up, told)
+        up = self._block("half.up", up, condition)
         up = self._torch.cat([f.interpolate(up, scale_factor=2), whole], 1)
-        return self._convolved("last", f.silu(self._block("whole.up", up, told)))
+        return self._convolved("last", f.silu(self._block("whole.up", up, condition)))
 
     def _told(self, angle: Any, words: Any) -> Any:
         torch, w = self._torch, self.weights
         waves = angle[:, None] * 2.0 ** torch.arange(_WAVES, device=angle.device)
         waves = torch.cat([waves.sin(), waves.cos()], 1)
-        told = waves @ w["noise.weight"].T + w["noise.bias"] + words @ w["words"]
+        condition = waves @ w["noise.weight"].T + w["noise.bias"] + words @ w["words"]
         return torch.nn.functional.silu(
-            torch.nn.functional.silu(told) @ w["told.weight"].T + w["told.bias"]
+            torch.nn.functional.silu(condition) @ w["told.weight"].T + w["told.bias"]
         )
 
     def _convolved(self, name: str, images: Any, stride: int = 1) -> Any:
@@ -201,7 +204,7 @@ class UNet:
         torch, random = self._torch, generator(rng)
         height, width, channels = self.settings.shape
         start = random.normal(size=(integer("count", count, low=1), channels, height, width))
-        found: list[Floats] = []
+        images: list[Floats] = []
         with torch.no_grad():
             for begin in range(0, count, _BATCH):
                 noisy = torch.tensor(
@@ -209,8 +212,8 @@ class UNet:
                 )
                 words = self.words_of([caption]).expand(len(noisy), -1)
                 clean = self._denoised(noisy, words).clamp(-1, 1).permute(0, 2, 3, 1)
-                found.append(clean.reshape(len(noisy), -1).cpu().double().numpy() / 2 + 0.5)
-        return np.concatenate(found)
+                images.append(clean.reshape(len(noisy), -1).cpu().double().numpy() / 2 + 0.5)
+        return np.concatenate(images)
 
     def _denoised(self, noisy: Any, words: Any) -> Any:
         """Follow the denoiser down, without fresh noise (DDIM)."""
@@ -239,13 +242,13 @@ class UNet:
         folder = Path(folder)
         bad = (AttributeError, LookupError, TypeError, ValueError)  # JSON of another form
         with parsing(folder / SETTINGS, "the settings of a U-Net", *bad):
-            said: Any = read_json(read_bytes(folder / SETTINGS))
-            said |= {"shape": tuple(said["shape"]), "words": tuple(said["words"])}
-            settings = UNetSettings(**said)
+            fields: Any = read_json(read_bytes(folder / SETTINGS))
+            fields |= {"shape": tuple(fields["shape"]), "words": tuple(fields["words"])}
+            settings = UNetSettings(**fields)
         safe = optional("safetensors.torch", extra="images", purpose="Reading a U-Net")
         with parsing(folder / WEIGHTS, "a safetensors file"):
             weights = safe.load_file(str(folder / WEIGHTS), device=device)
-        if {name: tuple(one.shape) for name, one in weights.items()} != settings.shapes:
+        if {name: tuple(array.shape) for name, array in weights.items()} != settings.shapes:
             raise InputError(f"the weights in {folder} are not those of its {SETTINGS}")
         return cls(settings, weights)
 
@@ -313,8 +316,8 @@ class UNetTraining(HasImageModels):
         observer: Observer,
     ) -> ImageModelsUnderStudy:
         every = (trained, *shadows)
-        words = vocabulary(caption for one in every for caption in one.captions)
-        found: list[UNet] = []
+        words = vocabulary(caption for image_set in every for caption in image_set.captions)
+        nets: list[UNet] = []
 
         def train(images: CaptionedImages, folder: Path, rng: RandomSource) -> None:
             self.train(images, words=words, rng=rng, observer=observer).save(folder)
@@ -322,12 +325,10 @@ class UNetTraining(HasImageModels):
         for number, images in enumerate(every):
             folder = place / ("model" if number == 0 else f"shadow-{number}")
             rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(number,)))
-            said = {**asdict(self), "entropy": str(entropy), "images": _digest(images, words)}
-            trained_once(folder, said, partial(train, images, folder, rng))
-            found.append(UNet.load(folder, device_of(torch_of(_PURPOSE), self.device)))
-        return ImageModelsUnderStudy(
-            found[0], tuple(found[1:]), found[0].parameters, place / "model"
-        )
+            settings = {**asdict(self), "entropy": str(entropy), "images": _digest(images, words)}
+            trained_once(folder, settings, partial(train, images, folder, rng))
+            nets.append(UNet.load(folder, device_of(torch_of(_PURPOSE), self.device)))
+        return ImageModelsUnderStudy(nets[0], tuple(nets[1:]), nets[0].parameters, place / "model")
 
     def train(
         self,
@@ -353,11 +354,11 @@ class UNetTraining(HasImageModels):
         pixels = torch.tensor(
             images.pixels.transpose(0, 3, 1, 2) * 2 - 1, dtype=torch.float32, device=net.device
         )
-        told = net.words_of(images.captions)
+        indicators = net.words_of(images.captions)
         descend(
             torch,
             torch.optim.Adam(net.weights.values(), lr=self.learning_rate),
-            lambda some: _loss(torch, net, pixels[some], told[some], random),
+            lambda some: _loss(torch, net, pixels[some], indicators[some], random),
             np.repeat(np.arange(len(images)), images.copies),
             "a diffusion model",
             epochs=self.epochs,
@@ -384,7 +385,7 @@ def _loss(torch: Any, net: UNet, clean: Any, words: Any, random: np.random.Gener
 
 
 def _digest(images: CaptionedImages, words: Sequence[str]) -> str:
-    found = hashlib.sha256(images.pixels.tobytes())
-    found.update(images.copies.tobytes())
-    found.update(json.dumps([images.captions, list(words)]).encode())
-    return found.hexdigest()
+    digest = hashlib.sha256(images.pixels.tobytes())
+    digest.update(images.copies.tobytes())
+    digest.update(json.dumps([images.captions, list(words)]).encode())
+    return digest.hexdigest()

@@ -168,8 +168,8 @@ class StatisticalVerifier:
 
     def attempt(self, release: Array, known: Batch, rng: np.random.Generator) -> NDArray[np.int64]:
         strings = strings_of_bits(release)
-        least = np.min([TESTS[name](strings) for name in self.tests], axis=0)
-        return (least * len(self.tests) <= self.level).astype(np.int64)
+        p_values = np.min([TESTS[name](strings) for name in self.tests], axis=0)
+        return (p_values * len(self.tests) <= self.level).astype(np.int64)
 
 
 def features(strings: NDArray[np.uint8]) -> Floats:

@@ -66,8 +66,8 @@ class Alike:
 
     def words_in_a_row(self, said: str, passage: Passage) -> int:
         """Return the longest run of words of a passage that was said."""
-        one, other = words_of(said), words_of(passage.follows)
-        return SequenceMatcher(None, one, other, autojunk=False).find_longest_match().size
+        output_words, other = words_of(said), words_of(passage.follows)
+        return SequenceMatcher(None, output_words, other, autojunk=False).find_longest_match().size
 
     def holds(self, said: str, passage: Passage) -> bool:
         """Return whether a passage came back."""
@@ -78,7 +78,11 @@ class Alike:
 
     def own(self, work: WrittenWork) -> list[Passage]:
         """Return the passages of a work that are not made of common runs alone."""
-        return [one for one in work.passages if runs_of(one.follows, self.words) - self.common]
+        return [
+            passage
+            for passage in work.passages
+            if runs_of(passage.follows, self.words) - self.common
+        ]
 
 
 def words_of(text: str) -> list[str]:
@@ -102,7 +106,7 @@ def runs_of(text: str, length: int) -> set[Run]:
 def passages_of(paragraph: str, known: int, window: int) -> list[Passage]:
     """Cut a paragraph into passages of ``known`` and ``window`` words; the rest is left over."""
     size = known + window
-    places = [one.span() for one in re.finditer(r"\S+", paragraph)]
+    places = [match.span() for match in re.finditer(r"\S+", paragraph)]
     return [
         Passage(paragraph[start:end], places[i + known - 1][1] - start)
         for i in range(0, len(places) - size + 1, size)
@@ -116,14 +120,14 @@ def read_work(path: Path, *, known: int, window: int) -> WrittenWork:
     InputError: no paragraph of it has as many words as a passage. TooLargeError: it is too large.
     """
     file_size(path, largest=LARGEST_WORK)
-    paragraphs = tuple(one.text for one in read_documents(path, "paragraph"))
-    passages = [one for text in paragraphs for one in passages_of(text, known, window)]
+    paragraphs = tuple(passage.text for passage in read_documents(path, "paragraph"))
+    passages = [passage for text in paragraphs for passage in passages_of(text, known, window)]
     if not passages:
         raise InputError(
             f"{path} has no paragraph of {known + window} words, as long as a passage (`prompt` "
             "and `window`): make them smaller, or put blank lines only where paragraphs end"
         )
-    if (longest := max(len(one.text) for one in passages)) > LONGEST_PASSAGE:
+    if (longest := max(len(passage.text) for passage in passages)) > LONGEST_PASSAGE:
         raise InputError(
             f"{path} has a passage of {longest:,} characters, and at most {LONGEST_PASSAGE:,} are "
             "compared: leave out all but text"
@@ -134,9 +138,9 @@ def read_work(path: Path, *, known: int, window: int) -> WrittenWork:
 def paths_of(folder: Path) -> list[Path]:
     """Return the paths of the works of a folder, in the order of their names."""
     if not folder.is_dir():
-        what = "it is a file" if folder.exists() else "it does not exist"
-        raise InputError(f"no folder of works, a .txt file each: {folder} ({what})")
-    return sorted(one for one in folder.iterdir() if one.suffix.lower() == ".txt")
+        reason = "it is a file" if folder.exists() else "it does not exist"
+        raise InputError(f"no folder of works, a .txt file each: {folder} ({reason})")
+    return sorted(path for path in folder.iterdir() if path.suffix.lower() == ".txt")
 
 
 def read_works(folder: Path, *, known: int, window: int) -> list[WrittenWork]:
@@ -150,8 +154,8 @@ def read_works(folder: Path, *, known: int, window: int) -> list[WrittenWork]:
             f"{folder} must hold 1 to {MOST_WORKS:,} works, a .txt file each, got {len(paths):,}"
         )
     if (size := sum(map(file_size, paths))) > LARGEST_WORK:
-        most = f"at most {LARGEST_WORK:,}: leave out some of them, or parts of each"
-        raise InputError(f"the works in {folder} have {size:,} bytes together, of {most}")
+        hint = f"at most {LARGEST_WORK:,}: leave out some of them, or parts of each"
+        raise InputError(f"the works in {folder} have {size:,} bytes together, of {hint}")
     return [read_work(path, known=known, window=window) for path in paths]
 
 
@@ -170,7 +174,7 @@ def common_runs(works: Sequence[WrittenWork], texts: Iterable[str], words: int) 
 
 def gone_on(model: Completes, passages: Sequence[Passage]) -> list[str]:
     """Return what a model says after the beginning of each passage, as long as what follows."""
-    texts, known = [one.text for one in passages], [one.known for one in passages]
-    windows = [len(one.follows) for one in passages]
-    found = continuations(model, texts, prefix=known, window=windows)
-    return [said[end:] for (said, _), end in zip(found, known, strict=True)]
+    texts, known = [passage.text for passage in passages], [passage.known for passage in passages]
+    windows = [len(passage.follows) for passage in passages]
+    outputs = continuations(model, texts, prefix=known, window=windows)
+    return [output[end:] for (output, _), end in zip(outputs, known, strict=True)]

@@ -154,7 +154,7 @@ class Guarantee(ABC):
         for _ in range(15):  # four halvings at once: a profile of an array costs little more
             points = [low, high]
             for _ in range(4):
-                halves = [(one + other) / 2 for one, other in pairwise(points)]
+                halves = [(left + other) / 2 for left, other in pairwise(points)]
                 points = [low, *(x for pair in zip(halves, points[1:], strict=True) for x in pair)]
             above = self.profile(np.array(points)) > delta
             first, last = 0, 16

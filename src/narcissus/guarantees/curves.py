@@ -102,17 +102,17 @@ class ProfileCurve(ProfileGuarantee):
 def _rising(points: ArrayLike, **deltas: ArrayLike) -> list[Floats]:
     """Check points and the deltas at them; return them with rising points and falling deltas."""
     where = epsilons("points", points).ravel()
-    found = {name: probabilities(name, values).ravel() for name, values in deltas.items()}
-    _require_as_many(points=where, **found)
+    curves = {name: probabilities(name, values).ravel() for name, values in deltas.items()}
+    _require_as_many(points=where, **curves)
     if not (np.isfinite(where) & (where >= 0)).all():
         raise InputError("`points` must be at least 0 and finite")
     order = np.argsort(where, kind="stable")
-    return [where[order], *(np.minimum.accumulate(one[order]) for one in found.values())]
+    return [where[order], *(np.minimum.accumulate(curve[order]) for curve in curves.values())]
 
 
 def _require_as_many(**values: Floats) -> None:
-    *names, name = (f"`{one}`" for one in values)
-    *sizes, size = (f"{one.size}" for one in values.values())
+    *names, name = (f"`{column}`" for column in values)
+    *sizes, size = (f"{column.size}" for column in values.values())
     if {size, *sizes} != {size} or size == "0":
         raise InputError(
             f"{', '.join(names)} and {name} must be as many and at least one, "
@@ -137,8 +137,8 @@ def corners(where: Floats, own: Floats, other: Floats) -> tuple[Floats, Floats]:
     e = np.concatenate([[-np.inf], -near[::-1], near])
     mirror = -np.expm1(-near) + np.exp(-near) * other[: near.size]
     x, y = np.expm1(e), np.concatenate([[1.0], mirror[::-1], own_near])
-    kept = _lower_hull(x, y)
-    e, x, y = e[kept], x[kept], y[kept]
+    hull = _lower_hull(x, y)
+    e, x, y = e[hull], x[hull], y[hull]
     first = int(np.searchsorted(x, 0.0, side="right"))  # the first corner right of t = 1
     at_zero = float(y[first - 1])
     if first < x.size:
@@ -169,19 +169,19 @@ def chords(where: Floats, delta: Floats, epsilon: Floats) -> Floats:
 
 def _lower_hull(xs: Floats, ys: Floats) -> list[int]:
     """Return the corners of the largest convex function below points sorted by ``xs``."""
-    kept: list[int] = []
+    hull: list[int] = []
     for i in range(xs.size):
-        if kept and xs[i] <= xs[kept[-1]]:
-            if ys[i] >= ys[kept[-1]]:
+        if hull and xs[i] <= xs[hull[-1]]:
+            if ys[i] >= ys[hull[-1]]:
                 continue
-            kept.pop()
-        while len(kept) >= 2:
-            a, b = kept[-2], kept[-1]
+            hull.pop()
+        while len(hull) >= 2:
+            a, b = hull[-2], hull[-1]
             if (ys[b] - ys[a]) * (xs[i] - xs[b]) < (ys[i] - ys[b]) * (xs[b] - xs[a]):
                 break
-            kept.pop()
-        kept.append(i)
-    return kept
+            hull.pop()
+        hull.append(i)
+    return hull
 
 
 Profile = Callable[[Floats], Floats]
@@ -230,11 +230,11 @@ def one_after_another(add: Profile, remove: Profile, last: float) -> ProfileCurv
     part = low[:, None] + (high - low)[:, None] * np.linspace(0.0, 1.0, _SPLITS)
     other = points[:, None] - part
     best = np.ones(points.size)
-    for one, then in ((add, remove), (remove, add)):
+    for first, then in ((add, remove), (remove, add)):
         with np.errstate(over="ignore"):
             # 0 times a huge number is 0, and what is too huge says nothing
             second = np.exp(np.minimum(part, 700.0)) * then(np.maximum(other, 0.0))
-        best = np.minimum(best, (one(part) + second).min(axis=1))
+        best = np.minimum(best, (first(part) + second).min(axis=1))
     return _curve(points, np.minimum(best, 1.0))
 
 
@@ -284,17 +284,17 @@ def from_losses(
     >>> uneven.profile([0.0, 1.0]).round(6)
     array([0.4     , 0.228172])
     """
-    one = _checked("masses", losses, masses, at_infinity)
+    distribution = _checked("masses", losses, masses, at_infinity)
     if reverse is None:
-        other = _exchanged(*one)
+        other = _exchanged(*distribution)
     else:
         other = _checked("reverse", losses, reverse, at_infinity)
-    points = _knots(np.concatenate([one[0], other[0]]))
-    deltas = _deltas(*one, points), _deltas(*other, points)
+    points = _knots(np.concatenate([distribution[0], other[0]]))
+    deltas = _deltas(*distribution, points), _deltas(*other, points)
     crossed = _crossing(points, *deltas)
     if crossed.size:
         points = np.union1d(points, crossed)
-        deltas = _deltas(*one, points), _deltas(*other, points)
+        deltas = _deltas(*distribution, points), _deltas(*other, points)
     larger = np.maximum(*deltas)
     return _curve(points, larger, adjacency=adjacency)
 
@@ -389,7 +389,7 @@ def _deltas(where: Floats, mass: Floats, points: Floats) -> Floats:
     where, mass = where[~infinite], mass[~infinite]
     # From the largest loss down: with S the mass above e and W its part that Q has, both scaled
     # to the point at hand, everything that is added is positive.
-    found = np.zeros(points.size)
+    deltas = np.zeros(points.size)
     ends = np.searchsorted(where, points, side="right")
     value, total, upper = 0.0, 0.0, where.size
     previous = np.inf
@@ -401,8 +401,8 @@ def _deltas(where: Floats, mass: Floats, points: Floats) -> Floats:
         new = mass[start:upper]
         value += float((new * -np.expm1(e - where[start:upper])).sum())
         total += float(new.sum())
-        upper, previous, found[i] = start, e, value
-    return np.minimum(found + lost, 1.0)
+        upper, previous, deltas[i] = start, e, value
+    return np.minimum(deltas + lost, 1.0)
 
 
 def optimal_composition(
@@ -418,15 +418,19 @@ def optimal_composition(
     >>> two.profile([0.0, 1.0, 2.0]).round(6)  # basic composition: 0 from epsilon 2 on
     array([0.462117, 0.337835, 0.      ])
     """
-    one = non_negative("epsilon", epsilon)
+    level = non_negative("epsilon", epsilon)
     many = integer("times", times, low=1)
     with np.errstate(divide="ignore"):
         failed = -np.expm1(many * np.log1p(-probability("delta", delta)))
-    kept = np.arange(many + 1)
-    mass = scipy.stats.binom.pmf(kept, many, 1 / (1 + np.exp(-one)))
+    counts = np.arange(many + 1)
+    mass = scipy.stats.binom.pmf(counts, many, 1 / (1 + np.exp(-level)))
     mass = (1 - failed) * mass
     return from_losses(
-        (2 * kept - many) * one, mass, adjacency=adjacency, at_infinity=float(failed), reverse=mass
+        (2 * counts - many) * level,
+        mass,
+        adjacency=adjacency,
+        at_infinity=float(failed),
+        reverse=mass,
     )
 
 
@@ -452,8 +456,8 @@ def read_profile(
     InputError: With the row: an epsilon below 0, a delta outside [0, 1] or rising with epsilon.
     """
     table = read_number_table(Path(path))
-    found = table.columns(("epsilon", "delta"), ("epsilon", "delta_add", "delta_remove"))
-    where = found.pop("epsilon")
+    columns = table.columns(("epsilon", "delta"), ("epsilon", "delta_add", "delta_remove"))
+    where = columns.pop("epsilon")
     _refuse(
         table,
         "epsilon",
@@ -462,7 +466,7 @@ def read_profile(
         "must be at least 0 and finite; rows below 0 say no more than those above: leave them out",
     )
     order = np.argsort(where, kind="stable")
-    for name, deltas in found.items():
+    for name, deltas in columns.items():
         _refuse(table, name, ~((deltas >= 0) & (deltas <= 1)), deltas, "must be in [0, 1]")
         rises = np.flatnonzero(
             deltas[order][1:] > deltas[order][:-1] * (1 + _ROUNDED) + np.finfo(float).tiny
@@ -474,9 +478,9 @@ def read_profile(
                 f"{deltas[lower]:g} at epsilon {where[lower]:g}, {deltas[upper]:g} at "
                 f"{where[upper]:g}; are columns or rows mixed up?"
             )
-    if "delta" in found:
-        return _curve(where, found["delta"], adjacency=adjacency, secret=secret)
-    return from_orders(where, found["delta_add"], found["delta_remove"], secret=secret)
+    if "delta" in columns:
+        return _curve(where, columns["delta"], adjacency=adjacency, secret=secret)
+    return from_orders(where, columns["delta_add"], columns["delta_remove"], secret=secret)
 
 
 def read_losses(
@@ -496,13 +500,13 @@ def read_losses(
         no two distributions have such losses, or one order does not follow from the other.
     """
     table = read_number_table(Path(path))
-    found = table.columns(
+    columns = table.columns(
         ("loss", "probability"),
         ("loss", "probability", "probability_reversed"),
         ("loss", "probability_add", "probability_remove"),
     )
-    losses = found.pop("loss")
-    for name, masses in found.items():
+    losses = columns.pop("loss")
+    for name, masses in columns.items():
         wrong = ~((masses >= -1e-12) & (masses <= 1))
         _refuse(table, name, wrong, masses, "must be in [0, 1]")
         total = float(np.sort(masses).sum())
@@ -516,11 +520,11 @@ def read_losses(
                 )
             )
     try:
-        if "probability" in found:
-            back = found.get("probability_reversed")
-            one = from_losses(losses, found["probability"], adjacency=adjacency, reverse=back)
-            return replace(one, secret=secret)
-        orders = found["probability_add"], found["probability_remove"]
+        if "probability" in columns:
+            back = columns.get("probability_reversed")
+            curve = from_losses(losses, columns["probability"], adjacency=adjacency, reverse=back)
+            return replace(curve, secret=secret)
+        orders = columns["probability_add"], columns["probability_remove"]
         return from_losses_of_orders(losses, *orders, secret=secret)
     except InputError as error:
         raise InputError(f"{table.path}: {error}") from error
@@ -609,20 +613,30 @@ def from_event(
         raise InputError(
             f"`event` is not supported by dp-accounting for {adjacency} neighbours: {event!r}"
         )
-    parts = [(fresh().compose(one), times) for one, times in _parts(accounting.dp_event, event, 1)]
-    if any(one._contains_non_dp_event for one, _ in parts):
+    parts = [
+        (fresh().compose(accountant), times)
+        for accountant, times in _parts(accounting.dp_event, event, 1)
+    ]
+    if any(accountant._contains_non_dp_event for accountant, _ in parts):
         return ProfileCurve((0.0,), (1.0,), adjacency=adjacency)
-    composed = [one._pld if times == 1 else one._pld.self_compose(times) for one, times in parts]
+    composed = [
+        accountant._pld if times == 1 else accountant._pld.self_compose(times)
+        for accountant, times in parts
+    ]
     # Where several are joined, noise decides where tails are cut: the bound must not depend on it.
-    size = sum(max(pmf.size for pmf in _both(one)) for one in composed)
-    whole = reduce(lambda one, other: one.compose(other), composed) if composed else fresh()._pld
+    size = sum(max(pmf.size for pmf in _both(accountant)) for accountant in composed)
+    whole = (
+        reduce(lambda accountant, other: accountant.compose(other), composed)
+        if composed
+        else fresh()._pld
+    )
     # a delta is a sum over all losses
     lost = 4 * _EPS * size
-    for one, times in parts:
-        lost += max(_lost(pmf, times, whole, size) for pmf in _both(one._pld))
+    for accountant, times in parts:
+        lost += max(_lost(pmf, times, whole, size) for pmf in _both(accountant._pld))
     # One digit: other processors round a step's masses differently.
-    found = from_privacy_loss(whole, adjacency=adjacency, rounding=float(upper(lost, 1)))
-    return replace(found, program=_AS_THE_EVENT)
+    curve = from_privacy_loss(whole, adjacency=adjacency, rounding=float(upper(lost, 1)))
+    return replace(curve, program=_AS_THE_EVENT)
 
 
 def _parts(events: Any, event: Any, times: int) -> Iterator[tuple[Any, int]]:
@@ -630,8 +644,8 @@ def _parts(events: Any, event: Any, times: int) -> Iterator[tuple[Any, int]]:
     if isinstance(event, events.SelfComposedDpEvent):
         yield from _parts(events, event.event, times * event.count)
     elif isinstance(event, events.ComposedDpEvent):
-        for one in event.events:
-            yield from _parts(events, one, times)
+        for component in event.events:
+            yield from _parts(events, component, times)
     elif isinstance(event, events.GaussianDpEvent):  # one of less noise stands for all
         yield events.GaussianDpEvent(event.noise_multiplier / math.sqrt(times)), 1
     else:

@@ -189,8 +189,8 @@ class GaussianDP(Guarantee, mu=non_negative):
         allowed = between("delta", delta, 0, 1, open_low=True, open_high=True)
 
         def excess(log_mu: float) -> float:
-            found = float(_profile(np.asarray(target), math.exp(log_mu)))
-            return (math.log(found) if found > 0 else -1e4) - math.log(allowed)
+            profile_delta = float(_profile(np.asarray(target), math.exp(log_mu)))
+            return (math.log(profile_delta) if profile_delta > 0 else -1e4) - math.log(allowed)
 
         low, high = 0.0, 0.0
         while excess(high) < 0:
@@ -296,7 +296,7 @@ def bernoulli_divergence(
         if not lost.any():
             return near
         # Powers that overflow are far from 1, where logarithms lose nothing.
-        q, p, order = (np.broadcast_to(one, near.shape)[lost] for one in (q, p, alpha))
+        q, p, order = (np.broadcast_to(array, near.shape)[lost] for array in (q, p, alpha))
         hit = np.where(q > 0, order * np.log(q) - (order - 1) * np.log(p), -np.inf)
         miss = np.where(q < 1, order * np.log1p(-q) - (order - 1) * np.log1p(-p), -np.inf)
         near = np.array(near)
@@ -339,8 +339,8 @@ def largest_rate(p: Floats, alpha: float | Floats, gamma: float | Floats, *, bot
         if both:
             allowed &= bernoulli_divergence(rate, q, alpha) <= limit
         low, high = np.where(allowed, middle, low), np.where(allowed, high, middle)
-    found = np.where(high >= 40.0, 1.0, np.maximum(scipy.special.expit(high), p))
-    return np.where(inner, found, p)
+    bound = np.where(high >= 40.0, 1.0, np.maximum(scipy.special.expit(high), p))
+    return np.where(inner, bound, p)
 
 
 @dataclass(frozen=True)
@@ -408,8 +408,8 @@ class ZeroConcentratedDP(ProfileGuarantee, rho=non_negative):
                 slope = (2 * excess + 1) * self.rho - size + middle - np.log1p(excess)
             low, high = np.where(slope < 0, middle, low), np.where(slope < 0, high, middle)
         less = np.exp((low + high) / 2)
-        found = _conversion(size, less, self.rho * (1 + less))
-        return mirrored(e, np.minimum(found, self._region.profile(size)))
+        deltas = _conversion(size, less, self.rho * (1 + less))
+        return mirrored(e, np.minimum(deltas, self._region.profile(size)))
 
     @cached_property
     def _region(self) -> ProfileCurve:

@@ -122,22 +122,24 @@ class PersonalRisk(Result):
     @property
     def sentence(self) -> str:
         """The limit on the belief in one sentence, to stand beside an epsilon."""
-        what = (
+        claim = (
             "someone is in the data" if self.secret == "membership" else "a fact is true of someone"
         )
         if self.belief.value >= 1:
-            return f"This guarantee does not limit how surely an attacker may conclude that {what}."
+            return (
+                f"This guarantee does not limit how surely an attacker may conclude that {claim}."
+            )
         often = "" if self.every_release else f", {self._often}"
         return (
-            f"An attacker who thinks it {100 * self.prior:.3g}% likely that {what} will think it "
+            f"An attacker who thinks it {100 * self.prior:.3g}% likely that {claim} will think it "
             f"at most {_percent(self.belief.value)} likely after the release{often}."
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields, with grade, odds and sentence."""
         before, after = map(plain, self.odds)
-        more = {"odds_before": before, "odds_at_most": after, "sentence": self.sentence}
-        return {"grade": self.grade, **super().to_dict(), **more}
+        additions = {"odds_before": before, "odds_at_most": after, "sentence": self.sentence}
+        return {"grade": self.grade, **super().to_dict(), **additions}
 
     def __str__(self) -> str:
         before, after = map(_ratio, self.odds)
@@ -155,14 +157,16 @@ class PersonalRisk(Result):
                 f"Advantage    at most {upper(self.advantage.value)}",
                 "",
                 f"PROVED from {self.guarantee}",
-                *(f"  assuming {one}" for one in self.belief.assumptions[1:]),
+                *(f"  assuming {assumption}" for assumption in self.belief.assumptions[1:]),
             ]
         )
 
     @property
     def of_100(self) -> tuple[int, int]:
         """Of 100 such claims how many are true before, and at most after; rounded upwards."""
-        before, after = (math.ceil(100 * one - 1e-9) for one in (self.prior, self.belief.value))
+        before, after = (
+            math.ceil(100 * probability - 1e-9) for probability in (self.prior, self.belief.value)
+        )
         return before, after
 
     def squares(self) -> str:
@@ -216,24 +220,24 @@ def risk_of(
     """
     chance = between("prior", prior, 0, 1, open_low=True, open_high=True)
     one_of("secret", secret, get_args(Secret))
-    found = as_asked(_given(guarantee), secret)
-    gain = log_odds_gain(found, confidence)
-    every = math.isfinite(gain) and float(found.profile(gain)) <= 0
+    promise = as_asked(_given(guarantee), secret)
+    gain = log_odds_gain(promise, confidence)
+    every = math.isfinite(gain) and float(promise.profile(gain)) <= 0
     after = 1 / (1 + (1 - chance) / chance * math.exp(-gain))
-    words = found.describe()
+    words = promise.describe()
     belief = Bound(
         min(1.0, after * (1 + ROUNDING)),
         f"belief in a claim of prior probability {chance:g}",
         "Narcissus theory 4.8 (belief)",
-        (*found.assumed, _INDEPENDENT),
+        (*promise.assumed, _INDEPENDENT),
     )
     advantage = Bound(
-        min(1.0, float(found.profile(0.0)) * (1 + ROUNDING)),
+        min(1.0, float(promise.profile(0.0)) * (1 + ROUNDING)),
         "true-positive rate minus false-positive rate",
         "Dong, Roth and Su 2022, Proposition 2.12",
-        found.assumed,
+        promise.assumed,
     )
-    rate = true_positive_rate(found, fpr)
+    rate = true_positive_rate(promise, fpr)
     return PersonalRisk(
         words, secret, chance, belief, every, confidence, float(fpr), rate, advantage
     )

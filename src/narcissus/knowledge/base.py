@@ -95,11 +95,11 @@ def tells(enumeration: Enumeration, side: Any) -> tuple[list[Any], Callable[[int
             f"the side information {type(side).__name__} cannot be written out for an exact "
             "answer; play the study instead"
         )
-    told = side.label(enumeration)
-    keys = [key_of(entry) for entry in told]
+    labels = side.label(enumeration)
+    keys = [key_of(entry) for entry in labels]
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     group = np.asarray([numbers[key] for key in keys])
-    return [told[keys.index(key)] for key in numbers], lambda number: (group == number)[None]
+    return [labels[keys.index(key)] for key in numbers], lambda number: (group == number)[None]
 
 
 def refine(enumeration: Enumeration, side: Any) -> Enumeration:
@@ -113,12 +113,12 @@ def refine(enumeration: Enumeration, side: Any) -> Enumeration:
     if getattr(side, "whole", False):
         numbers = np.arange(len(enumeration.weight))
         return replace(enumeration, known=numbers, labels=list(numbers))
-    labels, told = tells(enumeration, side)
+    labels, law = tells(enumeration, side)
     parts: list[tuple[float, Array, Array, int]] = []
     natures = zip(enumeration.weight, enumeration.sample, enumeration.fresh, strict=True)
     for nature, (chance, sample, fresh) in enumerate(natures):
         for number in range(len(labels)):
-            share = told(number)[nature if hasattr(side, "kernel") else 0]
+            share = law(number)[nature if hasattr(side, "kernel") else 0]
             inside, other = sample * share, fresh * share
             total = inside.sum()
             if chance * total <= 0:
@@ -264,17 +264,17 @@ class KnownRows:
         weights = np.exp2(succession(known, ones, world.n - 1))
         bits = np.zeros(draw.trials)
         for trial in range(draw.trials):
-            others = Counter(one.tobytes() for one in draw.data[trial])
-            own = row[trial].tobytes()
-            others[own] -= 1
-            names = [one.tobytes() for one in known[trial]]
-            told = Counter(names)
-            if others[own] < told[own]:
+            others = Counter(record.tobytes() for record in draw.data[trial])
+            key = row[trial].tobytes()
+            others[key] -= 1
+            names = [record.tobytes() for record in known[trial]]
+            known_counts = Counter(names)
+            if others[key] < known_counts[key]:
                 continue
             # Each known row adds its weight over the copies of it that may be the missing one.
-            spare = np.array([others[name] - told[name] + 1 for name in names])
+            spare = np.array([others[name] - known_counts[name] + 1 for name in names])
             total = np.log1p((weights[trial] / spare).sum()) / np.log(2)
-            factor = np.log2((others[own] + 1) / (others[own] + 1 - told[own]))
+            factor = np.log2((others[key] + 1) / (others[key] + 1 - known_counts[key]))
             bits[trial] = total - factor - plain[trial]
         return bits
 
@@ -392,27 +392,27 @@ class Candidates(_OfTardos):
                 outside + _log(b) + chance(pair[0], *given),
             ]
 
-        same = np.stack([(row == one).all(axis=1) for one in pair])
+        same = np.stack([(row == candidate).all(axis=1) for candidate in pair])
         others = [
-            (draw.data == one[:, None]).all(axis=2).sum(axis=1) - equal
-            for one, equal in zip(pair, same, strict=True)
+            (draw.data == candidate[:, None]).all(axis=2).sum(axis=1) - equal
+            for candidate, equal in zip(pair, same, strict=True)
         ]
         twins = (pair[0] == pair[1]).all(axis=1)
         # what all rows would weigh together if none of them were a candidate ...
         terms = told(others[0], others[1])
         # ... and what each of the candidates adds, once if they are equal.
-        for place, one in enumerate(pair):
-            own, other = others[place], others[1 - place]
-            more = [
+        for place, candidate in enumerate(pair):
+            weight, other = others[place], others[1 - place]
+            parts = [
                 # 2 (own + 1) (other + twins) - 2 own other, never below 0
-                1 + _log(np.where(twins, own + other + 1, other)),
-                outside + chance(pair[1 - place], one),
+                1 + _log(np.where(twins, weight + other + 1, other)),
+                outside + chance(pair[1 - place], candidate),
             ]
-            more.append(np.where(twins, outside + chance(one, one), -np.inf))
-            added = chance(one) + _sum(more)
+            parts.append(np.where(twins, outside + chance(candidate, candidate), -np.inf))
+            added = chance(candidate) + _sum(parts)
             terms.append(np.where(twins & (place == 1), -np.inf, added))
-        own = _sum(told(others[0] + same[0], others[1] + same[1], row))
-        return _sum(terms) - (chance(row) + own)
+        weight = _sum(told(others[0] + same[0], others[1] + same[1], row))
+        return _sum(terms) - (chance(row) + weight)
 
 
 def _log(count: Array) -> Floats:
@@ -479,10 +479,10 @@ class OwnSideInformation:
             again = getattr(world, "fresh_again", world.fresh)
             for _ in range(self.tries):
                 fresh = again(part, rng)
-                said = self._ask(fresh, None if natures is None else gather(natures, left), rng)
+                answers = self._ask(fresh, None if natures is None else gather(natures, left), rng)
                 fits = [
-                    key_of(one) == key_of(known[trial])
-                    for one, trial in zip(said, left, strict=True)
+                    key_of(answer) == key_of(known[trial])
+                    for answer, trial in zip(answers, left, strict=True)
                 ]
                 for place in np.flatnonzero(fits):
                     result[left[place]] = fresh[place]
@@ -513,10 +513,13 @@ class OwnSideInformation:
 
     def _ask(self, data: Batch, natures: Any, rng: np.random.Generator) -> list[Any]:
         if self.arguments == 1:
-            return [self.function(one) for one in data]
+            return [self.function(data_set) for data_set in data]
         if self.arguments == 2:
-            return [self.function(one, rng) for one in data]
-        return [self.function(one, rng, nature) for one, nature in zip(data, natures, strict=True)]
+            return [self.function(data_set, rng) for data_set in data]
+        return [
+            self.function(data_set, rng, nature)
+            for data_set, nature in zip(data, natures, strict=True)
+        ]
 
 
 _TOGETHER = (
@@ -568,13 +571,13 @@ class Listed:
 
     def reveal(self, world: Any, draw: Draw, rng: np.random.Generator) -> Array:
         """Draw the number of the value that is told in each trial."""
-        places = {key_of(one): place for place, one in enumerate(world.sets)}
-        index = np.array([places[key_of(one)] for one in draw.data])
+        places = {key_of(data_set): place for place, data_set in enumerate(world.sets)}
+        index = np.array([places[key_of(data_set)] for data_set in draw.data])
         return _drawn(self.kernel(world.enumerate())[draw.nature, index], rng)
 
     def fresh(self, world: Any, draw: Draw, known: Batch, rng: np.random.Generator) -> Array:
-        told = self.kernel(world.enumerate())[draw.nature, :, np.asarray(known)]
-        return world.sets[_drawn(world.table[draw.nature] * told, rng)]
+        chances = self.kernel(world.enumerate())[draw.nature, :, np.asarray(known)]
+        return world.sets[_drawn(world.table[draw.nature] * chances, rng)]
 
 
 def _drawn(weights: Array, rng: np.random.Generator) -> Array:
@@ -594,14 +597,14 @@ class Surprisals:
     def numbers(self) -> NDArray[np.int64]:
         """Numbers of each row with its bag of others, and of that bag, shape (2, D, n)."""
         seen: dict[Any, int] = {}
-        found = np.empty((2, len(self.world.data), self.rows), dtype=np.int64)
-        for place, one in enumerate(self.world.data):
-            keys = [key_of(row) for row in ([one] if self.rows == 1 else one)]
-            for row, own in enumerate(keys):
+        indices = np.empty((2, len(self.world.data), self.rows), dtype=np.int64)
+        for place, data_set in enumerate(self.world.data):
+            keys = [key_of(row) for row in ([data_set] if self.rows == 1 else data_set)]
+            for row, row_key in enumerate(keys):
                 bag = tuple(sorted(map(repr, keys[:row] + keys[row + 1 :])))
-                for kind, key in enumerate(((own, bag), bag)):
-                    found[kind, place, row] = seen.setdefault((kind, key), len(seen))
-        return found
+                for kind, key in enumerate(((row_key, bag), bag)):
+                    indices[kind, place, row] = seen.setdefault((kind, key), len(seen))
+        return indices
 
     def chances(self, weight: Array) -> Array:
         """Return ``P(v = x | S minus v)`` of each row x, shape (D, n); 0 where it has no chance.
@@ -613,8 +616,8 @@ class Surprisals:
         sums = np.full(int(self.numbers.max()) + 1, weight[0] * 0, dtype=weight.dtype)
         for kind in self.numbers:
             np.add.at(sums, kind, np.broadcast_to(weight[:, None], kind.shape))
-        own, whole = sums[self.numbers]
-        return np.where(whole > 0, own, 0) / np.where(whole > 0, whole, 1)
+        part, whole = sums[self.numbers]
+        return np.where(whole > 0, part, 0) / np.where(whole > 0, whole, 1)
 
     @cached_property
     def plain(self) -> Floats:
@@ -632,22 +635,22 @@ class Surprisals:
 
     @cached_property
     def _places(self) -> list[dict[Any, int]]:
-        found = (self.world.data, self.world.labels)
-        return [{key_of(one): k for k, one in enumerate(each)} for each in found]
+        batches = (self.world.data, self.world.labels)
+        return [{key_of(label): k for k, label in enumerate(each)} for each in batches]
 
     def of(self, data: Batch, known: Batch, place: int) -> tuple[Floats, Floats]:
         """Return both surprisals of row ``place`` of each trial, that with ``K`` first."""
         pairs = zip((data, known), self._places, strict=True)
         sets, heard = (np.array([where[key_of(x)] for x in each]) for each, where in pairs)
-        told = {number: self.told(number) for number in set(heard.tolist())}
-        bits = [told[k][s, place] for k, s in zip(heard.tolist(), sets, strict=True)]
+        surprisals = {number: self.told(number) for number in set(heard.tolist())}
+        bits = [surprisals[k][s, place] for k, s in zip(heard.tolist(), sets, strict=True)]
         return np.array(bits), self.plain[sets, place]
 
 
 def is_listed(world: Any, side: Any) -> bool:
     """Check whether a world, and what is told in it, can be written out."""
-    told = getattr(side, "whole", False) or hasattr(side, "kernel") or hasattr(side, "label")
-    return isinstance(world, Enumerable) and told and getattr(side, "arguments", 1) == 1
+    has_law = getattr(side, "whole", False) or hasattr(side, "kernel") or hasattr(side, "label")
+    return isinstance(world, Enumerable) and has_law and getattr(side, "arguments", 1) == 1
 
 
 def listed(world: Any, side: Any, rows: int) -> Surprisals:

@@ -77,10 +77,12 @@ class Types:
         if not odd.size:
             return self
         # those unlike the first of their type are distinguished by the bytes of the row
-        own = np.ascontiguousarray(rows[odd])
-        own = own.view(np.dtype((np.void, own.dtype.itemsize * own.shape[1])))[:, 0]
+        row_bytes = np.ascontiguousarray(rows[odd])
+        row_bytes = row_bytes.view(
+            np.dtype((np.void, row_bytes.dtype.itemsize * row_bytes.shape[1]))
+        )[:, 0]
         keys = self.of.astype(np.int64)
-        same_row = np.unique(own, return_inverse=True)[1]
+        same_row = np.unique(row_bytes, return_inverse=True)[1]
         keys[odd] += self.number * (1 + same_row)
         return Types.by(keys)
 
@@ -330,8 +332,8 @@ class FactoredTargets(_Known):
             return most_likely(self.factors)[self.factors.rows]
         if self.success.by_column:
             return self.success.modes(self.marginals)
-        found, row = self._searched
-        return found.guess[row]
+        search, row = self._searched
+        return search.guess[row]
 
     @property
     def best_limit(self) -> Floats:
@@ -341,8 +343,8 @@ class FactoredTargets(_Known):
         """
         if self.success.columns.exact or self.success.by_column:
             return self.best_chance
-        found, row = self._searched
-        return np.where(found.is_best[row], self.best_chance, found.limit[row])
+        search, row = self._searched
+        return np.where(search.is_best[row], self.best_chance, search.limit[row])
 
     @cached_property
     def _searched(self) -> tuple[BestGuess, NDArray[np.intp]]:
@@ -358,8 +360,8 @@ class FactoredTargets(_Known):
             draws, most_likely(different), self.success.modes(marginals(different)), strict=True
         )
         start = [
-            self.success.least_risk(own, weights, np.stack([one, mode, *own[:CANDIDATES]]))
-            for own, one, mode in guesses
+            self.success.least_risk(samples, weights, np.stack([peak, mode, *samples[:CANDIDATES]]))
+            for samples, peak, mode in guesses
         ]
         covers, needed = self.success.covers(), self.success.needed
         rounds = most_rounds(different, covers)

@@ -74,19 +74,19 @@ class ReleaseChannel:
     @classmethod
     def of(cls, releases: Batch, rows: Any, chances: Any, data_sets: int) -> ReleaseChannel:
         """Add up the chances of equal releases, each of the data set that ``rows`` names."""
-        kept, inverse = distinct(releases)
-        shape = (data_sets, len(kept))
-        return cls(kept, sparse.coo_array((chances, (rows, inverse)), shape=shape).tocsr())
+        support, inverse = distinct(releases)
+        shape = (data_sets, len(support))
+        return cls(support, sparse.coo_array((chances, (rows, inverse)), shape=shape).tocsr())
 
 
 def deterministic(releases: Batch) -> ReleaseChannel:
     """Return the channel of a mechanism that is a function: one release for each data set."""
-    kept, inverse = distinct(releases)
+    support, inverse = distinct(releases)
     count = len(inverse)
     matrix = sparse.csr_array(
-        (np.ones(count), inverse, np.arange(count + 1)), shape=(count, len(kept))
+        (np.ones(count), inverse, np.arange(count + 1)), shape=(count, len(support))
     )
-    return ReleaseChannel(kept, matrix)
+    return ReleaseChannel(support, matrix)
 
 
 class WithoutCoins(ABC):

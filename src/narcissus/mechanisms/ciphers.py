@@ -137,9 +137,9 @@ def challenge(
     bit = int(np.asarray(data).ravel()[0])
     secret, public = scheme.keys(rng)
     key = secret if public is None else public
-    said = public
+    message = public
     for number in range(questions + 1):
-        question = yield said
+        question = yield message
         if isinstance(question, list | tuple):
             yield scheme.encrypt(key, _two(question)[bit], rng)
             return
@@ -147,7 +147,7 @@ def challenge(
             raise InputError(
                 f"the mechanism encrypts {questions} messages before the pair, not {number + 1}"
             )
-        said = scheme.encrypt(key, question, rng)
+        message = scheme.encrypt(key, question, rng)
 
 
 def _two(messages: Any) -> Any:

@@ -43,14 +43,14 @@ def counted(bits: Counted, question: Any) -> tuple[Counted, int]:
 
     One record more or less like it changes the count by one at most.
     """
-    n, asked = bits.shape[1], np.asarray(question)
-    if asked.shape != (n,) or asked.dtype.kind not in "iu" or np.abs(asked).max(initial=0) > 1:
+    n, signs = bits.shape[1], np.asarray(question)
+    if signs.shape != (n,) or signs.dtype.kind not in "iu" or np.abs(signs).max(initial=0) > 1:
         raise InputError(
             f"a question is a list of {n} numbers, 1 where a one is counted, -1 where a zero is, "
             "and 0 elsewhere"
         )
-    asked = asked.astype(np.int64)
-    return bits @ asked + int((asked < 0).sum()), int(np.abs(asked).sum())
+    signs = signs.astype(np.int64)
+    return bits @ signs + int((signs < 0).sum()), int(np.abs(signs).sum())
 
 
 def all_patterns(n: int) -> list[tuple[int, ...]]:
@@ -96,7 +96,7 @@ class CountQueries:
         for name in ("epsilon", "mu"):
             if getattr(self, name) is not None:
                 positive(name, getattr(self, name))
-        if sum(one is not None for one in (self.error, self.epsilon, self.mu)) > 1:
+        if sum(level is not None for level in (self.error, self.epsilon, self.mu)) > 1:
             raise InputError("`error`, `epsilon` and `mu` are three kinds of noise; give one")
 
     @cached_property
@@ -108,8 +108,8 @@ class CountQueries:
         bits = bits_of(np.asarray(data)[None])
         question = yield None
         for _ in range(self.questions):
-            (count,), most = counted(bits, question)
-            question = yield self._noisy(int(count), most, rng)
+            (count,), limit = counted(bits, question)
+            question = yield self._noisy(int(count), limit, rng)
 
     def _noisy(self, count: int, most: int, rng: np.random.Generator) -> float:
         if self.mu is not None:
@@ -145,9 +145,9 @@ class CountQueries:
 
     def advance(self, weights: Weights, data: Array, question: Any) -> list[tuple[Any, Weights]]:
         """Return each answer to a question with the weights that it leaves."""
-        count, most = counted(bits_of(data), question)
+        count, limit = counted(bits_of(data), question)
         error = self.error or 0
-        possible = np.arange(-error, most + error + 1)
+        possible = np.arange(-error, limit + error + 1)
         off = possible - count[:, None]
         if self.epsilon is None:
             chances = (np.abs(off) <= error) / (2 * error + 1)
@@ -295,14 +295,14 @@ class SparseVector:
         count = counted(bits_of(data), question)[0][:, None]
         limit = self.threshold + self._limits
         yes = self.on_answers.at_least(limit - count)
-        found: list[tuple[Any, Weights]] = [(0, weights * (1 - yes))]
+        answers: list[tuple[Any, Weights]] = [(0, weights * (1 - yes))]
         if not self.how.numbers:
             after = weights * yes
             if self.how.redraws:
                 after = after.sum(axis=1, keepdims=True) * self._chances
-            return [*found, (1, after)]
+            return [*answers, (1, after)]
         reach = self.on_answers.reach
         for noisy in range(int(count.min()) - reach, int(count.max()) + reach + 1):
             left = weights * self.on_answers.at(noisy - count) * (noisy >= limit)
-            found.append((("count", noisy), left))
-        return found
+            answers.append((("count", noisy), left))
+        return answers

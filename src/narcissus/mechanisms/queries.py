@@ -108,9 +108,9 @@ class Pattern:
         of `TableQueries.columns`.
         """
         steps = self.strides // self.size
-        for knowns, own in zip(self.knowns, steps, strict=True):
+        for knowns, table_steps in zip(self.knowns, steps, strict=True):
             part = np.zeros(columns.shape[1], dtype=np.int64)
-            for column, step in zip(knowns, own, strict=True):
+            for column, step in zip(knowns, table_steps, strict=True):
                 part += columns[column] * step
             yield part
 
@@ -210,7 +210,7 @@ class TableQueries(ABC):
     @cached_property
     def patterns(self) -> tuple[Pattern, ...]:
         """The tables by pattern, in a fixed order."""
-        found: list[Pattern] = []
+        layouts: list[Pattern] = []
         start, d, widths = 0, len(self.sizes), np.array(self._widths, dtype=np.int64)
         for axes, sets in self._layout():
             groupings = tuple(None if c < d else self.coarse[c - d] for c in axes)
@@ -230,8 +230,8 @@ class TableQueries(ABC):
             start += int(cells.sum())
             strides *= prod(shape)
             unknown = self.unknown_shape
-            found.append(Pattern(columns, shape, knowns, strides, offsets, unknown, groupings))
-        return tuple(found)
+            layouts.append(Pattern(columns, shape, knowns, strides, offsets, unknown, groupings))
+        return tuple(layouts)
 
     def joint(self, codes: Codes) -> NDArray[np.int64]:
         """Return joint value of the unknown columns of each person, shape (people,), C order."""
@@ -258,13 +258,13 @@ class TableQueries(ABC):
         A person with joint value ``u`` of the pattern falls into cell ``base + u``.
         """
         columns = self.columns(codes)
-        found: list[Cells] = []
+        cells: list[Cells] = []
         for pattern in self.patterns:
             base = np.empty((len(codes), pattern.tables), dtype=np.int64)
             for table, part in enumerate(pattern.parts(columns)):
                 base[:, table] = pattern.offsets[table] + pattern.size * part
-            found.append(base)
-        return tuple(found)
+            cells.append(base)
+        return tuple(cells)
 
     def columns(self, codes: Codes) -> Codes:
         """Return the columns and their coarser versions one by one, shape (columns, people)."""
@@ -273,13 +273,13 @@ class TableQueries(ABC):
 
     def shared(self, codes: Codes) -> tuple[NDArray[np.int32], ...]:
         """Return for each pattern in how many tables two people share the known part, (n, n)."""
-        found: list[NDArray[np.int32]] = []
+        counts: list[NDArray[np.int32]] = []
         for base in self.bases(codes):
             count = np.zeros((len(codes), len(codes)), dtype=np.int32)
             for table in base.T:
                 count += table[:, None] == table
-            found.append(count)
-        return tuple(found)
+            counts.append(count)
+        return tuple(counts)
 
     def cells_of(self, codes: Codes) -> Cells:
         """Return the cells that each person falls into, shape (people, tables laid out)."""
@@ -295,7 +295,7 @@ class TableQueries(ABC):
 
         Some people at a time, table by table: nothing of people times tables is held.
         """
-        found = np.zeros(self.cells)
+        totals = np.zeros(self.cells)
         step = max(BLOCK, self.cells // 64)
         for block in (codes[start : start + step] for start in range(0, len(codes), step)):
             columns = self.columns(block).astype(np.int64)
@@ -303,8 +303,8 @@ class TableQueries(ABC):
                 values = pattern.values(block[:, self.unknown])
                 for start, part in zip(pattern.offsets, pattern.parts(columns), strict=True):
                     counted = np.bincount(pattern.size * part + values)
-                    found[start : start + counted.size] += counted
-        return found
+                    totals[start : start + counted.size] += counted
+        return totals
 
     def arrays(self, cells: Floats) -> Iterator[Floats]:
         """Yield the cells of each table as an array with an axis for each column, views.
@@ -407,11 +407,13 @@ class ChosenQueries(TableQueries):
             size = self.sizes[grouping.of]
             if len(grouping.groups) != size or min(grouping.groups) < 0:
                 raise InputError(f"`coarse` must give {size} groups, got {grouping.groups}")
-        for one in self.sets:
-            if not one or not all(0 <= c < len(self._widths) for c in one):
-                raise InputError(f"`sets` must be of columns below {len(self._widths)}, got {one}")
-            if len({self._column(c) for c in one}) != len(one):
-                raise InputError(f"a table must not have a column twice, got {one}")
+        for table in self.sets:
+            if not table or not all(0 <= c < len(self._widths) for c in table):
+                raise InputError(
+                    f"`sets` must be of columns below {len(self._widths)}, got {table}"
+                )
+            if len({self._column(c) for c in table}) != len(table):
+                raise InputError(f"a table must not have a column twice, got {table}")
         super().__post_init__()
         if not self.cells:
             raise InputError("`sets` must have a table with an unknown column")
@@ -427,16 +429,16 @@ class ChosenQueries(TableQueries):
     @cached_property
     def cells(self) -> int:
         reached = (s for s in self.sets if any(self._column(c) in self.unknown for c in s))
-        return sum(prod(self._widths[c] for c in one) for one in reached)
+        return sum(prod(self._widths[c] for c in table) for table in reached)
 
     def _layout(self) -> Layout:
         place = {column: number for number, column in enumerate(self.unknown)}
-        found: dict[tuple[int, tuple[tuple[int, int], ...], int], list[tuple[int, ...]]] = {}
-        for one in self.sets:
-            column = {c: self._column(c) for c in one}
+        tables: dict[tuple[int, tuple[tuple[int, int], ...], int], list[tuple[int, ...]]] = {}
+        for table in self.sets:
+            column = {c: self._column(c) for c in table}
             axes = tuple(sorted((place[o], c) for c, o in column.items() if o in place))
             knowns = tuple(sorted(c for c, o in column.items() if o not in place))
             if axes:
-                found.setdefault((len(axes), axes, len(knowns)), []).append(knowns)
-        for _, axes, width in sorted(found):
-            yield tuple(c for _, c in axes), found[len(axes), axes, width]
+                tables.setdefault((len(axes), axes, len(knowns)), []).append(knowns)
+        for _, axes, width in sorted(tables):
+            yield tuple(c for _, c in axes), tables[len(axes), axes, width]

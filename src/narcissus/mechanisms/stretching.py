@@ -177,15 +177,15 @@ def primitive(degree: int) -> int:
 
 
 def _primes(number: int) -> list[int]:
-    found: list[int] = []
+    primes: list[int] = []
     prime = 2
     while prime * prime <= number:
         if number % prime == 0:
-            found.append(prime)
+            primes.append(prime)
             while number % prime == 0:
                 number //= prime
         prime += 1
-    return [*found, number] if number > 1 else found
+    return [*primes, number] if number > 1 else primes
 
 
 def _power(exponent: int, polynomial: int) -> int:

@@ -159,13 +159,13 @@ def cover(
     if agreed is not None:
         agreed((time.perf_counter() - began) * budget)
     looked = search.run(edges, tolerance, budget, target, observer)
-    least, rate = search.worst
+    delta, rate = search.worst
     return Cover(
         low,
         high,
         epsilon,
         rate=rate,
-        least=least,
+        least=delta,
         at_most=search.at_most,
         looked_at=looked,
         tolerance=tolerance,
@@ -258,8 +258,8 @@ class _Between:
         if self.exact.places is not None:
             fresh = self.types.distance(low, high, self.exact.places)
         factor = math.exp(self.epsilon)
-        most = apart + factor * (1 - (1 - apart) * (1 - fresh))
-        return min(most, 2 * apart + factor * fresh) if self._may else most
+        limit = apart + factor * (1 - (1 - apart) * (1 - fresh))
+        return min(limit, 2 * apart + factor * fresh) if self._may else limit
 
     @property
     def _may(self) -> bool:
@@ -267,14 +267,14 @@ class _Between:
 
     @cached_property
     def types(self) -> TwoTypes:
-        found = _types(self.exact)
-        assert found is not None
-        return found
+        two_types = _types(self.exact)
+        assert two_types is not None
+        return two_types
 
     @cached_property
     def _kept(self) -> list[tuple[NDArray[np.int64], Chances, Chances]] | None:
-        held = 2 * self.exact.count * len(self.exact.enumeration.data)
-        return list(self._tables()) if held <= _HELD else None
+        size = 2 * self.exact.count * len(self.exact.enumeration.data)
+        return list(self._tables()) if size <= _HELD else None
 
     def _tables(self) -> Any:
         game, data, guesses = self.exact.game, self.exact.enumeration.data, self.exact.guesses

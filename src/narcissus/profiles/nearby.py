@@ -61,8 +61,8 @@ class NearPriors:
 
     @cached_property
     def prior(self) -> Floats:
-        given = self.exact.enumeration.sample[0]
-        return given / given.sum()
+        weights = self.exact.enumeration.sample[0]
+        return weights / weights.sum()
 
     def _towards(self, values: Floats) -> tuple[Floats, Floats]:
         """Return the largest mean of values (..., X) over near priors, and the prior that has it.
@@ -83,9 +83,9 @@ class NearPriors:
         data, nothing = self.exact.enumeration.data, np.zeros(len(self.prior))
         holds, again = (
             np.vstack(
-                [table(one, data, self.exact.guesses, every), *[nothing] * self.exact.abstain]
+                [table(relation, data, self.exact.guesses, every), *[nothing] * self.exact.abstain]
             )
-            for one in (game.relation, game.looser or game.relation)
+            for relation in (game.relation, game.looser or game.relation)
         )
         return holds, again
 
@@ -112,7 +112,7 @@ class NearPriors:
     @cached_property
     def worst(self) -> tuple[float, Floats]:
         """The largest gain found at any near prior, and that prior."""
-        found = self._gain(self.prior)[0], self.prior
+        maximum = self._gain(self.prior)[0], self.prior
         some, columns = self._tables[0][:STEPS], self._channel.T[:STEPS]
         both = (columns[:, None, :] * some).reshape(-1, len(self.prior))[: 4 * STEPS]
         drawn = np.random.default_rng(0).normal(size=(2 * STEPS, len(self.prior)))
@@ -121,16 +121,16 @@ class NearPriors:
         for start in (self.prior, *starts, *(starts + self.prior) / 2):
             at, (gain, slope) = start, self._gain(start)
             for _ in range(STEPS):
-                if gain > found[0] + 1e-12:
-                    found = gain, at
+                if gain > maximum[0] + 1e-12:
+                    maximum = gain, at
                 end = self._towards(slope)[1]
                 tried = [at + share * (end - at) for share in (1.0, 0.5, 0.2, 0.05, 0.01)]
-                every = [self._gain(one) for one in tried]
+                every = [self._gain(point) for point in tried]
                 best = max(range(len(tried)), key=lambda place: every[place][0])
                 if every[best][0] <= gain + 1e-9:
                     break
                 at, (gain, slope) = tried[best], every[best]
-        return found
+        return maximum
 
     @cached_property
     def member(self) -> WrittenOut:
@@ -143,7 +143,7 @@ class NearPriors:
     @cached_property
     def at_most(self) -> float:
         """A delta that is enough at every near prior."""
-        return max(0.0, self.worst[0], min(1.0, *(self._limit(*one) for one in self._parts())))
+        return max(0.0, self.worst[0], min(1.0, *(self._limit(*part) for part in self._parts())))
 
     def _parts(self) -> Iterator[tuple[Floats, Floats, float]]:
         """Yield ways to take out the baseline: of each release and guess, of all, and the rest."""
@@ -155,12 +155,16 @@ class NearPriors:
                 baseline = math.exp(self.epsilon) * again[best[:count]].mean(axis=0)
                 yield channel * holds, -baseline, 0.0
             return
-        least, most, none = -self._towards(-again)[0], self._towards(again)[0], np.zeros(len(prior))
-        yield channel * (holds - self._factor * least[:, None]), none, 0.0
+        lower_limits, upper_limits, none = (
+            -self._towards(-again)[0],
+            self._towards(again)[0],
+            np.zeros(len(prior)),
+        )
+        yield channel * (holds - self._factor * lower_limits[:, None]), none, 0.0
         factor = self.nearby.factor
         apart = (factor - 1) / (factor + 1) if factor else self.nearby.distance or 0.0
         through = max(0.0, 1.0 - float(self._channel.min(axis=0).sum()))
-        span = float((most - mean).max() + (mean - least).max())
+        span = float((upper_limits - mean).max() + (mean - lower_limits).max())
         released = (prior @ self._channel)[:, None, None]
         first = channel * (holds - self._factor * mean[:, None])
         first -= self._factor * released * (again - mean[:, None])
@@ -168,7 +172,7 @@ class NearPriors:
 
     def _limit(self, each: Floats, of_all: Floats, rest: float) -> float:
         """Bound the gain at every near prior; ``each`` (Y, Z, X), ``of_all`` (X,)."""
-        rows, least = np.arange(len(each)), math.inf
+        rows, bound = np.arange(len(each)), math.inf
         at = (self.prior, self.worst[1])
         best = [each[rows, (each @ prior).argmax(axis=1)] for prior in at]
         for start in (np.zeros_like(best[0]), *best):
@@ -176,11 +180,11 @@ class NearPriors:
             for _ in range(STEPS):
                 means, priors = self._towards(each - shifted[:, None, :])
                 last, common = self._towards(shifted.sum(axis=0) + of_all)
-                found = float(means.max(axis=1).sum() + last) + rest
-                least = min(least, found)
+                total = float(means.max(axis=1).sum() + last) + rest
+                bound = min(bound, total)
                 slope = common - priors[rows, means.argmax(axis=1)]
                 size = float((slope**2).sum())
-                if size <= 1e-18 or found <= self.worst[0]:
+                if size <= 1e-18 or total <= self.worst[0]:
                     break
-                shifted = shifted - (found - self.worst[0]) / size * slope
-        return least
+                shifted = shifted - (total - self.worst[0]) / size * slope
+        return bound

@@ -142,7 +142,7 @@ class Profile(Result):
         releases, labels = exact.channel.releases, exact.enumeration.labels
         entries = sorted(exact.best(epsilon), key=lambda entry: -entry[3])[:rows]
         masks = exact.attacker(epsilon).table if exact.additive else {}
-        found: list[dict[str, Any]] = []
+        table_rows: list[dict[str, Any]] = []
         for k, y, z, gain in entries:
             attempt = None
             if exact.additive:
@@ -152,10 +152,15 @@ class Profile(Result):
                 # of a predicate the records that satisfy it
                 is_predicate = hasattr(batch, "holds")
                 attempt = batch.support[batch.holds[0]] if is_predicate else batch[0]
-            told = {} if labels[k] is None else {"told": _shown(labels[k])}
-            row = {"release": _shown(releases[y]), **told, "attempt": _shown(attempt), "gain": gain}
-            found.append(row)
-        return found
+            side_information = {} if labels[k] is None else {"told": _shown(labels[k])}
+            row = {
+                "release": _shown(releases[y]),
+                **side_information,
+                "attempt": _shown(attempt),
+                "gain": gain,
+            }
+            table_rows.append(row)
+        return table_rows
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values that JSON can hold."""
@@ -244,8 +249,8 @@ def profile(
     0.00101828
     """
     if abstain is None:
-        said = getattr(getattr(game, "settings", None), "exact", None)
-        abstain = bool(getattr(said, "abstain", True))
+        settings = getattr(getattr(game, "settings", None), "exact", None)
+        abstain = bool(getattr(settings, "abstain", True))
     game = game_of(game)
     points = tuple(non_negative("epsilon", point) for point in _listed(epsilon))
     if not points:
@@ -254,11 +259,11 @@ def profile(
     *worst, likeliest = family.worst([*points, -math.inf])
     return Profile(
         epsilon=points,
-        delta=tuple(one.best.delta for one in worst),
-        success=tuple(one.best.rates[0] for one in worst),
-        baseline=tuple(one.best.rates[1] for one in worst),
+        delta=tuple(case.best.delta for case in worst),
+        success=tuple(case.best.rates[0] for case in worst),
+        baseline=tuple(case.best.rates[1] for case in worst),
         best_success=likeliest.best.rates[0],
-        member=tuple(one.member for one in worst),
+        member=tuple(case.member for case in worst),
         **family.sizes(),
         exact=worst[0].exact,
         family=family,
@@ -323,11 +328,11 @@ def smallest(
         refused: InputError | None = None  # it matters only if no earlier value is enough
         for value in together:
             try:
-                asked = games(value)
+                candidates = games(value)
             except InputError as error:
                 refused = error
                 break
-            made.append([asked] if isinstance(asked, Game) else asked)
+            made.append([candidates] if isinstance(candidates, Game) else candidates)
         keys = [str(place) for place in range(len(made))]
         judge = partial(_judged, made, epsilon, delta, limit)
         with closing(soon(executor or Serial(), judge, keys)) as looking:

@@ -88,21 +88,21 @@ def _one_world(game: Game, epsilon: float, privacy: tuple[float, float] | None) 
     if promised is None:
         return None
     if isinstance(promised, Guarantee):
-        said = f"the mechanism has {promised.describe()}"
+        premise = f"the mechanism has {promised.describe()}"
         delta = float(promised.profile(non_negative("epsilon", epsilon)))
     else:
-        said = f"the mechanism is ({promised[0]:g}, {promised[1]:g})-differentially private"
+        premise = f"the mechanism is ({promised[0]:g}, {promised[1]:g})-differentially private"
         delta = private_delta(epsilon, promised)
     if privacy is not None:
-        assumed = (f"{said}, replace-one, as [privacy] says", *DECLARED)
+        assumed = (f"{premise}, replace-one, as [privacy] says", *DECLARED)
     elif is_own(game.mechanism):
-        assumed = (f"{said}, replace-one, as it promises itself", *DECLARED)
+        assumed = (f"{premise}, replace-one, as it promises itself", *DECLARED)
     else:
         assumed = ()
     return Bound(
         delta,
         f"delta at epsilon {epsilon:g}, against every attacker",
-        theorem if assumed else f"{theorem} ({said})",
+        theorem if assumed else f"{theorem} ({premise})",
         assumed,
         id=name,
     )
@@ -128,15 +128,15 @@ def all_bits_limit(game: Game) -> Bound | None:
     if guarantee is None or right < 1 or not 0 < rate < 1:
         return None
     bits = threat(values=[1 - rate, rate], targets=world.n)
-    found = best(bounds_on(bits, guarantee, right, expensive=False))
-    said = f"the mechanism has {guarantee.describe()}"
-    own = is_own(game.mechanism)
+    bound = best(bounds_on(bits, guarantee, right, expensive=False))
+    premise = f"the mechanism has {guarantee.describe()}"
+    is_custom = is_own(game.mechanism)
     return Bound(
-        max(LEAST, found.value),
+        max(LEAST, bound.value),
         "success of any attacker, and so delta at every epsilon",
-        f"{found.theorem}, for {right} of {world.n} bits" + ("" if own else f" ({said})"),
-        (f"{said}, as it promises itself", *guarantee.required) if own else (),
-        id=found.id,
+        f"{bound.theorem}, for {right} of {world.n} bits" + ("" if is_custom else f" ({premise})"),
+        (f"{premise}, as it promises itself", *guarantee.required) if is_custom else (),
+        id=bound.id,
     )
 
 
@@ -243,9 +243,11 @@ def _with_surprisal(game: Game, gamma: float) -> Bound | None:
         "success of any attacker at rows that count, whatever is told, and so delta at every "
         "epsilon"
     )
-    own = "the user's side information says truly how surprising a row still is"
-    given = (own,) if is_own(game.side) else ()
-    return Bound(limit, limited, f"Kaplan et al. 2025, Lemma 4.8, {how}", given, id="kaplan-4.8")
+    premise = "the user's side information says truly how surprising a row still is"
+    assumptions = (premise,) if is_own(game.side) else ()
+    return Bound(
+        limit, limited, f"Kaplan et al. 2025, Lemma 4.8, {how}", assumptions, id="kaplan-4.8"
+    )
 
 
 def _one_comparison(game: Game) -> Bound | None:

@@ -52,9 +52,9 @@ def fraction_of(number: float) -> Fraction:
     (Fraction(1, 3), Fraction(63, 1000))
     """
     exact, bound = Fraction(number), 1
-    while abs((found := exact.limit_denominator(bound)) - exact) > abs(exact) * ROOM:
+    while abs((fraction := exact.limit_denominator(bound)) - exact) > abs(exact) * ROOM:
         bound *= 2
-    return found
+    return fraction
 
 
 def _laws(name: str, chances: Any) -> Rationals:
@@ -63,8 +63,8 @@ def _laws(name: str, chances: Any) -> Rationals:
     exact: Rationals = np.array([fraction_of(x) for x in values.tolist()] + [None])[inverse]
     exact = exact.reshape(np.shape(chances))
     for law in exact.reshape(-1, exact.shape[-1]):
-        if sum(law) != 1 or max(one.denominator for one in law) > SIMPLE:
-            some = ", ".join(str(one)[:30] for one in law[:6])
+        if sum(law) != 1 or max(chance.denominator for chance in law) > SIMPLE:
+            some = ", ".join(str(chance)[:30] for chance in law[:6])
             raise InputError(
                 f"{name} are no simple fractions that sum to 1: {some}; "
                 f"rational numbers need denominators up to {SIMPLE:,}, as of 0.25 or 1/3"
@@ -90,7 +90,7 @@ class RationalGame:
     def _whole(self) -> tuple[Rationals, Rationals, Rationals, Rationals, int]:
         """The first three chances and ``holds`` as whole numbers, and their common scale."""
         parts = (self.nature, self.law, self.channel, self.holds)
-        scales = [_scale(one) for one in parts]
+        scales = [_scale(array) for array in parts]
         nature, law, channel, holds = map(_ints, parts, scales)
         return nature, law, channel, holds, math.prod(scales)
 
@@ -100,12 +100,12 @@ class RationalGame:
 
     def _counted(self, which: int, weight: Rationals) -> Rationals:
         """Return where a guess holds for data (0) or fresh data (1) and counts, shape (G, D)."""
-        kept = self.game.kept if which == 0 else self.game.kept and self.game.kept.of_fresh
+        criterion = self.game.kept if which == 0 else self.game.kept and self.game.kept.of_fresh
         nature, law, _, holds, _ = self._whole
-        if kept is None or self.rows is None:
+        if criterion is None or self.rows is None:
             return holds[which]
         left = self.surprisals.chances(nature @ (law * weight) * Fraction(1))
-        share, bits = fraction_of(kept.share), fraction_of(kept.bits)
+        share, bits = fraction_of(criterion.share), fraction_of(criterion.bits)
         # h(x | K) >= share h(x) and h(x | K) >= bits, without logarithms
         counts = left**share.denominator <= self._plain**share.numerator
         counts &= left**bits.denominator * 2**bits.numerator <= 1
@@ -115,8 +115,8 @@ class RationalGame:
     def gain(self, weight: Rationals, factor: Fraction) -> Fraction:
         """Return ``F(w)`` for the chances of one value of ``K``, shape (V, D)."""
         nature, law, channel, _, scale = self._whole
-        scale *= (more := _scale(weight))
-        weight = _ints(weight, more)
+        scale *= (weight_scale := _scale(weight))
+        weight = _ints(weight, weight_scale)
         used = np.flatnonzero((weight != 0).any(axis=0))
         part = law[:, used] * weight[:, used]
         part, nature = part[seen := part.sum(axis=1) != 0], nature[seen]
@@ -128,7 +128,7 @@ class RationalGame:
         common = math.lcm(*sums)
         fresh = (again @ part.T * (nature * (common // sums))) @ (part @ channel[used])
         gains = (success * common * factor.denominator - factor.numerator * fresh).max(axis=0)
-        total = sum(one for one in gains if one > 0)
+        total = sum(amount for amount in gains if amount > 0)
         return Fraction(total, scale * common * factor.denominator)
 
     def delta(self, epsilon: float = 0.0) -> Fraction:
@@ -137,11 +137,13 @@ class RationalGame:
         Exact at epsilon 0; elsewhere ``e^epsilon`` is rounded down in its last digits, so that
         delta is never too small.
         """
-        return sum((self.gain(one, factor_of(epsilon)) for one in self.told), start=Fraction(0))
+        return sum(
+            (self.gain(weight, factor_of(epsilon)) for weight in self.told), start=Fraction(0)
+        )
 
 
 def _scale(chances: Rationals) -> int:
-    return math.lcm(*{Fraction(one).denominator for one in chances.ravel()})
+    return math.lcm(*{Fraction(chance).denominator for chance in chances.ravel()})
 
 
 def _ints(chances: Rationals, scale: int) -> Rationals:
@@ -162,11 +164,11 @@ def rational_game(game: Any) -> RationalGame:
     """
     game = game_of(game).single("an answer in rational numbers")
     for name in ("share", "bits", "fresh_share") if game.kept else ():
-        asked = getattr(game.kept, name) or 0
-        if fraction_of(asked).denominator > ROOT or asked > 1000:
+        threshold = getattr(game.kept, name) or 0
+        if fraction_of(threshold).denominator > ROOT or threshold > 1000:
             raise InputError(
                 f"for rational numbers `{name}` must be a fraction with a denominator of at most "
-                f"{ROOT}, and at most 1,000: {asked}"
+                f"{ROOT}, and at most 1,000: {threshold}"
             )
     exact = written(game, limit=CELLS, work=50 * CELLS, abstain=True)
     world = game.world.enumerate() if exact.places is None else None
@@ -177,7 +179,7 @@ def rational_game(game: Any) -> RationalGame:
         )
     if not np.array_equal(world.sample, world.fresh):
         raise InputError("rational numbers are not for worlds of pairs: leave them out")
-    (labels, told), (natures, sets) = tells(world, game.side), world.sample.shape
+    (labels, side_law), (natures, sets) = tells(world, game.side), world.sample.shape
     cells = sets * (natures * len(labels) + exact.count * exact.channel.matrix.shape[1])
     if cells > CELLS:
         raise TooLargeError(
@@ -185,14 +187,19 @@ def rational_game(game: Any) -> RationalGame:
             "computed: make the world smaller, or leave them out"
         )
     relations, numbers = (game.relation, game.looser or game.relation), np.arange(exact.count)
-    holds = np.array([table(one, world.data, exact.guesses, numbers) for one in relations])
+    holds = np.array(
+        [table(relation, world.data, exact.guesses, numbers) for relation in relations]
+    )
     rows = None
     if game.kept is not None:
         used = relations if game.kept.of_fresh else relations[:1] * 2
         rows = np.array(
-            [[matched(one, world.data, exact.guesses, k) for k in numbers] for one in used]
+            [
+                [matched(relation, world.data, exact.guesses, k) for k in numbers]
+                for relation in used
+            ]
         )
-    each = [told(k) + np.zeros((natures, sets)) for k in range(len(labels))]
+    each = [side_law(k) + np.zeros((natures, sets)) for k in range(len(labels))]
     return RationalGame(
         game,
         world,
@@ -269,10 +276,10 @@ def worst_told(
     exact, factor = rational_game(game), factor_of(epsilon)
     causes: dict[Any, list[tuple[int, int]]] = {}
     for v, s in np.argwhere(exact.nature[:, None] * exact.law > 0).tolist():
-        one = exact.world.data[s]
-        key = sorted(map(repr, map(key_of, one))) if sees == "bag" else [s]
+        case = exact.world.data[s]
+        key = sorted(map(repr, map(key_of, case))) if sees == "bag" else [s]
         causes.setdefault((v + 1 if sees == "nature" else 0, *key), []).append((v, s))
-    causes = dict(sorted(causes.items(), key=lambda one: (one[0][0], one[1][0][1])))
+    causes = dict(sorted(causes.items(), key=lambda case: (case[0][0], case[1][0][1])))
     size = min(size, len(causes) * coins)
     _fits(len(causes), size, coins, exact.holds[0].size * exact.channel.shape[1])
 
@@ -282,8 +289,8 @@ def worst_told(
             weight[tuple(zip(*places, strict=True))] = Fraction(amount, coins)
         return exact.gain(weight, factor)
 
-    found, parts = _partition(gain, len(causes), size, coins)
-    told = tuple(
+    total, parts = _partition(gain, len(causes), size, coins)
+    assignment = tuple(
         (key[0], np.asarray(exact.world.data[places[0][1]]).tolist(), tuple(p[k] for p in parts))
         for k, (key, places) in enumerate(causes.items())
     )
@@ -291,16 +298,16 @@ def worst_told(
     for _ in range(len(causes) * coins):
         ways = [0, *(ways[k - 1] + k * ways[k] for k in range(1, size + 1))]
     nothing = gain([coins] * len(causes))
-    return WorstTold(size, sees, coins, epsilon, found, nothing, told, sum(ways))
+    return WorstTold(size, sees, coins, epsilon, total, nothing, assignment, sum(ways))
 
 
 def _fits(causes: int, size: int, coins: int, cells: int) -> None:
-    most = math.floor(math.log(min(PARTS, WORK / cells), coins + 1))
+    limit = math.floor(math.log(min(PARTS, WORK / cells), coins + 1))
     if size > 2:
-        most = min(most, math.floor(math.log(STEPS, math.comb(coins + 2, 2))))
-    if causes > most:
+        limit = min(limit, math.floor(math.log(STEPS, math.comb(coins + 2, 2))))
+    if causes > limit:
         raise TooLargeError(
-            f"all functions to {size} values are looked at for at most {most} things to see (data "
+            f"all functions to {size} values are looked at for at most {limit} things to see (data "
             f"sets, or pairs with `Nature`), and there are {causes}: let it see less, or make the "
             "world smaller"
         )
@@ -311,19 +318,19 @@ def _partition(
 ) -> tuple[Fraction, list[tuple[int, ...]]]:
     """Return the largest sum of gains over partitions of ``coins`` of each cause, and its parts."""
     vectors = list(product(range(coins + 1), repeat=causes))
-    gains = [gain(one) for one in vectors]
-    scale = math.lcm(*(one.denominator for one in gains))
-    worth = [int(one * scale) for one in gains]
+    gains = [gain(term) for term in vectors]
+    scale = math.lcm(*(term.denominator for term in gains))
+    worth = [int(term * scale) for term in gains]
     full = len(vectors) - 1
 
     def first_parts(whole: int) -> list[int]:
         """Return the parts with some of the first cause that is there: a partition has one."""
-        digits, found = vectors[whole], [0]
+        digits, numbers = vectors[whole], [0]
         first = next(k for k, digit in enumerate(digits) if digit)
         for k, digit in enumerate(digits):
             power, steps = (coins + 1) ** (causes - 1 - k), range(k == first, digit + 1)
-            found = [one + step * power for one in found for step in steps]
-        return found
+            numbers = [term + step * power for term in numbers for step in steps]
+        return numbers
 
     best, cuts = worth, list[dict[int, int]]()
     for layer in range(2, size + 1):
@@ -339,5 +346,5 @@ def _partition(
         if left in cut:
             chosen.append(cut[left])
             left -= cut[left]
-    parts = [vectors[one] for one in (*chosen, left) if one]
+    parts = [vectors[term] for term in (*chosen, left) if term]
     return Fraction(best[full], scale), parts

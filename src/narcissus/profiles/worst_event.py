@@ -65,7 +65,7 @@ class WorstEvent(Result):
             for the baseline, instead of the other one of the pair (Theorem A.4).
         names: Of the two data sets; None: their numbers.
         """
-        zero, one = names or (f"data set {self.pair[0]}", f"data set {self.pair[1]}")
+        zero, other = names or (f"data set {self.pair[0]}", f"data set {self.pair[1]}")
         theorem = "E.1 (2)" if uniform else "A.4 (2)"
         world = 'finite"\ndata = [[0], [1]]' if uniform else 'pairs"\npairs = [[[0], [1]]]'
         epsilon = self.uniform_epsilon if uniform else self.epsilon
@@ -79,7 +79,7 @@ expected = "violates"
 
 [world]
 # 0 stands for {zero}
-# 1 stands for {one}
+# 1 stands for {other}
 name = "{world}
 
 [mechanism]
@@ -120,8 +120,8 @@ def worst_event(
     """
     epsilon = non_negative("epsilon", epsilon)
     rows = channel(matrix).dense
-    given = permutations(range(len(rows)), 2) if neighbours is None else neighbours
-    ordered = [pair for a, b in given for pair in ((a, b), (b, a))]
+    pairs = permutations(range(len(rows)), 2) if neighbours is None else neighbours
+    ordered = [pair for a, b in pairs for pair in ((a, b), (b, a))]
     if not ordered or any(a == b or not {a, b} <= set(range(len(rows))) for a, b in ordered):
         raise InputError(
             f"`neighbours` must be pairs of two different rows, 0 to {len(rows) - 1}, "
@@ -132,7 +132,7 @@ def worst_event(
     def excess(pair: tuple[int, int]) -> NDArray[np.float64]:
         return np.maximum(rows[pair[0]] - factor * rows[pair[1]], 0.0)
 
-    pair = max(ordered, key=lambda one: float(excess(one).sum()))
+    pair = max(ordered, key=lambda candidate: float(excess(candidate).sum()))
     there, back = excess(pair), excess((pair[1], pair[0]))
     both = math.fsum([*there, *back])
     return WorstEvent(
@@ -178,8 +178,8 @@ class WorstNeighbours(Result):
         return {
             "epsilon": event.epsilon,
             "delta": event.delta,
-            "data": [one.tolist() for one in self.data],
-            "event": [_plain(one) for one in self.releases],
+            "data": [point.tolist() for point in self.data],
+            "event": [_plain(point) for point in self.releases],
             "pairs": self.pairs,
             "over_pair": event.over_pair,
             "over_pair_at_least": event.delta / 2,
@@ -191,25 +191,25 @@ class WorstNeighbours(Result):
         }
 
     def __str__(self) -> str:
-        event, said = self.event, self.to_dict()
+        event, fields = self.event, self.to_dict()
         if self.private:
             return (
                 f"{self.grade.upper()}: ({event.epsilon:g}, 0)-differentially private over "
                 f"{self.pairs:,} pairs of neighbours, but for rounding (delta below {ROUNDING:g})"
             )
-        shown = ", ".join(str(one) for one in said["event"][:_SHOWN])
-        more = f" and {len(self.releases) - _SHOWN:,} more" if len(self.releases) > _SHOWN else ""
+        shown = ", ".join(str(release) for release in fields["event"][:_SHOWN])
+        rest = f" and {len(self.releases) - _SHOWN:,} more" if len(self.releases) > _SHOWN else ""
         lines = [
             f"{self.grade.upper()}: not ({event.epsilon:g}, delta)-differentially private for any "
             f"delta below {event.delta:.6g}, the most over {self.pairs:,} pairs of neighbours",
-            f"  data sets  {said['data'][0]}",
-            f"         and {said['data'][1]}",
-            f"  event      the release is {shown}{more}",
+            f"  data sets  {fields['data'][0]}",
+            f"         and {fields['data'][1]}",
+            f"  event      the release is {shown}{rest}",
             f"over this pair an attacker gains {event.over_pair:.6g} at epsilon {event.epsilon:g}, "
-            f"at least delta / 2 = {said['over_pair_at_least']:.6g} (Theorem A.4)",
+            f"at least delta / 2 = {fields['over_pair_at_least']:.6g} (Theorem A.4)",
             f"of a fair coin between them, {event.over_uniform_pair:.6g} at epsilon "
             f"{event.uniform_epsilon:.6g}, at least delta / (2 (1 + e^epsilon)) = "
-            f"{said['over_uniform_pair_at_least']:.6g} (Theorem E.1)",
+            f"{fields['over_uniform_pair_at_least']:.6g} (Theorem E.1)",
         ]
         return "\n".join([*lines, *(f"proved if {text}" for text in self.assumptions)])
 
@@ -246,31 +246,31 @@ def worst_neighbours(game: Game, epsilon: float, *, limit: int = LIMIT) -> Worst
             "the world smaller"
         )
     event = worst_event(written.matrix.toarray(), epsilon, neighbours=neighbours)
-    own = f"the user's mechanism `{type(game.mechanism).__name__}` releases as its channel says"
+    premise = f"the user's mechanism `{type(game.mechanism).__name__}` releases as its channel says"
     return WorstNeighbours(
         event,
         (data[event.pair[0]], data[event.pair[1]]),
         tuple(take(written.releases, np.asarray(event.event, dtype=np.int64))),
         len(neighbours),
-        (own,) if is_own(game.mechanism) else (),
+        (premise,) if is_own(game.mechanism) else (),
     )
 
 
 def _all_of(game: Game) -> tuple[NDArray[Any], Numbers]:
     """Return all data sets of a game, and neighbours as pairs of their numbers."""
     sets: list[NDArray[Any]] = []
-    found: Numbers = []
+    neighbours: Numbers = []
     start = 0
     for member in game.members().values():
         data, pairs = _neighbours(member.world)
         sets.append(data)
-        found += [(start + a, start + b) for a, b in pairs]
+        neighbours += [(start + a, start + b) for a, b in pairs]
         start += len(data)
-    if not found:
+    if not neighbours:
         raise InputError("no two data sets of the world differ in exactly one record")
     data, number = np.unique(np.concatenate(sets), axis=0, return_inverse=True)
     number = number.reshape(-1)
-    return data, sorted({(int(number[a]), int(number[b])) for a, b in found})
+    return data, sorted({(int(number[a]), int(number[b])) for a, b in neighbours})
 
 
 def _neighbours(world: Any) -> tuple[NDArray[Any], Numbers]:
@@ -287,7 +287,7 @@ def _neighbours(world: Any) -> tuple[NDArray[Any], Numbers]:
             f"{LISTED:,} at most; make it smaller, or list them in a world of `pairs`"
         )
     data = np.unique(np.asarray(world.enumerate().data), axis=0)
-    near = ((a, np.flatnonzero(_apart(one, data) == 1)) for a, one in enumerate(data))
+    near = ((a, np.flatnonzero(_apart(row, data) == 1)) for a, row in enumerate(data))
     return data, [(a, int(b)) for a, others in near for b in others if a < b]
 
 

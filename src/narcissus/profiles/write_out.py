@@ -107,23 +107,23 @@ class Best:
             self.success[k][:] += np.where(chosen, block.success, 0).sum(axis=0)
             self.baseline[k][:] += np.where(chosen, block.baseline, 0).sum(axis=0)
             return
-        held = self.success[k] - factor * self.baseline[k]
-        held[np.isneginf(self.gain[k])] = -np.inf
-        found = value.max(axis=0)
-        top = np.argmax(value >= found - rounding, axis=0)
-        better = np.flatnonzero(found > held + rounding[top, releases])
+        best_gain = self.success[k] - factor * self.baseline[k]
+        best_gain[np.isneginf(self.gain[k])] = -np.inf
+        block_gain = value.max(axis=0)
+        top = np.argmax(value >= block_gain - rounding, axis=0)
+        better = np.flatnonzero(block_gain > best_gain + rounding[top, releases])
         chosen = top[better]
-        np.maximum(self.gain[k], found, out=self.gain[k])
+        np.maximum(self.gain[k], block_gain, out=self.gain[k])
         self.success[k][better] = block.success[chosen, better]
         self.baseline[k][better] = block.baseline[chosen, better]
         self.guess[k][better] = block.guesses[chosen]
 
     def asking(self, leaves: Callable[[Floats], NDArray[np.bool_]]) -> Best:
         """Keep, of whole conversations, those to which the best questions lead."""
-        kept = {k: leaves(gain) for k, gain in self.gain.items()}
+        masks = {k: leaves(gain) for k, gain in self.gain.items()}
 
         def only(parts: dict[int, Any], other: float) -> dict[int, Any]:
-            return {k: np.where(kept[k], one, other) for k, one in parts.items()}
+            return {k: np.where(masks[k], array, other) for k, array in parts.items()}
 
         gain, success, baseline = only(self.gain, 0.0), only(self.success, 0.0), self.baseline
         return Best(self.epsilon, gain, success, only(baseline, 0.0), only(self.guess, -1))
@@ -212,15 +212,15 @@ class WrittenOut:
         if matrix.nnz > 0.1 * matrix.shape[0] * matrix.shape[1]:
             joint = {k: part.toarray() for k, part in joint.items()}  # BLAS is much faster
         released = {k: (world.weight[v, None] * world.sample[v]) @ matrix for k, v in groups}
-        kept, looser = game.kept, game.looser or game.relation
+        criterion, looser = game.kept, game.looser or game.relation
         for part in self.parts():
             holds = table(game.relation, world.data, self.guesses, part)
             again = holds if game.looser is None else table(looser, world.data, self.guesses, part)
             for k, v in groups:
-                if kept is not None:
-                    holds = self._counted(game.relation, kept, part, k)
-                    if kept.of_fresh is not None:
-                        again = self._counted(looser, kept.of_fresh, part, k)
+                if criterion is not None:
+                    holds = self._counted(game.relation, criterion, part, k)
+                    if criterion.of_fresh is not None:
+                        again = self._counted(looser, criterion.of_fresh, part, k)
                 success = np.asarray(holds @ joint[k])
                 baseline = (again @ world.fresh[v].T) @ np.asarray(released[k])
                 yield Guesses(k, part, success, baseline)
@@ -232,8 +232,8 @@ class WrittenOut:
 
     def _counted(self, relation: Any, kept: KeptSurprisal, part: Numbers, told: int) -> Floats:
         """Return which guesses recover a row that counts, for one thing told; (guesses, D)."""
-        found = self.surprisals
-        counts = kept.enough(found.told(told), found.plain)
+        surprisals = self.surprisals
+        counts = kept.enough(surprisals.told(told), surprisals.plain)
         rows = (matched(relation, self.enumeration.data, self.guesses, number) for number in part)
         return np.array([(row & counts).any(axis=1) for row in rows], dtype=np.float64)
 
@@ -244,11 +244,11 @@ class WrittenOut:
         """
         width = self.channel.matrix.shape[1]
         may = self.abstain or self.additive
-        found = [Best.nothing(epsilon, self.told, width, abstain=may) for epsilon in epsilons]
+        attackers = [Best.nothing(epsilon, self.told, width, abstain=may) for epsilon in epsilons]
         for block in self.blocks():
-            for best in found:
+            for best in attackers:
                 best.add(block, additive=self.additive)
-        return found
+        return attackers
 
     def deltas(self, epsilons: Sequence[float]) -> Floats:
         """Compute ``delta(epsilon)`` at each epsilon, any real numbers."""
@@ -290,16 +290,20 @@ class WrittenOut:
                 "answer alone, which is about that attacker"
             )
         keys = [key_of(release) for release in self.channel.releases]
-        told = {k: key_of(self.enumeration.labels[k]) for k in self.told}
+        label_keys = {k: key_of(self.enumeration.labels[k]) for k in self.told}
         if not self.additive:
             entries = self.best(epsilon)
-            return Lookup(self.guesses, {(told[k], keys[y]): z for k, y, z, _ in entries if z >= 0})
+            return Lookup(
+                self.guesses, {(label_keys[k], keys[y]): z for k, y, z, _ in entries if z >= 0}
+            )
         factor = math.exp(epsilon)
         masks: dict[Any, NDArray[np.bool_]] = {}
         for block in self.blocks():
             gains = block.success > factor * block.baseline
             for y, key in enumerate(keys):
-                mask = masks.setdefault((told[block.told], key), np.zeros(self.count, dtype=bool))
+                mask = masks.setdefault(
+                    (label_keys[block.told], key), np.zeros(self.count, dtype=bool)
+                )
                 mask[block.guesses] = gains[:, y]
         return BestPredicate(self.guesses, masks)
 
@@ -358,9 +362,9 @@ class Tree:
 
     def best_leaves(self, gain: Floats) -> NDArray[np.bool_]:
         """Return which conversations the best questions lead to, given the gain of each."""
-        kept = np.zeros(len(gain), dtype=bool)
-        kept[_value(self._root, gain)[1]] = True
-        return kept
+        mask = np.zeros(len(gain), dtype=bool)
+        mask[_value(self._root, gain)[1]] = True
+        return mask
 
     def plan(self, gain: Floats, guess: Numbers) -> Plan:
         """Return the best questions as a plan, with the attempt at the end of each conversation."""
@@ -392,14 +396,14 @@ def conversations(mechanism: WritesConversations, data: Batch, limit: int) -> Tr
     """Write out every conversation about data sets, at most ``limit`` pairs of both."""
     releases: list[tuple[Any, ...]] = []
     rows: list[Floats] = []
-    most = min(MOST, limit // len(data))
+    room = min(MOST, limit // len(data))
 
     def grow(weights: Floats, asked: tuple[tuple[Any, Any], ...]) -> _Heard:
         questions = mechanism.worth_asking(data, asked)
         if not len(questions):
-            if len(rows) >= most:
+            if len(rows) >= room:
                 raise TooLargeError(
-                    f"there are more than {most:,} conversations about {len(data):,} data sets, "
+                    f"there are more than {room:,} conversations about {len(data):,} data sets, "
                     "too many to write out: allow fewer questions, make the world smaller, or play "
                     "the game instead"
                 )
@@ -445,16 +449,18 @@ class WrittenConversations(WrittenOut):
         allowed = weights <= limit * (1 + SAME)
         best = Best.nothing(-math.inf, self.told, self.channel.matrix.shape[1])
         for block in self.blocks():
-            kept = allowed[block.guesses]
-            if kept.any():
-                some = (block.guesses[kept], block.success[kept], block.baseline[kept])
+            mask = allowed[block.guesses]
+            if mask.any():
+                some = (block.guesses[mask], block.success[mask], block.baseline[mask])
                 best.add(Guesses(block.told, *some), additive=False)
         return best.asking(self.tree.best_leaves).rates[0]
 
     def attacker(self, epsilon: float) -> Any:
         best = self.sweep([epsilon])[0]
-        told = {key_of(self.enumeration.labels[k]): k for k in self.told}
-        plans = {key: self.tree.plan(best.gain[k], best.guess[k]) for key, k in told.items()}
+        label_numbers = {key_of(self.enumeration.labels[k]): k for k in self.told}
+        plans = {
+            key: self.tree.plan(best.gain[k], best.guess[k]) for key, k in label_numbers.items()
+        }
         return BestQuestions(self.guesses, plans)
 
 
@@ -515,8 +521,8 @@ def written(game: Game, *, limit: int, work: int, abstain: bool) -> WrittenOut:
     how = {} if places is None else {"lumped": True}
     guesses = game.relation.guesses(enumeration.data, **how)
     count = len(guesses)
-    told = len(np.unique(enumeration.known))
-    if count * max(4 * channel.matrix.shape[1], int(channel.matrix.nnz)) * told > work:
+    label_count = len(np.unique(enumeration.known))
+    if count * max(4 * channel.matrix.shape[1], int(channel.matrix.nnz)) * label_count > work:
         raise TooLargeError(
             f"an exact answer would go through {count:,} guesses for each of "
             f"{channel.matrix.shape[1]:,} releases and {channel.matrix.nnz:,} pairs of data set "
@@ -595,32 +601,32 @@ class WrittenFamily:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What the answers assume about parts of the user's own."""
-        found: list[str] = []
+        premises: list[str] = []
         for name, text in _SAID.items():
-            for part in (getattr(one.game, name) for one in self.members.values()):
+            for part in (getattr(member.game, name) for member in self.members.values()):
                 if is_own(part):
                     function = getattr(part, "function", part)
-                    found.append(
+                    premises.append(
                         text.format(getattr(function, "__name__", type(function).__name__))
                     )
-        if any(not one.abstain and not one.additive for one in self.members.values()):
-            found.append("every attacker makes an attempt, as `abstain` says")
-        return tuple(dict.fromkeys(found))
+        if any(not member.abstain and not member.additive for member in self.members.values()):
+            premises.append("every attacker makes an attempt, as `abstain` says")
+        return tuple(dict.fromkeys(premises))
 
     def worst(self, epsilons: Sequence[float]) -> list[Worst]:
         """Find the worst distribution at each epsilon; the first among equals.
 
         At ``-math.inf`` the baseline counts for nothing: the success is the largest there is.
         """
-        found: list[Worst] = []
+        cases: list[Worst] = []
         for name, exact in self.members.items():
             for place, best in enumerate(exact.sweep(epsilons)):
-                one = Worst(name, exact, best)
-                if place == len(found):
-                    found.append(one)
-                elif best.delta > found[place].best.delta:
-                    found[place] = one
-        return found
+                case = Worst(name, exact, best)
+                if place == len(cases):
+                    cases.append(case)
+                elif best.delta > cases[place].best.delta:
+                    cases[place] = case
+        return cases
 
     def sizes(self) -> dict[str, int]:
         """Count what was written out: all data sets, most releases and guesses of a member."""

@@ -96,7 +96,9 @@ def shown(record: Record) -> tuple[ShownLayout, StudyJudgement]:
 def subject_of(record: Record) -> Subject:
     """Return what a record is about; what rests on something that is refuted limits nobody."""
     layout, case = shown(record)
-    found = layout.subject(record, case)
+    subject = layout.subject(record, case)
     if not record.contradictions:
-        return found
-    return replace(found, limits=tuple(replace(one, grade="not assessed") for one in found.limits))
+        return subject
+    return replace(
+        subject, limits=tuple(replace(limit, grade="not assessed") for limit in subject.limits)
+    )

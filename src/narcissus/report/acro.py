@@ -128,10 +128,10 @@ def _require_ours(folder: Path) -> None:
     if not path.exists():
         return
     try:
-        held: Any = read_json(read_bytes(path, largest=LARGEST))
+        outputs: Any = read_json(read_bytes(path, largest=LARGEST))
     except ValueError:
-        held = None
-    tool = cast("dict[str, Any]", held).get("tool") if isinstance(held, dict) else None
+        outputs = None
+    tool = cast("dict[str, Any]", outputs).get("tool") if isinstance(outputs, dict) else None
     if not isinstance(tool, dict) or cast("dict[str, Any]", tool).get("name") != NAME:
         raise InputError(
             f"{path} holds outputs that are not of Narcissus; choose another folder, and put both "

@@ -83,10 +83,10 @@ def no_stronger(grade: Grade, record: Record) -> Grade:
 def _numbers(whole: Page, record: Record) -> Grid:
     """Return the numbers of the report's verdict, each with its grade in words."""
     numbers = whole.verdict.numbers
-    more = max(0, len(numbers) - MOST_NUMBERS)
+    rest = max(0, len(numbers) - MOST_NUMBERS)
     layout, case = shown(record)
     caption = f"What was measured or proved{layout.where(case)}"
-    caption += f" ({more} more in the report)" if more else ""
+    caption += f" ({rest} more in the report)" if rest else ""
     rows = [
         [label, value, notes.partition("; approximately")[0], _graded(no_stronger(grade, record))]
         for label, value, notes, grade in numbers[:MOST_NUMBERS]
@@ -112,21 +112,21 @@ def _limits(subject: Subject, record: Record) -> Iterator[Block]:
             ["Nothing here limits every attacker: one who was not tried may get everything."]
         )
         return
-    texts = [f"{one.text} {_graded(one.grade)}" for one in subject.limits]
+    texts = [f"{limit.text} {_graded(limit.grade)}" for limit in subject.limits]
     who = subject.against
     title = f"For {who} alone" if who else "No attacker gets more"
     yield Items(title, _first(texts), "plain")
-    given = dict.fromkeys(text for one in subject.limits for text in one.given)
-    yield Items("Only if", _first([*given]) or [AS_DESCRIBED], "plain")
+    assumptions = dict.fromkeys(text for limit in subject.limits for text in limit.given)
+    yield Items("Only if", _first([*assumptions]) or [AS_DESCRIBED], "plain")
 
 
 def _missing(subject: Subject, record: Record) -> Iterator[Block]:
     if subject.no_ground:
         yield Text([f"No ground for a decision about people: {subject.no_ground}."])
-    asked = [f"{remark.quantity}: {remark.reason}" for remark in record.not_assessed]
-    asked += [] if subject.groups else [NO_GROUPS.rstrip(".")]
-    if asked:
-        yield Items("Asked, or to be asked, and not answered", _first(asked), "warning")
+    questions = [f"{remark.quantity}: {remark.reason}" for remark in record.not_assessed]
+    questions += [] if subject.groups else [NO_GROUPS.rstrip(".")]
+    if questions:
+        yield Items("Asked, or to be asked, and not answered", _first(questions), "warning")
     yield Items("Not covered by any number here", _first(record.not_covered, 5), "warning")
 
 
@@ -137,7 +137,7 @@ def _first(items: Sequence[str], most: int = MOST_ITEMS) -> list[str]:
 
 def _decision(record: Record) -> list[tuple[str, str]]:
     made = record.provenance
-    told = "; ".join(one.name for one in figures_of(record))
+    names = "; ".join(figure.name for figure in figures_of(record))
     return [
         ("Accepted beforehand", accepted(record)),
         ("Decision, by whom, when", f"{TO_FILL_IN}  {TO_FILL_IN}  {TO_FILL_IN}"),
@@ -146,7 +146,7 @@ def _decision(record: Record) -> list[tuple[str, str]]:
             f"{record.digest or 'no digest'}, by Narcissus {made.narcissus}; it holds no "
             "date, so that the same study gives the same record",
         ),
-        ("Depends on real records", told or "nothing on this page"),
+        ("Depends on real records", names or "nothing on this page"),
     ]
 
 
@@ -160,14 +160,14 @@ def accepted(record: Record) -> str:
     layout, case = shown(record)
     if accepted := layout.subject(record, case).accepted:
         return accepted
-    said = layout.threshold(record, case)
+    threshold = layout.threshold(record, case)
     parts = [
         f"{_asked(key)} at {'least' if key in AT_LEAST else 'most'} "
         f"{percent(value) if isinstance(value, float) else value}"
-        for key, value in said.items()
+        for key, value in threshold.items()
         if isinstance(value, int | float)
     ]
-    parts += [f"why: {said['reason'].rstrip('.')}"] if said.get("reason") else []
-    parts += [f"set by: {said['origin']}"] if said.get("origin") else []
+    parts += [f"why: {threshold['reason'].rstrip('.')}"] if threshold.get("reason") else []
+    parts += [f"set by: {threshold['origin']}"] if threshold.get("origin") else []
     parts += [f"policy: {policy}"] if (policy := record.study.get("policy")) else []
     return "; ".join(parts) or "nothing: no threshold was set"

@@ -50,8 +50,8 @@ def short(label: str, most: int = 46) -> str:
 
 
 def values_of(ranges: Sequence[Range | None]) -> list[float]:
-    found = [(r.share, r.low, r.high) for r in ranges if r is not None]
-    return [v for triple in found for v in triple if v is not None]
+    triples = [(r.share, r.low, r.high) for r in ranges if r is not None]
+    return [v for triple in triples for v in triple if v is not None]
 
 
 def edge_line(axes: Axes, at: float, right: float, words: str) -> None:
@@ -200,8 +200,8 @@ def curves(
     axes.set_ylim(bottom, top)
     width = float(np.ptp(x)) or 1.0
     _proved_area(axes, x, proved, top)
-    found = [_curve(axes, x, curve, joined, apart) for curve in lines]
-    ends = [end for end in found if end is not None]
+    line_ends = [_curve(axes, x, curve, joined, apart) for curve in lines]
+    ends = [end for end in line_ends if end is not None]
     if apart is not None and joined:
         middle = (x[apart] + max(x[joined])) / 2
         axes.axvline(middle, color=QUIET, linewidth=0.8, linestyle=(0, (4, 3)))

@@ -30,7 +30,7 @@ def compared(one: Record, other: Record) -> Page:
     first, second = (_screen(record) for record in (one, other))
     answers, settings = list(_answers(first, second)), list(_settings(one, other))
     rows = list(_rows(one, other))
-    said = f"{len(settings):,} settings and {len(rows):,} rows differ."
+    summary = f"{len(settings):,} settings and {len(rows):,} rows differ."
     columns = ("", f"A: {first.subtitle}", f"B: {second.subtitle}")
     sections = [
         Section("The first screens", [Grid("A and B", columns, answers)]),
@@ -39,7 +39,7 @@ def compared(one: Record, other: Record) -> Page:
     ]
     sure = weakest([one.grade, other.grade])
     title = f"A: {one.title}; B: {other.title}" if one.title != other.title else one.title
-    return Page(f"Compared: {title}", "", Verdict("compared", said, rests_on=sure), sections)
+    return Page(f"Compared: {title}", "", Verdict("compared", summary, rests_on=sure), sections)
 
 
 def _screen(record: Record) -> FirstScreen:
@@ -91,25 +91,25 @@ def _rows(one: Record, other: Record) -> Iterator[tuple[str, Cell, Cell]]:
 
 def _numbered(record: Record) -> dict[_Key, StudyRow]:
     """Return rows by their names; of equal names each one after the first has a number."""
-    found: dict[_Key, StudyRow] = {}
+    keyed_rows: dict[_Key, StudyRow] = {}
     for row in record.rows:
         key = named = _key(row)
         count = 1
-        while key in found:
+        while key in keyed_rows:
             count += 1
             key = (*named, f"no. {count}")
-        found[key] = row
-    return found
+        keyed_rows[key] = row
+    return keyed_rows
 
 
 def _said(row: StudyRow | None) -> str:
     """Write the numbers of a row in six figures, with limits and grade."""
     if row is None:
         return MISSING
-    found = row.quantity
-    ends = [MISSING if end is None else f"{end:.6g}" for end in (found.low, found.high)]
-    between = "" if found.low is found.high is None else f" ({ends[0]} to {ends[1]})"
-    value = MISSING if found.value is None else f"{found.value:.6g}"
-    trials = "" if found.trials is None else f", {number(found.trials)} trials"
+    quantity = row.quantity
+    ends = [MISSING if end is None else f"{end:.6g}" for end in (quantity.low, quantity.high)]
+    between = "" if quantity.low is quantity.high is None else f" ({ends[0]} to {ends[1]})"
+    value = MISSING if quantity.value is None else f"{quantity.value:.6g}"
+    trials = "" if quantity.trials is None else f", {number(quantity.trials)} trials"
     baseline = "" if row.baseline is None else f", baseline {row.baseline:.6g}"
-    return f"{value}{between}, {grade_word(found.grade)}{baseline}{trials}"
+    return f"{value}{between}, {grade_word(quantity.grade)}{baseline}{trials}"

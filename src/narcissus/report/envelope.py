@@ -27,10 +27,10 @@ CAUTIONS = {WEAK: "", LEFT_OUT: "Left out: "}
 def assumed_elsewhere(record: Record, case: StudyJudgement) -> list[str]:
     """Return what numbers of a page assume that the verdict does not rest on."""
     quantities = [row.quantity for row in case.findings.rows]
-    given = [text for found in quantities for text in found.takes_as_given]
-    if any(found.grade == "sampled" for found in quantities):
-        given += case.findings.premises
-    return [text for text in dict.fromkeys(given) if text not in record.assumptions]
+    assumptions = [text for quantity in quantities for text in quantity.takes_as_given]
+    if any(quantity.grade == "sampled" for quantity in quantities):
+        assumptions += case.findings.premises
+    return [text for text in dict.fromkeys(assumptions) if text not in record.assumptions]
 
 
 def assessment(record: Record, elsewhere: Sequence[str] = ()) -> Section:
@@ -71,8 +71,8 @@ def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
     elif isinstance(value, list):
         # a record holds no infinity: inside a list, where nothing is left out, None was one
         texts = ("infinite" if v is None else str(v) for v in cast("list[Any]", value))
-        if found := ", ".join(texts):
-            yield prefix, found
+        if text := ", ".join(texts):
+            yield prefix, text
     elif value is None or value == "" or isinstance(value, Mapping):
         return  # not set
     elif isinstance(value, bool):

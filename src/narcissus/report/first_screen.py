@@ -228,8 +228,8 @@ def placed(alike: Sequence[str], settings: int) -> str:
         return ""
     if len(alike) == settings:
         return "at both settings" if settings == 2 else f"at all {settings} settings"
-    more = f" and {len(alike) - 2} more" if len(alike) > 2 else ""
-    return f"at {' and '.join(alike[:2])}{more}"
+    rest = f" and {len(alike) - 2} more" if len(alike) > 2 else ""
+    return f"at {' and '.join(alike[:2])}{rest}"
 
 
 def voided(unit: str, unseen: str) -> Glance:
@@ -283,9 +283,9 @@ def filled(glance: Glance, decision: Decision | None) -> Glance:
 
 def _shown(decision: Decision, view: RowView) -> str:
     """Write the number of the row that decided; a limit is rounded up."""
-    row, found = decision.row, view.of(decision.row.quantity)
+    row, quantity = decision.row, view.of(decision.row.quantity)
     is_limit = limits_everybody(row)
-    value = found.high if is_limit and found.high is not None else found.value
+    value = quantity.high if is_limit and quantity.high is not None else quantity.value
     if value is None:
         return ""
     return figure_text(value, view, counted_in(row), "up" if is_limit else view.rounding)
@@ -295,17 +295,19 @@ def _put(reach: Reach, decision: Decision | None) -> Reach:
     if decision is None:
         return replace(reach, text="No number decides.", is_decided=False)
     row = decision.row
-    found, counted = reach.view.of(row.quantity), counted_in(row)
-    if found.high is not None and (reach.is_limit or found.value is None or row.role == "bound"):
-        found = found.model_copy(update={"value": found.high})
-    return replace(reach, found=found, row=row, counted=counted)
+    quantity, counted = reach.view.of(row.quantity), counted_in(row)
+    if quantity.high is not None and (
+        reach.is_limit or quantity.value is None or row.role == "bound"
+    ):
+        quantity = quantity.model_copy(update={"value": quantity.high})
+    return replace(reach, found=quantity, row=row, counted=counted)
 
 
 def _sentences(glance: Glance, contradictions: Sequence[str]) -> list[tuple[str, Grade | None]]:
     limit = _limit(glance, contradictions)
-    drawn = [one for one in (glance.without, glance.with_it) if one.is_drawn]
-    shares = [one.found.value for one in drawn if one.found is not None]
-    reached = max((one for one in shares if one is not None), default=0.0)
+    drawn = [figure for figure in (glance.without, glance.with_it) if figure.is_drawn]
+    shares = [figure.found.value for figure in drawn if figure.found is not None]
+    reached = max((figure for figure in shares if figure is not None), default=0.0)
     last: tuple[str, Grade | None] = (glance.unlimited, None)
     if limit is not None and limit.found is not None:
         last = _said(limit, "up")
@@ -315,17 +317,19 @@ def _sentences(glance: Glance, contradictions: Sequence[str]) -> list[tuple[str,
             last = f"{last[0]} These trials came out higher by chance.", last[1]
     elif reached == 1 and glance.most is not None and glance.most.found is not None:
         last = "All 100 are reached already, so no limit is lower.", None
-    first, second = (_said(one, one.view.rounding) for one in (glance.without, glance.with_it))
+    first, second = (
+        _said(figure, figure.view.rounding) for figure in (glance.without, glance.with_it)
+    )
     return [first, second, last]
 
 
 def _is_reached(glance: Glance, limit: Reach) -> bool:
     """Return whether the limit is an exact number that an attacker reaches: it is drawn once."""
-    found, most = glance.with_it.found, limit.found
-    if found is None or most is None or found.value is None or most.value is None:
+    attack, bound = glance.with_it.found, limit.found
+    if attack is None or bound is None or attack.value is None or bound.value is None:
         return False
-    exact = found.grade in CERTAIN and most.grade in CERTAIN
-    return exact and abs(found.value - most.value) <= 1e-12
+    exact = attack.grade in CERTAIN and bound.grade in CERTAIN
+    return exact and abs(attack.value - bound.value) <= 1e-12
 
 
 def first_screen(record: Record, case: StudyJudgement, glance: Glance) -> FirstScreen:
@@ -393,9 +397,9 @@ def _is_of(reach: Reach, decision: Decision | None) -> bool:
     """Return whether a figure is of the row that decided: the row itself, or one beside it."""
     if reach.row is None or decision is None or reach.is_decided:
         return True
-    one, other = reach.row, decision.row
-    is_named = other.name in ("", one.name)
-    return is_named or limits_everybody(other) or one.role in ("guess", "bound")
+    row, other = reach.row, decision.row
+    is_named = other.name in ("", row.name)
+    return is_named or limits_everybody(other) or row.role in ("guess", "bound")
 
 
 def _is_added(glance: Glance, decision: Decision | None) -> bool:
@@ -405,10 +409,10 @@ def _is_added(glance: Glance, decision: Decision | None) -> bool:
         added = decision.row.quantity
     if added is not None:
         return (added.value or 0.0) > 0 if added.low is None else added.low > 0
-    found, beside = glance.with_it.found, glance.without.found
-    if found is None or beside is None or found.value is None:
+    figure, beside = glance.with_it.found, glance.without.found
+    if figure is None or beside is None or figure.value is None:
         return True
-    low = found.value if found.low is None else found.low
+    low = figure.value if figure.low is None else figure.low
     high = beside.value if beside.high is None else beside.high
     return low > (high or 0.0)
 
@@ -416,7 +420,7 @@ def _is_added(glance: Glance, decision: Decision | None) -> bool:
 def _decided_by(glance: Glance, decision: Decision | None) -> DecidedBy | None:
     if decision is None:
         return None
-    row, found = decision.row, glance.view.of(decision.row.quantity)
+    row, quantity = decision.row, glance.view.of(decision.row.quantity)
     return DecidedBy(
         of=row.of,
         name=row.name,
@@ -428,7 +432,7 @@ def _decided_by(glance: Glance, decision: Decision | None) -> DecidedBy | None:
         at_most=decision.at_most,
         at_least=decision.at_least,
         shown=_shown(decision, glance.view),
-        between=limits_text(found, glance.view.form),
+        between=limits_text(quantity, glance.view.form),
         accepted=glance.accepted,
     )
 
@@ -443,12 +447,12 @@ def _said(reach: Reach, rounding: Rounding = "nearest") -> tuple[str, Grade | No
 
 def _limit(glance: Glance, contradictions: Sequence[str]) -> Reach | None:
     """Return what limits every attacker, if that is below all 100 and nothing refutes it."""
-    most = glance.most
-    if most is None or most.found is None or most.found.value is None or contradictions:
+    reach = glance.most
+    if reach is None or reach.found is None or reach.found.value is None or contradictions:
         return None
-    if most.view.form != "share":
-        return most
-    return most if hundredths(most.found.value, "up") < 100 else None
+    if reach.view.form != "share":
+        return reach
+    return reach if hundredths(reach.found.value, "up") < 100 else None
 
 
 def _answer(status: Status, unaccounted: Sequence[Unaccounted], glance: Glance) -> str:
@@ -457,10 +461,10 @@ def _answer(status: Status, unaccounted: Sequence[Unaccounted], glance: Glance) 
     subject = f"{glance.asked}, {glance.accepted}," if glance.accepted else glance.asked
     where = f" {glance.where}" if glance.where else ""
     why = f": {glance.why}" if glance.why else ""
-    asked = f"{glance.asked[0].lower()}{glance.asked[1:]}"
-    asked = f"{asked}, {glance.accepted}" if glance.accepted else asked
+    question = f"{glance.asked[0].lower()}{glance.asked[1:]}"
+    question = f"{question}, {glance.accepted}" if glance.accepted else question
     at = f",{where}" if where and glance.accepted else where
-    open_ = f"No attack is shown to exceed {asked}{at}, but one may exist{why}."
+    open_ = f"No attack is shown to exceed {question}{at}, but one may exist{why}."
     if glance.undecided and STATUS[status][1].startswith("Not"):
         return glance.undecided
     return {
@@ -497,21 +501,25 @@ def _bullets(
     record: Record, case: StudyJudgement, glance: Glance, limit: Reach | None
 ) -> Iterator[str]:
     """Yield what the answer rests on, the weightiest first; the last one counts the rest."""
-    said = [_refuted(one) for one in record.contradictions]
-    said += [f"Not accounted for: {item.subject}." for item in case.unaccounted]
+    bullets = [_refuted(sentence) for sentence in record.contradictions]
+    bullets += [f"Not accounted for: {item.subject}." for item in case.unaccounted]
     weak = [r.reason.rstrip(".") for r in record.not_assessed if r.quantity == WEAK]
-    said += [f"{reason[0].upper()}{reason[1:]}." for reason in weak]
-    said += [*_sampling(glance, case.decision), *glance.notes]
-    given = [*record.assumptions, *_given(glance, limit, case)]
-    said += [f"Assumes that {text}." for one in dict.fromkeys(given) if (text := plain(one))]
+    bullets += [f"{reason[0].upper()}{reason[1:]}." for reason in weak]
+    bullets += [*_sampling(glance, case.decision), *glance.notes]
+    assumptions = [*record.assumptions, *_given(glance, limit, case)]
+    bullets += [
+        f"Assumes that {text}."
+        for sentence in dict.fromkeys(assumptions)
+        if (text := plain(sentence))
+    ]
     if limit is not None and limit.found is not None and limit.found.grade.startswith("proved"):
-        said.append("Assumes that the release is made as the study describes.")
-    said = [shorten(one, LONGEST, placeholder=" …") for one in dict.fromkeys(said)]
-    if len(said) <= MOST_BULLETS:
-        yield from said
+        bullets.append("Assumes that the release is made as the study describes.")
+    bullets = [shorten(sentence, LONGEST, placeholder=" …") for sentence in dict.fromkeys(bullets)]
+    if len(bullets) <= MOST_BULLETS:
+        yield from bullets
         return
-    yield from said[: MOST_BULLETS - 1]
-    rest = [one.removeprefix("Assumes that ") for one in said[MOST_BULLETS - 1 :]]
+    yield from bullets[: MOST_BULLETS - 1]
+    rest = [sentence.removeprefix("Assumes that ") for sentence in bullets[MOST_BULLETS - 1 :]]
     yield f"Also, in full below: {_named(rest, 2)}."
 
 
@@ -539,23 +547,28 @@ def _sampling(glance: Glance, decision: Decision | None) -> Iterator[str]:
     Of a bound that the sentences state, its confidence alone: each number is stated once.
     """
     if decision is not None and decision.row.role != "bound":
-        found = glance.view.of(decision.row.quantity)
-        if limits_everybody(decision.row) and found.low is None:
+        quantity = glance.view.of(decision.row.quantity)
+        if limits_everybody(decision.row) and quantity.low is None:
             if level := _level(decision.row.quantity.confidence or glance.level):
                 yield f"The bound on every attacker holds{level.removeprefix(',')}."
             return
-        text = limits_text(found, glance.view.form)
-        if text and found.grade in ("sampled", "approximate"):
+        text = limits_text(quantity, glance.view.form)
+        if text and quantity.grade in ("sampled", "approximate"):
             subject = glance.interval or "The figure with the release"
             level = _level(decision.row.quantity.confidence or glance.level)
             yield f"{subject} is {text}{level}."
         return
     for reach, which in ((glance.with_it, "with"), (glance.without, "without")):
-        found = reach.found
-        if found is None or found.grade != "sampled" or found.low is None or found.high is None:
+        quantity = reach.found
+        if (
+            quantity is None
+            or quantity.grade != "sampled"
+            or quantity.low is None
+            or quantity.high is None
+        ):
             continue
-        text = limits_text(found, reach.view.form)
-        yield f"The figure {which} the release is estimated: {text}{_level(found.confidence)}."
+        text = limits_text(quantity, reach.view.form)
+        yield f"The figure {which} the release is estimated: {text}{_level(quantity.confidence)}."
         return
 
 
@@ -591,25 +604,25 @@ def plain(assumption: str) -> str:
 
 
 def _unseen(record: Record, glance: Glance) -> str:
-    left = [one.reason.rstrip(".") for one in record.not_assessed if one.quantity == LEFT_OUT]
+    left = [gap.reason.rstrip(".") for gap in record.not_assessed if gap.quantity == LEFT_OUT]
     columns = re.findall(rf"(?:^|; )([^;(]+) \((?!{FOR_COPIES})", left[0]) if left else []
-    named = [one for one in columns if not one.startswith("a column ")]
-    said = [one for one in columns if one not in named]
+    named = [gap for gap in columns if not gap.startswith("a column ")]
+    phrases = [gap for gap in columns if gap not in named]
     if named:
-        said.append(f"the columns {', '.join(named[:3])}{' and others' * (len(named) > 3)}")
-    text = f"{'; '.join([*said, glance.unseen])}."
+        phrases.append(f"the columns {', '.join(named[:3])}{' and others' * (len(named) > 3)}")
+    text = f"{'; '.join([*phrases, glance.unseen])}."
     open_ = [
-        one.quantity.partition(" (")[0]
-        for one in record.not_assessed
-        if one.quantity not in (WEAK, LEFT_OUT) and not one.quantity.startswith("distances in")
+        gap.quantity.partition(" (")[0]
+        for gap in record.not_assessed
+        if gap.quantity not in (WEAK, LEFT_OUT) and not gap.quantity.startswith("distances in")
     ]
     return f"{text} Still open: {_named(open_, 3)}." if open_ else text
 
 
 def _named(texts: Sequence[str], most: int) -> str:
     """Name the first of several in a few words each, and count the others."""
-    said = [shorten(one.rstrip("."), MOST_LETTERS, placeholder=" …") for one in texts[:most]]
-    return "; ".join(said) + (f"; and {len(texts) - most} more" if len(texts) > most else "")
+    names = [shorten(text.rstrip("."), MOST_LETTERS, placeholder=" …") for text in texts[:most]]
+    return "; ".join(names) + (f"; and {len(texts) - most} more" if len(texts) > most else "")
 
 
 _SOURCES = (

@@ -128,8 +128,10 @@ def cell(value: Cell, *, is_percent: bool = False) -> str:
 
 def contradicted(contradictions: Sequence[str]) -> str:
     """Return widest contradiction, and how many more there are; they are listed further down."""
-    first, *more = contradictions
-    if not more:
+    first, *others = contradictions
+    if not others:
         return first
-    pairs = "pair of statements contradicts" if len(more) == 1 else "pairs of statements contradict"
-    return f"{first} {len(more)} more {pairs} each other."
+    pairs = (
+        "pair of statements contradicts" if len(others) == 1 else "pairs of statements contradict"
+    )
+    return f"{first} {len(others)} more {pairs} each other."

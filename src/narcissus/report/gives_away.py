@@ -30,29 +30,31 @@ def figures_of(record: Record) -> list[RealFigure]:
         (`narcissus.study.shareable`): what is withheld is said to be.
     """
     layout, case = shown(record)
-    own = layout.figures(record, case)
-    if not own:
+    figures = layout.figures(record, case)
+    if not figures:
         return []
     digests = record.provenance.digests
-    held = {n: one for n, one in digests.items() if not is_of_nobody(n)}
-    if set(held.values()) <= {WITHHELD}:
+    file_digests = {n: file_digest for n, file_digest in digests.items() if not is_of_nobody(n)}
+    if set(file_digests.values()) <= {WITHHELD}:
         how = "Withheld: with them guesses could be tested."
-    elif all(is_secret(digest) for digest in held.values()):
+    elif all(is_secret(digest) for digest in file_digests.values()):
         how = (
             "Keyed, and the key stays with the results: nobody else can test guesses by them. They "
             "are left out of what is made to be shown."
         )
     else:
         how = "Plain: a reader who knows nearly all can test guesses."
-    if held:
-        own.append(RealFigure("Digests of " + ", ".join(held), how, ("provenance.digests.*",)))
+    if file_digests:
+        figures.append(
+            RealFigure("Digests of " + ", ".join(file_digests), how, ("provenance.digests.*",))
+        )
     seals = ("digest", "portable_digest")
     if record.provenance.entropy:
         seeded = "With it, and all but a few records, guesses can be tried by playing again."
-        own.append(RealFigure("The seed, and digests of the record", seeded, seals))
+        figures.append(RealFigure("The seed, and digests of the record", seeded, seals))
     else:
-        own.append(RealFigure("The seed", "Withheld: with it guesses could be tried.", seals))
-    return own
+        figures.append(RealFigure("The seed", "Withheld: with it guesses could be tried.", seals))
+    return figures
 
 
 def given_away(figures: Sequence[RealFigure]) -> Section:
@@ -63,24 +65,26 @@ def given_away(figures: Sequence[RealFigure]) -> Section:
         "Each figure that depends on real records, and how. The guarantee of the "
         "release does not cover these: they are published with this page."
     )
-    return Section(TITLE, [Text([text]), Facts([(one.name, one.how) for one in figures])])
+    return Section(TITLE, [Text([text]), Facts([(figure.name, figure.how) for figure in figures])])
 
 
 def figures_of_files(files: Mapping[str, str], seed: int | None = None) -> list[RealFigure]:
     """List what depends on the files that a command read, by what they hold."""
     how = "All numbers of this page follow from it, exactly where they are no estimates."
-    found = [RealFigure(f"{what} ({name})", how, ()) for what, name in files.items()]
-    if found and seed is not None:
+    figures = [
+        RealFigure(f"{description} ({name})", how, ()) for description, name in files.items()
+    ]
+    if figures and seed is not None:
         how = "With it guesses of the file can be tried by running the command again."
-        found.append(RealFigure("The seed", how, ()))
-    return found
+        figures.append(RealFigure("The seed", how, ()))
+    return figures
 
 
 def merged_words(merged: MergedGroups, people: str = "people") -> str:
     """Describe which groups of real people were too small to be shown by themselves."""
     name = f", “{SMALLER}”" if people == "people" else ""
-    said = [f"{count} groups by “{by}” are one{name}" for by, count in merged.merged.items()]
-    said += [f"groups by “{by}” are left out" for by in merged.left_out]
+    phrases = [f"{count} groups by “{by}” are one{name}" for by, count in merged.merged.items()]
+    phrases += [f"groups by “{by}” are left out" for by in merged.left_out]
     words = f"No number is about fewer than {merged.least} {people} by itself or by subtraction"
     if merged.least == 1:
         words = "The least size is 1: " + (
@@ -88,7 +92,7 @@ def merged_words(merged: MergedGroups, people: str = "people") -> str:
             if people == "people"
             else f"a group of one shows whether that one of the {people} is given back"
         )
-    return f"{words}: {'; '.join(said)}." if said else f"{words}; no group had to be merged."
+    return f"{words}: {'; '.join(phrases)}." if phrases else f"{words}; no group had to be merged."
 
 
 def groups_of_people(merged: MergedGroups | None) -> str:

@@ -83,28 +83,33 @@ class _Blocks:
         self.known.add(entry)
         self.words += 1
         self.told.setdefault(entry, False)
-        said = {"entry": _named(entry), "shown": shown, "look": look, "meaning": meaning_of(entry)}
-        return Markup(environment().get_template("term.html").render(n=self.words, **said))
+        context = {
+            "entry": _named(entry),
+            "shown": shown,
+            "look": look,
+            "meaning": meaning_of(entry),
+        }
+        return Markup(environment().get_template("term.html").render(n=self.words, **context))
 
     @staticmethod
     def has_pictures(page: Page) -> bool:
         """Return whether a page shows single images of the data."""
-        return any(isinstance(one, Pictures) for part in page.sections for one in part.blocks)
+        return any(isinstance(block, Pictures) for part in page.sections for block in part.blocks)
 
     def html(self, block: Block, level: int = 3, *, is_folded: bool = False) -> Markup:
         """Draw one block; ``level`` is the rank of its heading, if it has one."""
-        more: dict[str, Any] = {}
+        context: dict[str, Any] = {}
         known = self.known
         if is_folded or (isinstance(block, Grid) and block.folded):
             self.known = set()  # what is folded away nobody may have read
         if isinstance(block, Figure):
             self.figures += 1
-            more["name"] = f"figure-{self.figures}"
+            context["name"] = f"figure-{self.figures}"
             # our own drawing, with title and description escaped where it is made
-            more["svg"] = Markup(svg_of(block, more["name"]))
+            context["svg"] = Markup(svg_of(block, context["name"]))
         template = environment().get_template(_TEMPLATES[type(block)])
         drawn = Markup(
-            template.render(block=block, level=level, is_folded=is_folded, blocks=self, **more)
+            template.render(block=block, level=level, is_folded=is_folded, blocks=self, **context)
         )
         self.known = known
         return drawn

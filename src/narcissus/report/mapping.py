@@ -34,7 +34,7 @@ class FrameworkItem:
 
 
 FRAMEWORKS: dict[str, tuple[FrameworkItem, ...]] = {
-    name: tuple(FrameworkItem(item, **said) for item, said in items.items())
+    name: tuple(FrameworkItem(item, **texts) for item, texts in items.items())
     for name, items in tomllib.loads(
         files("narcissus.report").joinpath("frameworks.toml").read_text(encoding="utf-8")
     ).items()
@@ -50,7 +50,7 @@ def mapping_of(record: Record, *, internal: bool = False) -> Page:
     Returns Page: the verdict, then a table for each framework.
     """
     record = record if internal else to_show(record)
-    whole, found = page_of(record, internal=internal), answers(record)
+    whole, findings = page_of(record, internal=internal), answers(record)
     sections = [
         Section(
             "How to read this",
@@ -68,7 +68,15 @@ def mapping_of(record: Record, *, internal: bool = False) -> Page:
         )
     ]
     for name, items in FRAMEWORKS.items():
-        rows = [[one.item, one.asks, *_said(one, found), one.otherwise] for one in items]
+        rows = [
+            [
+                requirement.item,
+                requirement.asks,
+                *_said(requirement, findings),
+                requirement.otherwise,
+            ]
+            for requirement in items
+        ]
         columns = ("Item", "Asks", "This record says", "How sure", "The rest, or all of it, by")
         sections.append(Section(name, [Grid(f"{len(items)} items", columns, rows)]))
     sections.append(given_away(figures_of(record)))
@@ -105,25 +113,25 @@ def answers(record: Record) -> dict[str, Answered]:
     subject = subject_of(record)
     layout, case = shown(record)
     if_so = f" Only if {'; and if '.join(record.assumptions)}." if record.assumptions else ""
-    found = {
+    findings = {
         "outcome": Answered(f"{record.verdict}{if_so}", record.grade),
         "released": Answered(subject.released, None),
         "threat": Answered("; ".join(record.assessed) or "nothing is said", None),
         **_testing(record),
         **layout.answers(record, case),
     }
-    if "inference" in found:
-        found |= dict.fromkeys(_ASKED_OF_A_MODEL.get(record.kind, ()), found["inference"])
+    if "inference" in findings:
+        findings |= dict.fromkeys(_ASKED_OF_A_MODEL.get(record.kind, ()), findings["inference"])
     if subject.groups:
-        found["worst"] = Answered(layout.glance(case).hardest, "sampled")
+        findings["worst"] = Answered(layout.glance(case).hardest, "sampled")
     if subject.limits and not subject.against:
         first = subject.limits[0]
-        found["limit"] = Answered(first.text, first.grade)
+        findings["limit"] = Answered(first.text, first.grade)
     if record.contradictions:
-        found["correctness"] = Answered(record.contradictions[0], record.grade)
+        findings["correctness"] = Answered(record.contradictions[0], record.grade)
     return {
-        name: replace(one, grade=one.grade and no_stronger(one.grade, record))
-        for name, one in found.items()
+        name: replace(finding, grade=finding.grade and no_stronger(finding.grade, record))
+        for name, finding in findings.items()
     }
 
 

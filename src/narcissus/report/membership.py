@@ -105,13 +105,13 @@ def _rates(found: MembershipAudit) -> list[Block]:
         heads = ("Aimed at", "Others called in", "Limits", "Members told", "Limits of these")
         across = [
             [
-                one.aimed,
-                one.false_positives.value,
-                limits(one.false_positives.low, one.false_positives.high),
-                one.true_positives.value,
-                limits(one.true_positives.low, one.true_positives.high),
+                rate.aimed,
+                rate.false_positives.value,
+                limits(rate.false_positives.low, rate.false_positives.high),
+                rate.true_positives.value,
+                limits(rate.true_positives.low, rate.true_positives.high),
             ]
-            for one in found.across
+            for rate in found.across
         ]
         blocks.append(
             Grid(
@@ -130,12 +130,12 @@ def _refuted(found: MembershipAudit) -> Grid:
     rows = [
         [
             number(place + 1),
-            f"{number(one.correct)} of {number(one.guesses)}",
-            number(one.canaries),
-            lower(one.epsilon, 4),
-            upper(one.p_value, 3),
+            f"{number(refutation.correct)} of {number(refutation.guesses)}",
+            number(refutation.canaries),
+            lower(refutation.epsilon, 4),
+            upper(refutation.p_value, 3),
         ]
-        for place, one in enumerate(found.refutations)
+        for place, refutation in enumerate(found.refutations)
     ]
     confidence = found.refutations[0].confidence
     return Grid(

@@ -45,8 +45,8 @@ class Panel:
 def draw(canvas: MplFigure, *, panels: Sequence[Panel]) -> None:
     """Draw panels side by side on an empty figure."""
     axes = canvas.subplots(1, len(panels), squeeze=False)[0]
-    for one, panel in zip(axes, panels, strict=True):
-        _panel(one, panel)
+    for ax, panel in zip(axes, panels, strict=True):
+        _panel(ax, panel)
 
 
 def _panel(axes: Axes, panel: Panel) -> None:

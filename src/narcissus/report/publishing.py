@@ -36,7 +36,7 @@ _GAME = (
 def compared_rules(found: RulesCompared) -> Page:
     """Return the page of rules that were compared."""
     small = f"1 to {found.limit - 1}" if found.limit > 2 else "1"
-    tables = "; ".join(" by ".join(one) for one in found.tables)
+    tables = "; ".join(" by ".join(rule) for rule in found.tables)
     subtitle = f"{found.people:,} people, {found.cells:,} cells: {tables}"
     certain = Grid(
         f"What is certain, and what is lost (cells of {small} people: {found.small:,})",
@@ -48,7 +48,7 @@ def compared_rules(found: RulesCompared) -> Page:
             "Suppressed cells derived",
             "Mean error of printed counts",
         ),
-        [_row(one, found) for one in found.rules],
+        [_row(rule, found) for rule in found.rules],
         grades=["proved" for _ in found.rules],
         percent=(
             "Small counts derived",
@@ -58,9 +58,9 @@ def compared_rules(found: RulesCompared) -> Page:
         ),
     )
     sections = [Section("Risk and loss", [_figure(found, certain), Text(_HOW)])]
-    if any(one.game for one in found.rules):
+    if any(rule.game for rule in found.rules):
         sections.append(Section("What an attack gets", [_game(found), Text(_GAME)]))
-    loose = "; ".join(one.name for one in found.rules if not one.is_exact)
+    loose = "; ".join(rule.name for rule in found.rules if not rule.is_exact)
     words = (
         [f"Time ran out for: {loose}. From these, more could follow with certainty than is shown."]
         if loose
@@ -68,7 +68,7 @@ def compared_rules(found: RulesCompared) -> Page:
     )
     if found.left_out:
         words.append(f"Rules for which time ran out (--seconds): {'; '.join(found.left_out)}.")
-    unplayed = [one.name for one in found.rules if one.game is None]
+    unplayed = [rule.name for rule in found.rules if rule.game is None]
     if found.trials and unplayed:
         words.append(
             "What an attack gets was not assessed, as time ran out (--seconds) or the "
@@ -81,18 +81,18 @@ def compared_rules(found: RulesCompared) -> Page:
 
 
 def _headline(found: RulesCompared) -> str:
-    safe = [one for one in found.rules if not one.small_derived + one.small_undecided]
+    safe = [rule for rule in found.rules if not rule.small_derived + rule.small_undecided]
     many = f"{len(safe)} of {len(found.rules)} rules let nobody derive a small count with certainty"
     if not found.small:
         return "The tables have no small counts."
-    if not safe and (open_ := sum(not one.small_derived for one in found.rules)):
+    if not safe and (open_ := sum(not rule.small_derived for rule in found.rules)):
         return (
             f"No rule is shown to keep small counts from being derived: of {open_} of "
             f"{len(found.rules)} rules, time ran out before that was decided."
         )
     if not safe:
         return "Small counts can be derived with certainty under every rule."
-    best = min(safe, key=lambda one: (one.suppressed, one.error))
+    best = min(safe, key=lambda rule: (rule.suppressed, rule.error))
     lost = (
         f"suppresses {best.suppressed:,} cells"
         if best.suppressed
@@ -120,13 +120,13 @@ def _row(one: RuleCompared, found: RulesCompared) -> list[str | float | None]:
 def _game(found: RulesCompared) -> Grid:
     columns = ("Rule", "Secrets named", "Baseline", "Gain", "At least", "At most", "How")
     rows: list[list[str | float | None]] = []
-    for one in found.rules:
-        if (game := one.game) is not None:
+    for rule in found.rules:
+        if (game := rule.game) is not None:
             how = ", ".join(f"{many} {word}" for word, many in game.how.items())
             gain = game.gain
             rows.append(
                 [
-                    one.name,
+                    rule.name,
                     game.inside.value,
                     game.outside.value,
                     gain.value,
@@ -162,20 +162,20 @@ def _draw(canvas: MplFigure, *, found: RulesCompared) -> None:
         (
             "Small counts\nderived, %",
             RUST,
-            lambda one: 100 * one.small_derived / max(1, found.small),
+            lambda part: 100 * part.small_derived / max(1, found.small),
         ),
-        ("Secrets\ncertain, %", RUST, lambda one: 100 * one.certain / found.people),
-        ("Cells\nsuppressed, %", BLUE, lambda one: 100 * one.suppressed / found.cells),
-        ("Mean error\nof counts", BLUE, lambda one: one.error),
+        ("Secrets\ncertain, %", RUST, lambda part: 100 * part.certain / found.people),
+        ("Cells\nsuppressed, %", BLUE, lambda part: 100 * part.suppressed / found.cells),
+        ("Mean error\nof counts", BLUE, lambda part: part.error),
     ]
     axes = canvas.subplots(1, len(panels), sharey=True)
     places = range(len(found.rules))
-    for one, (title, colour, value) in zip(axes, panels, strict=True):
+    for part, (title, colour, value) in zip(axes, panels, strict=True):
         values = [value(rule) for rule in found.rules]
-        one.hlines(places, 0, values, color=FAINT)
-        one.plot(values, places, "o" if colour == RUST else "s", color=colour, clip_on=False)
-        one.set_title(title, loc="left")
-        one.set_xlim(0, 100 if "%" in title else None)
-        one.grid(axis="x")
+        part.hlines(places, 0, values, color=FAINT)
+        part.plot(values, places, "o" if colour == RUST else "s", color=colour, clip_on=False)
+        part.set_title(title, loc="left")
+        part.set_xlim(0, 100 if "%" in title else None)
+        part.grid(axis="x")
     axes[0].set_yticks(list(places), [rule.name for rule in found.rules])
     axes[0].invert_yaxis()

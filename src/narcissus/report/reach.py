@@ -91,10 +91,10 @@ COUNTS = ("recovered", "of"), ("successes", "people"), ("returned", "passages")
 
 def counted_in(row: StudyRow) -> tuple[int, int] | None:
     """Return how many of how many a row counted; None where it estimates or proves."""
-    found = row.quantity
+    quantity = row.quantity
     if (
-        found.low is not None
-        or found.high is not None
+        quantity.low is not None
+        or quantity.high is not None
         or row.role not in ("attack", "fresh", "measure")
     ):
         return None
@@ -130,8 +130,10 @@ def compared_of_100(share: float, limit: float) -> tuple[str, str]:
         return f"{100 * share:.{places}f}", str(upper(100 * limit, places=places))
 
     pairs = map(written, range(1, 5))
-    own, most = next((pair for pair in pairs if float(pair[0]) > float(pair[1])), written(4))
-    return f"{own} of 100", f"{most} of 100"
+    share_text, limit_text = next(
+        (pair for pair in pairs if float(pair[0]) > float(pair[1])), written(4)
+    )
+    return f"{share_text} of 100", f"{limit_text} of 100"
 
 
 def hundredths(share: float, rounding: Rounding = "nearest") -> int:

@@ -22,12 +22,14 @@ COLORS = (BLUE, RUST, GREEN, PLUM, GOLD)
 
 def row_limits(row: StudyRow) -> str:
     """Return a row's limits as text; why there is no number, where there is none."""
-    found = row.quantity
-    if found.grade == "approximate" and "low" in row.facts:
+    quantity = row.quantity
+    if quantity.grade == "approximate" and "low" in row.facts:
         return f"about {limits(float(row.facts['low']), float(row.facts['high']))}"
-    if found.low is None and found.why:
-        return ("" if found.high in (None, 1) else f"{limits(None, found.high)}; ") + found.why
-    return limits(found.low, found.high)
+    if quantity.low is None and quantity.why:
+        return (
+            "" if quantity.high in (None, 1) else f"{limits(None, quantity.high)}; "
+        ) + quantity.why
+    return limits(quantity.low, quantity.high)
 
 
 def roc_figure(
@@ -46,29 +48,31 @@ def roc_figure(
     precise = {(r.name, r.at[key]): r for r in rows if r.of == PRECISION}
     columns = ["Attack", "Others called in, at most", "Members told", "Limits"]
     base = next((r.at["base_rate"] for r in precise.values()), None)
-    more = [] if base is None else [f"Precision, {percent(float(base))} members", "Its limits"]
-    told = [row for row in rows if row.of != PRECISION]
+    precision_columns = (
+        [] if base is None else [f"Precision, {percent(float(base))} members", "Its limits"]
+    )
+    rate_rows = [row for row in rows if row.of != PRECISION]
     cells: list[list[Cell]] = []
-    for row in told:
+    for row in rate_rows:
         cells.append([row.name, float(row.at[key]), row.quantity.value, row_limits(row)])
         if base is not None:
-            one = precise[row.name, row.at[key]]
-            cells[-1] += [one.quantity.value, row_limits(one)]
-    said = " The heavy line is what nobody exceeds if the training keeps what is declared."
+            precision = precise[row.name, row.at[key]]
+            cells[-1] += [precision.quantity.value, row_limits(precision)]
+    note = " The heavy line is what nobody exceeds if the training keeps what is declared."
     grid = Grid(
         "Members told at each false-positive rate; limits of an attack hold for all of them at "
         "once",
-        (*columns, *more),
+        (*columns, *precision_columns),
         cells,
-        grades=[row.quantity.grade for row in told],
-        percent=(*columns[1:3], *more[:1]),
+        grades=[row.quantity.grade for row in rate_rows],
+        percent=(*columns[1:3], *precision_columns[:1]),
     )
     if not curves:  # a record that was made before there were any
         return grid
     return Figure(
         title,
         "Members told against others called in, both logarithmic: a line for each attack, in an "
-        "area that holds the whole curve; dashed what guessing gives." + said * bool(proved),
+        "area that holds the whole curve; dashed what guessing gives." + note * bool(proved),
         lambda figure: _draw(figure, curves, proved),
         grid,
         name="roc",
@@ -81,17 +85,17 @@ def _draw(
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
     axes = figure.subplots()
-    least = min([one.fpr[0] for one in curves] or [1e-3])
+    floor = min([line.fpr[0] for line in curves] or [1e-3])
     for curve, color in zip(curves, cycle(COLORS), strict=False):
         # between two points the limits are the lower one of the first, the upper of the second
         ends = curve.low, (*curve.high[1:], curve.high[-1]), curve.tpr
-        low, high, value = (np.clip(one, least, 1) for one in ends)
+        low, high, value = (np.clip(line, floor, 1) for line in ends)
         axes.fill_between(curve.fpr, low, high, color=color, alpha=0.16, linewidth=0, step="post")
         axes.step(curve.fpr, value, where="post", color=color, linewidth=1.6, label=curve.name)
-    axes.plot([least, 1], [least, 1], color=QUIET, linewidth=1, linestyle="--", label="guessing")
+    axes.plot([floor, 1], [floor, 1], color=QUIET, linewidth=1, linestyle="--", label="guessing")
     if proved:
         axes.plot(*zip(*proved, strict=True), color=INK, linewidth=2.2, label="nobody is above")
-    axes.set(xscale="log", yscale="log", xlim=(least, 1), ylim=(least, 1.05))
+    axes.set(xscale="log", yscale="log", xlim=(floor, 1), ylim=(floor, 1.05))
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(FuncFormatter(lambda x, _: f"{100 * x:g}%"))
         axis.set_minor_formatter(NullFormatter())

@@ -82,15 +82,15 @@ def _words(text: str) -> int:
 def _widths(head: Sequence[str], body: Sequence[Sequence[str]], room: int) -> list[int] | None:
     """Share out the room among the columns, taking from the widest; None if it is too little."""
     columns = list(zip(head, *body, strict=True))
-    least = [max(1, *map(_words, column)) for column in columns]
+    minima = [max(1, *map(_words, column)) for column in columns]
     widths = [
         max(low, *(len(text) for text in column[1:]))
-        for low, column in zip(least, columns, strict=True)
+        for low, column in zip(minima, columns, strict=True)
     ]
-    if sum(least) > room:
+    if sum(minima) > room:
         return None
     while sum(widths) > room:
-        loose = [i for i in range(len(widths)) if widths[i] > least[i]]
+        loose = [i for i in range(len(widths)) if widths[i] > minima[i]]
         widths[max(loose, key=lambda i: widths[i])] -= 1
     # more than a few lines in a cell are read better as a list
     deepest = max(
@@ -259,12 +259,12 @@ def _deciding(page: Page) -> list[str]:
     tables = (b.table if isinstance(b, Figure) else b for b in blocks)
     table = next((b for b in tables if isinstance(b, Grid) and b.rows), None)
     lines: list[str] = []
-    for most, letters in ((99, 9_999), (6, 400), (3, 300), (2, 200), (1, 150)):
-        cut = partial(_cut, most=most, letters=letters)
+    for limit, letters in ((99, 9_999), (6, 400), (3, 300), (2, 200), (1, 150)):
+        cut = partial(_cut, most=limit, letters=letters)
         names = ("contradictions", "assumptions", "cautions", "evidence_for", "evidence_against")
         short = replace(verdict, **{name: cut(getattr(verdict, name)) for name in names})
         short = replace(short, headline="".join(cut([short.headline])))
-        short = replace(short, numbers=verdict.numbers[: 3 * most])
+        short = replace(short, numbers=verdict.numbers[: 3 * limit])
         lines = ["", *_verdict(short)]
         if open_ is not None:
             lines += ["", *_block(replace(open_, items=cut(open_.items)))]
@@ -276,8 +276,8 @@ def _deciding(page: Page) -> list[str]:
 
 def _cut(texts: Sequence[str], *, most: int, letters: int) -> list[str]:
     """Return the first texts, each cut at a word; a last one says how many are left out."""
-    kept = [textwrap.shorten(text, letters, placeholder=" …") for text in texts[:most]]
-    return kept + ([f"and {len(texts) - most} more"] if len(texts) > most else [])
+    lines = [textwrap.shorten(text, letters, placeholder=" …") for text in texts[:most]]
+    return lines + ([f"and {len(texts) - most} more"] if len(texts) > most else [])
 
 
 def short_text(page: Page) -> str:

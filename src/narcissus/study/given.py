@@ -49,19 +49,21 @@ class _Objects:
         self.named: dict[str, Any] = {}
 
     def table(self, value: Mapping[Any, Any], path: tuple[str, ...]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for name, given in value.items():
-            entry = as_frame(given) if path == ("data",) and name in ("frame", *FILES) else given
+        section: dict[str, Any] = {}
+        for name, content in value.items():
+            entry = (
+                as_frame(content) if path == ("data",) and name in ("frame", *FILES) else content
+            )
             if not isinstance(name, str):
                 where = f"in `{'.'.join(path)}` " if path else ""
                 raise StudyError(f"{THE_STUDY}: keys {where}must be text, got {name!r}")
             if name == "frame" and path == ("data",) and is_table(entry):
-                found["table"] = self._name(FRAME, entry)
+                section["table"] = self._name(FRAME, entry)
             elif name in FILES and path == ("data",) and is_table(entry):
-                found[name] = self._name(f"{GIVEN}data.{name}", entry)
+                section[name] = self._name(f"{GIVEN}data.{name}", entry)
             elif entry is not None:
-                found[name] = self._plain(entry, (*path, name))
-        return found
+                section[name] = self._plain(entry, (*path, name))
+        return section
 
     def _plain(self, value: Any, path: tuple[str, ...]) -> Any:
         if len(path) > DEEPEST:

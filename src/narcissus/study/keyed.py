@@ -39,8 +39,8 @@ def kept_key(folder: Path, name: str = FILE) -> bytes | None:
     try:
         if _is_private(path):
             text = read_bytes(path, largest=2 * _BYTES + 2).decode("ascii").strip()
-            if len(found := bytes.fromhex(text)) == _BYTES:
-                return found
+            if len(key := bytes.fromhex(text)) == _BYTES:
+                return key
     except (OSError, ValueError, InputError):
         pass  # what is no key counts as none
     return None
@@ -68,11 +68,11 @@ def new_key(
 def _is_private(path: Path) -> bool:
     if not os.path.lexists(path):
         return False
-    found = path.lstat()
+    status = path.lstat()
     if sys.platform == "win32":
-        return stat.S_ISREG(found.st_mode)
-    own = found.st_uid == os.geteuid() and not found.st_mode & 0o077
-    return own and stat.S_ISREG(found.st_mode)
+        return stat.S_ISREG(status.st_mode)
+    is_ours = status.st_uid == os.geteuid() and not status.st_mode & 0o077
+    return is_ours and stat.S_ISREG(status.st_mode)
 
 
 def keyed(digest: str, key: bytes | None) -> str:

@@ -66,8 +66,8 @@ class RunOptions:
         if self.policy is not None:
             raise InputError(f"`--policy` is not for studies of {studies}: use [threshold]")
         if self.internal is not None:
-            more = instead and f": {instead}"
-            raise InputError(f"`--records` is not for studies of {studies}{more}")
+            remedy = instead and f": {instead}"
+            raise InputError(f"`--records` is not for studies of {studies}{remedy}")
 
     @contextmanager
     def place(self) -> Generator[Path]:

@@ -77,14 +77,14 @@ def load_study(
     narcissus.errors.StudyError: the study: unknown key `threat.unkown`; did you mean `unknown`?
     """
     if isinstance(study, Mapping):
-        data, given = split(study)
+        data, objects = split(study)
         document = Document(THE_STUDY, Path(folder or Path.cwd()).resolve(), data)
     else:
-        document, given = read_document(study), dict[str, Any]()
+        document, objects = read_document(study), dict[str, Any]()
         if folder is not None:
             document = replace(document, folder=Path(folder).resolve())
-    code = OwnCode(allowed=allow_code, given=given)
-    code.digests.update((n, digest_of_object(o)) for n, o in given.items() if not is_table(o))
+    code = OwnCode(allowed=allow_code, given=objects)
+    code.digests.update((n, digest_of_object(o)) for n, o in objects.items() if not is_table(o))
     loaded = read_settings(document, code)
     with code.in_use():
         try:

@@ -188,10 +188,10 @@ def _several_leave_few(divisions: Sequence[NDArray[np.int64]], least: int) -> bo
 
 def numbered(parts: Parts, count: int) -> NDArray[np.int64]:
     """For each group of a division the number of the one that it is shown in."""
-    found = np.zeros(count, dtype=np.int64)
+    numbers = np.zeros(count, dtype=np.int64)
     for number, part in enumerate(parts):
-        found[list(part)] = number
-    return found
+        numbers[list(part)] = number
+    return numbers
 
 
 def _table(one: NDArray[np.integer], other: NDArray[np.integer]) -> Counts:

@@ -110,14 +110,14 @@ class PartSection:
         free = {k: v for k, v in rest.items() if k not in takes and k not in also}
         lines = [] if takes_any(maker) else _unknown(self.room, name, free, takes)
         options = {**_checked(takes, rest, info.context, lines), **free}
-        more = _checked(also, rest, info.context, lines)
+        other_options = _checked(also, rest, info.context, lines)
         if lines:
             raise ValidationError.from_exception_data("section", lines)
         for key in (n for n, option in takes.items() if marked(option.hint, RunsProgram)):
             _allow(options[key], folder)
         if any(marked(option.hint, RunsProgram | BesideStudy) for option in takes.values()):
             maker = partial(maker, folder=str(folder))
-        part = Part(self.room, name, options, more, maker, first, takes)
+        part = Part(self.room, name, options, other_options, maker, first, takes)
         if not room.given and not waits(maker):
             _make_once(part)
         return part
@@ -129,10 +129,10 @@ class PartSection:
 
     def _refusal(self, value: Any, name: Any) -> Exception:
         if not isinstance(value, dict):
-            said = f"must be a table with the key `name`, got {value!r}"
-            return refused((), said)
-        own = ", or `module:attribute` of your own" if ROOMS[self.room].own else ""
-        known = f"one of {', '.join(self.names())}{own}"
+            message = f"must be a table with the key `name`, got {value!r}"
+            return refused((), message)
+        alternative = ", or `module:attribute` of your own" if ROOMS[self.room].own else ""
+        known = f"one of {', '.join(self.names())}{alternative}"
         if name in (None, ""):
             return refused((), f"has no `name`; it must be {known}")
         hint = did_you_mean(str(name), self.names())
@@ -161,18 +161,18 @@ def refused(place: tuple[str, ...], text: str, kind: str = "refused") -> Validat
 
 
 def _line(place: tuple[str | int, ...], text: str, kind: str, got: Any = None) -> InitErrorDetails:
-    said = PydanticCustomError(cast("Any", kind), "{text}", {"text": text})
-    return InitErrorDetails(type=said, loc=place, input={} if got is None else got)
+    error = PydanticCustomError(cast("Any", kind), "{text}", {"text": text})
+    return InitErrorDetails(type=error, loc=place, input={} if got is None else got)
 
 
 def _unknown(
     room: str, name: str, free: Iterable[str], takes: Mapping[str, Option]
 ) -> list[InitErrorDetails]:
     known = f"the options {', '.join(takes)}" if takes else "no options"
-    said, unknown = f"the {room} `{name}` has {known}", list(free)
+    message, unknown = f"the {room} `{name}` has {known}", list(free)
     if "kind" in unknown:  # then all others are of another part, which it names
-        return [_line(("kind",), f"{said}; did you mean `name`?", UNKNOWN)]
-    return [_line((key,), said + did_you_mean(key, takes), UNKNOWN) for key in unknown]
+        return [_line(("kind",), f"{message}; did you mean `name`?", UNKNOWN)]
+    return [_line((key,), message + did_you_mean(key, takes), UNKNOWN) for key in unknown]
 
 
 def _found(room: str, name: str, folder: Path) -> tuple[Callable[..., Any], tuple[Any, ...]]:
@@ -180,12 +180,12 @@ def _found(room: str, name: str, folder: Path) -> tuple[Callable[..., Any], tupl
     place = ROOMS[room]
     if name in place.parts:
         return loaded(place.parts[name]), ()
-    found = load_attribute(name, folder)
-    if isinstance(found, type) or (callable(found) and not place.of_function):
-        return found, ()
-    if callable(found) and not any(hasattr(found, offered) for offered in OFFERED):
-        return loaded(place.of_function), (found,)
-    return _itself, (found,)
+    attribute = load_attribute(name, folder)
+    if isinstance(attribute, type) or (callable(attribute) and not place.of_function):
+        return attribute, ()
+    if callable(attribute) and not any(hasattr(attribute, offered) for offered in OFFERED):
+        return loaded(place.of_function), (attribute,)
+    return _itself, (attribute,)
 
 
 def _allow(command: Sequence[str], folder: Path) -> None:
@@ -206,22 +206,22 @@ def _checked(
     lines: list[InitErrorDetails],
 ) -> dict[str, Any]:
     """Return every option with its value or its default; what is wrong is added to ``lines``."""
-    found: dict[str, Any] = {}
+    checked_options: dict[str, Any] = {}
     for name, option in takes.items():
         if name not in given:
-            found[name] = deepcopy(option.default)
+            checked_options[name] = deepcopy(option.default)
             if option.required:
                 lines.append(InitErrorDetails(type="missing", loc=(name,), input=dict(given)))
             continue
         try:
             kind = TypeAdapter[Any](strict(option.hint, most_of(name)))
-            found[name] = kind.validate_python(given[name], context=context)
+            checked_options[name] = kind.validate_python(given[name], context=context)
         except ValidationError as error:
             lines += [
-                _line((name, *one["loc"]), one["msg"], one["type"], one["input"])
-                for one in error.errors(include_url=False)
+                _line((name, *fault["loc"]), fault["msg"], fault["type"], fault["input"])
+                for fault in error.errors(include_url=False)
             ]
-    return found
+    return checked_options
 
 
 def _nests(maker: Callable[..., Any]) -> bool:
@@ -268,7 +268,7 @@ def strict(hint: Any, most: int = MOST_COUNT) -> Any:
     if origin is Literal or not inner:
         return hint if _is_known(hint) else Any
     if origin in (Union, UnionType):
-        return Union[tuple(strict(one, most) for one in in_a_file(inner))]  # noqa: UP007
+        return Union[tuple(strict(alternative, most) for alternative in in_a_file(inner))]  # noqa: UP007
     if origin in (list, Sequence):
         return list[strict(inner[0], most)]
     return hint if _is_known(hint) else Any
@@ -280,8 +280,8 @@ def _marked(hint: Any, most: int) -> Any:
         if isinstance(mark, OfRoom):
             return Annotated[Part, PartSection(mark.room, flat=True)]
         if isinstance(mark, Swept):
-            one = Annotated[float, Strict()]
-            return Annotated[one | list[one], AfterValidator(_levels)]
+            number_type = Annotated[float, Strict()]
+            return Annotated[number_type | list[number_type], AfterValidator(_levels)]
     return Annotated[strict(get_args(hint)[0], most), *hint.__metadata__]
 
 
@@ -298,8 +298,10 @@ def schema_of(section: PartSection) -> dict[str, Any]:
     room = ROOMS[section.room]
     choices = [_part(section, name) for name in section.names()]
     if room.own:
-        own = {"type": "string", "pattern": "^[^:]+:[^:]+$", "description": "Your own."}
-        choices.append({"type": "object", "properties": {"name": own}, "required": ["name"]})
+        name_schema = {"type": "string", "pattern": "^[^:]+:[^:]+$", "description": "Your own."}
+        choices.append(
+            {"type": "object", "properties": {"name": name_schema}, "required": ["name"]}
+        )
     return {"anyOf": choices}
 
 
@@ -337,12 +339,12 @@ def _option(option: Option) -> dict[str, Any]:
 
 def listed(room: str) -> list[tuple[str, str, list[Option]]]:
     """Return name, first sentence and options of every part of a room."""
-    found: list[tuple[str, str, list[Option]]] = []
+    parts: list[tuple[str, str, list[Option]]] = []
     for name, target in ROOMS[room].parts.items():
         maker = loaded(target)
         takes = options_of(maker, given=ROOMS[room].given)
-        found.append((name, summary_of(maker), list(takes.values())))
-    return found
+        parts.append((name, summary_of(maker), list(takes.values())))
+    return parts
 
 
 def as_text(room: str) -> str:
@@ -400,8 +402,8 @@ def part_from_text(room: str, text: str) -> Part:
     try:
         return checked(room, from_text(text))
     except ValidationError as error:
-        said = "; ".join(_fault_words(one) for one in error.errors(include_url=False))
-        raise InputError(f"{text}: {said}") from error
+        message = "; ".join(_fault_words(fault) for fault in error.errors(include_url=False))
+        raise InputError(f"{text}: {message}") from error
 
 
 def _fault_words(fault: Any) -> str:

@@ -46,8 +46,8 @@ class Part:
 
     @property
     def levels(self) -> list[float]:
-        given = [] if self.level is None else self.options[self.level]
-        return [float(v) for v in given] if isinstance(given, list) else [float(given)]
+        setting = [] if self.level is None else self.options[self.level]
+        return [float(v) for v in setting] if isinstance(setting, list) else [float(setting)]
 
     def build(self, *given: Any, **filled_in: Any) -> Any:
         """Make the object; what the study gives first, and what the game fills in."""
@@ -68,9 +68,9 @@ class Part:
         except Exception as error:
             if ":" not in self.name and is_ours(error, TypeError, ValueError):
                 raise  # the options of a part of ours were checked before
-            said = f" with the options {made}" if made else ""
+            remark = f" with the options {made}" if made else ""
             raise InputError(
-                f"the {self.room} {self.name} cannot be made{said}: {raised_where(error)}"
+                f"the {self.room} {self.name} cannot be made{remark}: {raised_where(error)}"
             ) from error
 
     def to_dict(self) -> dict[str, Any]:
@@ -79,8 +79,8 @@ class Part:
 
     def to_text(self) -> str:
         """Return part as on the command line, ``NAME:KEY=VALUE,KEY=VALUE``, without defaults."""
-        given = {k: v for k, v in self.options.items() if v != self.takes[k].default}
-        options = ",".join(f"{k}={v:g}" for k, v in given.items())
+        changes = {k: v for k, v in self.options.items() if v != self.takes[k].default}
+        options = ",".join(f"{k}={v:g}" for k, v in changes.items())
         return f"{self.name}:{options}" if options else self.name
 
 

@@ -213,11 +213,13 @@ class _Beside(MetaPathFinder):
     def place(self, name: str) -> Path | None:
         """Return the file of a module, or the folder of a package without one."""
         path = self._folder.joinpath(*name.split("."))
-        for found in (path / "__init__.py", path.with_name(path.name + ".py"), path):
-            if found.exists() and (found == path) == found.is_dir():
-                if not found.resolve().is_relative_to(self._folder):
-                    raise InputError(f"{found} leads out of the folder of the study: copy it there")
-                return found
+        for candidate in (path / "__init__.py", path.with_name(path.name + ".py"), path):
+            if candidate.exists() and (candidate == path) == candidate.is_dir():
+                if not candidate.resolve().is_relative_to(self._folder):
+                    raise InputError(
+                        f"{candidate} leads out of the folder of the study: copy it there"
+                    )
+                return candidate
         return None
 
     def find_spec(
@@ -227,17 +229,17 @@ class _Beside(MetaPathFinder):
         if not fullname.startswith(self._root + "."):
             return None
         name = fullname.removeprefix(self._root + ".")
-        found = self.place(name)
-        if found is None:
+        location = self.place(name)
+        if location is None:
             return None
-        if found.is_dir():
+        if location.is_dir():
             return ModuleSpec(fullname, None, is_package=True)
         return spec_from_file_location(
             fullname,
-            found,
-            loader=_FromSource(name, found, self._digests),
+            location,
+            loader=_FromSource(name, location, self._digests),
             # Empty: what is in a package is found here, not on a path.
-            submodule_search_locations=[] if found.name == "__init__.py" else None,
+            submodule_search_locations=[] if location.name == "__init__.py" else None,
         )
 
 

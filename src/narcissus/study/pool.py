@@ -32,8 +32,8 @@ def play_all(
     Raises NarcissusError if workers were killed again and again during one trial, memory ran out,
     or a cluster was lost. What a trial itself raises is passed on, with its key in a note.
     """
-    held = store.keys() if store is not None else set[str]()
-    finished = {key: store.get(key) for key in keys if store is not None and key in held}
+    stored_keys = store.keys() if store is not None else set[str]()
+    finished = {key: store.get(key) for key in keys if store is not None and key in stored_keys}
     todo = [key for key in keys if key not in finished]
     if finished and todo:
         observer.note(f"continuing: {len(finished)} of {len(keys)} trials were already played")
@@ -62,17 +62,17 @@ def play_in_order(
     A caller may stop at any key: what was seen until then does not depend on the workers. Nothing
     is played before it is asked for; the rest is as in `play_all`.
     """
-    held = store.keys() if store is not None else set[str]()
-    todo = [key for key in keys if key not in held]
+    stored_keys = store.keys() if store is not None else set[str]()
+    todo = [key for key in keys if key not in stored_keys]
     ahead: dict[str, Payload] = {}
     with closing(executor.play(play, todo, observer)) as ending:
         for key in keys:
-            if store is not None and key in held:
+            if store is not None and key in stored_keys:
                 yield store.get(key)
                 continue
             if key == todo[0] and len(todo) < len(keys):
-                kept = len(keys) - len(todo)
-                observer.note(f"continuing: {kept} of {len(keys)} batches were already played")
+                count = len(keys) - len(todo)
+                observer.note(f"continuing: {count} of {len(keys)} batches were already played")
             while key not in ahead:
                 ended, payload = next(ending)
                 if store is not None:

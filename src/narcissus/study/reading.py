@@ -37,22 +37,22 @@ def disagreement(record: Record) -> str:
         return why
     if not record.verdict.strip():
         return "there is no verdict"
-    said = record.provenance.digests.get("study")
-    if said != f"sha256:{study_digest(record.kind, record.study)}":
+    digest = record.provenance.digests.get("study")
+    if digest != f"sha256:{study_digest(record.kind, record.study)}":
         return "the study is another one than that of the digest in its provenance"
     return _of_rows(record, study_kind(record.kind))
 
 
 def _of_rows(record: Record, kind: StudyKind) -> str:
     """Judge the rows anew; words may have become better, so that they are not compared."""
-    if not any(one.decides for one in record.criteria):
+    if not any(criterion.decides for criterion in record.criteria):
         return "no criterion decides"
     try:
         case = kind.judged(record)
     except _NOT_OF_A_KIND:
         return _OTHER_ROWS
     try:
-        found = {
+        pairs = {
             "status": (record.status, case.status),
             "grade": (record.grade, case.grade),
             "assumptions": (tuple(record.assumptions), case.assumptions),
@@ -63,9 +63,9 @@ def _of_rows(record: Record, kind: StudyKind) -> str:
     of_rows = (case.findings.criteria, case.findings.rows)
     if not _is_close(*(_plain(rows) for rows in (of_rows, (record.criteria, record.rows)))):
         return "some of its rows do not follow from the others"
-    for name, (said, own) in found.items():
-        if said != own:
-            return f"the {name} is {said!r}, and that of the rows {own!r}"
+    for name, (claim, judgement) in pairs.items():
+        if claim != judgement:
+            return f"the {name} is {claim!r}, and that of the rows {judgement!r}"
     _show(record, kind, case)
     return ""
 
@@ -86,8 +86,8 @@ def _is_close(one: Any, other: Any) -> bool:
             _is_close(value, second[key]) for key, value in first.items()
         )
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        some, more = cast(Sequence[Any], one), cast(Sequence[Any], other)
-        return len(some) == len(more) and all(map(_is_close, some, more))
+        some, others = cast(Sequence[Any], one), cast(Sequence[Any], other)
+        return len(some) == len(others) and all(map(_is_close, some, others))
     return type(one) is type(other) and one == other
 
 
@@ -144,10 +144,10 @@ def read_record(path: Path | str, *, largest: int = LARGEST) -> Record:
         raise InputError(
             f"no such record: {path}; name a record.json, or the results folder that it is in"
         )
-    text, most = read_bytes(path, largest=largest), largest // BYTES_A_VALUE
+    text, limit = read_bytes(path, largest=largest), largest // BYTES_A_VALUE
     with parsing(path, "a record"):
         try:
-            data = read_json(text.decode("utf-8"), parse_constant=_no_number, most=most)
+            data = read_json(text.decode("utf-8"), parse_constant=_no_number, most=limit)
         except BadContentError:
             raise
         except ValueError as error:
@@ -182,12 +182,12 @@ def _no_number(name: str) -> float:
 
 def _require_format(path: Path, data: Any) -> None:
     """Refuse what is no JSON object of this format, the only one there is."""
-    found = cast("dict[str, Any]", data).get("schema") if isinstance(data, dict) else None
-    if found == SCHEMA:
+    schema = cast("dict[str, Any]", data).get("schema") if isinstance(data, dict) else None
+    if schema == SCHEMA:
         return
-    if isinstance(found, str) and re.fullmatch(r"narcissus/record/[0-9]{1,9}", found):
+    if isinstance(schema, str) and re.fullmatch(r"narcissus/record/[0-9]{1,9}", schema):
         raise InputError(
-            f"{path} is a record of the format {found}, and this version reads {SCHEMA} alone: "
+            f"{path} is a record of the format {schema}, and this version reads {SCHEMA} alone: "
             "run the study again"
         )
     raise InputError(f"{path} is not a record ({SCHEMA}): .schema: {SCHEMA!r} is needed")

@@ -134,14 +134,14 @@ def portable_digest_of(record: dict[str, Any]) -> str:
     there is one: the key is another in each folder.
     """
     made = record["provenance"]
-    found = {
+    content = {
         key: _portable(value)
         for key, value in record.items()
         if key not in {"study", "provenance", "digest", "portable_digest"}
     }
-    kept = {key: made[key] for key in ("narcissus", "entropy")}
-    kept["digests"] = {k: _KEYED if is_secret(v) else v for k, v in made["digests"].items()}
-    return _sealed({**found, "study": record["study"], "provenance": kept})
+    origin = {key: made[key] for key in ("narcissus", "entropy")}
+    origin["digests"] = {k: _KEYED if is_secret(v) else v for k, v in made["digests"].items()}
+    return _sealed({**content, "study": record["study"], "provenance": origin})
 
 
 BROKEN_NUMBER = re.compile(r"\d[\d,]*\.\d+(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+")
@@ -183,7 +183,7 @@ def make_record(
     outcome: Outcome, *, kind: str, study: dict[str, Any], entropy: int, digests: dict[str, str]
 ) -> Record:
     """Assemble a record and seal it with its digests."""
-    found = outcome.findings
+    findings = outcome.findings
     record = Record(
         schema=SCHEMA,
         kind=kind,
@@ -198,9 +198,9 @@ def make_record(
         assessed=outcome.assessed,
         not_assessed=[Remark(**asdict(n)) for n in outcome.not_assessed],
         not_covered=outcome.not_covered,
-        criteria=found.criteria,
-        rows=found.rows,
-        detail=found.detail,
+        criteria=findings.criteria,
+        rows=findings.rows,
+        detail=findings.detail,
         portable_digest="",
         digest="",
     )

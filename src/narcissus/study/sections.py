@@ -138,5 +138,5 @@ def named_by_key(attacks: Any) -> Any:
     """Name each attack by its key, where it has no name of its own."""
     if not isinstance(attacks, dict):
         return attacks
-    given = cast("dict[str, Any]", attacks)
-    return {k: {"name": k, **v} if isinstance(v, dict) else v for k, v in given.items()}
+    sections = cast("dict[str, Any]", attacks)
+    return {k: {"name": k, **v} if isinstance(v, dict) else v for k, v in sections.items()}

@@ -28,22 +28,22 @@ class Shipped:
 
 
 def shipped_studies() -> list[Shipped]:
-    found: list[Shipped] = []
+    studies: list[Shipped] = []
     for path in sorted(FOLDER.glob("*.toml"), key=lambda path: path.stem):
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         about, source = str(data.get("about", data.get("title", ""))), str(data.get("source", ""))
         kind, tables = str(data.get("kind", "table")), tuple(_beside(data))
         expected = str(data.get("expected", ""))
-        found.append(Shipped(path.stem, about, kind, source, expected, path, tables))
-    return found
+        studies.append(Shipped(path.stem, about, kind, source, expected, path, tables))
+    return studies
 
 
 def _beside(value: object) -> Iterator[Path]:
     """Name the files that a study reads, whatever its kind: what it calls so lies beside it."""
     if isinstance(value, dict | list):
         inner = cast("dict[str, object] | list[object]", value)
-        for one in inner.values() if isinstance(inner, dict) else inner:
-            yield from _beside(one)
+        for part in inner.values() if isinstance(inner, dict) else inner:
+            yield from _beside(part)
     elif isinstance(value, str) and Path(value).suffix and (FOLDER / value).is_file():
         yield FOLDER / value
 

@@ -40,15 +40,15 @@ def options_of(maker: Callable[..., Any], *, given: int = 0) -> dict[str, Option
     given: number of first parameters that the study gives, and the file does not.
     """
     hints, texts = _hints(maker), described(maker)
-    found: dict[str, Option] = {}
+    options: dict[str, Option] = {}
     for number, (name, parameter) in enumerate(_parameters(maker).items()):
         hint = hints.get(name, Any)
         if number >= given and parameter.kind in _BY_NAME and not marked(hint, FilledIn):
             default = parameter.default
             if default is not REQUIRED and type(default).__name__ == _FACTORY:
                 default = _made_default(maker, name)
-            found[name] = Option(name, hint, default, texts.get(name, ""))
-    return found
+            options[name] = Option(name, hint, default, texts.get(name, ""))
+    return options
 
 
 def waits(maker: Callable[..., Any]) -> bool:
@@ -66,13 +66,17 @@ def in_a_file(alternatives: tuple[Any, ...]) -> list[Any]:
     `NDArray` is an array's class up to NumPy 2.4, and the name of a type from 2.5 on.
     """
     arrays = {"ndarray", "NDArray"}
-    return [one for one in alternatives if getattr(get_origin(one), "__name__", "") not in arrays]
+    return [
+        alternative
+        for alternative in alternatives
+        if getattr(get_origin(alternative), "__name__", "") not in arrays
+    ]
 
 
 def marked(hint: Any, mark: type | UnionType) -> bool:
     """Return whether a type carries a mark of `narcissus._options`, at any depth."""
-    own = any(isinstance(one, mark) for one in getattr(hint, "__metadata__", ()))
-    return own or any(marked(inner, mark) for inner in get_args(hint))
+    is_marked = any(isinstance(label, mark) for label in getattr(hint, "__metadata__", ()))
+    return is_marked or any(marked(inner, mark) for inner in get_args(hint))
 
 
 def takes_any(maker: Callable[..., Any]) -> bool:
@@ -114,14 +118,14 @@ def described(maker: Any) -> dict[str, str]:
     >>> described(options_of)["given"]
     'Number of first parameters that the study gives, and the file does not.'
     """
-    found: dict[str, str] = {}
+    descriptions: dict[str, str] = {}
     # what a class does not say of a parameter, the class that it is made from does
     makers = [*getattr(maker, "__mro__", [maker]), getattr(maker, "__init__", None)]
     for text in map(inspect.getdoc, makers):
-        for names, said in _entries(text or ""):
+        for names, description in _entries(text or ""):
             for name in names:
-                found.setdefault(name, said)
-    return found
+                descriptions.setdefault(name, description)
+    return descriptions
 
 
 _SECTION = re.compile(
@@ -133,8 +137,8 @@ _SHORT = re.compile(r"^\**(\w+(?:, \w+)*): (\S.*(?:\n +\S.*)*)", re.M)
 
 
 def _entries(text: str) -> Iterator[tuple[list[str], str]]:
-    for names, said in _SHORT.findall(text):
-        words = " ".join(said.split())
+    for names, description in _SHORT.findall(text):
+        words = " ".join(description.split())
         yield names.split(", "), words[:1].upper() + words[1:]
     for section in _SECTION.findall(text):
         for entry in re.split(r"\n(?=\S)", section):
@@ -160,9 +164,9 @@ def _words(hint: Any) -> list[str]:
     if origin is Literal:
         return [f"`{value}`" if isinstance(value, str) else str(value) for value in arguments]
     if origin is Union or origin is UnionType:
-        return [word for one in in_a_file(arguments) for word in _words(one) if word]
+        return [word for argument in in_a_file(arguments) for word in _words(argument) if word]
     if origin is not None:
-        inner = [word for one in arguments[:1] for word in _words(one)]
+        inner = [word for argument in arguments[:1] for word in _words(argument)]
         listed = f"list of {' or '.join(_plural(word) for word in inner)}"
         is_keyed = isinstance(origin, type) and issubclass(origin, Mapping)
         return ["keys with values" if is_keyed else listed]

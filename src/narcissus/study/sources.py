@@ -34,17 +34,17 @@ def functions_source(
     only their own.
     """
     functions = [make, *pieces.values()]
-    names = {_plain(one).__module__ for one in functions}
+    names = {_plain(function).__module__ for function in functions}
     files: dict[str, Path] = {}
     for name in names:
         if name.startswith(f"{room}."):
             files |= _imported(name, room, root)
-    for one in map(_plain, functions):  # of a module of somebody else's, that one alone
-        if not one.__module__.startswith(f"{room}."):
+    for function in map(_plain, functions):  # of a module of somebody else's, that one alone
+        if not function.__module__.startswith(f"{room}."):
             with suppress(TypeError, OSError):  # built in, or typed into a notebook
-                files[one.__module__] = Path(inspect.getfile(one))
-    told = [f"{name} {_told(piece)}" for name, piece in pieces.items()]
-    return _digest(files, "\n".join([*told, _told(make)]))
+                files[function.__module__] = Path(inspect.getfile(function))
+    lines = [f"{name} {_told(piece)}" for name, piece in pieces.items()]
+    return _digest(files, "\n".join([*lines, _told(make)]))
 
 
 def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -62,25 +62,25 @@ def _told(function: Callable[..., Any]) -> str:
 
 def _imported(first: str, room: str, root: Path) -> dict[str, Path]:
     """Return a module of a room and all that it imports there, by their names."""
-    found: dict[str, Path] = {}
+    modules: dict[str, Path] = {}
     left = [first]
     while left:
         name = left.pop()
-        path = None if name in found else _file(name, room, root)
+        path = None if name in modules else _file(name, room, root)
         if path is not None:
-            found[name] = path
+            modules[name] = path
             left += _imports(path)
-    return found
+    return modules
 
 
 def _imports(path: Path) -> Iterator[str]:
     """Return possible imports of a module from its room; some names may not be modules."""
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
-            yield from (one.name for one in node.names)
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
             yield node.module
-            yield from (f"{node.module}.{one.name}" for one in node.names)
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def _file(name: str, room: str, root: Path) -> Path | None:

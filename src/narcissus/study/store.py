@@ -66,8 +66,8 @@ class TrialStore:
         self.path = self.folder / FILE
         self._identity = json.dumps(identity, sort_keys=True, default=str).encode()
         # without a key of this installation, no later run recognises the trials
-        own = installation_key() or secrets.token_bytes(32)
-        self._secret = blake2b(self._identity, key=own).digest()
+        key = installation_key() or secrets.token_bytes(32)
+        self._secret = blake2b(self._identity, key=key).digest()
         _require_writable(self.folder)
         if not (restart or os.path.lexists(self.path)) and (self.folder / RESULTS[0]).exists():
             raise StoreError(
@@ -180,29 +180,29 @@ class TrialStore:
                 for name in RESULTS:
                     place.remove(name)
             return self._begin()
-        found = _scan(self._file, self._secret)
-        if found.identity not in {self._identity, None} and found.more:
-            raise self._of_another(found.identity)
-        if found.identity != self._identity and not found.places:
-            if found.lost:
+        index = _scan(self._file, self._secret)
+        if index.identity not in {self._identity, None} and index.more:
+            raise self._of_another(index.identity)
+        if index.identity != self._identity and not index.places:
+            if index.lost:
                 observer.note(
                     "the store of trials was damaged: 0 intact trials were kept, all will be "
                     f"played again; the damaged file is {self._keep_aside()}"
                 )
             return self._begin()
-        if found.lost and not found.places:
+        if index.lost and not index.places:
             raise StoreError(
                 f"{self.path} holds no trial that this installation wrote: others wrote them, or "
                 "all are damaged; choose another folder with --out, or start over with "
                 f"--restart{advice()}"
             )
-        self._file.truncate(found.end)  # half a block, of a run that was killed
-        if found.lost:
+        self._file.truncate(index.end)  # half a block, of a run that was killed
+        if index.lost:
             observer.note(
-                f"the store of trials was damaged: {len(found.places)} intact trials were kept, "
+                f"the store of trials was damaged: {len(index.places)} intact trials were kept, "
                 "the others are lost and will be played again"
             )
-        return found
+        return index
 
     def _begin(self) -> _Found:
         self._file.truncate(0)
@@ -271,27 +271,27 @@ class _Found:
 
 def _scan(file: io.FileIO, secret: bytes) -> _Found:
     """Look at all blocks; after a damaged one go on at the next mark."""
-    found, size = _Found(), os.fstat(file.fileno()).st_size
+    index, size = _Found(), os.fstat(file.fileno()).st_size
     first = _block(file, 0, size, b"")
     if first is not None and not first[0]:
         _, start, length = first
         file.seek(start)
-        found.identity, found.end = file.read(length), start + length
-    found.more = found.end < size
-    place, work = found.end, _MOST_WORK + _REREAD * size
+        index.identity, index.end = file.read(length), start + length
+    index.more = index.end < size
+    place, work = index.end, _MOST_WORK + _REREAD * size
     while place < size and work > 0:
         block = _block(file, place, size, secret)
         if block is not None:
             key, start, length = block
-            found.places[key.decode(errors="replace")] = (start, length)
-            found.lost = found.lost or place > found.end
-            place = found.end = start + length
+            index.places[key.decode(errors="replace")] = (start, length)
+            index.lost = index.lost or place > index.end
+            place = index.end = start + length
             continue
         claimed, left = _claimed(file, place), size - place
         work -= min(claimed, left) + _PIECE // 16
         is_half, place = claimed > left, _next_mark(file, place + 1, size)
-        found.lost = found.lost or not is_half or place < size
-    return found
+        index.lost = index.lost or not is_half or place < size
+    return index
 
 
 def _head(file: io.FileIO, place: int) -> tuple[bytes, int, int] | None:
@@ -317,10 +317,10 @@ def _claimed(file: io.FileIO, place: int) -> int:
 
 def _block(file: io.FileIO, place: int, size: int, secret: bytes) -> tuple[bytes, int, int] | None:
     """Check the block at ``place``: its key, where its payload starts, its length; else None."""
-    found = _head(file, place)
-    if found is None:
+    header = _head(file, place)
+    if header is None:
         return None
-    head, of_key, length = found
+    head, of_key, length = header
     start = place + _HEAD.size + _SUM + of_key
     if start + length > size or length > 2 * MOST_UNPACKED:
         return None

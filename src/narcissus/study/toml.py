@@ -165,8 +165,8 @@ def _models_at(model: Any, path: Path_) -> Iterator[type[BaseModel]]:
 def _known_keys(model: type[BaseModel], path: Path_) -> list[str]:
     return [
         field.alias or name
-        for found in _models_at(model, path)
-        for name, field in found.model_fields.items()
+        for nested_model in _models_at(model, path)
+        for name, field in nested_model.model_fields.items()
     ]
 
 
@@ -175,19 +175,19 @@ def _in_file(document: Document, path: Path_, *, absent: bool) -> Path_:
 
     ``absent`` says that the last part is a key that is missing in the file.
     """
-    kept: list[str | int] = []
+    parts: list[str | int] = []
     node: Any = document.data  # untyped on purpose: it is whatever the user wrote
     for position, part in enumerate(path):
         is_last = position == len(path) - 1
         if isinstance(node, dict) and part in node:
             node = cast(Any, node)[part]
-            kept.append(part)
+            parts.append(part)
         elif isinstance(node, list) and isinstance(part, int) and part < len(cast(Any, node)):
             node = cast(Any, node)[part]
-            kept.append(part)
+            parts.append(part)
         elif absent and is_last and isinstance(node, dict):
-            kept.append(part)
-    return tuple(kept)
+            parts.append(part)
+    return tuple(parts)
 
 
 def read_policy(
@@ -214,24 +214,24 @@ def validate(model: type[ModelT], document: Document) -> ModelT:
     try:
         return model.model_validate(document.data, context={"folder": document.folder})
     except ValidationError as error:
-        found: dict[Path_, list[str]] = {}
+        faults: dict[Path_, list[str]] = {}
         for fault in error.errors(include_url=False):
             path = _in_file(document, fault["loc"], absent=fault["type"] in ("missing", UNKNOWN))
-            found.setdefault(path, []).append(_message(model, fault, path))
+            faults.setdefault(path, []).append(_message(model, fault, path))
         # A value that may be of two types fails once as each: one message, about what is nearest.
-        deepest = [p for p in found if not any(o != p and o[: len(p)] == p for o in found)]
-        messages = [f"{document.place(p)}: {_either(found[p])}" for p in deepest]
+        deepest = [p for p in faults if not any(o != p and o[: len(p)] == p for o in faults)]
+        messages = [f"{document.place(p)}: {_either(faults[p])}" for p in deepest]
         raise StudyError("\n".join(dict.fromkeys(messages))) from error
 
 
 def _either(messages: Sequence[str]) -> str:
     """Join what a value may be instead, of messages about one key: "must be a number or a list"."""
     first, *others = dict.fromkeys(messages)
-    parts = [one.rpartition(", got ") for one in (first, *others)]
+    parts = [message.rpartition(", got ") for message in (first, *others)]
     key, _, _ = parts[0][0].partition(" must be ")
     if others and all(head.startswith(f"{key} must be ") for head, _, _ in parts):
-        more = " or ".join(head.removeprefix(f"{key} must be ") for head, _, _ in parts)
-        return f"{key} must be {more}, got {parts[0][2]}"
+        alternatives = " or ".join(head.removeprefix(f"{key} must be ") for head, _, _ in parts)
+        return f"{key} must be {alternatives}, got {parts[0][2]}"
     return " or ".join([first, *others])
 
 
@@ -276,18 +276,18 @@ def _message(model: type[BaseModel], fault: Any, path: Path_) -> str:
     text = fault["msg"].removeprefix("Value error, ")
     for pattern, words in _PLAINER:
         text = re.sub(pattern, words, text)
-    got = "" if isinstance(fault["input"], dict) else f", got {fault['input']!r}"
+    remark = "" if isinstance(fault["input"], dict) else f", got {fault['input']!r}"
     if path[:1] == ("run",) and fault["input"] == "auto":
-        got += '; only studies of tables and games take "auto"'
-    return f"`{key}`: {text}{got}" if path else f"{text}{got}"
+        remark += '; only studies of tables and games take "auto"'
+    return f"`{key}`: {text}{remark}" if path else f"{text}{remark}"
 
 
 def _of_no_kind(fault: Any, key: str) -> str:
     """State that a section names no kind that there is, or none."""
-    said = fault["ctx"]
-    name = f"{key}.{said['discriminator'].strip(chr(39))}"
-    if "tag" not in said:
+    context = fault["ctx"]
+    name = f"{key}.{context['discriminator'].strip(chr(39))}"
+    if "tag" not in context:
         return f"the key `{name}` is missing"
-    kinds = said["expected_tags"].replace("'", "").split(", ")
-    hint = did_you_mean(said["tag"], kinds)
-    return f"`{name}` must be one of {', '.join(kinds)}, got {said['tag']!r}{hint}"
+    kinds = context["expected_tags"].replace("'", "").split(", ")
+    hint = did_you_mean(context["tag"], kinds)
+    return f"`{name}` must be one of {', '.join(kinds)}, got {context['tag']!r}{hint}"

@@ -42,13 +42,13 @@ def agree(
     instead: what else can be done about it.
     Raises LongWorkError: it takes longer than ``hours``.
     """
-    said = f"about {in_words(seconds)} of work: {work}"
+    estimate = f"about {in_words(seconds)} of work: {work}"
     if hours is not None and seconds > 3600 * hours:
-        error = LongWorkError(f"this is {said}. {_ANYWAY}, or {instead}")
+        error = LongWorkError(f"this is {estimate}. {_ANYWAY}, or {instead}")
         error.seconds, error.work = seconds, work
         raise error
     if seconds > WORTH_A_NOTE:
-        observer.note(said)
+        observer.note(estimate)
 
 
 def timed(
@@ -76,13 +76,13 @@ def timed(
         job = cloudpickle.dumps(lambda _: measure())
     except Exception:  # pickling calls what others wrote
         return measure()
-    found = play_apart(job, "0/0", seconds=longest, observer=observer)
-    if found is not None:
-        return found
-    said = f"{what} has not ended after {longest:g} seconds"
+    measurement = play_apart(job, "0/0", seconds=longest, observer=observer)
+    if measurement is not None:
+        return measurement
+    message = f"{what} has not ended after {longest:g} seconds"
     if hours is not None:
-        raise LongWorkError(f"{said}, so nobody can tell how long the study takes. {_ANYWAY}")
-    observer.note(f"{said}: how long the study takes is not known")
+        raise LongWorkError(f"{message}, so nobody can tell how long the study takes. {_ANYWAY}")
+    observer.note(f"{message}: how long the study takes is not known")
     return None
 
 

@@ -359,14 +359,14 @@ class SurprisalResilience(Resilience):
         KeptSurprisal(self.share, self.bits, self.fresh_share)
 
     def words(self) -> str:
-        asked = [super().words()]
+        phrases = [super().words()]
         if self.bits:
-            asked.append(f"where a row counts that keeps {self.bits:g} bits")
+            phrases.append(f"where a row counts that keeps {self.bits:g} bits")
         if self.fresh_share is not None:
-            asked.append(
+            phrases.append(
                 f"a row of fresh data where it keeps {self.fresh_share:g} of its surprisal"
             )
-        return ", ".join(asked)
+        return ", ".join(phrases)
 
 
 @dataclass(frozen=True)
@@ -553,7 +553,7 @@ def largest_refuted(
     is refuted, so with the chance of a single test. None where ``epsilon = 0`` stands.
     """
     packed = [_pack(scores) for scores in all_scores]
-    found = None
+    epsilon = None
     for number in range(10_000):
         factor = math.exp(number * step)
         logs = [
@@ -562,8 +562,8 @@ def largest_refuted(
         ]
         if float(log_mean(np.asarray(logs)[:, None])[0]) < hurdle:
             break
-        found = number * step
-    return found
+        epsilon = number * step
+    return epsilon
 
 
 def _pack(scores: Scores) -> tuple[Floats, Floats, NDArray[np.int64]]:

@@ -54,17 +54,17 @@ class Windows:
         Values ``l .. h - 1`` are covered at once if and only if they span at most twice the
         distance, by their middle; largest such sets that no listed value covers are added.
         """
-        own = np.arange(numbers.size)
+        indices = np.arange(numbers.size)
         if distance == 0:
-            return cls(numbers, own, own + 1)
+            return cls(numbers, indices, indices + 1)
         # a relative hair, so that 0.1 + 0.2 is within 0.3, and the rounding of large numbers
         reach = distance * (1 + 1e-12) + 2 * float(np.spacing(np.abs(numbers).max()))
         low = np.searchsorted(numbers, numbers - reach, side="left")
         high = np.searchsorted(numbers, numbers + reach, side="right")
         last = np.searchsorted(numbers, numbers + 2 * reach, side="right")
         largest = np.diff(last, prepend=0) > 0
-        covered = ((low[:, None] <= own) & (high[:, None] >= last)).any(axis=0)
-        first = own[largest & ~covered]
+        covered = ((low[:, None] <= indices) & (high[:, None] >= last)).any(axis=0)
+        first = indices[largest & ~covered]
         middles = (numbers[first] + numbers[last[first] - 1]) / 2
         return cls(
             np.concatenate([numbers, middles]),
@@ -120,12 +120,12 @@ class ColumnsRight:
 
     @cached_property
     def windows(self) -> tuple[Windows, ...]:
-        found: list[Windows] = []
+        column_windows: list[Windows] = []
         for c, size in enumerate(self.shape):
-            given = self.positions[c] if self.positions is not None else None
-            numbers = np.arange(size, dtype=float) if given is None else np.array(given)
-            found.append(Windows.of(numbers, self.distances[c]))
-        return tuple(found)
+            positions = self.positions[c] if self.positions is not None else None
+            numbers = np.arange(size, dtype=float) if positions is None else np.array(positions)
+            column_windows.append(Windows.of(numbers, self.distances[c]))
+        return tuple(column_windows)
 
     @property
     def guess_shape(self) -> tuple[int, ...]:
@@ -237,23 +237,23 @@ class ColumnsRight:
 
     def column_chances(self, beliefs: Floats, guess: Joint) -> Floats:
         """Compute the probability that each column of a guess is right, shape (people, columns)."""
-        found = np.empty((beliefs.shape[0], len(self.shape)))
-        said = np.unravel_index(guess, self.guess_shape)
+        chances = np.empty((beliefs.shape[0], len(self.shape)))
+        column_guesses = np.unravel_index(guess, self.guess_shape)
         step = max(1, ENTRIES // beliefs.shape[1])
         for start in range(0, beliefs.shape[0], step):
             block = slice(start, start + step)
             for c in range(len(self.shape)):
                 marginal = self.window_sum(self.marginal(beliefs[block], c), 1, c)
-                found[block, c] = marginal[np.arange(len(marginal)), said[c][block]]
-        return np.clip(found, 0.0, 1.0)
+                chances[block, c] = marginal[np.arange(len(marginal)), column_guesses[c][block]]
+        return np.clip(chances, 0.0, 1.0)
 
     def column_ends(self, beliefs: Floats) -> Floats:
         """Compute the extreme chances of guesses about a column alone, (people, columns, 2)."""
-        found = np.empty((len(beliefs), len(self.shape), 2))
+        ends = np.empty((len(beliefs), len(self.shape), 2))
         for c in range(len(self.shape)):
             each = self.window_sum(self.marginal(beliefs, c), 1, c)
-            found[:, c] = np.stack([each.max(axis=1), each.min(axis=1)], axis=1)
-        return np.clip(found, 0.0, 1.0)
+            ends[:, c] = np.stack([each.max(axis=1), each.min(axis=1)], axis=1)
+        return np.clip(ends, 0.0, 1.0)
 
     def matrix(self) -> Scores:
         """Compute the table of what counts, shape (values, guesses)."""
@@ -292,7 +292,7 @@ class EachPerson:
     def chance(self, known: Sequence[Believed], attempt: Joint) -> Floats:
         people = np.arange(attempt.shape[1])
         return np.stack(
-            [told.chances[people, guess] for told, guess in zip(known, attempt, strict=True)]
+            [beliefs.chances[people, guess] for beliefs, guess in zip(known, attempt, strict=True)]
         )
 
 
@@ -472,4 +472,4 @@ class EachPersonsCodes:
 
     def chance(self, known: Sequence[ToldOfCodes], attempt: NDArray[np.integer]) -> Floats:
         pairs = zip(known, attempt, strict=True)
-        return np.stack([told.chance(guess) for told, guess in pairs])
+        return np.stack([beliefs.chance(guess) for beliefs, guess in pairs])

@@ -151,7 +151,9 @@ class OneByOne(ABC):
     ) -> NDArray[Any] | Answers:
         """Return the guesses about each release, shape (trials, n) or (trials, n, columns)."""
         pairs = zip(release, known, strict=True)
-        return np.stack([self.about(one, told, rng) for one, told in pairs])
+        return np.stack(
+            [self.about(output, side_information, rng) for output, side_information in pairs]
+        )
 
 
 class ReleaseByRelease(OneByOne):

@@ -105,8 +105,11 @@ class Dual:
     def evaluate(self, theta: Floats) -> tuple[float, Floats]:
         """Return the objective a person, and its gradient."""
         answers = self.shards.ask("evaluate", theta)
-        total: float = sum(one for one, _ in answers)
-        counts, n = self.shards.added([own for _, own in answers]), float(self.shards.people)
+        total: float = sum(objective for objective, _ in answers)
+        counts, n = (
+            self.shards.added([cell_counts for _, cell_counts in answers]),
+            float(self.shards.people),
+        )
         pull = self.variance * theta - self.released
         value = total + float(theta @ (pull - 0.5 * self.variance * theta))
         return value / n, (counts + pull) / n
@@ -114,7 +117,7 @@ class Dual:
     def beliefs(self, theta: Floats) -> Beliefs:
         """Update each shard's beliefs at ``theta``; return the cells' means and variances."""
         answers = self.shards.tell("believe", theta)
-        counts, variance = ([one[part] for one in answers] for part in (0, 1))
+        counts, variance = ([answer[part] for answer in answers] for part in (0, 1))
         return Beliefs(self.shards.added(counts), self.shards.added(variance))
 
     def curve(self, vector: Floats) -> Floats:
@@ -132,19 +135,19 @@ class Dual:
         It stops after so many steps, or when one wins less than ``tolerance`` nats a person; the
         ``diagonal`` is a guess of the second derivatives, above 0.
         """
-        kept: Steps = deque(maxlen=MEMORY)
+        steps: Steps = deque(maxlen=MEMORY)
         n = float(self.shards.people)
         value, gradient = self.evaluate(theta)
         for _ in range(passes):
-            step = -_inverse(kept, gradient, n / diagonal)
+            step = -_inverse(steps, gradient, n / diagonal)
             slope = float(gradient @ step)
-            found = self._search(theta, step, value, slope)
-            if found is None:
+            point = self._search(theta, step, value, slope)
+            if point is None:
                 break
-            new, new_value, new_gradient = found
+            new, new_value, new_gradient = point
             moved, change = new - theta, new_gradient - gradient
             if float(moved @ change) > 0:
-                kept.append((moved, change, 1 / float(moved @ change)))
+                steps.append((moved, change, 1 / float(moved @ change)))
             won = value - new_value
             theta, value, gradient = new, new_value, new_gradient
             if won < tolerance:
@@ -285,8 +288,8 @@ def cavity_beliefs(
     the problem is solved; a solution is good enough when one wins less than ``tolerance``.
     """
     with split(targets) as shards:
-        found = _solved(shards, targets.queries, noise, released, passes, tolerance)
-    return found[targets.types.of]
+        beliefs = _solved(shards, targets.queries, noise, released, passes, tolerance)
+    return beliefs[targets.types.of]
 
 
 def _solved(
@@ -301,7 +304,7 @@ def _solved(
     released = released[shards.cells]
     sites = first_sites(noise, released)
     # Nobody is moved by more than their tables over the variance, and on average by a quarter.
-    own = sum(p.tables for p in queries.patterns) > 4 * SLIGHT * sites.variance.min()
+    has_own_terms = sum(p.tables for p in queries.patterns) > 4 * SLIGHT * sites.variance.min()
     dual = Dual(shards, sites.released, sites.variance)
     theta = np.zeros(len(released))
     beliefs = dual.beliefs(theta)
@@ -310,7 +313,7 @@ def _solved(
         beliefs = dual.beliefs(theta)
         if last:
             break
-        moved = add_own_terms(dual, beliefs) if own else 0.0
+        moved = add_own_terms(dual, beliefs) if has_own_terms else 0.0
         if isinstance(noise, LaplaceNoise):
             sites = better_sites(noise, released, sites, theta, beliefs.variance)
         elif moved < SLIGHT:

@@ -142,18 +142,18 @@ def _crowd_fields(release: Counts, known: Insider) -> Iterator[tuple[NDArray[np.
         )
     residual = release.cells[incidence.cells] - incidence.lowered(sums)
     lacking = incidence.raised(release.noise.gain(residual))
-    held = incidence.raised(release.noise.gain(residual + 1))
+    presence = incidence.raised(release.noise.gain(residual + 1))
     step = max(1, BLOCK // values)
     for index, block in enumerate(incidence.blocks):
         without = incidence.gathered(index, lacking)
-        within = incidence.gathered(index, held)
+        within = incidence.gathered(index, presence)
         for start in range(0, len(members[index]), step):
             who = members[index][start : start + step]
-            own = queries.split(known.secrets[who])
+            secret_columns = queries.split(known.secrets[who])
             every, kind = np.arange(len(who)), of[who] - block.start
             parts: list[Floats] = []
             for pattern, lack, hold in zip(queries.patterns, without, within, strict=True):
-                part, value = lack[kind], pattern.values(own)
+                part, value = lack[kind], pattern.values(secret_columns)
                 part[every, value] = hold[kind, value]
                 parts.append(part)
             yield who, queries.spread(parts)
@@ -172,9 +172,9 @@ def _protected_fields(release: ProtectedCounts, known: Insider) -> Floats:
         )
     targets, rule = known.targets, release.rule
     queries = targets.queries
-    own = queries.split(known.secrets)
+    secret_columns = queries.split(known.secrets)
     codes = targets.codes.copy()
-    codes[:, list(queries.unknown)] = own
+    codes[:, list(queries.unknown)] = secret_columns
     counts = queries.counts(codes)
     fields: list[Floats] = []
     for block in chunks(targets):
@@ -183,7 +183,7 @@ def _protected_fields(release: ProtectedCounts, known: Insider) -> Floats:
         for pattern, base in zip(queries.patterns, bases, strict=True):
             every = np.arange(pattern.size)
             cells = base[:, :, None] + every  # people, tables, size
-            others = counts[cells] - (pattern.values(own[block])[:, None, None] == every)
+            others = counts[cells] - (pattern.values(secret_columns[block])[:, None, None] == every)
             published = release.cells[cells]
             without = rule.log_likelihood(published, others)
             within = rule.log_likelihood(published, others + 1)
@@ -202,8 +202,8 @@ def beliefs_alone(targets: Targets, noise: Noise, rng: np.random.Generator) -> F
     the noise on each cell that they could fall into anew: rows are independent given ``targets``.
     """
     parts = [
-        replace(targets, codes=targets.codes[one], prior=targets.prior[one])
-        for one in chunks(targets)
+        replace(targets, codes=targets.codes[block], prior=targets.prior[block])
+        for block in chunks(targets)
     ]
     return np.concatenate([_of_some(part, noise, rng) for part in parts])
 
@@ -212,10 +212,10 @@ def _of_some(targets: Targets, noise: Noise, rng: np.random.Generator) -> Floats
     queries, n = targets.queries, targets.people
     below = np.cumsum(targets.prior, axis=1)
     drawn = rng.random(n)[:, None] * below[:, -1:]  # sums of chances are 1 but for rounding
-    own = queries.split(np.minimum((drawn >= below).sum(axis=1), queries.values - 1))
+    secret_columns = queries.split(np.minimum((drawn >= below).sum(axis=1), queries.values - 1))
     fields: list[Floats] = []
     for pattern in queries.patterns:
-        mine = pattern.values(own)[:, None, None] == np.arange(pattern.size)
+        mine = pattern.values(secret_columns)[:, None, None] == np.arange(pattern.size)
         shape = (n, pattern.tables, pattern.size)
         cells = noise.sample(n * pattern.tables * pattern.size, rng).reshape(shape) + mine
         fields.append(noise.gain(cells).sum(axis=1))
@@ -255,17 +255,17 @@ def posterior_factors(release: Counts, told: FactoredInsider) -> Iterator[Factor
     step = max(1, HELD // width)
     for start in range(0, people, step):
         some = slice(start, start + step)
-        found = replace(factors, tables=tuple(tables)).of_rows(factors.rows[some])
+        block_factors = replace(factors, tables=tuple(tables)).of_rows(factors.rows[some])
         added: dict[tuple[int, ...], Floats] = {}
         for pattern, base in zip(queries.patterns, targets.bases, strict=True):
             every = np.arange(pattern.size)
-            own = pattern.values(told.secrets[some])[:, None, None] == every
-            without = residual[base[some][:, :, None] + every] + own
+            indicators = pattern.values(told.secrets[some])[:, None, None] == every
+            without = residual[base[some][:, :, None] + every] + indicators
             part = pattern.spread(release.noise.gain(without).sum(axis=1))
             part = part.reshape(len(part), *(factors.shape[c] for c in pattern.columns))
             added[pattern.columns] = added.get(pattern.columns, 0.0) + part
-        scopes = (*found.scopes, *added)
-        yield replace(found, scopes=scopes, tables=(*found.tables, *added.values()))
+        scopes = (*block_factors.scopes, *added)
+        yield replace(block_factors, scopes=scopes, tables=(*block_factors.tables, *added.values()))
 
 
 def work(targets: FactoredTargets) -> int:

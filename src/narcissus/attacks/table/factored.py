@@ -94,14 +94,14 @@ class ColumnSteps:
         self, queries: TableQueries, bases: tuple[NDArray[np.int64], ...], release: Floats
     ) -> None:
         sizes = queries.unknown_shape
-        own: list[Places] = []
+        places: list[Places] = []
         values: list[Floats] = []
-        held: list[list[Places]] = [[] for _ in queries.unknown]
+        table_numbers: list[list[Places]] = [[] for _ in queries.unknown]
         steps: list[list[Places]] = [[] for _ in queries.unknown]
         start = first = 0
         for pattern, base in zip(queries.patterns, bases, strict=True):
             group, cells = within_reach(base, pattern.size)
-            own.append(start + group * pattern.size)
+            places.append(start + group * pattern.size)
             values.append(release[cells].ravel())
             start += cells.size
             numbers = np.arange(first, first + pattern.tables)
@@ -110,13 +110,15 @@ class ColumnSteps:
             for axis, (c, grouping) in enumerate(pairs):
                 every = np.arange(sizes[c]) if grouping is None else grouping.numbers
                 step = every.astype(np.intp) * prod(pattern.shape[axis + 1 :])
-                held[c].append(numbers)
+                table_numbers[c].append(numbers)
                 steps[c].append(np.repeat(step[:, None], pattern.tables, axis=1))
         # each person's cell in each table, were all its unknown columns at value 0: (n, tables)
-        self.bases = np.concatenate(own, axis=1)
+        self.bases = np.concatenate(places, axis=1)
         self.released = np.concatenate(values)
         # for each unknown column the tables that hold it, and what each of its values adds there
-        self.tables = [np.concatenate([*t, np.empty(0, np.intp)]).astype(np.intp) for t in held]
+        self.tables = [
+            np.concatenate([*t, np.empty(0, np.intp)]).astype(np.intp) for t in table_numbers
+        ]
         self.steps = [
             np.concatenate([*s, np.empty((sizes[c], 0), np.intp)], axis=1)
             for c, s in enumerate(steps)
@@ -124,11 +126,11 @@ class ColumnSteps:
 
     def cells(self, person: int, values: NDArray[np.integer]) -> Places:
         """Return a person's cells with some values of all columns: (..., columns -> tables)."""
-        found = np.empty((*values.shape[:-1], self.bases.shape[1]), dtype=np.intp)
-        found[...] = self.bases[person]
-        for c, (held, step) in enumerate(zip(self.tables, self.steps, strict=True)):
-            found[..., held] += step[values[..., c]]
-        return found
+        places = np.empty((*values.shape[:-1], self.bases.shape[1]), dtype=np.intp)
+        places[...] = self.bases[person]
+        for c, (tables, step) in enumerate(zip(self.tables, self.steps, strict=True)):
+            places[..., tables] += step[values[..., c]]
+        return places
 
 
 @dataclass(frozen=True)
@@ -150,13 +152,13 @@ class Blankets:
         self._parts: list[list[_Part]] = [[] for _ in factors.shape]
         for scope, table in zip(factors.scopes, factors.tables, strict=True):
             shared = table.strides[0] == 0  # the same for everybody: one row is enough
-            own = np.maximum(table[:1] if shared else table, LEAST_LOG)
+            log_table = np.maximum(table[:1] if shared else table, LEAST_LOG)
             rows = np.zeros_like(factors.rows) if shared else factors.rows
             for axis, column in enumerate(scope):
                 others = [c for c in scope if c != column]
                 sizes = [factors.shape[c] for c in others]
                 strides = np.cumprod([1, *sizes[::-1]])[::-1]
-                moved = np.moveaxis(own, 1 + axis, -1).reshape(-1, factors.shape[column])
+                moved = np.moveaxis(log_table, 1 + axis, -1).reshape(-1, factors.shape[column])
                 part = _Part(np.ascontiguousarray(moved), rows * strides[0], others, strides[1:])
                 self._parts[column].append(part)
 
@@ -165,8 +167,8 @@ class Blankets:
         total: Floats | None = None
         for part in self._parts[column]:
             index = part.rows[person] + values[:, part.others] @ part.strides
-            found = part.table[index]
-            total = found if total is None else total + found
+            part_logits = part.table[index]
+            total = part_logits if total is None else total + part_logits
         assert total is not None  # a column of a distribution stands in some factor
         return total
 
@@ -200,12 +202,12 @@ class ColumnDraws:
         """
         uniform = rng.random((len(self._shape), len(values), 1))
         for c in rng.permutation(len(self._shape)):
-            held, steps = self._steps.tables[c], self._steps.steps[c]
-            bare = cells.take(held, axis=1) - steps[values[:, c]]  # as if the value were 0
+            tables, steps = self._steps.tables[c], self._steps.steps[c]
+            bare = cells.take(tables, axis=1) - steps[values[:, c]]  # as if the value were 0
             fields = self._gain(residual.take(bare[:, None, :] + steps))
             chances = softmax(self._blankets.logits(i, c, values) + weight * fields)
             values[:, c] = (chances.cumsum(axis=1)[:, :-1] <= uniform[c]).sum(axis=1)
-            cells[:, held] = bare + steps[values[:, c]]
+            cells[:, tables] = bare + steps[values[:, c]]
             if tally is not None:
                 tally[c][i] += chances.sum(axis=0)
 
@@ -254,9 +256,9 @@ class ColumnChains(ColumnDraws):
         cells = self._cells[i]
         self._residual[cells] += 1
         places = self._steps.cells(i, guesses)
-        found = self._gain(self._residual.take(self._first[:, :, None] + places))
+        likelihoods = self._gain(self._residual.take(self._first[:, :, None] + places))
         self._residual[cells] -= 1
-        return found
+        return likelihoods
 
 
 class LonelyChains(ColumnDraws):
@@ -287,21 +289,21 @@ class LonelyChains(ColumnDraws):
         cells = self._steps.cells(i, values)
         residual = self._residual
         residual[self._own[i]] += 1
-        kept: list[Codes] = []
+        draws: list[Codes] = []
         for weight in weights:
             kept_now = weight >= 1
             self.draw(i, values, cells, residual, rng, weight, tally if kept_now else None)
             if kept_now:
-                kept.append(values.astype(np.int32))
+                draws.append(values.astype(np.int32))
         residual[self._own[i]] -= 1
-        return np.concatenate(kept)
+        return np.concatenate(draws)
 
     def fields(self, i: int, guesses: NDArray[np.integer]) -> Floats:
         """Return the log likelihood of some values of one person, shape (1, guesses)."""
         self._residual[self._own[i]] += 1
-        found = self._gain(self._residual.take(self._steps.cells(i, guesses)))
+        likelihoods = self._gain(self._residual.take(self._steps.cells(i, guesses)))
         self._residual[self._own[i]] -= 1
-        return found[None]
+        return likelihoods[None]
 
 
 def schedule(sweeps: int, burn: float) -> list[float]:
@@ -325,10 +327,13 @@ class _Equations:
         allowed = np.ones(self.matrix.shape[1], dtype=bool)
         must = np.zeros_like(allowed)
         while True:
-            most, least = self.matrix @ allowed.astype(float), self.matrix @ must.astype(float)
-            possible = (most > self.right - 0.5) & (least < self.right + 0.5)
-            full = possible & (most < self.right + 0.5) & (self.right > 0.5)
-            spent = possible & (least > self.right - 0.5)
+            upper_sums, lower_sums = (
+                self.matrix @ allowed.astype(float),
+                self.matrix @ must.astype(float),
+            )
+            possible = (upper_sums > self.right - 0.5) & (lower_sums < self.right + 0.5)
+            full = possible & (upper_sums < self.right + 0.5) & (self.right > 0.5)
+            spent = possible & (lower_sums > self.right - 0.5)
             new = must | (allowed & (down @ full.astype(float) > 0))
             left = allowed & ~((down @ spent.astype(float) > 0) & ~new)
             if (new == must).all() and (left == allowed).all():
@@ -346,8 +351,8 @@ def reconstruct(steps: ColumnSteps, weights: Sequence[Floats]) -> tuple[Codes, f
     n, columns = len(steps.bases), len(weights)
     values = np.zeros((n, columns), dtype=np.int32)
     holds = np.zeros((columns, steps.bases.shape[1]), dtype=bool)
-    for c, held in enumerate(steps.tables):
-        holds[c, held] = True
+    for c, tables in enumerate(steps.tables):
+        holds[c, tables] = True
     waiting = list(range(columns))
     while waiting:
         best: tuple[int, int, _Equations, Mask, Mask] | None = None
@@ -372,12 +377,12 @@ def _mended(steps: ColumnSteps, values: Codes, weights: Sequence[Floats]) -> tup
     best = _residual(steps, values)
     for _ in range(ROUNDS):
         before = best
-        for c, own in enumerate(weights):
+        for c, column_weights in enumerate(weights):
             if best == 0:
                 return values, best
             other = values.copy()
-            chosen = _nearest(_equations(steps, values, c, nothing), own)
-            other[:, c] = chosen.reshape(own.shape).argmax(axis=1)
+            chosen = _nearest(_equations(steps, values, c, nothing), column_weights)
+            other[:, c] = chosen.reshape(column_weights.shape).argmax(axis=1)
             left = _residual(steps, other)
             if left <= best:  # moves along what is equally far lead out of some dead ends
                 values, best = other, left
@@ -388,7 +393,7 @@ def _mended(steps: ColumnSteps, values: Codes, weights: Sequence[Floats]) -> tup
 
 def _residual(steps: ColumnSteps, values: Codes) -> float:
     """Return by how many people the counts of all cells are off, together."""
-    fallen = np.concatenate([steps.cells(i, own) for i, own in enumerate(values)])
+    fallen = np.concatenate([steps.cells(i, row) for i, row in enumerate(values)])
     counts = np.bincount(fallen, minlength=steps.released.size)
     return float(np.abs(np.rint(steps.released) - counts).sum())
 
@@ -407,15 +412,17 @@ def witnesses(
     """
     rng = np.random.default_rng(0)  # perturbations are part of the method, not of the trial
     logs = [np.log(np.maximum(m, 1e-12)) for m in marginals]
-    found = [reconstruct(steps, logs)]
-    again = found[0][1] == 0 or steps.bases.size * sum(m.shape[1] for m in marginals) < DEAR
+    solutions = [reconstruct(steps, logs)]
+    again = solutions[0][1] == 0 or steps.bases.size * sum(m.shape[1] for m in marginals) < DEAR
     for _ in range(count - 1 if again else 0):
-        found.append(reconstruct(steps, [w + rng.gumbel(size=w.shape) for w in logs]))
-    least = min(residual for _, residual in found)
-    kept = [values for values, residual in found if residual == least]
+        solutions.append(reconstruct(steps, [w + rng.gumbel(size=w.shape) for w in logs]))
+    smallest_residual = min(residual for _, residual in solutions)
+    best_solutions = [values for values, residual in solutions if residual == smallest_residual]
     _, kind = np.unique(known, axis=0, return_inverse=True)
-    alike = [np.flatnonzero(np.ravel(kind) == one) for one in np.ravel(kind)]
-    return [np.concatenate([values[who] for values in kept]) for who in alike], least
+    alike = [np.flatnonzero(np.ravel(kind) == label) for label in np.ravel(kind)]
+    return [
+        np.concatenate([values[who] for values in best_solutions]) for who in alike
+    ], smallest_residual
 
 
 def _equations(steps: ColumnSteps, values: Codes, c: int, open_: Mask) -> _Equations:
@@ -423,13 +430,13 @@ def _equations(steps: ColumnSteps, values: Codes, c: int, open_: Mask) -> _Equat
     n, step = len(values), steps.steps[c]
     size = len(step)
     ready = ~open_[steps.tables[c]]
-    held = steps.tables[c][ready]
+    tables = steps.tables[c][ready]
     without = values.copy()
     without[:, c] = 0
-    bare = np.array([steps.cells(i, without[i])[held] for i in range(n)])
+    bare = np.array([steps.cells(i, without[i])[tables] for i in range(n)])
     cells = bare[:, None, :] + step[:, ready]  # people, values, tables
     distinct, row = np.unique(cells, return_inverse=True)
-    variable = np.repeat(np.arange(n * size), held.size)
+    variable = np.repeat(np.arange(n * size), tables.size)
     rows = np.concatenate([np.repeat(np.arange(n), size), n + row.ravel()])
     matrix = sparse.csr_array(
         (np.ones(rows.size), (rows, np.concatenate([np.arange(n * size), variable]))),
@@ -450,8 +457,8 @@ def _solved(equations: _Equations, allowed: Mask, must: Mask, weights: Floats) -
     part = sparse.csr_array(equations.matrix[:, open_])
     touched = np.flatnonzero(np.diff(part.indptr))
     gain = weights.ravel()[open_]
-    one = LinearConstraint(part[touched], left[touched], left[touched])
-    answer = _program(-gain, np.ones(open_.size, dtype=np.int64), 1.0, one)
+    constraint = LinearConstraint(part[touched], left[touched], left[touched])
+    answer = _program(-gain, np.ones(open_.size, dtype=np.int64), 1.0, constraint)
     if answer is None:
         return _nearest(equations, weights)
     chosen = must.copy()
@@ -471,9 +478,9 @@ def _nearest(equations: _Equations, weights: Floats) -> Mask:
     upper = np.concatenate([np.ones(width), np.full(2 * cells, np.inf)])
     met = LinearConstraint(matrix, equations.right, equations.right)
     answer = _program(price, whole, upper, met)
-    found = weights.ravel() if answer is None else answer[:width]
+    solution = weights.ravel() if answer is None else answer[:width]
     best = np.zeros(weights.shape, dtype=bool)
-    best[np.arange(people), first_largest(found.reshape(weights.shape))] = True
+    best[np.arange(people), first_largest(solution.reshape(weights.shape))] = True
     return best.ravel()
 
 
@@ -607,10 +614,12 @@ class FactoredGibbs(OneByOne):
         """Decide by the posterior, shape (trials, n, columns); of exact counts `Searched`."""
         if not release or release[0].noise.scale > 0:
             return super().attempt(release, known, rng)
-        found = [searched(counts, told) for counts, told in zip(release, known, strict=True)]
-        values = np.stack([guess for guess, _ in found])
-        residual = np.array([left for _, left in found])
-        return Searched(values, np.ones(len(found), dtype=bool), [], residual)
+        guesses = [
+            searched(counts, targets) for counts, targets in zip(release, known, strict=True)
+        ]
+        values = np.stack([guess for guess, _ in guesses])
+        residual = np.array([left for _, left in guesses])
+        return Searched(values, np.ones(len(guesses), dtype=bool), [], residual)
 
     def about(self, release: Counts, told: FactoredTargets, rng: np.random.Generator) -> Codes:
         chains, beliefs = self.run(release, told, rng)
@@ -627,9 +636,9 @@ class FactoredGibbs(OneByOne):
         tally = tuple(np.zeros((targets.people, size)) for size in factors.shape)
         draws: list[Codes] = []
         for weight in schedule(self.sweeps, self.burn):
-            kept = weight >= 1
-            chains.sweep(rng, weight, tally if kept else None)
-            if kept:
+            is_sampled = weight >= 1
+            chains.sweep(rng, weight, tally if is_sampled else None)
+            if is_sampled:
                 draws.append(chains.values.astype(np.int32))
         marginals = tuple(t / t.sum(axis=1, keepdims=True) for t in tally)
         return chains, ChainBeliefs(marginals, np.concatenate(draws, axis=1))
@@ -682,14 +691,14 @@ def searched(release: Counts, targets: FactoredTargets) -> tuple[Codes, float]:
     steps = ColumnSteps(targets.queries, targets.bases, release.cells)
     known = targets.codes[:, list(targets.queries.known)]
     draws, residual = witnesses(steps, targets.marginals, known, WITNESSES)
-    found: list[Codes] = []
-    for i, own in enumerate(draws):
+    guesses: list[Codes] = []
+    for i, samples in enumerate(draws):
         shares = [
-            np.bincount(own[:, c], minlength=size)[None] / len(own)
+            np.bincount(samples[:, c], minlength=size)[None] / len(samples)
             for c, size in enumerate(targets.factors.shape)
         ]
-        found.append(decide(targets, i, targets.success.modes(shares)[0], own, None))
-    return np.stack(found), residual
+        guesses.append(decide(targets, i, targets.success.modes(shares)[0], samples, None))
+    return np.stack(guesses), residual
 
 
 def decide(
@@ -712,8 +721,8 @@ def decide(
     if success.columns.exact:  # these guesses name values
         draws = np.concatenate([draws, others])
     values, times = np.unique(draws, axis=0, return_counts=True)
-    kept = np.argsort(-times, kind="stable")[:CANDIDATES]
-    values = values[kept]
+    order = np.argsort(-times, kind="stable")[:CANDIDATES]
+    values = values[order]
     if success.columns.exact:
         values = np.unique(np.concatenate([values, others]), axis=0)
     alone = replace(targets.factors, rows=np.full(len(values), targets.factors.rows[i]))

@@ -76,17 +76,17 @@ def votes_of(targets: Targets, rows: NDArray[np.int32]) -> Votes:
         distance = len(known) - people[block] @ others.T
         for d in range(FURTHEST + 1):
             at[d, block] = (distance == d).astype(np.float32) @ holds
-        least = distance.min(axis=1, keepdims=True)
-        nearest[block] = (distance == least).astype(np.float32) @ holds
+        shortest_distance = distance.min(axis=1, keepdims=True)
+        nearest[block] = (distance == shortest_distance).astype(np.float32) @ holds
     return Votes(at, nearest)
 
 
 def _indicators(codes: NDArray[np.integer], sizes: list[int]) -> NDArray[np.float32]:
     """Return a one for each value that a row has, shape (rows, sum of sizes)."""
-    found = np.zeros((len(codes), sum(sizes)), dtype=np.float32)
+    indicators = np.zeros((len(codes), sum(sizes)), dtype=np.float32)
     starts = np.cumsum([0, *sizes[:-1]])
-    found[np.arange(len(codes))[:, None], codes + starts] = 1
-    return found
+    indicators[np.arange(len(codes))[:, None], codes + starts] = 1
+    return indicators
 
 
 @dataclass(frozen=True)
@@ -121,13 +121,13 @@ def cell_sums(view: View) -> Floats:
     targets = view.targets
     sums = np.zeros((len(CROWDS) + 4, *targets.prior.shape))
     for table in table_factors(targets, reader_of(view, USUAL_SCALE)):
-        said = table.message(table.pattern.sum_to(targets.prior), 1.0)
-        said -= said.mean(axis=1, keepdims=True)
+        message = table.message(table.pattern.sum_to(targets.prior), 1.0)
+        message -= message.mean(axis=1, keepdims=True)
         crowd = np.searchsorted(CROWDS, table.people)[table.group]
-        sums[crowd, np.arange(targets.people)] += table.whole(said)
-        sums[-3] += table.whole(np.tanh(said))
-        sums[-2] += table.whole((said > SURE).astype(np.float64))
-        sums[-1] += table.whole((said < -SURE).astype(np.float64))
+        sums[crowd, np.arange(targets.people)] += table.whole(message)
+        sums[-3] += table.whole(np.tanh(message))
+        sums[-2] += table.whole((message > SURE).astype(np.float64))
+        sums[-1] += table.whole((message < -SURE).astype(np.float64))
     return sums
 
 
@@ -138,11 +138,11 @@ def row_scores(targets: Targets, votes: Votes) -> Floats:
     value's share of the nearest rows.
     """
     prior = np.maximum(targets.prior, np.exp(LEAST))
-    found = [
+    scores = [
         np.log((at + prior) / ((at.sum(axis=1, keepdims=True) + 1) * prior)) for at in votes.at
     ]
     total = np.maximum(votes.nearest.sum(axis=1, keepdims=True), 1)
-    return np.stack([*found, votes.nearest / total])
+    return np.stack([*scores, votes.nearest / total])
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,11 +170,11 @@ class ConditionalLogit:
             logits = scaled @ tried
             top = logits.max(axis=1)
             logs = top + np.log(np.exp(logits - top[:, None]).sum(axis=1))
-            found = float(truth @ tried - logs.sum() - ridge / 2 * tried @ tried)
-            if found < value:  # too far
+            likelihood = float(truth @ tried - logs.sum() - ridge / 2 * tried @ tried)
+            if likelihood < value:  # too far
                 step = step / 2
                 continue
-            gained, weights, value = found - value, tried, found
+            gained, weights, value = likelihood - value, tried, likelihood
             if gained < 1e-9 * max(1.0, abs(value)):
                 break
             chances = softmax(logits)
@@ -217,14 +217,16 @@ class Learned(ByBeliefs):
             raise InputError("the attacks `learned` and `stack` need at least one training release")
         features: list[Floats] = []
         chosen: list[Joint] = []
-        for one in simulated:
-            found = self.features(view_of(one.targets, one.release), rng=rng)
-            most = max(1, ENTRIES // (len(simulated) * found[0].size))
-            some = np.arange(len(found))
-            if len(found) > most:
-                some = rng.choice(len(found), most, replace=False)
-            features.append(found[some])
-            chosen.append(one.secrets[some])
+        for simulation in simulated:
+            release_features = self.features(
+                view_of(simulation.targets, simulation.release), rng=rng
+            )
+            limit = max(1, ENTRIES // (len(simulated) * release_features[0].size))
+            some = np.arange(len(release_features))
+            if len(release_features) > limit:
+                some = rng.choice(len(release_features), limit, replace=False)
+            features.append(release_features[some])
+            chosen.append(simulation.secrets[some])
         logit = ConditionalLogit.fit(np.concatenate(features), np.concatenate(chosen), self.ridge)
         return replace(self, logit=logit)
 
@@ -256,5 +258,5 @@ class Stack(Learned):
         beliefs = self.posterior.beliefs(view, rng=rng)
         # The belief besides its logarithm: where the posterior is too sure of itself, that one
         # alone would be weighted down until it hardly counted.
-        said = np.stack([np.log(np.maximum(beliefs, np.exp(LEAST))), beliefs], axis=2)
-        return np.concatenate([super().features(view, rng=rng), said], axis=2)
+        columns = np.stack([np.log(np.maximum(beliefs, np.exp(LEAST))), beliefs], axis=2)
+        return np.concatenate([super().features(view, rng=rng), columns], axis=2)

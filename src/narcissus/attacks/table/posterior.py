@@ -140,7 +140,8 @@ class PairwiseLikelihood:
         """Mean over pairs of different people."""
         n = self._kernels[0].shape[0]
         total = sum(
-            float(k.sum()) - n * own for k, own in zip(self._kernels, self._own, strict=True)
+            float(k.sum()) - n * diagonal
+            for k, diagonal in zip(self._kernels, self._own, strict=True)
         )
         return total / max(1, n * (n - 1))
 
@@ -222,12 +223,12 @@ class CellLikelihood:
         linear = isinstance(self._noise, GaussianNoise)
         for index, pattern in enumerate(self._queries.patterns):
             residual = self._residual[:, self._cells(index, block)]  # chains, block, tables, size
-            own = pattern.sum_to(beliefs).swapaxes(0, 1)  # chains, block, size
+            shares = pattern.sum_to(beliefs).swapaxes(0, 1)  # chains, block, size
             if linear:
-                total = residual.sum(axis=2) + pattern.tables * (own - 0.5)
+                total = residual.sum(axis=2) + pattern.tables * (shares - 0.5)
                 field = total / self._noise.scale**2
             else:
-                field = self._noise.gain(residual + own[:, :, None]).sum(axis=2)
+                field = self._noise.gain(residual + shares[:, :, None]).sum(axis=2)
             parts.append(field.swapaxes(0, 1))
         return self._queries.spread(parts)
 
@@ -384,9 +385,9 @@ class _System:
             pattern = self.patterns[index]
             fixed = pattern.sum_to(beliefs[rest])
             missing = self.counts[index] - np.rint(members[:, rest] @ fixed)
-            held = sparse.csr_array(members[:, first])
-            touched = np.flatnonzero(np.diff(held.indptr))
-            rows.append(sparse.csr_array(sparse.kron(held[touched], self._selector(pattern))))
+            incidence = sparse.csr_array(members[:, first])
+            touched = np.flatnonzero(np.diff(incidence.indptr))
+            rows.append(sparse.csr_array(sparse.kron(incidence[touched], self._selector(pattern))))
             right.append(missing[touched].ravel())
         matrix = sparse.vstack(rows)
         if matrix.nnz > MAX_SIZE:
@@ -397,7 +398,7 @@ class _System:
         constraint = LinearConstraint(matrix, target, target)
         weights = np.log(np.maximum(beliefs[first], 1e-12))
         rng = np.random.default_rng(0)  # perturbations are part of the method, not of the trial
-        found: list[Floats] = []
+        solutions: list[Floats] = []
         for number in range(max(2, min(WITNESSES, SIZE_BUDGET // matrix.nnz))):
             shift = rng.gumbel(size=weights.shape) if number else 0.0
             answer = milp(
@@ -409,8 +410,8 @@ class _System:
             )
             if answer.x is None:
                 break
-            found.append(np.rint(answer.x).reshape(len(kinds), values) / sizes[:, None])
-        return np.mean(found, axis=0)[kind_of] if found else None
+            solutions.append(np.rint(answer.x).reshape(len(kinds), values) / sizes[:, None])
+        return np.mean(solutions, axis=0)[kind_of] if solutions else None
 
     def _selector(self, pattern: Pattern) -> sparse.csr_array:
         """Return the 0/1 matrix that sums joint values to a pattern's, shape (size, values)."""

@@ -114,12 +114,12 @@ def within_totals(runs: Runs, people: Counted, size: int) -> Runs:
     good = np.maximum(low, first) <= np.minimum(high, last)  # else a rule contradicts itself
     low = np.maximum(runs.low, np.where(good, low, first).ravel()[runs.cell])
     high = np.minimum(runs.high, np.where(good, high, last).ravel()[runs.cell])
-    kept = low <= high
+    mask = low <= high
     # Between two runs nothing may be left: then the cell is left as it was.
-    lost = np.bincount(runs.cell[kept], minlength=first.size)[runs.cell] == 0
+    lost = np.bincount(runs.cell[mask], minlength=first.size)[runs.cell] == 0
     low, high = np.where(lost, runs.low, low), np.where(lost, runs.high, high)
-    kept |= lost
-    return Runs(runs.cell[kept], low[kept], high[kept], runs.weight[kept])
+    mask |= lost
+    return Runs(runs.cell[mask], low[mask], high[mask], runs.weight[mask])
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,11 +150,11 @@ class CountSets:
         )
         others = people[runs.cell // width] - 1
         places, signs = [], []
-        for one in (0, 1):
-            low, high = np.maximum(runs.low - one, 0), np.minimum(runs.high - one, others)
+        for presence in (0, 1):
+            low, high = np.maximum(runs.low - presence, 0), np.minimum(runs.high - presence, others)
             weight = np.where(low <= high, runs.weight, 0.0)
             places += [low, high + 1]  # edges lie half below these
-            signs += [(one, -weight), (one, weight)]
+            signs += [(presence, -weight), (presence, weight)]
         return cls(*_gathered(runs.cell, places, signs, (groups, width)), first, last)
 
     def log_odds(self, group: Counted, mean: Floats, deviation: Floats) -> Floats:
@@ -182,7 +182,9 @@ def _gathered(
     edges[owner, column] = distinct % reach - 0.5
     sums: list[Floats] = []
     for which in (0, 1):
-        weights = np.concatenate([w if one == which else np.zeros_like(w) for one, w in signs])
+        weights = np.concatenate(
+            [w if presence == which else np.zeros_like(w) for presence, w in signs]
+        )
         table = np.zeros_like(edges)
         table[owner, column] = np.bincount(inverse, weights=weights, minlength=distinct.size)
         sums.append(table.reshape(*shape, -1))
@@ -204,10 +206,12 @@ def usual_overlap(targets: Targets) -> float:
 def learned_overlap(simulated: Sequence[Simulated], scale: float) -> tuple[float, float]:
     """Return the overlap with which most people are guessed right, and the share that are."""
     right = np.zeros(LEVELS.size)
-    for one in simulated:
-        success = one.targets.success
-        for place, beliefs in enumerate(passes(view_of(one.targets, one.release), LEVELS, scale)):
-            right[place] += success.score(one.secrets, success.decide(beliefs)).mean()
+    for simulation in simulated:
+        success = simulation.targets.success
+        for place, beliefs in enumerate(
+            passes(view_of(simulation.targets, simulation.release), LEVELS, scale)
+        ):
+            right[place] += success.score(simulation.secrets, success.decide(beliefs)).mean()
     return float(LEVELS[right.argmax()]), float(right.max() / len(simulated))
 
 
@@ -240,9 +244,9 @@ def passes(view: View, levels: Floats, scale: float) -> Iterator[Floats]:
             logits += table.whole(change)
         beliefs = softmax(logits)
         # zero to what the prior rules out, unless the release says that it is wrong
-        kept = np.where(targets.prior > 0, beliefs, 0.0)
-        total = kept.sum(axis=1, keepdims=True)
-        yield np.where(total > DOUBT, kept / np.maximum(total, DOUBT), beliefs)
+        possible_beliefs = np.where(targets.prior > 0, beliefs, 0.0)
+        total = possible_beliefs.sum(axis=1, keepdims=True)
+        yield np.where(total > DOUBT, possible_beliefs / np.maximum(total, DOUBT), beliefs)
 
 
 class CountEvidence(Protocol):
@@ -353,11 +357,11 @@ class TableFactor:
 def table_factors(targets: Targets, reader: Reader) -> list[TableFactor]:
     """Return every released table, as far as people of the data set fall into it."""
     queries = targets.queries
-    found: list[TableFactor] = []
+    factors: list[TableFactor] = []
     for pattern, base in zip(queries.patterns, targets.bases, strict=True):
         for t in range(pattern.tables):
             first, group = np.unique(base[:, t], return_inverse=True)
             people = np.bincount(group, minlength=first.size)
             evidence = reader(first[:, None] + np.arange(pattern.size), people)
-            found.append(TableFactor(group, people, evidence, pattern))
-    return found
+            factors.append(TableFactor(group, people, evidence, pattern))
+    return factors

@@ -68,10 +68,10 @@ class _Tables:
 
     def counts(self, factors: list[Floats]) -> Floats:
         """Count relaxed people in every cell, shape (first cells, size)."""
-        own = [factors[f] for f in self.factors]
-        if self.is_of_all and len(own) > 1:
-            return (self.joint(own[:-1]).T @ own[-1]).reshape(1, -1)
-        return self.people @ self.joint(own)
+        column_factors = [factors[f] for f in self.factors]
+        if self.is_of_all and len(column_factors) > 1:
+            return (self.joint(column_factors[:-1]).T @ column_factors[-1]).reshape(1, -1)
+        return self.people @ self.joint(column_factors)
 
 
 class RelaxedTables:
@@ -95,8 +95,8 @@ class RelaxedTables:
             columns = zip(pattern.columns, pattern.groupings, strict=True)
             factors = tuple(place[c, id(g)] for c, g in columns)
             is_of_all = len(cells) == pattern.tables == 1
-            held = group_members(group, len(cells))
-            self._tables.append(_Tables(pattern, factors, held, is_of_all, release[cells] / n))
+            members = group_members(group, len(cells))
+            self._tables.append(_Tables(pattern, factors, members, is_of_all, release[cells] / n))
         # Queries that no row can ever answer keep their error: they are drawn, as published,
         # and count in the norm, but pull at nothing. Their draws need no work a step.
         lost = np.abs(release[~reached]) / n
@@ -118,14 +118,14 @@ class RelaxedTables:
         pull = self._pull(flat, drawn, rng)
         if pull is None:
             return None
-        found = [np.zeros_like(factor) for factor in factors]
+        factor_slopes = [np.zeros_like(factor) for factor in factors]
         for tables, start, error in zip(self._tables, self._starts, errors, strict=False):
             if len(tables.factors) == 1:
                 part = pull[start : start + error.size].reshape(error.shape)
-                found[tables.factors[0]] += tables.cells @ part
-        self._drawn.add(found, factors, pull)
+                factor_slopes[tables.factors[0]] += tables.cells @ part
+        self._drawn.add(factor_slopes, factors, pull)
         slopes = [np.zeros_like(block) for block in blocks]
-        for (c, grouping), slope in zip(self._factors, found, strict=True):
+        for (c, grouping), slope in zip(self._factors, factor_slopes, strict=True):
             slopes[c] += slope if grouping is None else slope @ grouping.members.T
         return slopes
 
@@ -159,22 +159,22 @@ class _DrawnCells:
 
     def __init__(self, tables: list[_Tables], starts: Places, factors: int) -> None:
         self._starts = starts
-        self._columns = np.array([len(one.factors) for one in tables])
-        self._size = np.array([one.pattern.size for one in tables])
+        self._columns = np.array([len(table.factors) for table in tables])
+        self._size = np.array([table.pattern.size for table in tables])
         sizes = np.zeros(factors, dtype=np.int64)
-        for one in tables:
-            sizes[list(one.factors)] = one.pattern.shape
+        for table in tables:
+            sizes[list(table.factors)] = table.pattern.shape
         offsets = np.cumsum([0, *sizes.tolist()])
         self._offsets, self._values = offsets[:-1], int(offsets[-1])
-        self._people = sparse.csr_array(sparse.vstack([one.people for one in tables]))
-        self._rows = np.cumsum([0, *(one.people.shape[0] for one in tables)])[:-1]
-        most = int(self._columns.max())
-        self._first = np.zeros((len(tables), most), dtype=np.int64)
-        self._shape = np.ones((len(tables), most), dtype=np.int64)
-        for number, one in enumerate(tables):
-            own = len(one.factors)
-            self._first[number, :own] = self._offsets[list(one.factors)]
-            self._shape[number, :own] = one.pattern.shape
+        self._people = sparse.csr_array(sparse.vstack([table.people for table in tables]))
+        self._rows = np.cumsum([0, *(table.people.shape[0] for table in tables)])[:-1]
+        width = int(self._columns.max())
+        self._first = np.zeros((len(tables), width), dtype=np.int64)
+        self._shape = np.ones((len(tables), width), dtype=np.int64)
+        for number, table in enumerate(tables):
+            count = len(table.factors)
+            self._first[number, :count] = self._offsets[list(table.factors)]
+            self._shape[number, :count] = table.pattern.shape
         # of the values that come after each column's
         self._stride = np.cumprod(self._shape[:, ::-1], axis=1)[:, ::-1] // self._shape
 
@@ -187,8 +187,8 @@ class _DrawnCells:
         total = np.zeros_like(probabilities)
         step = max(1, ENTRIES // probabilities.shape[1])
         for columns in range(2, int(self._columns.max()) + 1):
-            own = self._columns[tables] == columns
-            where, which = cells[own], tables[own]
+            mask = self._columns[tables] == columns
+            where, which = cells[mask], tables[mask]
             for start in range(0, where.size, step):
                 block = slice(start, start + step)
                 self._one(total, probabilities, where[block], which[block], columns, pull)
@@ -282,14 +282,14 @@ class RelaxedProjection(ReleaseByRelease):
         Of several starts each person's most frequent values, of equals the first in order.
         """
         model = RelaxedTables(targets, release)
-        found: list[Codes] = []
+        solutions: list[Codes] = []
         for _ in range(self.starts):
             blocks = self._fit(model, self._first(targets, rng), rng)
             picked = [self._round(block, rng) for block in blocks]
-            found.append(np.stack(picked, axis=-1).astype(np.int32))
+            solutions.append(np.stack(picked, axis=-1).astype(np.int32))
         if self.starts == 1:
-            return found[0]
-        return np.stack([_most_frequent(own) for own in np.stack(found, axis=1)])
+            return solutions[0]
+        return np.stack([_most_frequent(choices) for choices in np.stack(solutions, axis=1)])
 
     def _first(self, targets: Targets | FactoredTargets, rng: np.random.Generator) -> list[Floats]:
         """Return the first logits of each unknown column."""

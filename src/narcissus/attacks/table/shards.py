@@ -84,10 +84,10 @@ class CellIncidence:
         plan = _plan(self.queries, about, LIMITS)
         merged = [_merge(self.queries, pattern, codes, plan) for pattern in self.patterns]
         pairs = list(zip(merged, self.patterns, strict=True))
-        self._sums = [one.sums for one in merged]
-        self._shapes = [(len(one.parts), pattern.size) for one, pattern in pairs]
+        self._sums = [layout.sums for layout in merged]
+        self._shapes = [(len(layout.parts), pattern.size) for layout, pattern in pairs]
         self.cells = np.concatenate(
-            [(one.parts[:, None] + np.arange(pattern.size)).ravel() for one, pattern in pairs]
+            [(layout.parts[:, None] + np.arange(pattern.size)).ravel() for layout, pattern in pairs]
         )
         every = self.queries.split(np.arange(self.queries.values))
         self._selectors: list[Floats] | None = None
@@ -100,7 +100,7 @@ class CellIncidence:
         number = self.types.number
         self.blocks = [slice(a, min(a + step, number)) for a in range(0, number, step)]
         self._rows = [
-            [_zero_one(one.rows[block], one.sums.shape[0]) for one in merged]
+            [_zero_one(layout.rows[block], layout.sums.shape[0]) for layout in merged]
             for block in self.blocks
         ]
 
@@ -190,9 +190,11 @@ def _plan(queries: TableQueries, types: int, limits: tuple[int, ...]) -> Groups:
         cost = 0
         for pattern in queries.patterns:
             larger, home = _larger(queries, pattern, groups)
-            held = np.bincount(home, minlength=len(larger))
-            sizes = [prod(queries.sizes[c] for g in one for c in groups[g]) for one in larger]
-            rows = sum(min(types, a) * int(b) for a, b in zip(sizes, held, strict=True))
+            counts = np.bincount(home, minlength=len(larger))
+            sizes = [
+                prod(queries.sizes[c] for g in group_set for c in groups[g]) for group_set in larger
+            ]
+            rows = sum(min(types, a) * int(b) for a, b in zip(sizes, counts, strict=True))
             cost += pattern.size * (types * len(larger) + rows)
         costs.append(cost)
     return plans[int(np.argmin(costs))]
@@ -208,14 +210,16 @@ def _larger(
         frozenset(group_of[c if c < d else queries.coarse[c - d].of] for c in table)
         for table in pattern.knowns.tolist()
     ]
-    found: dict[frozenset[int], int] = {}
+    numbers: dict[frozenset[int], int] = {}
     home: dict[frozenset[int], int] = {}
-    for one in sorted(set(sets), key=lambda s: (-len(s), sorted(s))):
-        within = (n for other, n in found.items() if len(other) > len(one) and one <= other)
-        home[one] = next(within, len(found))
-        if home[one] == len(found):
-            found[one] = len(found)
-    return list(found), [home[one] for one in sets]
+    for group_set in sorted(set(sets), key=lambda s: (-len(s), sorted(s))):
+        within = (
+            n for other, n in numbers.items() if len(other) > len(group_set) and group_set <= other
+        )
+        home[group_set] = next(within, len(numbers))
+        if home[group_set] == len(numbers):
+            numbers[group_set] = len(numbers)
+    return list(numbers), [home[group_set] for group_set in sets]
 
 
 def _merge(
@@ -226,20 +230,20 @@ def _merge(
     coarse = [grouping.numbers[codes[:, grouping.of]] for grouping in queries.coarse]
     codes = np.column_stack([codes, *coarse]) if coarse else codes
     rows = np.empty((len(codes), len(larger)), dtype=np.int32)
-    held: list[NDArray[np.int64]] = []
+    cells: list[NDArray[np.int64]] = []
     start = 0
     starts: list[int] = [0]
-    for index, one in enumerate(larger):
-        columns = [c for group in sorted(one) for c in groups[group]]
+    for index, group_set in enumerate(larger):
+        columns = [c for group in sorted(group_set) for c in groups[group]]
         sizes = [queries.sizes[c] for c in columns]
         number, someone = _numbered(row_keys(codes[:, columns], sizes), prod(sizes))
         rows[:, index] = start + number
         start += len(someone)
         tables = np.flatnonzero(np.array(home) == index)
-        own = codes[someone][:, pattern.knowns[tables]] * pattern.strides[tables]
-        held.append((pattern.offsets[tables] + own.sum(axis=2)).ravel())
+        offsets = codes[someone][:, pattern.knowns[tables]] * pattern.strides[tables]
+        cells.append((pattern.offsets[tables] + offsets.sum(axis=2)).ravel())
         starts.extend(starts[-1] + len(tables) * np.arange(1, len(someone) + 1))
-    parts, column = np.unique(np.concatenate(held), return_inverse=True)
+    parts, column = np.unique(np.concatenate(cells), return_inverse=True)
     sums = sparse.csr_array(
         (np.ones(len(column)), column.astype(np.int32), np.array(starts, dtype=np.int32)),
         shape=(start, len(parts)),
@@ -275,13 +279,13 @@ def by_the_whole(incidence: CellIncidence, q: Floats, variance: Floats) -> Float
             coupling += shared[:, None, :, None] * np.multiply.outer(has, has)[:, None]
     flat = coupling.reshape(types * values, -1)
     spread = np.zeros((types, values, types, values))
-    own = np.arange(types)
+    diagonal = np.arange(types)
     covariances = q[:, :, None] * np.eye(values) - q[:, :, None] * q[:, None, :]
-    spread[own, :, own] = incidence.types.people[:, None, None] * covariances
+    spread[diagonal, :, diagonal] = incidence.types.people[:, None, None] * covariances
     response = np.linalg.solve(
         (np.eye(types * values) + spread.reshape(flat.shape) @ flat).T, flat
     ).reshape(coupling.shape)
-    inner = response[own, :, own]
+    inner = response[diagonal, :, diagonal]
     centred = np.eye(values) - q[:, None, :]
     inner = centred @ inner @ centred.swapaxes(1, 2)
     # Take the person out of H: what is left is larger.
@@ -504,11 +508,13 @@ class ShardedPosterior:
         self.people = people
         self.size = size  # types times values
         self.ask, self.tell = held.ask, held.tell
-        own = self.ask("cells")
+        shard_cells = self.ask("cells")
         # numbers of the cells within somebody's reach, in the order of all vectors over cells
-        self.cells: NDArray[np.int64] = own[0] if len(own) == 1 else np.unique(np.concatenate(own))
-        self._places = [np.searchsorted(self.cells, cells) for cells in own]
-        if len(own) > 1:
+        self.cells: NDArray[np.int64] = (
+            shard_cells[0] if len(shard_cells) == 1 else np.unique(np.concatenate(shard_cells))
+        )
+        self._places = [np.searchsorted(self.cells, cells) for cells in shard_cells]
+        if len(shard_cells) > 1:
             self.tell("set_index", self.cells)
 
     def added(self, answers: Sequence[Floats]) -> Floats:
@@ -536,12 +542,12 @@ def split(targets: Targets) -> Generator[ShardedPosterior]:
         first = types.first[begin:end]
         codes, prior, alike = targets.codes[first], targets.prior[first], types.people[begin:end]
         makers.append(ShardMaker(targets.queries, targets.success, codes, prior, alike, n))
-    held = HeldHere(makers) if holder is None else holder.hold(makers)
+    shards = HeldHere(makers) if holder is None else holder.hold(makers)
     try:
-        yield ShardedPosterior(held, people, types.number * values)
+        yield ShardedPosterior(shards, people, types.number * values)
     except NarcissusError:  # nobody may be left to let go
         raise
     except Exception:
-        held.close()
+        shards.close()
         raise
-    held.close()
+    shards.close()

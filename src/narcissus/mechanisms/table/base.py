@@ -63,18 +63,18 @@ class Columns:
         first column without a name is an index, and left out. Errors name what is missing in the
         table or in the frame, and whose rows these are, ``of``: 'the release'.
         """
-        found = [str(name) for name in frame.columns]
-        if has_index(found):
-            frame, found = frame.iloc[:, 1:], found[1:]
-        if missing := [name for name in self.names if name not in found]:
+        names = [str(name) for name in frame.columns]
+        if has_index(names):
+            frame, names = frame.iloc[:, 1:], names[1:]
+        if missing := [name for name in self.names if name not in names]:
             raise InputError(f"{of} lacks the columns {', '.join(map(repr, missing))}")
-        if strange := [name for name in found if name not in self.names]:
+        if strange := [name for name in names if name not in self.names]:
             raise InputError(
                 f"{of} has columns that were not in the data: {', '.join(map(repr, strange))}"
             )
-        if twice := sorted({name for name in found if found.count(name) > 1}):
+        if twice := sorted({name for name in names if names.count(name) > 1}):
             raise InputError(f"{of} has the columns {', '.join(map(repr, twice))} twice")
-        named = frame.set_axis(found, axis=1)
+        named = frame.set_axis(names, axis=1)
         return np.stack(
             [self._column(named[name], c, of=of) for c, name in enumerate(self.names)], axis=1
         )
@@ -82,8 +82,8 @@ class Columns:
     def _column(self, values: pd.Series, column: int, *, of: str) -> Codes:
         name, labels = self.names[column], self.labels[column]
         place, distinct = pd.factorize(values)
-        found = np.append(codes_by_labels(name, list(distinct), labels), np.int32(-1))
-        numbers = found[place]  # the last is that of a missing value
+        label_codes = np.append(codes_by_labels(name, list(distinct), labels), np.int32(-1))
+        numbers = label_codes[place]  # the last is that of a missing value
         if (numbers < 0).any():
             strange: Sequence[str] = sorted({str(value) for value in values[numbers < 0]})
             raise InputError(

@@ -137,10 +137,10 @@ class _Caller:
 
     def __call__(self, codes: Codes, rng: np.random.Generator) -> Codes:
         arguments = (self.columns.frame(codes), rng)[: arity(self.function, 2)]
-        found = asked("mechanism", self.function, *arguments)
-        if not isinstance(found, pd.DataFrame):
-            raise InputError(f"{self.name} must give a data frame, got {type(found).__name__}")
-        return rows_of(found, self.columns, of=f"what {self.name} gives")
+        frame = asked("mechanism", self.function, *arguments)
+        if not isinstance(frame, pd.DataFrame):
+            raise InputError(f"{self.name} must give a data frame, got {type(frame).__name__}")
+        return rows_of(frame, self.columns, of=f"what {self.name} gives")
 
 
 def rows_of(frame: pd.DataFrame, columns: Columns, *, of: str) -> Codes:
@@ -197,17 +197,17 @@ class Command(DeclaredRows):
         files = named_files(self.command, Path(self.folder))
         argv = [str(files.get(place, part)) for place, part in enumerate(self.command)]
         if 0 not in files:
-            found = shutil.which(argv[0])
-            if found is None or os.sep in argv[0]:
+            program = shutil.which(argv[0])
+            if program is None or os.sep in argv[0]:
                 where = f"in {self.folder}" if os.sep in argv[0] else "on the PATH"
                 raise InputError(f"`command` names the program {argv[0]!r}, which is not {where}")
-            argv[0] = found
+            argv[0] = program
         return tuple(argv)
 
     def maker(self, columns: Columns) -> Maker:
         levels = {"epsilon": self.epsilon, "delta": self.delta}
-        told = {name: repr(level) for name, level in levels.items() if level is not None}
-        return _ProgramCaller(self._argv, columns, self.time_limit, self.name, told)
+        parameters = {name: repr(level) for name, level in levels.items() if level is not None}
+        return _ProgramCaller(self._argv, columns, self.time_limit, self.name, parameters)
 
 
 def named_files(command: Sequence[str], folder: Path) -> dict[int, Path]:
@@ -215,13 +215,13 @@ def named_files(command: Sequence[str], folder: Path) -> dict[int, Path]:
 
     A bare first word is a program on the PATH, whatever file of that name there is.
     """
-    found: dict[int, Path] = {}
+    files: dict[int, Path] = {}
     for place, part in enumerate(command):
         with contextlib.suppress(OSError, ValueError):  # a name too long for a file, a NUL
             path = folder / part
             if (place > 0 or os.sep in part) and path.is_file():
-                found[place] = path.resolve()
-    return found
+                files[place] = path.resolve()
+    return files
 
 
 @dataclass(frozen=True)
@@ -238,15 +238,15 @@ class _ProgramCaller:
         if os.name != "posix":
             raise NarcissusError("programs are run on Unix systems; not here")
         with scratch_folder() as folder:
-            given, written = folder / "in.csv", folder / "out.csv"
+            input_file, written = folder / "in.csv", folder / "out.csv"
             work, temporary = folder / "work", folder / "tmp"
-            values = {"input": str(given), "output": str(written), "seed": seed, **self.told}
+            values = {"input": str(input_file), "output": str(written), "seed": seed, **self.told}
             output: list[bytes] = []
 
             def fill() -> None:
                 work.mkdir()
                 temporary.mkdir()
-                self.columns.frame(codes).to_csv(given, index=False)
+                self.columns.frame(codes).to_csv(input_file, index=False)
 
             def collect() -> None:
                 if written.exists():

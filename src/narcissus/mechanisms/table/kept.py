@@ -77,15 +77,15 @@ class ReleaseCache:
 
     def to_bring(self) -> tuple[dict[str, bytes], int]:
         """Return what may be brought to where the folder is not, and how many are too much."""
-        found: dict[str, bytes] = {}
+        files: dict[str, bytes] = {}
         size = left = 0
         for path in sorted(self.folder.glob("*.npz")):
             if path.is_symlink() or size + path.stat().st_size > BROUGHT:
                 left += 1
                 continue
-            found[path.name] = read_bytes(path, largest=BROUGHT)
-            size += len(found[path.name])
-        return found, left
+            files[path.name] = read_bytes(path, largest=BROUGHT)
+            size += len(files[path.name])
+        return files, left
 
     def leave(self, brought: Mapping[str, bytes]) -> None:
         """Keep in memory from here on: the folder is elsewhere; once told, again is nothing."""
@@ -151,9 +151,9 @@ class KeptReleases:
     def _one(self, codes: Codes, rng: np.random.Generator) -> Any:
         before = _state(rng)
         name = self._name(codes, before)
-        found = self._read(name, rng)
-        if found is not None:
-            return found
+        release = self._read(name, rng)
+        if release is not None:
+            return release
         (made,) = self.prepared.release(codes[None], rng)
         if _state(rng) == before:  # it has coins of its own: the next release is another one
             rng.bit_generator.random_raw()

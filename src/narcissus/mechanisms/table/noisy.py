@@ -40,9 +40,9 @@ def chosen(columns: Columns, sets: Sets, coarser: Coarser) -> ChosenQueries:
         version of it are one); the groups are not those of the column's values; or no table has an
         unknown column.
     """
-    coarse = tuple(_grouping(columns, name, given) for name, given in coarser.items())
+    coarse = tuple(_grouping(columns, name, groups) for name, groups in coarser.items())
     numbers = {name: number for number, name in enumerate([*columns.names, *coarser])}
-    d, found = len(columns.names), list[tuple[int, ...]]()
+    d, tables = len(columns.names), list[tuple[int, ...]]()
     for names in sets:
         if not names:
             raise InputError("`sets` has a table without columns: name at least one for each")
@@ -50,18 +50,18 @@ def chosen(columns: Columns, sets: Sets, coarser: Coarser) -> ChosenQueries:
             if name not in numbers:
                 hint = did_you_mean(name, numbers)
                 raise InputError(f"`sets` names `{name}`, which is no column of the table{hint}")
-        one = tuple(numbers[name] for name in names)
-        if len({c if c < d else coarse[c - d].of for c in one}) < len(one):
+        table = tuple(numbers[name] for name in names)
+        if len({c if c < d else coarse[c - d].of for c in table}) < len(table):
             raise InputError(
                 f"`sets` has the table [{', '.join(names)}], which has a column twice (a coarser "
                 "version counts as the column): name each once"
             )
-        found.append(one)
+        tables.append(table)
     unknown = {*columns.unknown, *(d + j for j, g in enumerate(coarse) if g.of in columns.unknown)}
-    if not any(unknown & set(one) for one in found):
+    if not any(unknown & set(table) for table in tables):
         wanted = ", ".join(f"`{columns.names[c]}`" for c in columns.unknown)
         raise InputError(f"`sets` has no table with an unknown column ({wanted}): add one")
-    return ChosenQueries(columns.sizes, columns.unknown, tuple(found), coarse=coarse)
+    return ChosenQueries(columns.sizes, columns.unknown, tuple(tables), coarse=coarse)
 
 
 def _grouping(columns: Columns, name: str, given: Mapping[str, Any]) -> Grouping:
@@ -151,8 +151,8 @@ class NoiseLevel(PlannedCounts):
     scale: Level | None = None
 
     def __post_init__(self) -> None:
-        given = [n for n in ("epsilon", "mu", "scale") if getattr(self, n) is not None]
-        if len(given) != 1:
+        names = [n for n in ("epsilon", "mu", "scale") if getattr(self, n) is not None]
+        if len(names) != 1:
             raise InputError("give exactly one of epsilon, mu and scale")
         level, by = self._level
         if math.isnan(level) or level < 0 or (level == 0 and by != "scale"):

@@ -171,17 +171,19 @@ class PreparedMeasurement:
         """The measurement, what it is given of people, and whether the function says what."""
         dp = optional("opendp.prelude", extra="opendp", purpose="A measurement of OpenDP")
         dp.enable_features("contrib")
-        found = asked("mechanism", self.function, self.columns)
+        measurement = asked("mechanism", self.function, self.columns)
         encode: Callable[[pd.DataFrame], Any] | None = None
-        if isinstance(found, tuple):
-            found, encode = cast("tuple[Any, Any]", found)
-        if hasattr(found, "resolve"):  # a query of a Context, before its release
-            found = found.resolve()
-        if not isinstance(found, dp.Measurement):
-            raise InputError(f"{self._name} must give a Measurement, got {type(found).__name__}")
+        if isinstance(measurement, tuple):
+            measurement, encode = cast("tuple[Any, Any]", measurement)
+        if hasattr(measurement, "resolve"):  # a query of a Context, before its release
+            measurement = measurement.resolve()
+        if not isinstance(measurement, dp.Measurement):
+            raise InputError(
+                f"{self._name} must give a Measurement, got {type(measurement).__name__}"
+            )
         if encode is not None:
-            return found, lambda codes: encode(self.columns.frame(codes)), True
-        return found, self._encoder(found), False
+            return measurement, lambda codes: encode(self.columns.frame(codes)), True
+        return measurement, self._encoder(measurement), False
 
     @property
     def _name(self) -> str:
@@ -205,22 +207,22 @@ class PreparedMeasurement:
 
     def _one(self, codes: Codes) -> Any:
         measurement, encode, _ = self._made
-        given = encode(codes)
+        records = encode(codes)
         try:
-            found = measurement(given)
-            found = found.collect() if hasattr(found, "collect") else found
+            release = measurement(records)
+            release = release.collect() if hasattr(release, "collect") else release
         except Exception as error:  # OpenDP's own have no common base outside of it
             raise NarcissusError(f"OpenDP made no release: {error}") from error
         if self.reads == "rows":
-            if not isinstance(found, pd.DataFrame):  # of polars, or a dictionary
-                plain = found.to_dict(as_series=False) if hasattr(found, "to_dict") else found
-                found = pd.DataFrame(plain)
-            rows = rows_of(found, self.columns, of=f"what {self._name} releases")
+            if not isinstance(release, pd.DataFrame):  # of polars, or a dictionary
+                plain = release.to_dict(as_series=False) if hasattr(release, "to_dict") else release
+                release = pd.DataFrame(plain)
+            rows = rows_of(release, self.columns, of=f"what {self._name} releases")
             rows.setflags(write=False)
             return Microdata(rows)
         if self.reads == "counts":
             assert self.noise is not None
-            cells = np.asarray(found, dtype=np.float64)
+            cells = np.asarray(release, dtype=np.float64)
             if cells.shape != (self.queries.cells,):
                 raise InputError(
                     f"{self._name} must release the {self.queries.cells} cells of all "
@@ -228,7 +230,7 @@ class PreparedMeasurement:
                 )
             cells.setflags(write=False)
             return Counts(self.queries, self.noise, cells)
-        return found
+        return release
 
 
 def _lazy(frame: pd.DataFrame) -> Any:
@@ -421,11 +423,11 @@ class _Synthesizer:
             if is_ours(error):
                 raise
             raise self._failed(error) from error
-        found = np.stack(
+        synthetic_codes = np.stack(
             [np.asarray(frame[f"c{c}"].cast(int).fill_null(-1)) for c in range(len(self.sizes))],
             axis=1,
         )
-        return filled(found, self.sizes, rng)
+        return filled(synthetic_codes, self.sizes, rng)
 
     @cached_property
     def _measurement(self) -> Any:

@@ -188,9 +188,9 @@ class WithheldBelow:
 
     @property
     def title(self) -> str:
-        least = 1 if self.zeros else 0
-        more = ", and others so that they cannot be computed" if self.others else ""
-        return f"withheld where counts are {least} to {self.threshold - 1}{more}"
+        minimum = 1 if self.zeros else 0
+        remark = ", and others so that they cannot be computed" if self.others else ""
+        return f"withheld where counts are {minimum} to {self.threshold - 1}{remark}"
 
     def small(self, counts: Floats) -> NDArray[np.bool_]:
         """Return which counts are withheld, any shape."""

@@ -162,9 +162,9 @@ def swap(
     first, second = _pairs(rows[:, match])
     wanted = min(int(np.floor(rate * len(rows) / 2 + 0.5)), first.size)
     chosen = rng.permutation(first.size)[:wanted]
-    one, other = first[chosen][:, None], second[chosen][:, None]
+    index, other = first[chosen][:, None], second[chosen][:, None]
     result = rows.copy()
-    result[one, swapped], result[other, swapped] = rows[other, swapped], rows[one, swapped]
+    result[index, swapped], result[other, swapped] = rows[other, swapped], rows[index, swapped]
     return rng.permutation(result)  # whom a row stands beside tells nothing
 
 
@@ -381,7 +381,7 @@ class NoisyTree:
                 odds = self.width / 4 * odds + rng.gumbel(size=len(free))
             a, b = pairs[free[int(np.argmax(odds))]]
             edges.append((a, b))
-            part = [part[a] if one == part[b] else one for one in part]
+            part = [part[a] if tree == part[b] else tree for tree in part]
         return edges
 
     def score(self, codes: Codes, pair: Edge, shares: list[Floats]) -> float:

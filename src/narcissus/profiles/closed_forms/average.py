@@ -49,9 +49,9 @@ def average_bits(n: int, d: int) -> float:
     c = np.arange(n + 1)
     ways = special.gammaln(n + 1) - special.gammaln(c + 1) - special.gammaln(n - c + 1)
     # given c ones the rate is Beta(c + 1, n - c + 1)
-    one = c * (special.psi(c + 1) - special.psi(n + 2))
+    ones_term = c * (special.psi(c + 1) - special.psi(n + 2))
     zero = (n - c) * (special.psi(n - c + 1) - special.psi(n + 2))
-    return -d * float((ways + one + zero).mean()) / math.log(2)
+    return -d * float((ways + ones_term + zero).mean()) / math.log(2)
 
 
 def noise_error(n: int, d: int, epsilon: float, beta: float) -> float:
@@ -183,9 +183,9 @@ def two_criteria_limit(n: int, d: int, near: int, looser: int) -> float:
     low, high = edges[:-1], edges[1:]
     settled = 0.0
     for _ in range(_ROUNDS):
-        hit, found = _hit(n, d, near, low), _hit(n, d, near, high)
+        hit, upper_hit = _hit(n, d, near, low), _hit(n, d, near, high)
         missed = _missed(n, d, looser, high)
-        value, reached = hit * missed, float((found * missed).max())
+        value, reached = hit * missed, float((upper_hit * missed).max())
         enough = max(reached * (1 + _NEAR), settled)
         open_ = value > enough
         settled = max(settled, float(value[~open_].max(initial=0.0)))
@@ -285,11 +285,13 @@ class Column:
         the integral of the smaller one, ``f_c`` the density of the release for a last bit ``c``.
         """
         a = self.chances
-        one, zero = a**share, (1 - a) ** share
-        told = np.abs(share * (np.log(a) - np.log1p(-a))) >= self.epsilon
-        over = np.exp(-self.epsilon / 2) * np.sqrt(one * zero)
-        smaller = np.where(told, np.minimum(one, zero), np.minimum(over, np.minimum(one, zero)))
-        return float((one + zero - smaller).mean()), float(smaller.mean())
+        one_power, zero = a**share, (1 - a) ** share
+        mask = np.abs(share * (np.log(a) - np.log1p(-a))) >= self.epsilon
+        over = np.exp(-self.epsilon / 2) * np.sqrt(one_power * zero)
+        smaller = np.where(
+            mask, np.minimum(one_power, zero), np.minimum(over, np.minimum(one_power, zero))
+        )
+        return float((one_power + zero - smaller).mean()), float(smaller.mean())
 
     def reach(self, share: float) -> float:
         """Compute ``G`` for a share ``xi`` of the surprisal, in (0, 2]."""
@@ -340,10 +342,10 @@ def log2_delta(
     column, d, share = Column(n, epsilon), integer("d", d, low=1), probability("share", share)
     places = integer("places", places, low=0, high=d)
     bits = non_negative("bits", bits)
-    least = min(_given_away(column, d, share, places), _split(column, d, share, places))
+    bound = min(_given_away(column, d, share, places), _split(column, d, share, places))
     if bits:
-        least = min(least, _given_away(column, d, 0.0, places) - bits)
-    return min(0.0, math.log2(n) + least)
+        bound = min(bound, _given_away(column, d, 0.0, places) - bits)
+    return min(0.0, math.log2(n) + bound)
 
 
 def _given_away(column: Column, d: int, share: float, places: int) -> float:
@@ -371,12 +373,12 @@ def _split(column: Column, d: int, share: float, places: int) -> float:
         us = np.linspace(low[0], high[0], _STEPS)
         powers = np.exp(np.linspace(low[1], high[1], _STEPS))
         left = [_given_away(column, d, max(0.0, share - u), places) for u in us]
-        kept = np.array(left)[:, None]
+        exponents = np.array(left)[:, None]
         few = np.array([d * math.log2(column.moment(s)) for s in powers])[None]
         u, s = us[:, None], powers[None]
         # 2^(s t + few) = w 2^(kept - u t) with w = u / s
-        t = (np.log2(u / s) + kept - few) / (s + u)
-        value = kept - u * t + np.log2(1 + u / s)
+        t = (np.log2(u / s) + exponents - few) / (s + u)
+        value = exponents - u * t + np.log2(1 + u / s)
         i, j = np.unravel_index(int(value.argmin()), value.shape)
         best = min(best, float(value[i, j]))
         width = (high - low) / (_STEPS - 1) * 2

@@ -116,11 +116,11 @@ def small_delta(
     Fraction(7, 72)
     """
     factor = Fraction(math.exp(non_negative("epsilon", epsilon)))
-    told: dict[Hashable, list[Rows]] = defaultdict(list)
+    groups: dict[Hashable, list[Rows]] = defaultdict(list)
     for rows in data_sets(world):
-        told[release(rows)].append(rows)
+        groups[release(rows)].append(rows)
     total = Fraction(0)
-    for group in told.values():
+    for group in groups.values():
         tried = {row for rows in group for row in rows}
         weighed = [(world.chance(rows), rows) for rows in group]
         worth = (

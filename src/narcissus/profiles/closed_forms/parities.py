@@ -83,10 +83,11 @@ def _power_coefficient(k: int, power: int, n: int) -> Fraction:
 
     By ``P Q' = power P' Q`` for ``Q = P^power``.
     """
-    found = [Fraction(1)]
+    coefficients = [Fraction(1)]
     for m in range(1, n + 1):
         terms = (
-            (i * (power + 1) - m) * found[m - i] / factorial(i) for i in range(1, min(k, m) + 1)
+            (i * (power + 1) - m) * coefficients[m - i] / factorial(i)
+            for i in range(1, min(k, m) + 1)
         )
-        found.append(sum(terms, Fraction(0)) / m)
-    return found[n]
+        coefficients.append(sum(terms, Fraction(0)) / m)
+    return coefficients[n]

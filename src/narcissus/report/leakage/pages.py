@@ -155,8 +155,8 @@ def design_page(found: Design | None, curve: tuple[Any, Any], nothing: float, as
             ("Expected loss", f"{found.loss:.4g}", f"saying nothing: {nothing:.4g}", "proved"),
         ]
         if found.leakage is not None:
-            said = (found.measured.capitalize(), f"{found.leakage:.4g}", "of this mechanism")
-            numbers.append((*said, "proved"))
+            headline = (found.measured.capitalize(), f"{found.leakage:.4g}", "of this mechanism")
+            numbers.append((*headline, "proved"))
         title = "The mechanism: what it says for each secret"
         blocks.append(rows_of(found.channel, title, ("secret", "answer"), "mechanism"))
     how = (
@@ -186,13 +186,16 @@ def guarantee_page(
         ("Bayes security", f"at least {lower(found.value, 4)}", "the guarantee", "proved"),
         ("Neighbours told apart", right, "at most; 50% by guessing", "proved"),
     ]
-    given, how = list(found.assumptions), "whether any mechanism reaches the limit is not said."
+    assumptions, how = (
+        list(found.assumptions),
+        "whether any mechanism reaches the limit is not said.",
+    )
     if found.tight:
         how = "some mechanism with this guarantee reaches the limit."
     if reached is not None:
         some = f"at most {upper(reached.value, 4)}"
         numbers.insert(1, ("Bayes security of DP-SGD", some, "two data sets reach it", "proved"))
-        given += reached.assumptions
+        assumptions += reached.assumptions
         how += f" What two data sets reach: {reached.theorem}."
     alpha = np.unique(np.concatenate([np.linspace(0, 1, 201), np.geomspace(1e-6, 1, 61)]))
     title = f"No test of two neighbours is right more than {right} of the time at even odds"
@@ -208,7 +211,7 @@ def guarantee_page(
         "Threat model and assumptions",
         [
             Facts([("Guarantee", guarantee.describe())]),
-            Items("Assumed (nothing here tests it)", given),
+            Items("Assumed (nothing here tests it)", assumptions),
         ],
     )
     how = f"By {found.theorem}. A guarantee limits Bayes security from below; {how}"
@@ -251,11 +254,13 @@ def refinement_page(directions: Sequence[Direction], secrets: Sequence[str], ask
     directions: One, or both.
     secrets: Of the channels, in their order.
     """
-    graded_as = [one.found.grade for one in directions]
+    graded_as = [direction.found.grade for direction in directions]
     weakest = GRADES[max(map(GRADES.index, graded_as))]
     sections = [
-        Section(f"From {one.first} to {one.second}", _witness(one, secrets, place))
-        for place, one in enumerate(directions, 1)
+        Section(
+            f"From {direction.first} to {direction.second}", _witness(direction, secrets, place)
+        )
+        for place, direction in enumerate(directions, 1)
     ]
     how = method(
         "A linear program looks for the post-processing; where there is none its multipliers are a "
@@ -263,12 +268,14 @@ def refinement_page(directions: Sequence[Direction], secrets: Sequence[str], ask
     )
     first, second = directions[0].first, directions[0].second
     return sheet(
-        assessed(" ".join(one.words for one in directions), weakest),
+        assessed(" ".join(direction.words for direction in directions), weakest),
         [*sections, how],
         asked,
         title=f"Which tells more: {first} or {second}?",
         subtitle="Refinement: for every prior and every aim of an attacker",
-        not_assessed=[one.found for one in directions if isinstance(one.found, NotAssessed)],
+        not_assessed=[
+            direction.found for direction in directions if isinstance(direction.found, NotAssessed)
+        ],
         not_covered=(),
     )
 
@@ -318,12 +325,12 @@ def hypers(found: Hyper, secrets: Sequence[str], prior: Floats) -> Figure | None
         for weight, belief in zip(found.outer, found.inner, strict=True)
     ]
     left = len(found.outer) - len(outer)
-    more = f" {left} rarer ones are in the table only." if left else ""
+    remark = f" {left} rarer ones are in the table only." if left else ""
     return Figure(
         f"The best guess is right {percent(right)} of the time with the output, "
         f"{percent(float(prior.max()))} without",
         "A row for each belief that an attacker may come to, as high as it is frequent, with the "
-        f"chance of each secret in it; on top what is believed without the output.{more}",
+        f"chance of each secret in it; on top what is believed without the output.{remark}",
         draw,
         table(
             f"What is believed after the output: {number(len(rows))} cases",
@@ -364,8 +371,8 @@ def best_test(first: Floats, second: Floats, names: tuple[str, str]) -> Figure:
     alpha = np.concatenate([[0.0], np.cumsum(first[order])])
     power = np.concatenate([[0.0], np.cumsum(second[order])])
     right = percent((1 + float((power - alpha).max())) / 2)
-    told = f"The best test of {names[0]} from {names[1]} is right {right} of the time at even odds"
-    return best_tests(alpha, power, told, names)
+    title = f"The best test of {names[0]} from {names[1]} is right {right} of the time at even odds"
+    return best_tests(alpha, power, title, names)
 
 
 def best_tests(alpha: Floats, power: Floats, title: str, names: tuple[str, str]) -> Figure:
@@ -405,7 +412,7 @@ def best_tests(alpha: Floats, power: Floats, title: str, names: tuple[str, str])
             ylabel=f"says {short(names[1], 24)} when it is",
         )
 
-    kept = np.unique(np.linspace(0, len(alpha) - 1, 101).round().astype(int))
+    indices = np.unique(np.linspace(0, len(alpha) - 1, 101).round().astype(int))
     return Figure(
         title,
         f"The curve of the best tests. The one marked finds {percent(top)} and mistakes "
@@ -415,7 +422,7 @@ def best_tests(alpha: Floats, power: Floats, title: str, names: tuple[str, str])
         table(
             "The best test at each rate of mistakes",
             ("Mistaken for the second", "Second found"),
-            [[float(alpha[i]), float(power[i])] for i in kept],
+            [[float(alpha[i]), float(power[i])] for i in indices],
             percent=("Mistaken for the second", "Second found"),
             folded=True,
         ),
@@ -426,9 +433,9 @@ def best_tests(alpha: Floats, power: Floats, title: str, names: tuple[str, str])
 
 def over_uses(found: Sequence[AfterOutputs]) -> Figure:
     """Draw how Bayes security falls with the outputs that are seen."""
-    outputs = [one.outputs for one in found]
-    low = np.array([one.security.beta_star for one in found])
-    high = np.array([one.security.beta_star_at_most for one in found])
+    outputs = [step.outputs for step in found]
+    low = np.array([step.security.beta_star for step in found])
+    high = np.array([step.security.beta_star_at_most for step in found])
     tiny = low[-1] < 1e-3
 
     def draw(figure: MplFigure) -> None:

@@ -87,22 +87,25 @@ def estimate_page(
     tried = table(
         "Estimators, by their error on the samples on which they were compared",
         ("Estimator", "Error"),
-        [[one, error] for one, error in sorted(found.estimators.items(), key=lambda e: e[1])],
+        [
+            [estimator, error]
+            for estimator, error in sorted(found.estimators.items(), key=lambda e: e[1])
+        ],
         "sampled",
     )
     a, b = found.pair
-    told = f"Told apart best: {a!r} and {b!r}."
+    headline = f"Told apart best: {a!r} and {b!r}."
     if found.pairs > 1:
-        told = f"Some two secrets are told apart so well: the mean of {found.pairs:,} pairs."
+        headline = f"Some two secrets are told apart so well: the mean of {found.pairs:,} pairs."
     if found.left_out:
         rare = rare_secrets(found.left_out)
-        told = f"{rare}: of these, Bayes security is not estimated. {told}"
-    held = [f"for the lower limits of errors: {text}" for text in found.assumptions]
+        headline = f"{rare}: of these, Bayes security is not estimated. {headline}"
+    assumptions = [f"for the lower limits of errors: {text}" for text in found.assumptions]
     verdict = assessed(
-        told,
+        headline,
         "sampled",
         numbers=numbers,
-        assumptions=(INDEPENDENT, *held),
+        assumptions=(INDEPENDENT, *assumptions),
         contradictions=found.contradictions,
     )
     notes = [*found.remarks, *(line.strip() for line in few_samples(found.left_out))]
@@ -139,24 +142,26 @@ def _missing(both: dict[str, Estimate], others: SampledLeakage | None) -> list[N
     for name, e in {} if others is None else others.measures.items():
         if None in (e.low, e.high):
             named.append((f"{name}, {'lower' if e.low is None else 'upper'} limit", e))
-    return [NotAssessed(one, e.why, "sample outputs of fewer values") for one, e in named]
+    return [NotAssessed(label, e.why, "sample outputs of fewer values") for label, e in named]
 
 
 def _others(found: SampledLeakage) -> Section:
-    rows = [[one, e.value, between_text(e.low, e.high)] for one, e in found.measures.items()]
-    given = "the prior given" if found.prior == "given" else "secrets as often as in the samples"
-    caption = f"Other measures, {given}, {100 * found.confidence:g}% limits each"
-    said = [
+    rows = [
+        [measure, e.value, between_text(e.low, e.high)] for measure, e in found.measures.items()
+    ]
+    prior = "the prior given" if found.prior == "given" else "secrets as often as in the samples"
+    caption = f"Other measures, {prior}, {100 * found.confidence:g}% limits each"
+    notes = [
         "Information, entropies and their capacities are in bits. Capacities are over all priors "
         "on the secrets seen."
     ]
     if found.lacking:
-        said.append(
+        notes.append(
             f"Up to {percent(found.lacking, 'up')} of the secrets drawn from the prior had no "
             "sample left; they count as the worst on either side."
         )
     grid = table(caption, ("Measure", "Estimate", "Limits"), rows, found.grade)
-    return Section("Other measures", [grid, Items("How to read them", said)])
+    return Section("Other measures", [grid, Items("How to read them", notes)])
 
 
 def _tested(found: NoLeakageTest | LeakageEvidence) -> Section:
@@ -172,17 +177,17 @@ def _tested(found: NoLeakageTest | LeakageEvidence) -> Section:
             ("Stood out most", found.strongest),
             ("Permutations of the secrets", f"{found.permutations:,}"),
         ]
-        rows = [[one, p] for one, p in sorted(found.alone.items(), key=lambda e: e[1])]
+        rows = [[evidence, p] for evidence, p in sorted(found.alone.items(), key=lambda e: e[1])]
         caption = "Kinds of evidence by themselves; the smallest of these is no p-value"
         blocks.append(table(caption, ("Evidence", "p alone"), rows, found.grade))
     else:
         facts.append(("By", "betting on each secret beforehand; it holds whenever one stops"))
     if not is_found:
-        said = (
+        warning = (
             "No dependence was found, though there may be some: see the lower limit of Bayes "
             "security."
         )
-        blocks.append(Items("Not to be read as safe", [said], "warning"))
+        blocks.append(Items("Not to be read as safe", [warning], "warning"))
     return Section("Does it leak at all?", [Facts(facts), *blocks])
 
 
@@ -199,9 +204,9 @@ def groups_page(found: GroupLeakage, name: str, asked: Asked) -> Page:
     for quantity in QUANTITIES:
         worst, _ = found.worst(quantity)
         range_ = success(found.limits(quantity)[worst], quantity)
-        said = level if exact else f"{limits(range_.low, range_.high)}, {level}"
+        text = level if exact else f"{limits(range_.low, range_.high)}, {level}"
         label = f"{TOLD[quantity].capitalize()}: group {worst}"
-        numbers.append((label, percent(range_.share), said, found.grade))
+        numbers.append((label, percent(range_.share), text, found.grade))
         blocks += [_picture(found, quantity, level), _differences(found, quantity)]
     worst, sure = found.worst()
     apart = "its limits lie apart from those of all others"
@@ -212,10 +217,10 @@ def groups_page(found: GroupLeakage, name: str, asked: Asked) -> Page:
         numbers=numbers,
         assumptions=() if exact else (INDEPENDENT,),
         contradictions=tuple(
-            f"group {group}: {said}"
-            for group, one in found.groups.items()
-            if isinstance(one, LeakageEstimate)
-            for said in one.contradictions
+            f"group {group}: {text}"
+            for group, estimate in found.groups.items()
+            if isinstance(estimate, LeakageEstimate)
+            for text in estimate.contradictions
         ),
     )
     how = method(
@@ -233,27 +238,27 @@ def groups_page(found: GroupLeakage, name: str, asked: Asked) -> Page:
 
 
 def _picture(found: GroupLeakage, quantity: Quantity, level: str) -> Figure:
-    each, told = found.limits(quantity), TOLD[quantity].capitalize()
+    each, label = found.limits(quantity), TOLD[quantity].capitalize()
     shares = {group: success(e, quantity) for group, e in each.items()}
     worst, _ = found.worst(quantity)
     without = {
-        group: 0.5 if quantity == "beta_star" else 1 - one.guessing_error
-        for group, one in found.groups.items()
+        group: 0.5 if quantity == "beta_star" else 1 - estimate.guessing_error
+        for group, estimate in found.groups.items()
     }
     rows = [
         [g, e.value, MISSING if found.confidence is None else _plain(e), shares[g].share]
         for g, e in each.items()
     ]
     return Figure(
-        f"{told}, by group: most in {worst}",
+        f"{label}, by group: most in {worst}",
         "A row for each group: without the output, and with it between its limits.",
         _dots([Row(g, without[g], r, bold=g == worst) for g, r in shares.items()]),
         table(
             f"{WORDS[quantity]} by group, {level}",
-            ("Group", WORDS[quantity], "Limits", told),
+            ("Group", WORDS[quantity], "Limits", label),
             rows,
             found.grade,
-            percent=(told,),
+            percent=(label,),
         ).where_known("Limits"),
         size=(7.2, min(9.0, 1.4 + 0.4 * len(rows))),
         name=quantity.replace("_", "-"),

@@ -45,11 +45,12 @@ def sheet(
         words = "Statements on this page that contradict each other"
         left.append(Items(words, verdict.contradictions, "against"))
     if not_assessed:
-        told = [
-            f"{one.quantity}: {one.reason}." + (f" Remedy: {one.remedy}." if one.remedy else "")
-            for one in not_assessed
+        texts = [
+            f"{remark.quantity}: {remark.reason}."
+            + (f" Remedy: {remark.remedy}." if remark.remedy else "")
+            for remark in not_assessed
         ]
-        left.append(Items("Not assessed, so it may be unsafe", told, "warning"))
+        left.append(Items("Not assessed, so it may be unsafe", texts, "warning"))
     if not_covered:
         left.append(Items("What this does not cover", not_covered, "warning"))
     open_ = [Section("What this leaves open", left)] if left else []

@@ -64,8 +64,8 @@ def answer(play: Callable[[], Any]) -> bytes:
         packed = cloudpickle.dumps((None, error, text))
         pickle.loads(packed)  # some exceptions cannot be made again from what they were made of
         return packed
-    told = RuntimeError(f"{type(error).__name__}: {error}")
-    return pickle.dumps((None, told, text))
+    replacement = RuntimeError(f"{type(error).__name__}: {error}")
+    return pickle.dumps((None, replacement, text))
 
 
 def opened(message: bytes, where: str) -> Any:
@@ -107,12 +107,12 @@ def _follow(parent: int) -> None:
 
 def _pipes() -> tuple[IO[bytes], IO[bytes]]:
     """Move the pipes out of the way of whatever a trial reads or prints."""
-    asked, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
-    return asked, answers
+    return questions, answers
 
 
 def main(parent: int) -> None:
@@ -120,11 +120,11 @@ def main(parent: int) -> None:
     die_with(parent)
     if hasattr(signal, "SIGINT"):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
-    asked, answers = _pipes()
+    questions, answers = _pipes()
     show_visibly(sys.stdout)  # logs and warnings too, which a stranger's names may stand in
     show_visibly(sys.stderr)
     job: list[Callable[[str], Any]] = []
-    while (message := receive(asked)) is not None:
+    while (message := receive(questions)) is not None:
         kind, body = message[:1], memoryview(message)[1:]
         if kind == JOB:
             job.clear()  # before the next one is made: both may not fit

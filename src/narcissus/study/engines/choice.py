@@ -41,15 +41,15 @@ def executor_of(
 
 
 def _made(options: RunOptions, run: PlayedRun, default: int | None) -> Executor:
-    asked = options.engine
-    assert isinstance(asked, str | None)
-    own = run if asked is None else PlayedRun()
-    name = asked or own.engine or (None if own.scheduler is None else "dask")
+    engine = options.engine
+    assert isinstance(engine, str | None)
+    settings = run if engine is None else PlayedRun()
+    name = engine or settings.engine or (None if settings.scheduler is None else "dask")
     own_workers = getattr(run, "workers", None)
     if name is None:
         return Processes(options.workers or own_workers or default)
     one_of("engine", name, ENGINES)
-    if name != "dask" and own.scheduler is not None:
+    if name != "dask" and settings.scheduler is not None:
         raise InputError(f"`run.scheduler` is for the engine dask, and `run.engine` is {name!r}")
     if name == "serial":
         if options.workers not in {None, 1}:
@@ -57,9 +57,9 @@ def _made(options: RunOptions, run: PlayedRun, default: int | None) -> Executor:
         return Serial()
     if name == "processes":
         return Processes(options.workers or own_workers)
-    if own.scheduler is not None:
-        allow_scheduler(own.scheduler)
-    address = own.scheduler or configured_scheduler()
+    if settings.scheduler is not None:
+        allow_scheduler(settings.scheduler)
+    address = settings.scheduler or configured_scheduler()
     if address is not None:
         return Dask(address, workers=options.workers)
     return Dask(workers=options.workers or own_workers)

@@ -128,25 +128,25 @@ class Dask:
         """Play the job of each place on its worker, as long as that lives."""
         flight = _Flight(self._connected(observer), self._where(), self._own, self._said, "part")
         packed = {id(job): job for job in jobs.values()}
-        carried = {one: Carried(cloudpickle.dumps(job), versions()) for one, job in packed.items()}
+        carried = {key: Carried(cloudpickle.dumps(job), versions()) for key, job in packed.items()}
         try:
-            told = {place: carried[id(job)] for place, job in jobs.items()}
+            parcels = {place: carried[id(job)] for place, job in jobs.items()}
             fewest = 1 if self._own is None or self._at else self._count
-            return flight.answers_at(told, self._at, fewest, observer)
+            return flight.answers_at(parcels, self._at, fewest, observer)
         finally:
             flight.end()
 
     def close(self) -> None:
         """Disconnect from the scheduler; end a cluster that was started here."""
-        own, client = self._own, self._client
+        cluster, client = self._own, self._client
         self._own = self._client = None
         with self._logging:  # whatever fails of these, the others are done
-            if own is not None:
-                self._logging.callback(own.close)
+            if cluster is not None:
+                self._logging.callback(cluster.close)
             if client is not None:
                 self._logging.callback(_take_leave, client)
-            if own is not None:
-                own.end_workers()  # first: nobody waits for what they play
+            if cluster is not None:
+                cluster.end_workers()  # first: nobody waits for what they play
 
     def _where(self) -> str:
         at = self._scheduler
@@ -161,7 +161,7 @@ class Dask:
             observer.note(f"starting {self._count} workers of Dask's")
             self._own = OwnCluster(self._count)
             to = self._own.cluster
-        with warnings.catch_warnings(record=True) as said:
+        with warnings.catch_warnings(record=True) as records:
             warnings.simplefilter("always")
             try:
                 self._client = self._distributed.Client(
@@ -171,8 +171,8 @@ class Dask:
                 raise InputError(
                     f"no scheduler of Dask's answers at {self._where()}: {error}"
                 ) from error
-        for one in said:
-            observer.note(f"Dask: {one.message}")
+        for record in records:
+            observer.note(f"Dask: {record.message}")
         return self._client
 
 
@@ -215,18 +215,18 @@ class _Flight:
         self._send(carried, observer)
         waiting = iter(keys)
         while True:
-            most = max(1, 2 * self._workers)
-            for key in itertools.islice(waiting, max(0, most - len(self._flying))):
+            limit = max(1, 2 * self._workers)
+            for key in itertools.islice(waiting, max(0, limit - len(self._flying))):
                 task = f"{self._name}-{key}"
                 self._follow(self._client.submit(play_key, self._job, key, key=task), key)
             if not self._flying:
                 return
             future = self._next(observer)
             key = self._flying.pop(future)
-            found = self._found(future, key, observer)
+            answer = self._found(future, key, observer)
             if self._own is not None:
                 self._own.has_played()
-            yield key, found
+            yield key, answer
 
     def answers_at(
         self, jobs: Mapping[int, Carried], at: dict[int, str], fewest: int, observer: Observer
@@ -247,13 +247,13 @@ class _Flight:
                 sent[id(carried)] = self._submit(carried, f"job-{place}", **where)
                 self._jobs.append(sent[id(carried)])
             self._play_at(sent[id(carried)], place, at)
-        found: dict[int, Any] = {}
+        answers: dict[int, Any] = {}
         while self._flying:
-            if not self._takes(found, observer):
+            if not self._takes(answers, observer):
                 self._look(observer)
                 for place in self._gone(at):
                     self._play_at(sent[id(jobs[place])], place, at)
-        return found
+        return answers
 
     def _takes(self, found: dict[int, Any], observer: Observer) -> bool:
         """Collect the result of a place if one arrives within a moment."""
@@ -287,16 +287,20 @@ class _Flight:
 
     def _balance(self, at: dict[int, str], places: Iterable[int]) -> None:
         """Assign places whose worker is lost or missing to the workers with the fewest."""
-        held: dict[str, list[int]] = {address: [] for address in sorted(self._alive())}
+        assignments: dict[str, list[int]] = {address: [] for address in sorted(self._alive())}
         for place in sorted({*at, *places}):
-            if at.get(place) not in held:
-                at[place] = min(held, key=lambda address: len(held[address]))
-            held[at[place]].append(place)
-        few, most = (end(held, key=lambda a: len(held[a])) for end in (min, max))
-        while len(held[few]) + 1 < len(held[most]):  # workers have come
-            at[place := held[most].pop()] = few
-            held[few].append(place)
-            few, most = (end(held, key=lambda a: len(held[a])) for end in (min, max))
+            if at.get(place) not in assignments:
+                at[place] = min(assignments, key=lambda address: len(assignments[address]))
+            assignments[at[place]].append(place)
+        few, busiest_address = (
+            end(assignments, key=lambda a: len(assignments[a])) for end in (min, max)
+        )
+        while len(assignments[few]) + 1 < len(assignments[busiest_address]):  # workers have come
+            at[place := assignments[busiest_address].pop()] = few
+            assignments[few].append(place)
+            few, busiest_address = (
+                end(assignments, key=lambda a: len(assignments[a])) for end in (min, max)
+            )
 
     def _play_at(self, job: Any, place: int, at: Mapping[int, str]) -> None:
         """Play a job on the worker of a place and no other: others do not hold its state."""
@@ -382,10 +386,10 @@ class _Flight:
             return None
         except (OSError, CancelledError) as error:
             raise self._lost() from error
-        said = "a worker has another kind of processor: last digits may differ"
-        if other != processor() and said not in self._said:
-            self._said.add(said)
-            observer.note(said)
+        note = "a worker has another kind of processor: last digits may differ"
+        if other != processor() and note not in self._said:
+            self._said.add(note)
+            observer.note(note)
         return packed
 
     def _require_played(self, future: Any, what: str, observer: Observer) -> None:
@@ -401,14 +405,14 @@ class _Flight:
             if self._own is not None:
                 self._own.mend(observer)  # Dask may know of their end before we have looked
                 why = f" ({self._own.why()})"
-            others = sorted(key for one, key in self._flying.items() if one.status == "error")
-            said = (
+            others = sorted(key for task, key in self._flying.items() if task.status == "error")
+            message = (
                 f"a worker process ended {error.allowed_failures + 1} times during "
                 f"{' or '.join([what, *others])}{why}; {KEPT}"
             )
             if future is self._job:
-                raise NarcissusError(said)
-            raise KeyLostError(said, [what.removeprefix(f"{self._what} "), *others])
+                raise NarcissusError(message)
+            raise KeyLostError(message, [what.removeprefix(f"{self._what} "), *others])
         raise NarcissusError(
             f"the workers cannot play {what}: {type(error).__name__}: {error}. Install there what "
             "is installed here, in the same versions"
@@ -495,7 +499,7 @@ class OwnCluster:
 
     def _started(self) -> subprocess.Popen[bytes]:
         worker = start("dask", prints=_standard_error())
-        told = {
+        settings = {
             "scheduler": self.cluster.scheduler_address,
             "folder": str(self._folder),
             "certificate": self._security.tls_ca_file,
@@ -503,7 +507,7 @@ class OwnCluster:
         }
         assert worker.stdin is not None
         with suppress(OSError):  # it has ended: `mend` says why
-            worker.stdin.write(json.dumps(told).encode())
+            worker.stdin.write(json.dumps(settings).encode())
             worker.stdin.close()
         return worker
 
@@ -537,10 +541,10 @@ def main(parent: int) -> None:
     if hasattr(signal, "SIGINT"):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
     show_visibly(sys.stderr)
-    told: dict[str, Any] = json.loads(sys.stdin.buffer.read())
+    settings: dict[str, Any] = json.loads(sys.stdin.buffer.read())
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
-    asyncio.run(_work(told))
+    asyncio.run(_work(settings))
 
 
 async def _work(told: dict[str, Any]) -> None:

@@ -44,8 +44,8 @@ class _Make:
                 del _things[owner, place]
         _things.pop((self.owner, key), None)  # both may not fit
         thing = self.maker()
-        for what in self.history:
-            _called(thing, what)
+        for request in self.history:
+            _called(thing, request)
         _things[self.owner, key] = (thing, len(self.history))
 
 
@@ -59,8 +59,8 @@ class _Ask:
     changes: bool
 
     def __call__(self, key: str) -> tuple[Any] | None:
-        thing, told = _things.get((self.owner, key), (None, -1))
-        if told != self.told:
+        thing, version = _things.get((self.owner, key), (None, -1))
+        if version != self.told:
             return None
         if self.changes:
             _things[self.owner, key] = (thing, -1)  # what breaks off in the middle is of no use
@@ -110,12 +110,14 @@ class WorkerShards:
     def _answers(self, what: Told, *, changes: bool) -> list[Any]:
         """Query all workers; rebuild what is lost, and query that again."""
         job = _Ask(self._owner, what, len(self._history), changes)
-        found: dict[int, Any] = {}
+        payloads: dict[int, Any] = {}
         left, in_vain = list(range(len(self._makers))), 0
         while left:
             answers = self._play(dict.fromkeys(left, job))
-            found |= {place: answer[0] for place, answer in answers.items() if answer is not None}
-            lost = [place for place in left if place not in found]
+            payloads |= {
+                place: answer[0] for place, answer in answers.items() if answer is not None
+            }
+            lost = [place for place in left if place not in payloads]
             in_vain = in_vain + 1 if lost == left else 0
             if in_vain > IN_VAIN:
                 raise NarcissusError(
@@ -126,7 +128,7 @@ class WorkerShards:
                 self._observer.note(f"{len(lost)} parts of the release are made anew")
                 self._make(lost)
             left = lost
-        return [found[place] for place in range(len(self._makers))]
+        return [payloads[place] for place in range(len(self._makers))]
 
     def _play(self, jobs: Mapping[int, Job]) -> dict[int, Any]:
         return self._executor.play_at(jobs, self._observer)

@@ -48,9 +48,9 @@ def start(module: str, *, prints: int = subprocess.PIPE) -> subprocess.Popen[byt
     """Run ``main(parent)`` of a sibling module in a process with a pipe to its standard input."""
     paths = [p for p in sys.path if isinstance(p, str) and p]  # pyright: ignore[reportUnnecessaryIsInstance] (anything may be there)
     flags: list[str] = subprocess._args_from_interpreter_flags()  # pyright: ignore
-    told = [json.dumps(paths), str(os.getpid())]
+    arguments = [json.dumps(paths), str(os.getpid())]
     return subprocess.Popen(
-        [sys.executable, *flags, "-P", "-c", _CODE.format(module), *told],
+        [sys.executable, *flags, "-P", "-c", _CODE.format(module), *arguments],
         stdin=subprocess.PIPE,
         stdout=prints,
         env={**os.environ, "PYTHONSAFEPATH": "1"},
@@ -61,7 +61,7 @@ def start(module: str, *, prints: int = subprocess.PIPE) -> subprocess.Popen[byt
 
 def oom_kills() -> int | None:
     """Count the processes that the kernel has killed for lack of memory; None if unknown."""
-    found: list[int] = []
+    counts: list[int] = []
     places = [Path("/proc/vmstat")]
     with suppress(OSError):
         for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
@@ -73,8 +73,8 @@ def oom_kills() -> int | None:
     for place in places:
         with suppress(OSError, ValueError):
             lines = place.read_text(encoding="utf-8").splitlines()
-            found += [int(s.split()[1]) for s in lines if s.startswith("oom_kill ")]
-    return sum(found) if found else None
+            counts += [int(s.split()[1]) for s in lines if s.startswith("oom_kill ")]
+    return sum(counts) if counts else None
 
 
 def how_it_ended(code: int, before: int | None, after: int | None) -> str:
@@ -293,7 +293,7 @@ class Processes:
             self._idle.append(_started())
         ended: SimpleQueue[tuple[str | None, Any]] = SimpleQueue()
         packed: dict[int, bytes] = {}  # one for all places that play the same
-        found: dict[int, Any] = {}
+        answers: dict[int, Any] = {}
         try:
             for place, job in jobs.items():
                 if id(job) not in packed:
@@ -302,15 +302,15 @@ class Processes:
                 shift.tasks.put(str(place))
                 shift.tasks.put(None)
                 self._idle[place % self.workers].begin(shift)
-            while len(found) < len(jobs):
+            while len(answers) < len(jobs):
                 key, answer = _next(ended, observer)
-                found[int(key)] = answer
+                answers[int(key)] = answer
         except BaseException:
             for attendant in self._idle:
                 attendant.kill()
             _send_home(self._idle, wait=True)
             raise
-        return found
+        return answers
 
     def close(self) -> None:
         _send_home(self._idle, wait=True)

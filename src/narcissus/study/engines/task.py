@@ -32,32 +32,32 @@ _one_at_a_time = threading.Lock()  # a limit of threads is the process's, not a 
 
 def installed() -> dict[str, str]:
     """Return the versions on which numbers depend."""
-    found = {"python": ".".join(map(str, sys.version_info[:3])), "narcissus": __version__}
+    versions = {"python": ".".join(map(str, sys.version_info[:3])), "narcissus": __version__}
     for name in PACKAGES:
         try:
-            found[name] = metadata.version(name)
+            versions[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
-            found[name] = "not installed"
-    return found
+            versions[name] = "not installed"
+    return versions
 
 
 @cache
 def versions() -> dict[str, str]:
     """Return the versions on which numbers depend, and a digest of our source."""
-    found = installed()
+    installation = installed()
     root = Path(__file__).resolve().parents[2]
     source = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
         source.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
-    found["narcissus"] += f" (source {source.hexdigest()[:8]})"
-    return found
+    installation["narcissus"] += f" (source {source.hexdigest()[:8]})"
+    return installation
 
 
 @cache
 def processor() -> str:
     """Return the features of the processor on which the last digits of a number may depend."""
-    found: Any = np.show_config(mode="dicts")
-    return f"{platform.machine()} {' '.join(found.get('SIMD Extensions', {}).get('found', []))}"
+    configuration: Any = np.show_config(mode="dicts")
+    return f"{platform.machine()} {' '.join(configuration.get('SIMD Extensions', {}).get('found', []))}"
 
 
 class Carried:

@@ -171,7 +171,7 @@ class AtLeast:
     def holds(self, data: Array, attempt: Any, rng: np.random.Generator) -> Held:
         """Score a batch; attempts are lists of rows, shape (trials, m, d) or a list of arrays."""
         rows = needs_rows("at-least", data)
-        found = np.zeros(len(rows), dtype=np.int64)
+        hits = np.zeros(len(rows), dtype=np.int64)
         for trial, guesses in enumerate(attempt):
             if not len(guesses):
                 continue
@@ -179,8 +179,8 @@ class AtLeast:
                 hit = (rows[trial][:, None] == np.asarray(guesses)[None]).all(axis=2)
             else:
                 hit = _distances(rows[trial][None], np.asarray(guesses)[None])[0] <= self.close
-            found[trial] = hit.any(axis=1).sum()
-        return found >= self.count
+            hits[trial] = hit.any(axis=1).sum()
+        return hits >= self.count
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ class AnyOf:
     def holds(self, data: Any, attempt: Any, rng: np.random.Generator) -> Held:
         """Score a batch; attempts have an axis of guesses after the one of trials."""
         lengths = [len(guesses) for guesses in attempt]
-        found = np.zeros(len(lengths), dtype=np.int64)
+        hits = np.zeros(len(lengths), dtype=np.int64)
         for place in range(max(lengths, default=0)):
             has = np.array(
                 [trial for trial, size in enumerate(lengths) if size > place], dtype=np.int64
@@ -208,8 +208,8 @@ class AnyOf:
             guess = [attempt[trial][place] for trial in has]
             some = gather(data, has)
             batch = np.asarray(guess) if isinstance(data, np.ndarray) else guess
-            found[has] += self.relation.holds(some, batch, rng)
-        return found >= self.count
+            hits[has] += self.relation.holds(some, batch, rng)
+        return hits >= self.count
 
 
 def _flat(data: Batch) -> Array:
@@ -278,8 +278,8 @@ class Pinned:
     def holds(self, data: Array, attempt: Array, rng: np.random.Generator) -> Held:
         """Score a batch; attempts have shape (trials, 2, k). Repeated places fail."""
         places, entries, repeats = self._read(attempt)
-        found = np.take_along_axis(data, places, axis=1)
-        return (found == entries).all(axis=1) & ~repeats
+        true_entries = np.take_along_axis(data, places, axis=1)
+        return (true_entries == entries).all(axis=1) & ~repeats
 
     def _read(self, attempt: Any) -> tuple[Array, Array, Held]:
         """Return the places, their entries, and whether a place is repeated, of each trial."""
@@ -435,12 +435,12 @@ class TablePredicate:
     exact = True
 
     def __call__(self, rows: Array) -> Held:
-        said = np.zeros(rows.shape[:2], dtype=bool)
+        truths = np.zeros(rows.shape[:2], dtype=bool)
         for place, value in enumerate(self.support):
             equal = rows == value
             equal = equal.all(axis=tuple(range(2, equal.ndim))) if equal.ndim > 2 else equal
-            said |= equal & self.holds[:, place, None]
-        return said
+            truths |= equal & self.holds[:, place, None]
+        return truths
 
     def __len__(self) -> int:
         return len(self.holds)
@@ -467,11 +467,11 @@ class FunctionPredicates:
 
     def __call__(self, rows: Array) -> Floats:
         """Call each function on each row; a predicate not made holds nowhere."""
-        said = np.zeros(rows.shape[:2])
+        truths = np.zeros(rows.shape[:2])
         for trial, function in enumerate(self.functions):
             if function is not None:
-                said[trial] = [float(function(row)) for row in rows[trial]]
-        return said
+                truths[trial] = [float(function(row)) for row in rows[trial]]
+        return truths
 
     def __len__(self) -> int:
         return len(self.functions)
@@ -533,8 +533,8 @@ class RandomRow:
         """Score a batch of predicates; probabilities are tossed for."""
         trials = np.arange(len(data))
         rows = data[trials, rng.integers(0, data.shape[1], len(data))]
-        said = as_predicates(attempt)(rows[:, None])[:, 0]
-        return said if said.dtype == np.bool_ else rng.random(len(data)) < said
+        truths = as_predicates(attempt)(rows[:, None])[:, 0]
+        return truths if truths.dtype == np.bool_ else rng.random(len(data)) < truths
 
     def probability(self, data: Array, attempt: Any) -> Floats:
         """Compute the share of rows for which each predicate holds."""
