@@ -496,13 +496,13 @@ def _largest_term(kept: int, flipped: int, q: float) -> float:
 
     A sum of independent trials is log-concave, its mode within 1 of the mean (Darroch 1964).
     """
-    left, two = Binomial.of(kept, 1 - q), Binomial.of(flipped, q)
+    left, right = Binomial.of(kept, 1 - q), Binomial.of(flipped, q)
     middle = math.floor(kept * (1 - q) + flipped * q)
     best = 0.0
     for total in (middle, middle + 1):
-        # two.mass at total - i, for each i of one
-        start = total - left.first - two.first
+        # right.mass at total - i, for each i of left
+        start = total - left.first - right.first
         other = start - np.arange(left.mass.size)
-        there = (other >= 0) & (other < two.mass.size)
-        best = max(best, float(left.mass[there] @ two.mass[other[there]]))
+        there = (other >= 0) & (other < right.mass.size)
+        best = max(best, float(left.mass[there] @ right.mass[other[there]]))
     return best

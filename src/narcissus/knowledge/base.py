@@ -404,7 +404,7 @@ class Candidates(_OfTardos):
         for place, candidate in enumerate(pair):
             weight, other = others[place], others[1 - place]
             parts = [
-                # 2 (own + 1) (other + twins) - 2 own other, never below 0
+                # 2 (weight + 1) (other + twins) - 2 weight other, never below 0
                 1 + _log(np.where(twins, weight + other + 1, other)),
                 outside + chance(pair[1 - place], candidate),
             ]

@@ -376,7 +376,7 @@ def _split(column: Column, d: int, share: float, places: int) -> float:
         exponents = np.array(left)[:, None]
         few = np.array([d * math.log2(column.moment(s)) for s in powers])[None]
         u, s = us[:, None], powers[None]
-        # 2^(s t + few) = w 2^(kept - u t) with w = u / s
+        # 2^(s t + few) = w 2^(exponents - u t) with w = u / s
         t = (np.log2(u / s) + exponents - few) / (s + u)
         value = exponents - u * t + np.log2(1 + u / s)
         i, j = np.unravel_index(int(value.argmin()), value.shape)

@@ -57,7 +57,8 @@ def versions() -> dict[str, str]:
 def processor() -> str:
     """Return the features of the processor on which the last digits of a number may depend."""
     configuration: Any = np.show_config(mode="dicts")
-    return f"{platform.machine()} {' '.join(configuration.get('SIMD Extensions', {}).get('found', []))}"
+    features = configuration.get("SIMD Extensions", {}).get("found", [])
+    return f"{platform.machine()} {' '.join(features)}"
 
 
 class Carried:
