@@ -131,7 +131,7 @@ def known(folder, header, labels, *, crossed):
         [folder / file for file in files]
     )
     asked = [one for one in read.unaccounted if one.subject.startswith("the dimension")]
-    return asked, read.takes_as_given
+    return asked, tuple(text for text in read.takes_as_given if not text.startswith("all tables"))
 
 
 @pytest.mark.parametrize("header", ["education", "occupation", "marital status", "income"])
@@ -150,3 +150,37 @@ def test_what_anybody_knows_of_two_dimensions_is_asked_or_named(tmp_path, header
 @pytest.mark.parametrize("crossed", [False, True])
 def test_ages_tell_nothing_of_sexes_areas_and_the_ill(tmp_path, header, labels, crossed):
     assert known(tmp_path, header, labels, crossed=crossed) == ([], ())
+
+
+@pytest.mark.parametrize(
+    ("header", "labels", "beside", "others"),
+    [
+        ("sex", ["Men", "Women"], "occupation", ["waitresses", "waiters"]),
+        ("sexe", ["Hommes", "Femmes"], "profession", ["vendeuses", "vendeurs"]),
+        ("sex", ["Men", "Women"], "religion", ["nuns", "monks"]),
+        ("marital status", ["married", "single"], "occupation", ["housewives", "bachelors"]),
+        ("education", ["primary", "degree"], "occupation", ["doctors", "labourers"]),
+        ("education", ["primary", "degree"], "income", ["low", "high"]),
+        ("sex", ["Men", "Women"], "household size", ["expecting couples", "others alone"]),
+    ],
+)
+def test_labels_of_known_dimensions_may_tell_one_another(tmp_path, header, labels, beside, others):
+    write(tmp_path, f"{header},count\n{labels[0]},x\n{labels[1]},31\nTotal,54\n", "a.csv")
+    write(tmp_path, f"{beside},count\n{others[0]},31\n{others[1]},x\nTotal,54\n", "b.csv")
+    files = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    read = Publication(texts_tell_nothing=True).understand(files)
+    assert any(beside in one.subject or header in one.subject for one in read.unaccounted)
+    told = Publication(texts_tell_nothing=True, apart=[beside]).understand(files)
+    assert not [one for one in told.unaccounted if one.subject.startswith("the dimension")]
+
+
+def test_tables_are_about_the_same_people_if_no_part_is_named(tmp_path):
+    """A title says otherwise, which nobody reads but the user: the verdict names it."""
+    write(tmp_path, "age,count\n0-17,x\n18+,x\nTotal,30\n", "a.csv")
+    write(tmp_path, "Persons aged 18+\n\nsex,count\nMen,10\nWomen,12\n", "b.csv")
+    files = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    premise = "all tables are about the same people"
+    read = Publication(texts_tell_nothing=True).understand(files)
+    assert any(text.startswith(premise) for text in read.takes_as_given)
+    alone = Publication(texts_tell_nothing=True).understand(files[:1])
+    assert not any(text.startswith(premise) for text in alone.takes_as_given)

@@ -53,12 +53,16 @@ _CONCEPTS = [
     )
 ]
 """Headers of classifications that are different ones."""
-_SEX, _AGE, _JOB, _DEGREE, _MARITAL, _ILLNESS, _INCOME = 0, 1, 5, 6, 7, 8, 9
-_TIED = {
-    *(frozenset((_AGE, other)) for other in (_JOB, _DEGREE, _MARITAL, _INCOME)),
-    frozenset((_SEX, _ILLNESS)),
+_SEX, _AGE, _PLACE, _TIME, _ORIGIN = range(5)
+_OF_ADULTS = {5, 6, 7, 9}  # occupation, education, marital status, income
+_FREE = {
+    *(frozenset(pair) for pair in combinations((_SEX, _AGE, _PLACE, _TIME), 2)),
+    *(frozenset((other, _ORIGIN)) for other in (_SEX, _AGE, _TIME)),
 }
-"""Classifications of which anybody knows that some labels exclude others: no child has a degree."""
+"""Classifications of which no label excludes one of the other, whatever their labels are.
+
+Of all others somebody may know it of labels: a waitress is a woman, and no child has a degree.
+"""
 _YOUNG = 15
 """Below this age, anybody knows of somebody's job, degree, marriage and income."""
 
@@ -308,7 +312,7 @@ def ask_for_names(
         )
         is_told = _tells_kind(labels, other) or _tells_kind(other_labels, dimension)
         is_told |= _are_tied(dimension, labels, other, other_labels)
-        if _may_tell(dimension, other) or _share_names(labels, other_labels) or is_told:
+        if _may_be_one(dimension, other) or _share_names(labels, other_labels) or is_told:
             first, later = (
                 (other, dimension)
                 if is_concept(other) and not is_concept(dimension)
@@ -411,10 +415,19 @@ def is_concept(header: str) -> bool:
 
 
 def _may_tell(one: str, other: str) -> bool:
+    """Return whether labels under two headers may tell one another, whatever they are."""
+    pairs = [frozenset((kind, other_kind)) for kind in _kinds(one) for other_kind in _kinds(other)]
+    return not pairs or not all(pair in _FREE for pair in pairs)
+
+
+def _may_be_one(one: str, other: str) -> bool:
     """Return whether two headers are not known to name different things."""
-    names = (one, other)
-    named = [{at for at, words in enumerate(_CONCEPTS) if words.fullmatch(name)} for name in names]
-    return not all(named) or bool(named[0] & named[1])
+    kinds, other_kinds = _kinds(one), _kinds(other)
+    return not (kinds and other_kinds) or bool(kinds & other_kinds)
+
+
+def _kinds(header: str) -> set[int]:
+    return {at for at, words in enumerate(_CONCEPTS) if words.fullmatch(header)}
 
 
 def list_tied(cells: Sequence[Cell], given: SameNames) -> list[str]:
@@ -438,12 +451,14 @@ def list_tied(cells: Sequence[Cell], given: SameNames) -> list[str]:
 
 
 def _are_tied(one: str, labels: set[str], other: str, more: set[str]) -> bool:
-    """Return whether anybody knows of labels of two dimensions that they have nobody in common."""
-    kinds = [_concept(name) for name in (one, other)]
-    if frozenset(kinds) not in _TIED:
+    """Return whether somebody may know of labels of two dimensions that they share nobody."""
+    if not _may_tell(one, other):
         return False
-    if _AGE not in kinds:
-        return not all(map(_ANYBODYS.fullmatch, labels if kinds[0] == _ILLNESS else more))
+    if any(all(map(_ANYBODYS.fullmatch, some)) for some in (labels, more)):
+        return False
+    kinds = [_concept(name) for name in (one, other)]
+    if _AGE not in kinds or not _OF_ADULTS & {*kinds}:
+        return True
     ages = labels if kinds[0] == _AGE else more
     spans = [read[1] for label in ages if (read := read_range(label)) is not None]
     return not spans or min(spans)[0] < _YOUNG

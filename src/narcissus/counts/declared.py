@@ -120,8 +120,8 @@ class Publication:
             assumptions.append(f"`{visible(subject)}` tells nothing of {than}")
         if self.texts_tell_nothing:
             assumptions.append(
-                "labels name groups of people, and no text or look of a cell tells a count or "
-                "another rule"
+                "labels name groups of people, and no text or look of a cell tells a count, "
+                "another rule, or that a table is about some of the people alone"
             )
         return tuple(assumptions)
 

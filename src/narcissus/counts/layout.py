@@ -7,7 +7,7 @@ narrow the counts, and sums show totals and groups. What nothing explains is a q
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -247,8 +247,15 @@ def understand(
     left = tuple(dict.fromkeys(questions))
     slices = _slices(plain, structure, labels.open_names) if labels.questions else None
     hides = any(cell.count.kind not in ("exact", "derived") for cell in cells)
-    given = tuple(list_tied(cells, same)) if hides else ()
-    return PublishedTables(cells, structure, layouts, left, slices, given)
+    premises = (*_one_population(tables, structure), *list_tied(cells, same)) if hides else ()
+    return PublishedTables(cells, structure, layouts, left, slices, premises)
+
+
+def _one_population(tables: Sequence[TableRead], structure: Structure) -> Iterator[str]:
+    """Yield that tables are about the same people, where they are joined and no part is named."""
+    whole = [table.file for table in tables if not structure.within.get(table.file)]
+    if len(whole) > 1:
+        yield "all tables are about the same people, but for what `--within` names"
 
 
 def _slices(

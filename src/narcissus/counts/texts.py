@@ -138,7 +138,8 @@ def ask_for_texts(found: Mapping[str, Sequence[str]]) -> Iterator[Unaccounted]:
         subject=f"the wording of {where}",
         reason=f"Not understood: {shown}. Words may tell hidden counts, a measure or another rule.",
         declaration="`--texts-tell-nothing` once you have read them: labels name groups of people, "
-        "and no text or look of a cell tells a count or another rule",
+        "and no text or look of a cell tells a count, another rule, or that a table is about some "
+        "of the people alone (`--within` names these)",
     )
 
 
