@@ -1300,6 +1300,12 @@ def of_independent(g: Draws, rows: int = 600) -> pd.DataFrame:
     return pd.DataFrame({**columns, "secret": (g.random(rows) < 0.3).astype(int)})
 
 
+def of_scale(g: Draws) -> pd.DataFrame:
+    """Draw people with five answers on one scale, which tell nothing of the secret."""
+    answers = pd.DataFrame(g.integers(0, 8, (300, 5))).add_prefix("q")
+    return answers.assign(secret=(g.random(300) < 0.4).astype(int))
+
+
 def of_numbers(g: Draws, told: float = 0.0, rows: int = 300) -> pd.DataFrame:
     """Draw people with a height and a weight, of whom some are ill in a band of their ratio."""
     height, weight = g.integers(150, 200, rows), g.integers(45, 120, rows)
@@ -2594,6 +2600,7 @@ NULLS = (
         "as of any guess of rows",
         {
             "a secret that no number tells": lambda g: prior_refuted(of_numbers(g), NETWORK, g),
+            "a secret that no answers tell": lambda g: prior_refuted(of_scale(g), NETWORK, g),
         },
         Power(
             "share of 300 people who are ill in a band of weight by squared height",

@@ -278,3 +278,26 @@ def agrees(feature, secret):
     """Whether a feature without 0 tells each of these secrets apart."""
     pairs = set(zip(feature.tolist(), secret.tolist(), strict=True))
     return feature.min() > 0 and len(pairs) == len(set(secret.tolist()))
+
+
+SYMMETRIC = {
+    "few different": lambda a: np.array([len(set(row)) <= 3 for row in a]),
+    "two alike": lambda a: np.array([len(set(row[:3])) < 3 for row in a]),
+    "the commonest": lambda a: np.array([np.bincount(row).argmax() % 2 for row in a]),
+    "the middle": lambda a: np.median(a, axis=1) > 3,
+    "wide": lambda a: np.ptp(a, axis=1) > 5,
+}
+"""Secrets that answers on one scale tell in any order."""
+
+
+@pytest.mark.parametrize("as_texts", [False, True])
+@pytest.mark.parametrize("rule", SYMMETRIC)
+def test_answers_that_tell_in_any_order_refute_the_prior(rule, as_texts):
+    """That five answers have at most three values told 92 of 100, and was *met* at 70."""
+    rng = np.random.default_rng(3)
+    answers = rng.integers(0, 8, (1000, 5))
+    frame = pd.DataFrame(answers).add_prefix("q").astype(int)
+    if as_texts:
+        frame = frame.replace(dict(enumerate("abcdefgh")))
+    found = examined(frame.assign(secret=nearly(rng, SYMMETRIC[rule](answers))))
+    assert [guess.by for guess in found.guesses if guess.refutes]

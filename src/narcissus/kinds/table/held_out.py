@@ -35,7 +35,7 @@ from narcissus.kinds.table.linear import linear_chances, one_of_each
 from narcissus.kinds.table.lookup import lookup_chances
 from narcissus.kinds.table.population import HELD_OUT
 from narcissus.kinds.table.proofs import not_exceeded
-from narcissus.kinds.table.relations import related_features
+from narcissus.kinds.table.relations import alike_columns, related_features
 from narcissus.kinds.table.trees import tree_chances
 from narcissus.knowledge import FactoredTargets
 from narcissus.priors.base import row_keys
@@ -93,7 +93,7 @@ def held_out_attempts(experiment: Experiment) -> tuple[RowGuesses, ...]:
         LOOKUP: _lookup(experiment),
         ADDITIVE: _additive(experiment),
         LINEAR: _linear(experiment),
-        **({RELATED: _related(experiment)} if len(_ordered(experiment)) > 1 else {}),
+        **({RELATED: _related(experiment)} if _has_relations(experiment) else {}),
     }
     attempts: list[RowGuesses] = []
     for number, (name, model) in enumerate(models.items()):
@@ -183,11 +183,20 @@ def _related(experiment: Experiment) -> Model:
     each = [(known.index(column), table.values[column]) for column in _ordered(experiment)]
     ordered = [(place, values) for place, values in each if values is not None]
     sizes = [experiment.queries.sizes[c] for c in known]
+    answers = _answers(experiment)
 
     def chances(fitted: Any, classes: Codes, asked: Any, size: int, rng: Any) -> Floats:
         seen = np.concatenate([fitted, asked])
-        numbers = np.column_stack([values[seen[:, place]] for place, values in ordered])
-        features = related_features(numbers, classes)
+        values_of_rows = [np.zeros(len(seen)), *(values[seen[:, at]] for at, values in ordered)]
+        numbers = np.column_stack(values_of_rows)
+        features = related_features(
+            numbers,
+            classes,
+            [
+                np.column_stack([values[seen[:, place]] for place, values in group])
+                for group in answers
+            ],
+        )
         x = np.column_stack([*features, seen])
         column_sizes = [*(int(feature.max()) + 1 for feature in features), *sizes]
         return lookup_chances(
@@ -195,6 +204,30 @@ def _related(experiment: Experiment) -> Model:
         )
 
     return chances
+
+
+def _answers(experiment: Experiment) -> list[list[tuple[int, Floats]]]:
+    """Group the known columns of one domain: the place of each, and a number for each label."""
+    table, known = experiment.table, experiment.queries.known
+    texts = sorted({label for c in known if table.values[c] is None for label in table.labels[c]})
+    numbers = {label: float(number) for number, label in enumerate(texts)}
+    groups: list[list[tuple[int, Floats]]] = []
+    for is_number in (True, False):
+        columns: list[tuple[int, Floats]] = []
+        for place, column in enumerate(known):
+            values = table.values[column]
+            if values is not None and is_number:
+                columns.append((place, values))
+            elif values is None and not is_number:
+                labels = table.labels[column]
+                columns.append((place, np.array([numbers[label] for label in labels])))
+        places = alike_columns([values for _, values in columns])
+        groups += [[columns[at] for at in group] for group in places]
+    return groups
+
+
+def _has_relations(experiment: Experiment) -> bool:
+    return len(_ordered(experiment)) > 1 or bool(_answers(experiment))
 
 
 def _ordered(experiment: Experiment) -> list[int]:

@@ -31,23 +31,30 @@ ROWS_A_CELL = 5  # at least, in the mean
 CLASSES = 4  # secrets, the most common ones, each of which has a quadratic form
 RANK = 1e-8  # singular values below this part of the largest are 0, in least squares
 DIGITS = 9  # of a number, so that it does not depend on the order of additions
+MOST_ANSWERS = 6  # columns of one domain of which all sets of three or more are compared
+MOST_GROUPED = 12  # the same of which any three are
 FOUND = 30  # features, those that tell most by themselves
 
 Codes = NDArray[np.int64]
 
 
-def related_features(numbers: Floats, classes: NDArray[np.integer]) -> Features:
+def related_features(
+    numbers: Floats, classes: NDArray[np.integer], answers: Sequence[Floats] = ()
+) -> Features:
     """Return the features of relations between numbers that tell most of the classes.
 
     numbers: Of all rows, shape (n + m, d), nan where it is no number.
     classes: Of the first n rows, which alone decide what is chosen.
+    answers: Columns of one domain, as answers on one scale, shape (n + m, columns) each.
     """
     fitted = len(classes)
     columns = [_filled(column, fitted) for column in numbers.T]
     used = [column for column in columns if column is not None][:MOST_NUMBERS]
-    if len(used) < 2:
-        return []
     best = _Best(classes)
+    for group in answers:
+        best.try_each(_symmetric(group))
+    if len(used) < 2:
+        return [*best.features(iter(()))]
     scores = [0.0] * len(used)
     for number, other in combinations(range(len(used)), 2):
         score = max(best.try_each(_of_two(used[number], used[other])))
@@ -93,6 +100,43 @@ class _Best:
             for place, (feature, strength) in enumerate(chain(cut, whole))
         ]
         yield from (feature for *_, feature in sorted(ranking, key=lambda each: each[:2])[:FOUND])
+
+
+def _symmetric(answers: Floats) -> Iterator[Floats]:
+    """Yield what columns of one domain tell in any order: how many differ, the commonest, ranks.
+
+    Of all columns, of any three, and of any more where these are few.
+    """
+    width = answers.shape[1]
+    sizes = range(3, width + 1) if width <= MOST_ANSWERS else {3, width}
+    for size in sizes if width <= MOST_GROUPED else [width]:
+        for some in combinations(range(width), size):
+            ranks = np.sort(answers[:, some], axis=1)
+            is_new = np.diff(ranks, axis=1) > 0
+            yield 1.0 + is_new.sum(axis=1)
+            times = (ranks[:, :, None] == ranks[:, None]).sum(axis=2)
+            yield times.max(axis=1).astype(float)
+            yield np.take_along_axis(ranks, times.argmax(axis=1)[:, None], 1)[:, 0]
+            yield from ranks.T
+            yield ranks[:, -1] - ranks[:, 0]
+
+
+def alike_columns(columns: Sequence[Floats]) -> list[list[int]]:
+    """Return the places of columns that have most values in common, three or more together.
+
+    columns: The different numbers of each, or numbers of its labels.
+    """
+    domains = [set(column[np.isfinite(column)].tolist()) for column in columns]
+    groups: list[list[int]] = []
+    for place, domain in enumerate(domains):
+        for group in groups:
+            first = domains[group[0]]
+            if 2 * len(first & domain) > len(first | domain):
+                group.append(place)
+                break
+        else:
+            groups.append([place])
+    return [group for group in groups if len(group) > 2]
 
 
 def _filled(column: Floats, fitted: int) -> Floats | None:
