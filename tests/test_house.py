@@ -72,6 +72,33 @@ def agree(rule: str, broken: set[str]) -> None:
     assert not allowed - broken, f"take these out of house.toml, {rule}: {sorted(allowed - broken)}"
 
 
+PRONOUNS = {
+    "asked", "found", "given", "got", "held", "kept", "least", "more", "most", "one", "own", "said",
+    "told", "what",
+}  # fmt: skip
+"""Words that say nothing of what a variable holds."""
+MOST_PRONOUNS = 0.01
+"""Share of all bindings; the fields of records are among these."""
+
+
+def test_variables_are_called_by_nouns():
+    names = [
+        node.id
+        for tree in source().values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    ]
+    vague = Counter(name for name in names if name in PRONOUNS)
+    assert vague.total() <= MOST_PRONOUNS * len(names), vague
+
+
+def test_the_formatter_lays_out_every_line_of_the_sources():
+    skipped = [
+        path for path in PACKAGE.rglob("*.py") if "# fmt: skip" in path.read_text(encoding="utf-8")
+    ]
+    assert skipped == []
+
+
 def test_no_class_name_comes_twice():
     places = defaultdict(set)
     for path, tree in sources().items():
