@@ -247,6 +247,7 @@ def not_sought(whole: WholeFiles, traces: Traces) -> Iterator[str]:
         yield "copies by two columns, and by all but a given one, in files of so many rows"
     if max(whole.real, whole.synthetic, whole.control) > MOST_SOUGHT:
         yield "nearest records, and copies of some columns of people, in files of so many rows"
+    yield from whole.unseen
     if unread:
         yield f"{unread:,} rows of the file that are coarse in rare ways"
 
