@@ -123,6 +123,8 @@ class WholeFiles(Sides):
     beside: Mapping[str, str] = field(default_factory=dict[str, str])
     left_out: tuple[str, ...] = ()  # lines above and below the tables, a phrase for each
     unseen: tuple[str, ...] = ()  # what the file has beside its table and no reader gives
+    lacking: tuple[str, ...] = ()  # columns of the data and the file that the control lacks
+    without_control: WholeFiles | None = None  # with all columns, where the control lacks some
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -208,20 +210,41 @@ def read_whole(
     units = {n: raws[n].pop(unit) for n in ("real", "control") if unit and unit in raws.get(n, {})}
     raws["synthetic"].pop(unit or "", None)
     names = _paired(raws["real"], raws["synthetic"])
-    shared = {c: other for c, other in names.items() if c in raws.get("control", raws["real"])}
-    read: list[WholeColumn] = []
+    lacking = tuple(sorted(c for c in names if c not in raws.get("control", raws["real"])))
     unread: dict[str, str] = {}
     sizes = {name: len(next(iter(raw.values())).codes) for name, raw in raws.items()}
-    for name in sorted(shared):
-        each = {f: raw[shared[name] if f == "synthetic" else name] for f, raw in raws.items()}
-        try:
-            read.append(_column(name, each, (read_as or {}).get(name)))
-        except (InputError, TooLargeError) as error:
-            unread[name] = str(error)
-    others = [c for c in raws["synthetic"] if c not in shared.values()]
+
+    def read_columns(files: Sequence[str], wanted: Iterable[str]) -> tuple[WholeColumn, ...]:
+        read: list[WholeColumn] = []
+        for name in sorted(wanted):
+            each = {f: raws[f][names[name] if f == "synthetic" else name] for f in files}
+            try:
+                read.append(_column(name, each, (read_as or {}).get(name)))
+            except (InputError, TooLargeError) as error:
+                unread[name] = str(error)
+        return tuple(read)
+
+    columns = read_columns(list(raws), set(names).difference(lacking))
+    without_control = None
+    if lacking:
+        without_control = _in_order(
+            WholeFiles(
+                read_columns(("real", "synthetic"), names),
+                sizes["real"],
+                sizes["synthetic"],
+                0,
+                _units(
+                    {n: c for n, c in units.items() if n == "real"},
+                    {n: many for n, many in sizes.items() if n != "control"},
+                    unit,
+                ),
+            )
+        )
+        lacking = tuple(name for name in lacking if name in without_control.names)
+    others = [c for c in raws["synthetic"] if c not in names.values()]
     strange = [c for c in others if not _is_plain(raws["synthetic"][c])]
     files = WholeFiles(
-        tuple(read),
+        columns,
         sizes["real"],
         sizes["synthetic"],
         sizes.get("control", 0),
@@ -231,6 +254,8 @@ def read_whole(
         {part: why for part, why in beside.items() if part not in irrelevant},
         left_out,
         unseen,
+        lacking,
+        without_control,
     )
     return _in_order(files)
 
