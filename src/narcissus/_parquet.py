@@ -50,19 +50,31 @@ class Footer:
 
     names: tuple[str, ...]
     rows: int
+    index: tuple[str, ...] = ()  # those of the names that pandas stored as an index
 
 
 def read_footer(path: Path) -> Footer:
     """Read the footer of a Parquet file; the errors are those of `read_parquet`."""
     file_size(path, largest=2**63)
     with parsing(path, "a readable Parquet file"), _opened(path) as file:
-        return Footer(tuple(file.schema_arrow.names), int(file.metadata.num_rows))
+        schema = file.schema_arrow
+        index = _index_of(schema)
+        return Footer(tuple(schema.names), int(file.metadata.num_rows), index)
+
+
+def _index_of(schema: Any) -> tuple[str, ...]:
+    """Return the columns that pandas stored as an index, unless these are all."""
+    notes: Any = schema.pandas_metadata or {}
+    index = [name for name in notes.get("index_columns", ()) if isinstance(name, str)]
+    return tuple(name for name in schema.names if name in index and len(schema.names) > len(index))
 
 
 def parquet_parts(
-    path: Path, columns: Sequence[str], rows: int, *, largest: int = LARGEST
+    path: Path, columns: Sequence[str], rows: int, *, largest: int = LARGEST, plain: bool = False
 ) -> Generator[pd.DataFrame]:
     """Yield columns of a Parquet file, at most ``rows`` rows at a time.
+
+    plain: An index that pandas stored is a column as any other.
 
     ``largest`` limits the unpacked bytes of the columns of one row group. The errors are those of
     `read_parquet`, for a row group instead of the file.
@@ -83,7 +95,7 @@ def parquet_parts(
                 while True:
                     with believed(path, memory):
                         batch = next(batches, None)
-                        frame = None if batch is None else batch.to_pandas()
+                        frame = None if batch is None else batch.to_pandas(ignore_metadata=plain)
                     if frame is None:
                         break
                     row_count += len(frame)

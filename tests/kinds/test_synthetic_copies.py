@@ -1,5 +1,7 @@
 """A published file as its steward tries it: the command, default options, what the screen says."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,7 @@ from narcissus import load_audit
 from narcissus.audits import run
 from narcissus.errors import InputError
 from narcissus.kinds.synthetic.copies import UNIQUE
+from narcissus.kinds.synthetic.layout import _no_more
 from narcissus.kinds.synthetic.propose import completed
 from narcissus.report import page_of
 from narcissus.study.load import load_study
@@ -529,3 +532,123 @@ def test_many_lines_that_are_left_out_wait_for_a_declaration(tmp_path):
     (left,) = audit.record.detail.unaccounted
     assert left.subject == "the lines left out"
     assert left.is_plural
+
+
+def files_and_control(change=None):
+    real, made, control = hospital(seed=1), hospital(seed=2), hospital(300, seed=3)
+    if change is not None:
+        made = change(real, made)
+    return [frame.drop(columns="row") for frame in (real, made, control)]
+
+
+def with_cases(real, made):
+    return made.assign(case=real["case"])
+
+
+@pytest.mark.parametrize(("change", "status"), [(with_cases, "exceeded"), (None, "not shown")])
+def test_a_column_that_the_control_lacks_is_judged_as_without_a_control(change, status, tmp_path):
+    real, made, control = files_and_control(change)
+    (tmp_path / "without").mkdir()
+    alone, _ = audited(real, made, tmp_path / "without")
+    audit, screen = audited(real, made, tmp_path, control.drop(columns="case"))
+    assert (alone.status, audit.status) == (status, status)
+    assert "The data have no such column" not in str(screen)
+    assert "lacks `case`" in f"{screen.answer} {screen.rests_on}"
+
+
+def test_own_values_of_a_column_that_the_control_lacks_are_asked_about(tmp_path):
+    real, made, control = people(), people(seed=2), people(seed=3)
+    made.loc[:59, "income"] = np.random.default_rng(1).permutation(real["income"][:60])
+    audit, screen = audited(real, made, tmp_path, control.drop(columns="income"))
+    assert audit.record.status == "undeclared"
+    assert "The control lacks `income`" in screen.answer
+    assert "--control FILE" in screen.answer
+
+
+def baskets(n, seed):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        (rng.random((n, 40)) < np.linspace(0.02, 0.54, 40) ** 2).astype(int)
+    ).add_prefix("b")
+
+
+def words(unique, *, control=0, shown=False):
+    """Say what is open of 300 people, where coincidence may explain 190 who stand in the file."""
+    facts = {"successes": 87, "people": unique, "most": 190}
+    row = SimpleNamespace(facts=facts, baseline=0.05, at={"attack": "row by row"})
+    detail = SimpleNamespace(
+        files=SimpleNamespace(synthetic=300, control=control),
+        copies=SimpleNamespace(people=SimpleNamespace(people=300), refutes_control=False),
+        unlike=SimpleNamespace(is_shown=shown),
+        units=(),
+    )
+    return _no_more(SimpleNamespace(detail=detail), row)
+
+
+def test_a_weak_limit_of_coincidences_is_not_said_to_be_few_unique_people():
+    text = "Coincidence may explain up to 190 of 266 people here, and 87 stand in the file: "
+    assert words(266) == f"{text}only a control tells"
+    assert words(266, control=50) == f"{text}the control given has too few people to tell"
+    assert words(266, control=50, shown=True).endswith("of another population than the data")
+    assert words(149).startswith("Too few people are unique in the data")
+
+
+def test_where_few_people_are_unique_that_is_said(tmp_path):
+    rng = np.random.default_rng(1)
+    real, made = (
+        pd.DataFrame(rng.integers(0, 4, (300, 4)), columns=list("abcd")) for _ in range(2)
+    )
+    assert "Too few people are unique" in audited(real, made, tmp_path)[0].verdict
+
+
+def test_with_a_control_nobody_is_told_to_take_one(tmp_path):
+    real = baskets(300, 1)
+    made = real.where(np.random.default_rng(2).random(real.shape) > 0.35, 0)
+    audit, screen = audited(real, made, tmp_path, baskets(300, 3))
+    for text in (screen.answer, audit.verdict):
+        assert "only a control tells" not in text
+        assert "a control would decide" not in text.lower()
+
+
+def test_with_a_control_the_screen_says_how_many_could_be_copied_unseen(tmp_path):
+    real, made, control = files_and_control()
+    audit, screen = audited(real, made, tmp_path, control)
+    assert audit.status == "not shown"
+    text = " ".join([screen.answer, *screen.rests_on])
+    assert "No copied people are shown; fewer than " in text
+    (excess,) = [row for row in audit.record.rows if (row.of, row.name) == ("excess", "copies")]
+    (copied,) = [row for row in audit.record.rows if row.of == "copied"]
+    least = np.ceil(excess.facts["detectable"] * copied.facts["people"])
+    assert f"fewer than {least:.0f} of {copied.facts['people']:.0f} people" in text
+
+
+def test_few_columns_are_said_to_be_two_or_three(tmp_path):
+    _, screen = audited(people(), people(seed=2), tmp_path)
+    assert "in two or three columns alone could be copied unseen" in screen.answer
+
+
+def households(homes, seed):
+    rng = np.random.default_rng(seed)
+    size = rng.integers(2, 5, homes)
+    of = np.repeat(np.arange(homes), size)
+    town, income = rng.integers(0, 60, homes)[of], np.round(rng.lognormal(8, 0.5, homes))[of]
+    return pd.DataFrame(
+        {
+            "household": [f"H{seed}-{number:04d}" for number in of],
+            "age": rng.integers(0, 95, len(of)),
+            "sex": rng.choice(list("mw"), len(of)),
+            "town": town,
+            "heating": rng.choice(list("abcd"), homes)[of],
+            "rooms": rng.integers(1, 8, homes)[of],
+            "income": income,
+        }
+    )
+
+
+def test_rows_of_households_are_not_said_to_be_another_population(tmp_path):
+    audit, screen = audited(households(90, 1), households(90, 2), tmp_path, households(90, 3))
+    assert audit.status == "contradicted"
+    assert "--unit household" in screen.answer
+    text = f"{screen.answer} {' '.join(screen.rests_on)} {' '.join(audit.record.contradictions)}"
+    assert "other people than the data" not in text
+    assert "another population" not in text

@@ -280,6 +280,27 @@ def test_the_verb_agrees_with_what_is_not_accounted_for(table_record, subject, v
     assert f"{subject[1:]} {verb} not accounted for." in screen.answer
 
 
+@pytest.mark.parametrize(
+    ("names", "listed"),
+    [
+        ("a", "Column a is"),
+        ("ab", "Column a and column b are"),
+        ("abc", "Column a, column b and 1 more are"),
+        ("abcd", "Column a, column b and 2 more are"),
+    ],
+)
+def test_several_things_are_joined_by_a_single_and(table_record, names, listed):
+    record = table_record(1).model_copy(update={"status": "undeclared"})
+    notes = tuple(
+        Unaccounted(subject=f"column {name}", reason="No reason.", declaration="nothing")
+        for name in names
+    )
+    case = SimpleNamespace(status="undeclared", unaccounted=notes, decision=None)
+    said = Reach("Nobody was found.")
+    screen = first_screen(record, case, Glance("people", said, said, None, "", "", "no more"))
+    assert screen.answer.startswith(f"{listed} not accounted for.")
+
+
 def test_what_is_not_accounted_for_is_the_answer_and_comes_first(table_record):
     record = table_record(1).model_copy(update={"status": "undeclared"})
     note = Unaccounted(

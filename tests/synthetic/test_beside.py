@@ -1,9 +1,13 @@
 """People beside the table: in a line, a name, a column without a name, a part of a workbook."""
 
+import gzip
+import zipfile
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from narcissus.synthetic.files import read_files
 from narcissus.synthetic.whole import read_whole
 from narcissus.tables.formats import LINES, NAMES, OTHER, TEXTS
 
@@ -228,3 +232,155 @@ def ordinary(made, library):
 @pytest.mark.parametrize("change", [None, ordinary])
 def test_an_ordinary_workbook_is_not_asked_about(change, tmp_path):
     assert beside(tmp_path, book(tmp_path, change)) == {}
+
+
+TOLD_NUMBERS = [f"{income:g}" for income in REAL["income"][:12]]
+
+
+def stata(path, **how):
+    MADE.to_stata(path, write_index=False, **how)
+
+
+def labelled_variables(path):
+    stata(path, variable_labels={"age": f"as {TOLD_NUMBERS[0]}"}, version=118)
+
+
+def labelled_values(path):
+    labels = {1000 + at: f"Person {number}" for at, number in enumerate(TOLD_NUMBERS)}
+    stata(path, value_labels={"age": labels}, version=118)
+
+
+def noted(path, **how):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    pyreadstat.write_sav(MADE, path, **how)
+
+
+def with_attributes(path):
+    frame = MADE.copy()
+    frame.attrs = {"source": TOLD_NUMBERS}
+    frame.to_parquet(path)
+
+
+def with_key(path, library="parquet"):
+    arrow = pytest.importorskip("pyarrow")
+    table = arrow.Table.from_pandas(MADE)
+    table = table.replace_schema_metadata({**table.schema.metadata, "from": LISTED})
+    if library == "parquet":
+        pytest.importorskip("pyarrow.parquet").write_table(table, path)
+    else:
+        pytest.importorskip("pyarrow.feather").write_feather(table, path)
+
+
+def in_gzip(path):
+    with path.open("wb") as raw, gzip.GzipFile(f"{TOLD_NUMBERS[0]}.csv", "wb", fileobj=raw) as file:
+        file.write(MADE.to_csv(index=False).encode())
+
+
+def in_zip(path, comment=True):
+    with zipfile.ZipFile(path, "w") as archive:
+        name = "made.csv" if comment else f"{TOLD_NUMBERS[0]}.csv"
+        archive.writestr(name, MADE.to_csv(index=False))
+        archive.comment = LISTED.encode() if comment else b""
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("made.dta", labelled_variables),
+        ("made.dta", labelled_values),
+        ("made.sav", lambda path: noted(path, note=TOLD_NUMBERS[:5])),
+        ("made.sav", lambda path: noted(path, file_label=" ".join(TOLD_NUMBERS[:3]))),
+        ("made.sav", lambda path: noted(path, column_labels=[TOLD_NUMBERS[0], "", ""])),
+        ("made.parquet", with_attributes),
+        ("made.parquet", with_key),
+        ("made.feather", lambda path: with_key(path, "feather")),
+        ("made.csv.gz", in_gzip),
+        ("made.csv.zip", in_zip),
+        ("made.csv.zip", lambda path: in_zip(path, comment=False)),
+    ],
+)
+def test_what_other_files_tell_of_people_beside_their_table_is_asked_about(name, write, tmp_path):
+    write(tmp_path / name)
+    assert list(beside(tmp_path, tmp_path / name)) == [TEXTS]
+
+
+def test_the_comment_of_a_workbook_is_asked_about(tmp_path):
+    pytest.importorskip("openpyxl")
+    MADE.to_excel(tmp_path / "made.xlsx", index=False)
+    with zipfile.ZipFile(tmp_path / "made.xlsx", "a") as archive:
+        archive.comment = LISTED.encode()[:2000]
+    assert list(beside(tmp_path, tmp_path / "made.xlsx")) == [TEXTS]
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("made.dta", lambda path: stata(path, variable_labels={"age": "Age in 2019"}, version=118)),
+        ("made.dta", lambda path: stata(path, data_label="Synthetic people, 2019")),
+        ("made.sav", lambda path: noted(path, note="Made in 2019", file_label="200 people")),
+        (
+            "made.sav",
+            lambda path: noted(
+                path, variable_value_labels={"age": {at: f"{at} years" for at in range(18, 90)}}
+            ),
+        ),
+        ("made.parquet", MADE.to_parquet),
+        ("made.feather", MADE.to_feather),
+        ("made.csv.gz", lambda path: MADE.to_csv(path, index=False)),
+        ("made.csv.zip", lambda path: MADE.to_csv(path, index=False)),
+    ],
+)
+def test_what_files_usually_say_beside_their_table_is_not_asked_about(name, write, tmp_path):
+    write(tmp_path / name)
+    assert beside(tmp_path, tmp_path / name) == {}
+
+
+def test_what_no_reader_gives_is_named(tmp_path):
+    stata(tmp_path / "made.dta", version=114)
+    found = read_whole(REAL, tmp_path / "made.dta")
+    assert found.unseen == ("characteristics of the Stata file",)
+    stata(tmp_path / "made.dta", version=118)
+    assert read_whole(REAL, tmp_path / "made.dta").unseen == ()
+
+
+def indexed(frame, kind):
+    if kind == "text":
+        return frame.set_index(pd.Index([f"Person {at:g}" for at in frame["income"]]))
+    if kind == "named":
+        return frame.set_index(pd.Index([f"P{at:g}" for at in frame["income"]], name="who"))
+    if kind == "of two":
+        return frame.set_index(
+            [pd.Index(frame["income"] * 7), pd.Index(frame["age"], name="years")]
+        )
+    if kind == "named as a column":
+        return frame.set_index(pd.Index(frame["income"] * 7, name="age"))
+    return frame.set_index(pd.RangeIndex(5, 5 + len(frame), name="who"))
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "feather"])
+@pytest.mark.parametrize("kind", ["text", "named", "of two", "named as a column", "range"])
+def test_an_index_of_pandas_is_a_column_as_any_other(kind, suffix, tmp_path):
+    path = tmp_path / f"made.{suffix}"
+    arrow = pytest.importorskip("pyarrow")
+    table = arrow.Table.from_pandas(indexed(MADE, kind))
+    if suffix == "parquet":
+        pytest.importorskip("pyarrow.parquet").write_table(table, path)
+    else:
+        pytest.importorskip("pyarrow.feather").write_feather(table, path)
+    found = read_whole(written(tmp_path, "real.csv", REAL), path)
+    assert found.names == ("age", "income", "region")
+    assert bool(found.strange) == (kind != "range")
+    assert read_whole(REAL, path, irrelevant=list(found.strange)).strange == ()
+    assert any("its index" in line for line in read_files(REAL, path).reading) == (kind != "range")
+    read_files(REAL, path, drop=list(found.strange))
+    named = written(tmp_path, "named.csv", REAL.assign(who=[f"P{i:g}" for i in REAL["income"]]))
+    both = read_whole(named, path)
+    assert ("who" in both.names) == (kind == "named")
+
+
+def test_an_index_that_both_files_have_is_compared(tmp_path):
+    for name, frame in {"real": REAL, "made": MADE}.items():
+        indexed(frame, "text").to_parquet(tmp_path / f"{name}.parquet")
+    found = read_whole(tmp_path / "real.parquet", tmp_path / "made.parquet")
+    assert found.aside == ["__index_level_0__"]
+    read_files(tmp_path / "real.parquet", tmp_path / "made.parquet")

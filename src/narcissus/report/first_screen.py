@@ -489,7 +489,7 @@ def _exact(case: StudyJudgement) -> str:
 
 def _declarations(unaccounted: Sequence[Unaccounted]) -> Iterator[str]:
     """Yield what a verdict in favour waits for, and what the user may write."""
-    subjects = _named([item.subject for item in unaccounted], 2).replace("; ", " and ")
+    subjects = _subjects([item.subject for item in unaccounted])
     verb = "are" if len(unaccounted) > 1 or unaccounted[0].is_plural else "is"
     yield f"{subjects[0].upper()}{subjects[1:]} {verb} not accounted for."
     yield unaccounted[0].reason
@@ -623,6 +623,18 @@ def _named(texts: Sequence[str], most: int) -> str:
     """Name the first of several in a few words each, and count the others."""
     names = [shorten(text.rstrip("."), MOST_LETTERS, placeholder=" …") for text in texts[:most]]
     return "; ".join(names) + (f"; and {len(texts) - most} more" if len(texts) > most else "")
+
+
+def _subjects(texts: Sequence[str]) -> str:
+    """Name the first two of several things in a few words each, and count the others.
+
+    >>> _subjects(["column a", "column b", "column c"])
+    'column a, column b and 1 more'
+    """
+    names = [shorten(text.rstrip("."), MOST_LETTERS, placeholder=" …") for text in texts]
+    left, last = names[:2], f"{len(names) - 2} more"
+    first, final = (left, last) if len(names) > 2 else (left[:-1], left[-1])
+    return " and ".join([", ".join(first), final] if first else [final])
 
 
 _SOURCES = (

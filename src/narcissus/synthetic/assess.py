@@ -21,6 +21,7 @@ from narcissus.observer import SILENT, Observer
 from narcissus.synthetic.alike import Together, compare_together
 from narcissus.synthetic.copies import FileFacts, file_facts
 from narcissus.synthetic.files import MOST_CODES, Covers, GivenFiles, keys_of, measurements
+from narcissus.synthetic.lacking import by_lacking, with_lacking
 from narcissus.synthetic.traces import Traces, traces_of
 from narcissus.synthetic.whole import WholeFiles
 from narcissus.tables import Table
@@ -485,6 +486,7 @@ class Assessment:
     unlike: Unlike | None  # where the control differs most; None without a control
     facts: FileFacts  # what stands in the file
     traces: Traces | None = None  # the same by any columns of the published file
+    lacking: Traces | None = None  # by sets of columns of which the control lacks one
 
 
 def assess_file(
@@ -511,9 +513,14 @@ def assess_file(
     known = [j for j in range(files.table.columns) if j not in unknown]
     risks: list[Risk] = []
     observer.start("risks", len(secrets) + 3)
-    traces = None
+    traces = lacking = None
     if whole is not None and whole.columns:
         traces = traces_of(whole, files.names, threat.unknown, entropy=entropy)
+        if whole.without_control is not None:
+            used = [*files.names, *whole.lacking]
+            more = traces_of(whole.without_control, used, threat.unknown, entropy=entropy)
+            traces = with_lacking(traces, more, whole.lacking)
+            lacking = by_lacking(more, whole.lacking)
     facts = traces.facts if traces else file_facts(files, sorted(unknown), entropy=entropy)
     observer.advance()
     near = NearRows(files, known, tuple(secrets.values()))
@@ -527,7 +534,7 @@ def assess_file(
     observer.advance()
     observer.finish()
     unlike = _unlike(files, halves, child(entropy, 4)) if files.control else None
-    return Assessment(halves, tuple(risks), unlike, facts, traces)
+    return Assessment(halves, tuple(risks), unlike, facts, traces, lacking)
 
 
 def _halves(files: GivenFiles, most: int, rng: np.random.Generator) -> Halves:

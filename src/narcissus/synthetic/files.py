@@ -22,7 +22,7 @@ from narcissus.tables import Bins, Table
 from narcissus.tables.coding import MISSING_LABEL, reading_of
 from narcissus.tables.counted import Reading, complete
 from narcissus.tables.formats import is_part_beside, name_of_place
-from narcissus.tables.parts import column_names, open_source
+from narcissus.tables.parts import column_names, names_with_index, open_source
 from narcissus.tables.read import MissingPolicy, checked_bins, held
 from narcissus.tables.sources import has_index
 from narcissus.tables.spelling import (
@@ -242,10 +242,11 @@ def _opened(
 ) -> tuple[dict[str, Raw], list[str], dict[str, NDArray[np.int64]]]:
     """Read the files unconverted, list columns dropped without request, number each row's unit."""
     names = {name: column_names_of(name, source) for name, source in sources.items()}
+    index = {name: index_of(name, source, names[name]) for name, source in sources.items()}
     named_in_data = {other: name for name, other in same.items()}
     names["synthetic"] = [named_in_data.get(name, name) for name in names["synthetic"]]
     for column in drop:
-        is_there = any(column in there for there in names.values())
+        is_there = any(column in names[name] + index[name] for name in names)
         if not is_there and not is_part_beside(column):
             raise InputError(f"the real file: {unknown_column(column, names['real'])}")
     raws: dict[str, Raw] = {}
@@ -266,6 +267,10 @@ def _opened(
             raise InputError(f"the {name} file: {unknown_column(unit, names[name])}")
         if columns is None and has_index(names[name]) and names[name][0] not in drop:
             left_out.append(f"Left out of the {name} file: its first column, an index")
+        if index[name]:
+            left_out.append(
+                f"Left out of the {name} file, but for copies: its index ({_listed(index[name])})"
+            )
         theirs = same if name == "synthetic" else {}
         wanted = [theirs.get(column, column) for column in selection]
         raw, remarks = raw_columns(name, source, wanted, [theirs.get(c, c) for c in here])
@@ -318,6 +323,14 @@ def column_names_of(name: str, source: Source) -> list[str]:
         return column_names(source)
 
 
+def index_of(name: str, source: Source, columns: Sequence[str]) -> list[str]:
+    """Return the names of the index that pandas stored in a file beside its columns."""
+    if isinstance(source, Table):
+        return []
+    with file_named(name):
+        return [each for each in names_with_index(source) if each not in columns]
+
+
 def all_columns(
     name: str, source: Source, drop: Sequence[str]
 ) -> tuple[list[RawColumn], Sequence[str]]:
@@ -325,7 +338,7 @@ def all_columns(
     if isinstance(source, Table):
         return raw_columns(name, source, None, drop)
     with file_named(name):
-        names = column_names(source)
+        names = names_with_index(source)
         called = [each or name_of_place(j) for j, each in enumerate(names)]
         opened = open_source(source, None, drop, MOST_ROWS, unnamed=True)
         new_names = [new for each, new in zip(names, called, strict=True) if each not in drop]

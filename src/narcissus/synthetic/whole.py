@@ -29,6 +29,7 @@ from narcissus.synthetic.files import (
     all_columns,
     column_names_of,
     folded,
+    index_of,
     numbered_units,
     raw_columns,
 )
@@ -42,6 +43,7 @@ from narcissus.tables.formats import (
     name_of_place,
     parts_beside,
 )
+from narcissus.tables.metadata import STRICT, VALUE_LABELS, Metadata, read_metadata
 from narcissus.tables.packages import NAMES_INSIDE, list_contents
 from narcissus.tables.parts import lines_of
 from narcissus.tables.sources import has_index
@@ -120,6 +122,9 @@ class WholeFiles(Sides):
     # what the files hold beside their tables, with the reason why it may matter
     beside: Mapping[str, str] = field(default_factory=dict[str, str])
     left_out: tuple[str, ...] = ()  # lines above and below the tables, a phrase for each
+    unseen: tuple[str, ...] = ()  # what the file has beside its table and no reader gives
+    lacking: tuple[str, ...] = ()  # columns of the data and the file that the control lacks
+    without_control: WholeFiles | None = None  # with all columns, where the control lacks some
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -198,26 +203,48 @@ def read_whole(
     inputs = {"real": real, "synthetic": synthetic, "control": control}
     sources = {name: source for name, source in inputs.items() if source is not None}
     raws, beside, left_out = _opened(sources, irrelevant)
+    unseen = () if not isinstance(synthetic, str | Path) else _metadata(Path(synthetic)).unread
     for column, other in (same or {}).items():
         if other in raws["synthetic"]:
             raws["synthetic"][column] = raws["synthetic"].pop(other)
     units = {n: raws[n].pop(unit) for n in ("real", "control") if unit and unit in raws.get(n, {})}
     raws["synthetic"].pop(unit or "", None)
     names = _paired(raws["real"], raws["synthetic"])
-    shared = {c: other for c, other in names.items() if c in raws.get("control", raws["real"])}
-    read: list[WholeColumn] = []
+    lacking = tuple(sorted(c for c in names if c not in raws.get("control", raws["real"])))
     unread: dict[str, str] = {}
     sizes = {name: len(next(iter(raw.values())).codes) for name, raw in raws.items()}
-    for name in sorted(shared):
-        each = {f: raw[shared[name] if f == "synthetic" else name] for f, raw in raws.items()}
-        try:
-            read.append(_column(name, each, (read_as or {}).get(name)))
-        except (InputError, TooLargeError) as error:
-            unread[name] = str(error)
-    others = [c for c in raws["synthetic"] if c not in shared.values()]
+
+    def read_columns(files: Sequence[str], wanted: Iterable[str]) -> tuple[WholeColumn, ...]:
+        read: list[WholeColumn] = []
+        for name in sorted(wanted):
+            each = {f: raws[f][names[name] if f == "synthetic" else name] for f in files}
+            try:
+                read.append(_column(name, each, (read_as or {}).get(name)))
+            except (InputError, TooLargeError) as error:
+                unread[name] = str(error)
+        return tuple(read)
+
+    columns = read_columns(list(raws), set(names).difference(lacking))
+    without_control = None
+    if lacking:
+        without_control = _in_order(
+            WholeFiles(
+                read_columns(("real", "synthetic"), names),
+                sizes["real"],
+                sizes["synthetic"],
+                0,
+                _units(
+                    {n: c for n, c in units.items() if n == "real"},
+                    {n: many for n, many in sizes.items() if n != "control"},
+                    unit,
+                ),
+            )
+        )
+        lacking = tuple(name for name in lacking if name in without_control.names)
+    others = [c for c in raws["synthetic"] if c not in names.values()]
     strange = [c for c in others if not _is_plain(raws["synthetic"][c])]
     files = WholeFiles(
-        tuple(read),
+        columns,
         sizes["real"],
         sizes["synthetic"],
         sizes.get("control", 0),
@@ -226,6 +253,9 @@ def read_whole(
         unread,
         {part: why for part, why in beside.items() if part not in irrelevant},
         left_out,
+        unseen,
+        lacking,
+        without_control,
     )
     return _in_order(files)
 
@@ -241,6 +271,7 @@ def _opened(
     index: dict[str, str] = {}
     for name, source in sources.items():
         there = column_names_of(name, source)
+        there += index_of(name, source, there)
         columns, remarks = all_columns(name, source, [*irrelevant])
         raws[name] = {column.name: column for column in columns}
         if has_index(there):
@@ -253,7 +284,7 @@ def _opened(
         if path is not None and is_sheet(path):
             sheets[name] = parts_beside(path)
         if name == "synthetic":
-            beside |= _texts_beside(path, there, places, raws["real"])
+            beside |= _texts_beside(path, there, places, raws)
     if all(_numbers_rows(raws[name].get(column)) for name, column in index.items()):
         for name, column in index.items():
             raws[name].pop(column, None)
@@ -268,23 +299,43 @@ def _opened(
 
 
 def _texts_beside(
-    path: Path | None, names: Sequence[str], places: Sequence[tuple[int, int]], real: Raw
+    path: Path | None,
+    names: Sequence[str],
+    places: Sequence[tuple[int, int]],
+    raws: Mapping[str, Raw],
 ) -> dict[str, str]:
     """Return texts of a file that tell values of the data's people, each with the reason."""
+    real = raws["real"]
     texts = [(NAMES, name) for name in names if name not in real or len(name) > _LONG_NAME]
     if path is not None and places:
         texts.append((LINES, "\n".join(lines_of(path, places))))
     if path is not None and is_sheet(path):
         contents = list_contents(path, with_names=True)
         texts += [(f"{TEXTS}: {kind}", text) for kind, text in contents.texts]
-    strict = {f"{TEXTS}: {NAMES_INSIDE}"}
+    if path is not None:
+        metadata = _metadata(path)
+        texts += [(f"{TEXTS}: {kind}", text) for kind, text in metadata.texts]
+        in_table = {name: _texts(column) for name, column in raws["synthetic"].items()}
+        texts += [
+            (f"{TEXTS}: {VALUE_LABELS}", text)
+            for variable, text in metadata.value_labels
+            if folded(text) not in in_table.get(variable, ())
+        ]
+    strict = {f"{TEXTS}: {kind}" for kind in (NAMES_INSIDE, *STRICT)}
     counts = tell_people(KnownValues(real), texts, strict) if texts else {}
-    return {
-        kind.partition(":")[0]: f"{some} of people of the data stand in them"
-        f"{f' ({kind[len(TEXTS) + 2 :]})' if kind.startswith(TEXTS) else ''}"
-        for kind, many in counts.items()
-        for some in [f"{many:,} values"]
-    }
+    reasons: dict[str, str] = {}
+    for kind, many in counts.items():
+        place = f" ({kind[len(TEXTS) + 2 :]})" if kind.startswith(TEXTS) else ""
+        some = f"{many:,} values" if many > 1 else "1 value"
+        verb = "stand" if many > 1 else "stands"
+        reason = f"{some} of people of the data {verb} in them{place}"
+        reasons.setdefault(kind.partition(":")[0], reason)
+    return reasons
+
+
+def _metadata(path: Path) -> Metadata:
+    """Read what a file says beside its table; a packaged table says nothing."""
+    return read_metadata(path) if path.is_file() else Metadata()
 
 
 def _numbers_rows(column: RawColumn | None) -> bool:

@@ -24,10 +24,12 @@ from narcissus.tables.sources import (
     chooser,
     factorized,
     frame_columns,
+    index_names,
     is_parquet,
     located,
     parquet_columns,
     too_many_rows,
+    with_index,
 )
 from narcissus.tables.tally import RawColumn, ValueTally, joined
 from narcissus.tables.text import opened_text, text_parts
@@ -146,10 +148,11 @@ def open_parts(
 ) -> Parts:
     """Open a source, to be read in parts or as a whole.
 
-    unnamed: Read columns without a name as well.
+    unnamed: Read columns without a name as well, and the index that pandas stored in a file.
     """
     name, path, remarks = located(source)
     if not isinstance(path, Path):
+        path = with_index(path) if unnamed and isinstance(source, str | Path) else path
         places = frame_columns(name, path, choose, drop, unnamed=unnamed)
         return _of_frame(name, path, places, max_rows, remarks)
     if is_parquet(path):
@@ -185,7 +188,8 @@ def column_names(source: Any) -> list[str]:
     if not isinstance(path, Path):
         return [str(column) for column in path.columns]
     if is_parquet(path):
-        return list(read_footer(path).names)
+        footer = read_footer(path)
+        return [name for name in footer.names if name not in footer.index]
     columns: list[str] = []
 
     def choose(names: list[str]) -> Sequence[int]:
@@ -195,6 +199,15 @@ def column_names(source: Any) -> list[str]:
     with closing(text_parts(path, choose, largest=_most_bytes(path))) as parts:
         next(parts)
     return columns
+
+
+def names_with_index(source: Any) -> list[str]:
+    """Return the names of all columns of a source, and of the index that pandas stored in it."""
+    _, path, _ = located(source)
+    if not isinstance(path, Path):
+        names = [str(column) for column in path.columns]
+        return [*names, *(index_names(path) if isinstance(source, str | Path) else ())]
+    return list(read_footer(path).names) if is_parquet(path) else column_names(source)
 
 
 def _limited(
@@ -251,7 +264,7 @@ def _of_parquet(
     step = max(1, _CHUNK // len(names))
 
     def read() -> Iterator[list[RawColumn]]:
-        for frame in parquet_parts(path, names, step, largest=MAX_BYTES):
+        for frame in parquet_parts(path, names, step, largest=MAX_BYTES, plain=unnamed):
             columns = parquet_columns(name, frame, names, choose, unnamed=unnamed)
             yield factorized(name, frame, columns)
 

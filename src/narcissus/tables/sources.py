@@ -256,6 +256,30 @@ def parquet_columns(
     return frame_columns(name, frame, chosen, (), unnamed=unnamed)
 
 
+def index_names(frame: pd.DataFrame) -> list[str]:
+    """Return the names of the levels of an index that is more than the numbers of the rows."""
+    index = frame.index
+    if isinstance(index, pd.RangeIndex):
+        return []
+    known = {str(column) for column in frame.columns}
+    names = [None if name is None else str(name) for name in index.names]
+    return [
+        f"__index_level_{level}__" if name is None or name in known else name
+        for level, name in enumerate(names)
+    ]
+
+
+def with_index(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a data frame with the levels of its index as its last columns."""
+    names = index_names(frame)
+    levels = {
+        name: pd.Series(np.asarray(frame.index.get_level_values(level), dtype=object))
+        for level, name in enumerate(names)
+    }
+    plain = frame.reset_index(drop=True)
+    return plain if not names else pd.concat([plain, pd.DataFrame(levels)], axis=1)
+
+
 def packaged(source: str) -> pd.DataFrame:
     datasets = optional("statsmodels.datasets", extra="examples", purpose=f"The table {source}")
     name = source.partition(":")[2]

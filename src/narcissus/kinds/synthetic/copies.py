@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from narcissus._validation import some_of
 from narcissus.results import Grade
 from narcissus.rows import Count, Fact, Positive, Quantity, Share, StudyRow, Unaccounted
 from narcissus.synthetic.assess import ALIKE
@@ -123,6 +124,10 @@ class CopiesDetail(Fact):
         description="Columns that name or number people: rows are compared without them, and they "
         "are sought by themselves.",
     )
+    lacking: tuple[str, ...] = Field(
+        default=(),
+        description="Columns that the control lacks: copies by them are held against coincidence.",
+    )
     left_out: tuple[str, ...] = Field(
         default=(), description="Lines above and below the tables, taken for titles and notes."
     )
@@ -196,7 +201,10 @@ def unaccounted(
             f"The file holds values that only one person of the data has, of {worst.standing:,} "
             f"of {worst.unique:,} people; coincidence explains about {round(worst.expected):,}."
         )
-        yield _undeclared([trace.columns[0] for trace in left], reason, "" if can_tell else CONTROL)
+        names = [trace.columns[0] for trace in left]
+        reason += _without_control(names, whole.lacking)
+        is_lacking = any(name in whole.lacking for name in names)
+        yield _undeclared(names, reason, "" if can_tell and not is_lacking else CONTROL)
     for nearer in [traces.nearer] if traces.nearer is not None else []:
         is_accepted = nearer.standing - nearer.expected <= at_most * nearer.people
         # whole copies are counted and told: asked about is who else a row is near
@@ -212,7 +220,9 @@ def unaccounted(
                 f"By these columns {some.standing:,} of {some.unique:,} people who are unique in "
                 f"the data stand in the file; coincidence explains about {round(some.expected):,}."
             )
-            yield _undeclared(some.columns, reason, "" if can_tell else CONTROL)
+            reason += _without_control(some.columns, whole.lacking)
+            is_lacking = any(name in whole.lacking for name in some.columns)
+            yield _undeclared(some.columns, reason, "" if can_tell and not is_lacking else CONTROL)
 
 
 def _of_nearer(one: NearerPeople, *, can_tell: bool) -> Unaccounted:
@@ -247,12 +257,19 @@ def not_sought(whole: WholeFiles, traces: Traces) -> Iterator[str]:
         yield "copies by two columns, and by all but a given one, in files of so many rows"
     if max(whole.real, whole.synthetic, whole.control) > MOST_SOUGHT:
         yield "nearest records, and copies of some columns of people, in files of so many rows"
+    yield from whole.unseen
     if unread:
         yield f"{unread:,} rows of the file that are coarse in rare ways"
 
 
 CONTROL = '`control = "FILE"` in `[data]`, or `--control FILE`, a file of other people'
 """What decides whether values stand in a file by coincidence."""
+
+
+def _without_control(names: Sequence[str], lacking: Sequence[str]) -> str:
+    """Say that the control lacks some of these columns; nothing where it has all."""
+    absent = [f"`{name}`" for name in names if name in lacking]
+    return f" The control lacks {some_of(absent)}." if absent else ""
 
 
 def _undeclared(names: Sequence[str], reason: str, declaration: str = "") -> Unaccounted:
@@ -321,13 +338,20 @@ def _told(traces: Traces, error: float) -> list[Trace]:
 
 
 def copied_rows(
-    trace: Trace, is_data: float | None, at_most: float, confidence: float, *, can_tell: bool
+    trace: Trace,
+    is_data: float | None,
+    at_most: float,
+    confidence: float,
+    *,
+    can_tell: bool,
+    lacking: Sequence[str] = (),
 ) -> Iterator[StudyRow]:
     """Yield the share of unique people who stand in the file, and how far it is beyond others'.
 
     trace: The set of columns that decides.
     is_data: The chance of a file with the very rows of the data; None: it has others.
     can_tell: Whether there is a control; else coincidences take its place.
+    lacking: Columns that the control lacks.
     """
     error = (1 - confidence) / 2
     value, low, high = trace.excess(error, beside=can_tell)
@@ -354,6 +378,8 @@ def copied_rows(
         details = {"fisher": min(1.0, beside.fisher)}
         if (detectable_excess := beside.detectable(at_most, error=error * trace.share)) is not None:
             details["detectable"] = detectable_excess
+    if absent := [f"`{name}`" for name in trace.columns if name in lacking]:
+        counts["lacking"] = some_of(absent)
     if is_data is not None and is_data <= error:  # whether anybody is unique or not
         value, low, high = (1.0, 1.0, 1.0) if beside is None else (1 - baseline, low, 1.0)
         low = max(low, min(value, 1 / max(1, many.unique)))

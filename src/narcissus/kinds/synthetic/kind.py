@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -26,6 +26,7 @@ from narcissus.kinds.synthetic.copies import (
 )
 from narcissus.kinds.synthetic.measures import measured_files
 from narcissus.kinds.synthetic.schema import ExcessThreshold, SyntheticPolicy, SyntheticStudy
+from narcissus.kinds.table.propose import BY_VALUES
 from narcissus.kinds.table.twins import cautions
 from narcissus.observer import Observer
 from narcissus.results import FOR_COPIES, LEFT_OUT, Estimate, NotAssessed
@@ -161,6 +162,12 @@ class SyntheticDetail(Fact):
         default=(), description="How copies were not sought, since the files are large."
     )
 
+    units: tuple[str, ...] = Field(
+        default=(),
+        description="Columns whose values look like the number of a household or person of several "
+        "rows, where no unit is named.",
+    )
+
     @property
     def can_tell(self) -> bool:
         """Whether there is a control of the same population, as far as is known."""
@@ -294,6 +301,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             least=groups.least_group,
             measures=measured_files(work.files, work.study.threat.known, work.study.threat.unknown),
             whole=work.whole,
+            units=_units_of(work.study),
         )
 
     def measured(
@@ -307,6 +315,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
         least: int = 10,
         measures: Mapping[str, FileMeasures] | None = None,
         whole: WholeFiles | None = None,
+        units: Sequence[str] = (),
     ) -> Findings:
         """Limit the outcome of an assessment.
 
@@ -315,6 +324,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
         least: fewest people of a group that is shown.
         measures: what disclosure control measures of the files.
         whole: the files as they are published.
+        units: columns that look like the number of a household.
         """
         groups, merged = _groups(files, found, columns, least)
         decide = threshold.worst_group is not None
@@ -353,9 +363,11 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
                 columns=0 if whole is None else len(whole.columns),
                 aside=() if whole is None else tuple(whole.aside),
                 left_out=() if whole is None else whole.left_out,
+                lacking=() if whole is None else whole.lacking,
             ),
             measures=measures or {},
             not_sought=() if whole is None else tuple(not_sought(whole, traces)),
+            units=tuple(units),
         )
         at_most = threshold.accepts(COPIES)
         left = unaccounted(whole, traces, at_most, can_tell=detail.can_tell)
@@ -365,14 +377,23 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             for risk in found.risks
             for row in _rows(risk, threshold.accepts(risk.risk), levels, groups, detail.can_tell)
         ]
+        trace, level = traces.deciding(error, beside=detail.can_tell), levels.claim
+        if found.lacking is not None:  # claims of their own, as where there is no control
+            other, error_alone = found.lacking, (1 - confidence) / 2
+            by_others = other.deciding(error_alone, beside=False)
+            low = by_others.excess(error_alone, beside=False)[1]
+            if low > max(at_most, trace.excess(error, beside=detail.can_tell)[1]):
+                trace, level = by_others, confidence
+            traces = replace(traces, each=(*traces.each, *other.each))
         rows += copied_rows(
-            traces.deciding(error, beside=detail.can_tell),
+            trace,
             facts.is_data,
-            threshold.accepts(COPIES),
-            levels.claim,
+            at_most,
+            level,
             can_tell=detail.can_tell,
+            lacking=() if whole is None else whole.lacking,
         )
-        rows += fact_rows(facts, found.traces, error)
+        rows += fact_rows(facts, None if found.traces is None else traces, error)
         accepted: dict[str, float] = {r.risk: threshold.accepts(r.risk) for r in found.risks}
         accepted[COPIES] = threshold.accepts(COPIES)
         criteria = _criteria(rows, detail, accepted, threshold.worst_group)
@@ -399,6 +420,12 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             how = (
                 f"{unlike.column} is {unlike.value} for {unlike.real:.1%} of the data and "
                 f"{unlike.control:.1%} of the control; corrected p-value {unlike.p_value:.2g}"
+            )
+        if detail.units:
+            name = detail.units[0]
+            return (
+                f"Rows of one `{name}` are not independent, so the control is not compared: name "
+                f"it, `--unit {name}` ({how}).",
             )
         return (f"The people of the control are of another population than the data ({how}).",)
 
@@ -488,6 +515,17 @@ def _left_open(
             "; ".join(shown),
             "a column that `--unknown`, `--groups` or `--bins` names is kept if it can be",
         )
+
+
+def _units_of(study: SyntheticStudy) -> list[str]:
+    """Return columns that look like the number of a household, where no unit is named."""
+    if study.data.unit is not None:
+        return []
+    return [
+        name
+        for name, why in study.data.left_out.items()
+        if why == BY_VALUES["group"] or "rows a person" in why
+    ]
 
 
 def _source(name: str, folder: Path) -> Source:

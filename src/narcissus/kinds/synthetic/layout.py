@@ -467,7 +467,9 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
         where = "data" if detail.copies.is_shared else "file"
         none = f"the control is none, since its people stand in the {where}"
     if copied.status == "exceeded" and _law_is_assumed(copied):
-        none = FAVOURED
+        none = _favoured(detail, row)
+    elif lacking := row.facts.get("lacking"):
+        none = f"the control lacks {lacking}"
     beyond = "than of the control" if is_beside else "than coincidence explains"
     hardest = "Hit hardest: people who are unique in the data."
     is_hit = copied.status == "exceeded" and not about(case, groups=True)
@@ -501,7 +503,7 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
         why=none,
         contradicted=_no_control(detail),
         about=_about(case),
-        undecided=_no_more(row, detail, against) + (f", but {none}." if none else "."),
+        undecided=_no_more(case, row, against) + (f", but {none}." if none else "."),
         notes=_compared(detail),
     )
     guessed = guessed_by_file(case)
@@ -533,6 +535,9 @@ def _no_control(detail: SyntheticDetail) -> str:
     """Say why the control is none."""
     if detail.copies.is_shared:
         return f"The control decides nothing: {in_both(detail.copies)}."
+    if detail.units:
+        text = _by_unit(detail)
+        return f"The control decides nothing yet: {text}."
     return "The control is of other people than the data, so it decides nothing."
 
 
@@ -619,39 +624,80 @@ def _how(row: StudyRow) -> str:
     return str(row.at["attack"]).partition(": ")[0]
 
 
-def _no_more(row: StudyRow, detail: SyntheticDetail, against: Sequence[str] = ()) -> str:
+def _no_more(case: StudyJudgement, row: StudyRow, against: Sequence[str] = ()) -> str:
     """Say how many people stand in the file, or how many might unseen.
 
     Nothing is seen where no more do than are expected and two standard errors, of the count and of
     what is expected: the more rows the file has for each person, the less is known of that.
     """
+    detail: SyntheticDetail = case.detail
     if against:
         text = "; ".join(against)
-        remedy = "" if detail.can_tell else ": a control would decide"
+        remedy = "" if detail.files.control else ": a control would decide"
         return f"{text[0].upper()}{text[1:]}{remedy}"
     ratio = 2 * detail.files.synthetic / detail.copies.people.people
     many, people = float(row.facts["successes"]), float(row.facts["people"])
     expected = (row.baseline or 0.0) * people
+    limit = float(row.facts.get("most", 0.0))
     if not people:
         return "All people have others like them in the data, so a copy looks like coincidence"
-    if 2 * float(row.facts.get("most", 0.0)) >= people:
+    if 2 * limit >= people and 2 * people < detail.copies.people.people:
         return "Too few people are unique in the data to tell copies from coincidence"
+    if 2 * limit >= people:
+        return (
+            f"Coincidence may explain up to {number(limit)} of {number(people)} people here, and "
+            f"{number(many)} stand in the file: {_why_open(detail, row)}"
+        )
     usual = math.ceil(expected + 2 * math.sqrt(expected * (1 + ratio)))
     if many <= usual:
         threshold = usual + 1 - math.floor(expected)
-        unseen = [f"{number(threshold)} of {number(people)} people"] if threshold > 1 else []
-        if few := detail.copies.least:
-            unseen.append(f"{number(few)}{'' if unseen else ' people'} in a few columns alone")
-        many = ", or ".join(unseen) + "," * (len(unseen) > 1)
-        rest = f"; fewer than {many} could be copied unseen" if unseen else ""
-        return f"No copied people are shown{rest}"
-    limit = number(float(row.facts.get("most", people)))
+        least = _least_excess(case) if detail.can_tell else float(threshold)
+        return f"No copied people are shown{_unseen(least, people, detail)}"
+    return _some_stand(case, row)
+
+
+def _some_stand(case: StudyJudgement, row: StudyRow) -> str:
+    """Say how many people stand in the file, and what explains some of them."""
+    detail: SyntheticDetail = case.detail
+    many, people = float(row.facts["successes"]), float(row.facts["people"])
+    expected = number(round((row.baseline or 0.0) * people))
     who = f"{number(many)} people of the data stand" if many != 1 else "1 person of the data stands"
-    return (
-        f"{who} in the file{_by(row)}, where coincidence "
-        f"explains about {number(round(expected))}, and surely no more than {limit}: a control "
-        "would decide"
-    )
+    text = f"{who} in the file{_by(row)}, where"
+    if _is_beside(row):
+        rest = _unseen(_least_excess(case), people, detail)
+        return f"{text} the control explains about {expected}{rest}"
+    would = "" if detail.copies.refutes_control else f": {_why_open(detail, row)}"
+    would = would if detail.files.control else ": a control would decide"
+    limit = number(float(row.facts.get("most", people)))
+    return f"{text} coincidence explains about {expected}, and surely no more than {limit}{would}"
+
+
+def _least_excess(case: StudyJudgement) -> float | None:
+    """Return the fewest people beyond those of the control who would have been shown to be copied.
+
+    None where no number would have been.
+    """
+    (copied,) = case.findings.select(of="copied")
+    excess = next(row for row in case.findings.select(of="excess") if row.name == COPIES)
+    share = excess.facts.get("detectable")
+    people = float(copied.facts["people"])
+    if _is_beside(copied):
+        return None if share is None else max(1.0, math.ceil(float(share) * people))
+    return max(1.0, float(copied.facts["most"]) + 1 - math.floor((copied.baseline or 0.0) * people))
+
+
+def _unseen(least: float | None, people: float, detail: SyntheticDetail) -> str:
+    """Say how many people could be copied unseen, as a clause that follows another.
+
+    least: The fewest who would have been shown; None: no number would.
+    """
+    some = [] if least is None else [f"{number(least)} of {number(people)} people"] * (least > 1)
+    if few := detail.copies.least:
+        some.append(f"{number(few)}{'' if some else ' people'} in two or three columns alone")
+    if least is None:
+        return "; with so few people no number of copies would have been"
+    listed = ", or ".join(some) + "," * (len(some) > 1)
+    return f"; fewer than {listed} could be copied unseen" if some else ""
 
 
 def _few_copies(case: StudyJudgement) -> tuple[str, ...]:
@@ -662,8 +708,10 @@ def _few_copies(case: StudyJudgement) -> tuple[str, ...]:
         return left
     people: CopiedDetail = case.detail.copies.people
     ratio = 2 * case.detail.files.synthetic / people.people
+    (row,) = case.findings.select(of="copied")
+    shown = _unseen(_least_excess(case), float(row.facts["people"]), case.detail)
     if people.standing <= people.expected + 2 * math.sqrt(people.expected * (1 + ratio)):
-        return left
+        return (f"No copied people are shown{shown}.", *left)
     return (
         f"{number(people.standing)} people of the data stand in the file, where coincidence "
         f"explains about {number(round(people.expected))}.",
@@ -691,11 +739,13 @@ def _compared(detail: SyntheticDetail) -> tuple[str, ...]:
 
 
 def _lines_left(detail: SyntheticDetail) -> tuple[str, ...]:
-    """Say which lines beside the tables are in no count."""
-    left = detail.copies.left_out
-    if not left:
-        return ()
-    return (f"In no count: {some_of(left)}, taken for titles and notes.",)
+    """Say which lines beside the tables are in no count, and in which none of the control."""
+    left, lacking = detail.copies.left_out, detail.copies.lacking
+    lines = [f"In no count: {some_of(left)}, taken for titles and notes."] if left else []
+    if lacking:
+        named = some_of([f"`{name}`" for name in lacking])
+        lines.append(f"The control lacks {named}: copies by it are compared with coincidence.")
+    return tuple(lines)
 
 
 def _hardest(case: StudyJudgement) -> str:
@@ -746,7 +796,41 @@ def _rows_said(case: StudyJudgement) -> str:
     return f"{many} rows of the file are rows of the data"
 
 
-FAVOURED = "a generator that merely favours such people may do the same, and only a control tells"
+FAVOURED = "a generator that merely favours such people may do the same"
+
+
+def _favoured(detail: SyntheticDetail, row: StudyRow) -> str:
+    """Say that a generator may explain copies, and what of a control tells no more."""
+    return f"{FAVOURED}, and {_why_open(detail, row)}"
+
+
+def _why_open(detail: SyntheticDetail, row: StudyRow) -> str:
+    """Say that a control would tell, or why the given one does not."""
+    if not detail.files.control:
+        why = "only a control tells"
+    elif detail.copies.refutes_control:
+        where = "data" if detail.copies.is_shared else "file"
+        why = f"the control given is none, since its people stand in the {where}"
+    elif detail.unlike is not None and detail.unlike.is_shown and detail.units:
+        why = f"the control given tells nothing while no unit is named: {_by_unit(detail)}"
+    elif detail.unlike is not None and detail.unlike.is_shown:
+        why = "the control given is of another population than the data"
+    elif lacking := row.facts.get("lacking"):
+        why = f"the control given lacks {lacking}"
+    elif _how(row) == "row by row":
+        why = "the control given has too few people to tell"
+    else:
+        why = "people of the control are not compared in this way"
+    return why
+
+
+def _by_unit(detail: SyntheticDetail) -> str:
+    """Say that rows depend on one another, and what to name."""
+    name = detail.units[0]
+    return (
+        f"rows of one `{name}` are not independent, so name it: `--unit {name}`, or "
+        f'`unit = "{name}"` in `[data]`'
+    )
 
 
 def _law_is_assumed(copied: JudgedCriterion) -> bool:
@@ -780,6 +864,9 @@ def _by_copies(case: StudyJudgement, copies: CopiesDetail) -> str:
     is_foreign = unlike is not None and unlike.is_shown
     if unlike is not None and is_foreign:
         words.append(f"Contradicted: {_foreign(unlike)}")
+        if case.detail.units:
+            text = _by_unit(case.detail)
+            words.append(f"{text[0].upper()}{text[1:]}.")
     if copies.is_shared:
         words.append(f"The control is none: {in_both(copies)}.")
     if (control := copies.control) is not None and control.is_beyond:
@@ -793,10 +880,13 @@ def _by_copies(case: StudyJudgement, copies: CopiesDetail) -> str:
     if copied.status == "exceeded":
         words.append("Exceeded: the file holds copies of people in the data.")
         if _law_is_assumed(copied):
-            words.append(f"{FAVOURED[0].upper()}{FAVOURED[1:]}. A control would decide it.")
+            (row,) = case.findings.select(of="copied")
+            favoured = _favoured(case.detail, row)
+            remedy = "" if case.detail.files.control else " A control would decide it."
+            words.append(f"{favoured[0].upper()}{favoured[1:]}.{remedy}")
     elif not is_foreign:
         (row,) = case.findings.select(of="copied")
-        words.append(f"Not shown: {_no_more(row, case.detail, _evidence(case))}.")
+        words.append(f"Not shown: {_no_more(case, row, _evidence(case))}.")
     words += [f"{_rows_said(case)}.", _standing(case)]
     if control is None:
         first = next(risk for risk in about(case) if risk.guess is not None)

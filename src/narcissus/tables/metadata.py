@@ -1,0 +1,246 @@
+"""What a file says beside its table, where it is no Excel file: labels, notes, keys and names.
+
+Texts are returned with a noun for each, and whoever reads the file knows what they may not tell.
+What its program keeps and no reader gives is named.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from narcissus._archives import opened_archive
+from narcissus._files import parsing
+from narcissus._optional import optional
+
+VARIABLE_LABELS = "labels of variables"
+VALUE_LABELS = "labels of values"
+NAMES_OF_ARCHIVES = "names inside an archive"
+STRICT = (VARIABLE_LABELS, NAMES_OF_ARCHIVES)
+"""Nouns of names: they have no value of a single person."""
+MOST_BYTES = 2**28
+"""Most bytes of a file that are looked at for what its reader does not give."""
+_NOTES = "notes and labels of the file"
+_KEYS = "metadata of the file"
+_COMMENTS = "comments of an archive"
+_STATISTICS = {
+    ".dta": "read_dta",
+    ".sav": "read_sav",
+    ".zsav": "read_sav",
+    ".por": "read_por",
+    ".sas7bdat": "read_sas7bdat",
+    ".xpt": "read_xport",
+}
+_LONG_CODE = 7  # digits of a code that may be the number of a person
+_BLOB = re.compile(r"[A-Za-z0-9+/=_-]{200,}")
+_OF_PANDAS = ("index_columns", "columns", "column_indexes", "creator", "pandas_version")
+_CHARACTERISTICS = re.compile(rb"<ch>(.*?)</ch>", re.S)
+_ATTRIBUTES = re.compile(rb"\x07\0\0\0[\x11\x12]\0\0\0\x01\0\0\0(.{4})", re.S)
+"""Where an SPSS file begins its attributes, of the file and of variables."""
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """What a file says beside its table."""
+
+    texts: tuple[tuple[str, str], ...] = ()  # each with a noun
+    # of each variable, labels of values; these may stand in the table as well
+    value_labels: tuple[tuple[str, str], ...] = ()
+    unread: tuple[str, ...] = ()  # what no reader gives, a noun for each
+
+
+def read_metadata(path: Path) -> Metadata:
+    """Read what a file says beside its table; of another kind of file nothing.
+
+    InputError: It is damaged.
+    """
+    name = path.name.lower()
+    readers: dict[tuple[str, ...], Callable[[Path], Metadata]] = {
+        tuple(_STATISTICS): _of_statistics,
+        (".parquet", ".pq"): _of_parquet,
+        (".feather", ".arrow"): _of_arrow,
+        (".gz",): _of_gzip,
+        (".zip", ".xlsx", ".xlsm"): _of_zip,
+    }
+    for suffixes, read in readers.items():
+        if name.endswith(suffixes):
+            return read(path)
+    return Metadata()
+
+
+def _of_statistics(path: Path) -> Metadata:
+    suffix = path.suffix.lower()
+    optional("pyreadstat", extra="formats", purpose="Reading a file of a statistics package")
+    read: Any = getattr(import_module("pyreadstat"), _STATISTICS[suffix])
+    with parsing(path, "a readable file of a statistics package"):
+        _, found = read(str(path), metadataonly=True)
+        if suffix == ".sas7bdat":
+            labels: dict[str, Any] = {}
+        else:
+            _, with_labels = read(str(path))  # unused labels come with the rows alone
+            labels = {**with_labels.value_labels, **with_labels.variable_value_labels}
+            found = with_labels
+    texts = [(VARIABLE_LABELS, label) for label in found.column_labels or () if label]
+    notes = [found.file_label, getattr(found, "table_name", None), *(found.notes or ())]
+    texts += [(_NOTES, str(note)) for note in notes if note]
+    texts += [(_NOTES, json.dumps(str(found.mr_sets)))] if getattr(found, "mr_sets", None) else []
+    of_variables: dict[str, list[str]] = {}
+    for variable, name in (found.variable_to_label or {}).items():
+        of_variables.setdefault(name, []).append(variable)
+    value_labels: list[tuple[str, str]] = []
+    for name, codes in labels.items():
+        for variable in of_variables.get(name, [name]):
+            for code, label in codes.items():
+                value_labels.append((variable, str(label)))
+                if re.fullmatch(rf"\d{{{_LONG_CODE},}}(\.0)?", str(code)):
+                    value_labels.append((variable, f"{float(code):.0f}"))
+    more, unread = _attributes(path, suffix)
+    return Metadata((*texts, *more), tuple(dict.fromkeys(value_labels)), unread)
+
+
+def _attributes(path: Path, suffix: str) -> tuple[list[tuple[str, str]], tuple[str, ...]]:
+    """Return texts of a file of a statistics package that its reader does not give."""
+    with path.open("rb") as file:
+        data = file.read(MOST_BYTES)
+    if suffix == ".dta" and not data.startswith(b"<stata_dta>"):
+        return [], ("characteristics of the Stata file",)
+    parts: list[bytes] = []
+    if suffix == ".dta":
+        section = data.partition(b"<characteristics>")[2].partition(b"</characteristics>")[0]
+        parts = [part.replace(b"\0", b" ") for part in _CHARACTERISTICS.findall(section)]
+    elif suffix in (".sav", ".zsav"):
+        for match in _ATTRIBUTES.finditer(data):
+            parts.append(data[match.end() :][: int.from_bytes(match[1], "little")])
+    return [(_NOTES, part.decode("utf-8", "replace")) for part in parts], ()
+
+
+def _of_parquet(path: Path) -> Metadata:
+    library: Any = optional("pyarrow.parquet", extra="formats", purpose="Reading Parquet files")
+    with parsing(path, "a readable Parquet file"), path.open("rb") as file:
+        return _of_schema(library.read_schema(file))
+
+
+def _of_arrow(path: Path) -> Metadata:
+    library: Any = optional("pyarrow.ipc", extra="formats", purpose="Reading Arrow files")
+    with path.open("rb") as file:
+        begun = file.read(4)
+    if begun == b"FEA1":
+        return Metadata(unread=("metadata of a Feather file of version 1",))
+    opened = library.open_file if begun == b"ARRO" else library.open_stream
+    with parsing(path, "a readable Arrow file"), path.open("rb") as file:
+        return _of_schema(opened(file).schema)
+
+
+def _of_schema(schema: Any) -> Metadata:
+    texts: list[tuple[str, str]] = []
+    unread: list[str] = []
+    each = [schema.metadata or {}, *(field.metadata or {} for field in schema)]
+    for at, pairs in enumerate(each):
+        for raw_key, raw in pairs.items():
+            key = raw_key.decode("utf-8", "replace")
+            if key == "PARQUET:field_id":
+                continue
+            try:
+                text = raw.decode()
+            except UnicodeDecodeError:
+                unread.append(f"metadata `{key}` of the file")
+                continue
+            if key == "pandas" and at == 0:
+                text = _said_by_pandas(text)
+            elif _BLOB.fullmatch(text.strip()):
+                with suppress(ValueError):
+                    text = base64.b64decode(text, validate=True).decode()
+                if _BLOB.fullmatch(text.strip()):
+                    unread.append(f"metadata `{key}` of the file")
+            texts.append((_KEYS, text if key == "pandas" else f"{key} {_plain_json(text)}"))
+    return Metadata(tuple(texts), (), tuple(dict.fromkeys(unread)))
+
+
+def _said_by_pandas(text: str) -> str:
+    """Return what pandas notes of a table, without its columns and the numbers of its rows."""
+    try:
+        notes = json.loads(text)
+    except ValueError:
+        return text
+    if not isinstance(notes, dict):
+        return _plain_json(text)
+    named = [index.get("name") for index in notes.get("column_indexes") or () if index]
+    left = {key: value for key, value in notes.items() if key not in _OF_PANDAS}
+    return " ; ".join(_words_in([named, left]))
+
+
+def _plain_json(text: str) -> str:
+    """Return the words and numbers of a JSON text, and any other text as it stands."""
+    if text[:1] not in "{[" or not text:
+        return text
+    with suppress(ValueError):
+        return " ; ".join(_words_in(json.loads(text)))
+    return text
+
+
+def _words_in(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield str(key)
+            yield from _words_in(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _words_in(part)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)
+
+
+def _of_gzip(path: Path) -> Metadata:
+    """Return the name and the comment in the header of a gzip file, and what else stands in it."""
+    with path.open("rb") as file:
+        header = file.read(2**18)
+    if len(header) < 10 or header[:2] != b"\x1f\x8b":
+        return Metadata()
+    flags, at = header[3], 10
+    texts: list[tuple[str, str]] = []
+    unread: tuple[str, ...] = ()
+    if flags & 4:
+        size = int.from_bytes(header[at : at + 2], "little")
+        unread = ("extra fields of the gzip header",)
+        at += 2 + size
+    for flag, kind in ((8, NAMES_OF_ARCHIVES), (16, _COMMENTS)):
+        if flags & flag:
+            end = header.find(b"\0", at)
+            text = _decoded(header[at : end if end >= 0 else len(header)])
+            texts.append((kind, _apart(text) if kind == NAMES_OF_ARCHIVES else text))
+            at = end + 1 if end >= 0 else len(header)
+    return Metadata(tuple(texts), (), unread)
+
+
+def _of_zip(path: Path) -> Metadata:
+    is_book = not path.name.lower().endswith(".zip")
+    texts: list[tuple[str, str]] = []
+    try:
+        with opened_archive(path) as archive:
+            texts += [(_COMMENTS, _decoded(archive.comment))] if archive.comment else []
+            for member in archive.infolist():
+                texts += [(_COMMENTS, _decoded(member.comment))] if member.comment else []
+                texts += [] if is_book else [(NAMES_OF_ARCHIVES, _apart(member.filename))]
+    except (zipfile.BadZipFile, OSError):  # refused where its table is read
+        return Metadata()
+    return Metadata(tuple(texts))
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def _apart(name: str) -> str:
+    """Return a name of a file as it is and in its words."""
+    return f"{name} ; {re.sub(r'[_./-]+', ' ', name)}"
