@@ -36,6 +36,7 @@ from narcissus.synthetic.written import Written, day_of, ways_of
 from narcissus.tables.formats import (
     LINES,
     NAMES,
+    ORDER,
     TEXTS,
     PartBeside,
     is_sheet,
@@ -120,6 +121,7 @@ class WholeFiles(Sides):
     # what the files hold beside their tables, with the reason why it may matter
     beside: Mapping[str, str] = field(default_factory=dict[str, str])
     left_out: tuple[str, ...] = ()  # lines above and below the tables, a phrase for each
+    places: Codes | None = None  # of each row, in the order in which its file has it
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -175,7 +177,10 @@ class WholeFiles(Sides):
         rows = np.concatenate([self.rows("real"), self.rows("control")])
         columns = tuple(replace(c, codes=c.codes[rows], cover=None) for c in self.columns)
         units = None if self.units is None else self.units[rows]
-        return replace(self, columns=columns, synthetic=self.control, control=0, units=units)
+        places = None if self.places is None else self.places[rows]
+        return replace(
+            self, columns=columns, synthetic=self.control, control=0, units=units, places=places
+        )
 
 
 def read_whole(
@@ -227,7 +232,8 @@ def read_whole(
         {part: why for part, why in beside.items() if part not in irrelevant},
         left_out,
     )
-    return _in_order(files)
+    files = _in_order(files)
+    return replace(files, places=None) if ORDER in irrelevant else files
 
 
 def _opened(
@@ -352,7 +358,8 @@ def _in_order(files: WholeFiles) -> WholeFiles:
     order = np.lexsort(keys)
     columns = [replace(c, codes=c.codes[order]) for c in files.columns]
     units = None if files.units is None else files.units[order]
-    return replace(files, columns=tuple(columns), units=units)
+    places = np.concatenate([np.arange(size) for size in sizes])[order]
+    return replace(files, columns=tuple(columns), units=units, places=places)
 
 
 def _plainly(name: str) -> str:
