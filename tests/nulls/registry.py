@@ -76,6 +76,7 @@ from narcissus.synthetic.assess import ALIKE
 from narcissus.synthetic.copies import Copies, Views, file_facts
 from narcissus.synthetic.digits import swapped_digits
 from narcissus.synthetic.elsewhere import people_elsewhere
+from narcissus.synthetic.inside import INSIDE_ERROR
 from narcissus.synthetic.mirrored import MIRRORED_ERROR, look_mirrored, nearer_mirrored
 from narcissus.synthetic.nearly import NEARER_ERROR, NEAREST_OTHERS, SHARES, nearer_people
 from narcissus.synthetic.partly import partly_copied
@@ -588,6 +589,27 @@ def turned_round(g: Draws, *, made_by: str = "others", many: int = 0, nearly: bo
     if nearly:
         return nearer_mirrored(files, Views(files, g), sides, g) is not None
     return look_mirrored(files, sides, Copies(200, 0, 0, 200, 0), g) is not None
+
+
+def names_inside_texts(g: Draws, *, how: str = "job", many: int = 0) -> bool:
+    """Return whether names of people are said to stand inside other values of a file."""
+    syllables = [f"{c}{v}" for c in "BDKLMNRST" for v in "aeiou"]
+    first = [f"{part}{end}" for part in syllables for end in ("n", "ra")]
+    last = [f"{part}{end}" for part in syllables for end in ("ller", "mann", "ss", "ger")]
+
+    def drawn() -> pd.DataFrame:
+        names = [f"{g.choice(first)} {g.choice(last)}-{g.choice(last)}" for _ in range(200)]
+        case = g.choice(10**6, 200, replace=False) + 10**6
+        job = [f"{g.choice(['clerk', 'nurse'])} {g.integers(10**6, 2 * 10**6)}" for _ in names]
+        return pd.DataFrame({"case": case, "name": names, "job": job})
+
+    real, made = drawn(), drawn()
+    if how == "initials":
+        made["name"] = [f"{name[0]}. {name.split()[1]}" for name in made["name"]]
+        made.loc[: many - 1, "name"] = [f"{n[0]}. {n.split()[1]}" for n in real["name"][:many]]
+    elif many:
+        made.loc[: many - 1, "job"] = [f"clerk ({number})" for number in real["case"][:many]]
+    return bool(read_whole(real, made).inside)
 
 
 def names_kept(g: Draws, *, kept: int = 0, digits: int = 6) -> bool:
@@ -2143,6 +2165,25 @@ NULLS = (
             lambda s, g: turned_round(g, many=int(s)),
         ),
         declared=MIRRORED_ERROR + SETS_ERROR + 2 * len(NEAREST_OTHERS) * NEARER_ERROR,
+        repeats=0.05,
+    ),
+    Null(
+        "synth: names inside other values wait for a control",
+        (),
+        "Poisson tail, beside names moved up and down and people who are alike",
+        "names of the file are drawn without those of the data",
+        "only columns that name nearly everybody are sought",
+        "names that are handed out one after the other, or in clusters",
+        {
+            "numbers beside jobs": names_inside_texts,
+            "initials and surnames": partial(names_inside_texts, how="initials"),
+        },
+        Power(
+            "people of 200 whose case number stands in brackets after a job",
+            (5, 10, 20),
+            lambda s, g: names_inside_texts(g, many=int(s)),
+        ),
+        declared=INSIDE_ERROR,
         repeats=0.05,
     ),
     Null(

@@ -29,11 +29,12 @@ _MOST_ROWS = 4_000  # that are looked at
 _MOST_FEATURES = 120
 _MOST_KINDS = 12  # of a column of texts, the commonest
 _FEWEST_OF_KIND = 5  # rows
-_IN_ORDER = 4.5  # standard errors beyond which neighbours are alike
+_IN_ORDER = 2.5  # standard errors beyond which neighbours may be alike
 _SORTED = 0.5  # correlation of neighbours from which on rows are sorted by a column
 _AROUND = 7  # rows up and down by which it is known what is usual around a row
 _BEYOND = 6.0  # standard deviations beyond the rows moved up and down
 _MOST_MOVES = 1000
+_FEWEST_MOVED = 60  # rows that are moved up and down
 
 
 @dataclass(frozen=True)
@@ -132,9 +133,8 @@ def _hang_together(
     if _is_in_order(ours) and _is_in_order(theirs):
         places = _unsorted(ours), _unsorted(theirs)
         ours, theirs = ours[:, places[0]], theirs[:, places[1]]
-        if not (ours.size and theirs.size):
+        if not (ours.size and theirs.size) or len(ours) < _FEWEST_MOVED:
             return None
-    if _is_in_order(ours) and _is_in_order(theirs):
         ours, theirs = (_scaled(_beside_neighbours(side)) for side in (ours, theirs))
         farthest = min(_MOST_MOVES, len(ours) // 3)
         moves = [by for by in range(-farthest, farthest + 1) if by]
@@ -178,11 +178,10 @@ def _unsorted(numbers: Numbers) -> Positions:
 
 def _is_in_order(numbers: Numbers) -> bool:
     """Check whether rows are like their neighbours, or like those at a like place."""
-    rows, features = numbers.shape
+    rows = len(numbers)
     beside = np.array([np.abs((numbers[by:] * numbers[:-by]).sum(axis=0)) for by in (1, 2, 3, 4)])
     along = np.abs(_scaled(np.arange(rows, dtype=np.float64)[:, None]).T @ numbers)
-    limit = _IN_ORDER + np.log10(max(1, features)) / 2
-    return bool(max(beside.max(), along.max()) * np.sqrt(rows) > limit)
+    return bool(max(beside.max(), along.max()) * np.sqrt(rows) > _IN_ORDER)
 
 
 def _beside_neighbours(numbers: Numbers) -> Numbers:

@@ -32,6 +32,7 @@ from narcissus.synthetic.files import (
     numbered_units,
     raw_columns,
 )
+from narcissus.synthetic.inside import NamesInside, names_inside
 from narcissus.synthetic.written import Written, day_of, ways_of
 from narcissus.tables.formats import (
     LINES,
@@ -121,6 +122,7 @@ class WholeFiles(Sides):
     # what the files hold beside their tables, with the reason why it may matter
     beside: Mapping[str, str] = field(default_factory=dict[str, str])
     left_out: tuple[str, ...] = ()  # lines above and below the tables, a phrase for each
+    inside: tuple[NamesInside, ...] = ()  # names of people inside other values
     places: Codes | None = None  # of each row, in the order in which its file has it
 
     @property
@@ -231,6 +233,7 @@ def read_whole(
         unread,
         {part: why for part, why in beside.items() if part not in irrelevant},
         left_out,
+        names_inside(raws, shared),
     )
     files = _in_order(files)
     return replace(files, places=None) if ORDER in irrelevant else files

@@ -214,7 +214,23 @@ def unaccounted(
                 f"the data stand in the file; coincidence explains about {round(some.expected):,}."
             )
             yield _undeclared(some.columns, reason, "" if can_tell else CONTROL)
+    yield from _inside(whole, at_most, can_tell=can_tell)
     yield from _changed(traces, at_most, can_tell=can_tell)
+
+
+def _inside(whole: WholeFiles, at_most: float, *, can_tell: bool) -> Iterator[Unaccounted]:
+    """Yield each column whose names of people stand inside other values of the file."""
+    columns: set[str] = set()
+    for names in whole.inside:
+        is_accepted = names.standing - names.expected <= at_most * names.people
+        if is_accepted or names.column in columns or (can_tell and names.is_explained):
+            continue
+        columns.add(names.column)
+        reason = (
+            f"Names of {names.standing:,} of {names.people:,} people stand in `{names.within}` of "
+            f"the file, {names.how}; coincidence explains about {round(names.expected):,}."
+        )
+        yield _undeclared([names.column], reason, "" if can_tell else CONTROL)
 
 
 def _changed(traces: Traces, at_most: float, *, can_tell: bool) -> Iterator[Unaccounted]:
