@@ -583,7 +583,7 @@ def turned_round(g: Draws, *, made_by: str = "others", many: int = 0, nearly: bo
     """Return whether people are said to stand in a file mirrored, or under other names."""
     real, others = (answered(200, g, values=9).drop(columns="income") for _ in range(2))
     made = {"others": others, "margins": shuffled(real, g), "turned": 10 - others}[made_by]
-    made.loc[: many - 1] = (10 - real[:many]).to_numpy()
+    made.loc[: many - 1] = (real.min() + real.max() - real[:many]).to_numpy()
     files = read_whole(real, made)
     sides = files.rows("real"), files.rows("control")
     if nearly:
