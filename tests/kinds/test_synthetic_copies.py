@@ -652,3 +652,47 @@ def test_rows_of_households_are_not_said_to_be_another_population(tmp_path):
     text = f"{screen.answer} {' '.join(screen.rests_on)} {' '.join(audit.record.contradictions)}"
     assert "other people than the data" not in text
     assert "another population" not in text
+def moved(real, made):
+    """Return real measures with noise, each row at its place."""
+    rng = np.random.default_rng(4)
+    return made.assign(**{name: real[name] + rng.normal(0, 30, len(real)) for name in LABS})
+
+
+def renamed(real, made):
+    mixed = real[list(LABS)].sample(frac=1, random_state=1, ignore_index=True)
+    return made.assign(**mixed.set_axis([LABS[1], LABS[0], LABS[3], LABS[2]], axis=1))
+
+
+def mirrored(real, made):
+    mixed = real[list(LABS)].sample(frac=1, random_state=1, ignore_index=True)
+    return made.assign(**(mixed.min() + mixed.max() - mixed).round(1))
+
+
+@pytest.mark.parametrize(
+    ("change", "subject"),
+    [
+        (moved, "the order of the rows"),
+        (renamed, "values under the names of other columns"),
+        (mirrored, "mirrored columns"),
+    ],
+)
+def test_copies_that_no_count_by_column_sees_wait_for_a_control(change, subject, tmp_path):
+    real, made, control = (telling(seed).head(300) for seed in (1, 2, 3))
+    audit, screen = audited(real, change(real, made), tmp_path)
+    gaps = {gap.subject: gap for gap in audit.record.detail.unaccounted}
+    assert audit.record.status in ("undeclared", "exceeded")
+    assert "--control FILE" in gaps[subject].declaration
+    assert "No copied people are shown" not in screen.answer
+    audit, _ = audited(real, change(real, made), tmp_path, control)
+    gaps = {gap.subject: gap for gap in audit.record.detail.unaccounted}
+    assert "--control FILE" not in gaps[subject].declaration
+
+
+def test_numbers_of_people_inside_a_text_wait_for_a_control(tmp_path):
+    real, made = hospital(200, 1), hospital(200, 2).drop(columns="case")
+    made["ward"] = [*(f"Surgery ({case})" for case in real["case"][:40]), *made["ward"][40:]]
+    audit, _ = audited(real, made, tmp_path)
+    gaps = {gap.subject: gap for gap in audit.record.detail.unaccounted}
+    assert "40 of 200 people stand in `ward`" in gaps["column `case`"].reason
+    settled, _ = audited(real, made, tmp_path, irrelevant=["case"])
+    assert all(gap.subject != "column `case`" for gap in settled.record.detail.unaccounted)

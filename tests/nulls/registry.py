@@ -73,10 +73,14 @@ from narcissus.success import Resilience
 from narcissus.success.relations import OneOfPair
 from narcissus.synthetic import FileThreat, assess_file, read_files
 from narcissus.synthetic.assess import ALIKE
-from narcissus.synthetic.copies import Views, file_facts
+from narcissus.synthetic.copies import Copies, Views, file_facts
 from narcissus.synthetic.digits import swapped_digits
+from narcissus.synthetic.elsewhere import people_elsewhere
+from narcissus.synthetic.inside import INSIDE_ERROR
+from narcissus.synthetic.mirrored import MIRRORED_ERROR, look_mirrored, nearer_mirrored
 from narcissus.synthetic.nearly import NEARER_ERROR, NEAREST_OTHERS, SHARES, nearer_people
 from narcissus.synthetic.partly import partly_copied
+from narcissus.synthetic.rows_in_order import ORDER_ERROR, look_at_order
 from narcissus.synthetic.sets import ERROR as SETS_ERROR
 from narcissus.synthetic.sets import look_at_sets
 from narcissus.synthetic.traces import ALIKE_ROWS, OWN_VALUES, traces_of
@@ -537,6 +541,75 @@ def half_answered(g: Draws, *, many: int = 0, scale: float = 1.0) -> bool:
     files = read_whole(*(pd.DataFrame(side).add_prefix("q") for side in (real, made)))
     sides = files.rows("real"), files.rows("control")
     return nearer_people(files, Views(files, g), sides) is not None
+
+
+def places_kept(g: Draws, *, made_by: str = "others", share: float = 0.0) -> bool:
+    """Return whether rows of a file are said to follow the order of the data."""
+    real, others = (answered(200, g) for _ in range(2))
+    if made_by == "sorted":
+        real, others = (side.sort_values(["a", "income"]) for side in (real, others))
+    if made_by == "households":
+        for side in (real, others):
+            side["income"] *= np.where(np.arange(200) % 4 < 2, 3.0, 1.0)
+    if made_by == "drifting":
+        for side in (real, others):
+            side["a"] = np.cumsum(g.normal(size=200)).round(2)
+    made = shuffled(real, g) if made_by == "margins" else others.reset_index(drop=True)
+    many = round(share * len(made))
+    made.loc[: many - 1, list("abc")] = 6 - real[list("bca")][:many].to_numpy()
+    return look_at_order(read_whole(real, made), g) is not None
+
+
+def elsewhere(g: Draws, *, made_by: str = "others", many: int = 0) -> bool:
+    """Return whether values of people are said to stand under the names of other columns."""
+
+    def earning() -> pd.DataFrame:
+        pay = 8.5 + 0.4 * g.normal(size=(200, 1)) + 0.4 * g.normal(size=(200, 4))
+        return pd.DataFrame(np.exp(pay).astype(int), columns=list("abcd"))
+
+    real, others = earning(), earning()
+    made = {
+        "others": others,
+        "margins": shuffled(real, g),
+        "rounded": others.round(-1),
+        "renamed": others.set_axis(list("badc"), axis=1),
+    }[made_by]
+    made.loc[: many - 1, list("badc")] = real[:many].to_numpy()
+    files = read_whole(real, made)
+    return people_elsewhere(files, (files.rows("real"), files.rows("control"))) is not None
+
+
+def turned_round(g: Draws, *, made_by: str = "others", many: int = 0, nearly: bool = False) -> bool:
+    """Return whether people are said to stand in a file mirrored, or under other names."""
+    real, others = (answered(200, g, values=9).drop(columns="income") for _ in range(2))
+    made = {"others": others, "margins": shuffled(real, g), "turned": 10 - others}[made_by]
+    made.loc[: many - 1] = (real.min() + real.max() - real[:many]).to_numpy()
+    files = read_whole(real, made)
+    sides = files.rows("real"), files.rows("control")
+    if nearly:
+        return nearer_mirrored(files, Views(files, g), sides, g) is not None
+    return look_mirrored(files, sides, Copies(200, 0, 0, 200, 0), g) is not None
+
+
+def names_inside_texts(g: Draws, *, how: str = "job", many: int = 0) -> bool:
+    """Return whether names of people are said to stand inside other values of a file."""
+    syllables = [f"{c}{v}" for c in "BDKLMNRST" for v in "aeiou"]
+    first = [f"{part}{end}" for part in syllables for end in ("n", "ra")]
+    last = [f"{part}{end}" for part in syllables for end in ("ller", "mann", "ss", "ger")]
+
+    def drawn() -> pd.DataFrame:
+        names = [f"{g.choice(first)} {g.choice(last)}-{g.choice(last)}" for _ in range(200)]
+        case = g.choice(10**6, 200, replace=False) + 10**6
+        job = [f"{g.choice(['clerk', 'nurse'])} {g.integers(10**6, 2 * 10**6)}" for _ in names]
+        return pd.DataFrame({"case": case, "name": names, "job": job})
+
+    real, made = drawn(), drawn()
+    if how == "initials":
+        made["name"] = [f"{name[0]}. {name.split()[1]}" for name in made["name"]]
+        made.loc[: many - 1, "name"] = [f"{n[0]}. {n.split()[1]}" for n in real["name"][:many]]
+    elif many:
+        made.loc[: many - 1, "job"] = [f"clerk ({number})" for number in real["case"][:many]]
+    return bool(read_whole(real, made).inside)
 
 
 def names_kept(g: Draws, *, kept: int = 0, digits: int = 6) -> bool:
@@ -2033,6 +2106,90 @@ NULLS = (
             lambda s, g: far_nearer(g, share=s),
         ),
         declared=(len(SHARES) + 2 * len(NEAREST_OTHERS)) * NEARER_ERROR,
+        repeats=0.05,
+    ),
+    Null(
+        "synth: rows in the order of the data wait for a control",
+        (),
+        "permutation of the rows, by the largest and all products of two columns",
+        "rows of the file have an order of their own",
+        "where both files are in some order, sorted columns are left out and rows are moved",
+        "files that are both made in steps of the same length",
+        {
+            "independent people": places_kept,
+            "columns of the data, shuffled": partial(places_kept, made_by="margins"),
+            "both sorted": partial(places_kept, made_by="sorted"),
+            "households of four in both": partial(places_kept, made_by="households"),
+            "both drifting": partial(places_kept, made_by="drifting"),
+        },
+        Power(
+            "share of 200 rows that keep three answers, mirrored and exchanged, at their place",
+            (0.2, 0.35, 0.5),
+            lambda s, g: places_kept(g, share=s),
+        ),
+        declared=ORDER_ERROR,
+        repeats=0.05,
+    ),
+    Null(
+        "synth: values under other names wait for a control",
+        (),
+        "Poisson tail, by values that people share with one another and rows do",
+        "rows of the file are independent of one another and of the people",
+        "one row of each unit is taken",
+        "a file whose rows keep apart from one another",
+        {
+            "independent people": elsewhere,
+            "columns of the data, shuffled": partial(elsewhere, made_by="margins"),
+            "rounded amounts": partial(elsewhere, made_by="rounded"),
+            "columns under other names": partial(elsewhere, made_by="renamed"),
+        },
+        Power(
+            "people of 200 whose four amounts are exchanged between partners",
+            (6, 15, 30),
+            lambda s, g: elsewhere(g, many=int(s)),
+        ),
+        declared=2 * len(NEAREST_OTHERS) * NEARER_ERROR,
+        repeats=0.05,
+    ),
+    Null(
+        "synth: people mirrored or under other names wait for a control",
+        (),
+        "pairs of people, and any law of the file",
+        "rows of the file are independent of one another and of the people",
+        "one row of each unit is taken",
+        "a file whose rows keep apart from one another",
+        {
+            "independent people": turned_round,
+            "columns of the data, shuffled": partial(turned_round, made_by="margins"),
+            "other people, mirrored": partial(turned_round, made_by="turned"),
+            "nearly, independent people": partial(turned_round, nearly=True),
+            "nearly, other people, mirrored": partial(turned_round, made_by="turned", nearly=True),
+        },
+        Power(
+            "people of 200 of whom seven answers are mirrored",
+            (10, 20, 40),
+            lambda s, g: turned_round(g, many=int(s)),
+        ),
+        declared=MIRRORED_ERROR + SETS_ERROR + 2 * len(NEAREST_OTHERS) * NEARER_ERROR,
+        repeats=0.05,
+    ),
+    Null(
+        "synth: names inside other values wait for a control",
+        (),
+        "Poisson tail, beside names moved up and down and people who are alike",
+        "names of the file are drawn without those of the data",
+        "only columns that name nearly everybody are sought",
+        "names that are handed out one after the other, or in clusters",
+        {
+            "numbers beside jobs": names_inside_texts,
+            "initials and surnames": partial(names_inside_texts, how="initials"),
+        },
+        Power(
+            "people of 200 whose case number stands in brackets after a job",
+            (5, 10, 20),
+            lambda s, g: names_inside_texts(g, many=int(s)),
+        ),
+        declared=INSIDE_ERROR,
         repeats=0.05,
     ),
     Null(

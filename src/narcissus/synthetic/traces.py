@@ -33,8 +33,11 @@ from narcissus.synthetic.copies import (
     file_facts,
 )
 from narcissus.synthetic.digits import Swapped, swapped_digits
+from narcissus.synthetic.elsewhere import people_elsewhere
+from narcissus.synthetic.mirrored import MirroredPeople, look_mirrored, nearer_mirrored
 from narcissus.synthetic.nearly import EXPECTED, NearerPeople, nearer_people, nearly_copied
 from narcissus.synthetic.partly import partly_copied
+from narcissus.synthetic.rows_in_order import RowsInOrder, look_at_order
 from narcissus.synthetic.sets import NOT_LOOKED, Looked, look_at_sets
 from narcissus.synthetic.whole import WholeColumn, WholeFiles
 
@@ -231,6 +234,10 @@ class Traces:
     # any few columns by which more people stand in the file than coincidence explains
     sets: Looked = NOT_LOOKED
     nearer: NearerPeople | None = None  # of whom rows are far nearer than others are
+    in_order: RowsInOrder | None = None  # rows that follow the order of the data
+    elsewhere: NearerPeople | None = None  # whose values stand in a row under other names
+    mirrored: MirroredPeople | None = None  # who stand in the file mirrored or exchanged
+    nearer_mirrored: NearerPeople | None = None  # the same as nearer, of the file mirrored
 
     def deciding(self, error: float, *, beside: bool) -> Trace:
         """Return the set of columns by which most people surely stand in the file.
@@ -325,8 +332,16 @@ def traces_of(
         if _is_beyond(finding[2], error)
     )
     small = look_at_sets(whole, views, (ours, others), child(entropy, 10))
-    nearer = nearer_people(whole, views, (ours, others))
-    return Traces(facts, (first, *each), numbering, near, values, small, nearer)
+    sides = ours, others
+    mirroring = child(entropy, 12)
+    return Traces(
+        *(facts, (first, *each), numbering, near, values, small),
+        nearer_people(whole, views, sides),
+        look_at_order(files, child(entropy, 11)),
+        people_elsewhere(whole, sides),
+        look_mirrored(whole, sides, facts.copies, mirroring),
+        nearer_mirrored(whole, views, sides, mirroring),
+    )
 
 
 def _of_large_share(

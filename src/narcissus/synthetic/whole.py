@@ -33,10 +33,12 @@ from narcissus.synthetic.files import (
     numbered_units,
     raw_columns,
 )
+from narcissus.synthetic.inside import NamesInside, names_inside
 from narcissus.synthetic.written import Written, day_of, ways_of
 from narcissus.tables.formats import (
     LINES,
     NAMES,
+    ORDER,
     TEXTS,
     PartBeside,
     is_sheet,
@@ -125,6 +127,8 @@ class WholeFiles(Sides):
     unseen: tuple[str, ...] = ()  # what the file has beside its table and no reader gives
     lacking: tuple[str, ...] = ()  # columns of the data and the file that the control lacks
     without_control: WholeFiles | None = None  # with all columns, where the control lacks some
+    inside: tuple[NamesInside, ...] = ()  # names of people inside other values
+    places: Codes | None = None  # of each row, in the order in which its file has it
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -180,7 +184,10 @@ class WholeFiles(Sides):
         rows = np.concatenate([self.rows("real"), self.rows("control")])
         columns = tuple(replace(c, codes=c.codes[rows], cover=None) for c in self.columns)
         units = None if self.units is None else self.units[rows]
-        return replace(self, columns=columns, synthetic=self.control, control=0, units=units)
+        places = None if self.places is None else self.places[rows]
+        return replace(
+            self, columns=columns, synthetic=self.control, control=0, units=units, places=places
+        )
 
 
 def read_whole(
@@ -256,8 +263,10 @@ def read_whole(
         unseen,
         lacking,
         without_control,
+        names_inside(raws, shared),
     )
-    return _in_order(files)
+    files = _in_order(files)
+    return replace(files, places=None) if ORDER in irrelevant else files
 
 
 def _opened(
@@ -403,7 +412,8 @@ def _in_order(files: WholeFiles) -> WholeFiles:
     order = np.lexsort(keys)
     columns = [replace(c, codes=c.codes[order]) for c in files.columns]
     units = None if files.units is None else files.units[order]
-    return replace(files, columns=tuple(columns), units=units)
+    places = np.concatenate([np.arange(size) for size in sizes])[order]
+    return replace(files, columns=tuple(columns), units=units, places=places)
 
 
 def _plainly(name: str) -> str:

@@ -267,6 +267,8 @@ OTHER = "other parts"
 TEXTS = "texts beside the table"
 """Name of titles, footers, properties, rules and formulas of an Excel file."""
 NAMES = "names of columns"
+ORDER = "order of rows"
+"""Name of the order in which a file has its rows."""
 _NUMBERED = re.compile(r"column \d+")
 
 
@@ -313,7 +315,7 @@ def parts_beside(path: Path) -> list[PartBeside]:
 
 def is_part_beside(name: str) -> bool:
     """Check whether a name may be that of something beside a table, and of no column."""
-    others = (*_PARTS, OTHER, TEXTS, NAMES, LINES)
+    others = (*_PARTS, OTHER, TEXTS, NAMES, LINES, ORDER)
     return name.startswith(SHEET) or name in others or _NUMBERED.fullmatch(name) is not None
 
 

@@ -27,7 +27,7 @@ from narcissus.synthetic.traces import (
     Traces,
 )
 from narcissus.synthetic.whole import WholeFiles
-from narcissus.tables.formats import SHEET
+from narcissus.tables.formats import ORDER, SHEET
 
 LAW = (
     "a file made without these people holds plausible people no more often, beyond what its decoys "
@@ -223,18 +223,80 @@ def unaccounted(
             reason += _without_control(some.columns, whole.lacking)
             is_lacking = any(name in whole.lacking for name in some.columns)
             yield _undeclared(some.columns, reason, "" if can_tell and not is_lacking else CONTROL)
+    yield from _inside(whole, at_most, can_tell=can_tell)
+    yield from _changed(traces, at_most, can_tell=can_tell)
 
 
-def _of_nearer(one: NearerPeople, *, can_tell: bool) -> Unaccounted:
+def _inside(whole: WholeFiles, at_most: float, *, can_tell: bool) -> Iterator[Unaccounted]:
+    """Yield each column whose names of people stand inside other values of the file."""
+    columns: set[str] = set()
+    for names in whole.inside:
+        is_accepted = names.standing - names.expected <= at_most * names.people
+        if is_accepted or names.column in columns or (can_tell and names.is_explained):
+            continue
+        columns.add(names.column)
+        reason = (
+            f"Names of {names.standing:,} of {names.people:,} people stand in `{names.within}` of "
+            f"the file, {names.how}; coincidence explains about {round(names.expected):,}."
+        )
+        yield _undeclared([names.column], reason, "" if can_tell else CONTROL)
+
+
+def _changed(traces: Traces, at_most: float, *, can_tell: bool) -> Iterator[Unaccounted]:
+    """Yield the people who seem to stand in the file in another order, or under other names."""
+    rows = traces.in_order
+    if rows is not None and not (can_tell and rows.is_explained):
+        here, there = rows.columns
+        yield Unaccounted(
+            subject="the order of the rows",
+            reason=f"Rows of the file hang together with rows of the data at the same places, "
+            f"`{here}` of the data with `{there}` of the file foremost, and rows in any other "
+            f"order do not: they may be the same people.",
+            declaration=f'`irrelevant = ["{ORDER}"]` in `[data]`, or `--irrelevant "{ORDER}"`'
+            + ("" if can_tell else f"; or {CONTROL}"),
+        )
+    declaration = ACCEPTED if can_tell else CONTROL
+    elsewhere = traces.elsewhere
+    if elsewhere is not None:
+        is_accepted = elsewhere.standing - elsewhere.expected <= at_most * elsewhere.people
+        if not (is_accepted or (can_tell and elsewhere.is_explained)):
+            yield Unaccounted(
+                subject="values under the names of other columns",
+                reason=f"With {elsewhere.standing:,} of {elsewhere.people:,} people a row shares "
+                f"more rare values under other names than people share with one another; chance "
+                f"explains about {round(elsewhere.expected):,}.",
+                declaration=declaration,
+            )
+    mirrored = traces.mirrored
+    is_asked = False
+    if mirrored is not None:
+        is_accepted = mirrored.standing - mirrored.expected <= at_most * max(1, mirrored.people)
+        is_asked = not (is_accepted or (can_tell and mirrored.is_explained))
+        if is_asked:
+            yield Unaccounted(
+                subject=f"{mirrored.way} columns",
+                reason=f"With {some_of([f'`{name}`' for name in mirrored.columns], 4)} "
+                f"{mirrored.way}, {mirrored.standing:,} of {mirrored.people:,} people who are "
+                f"unique in the data stand in the file; coincidence explains about "
+                f"{round(mirrored.expected):,}.",
+                declaration=declaration,
+            )
+    nearer = traces.nearer_mirrored
+    if nearer is not None and not is_asked:
+        is_accepted = nearer.standing - nearer.expected <= at_most * nearer.people
+        if not (is_accepted or (can_tell and nearer.is_explained)):
+            yield _of_nearer(nearer, "mirrored rows that are nearly a person", can_tell=can_tell)
+
+
+def _of_nearer(
+    nearer: NearerPeople, subject: str = "rows that are nearly a person", *, can_tell: bool
+) -> Unaccounted:
     """Return the question of people to whom rows are far nearer than chance explains."""
     return Unaccounted(
-        subject="the rows that are nearly a person",
-        reason=f"To {one.standing:,} of {one.people:,} people a row is far nearer than other "
-        f"people are; chance explains about {round(one.expected):,}.",
-        declaration="`copies = SHARE` in `[threshold]`, or `--copies SHARE`, the share of people "
-        "that is accepted"
-        if can_tell
-        else CONTROL,
+        subject=f"the {subject}",
+        reason=f"To {nearer.standing:,} of {nearer.people:,} people a row is far nearer than other "
+        f"people are; chance explains about {round(nearer.expected):,}.",
+        declaration=ACCEPTED if can_tell else CONTROL,
     )
 
 
@@ -264,6 +326,10 @@ def not_sought(whole: WholeFiles, traces: Traces) -> Iterator[str]:
 
 CONTROL = '`control = "FILE"` in `[data]`, or `--control FILE`, a file of other people'
 """What decides whether values stand in a file by coincidence."""
+ACCEPTED = (
+    "`copies = SHARE` in `[threshold]`, or `--copies SHARE`, the share of people that is accepted"
+)
+"""What decides on people who stand in a file, where a control does not explain them."""
 
 
 def _without_control(names: Sequence[str], lacking: Sequence[str]) -> str:

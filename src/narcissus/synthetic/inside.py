@@ -1,0 +1,238 @@
+"""Names and numbers of people inside other values: in texts, in decimals, in other words.
+
+A case number may stand in brackets after a profession, or be the last digits of a measure. A name
+may have its words in another order, or an initial for its first name. So the names of the data's
+people are sought as words of all texts of the file, as further digits of its numbers, and as names
+of the same words or of the same initial and surname.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy
+
+from narcissus.evidence.intervals import TwoSamples
+from narcissus.synthetic.files import Raw, folded
+from narcissus.tables.spelling import number_in
+from narcissus.tables.tally import RawColumn
+
+INSIDE_ERROR = 0.001
+"""Error of telling that names of people stand inside other values, of all places together."""
+_NAMES = 0.9  # share of the people with a value of their own, of a column that names them
+_FEWEST = 20  # people with a value
+_SHORTEST = 5  # letters or digits of a name that is sought inside a text
+_SHORTEST_DIGITS = 6  # digits of a number that is sought
+_MOVES = tuple(by for by in range(-100, 101) if by)
+_MOST_MOVED = 2_000  # numbers that are moved up and down
+_MOST_WORDS = 4  # of a name inside a text
+_LONGEST = 200  # letters of a value that are looked at
+_WORD = re.compile(r"[^\W_]+")
+_TOKEN = re.compile(r"[^\W_]+(?:[-./][^\W_]+)*")
+
+
+@dataclass(frozen=True)
+class NamesInside:
+    """People whose name or number stands inside other values of the file."""
+
+    column: str  # of the data, that names them
+    within: str  # column of the file
+    how: str
+    people: int
+    standing: int
+    expected: float
+    beside: TwoSamples | None
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether people of the control stand in the file at least half as often."""
+        samples = self.beside
+        if samples is None:
+            return False
+        return 2 * samples.others * samples.trials >= samples.successes * samples.other_trials
+
+    def is_beyond(self, error: float) -> bool:
+        """Check whether more stand there than chance explains."""
+        high = self.expected + 2 * np.sqrt(self.expected)
+        return self.standing > max(2.0, float(scipy.stats.poisson.isf(error, high)))
+
+
+def names_inside(raws: Mapping[str, Raw], same: Mapping[str, str]) -> tuple[NamesInside, ...]:
+    """Return the names of people that stand inside values of the file, where these are too many.
+
+    same: Columns of the data that the file has, with their names in the file.
+    """
+    each = list(_counts(raws, same))
+    error = INSIDE_ERROR / max(1, len(each))
+    return tuple(names for names in each if names.is_beyond(error))
+
+
+def _counts(raws: Mapping[str, Raw], same: Mapping[str, str]) -> Iterator[NamesInside]:
+    real, made, control = raws["real"], raws["synthetic"], raws.get("control", {})
+    named = {name: values for name, column in real.items() if (values := _names(column))}
+    if not named:
+        return
+    of_data = {other: column for column, other in same.items()}
+    tokens = {name: _tokens(column) for name, column in made.items()}
+    digits = {
+        name: _decimals(column, real.get(of_data.get(name, name))) for name, column in made.items()
+    }
+    for name, values in named.items():
+        others = _values(control[name]) if name in control else {}
+        here, beside = (
+            {form for value in side if (form := _as_token(value))} for side in (values, others)
+        )
+        for within, there in tokens.items():
+            if within != same.get(name):
+                yield from _sought(name, within, "in its texts", (here, beside), there)
+        numbers = ({form for form in side if form.isdecimal()} for side in (here, beside))
+        ours, theirs = numbers
+        for within, further in digits.items():
+            if within != same.get(name):
+                yield from _in_digits(name, within, (ours, theirs), further)
+        if name in same:
+            written = _values(made[same[name]])
+            for how, form_of in (("in another order", _sorted), ("by initials", _initials)):
+                sides = values, others, written
+                yield from _in_other_words(name, same[name], how, form_of, sides)
+
+
+def _names(column: RawColumn) -> dict[str, int]:
+    """Return the values of a column that names people; none of another column."""
+    if len(column.distinct) < max(_FEWEST, _NAMES * len(column.codes)):
+        return {}
+    values = _values(column)
+    return values if len(values) >= max(_FEWEST, _NAMES * len(column.codes)) else {}
+
+
+def _values(column: RawColumn) -> dict[str, int]:
+    """Return the values of a column, with the rows that have each."""
+    times = np.bincount(column.codes, minlength=len(column.distinct)).tolist()
+    values: dict[str, int] = {}
+    for value, many in zip(column.distinct, times, strict=True):
+        if value is not None and many:
+            text = folded(str(value))[:_LONGEST]
+            values[text] = values.get(text, 0) + many
+    return values
+
+
+def _as_token(text: str) -> str:
+    """Return a name as it may stand in a text; nothing of a short one, or of a measure."""
+    number = number_in(text)
+    if number is not None and not isinstance(number, int):
+        return ""
+    plain = " ".join(_TOKEN.findall(text))
+    if number is None and not re.search(r"[^\W\d_]", plain):  # a date
+        return ""
+    return plain if len(plain) >= (_SHORTEST if number is None else _SHORTEST_DIGITS) else ""
+
+
+def _tokens(column: RawColumn) -> set[str]:
+    """Return the words of the texts of a column, alone and a few together; of no number."""
+    tokens: set[str] = set()
+    for text in _values(column):
+        if not re.search(r"[^\W\d_]", text):
+            continue
+        words = _TOKEN.findall(text)
+        tokens |= {*words, *_WORD.findall(text)}
+        for size in range(2, _MOST_WORDS + 1):
+            tokens |= {" ".join(words[at : at + size]) for at in range(len(words) - size + 1)}
+    return tokens
+
+
+def _decimals(column: RawColumn, real: RawColumn | None) -> set[str]:
+    """Return the digits after the point of numbers that have more of these than the data's."""
+    known = max((len(_after_point(text)) for text in _values(real)), default=0) if real else 0
+    further = (_after_point(text) for text in _values(column))
+    return {text for text in further if len(text) > max(known, _SHORTEST_DIGITS - 1)}
+
+
+def _after_point(text: str) -> str:
+    match = re.fullmatch(r"[-+]?\d*[.,](\d+)", text.strip())
+    return match[1] if match else ""
+
+
+def _sought(
+    name: str, within: str, how: str, sides: tuple[set[str], set[str]], there: set[str]
+) -> Iterator[NamesInside]:
+    here, others = sides
+    if not there or not here:
+        return
+    hit = len(here & there)
+    numbers = sorted(int(value) for value in here if value.isdecimal())
+    some = numbers[:: max(1, len(numbers) // _MOST_MOVED)]
+    moved = sum(str(number + by) in there for number in some for by in _MOVES) / len(_MOVES)
+    expected = moved * len(numbers) / max(1, len(some))
+    names = NamesInside(name, within, how, len(here), hit, expected, None)
+    beside = TwoSamples(hit, len(here), len(others & there), len(others)) if others else None
+    yield replace(names, beside=beside)
+
+
+def _in_digits(
+    name: str, within: str, sides: tuple[set[str], set[str]], further: set[str]
+) -> Iterator[NamesInside]:
+    """Yield the numbers of people that end the further digits of the file's numbers."""
+    lengths = {len(number) for side in sides for number in side}
+    ends = {text[-size:] for text in further for size in lengths if len(text) >= size}
+    yield from _sought(name, within, "in its further digits", sides, ends)
+
+
+def _sorted(text: str) -> str:
+    words = _WORD.findall(text)
+    return " ".join(sorted(words)) if len(words) > 1 and not text.isdigit() else ""
+
+
+def _initials(text: str) -> str:
+    """Return initial and surname of a name, written as "Ann B. Lee", "Lee, Ann" or "A. Lee"."""
+    surname, comma, first = text.partition(",")
+    if comma:
+        words, first_words = re.findall(r"[^\W_]+(?:-[^\W_]+)*", surname), _WORD.findall(first)
+    else:
+        words = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", text)
+        words, first_words = words[-1:], words[:-1]
+    if not words or not first_words or re.search(r"\d", text):
+        return ""
+    return f"{first_words[0][0]} {' '.join(words)}"
+
+
+def _in_other_words(
+    name: str,
+    within: str,
+    how: str,
+    form_of: Callable[[str], str],
+    sides: tuple[dict[str, int], dict[str, int], dict[str, int]],
+) -> Iterator[NamesInside]:
+    """Yield the people whose name is that of a row in other words, and of nobody else.
+
+    As many are expected as people are alike so who have other names, and as rows are.
+    """
+    values, others, written = sides
+    forms, there = ({text: form_of(text) for text in side} for side in (values, written))
+    changed = {form for text, form in there.items() if form and text not in values}
+    here = _alone(forms.values())
+    if len(here) < _FEWEST or not changed:
+        return
+    fresh = _alone(form_of(text) for text in others)
+    ratio = len(written) / max(1, len(values))
+    expected = 2 * ratio * _pairs(form for form in forms.values() if form)
+    hit = len(here & changed)
+    beside = TwoSamples(hit, len(here), len(fresh & changed), len(fresh)) if fresh else None
+    yield NamesInside(name, within, how, len(here), hit, max(expected, 1.0), beside)
+
+
+def _times(forms: Iterable[str]) -> dict[str, int]:
+    times: dict[str, int] = {}
+    for form in forms:
+        times[form] = times.get(form, 0) + 1
+    return times
+
+
+def _alone(forms: Iterable[str]) -> set[str]:
+    return {form for form, many in _times(forms).items() if form and many == 1}
+
+
+def _pairs(forms: Iterable[str]) -> int:
+    return sum(many == 2 for many in _times(forms).values())
