@@ -185,7 +185,7 @@ class ModelProcess:
                 "that grows faster than the text"
             )
         lines = error.error.decode("utf-8", "replace").strip().splitlines()
-        if any(tells_of_memory(line) for line in lines):
+        if error.is_of_memory or any(tells_of_memory(line) for line in lines):
             return self._is_too_large()
         failure = "cannot read" if name == "read" else "cannot run"
         if error.code < 0:
