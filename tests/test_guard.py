@@ -290,3 +290,93 @@ def test_closing_the_output_gains_no_time(method, quick):
     source = b"import os, signal\nfor n in (1, 2, 14, 15): signal.signal(n, signal.SIG_IGN)\n" \
              b"os.close(1); os.close(2)\nwhile True: pass"  # fmt: skip
     assert run_once(source, b"", replace(quick, seconds=1.5), method).ending == "timeout"
+
+
+# Each lives as long as it takes to start the next: no look at all processes is so fast.
+CHAINS = b"""
+import os, time
+print('begun', flush=True)
+until = time.monotonic() + 40
+for _ in range(CHAINS):
+    if os.fork() == 0:
+        os.setsid()
+        while time.monotonic() < until:
+            if os.fork():
+                os._exit(0)
+        os._exit(0)
+time.sleep(0.2)
+"""
+
+
+@pytest.mark.parametrize("chains", [1, 6])
+@pytest.mark.one_in(2)
+def test_a_chain_of_processes_that_end_at_once_is_ended(watched, chains):
+    source = CHAINS.replace(b"CHAINS", str(chains).encode())
+    before = time.monotonic()
+    run = run_once(source, b"", Limits(seconds=30), "none")
+    assert (run.output, run.ending) == (b"begun\n", "finished")
+    assert watched.left() == ([], [])
+    assert time.monotonic() - before < 20
+
+
+BOMB = b"""
+import os, time
+print('begun', flush=True)
+until = time.monotonic() + 40
+for _ in range(8):
+    if os.fork() == 0:
+        os.setsid()
+while time.monotonic() < until:
+    time.sleep(0.01)
+"""
+
+
+@pytest.mark.one_in(2)
+def test_a_tree_of_processes_is_ended(watched):
+    run = run_once(BOMB, b"", Limits(seconds=3), "none")
+    assert (run.output.count(b"begun"), run.ending) == (1, "timeout")
+    assert watched.left() == ([], [])
+
+
+WRITES = """
+import ctypes, sys
+library = ctypes.CDLL(None)
+library.mmap.restype = ctypes.c_void_p
+library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+size = 2**25
+for _ in range(64):
+    place = library.mmap(None, size, 3, FLAGS, -1, 0)
+    if place in (None, 2**64 - 1):
+        raise MemoryError
+    ctypes.memset(place, 1, size)
+    if READ_ONLY:
+        library.mprotect(ctypes.c_void_p(place), ctypes.c_size_t(size), 1)
+"""
+
+
+@pytest.mark.parametrize("method", ["namespaces", "none"])
+@pytest.mark.parametrize("kind", ["shared", "grows down", "made read-only"])
+@pytest.mark.usefixtures("isolation")
+@pytest.mark.one_in(2)
+def test_a_limit_on_memory_counts_what_is_shared(kind, method):
+    """2 GiB of it under a limit of 256 MiB, in mappings that RLIMIT_DATA does not count."""
+    flags = {"shared": 0x21, "grows down": 0x122, "made read-only": 0x22}[kind]
+    source = WRITES.replace("FLAGS", str(flags)).replace("READ_ONLY", str(kind == "made read-only"))
+    limits, told = Limits(seconds=60, memory=2**33), {"data": 2**28}
+    run = _runs.run_in_box(source.encode(), b"", limits, method, beside={}, stop=None, told=told)
+    assert run.report.rpartition(b"\n")[2] == b"%d" % _guard.OVER_MEMORY
+    assert run.seconds < 20
+
+
+def test_children_are_seen_with_and_without_lists_of_them():
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        assert process.pid in _guard.children()
+        assert sorted(_guard.children()) == sorted(_guard._looked_for(os.getpid()))
+        assert process.pid in _guard.descendants()
+        assert _guard.memory([process.pid]) > 2**20
+    finally:
+        process.communicate()
+    assert process.pid not in _guard.children()
+    assert _guard.children(process.pid) == []
+    assert _guard.memory([process.pid]) == 0

@@ -73,6 +73,7 @@ def test_a_header_of_arrays_refuses_it(tmp_path):
 
 
 OF_THIS_PROCESS = {
+    "_fork.py",
     "_guard.py",
     "_json.py",
     "extraction/_jail.py",
@@ -111,3 +112,30 @@ def test_too_many_values_are_refused_before_they_are_made(text, form, monkeypatc
     monkeypatch.setattr(json, "loads", lambda *_, **__: pytest.fail("parsed"))
     with pytest.raises(BadContentError, match="more than 100 values"):
         read_json(form(text), most=100)
+
+
+MANY = 200_000
+
+
+@pytest.mark.parametrize("place", [0, MANY - 1])
+def test_many_keys_of_which_one_comes_twice_are_refused_in_one_pass(place):
+    """Time for each pair of so many keys would be an hour."""
+    keys = [f'"{number}": 0' for number in range(MANY)]
+    text = "{" + ", ".join([*keys, keys[place]]) + "}"
+    with pytest.raises(BadContentError, match=f"the key '{place}' twice"):
+        read_json(text)
+
+
+def test_a_key_twice_is_shown_in_part():
+    key = "x" * 10**6
+    with pytest.raises(BadContentError) as failure:
+        read_json(f'{{"{key}": 1, "{key}": 2}}')
+    assert len(str(failure.value)) < 300
+
+
+def test_rows_of_json_that_would_be_nearly_all_empty_are_refused(tmp_path):
+    """A long row and many short ones: each other cell would be made, and hold nothing."""
+    path = tmp_path / "numbers.json"
+    path.write_text(json.dumps([[1] * 10**6, *([1] for _ in range(10**5))]), encoding="utf-8")
+    with pytest.raises(InputError, match="cells would be empty"):
+        read_number_table(path)

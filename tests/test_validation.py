@@ -124,3 +124,8 @@ def test_a_hint_never_names_the_word_itself_and_long_lists_are_cut():
     assert check.did_you_mean("Sick", ["sick", "age"]) == "; did you mean `sick`?"
     assert check.some_of(["a", "b"]) == "a, b"
     assert check.some_of((f"c{i}" for i in range(20_000)), 2) == "c0, c1 and 19,998 more"
+
+
+def test_names_that_come_again_are_listed_once_in_one_pass():
+    assert check.repeated(["b", "a", "b", "a", "b", "c"]) == ["b", "a"]
+    assert check.repeated([*range(200_000), 7]) == [7]

@@ -20,6 +20,10 @@ from collections.abc import Callable
 from typing import Any
 
 TICK = 0.1  # seconds between two looks at the clock and the folder
+ENDING = 10.0  # seconds to end all that a program has started
+OVER_MEMORY = -1000  # what is reported of a program that took more memory than it may
+SLACK = 2**26  # bytes that are no memory of the program's, such as tables of its libraries
+_MANY = 1000  # processes that are stopped before some are let go
 ENTRIES = 10_000  # most files and folders in a private folder that has no size of its own
 
 
@@ -59,35 +63,122 @@ def usage(folder: str) -> tuple[int, int]:
     return size, count
 
 
-def children() -> list[int]:
-    """Return the children of this process, adopted ones included; none where nothing tells."""
-    me, pids = os.getpid(), []
+def children(parent: int | None = None) -> list[int]:
+    """Return the children of a process, adopted ones included; none where nothing tells.
+
+    parent: its id; None: this process.
+    """
+    parent = os.getpid() if parent is None else parent
+    pids: list[int] = []
+    try:
+        for task in os.listdir(f"/proc/{parent}/task"):
+            pids += map(int, _content(f"/proc/{parent}/task/{task}/children").split())
+    except OSError:  # it is gone, or this system keeps no such lists
+        return (
+            [] if os.path.exists(f"/proc/self/task/{os.getpid()}/children") else _looked_for(parent)
+        )
+    return pids
+
+
+def _content(path: str) -> bytes:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        parts: list[bytes] = []
+        while part := os.read(handle, 2**16):
+            parts.append(part)
+        return b"".join(parts)
+    finally:
+        os.close(handle)
+
+
+def _looked_for(parent: int) -> list[int]:
+    """Look through all processes for the children of one."""
+    pids: list[int] = []
     names: list[str] = []
     with contextlib.suppress(OSError):  # a system without /proc, as some containers are
         names = os.listdir("/proc") if sys.platform == "linux" else []
     for name in names:
         if name.isdigit():
             with contextlib.suppress(OSError, ValueError, IndexError):
-                with open(f"/proc/{name}/stat", "rb") as file:
-                    fields = file.read().rpartition(b")")[2].split()
-                if int(fields[1]) == me:
+                fields = _content(f"/proc/{name}/stat").rpartition(b")")[2].split()
+                if int(fields[1]) == parent:
                     pids.append(int(name))
     return pids
 
 
-def end_all(child: int | None) -> None:
-    """Kill the rest of a run: its group, and all processes orphaned to this one."""
+def descendants() -> list[int]:
+    """Return all that this process has started, by whatever others, as far as it is to be seen."""
+    pids, seen, waiting = list[int](), set[int](), children()
+    while waiting:
+        pid = waiting.pop()
+        if pid not in seen:
+            seen.add(pid)
+            pids.append(pid)
+            waiting += children(pid)
+    return pids
+
+
+def memory(pids: list[int]) -> int:
+    """Return the bytes that processes have written: private, shared, and put aside on a disk.
+
+    Limits of the system on what a process may write do not count shared pages, nor a stack that
+    grows downwards; pages of files that nobody has changed cost nothing, and are not counted here.
+    """
+    size = 0
+    for pid in pids:
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            for line in _content(f"/proc/{pid}/status").splitlines():
+                if line.startswith((b"RssAnon:", b"RssShmem:", b"VmSwap:")):
+                    size += int(line.split()[1]) << 10
+    return size
+
+
+def _send(pid: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, number)
+
+
+def _freeze(deadline: float) -> None:
+    """Stop all that a run has started, until nothing new comes: what is stopped starts nothing."""
+    stopped: set[int] = set()
+    while time.monotonic() < deadline:
+        fresh = [pid for pid in children() if pid not in stopped]
+        for pid in fresh:  # before anything else: it may be gone in the time of a longer look
+            _send(pid, signal.SIGSTOP)
+        others = [pid for pid in descendants() if pid not in stopped]
+        for pid in others:
+            _send(pid, signal.SIGSTOP)
+        stopped.update(fresh, others)
+        if not fresh and not others:
+            return
+        if len(stopped) > _MANY:  # mostly of processes that have ended: let these go
+            return
+
+
+def end_all(child: int | None, seconds: float = ENDING) -> bool:
+    """Kill the rest of a run: its group, and all processes orphaned to this one.
+
+    A program may start processes faster than they are seen, each of which ends at once. So each is
+    stopped before any is killed, again and again, for so many seconds at most.
+
+    Returns whether nothing is left, as far as this system tells.
+    """
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if child is not None:
             os.killpg(child, signal.SIGKILL)
-    while True:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        _freeze(deadline)
         for pid in children():
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
+            _send(pid, signal.SIGKILL)
         try:
-            os.waitpid(-1, 0)
+            if not os.waitpid(-1, os.WNOHANG)[0]:
+                time.sleep(0.001)
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
         except ChildProcessError:
-            return
+            return True
+    return False
 
 
 def _start(config: dict[str, Any]) -> tuple[int, Callable[[], None] | None]:
@@ -126,6 +217,8 @@ def _attend(config: dict[str, Any], child: int) -> int | None:
     """Wait for the program; return its exit code, or None if it had to be ended."""
     deadline = time.monotonic() + config["seconds"] + 1  # Narcissus looks at the clock, too
     watched: list[int] = [config["lifeline"]]
+    limit_of_memory: int | None = config.get("data")
+    ticks = 0
     with contextlib.suppress(AttributeError, OSError):
         watched.append(os.pidfd_open(child))  # not everywhere: then within a tick
     while True:
@@ -140,7 +233,13 @@ def _attend(config: dict[str, Any], child: int) -> int | None:
             size, count = usage(config["tmp"])
             if size > config["disk"] or count > ENTRIES:
                 return None
-        select.select(watched, [], [], TICK if len(watched) > 1 else TICK / 5)
+        if limit_of_memory:
+            pids = descendants() if ticks % 5 == 0 else [child]
+            if memory(pids) > limit_of_memory + SLACK:
+                return OVER_MEMORY
+            ticks += 1
+        is_seldom = len(watched) > 1 and not limit_of_memory
+        select.select(watched, [], [], TICK if is_seldom else TICK / 5)
 
 
 def main() -> Callable[[], None] | None:

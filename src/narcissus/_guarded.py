@@ -21,10 +21,11 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from narcissus._forked import Forks, RunGuard, isolated_python
+from narcissus._guard import ENDING, OVER_MEMORY
 from narcissus._validation import MOST_SECONDS
 from narcissus.errors import InputError
 
-PATIENCE = 2.0  # seconds for the guard to clean up
+PATIENCE = ENDING + 2.0  # seconds for the guard to clean up
 _KEPT = 4096  # bytes of what is written on standard error
 
 
@@ -189,6 +190,11 @@ class EndedError(Exception):
         """Its exit code, minus a signal's number; None: there was no answer in time."""
         self.error = error
         """The end of its standard error."""
+
+    @property
+    def is_of_memory(self) -> bool:
+        """Whether the program was ended as it took more memory than it may."""
+        return self.code == OVER_MEMORY
 
 
 class AnsweringProgram:

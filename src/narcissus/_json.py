@@ -12,6 +12,7 @@ DEEPEST = 100
 """Most lists and objects within each other: who walks through them calls itself for each."""
 MOST_VALUES = 2**22
 """Values of a text, at most: each may take a hundred times its three characters in memory."""
+_SHOWN = 200  # characters of a key in a message
 
 
 def read_json(
@@ -48,7 +49,9 @@ def _refuse_depth(parsed: Any) -> None:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     entries = dict(pairs)
     if len(entries) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise BadContentError(f"an object has the key {twice!r} twice")
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise BadContentError(f"an object has the key {key[:_SHOWN]!r} twice")
+            seen.add(key)
     return entries

@@ -15,7 +15,10 @@ from narcissus._json import read_json
 from narcissus._pandas import exactly, pd
 from narcissus._validation import did_you_mean
 from narcissus._visible import cell
-from narcissus.errors import InputError
+from narcissus.errors import InputError, TooLargeError
+
+_EMPTY_CELLS = 2**20
+"""Cells that rows of different lengths may leave empty, beside twice those that they have."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,6 +180,12 @@ def _from_json(path: Path) -> NumberTable:
                     f"{path}: row {i + 1:,}, column {_column(names, j)}, must be a number, "
                     f"got {cell(number)}"
                 )
+    cells, size = len(rows) * max(map(len, rows)), sum(map(len, rows))
+    if cells > 2 * size + _EMPTY_CELLS:
+        raise TooLargeError(
+            f"{path} has rows of very different lengths, of which {cells - size:,} cells would be "
+            "empty: write every row with as many cells as the first"
+        )
     filled = zip(*zip_longest(*rows, fillvalue=np.nan), strict=True)
     return NumberTable(path, names, np.array(list(filled), dtype=np.float64), None)
 

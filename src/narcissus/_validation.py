@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable
 from difflib import get_close_matches
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from narcissus.errors import InputError
+
+_Name = TypeVar("_Name", bound=Hashable)
 
 
 def real(name: str, value: Any) -> float:
@@ -174,6 +177,15 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     same = [name for name in names if name.casefold() == str(word).casefold()]
     near = same or get_close_matches(str(word), names, n=1, cutoff=0.5)
     return f"; did you mean `{near[0]}`?" if near else ""
+
+
+def repeated(names: Iterable[_Name]) -> list[_Name]:
+    """Return the names that come more than once, each once, in time that grows with their number.
+
+    >>> repeated(["a", "b", "a"])
+    ['a']
+    """
+    return [name for name, times in Counter(names).items() if times > 1]
 
 
 def some_of(names: Iterable[object], most: int = 20) -> str:

@@ -64,8 +64,10 @@ Place = Annotated[
 ]
 Share = Annotated[float, Field(ge=0, le=1)]
 Level = Annotated[float, Field(gt=0, lt=1, description="Of confidence.")]
-Count = Annotated[int, Field(ge=0)]
-Positive = Annotated[int, Field(ge=1)]
+MOST_COUNTED = 2**63 - 1
+"""More than anybody counts: what draws a record computes with numbers of this size."""
+Count = Annotated[int, Field(ge=0, le=MOST_COUNTED)]
+Positive = Annotated[int, Field(ge=1, le=MOST_COUNTED)]
 
 
 class Fact(BaseModel):

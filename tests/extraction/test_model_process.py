@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 
+from narcissus import _guard
 from narcissus._guarded import EndedError
 from narcissus.errors import InputError, TooLargeError
 from narcissus.extraction import HuggingFaceGenerator, model_process, model_trial
@@ -137,6 +138,7 @@ def test_a_process_that_is_ended_is_one_error_and_leaves_nothing(folder, tmp_pat
     guard = model._engine._process._conversation._run.guard
     assert any(tmp_path.iterdir())
     os.killpg(guard.pid, signal.SIGKILL)
+    guard.wait(20)  # whose end the model's process is told of
     with pytest.raises(InputError, match=r"cannot run the model in"):
         model.encode("x")
     model = HuggingFaceGenerator(folder, device="cpu")
@@ -217,7 +219,8 @@ class Spoken:
     def __init__(self, *answers):
         self.answers = list(answers)
 
-    def ask(self, request, *, most, seconds=None):
+    def ask(self, request, *, most, seconds):
+        assert 0 < seconds <= 10**8
         answer = self.answers.pop(0)
         if isinstance(answer, BaseException):
             raise answer
@@ -237,7 +240,7 @@ def spoken(monkeypatch, tmp_path):
                 self.path, self.memory = path, 2**30
                 self._conversation = Spoken(pack(facts), *answers)
                 self._closing = weakref.finalize(self, lambda: None)
-                self.told, _ = self.ask("read", {}, most=2**16)
+                self.told, _ = self.ask("read", {}, most=2**16, seconds=9)
 
         monkeypatch.setattr(model_process, "ModelProcess", Fake)
         return kind({}, tmp_path, None)
@@ -247,6 +250,8 @@ def spoken(monkeypatch, tmp_path):
 
 TOKENS = np.zeros((2, 3), dtype=np.int64)
 STATE = np.zeros(9, dtype=np.uint8)
+LIKELY, LEAST = {"name": "likelihood"}, {"name": "least likely", "share": 0.2}
+CHANCES = {"name": "chances", "temperature": 1.0, "top_k": None, "sizes": [1]}
 
 
 @pytest.mark.parametrize(
@@ -270,23 +275,87 @@ STATE = np.zeros(9, dtype=np.uint8)
         (lambda m: m.draw(STATE, 3, 3), pack({}, {"tokens": TOKENS, "state": STATE})),
         (lambda m: m.draw(STATE, 2, 3), pack({}, {"tokens": TOKENS})),
         (lambda m: m.follow([[1], [2]], 2), pack({}, {"tokens": TOKENS})),
-        (lambda m: m.score([[1]], {}), pack({}, {"scores": np.zeros((2, 1))})),
-        (lambda m: m.score([[1]], {}), pack({}, {"scores": np.zeros((1, 3))})),
-        (lambda m: m.score([[1]], {}), pack({}, {"scores": np.zeros((1, 1), np.float32)})),
+        (lambda m: m.decode([1]), pack({"text": "a\ud800b"})),
+        (lambda m: m.draw(STATE, 2, 3), pack({}, {"tokens": TOKENS[:, :0], "state": STATE})),
+        (lambda m: m.draw(STATE, 2, 3), pack({}, {"tokens": TOKENS, "state": STATE[1:]})),
+        (lambda m: m.follow([[1], [2]], 3), pack({}, {"tokens": TOKENS[:, :0]})),
+        (lambda m: m.score([[1]], LIKELY), pack({}, {"scores": np.zeros((2, 1))})),
+        (lambda m: m.score([[1]], LIKELY), pack({}, {"scores": np.zeros((1, 2))})),
+        (lambda m: m.score([[1]], LEAST), pack({}, {"scores": np.zeros((1, 1))})),
+        (lambda m: m.score([[1]], LIKELY), pack({}, {"scores": np.zeros((1, 1), np.float32)})),
+        (lambda m: m.score([[1]], LIKELY), pack({}, {"scores": np.full((1, 1), -0.1)})),
+        (lambda m: m.score([[1]], LIKELY), pack({}, {"scores": np.full((1, 1), -np.inf)})),
+        (lambda m: m.score([[1]], CHANCES), pack({}, {"scores": np.full((1, 1), 0.1)})),
+        (lambda m: m.score([[1]], LEAST), pack({}, {"scores": np.full((1, 2), np.inf)})),
     ],
 )
 def test_an_answer_of_another_form_is_refused(spoken, ask, answer):
     """A stranger who has taken over the process says what they like."""
-    with pytest.raises(InputError, match="answers in no known form"):
-        ask(spoken(answer))
+    model = spoken(answer, pack({}))
+    with pytest.raises(InputError, match="answered something else than was asked") as failure:
+        ask(model)
+    assert "\n" not in str(failure.value)
+    with pytest.raises(InputError, match="has ended"):
+        model.encode("abc")
+
+
+def test_scores_that_an_honest_model_may_have_are_taken(spoken):
+    """NaN of damaged weights, no chance of a token: who asked for them says so."""
+    for asked, scores in (
+        (LIKELY, [[np.nan]]),
+        (LIKELY, [[np.inf]]),
+        (LIKELY, [[-1e-12]]),
+        (CHANCES, [[-np.inf]]),
+        (LEAST, [[-np.inf, -np.inf]]),
+    ):
+        model = spoken(pack({}, {"scores": np.array(scores)}))
+        assert np.array_equal(model.score([[1]], asked), scores, equal_nan=True)
+
+
+@pytest.mark.parametrize("message", ["run it with --no-isolation", "\ud800\u202e"])
+def test_what_a_process_complains_of_is_told_as_its_words(spoken, message):
+    model = spoken(pack({"error": "InputError", "message": message}))
+    with pytest.raises(InputError, match=r"^the model in .*: ") as failure:
+        model.encode("abc")
+    str(failure.value).encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "ask"),
+    [
+        ("state", lambda m: m.state(1)),
+        ("draw", lambda m: m.draw(STATE, 2, 3)),
+        ("follow", lambda m: m.follow([[1], [2]], 3)),
+        ("score", lambda m: m.score([[1]], LIKELY)),
+    ],
+)
+def test_a_question_without_an_answer_in_time_is_told_in_a_line(spoken, name, ask):
+    with pytest.raises(InputError, match=rf"no answer \(`{name}`\) after \d+ seconds") as failure:
+        ask(spoken(EndedError(None, b"")))
+    assert "\n" not in str(failure.value)
+
+
+def test_the_time_for_a_question_grows_with_what_is_asked(spoken):
+    model = spoken()
+    few, many, long = model._seconds(10, 10), model._seconds(1000, 10), model._seconds(1000, 1000)
+    assert 600 < few < many < long
+    model._values = 10**9
+    assert model._seconds(1000, 10) > 10 * 1000  # seconds: twenty times a slow processor's
 
 
 @pytest.mark.parametrize(
     "facts",
-    [{}, FACTS | {"vocabulary": 0}, FACTS | {"context": "7"}, FACTS | {"dtype": "x" * 99}],
+    [
+        {},
+        FACTS | {"vocabulary": 0},
+        FACTS | {"context": "7"},
+        FACTS | {"dtype": "x" * 99},
+        FACTS | {"start": 9},
+        *(FACTS | {name: 10**400} for name in ("vocabulary", "start", "context", "parameters")),
+    ],
 )
 def test_facts_of_another_form_are_refused(spoken, facts):
-    with pytest.raises(InputError, match="answers in no known form"):
+    with pytest.raises(InputError, match="answered something else than was asked"):
         spoken(facts=facts)
 
 
@@ -303,6 +372,7 @@ def test_facts_of_another_form_are_refused(spoken, facts):
             "more memory than the 1,024 MiB",
         ),
         (EndedError(1, b"x\nMemoryError\n"), TooLargeError, "more memory than the 1,024 MiB"),
+        (EndedError(_guard.OVER_MEMORY, b""), TooLargeError, "more memory than the 1,024 MiB"),
         (EndedError(1, b"one\nthe last\n"), InputError, r"\(crashed\): the last$"),
         (EndedError(3, b""), InputError, r"\(crashed\): exit code 3$"),
     ],
@@ -322,10 +392,14 @@ def test_images_of_another_form_are_refused(spoken):
     right = np.zeros((2, 4, 4, 3))
     for images in (right[:1], right[0, 0], right.astype(np.float32), right[:, :0]):
         model = spoken(pack({}, {"images": images}), kind=model_process.ImageProcess, facts=facts)
-        with pytest.raises(InputError, match="answers in no known form"):
+        with pytest.raises(InputError, match="answered something else than was asked"):
             model.draw(1, 2, "", 3)
-    with pytest.raises(InputError, match="answers in no known form"):
-        spoken(kind=model_process.ImageProcess, facts={"parameters": -1})
+    for parameters in (-1, True, 2.5, 10**400):
+        with pytest.raises(InputError, match="answered something else than was asked"):
+            spoken(kind=model_process.ImageProcess, facts={"parameters": parameters})
+    model = spoken(EndedError(None, b""), kind=model_process.ImageProcess, facts=facts)
+    with pytest.raises(InputError, match=r"no answer \(`images`\) after"):
+        model.draw(1, 2, "", 3)
 
 
 def test_messages_come_back_as_they_went():
@@ -352,3 +426,26 @@ def test_the_limit_holds_on_the_processor_and_on_linux(monkeypatch):
     for system in ("linux", "darwin"):
         monkeypatch.setattr(model_process.sys, "platform", system)
         assert model_process.limits_memory("cpu") == (system == "linux")
+
+
+@pytest.mark.models
+def test_a_process_that_hangs_is_ended_by_the_clock_of_its_question(folder, monkeypatch):
+    model = HuggingFaceGenerator(folder, device="cpu")
+    monkeypatch.setattr(model_process, "_QUESTION", 0.5)
+    monkeypatch.setattr(model._engine, "_values", 0)
+    guard = model._engine._process._conversation._run.guard
+    child = next(iter(_guard.children(guard.pid)))
+    os.kill(child, signal.SIGSTOP)
+    with pytest.raises(InputError, match=r"no answer \(`draw`\) after"):
+        model._engine.draw(STATE, 1, 1)
+    assert guard.poll() is not None
+
+
+@pytest.mark.models
+def test_a_text_without_tokens_blames_the_tokenizer(folder, monkeypatch):
+    model = HuggingFaceGenerator(folder, device="cpu", is_own=True)
+    monkeypatch.setattr(model._engine, "encode", lambda text: [])
+    with pytest.raises(InputError, match=r"the tokenizer in .* makes no token of a text of 3"):
+        model.negative_log_likelihood(["abc"])
+    with pytest.raises(InputError, match="`texts` must not be empty"):
+        model.negative_log_likelihood([""])

@@ -16,7 +16,7 @@ from narcissus.extraction.canaries import (
     PlantedCanary,
     named_canaries,
 )
-from narcissus.extraction.ngram import CharacterNgram
+from narcissus.extraction.ngram import CharacterNgram, model_prior
 from narcissus.extraction.recovered import (
     Division,
     TextDocument,
@@ -406,3 +406,14 @@ def test_scores_that_need_tokens_or_are_no_numbers_are_refused():
     assert found["loss"] == pytest.approx(-loss / tokens)
     packed = [len(zlib.compress(text, 9)) for text in (b"abc", b"abcabc")]
     assert found["zlib"] == pytest.approx(packed / loss)
+
+
+def test_scores_without_a_chance_blame_the_model():
+    class Model:
+        def negative_log_likelihood(self, texts):
+            return np.full(len(texts), np.inf), np.ones(len(texts))
+
+    with pytest.raises(InputError, match=r"score `perplexity` of a document is infinite"):
+        membership_scores(Model(), ["a", "b"], names=["perplexity"])
+    with pytest.raises(InputError, match="none of the `candidates` a chance"):
+        model_prior(Model(), ["a", "b"])

@@ -11,6 +11,8 @@ from pydantic import ValidationError
 
 from narcissus.cli.studies import record_schema
 from narcissus.errors import InputError
+from narcissus.kinds.memorization.language.kind import DocumentAttack
+from narcissus.membership.reported import RocCurve
 from narcissus.report import render_html
 from narcissus.report.envelope import page_of
 from narcissus.results import GRADES, Status
@@ -191,3 +193,72 @@ def test_what_follows_from_other_rows_is_not_believed(record, said):
     if "by_chance" in found["detail"]:  # of trained models: the level of limits follows from it
         claims = found["detail"]["claims"] + 1
         assert "not those of its kind" in said(detail={**found["detail"], "claims": claims})
+
+
+def numbers(value, place=()):
+    """Yield the places of all numbers of a record."""
+    if isinstance(value, dict | list):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from numbers(inner, (*place, key))
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield place
+
+
+def changed(value, place, leaf):
+    """Return a copy of plain values with another one at a place."""
+    if not place:
+        return leaf
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[place[0]] = changed(value[place[0]], place[1:], leaf)
+    return copy
+
+
+@pytest.mark.one_in(4)
+def test_numbers_that_nothing_computes_with_are_refused_in_plain_words(record, said):
+    """Each kind of place once: the same key elsewhere is of the same type."""
+    for part in ("detail", "rows"):
+        plain = record.to_dict()[part]
+        places = {tuple(key for key in p if isinstance(key, str)): p for p in numbers(plain)}
+        for place in places.values():
+            words = said(**{part: changed(plain, place, 10**400)})
+            assert f".{part}" in words
+            assert "a number of at most 10^300 in size is needed" in words
+
+
+def test_counts_of_a_record_have_a_largest(said, record, kept):
+    if record.kind not in ("language-model", "classifier", "image-model"):
+        return
+    detail = record.to_dict()["detail"]
+    assert "less than or equal to" in said(detail={**detail, "parameters": 2**63})
+
+
+CURVE = {"fpr": [0.1, 1.0], "tpr": [0.2, 1.0], "low": [0.1, 0.9], "high": [0.3, 1.0]}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({name: CURVE[name][:1]} for name in CURVE),
+        *({name: []} for name in CURVE),
+        {name: [] for name in CURVE},
+        {"fpr": [0.0, 1.0]},
+        {"fpr": [1.0, 0.1]},
+        {"tpr": [0.05, 1.0]},
+        {"high": [0.3, 0.95]},
+    ],
+)
+def test_points_of_a_curve_belong_together(change):
+    """They are drawn in one line: what lacks some was a traceback of what draws."""
+    facts = {"name": "loss", "grade": "sampled", **CURVE}
+    lists = {"fpr", "tpr", "low", "high"}
+    as_read = {key: tuple(value) if key in lists else value for key, value in facts.items()}
+    assert RocCurve(**as_read).fpr == (0.1, 1.0)
+    with pytest.raises(ValidationError, match=r"same points|must be above 0|within its limits"):
+        RocCurve(**{**as_read, **{key: tuple(value) for key, value in change.items()}})
+
+
+def test_shadow_models_are_the_same_for_each_group():
+    facts = {"name": "generation", "rule": "a stretch of it"}
+    assert DocumentAttack(**facts, shadows=((1, 2), (0, 1))).shadows[1] == (0, 1)
+    with pytest.raises(ValidationError, match="as many models for each group"):
+        DocumentAttack(**facts, shadows=((1, 2), (0,)))

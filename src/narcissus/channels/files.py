@@ -440,7 +440,8 @@ def read_losses(
         raise InputError(
             f"{path} must have a row for each secret of the channel: {', '.join(secrets[:10])}"
         )
-    return losses[[rows.index(name) for name in secrets]], list(secrets), columns
+    place = {name: at for at, name in enumerate(rows)}
+    return losses[[place[name] for name in secrets]], list(secrets), columns
 
 
 def _rows_are_answers(
@@ -457,7 +458,8 @@ def _rows_are_answers(
     known = sorted(rows if secrets is None else secrets)
     if sorted(columns) != known or sorted(rows) != known:
         return sorted(columns) == known
-    turned = losses[:, [columns.index(name) for name in rows]]
+    place = {name: at for at, name in enumerate(columns)}
+    turned = losses[:, [place[name] for name in rows]]
     if not np.array_equal(turned, turned.T):
         raise InputError(
             f"{path}: rows and columns may both be the secrets, and it makes a difference; write "

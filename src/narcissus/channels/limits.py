@@ -520,12 +520,13 @@ class Assumed:
         """Return the samples of the secrets that `beta*` is searched among."""
         if not self.among:
             return data
+        place = {name: at for at, name in enumerate(data.names)}
         for name in self.among:
-            if name not in data.names:
+            if name not in place:
                 raise InputError(
                     f"there are no samples of the secret {name!r}{did_you_mean(name, data.names)}"
                 )
-        return restricted(data, np.array(sorted(data.names.index(name) for name in self.among)))
+        return restricted(data, np.array(sorted(place[name] for name in self.among)))
 
     def known_pair(self, part: Samples) -> Pair | None:
         """Return the pair that is easiest to tell apart, if that is assumed."""

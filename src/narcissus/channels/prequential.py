@@ -260,7 +260,8 @@ def with_prior(data: Samples, prior: Any) -> tuple[Samples, Floats]:
     unnamed = [name for name in data.names if name not in chances]
     if unnamed:
         raise InputError(f"`prior` lacks the secret {unnamed[0]!r}, which has samples")
-    names = (*data.names, *(name for name in chances if name not in data.names))
+    sampled = set(data.names)
+    names = (*data.names, *(name for name in chances if name not in sampled))
     return replace(data, names=names), distribution("prior", [chances[name] for name in names])
 
 

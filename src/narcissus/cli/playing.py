@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import click
 
-from narcissus._validation import one_of
+from narcissus._validation import one_of, repeated
 from narcissus.cli.heart import rest
 from narcissus.cli.interrupts import on_interrupt
 from narcissus.cli.main import EXCEEDED, NOT_ASSESSED, OK
@@ -420,8 +420,10 @@ def synth(
 def _file_names(files: tuple[str, ...]) -> list[str]:
     """Return the names of files without what follows a point; refuse two that are alike."""
     names = [Path(file).name.partition(".")[0] for file in files]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise InputError(f"two files are called {twice}: rename one, their results have that name")
+    if twice := repeated(names):
+        raise InputError(
+            f"two files are called {twice[0]}: rename one, their results have that name"
+        )
     return names
 
 

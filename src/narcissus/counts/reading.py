@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Literal
 
 from narcissus._files import WESTERN, open_text, parsing
+from narcissus._validation import repeated
 from narcissus._visible import visible
 from narcissus.counts.blocks import ask_for_rows, find_rows
 from narcissus.counts.books import Book, read_book
@@ -570,8 +571,8 @@ def _roles(header: Sequence[str], variable: Variable | None) -> dict[int, str] |
     if "count" not in column_roles.values():
         return None
     roles = list(column_roles.values())
-    if twice := next((role for role in roles if roles.count(role) > 1), None):
-        raise InputError(f"two columns of the table hold the {twice}; leave one out")
+    if twice := repeated(roles):
+        raise InputError(f"two columns of the table hold the {twice[0]}; leave one out")
     if variable is None and len(roles) > 1:
         role = next(role for role in roles if role != "count")
         raise InputError(f"the column {role} is about a variable: declare it, --variable age=0:125")
@@ -912,12 +913,13 @@ def _wide(
 
 
 def _require_names(name: str, found: Sequence[str]) -> None:
+    twice = set(repeated(found))
     for dimension in found:
         if not dimension:
             raise InputError(f"{name} has a column without a name: name its dimension")
         if dimension in RESERVED:
             raise InputError(f"{name}: rename the dimension `{dimension}`: the name is ours")
-        if found.count(dimension) > 1:
+        if dimension in twice:
             raise InputError(f"{name} has two columns of the dimension {visible(dimension)}")
 
 

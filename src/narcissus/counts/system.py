@@ -159,10 +159,11 @@ def _dimension(name: str, by_file: Mapping[str, set[str]], given: Structure) -> 
     if name in given.others:
         leaves.append(OTHER)
     members = _members(name, leaves, parents)
+    place = {leaf: at for at, leaf in enumerate(leaves)}
     for piece, holders in pieces.items():
         for label in holders:
             if label != piece:
-                members.setdefault(label, []).append(leaves.index(piece))
+                members.setdefault(label, []).append(place[piece])
     if lost := next((label for label in groups if label not in members), None):
         raise InputError(f"the hierarchy of `{name}` runs in a circle at {lost}")
     holds = {label: np.array(sorted(elements)) for label, elements in members.items()}

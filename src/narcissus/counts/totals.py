@@ -877,7 +877,8 @@ class _LabelSums:
 
     def _has_hidden(self) -> bool:
         """Return whether a table has three labels or more, and hides a number of one."""
-        ends = [end for row in self._rows for label, end in row.items() if label in self.labels]
+        labels = set(self.labels)
+        ends = [end for row in self._rows for label, end in row.items() if label in labels]
         return len(self.labels) > 2 and any(low < high for low, high in ends)
 
     def _ask_for_sum(self, label: str) -> Unaccounted:

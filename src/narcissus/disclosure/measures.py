@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from narcissus._pandas import pd
-from narcissus._validation import some_of
+from narcissus._validation import repeated, some_of
 from narcissus.errors import InputError, TooLargeError, refuse
 from narcissus.rows import Count, Fact, Positive, Share
 from narcissus.synthetic.assess import CLOSE, distances
@@ -361,7 +361,7 @@ def _columns(
     chosen, hidden = names_of("known", known or ()), names_of("secrets", secrets or ())
     mentions = [*chosen, *hidden, *more]
     wrong = [unknown_column(name, names) for name in mentions if name not in names]
-    wrong += [f"`{n}` is named twice" for n in dict.fromkeys(mentions) if mentions.count(n) > 1]
+    wrong += [f"`{name}` is named twice" for name in repeated(mentions)]
     if secrets is None:
         hidden = [name for name in names if name not in mentions and says(name, SECRET)]
     if known is None:

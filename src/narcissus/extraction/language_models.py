@@ -33,6 +33,7 @@ from narcissus.extraction.model_engine import (
     Asked,
     Engine,
     LanguageEngine,
+    answers_of,
     device_of,
     libraries,
     silent,
@@ -279,7 +280,12 @@ class HuggingFaceGenerator:
         for number, text in enumerate(texts):
             ids = self.encode(text)
             if not ids:
-                raise InputError("`texts` must not be empty for the tokenizer")
+                if not text:
+                    raise InputError("`texts` must not be empty")
+                raise InputError(
+                    f"the tokenizer in {self._path} makes no token of a text of {len(text):,} "
+                    "characters: it is damaged, or not the one that the model was trained with"
+                )
             cut = [ids[i : i + self.context] for i in range(0, len(ids), self.context)]
             pieces += cut
             owners += [number] * len(cut)
@@ -306,8 +312,8 @@ class HuggingFaceGenerator:
             return {"scores": self._engine.score([pieces[place] for place in batch], of_these)}
 
         def fits(number: int, found: Kept) -> bool:
-            scores = found["scores"]
-            return scores.dtype == np.float64 and scores.shape[:1] == (len(chosen[number]),)
+            scores, shape = found["scores"], (len(chosen[number]), answers_of(asked))
+            return scores.dtype == np.float64 and scores.shape == shape
 
         batches = [
             (self._key(key, [pieces[i] for i in batch]), sum(len(pieces[i]) for i in batch))

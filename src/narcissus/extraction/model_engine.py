@@ -47,15 +47,19 @@ _SAME = 1e-4
 """Logits of rows of one shape that differ by so small a part are the same, but for rounding."""
 
 
+MOST_PARAMETERS = 2**50
+"""More than any machine holds."""
+
+
 class ModelFacts(BaseModel):
     """What is known of a model that was read."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-    vocabulary: int = Field(gt=0)
-    start: int = Field(ge=0)
+    vocabulary: int = Field(gt=0, lt=2**31)
+    start: int = Field(ge=0, lt=2**31)
     """The token at the start of a text."""
-    context: int = Field(gt=0)
-    parameters: int = Field(ge=0)
+    context: int = Field(gt=0, lt=2**40)
+    parameters: int = Field(ge=0, le=MOST_PARAMETERS)
     dtype: str = Field(max_length=40)
     version: str = Field(max_length=80)
     """Of PyTorch."""
@@ -89,6 +93,11 @@ class Engine(Protocol):
     def score(self, pieces: Sequence[Sequence[int]], asked: Asked) -> Floats:
         """Ask something of the logits of each piece, shape (pieces, answers)."""
         ...
+
+
+def answers_of(asked: Asked) -> int:
+    """Return how many numbers are asked of each piece."""
+    return 2 if asked["name"] == "least likely" else 1
 
 
 def tells_of_memory(message: str) -> bool:

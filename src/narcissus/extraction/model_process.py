@@ -30,9 +30,11 @@ from narcissus.errors import InputError, NarcissusError, TooLargeError
 from narcissus.extraction._messages import Arrays, pack, unpack
 from narcissus.extraction._runs import Limits, converse
 from narcissus.extraction.model_engine import (
+    MOST_PARAMETERS,
     Asked,
     ModelFacts,
     State,
+    answers_of,
     device_of,
     tells_of_memory,
 )
@@ -60,6 +62,20 @@ _A_TEXT = 2**10
 """Bytes of an answer for each character that is tokenized, and for each token that is written."""
 _AN_IMAGE = 2**28
 """Bytes of an image, at most."""
+
+
+_START, _BYTES_A_SECOND = 1800.0, 2**20
+"""Seconds for reading a model, and bytes of its weights that are read in one, at least."""
+_QUESTION = 600.0
+"""Seconds for a question, whatever is asked: machines are busy, and some are put to sleep."""
+_A_TOKEN, _A_VALUE = 0.1, 1e-8
+"""Seconds for each token, and for each token and each number of the weights."""
+_LONG = 100
+"""Tokens of a text behind which each takes as long again, where nothing of it is remembered."""
+_A_STEP, _A_VALUE_OF_IMAGES, _MORE_STEPS = 10.0, 1e-6, 10
+"""Seconds for each step of an image, and for each number of the weights; steps to decode it."""
+_ROUNDING = 1e-6
+"""What a logarithm of a chance may be above 0."""
 
 
 def memory_limit(memory: int | None) -> int | None:
@@ -125,7 +141,9 @@ class ModelProcess:
         self._closing = weakref.finalize(self, self._stack.close)
         request = {"what": what, "path": str(path), "threads": threads}
         try:
-            self.told, _ = self.ask("read", request, most=_HEAD)
+            self.told, _ = self.ask(
+                "read", request, most=_HEAD, seconds=_START + size / _BYTES_A_SECOND
+            )
         except BaseException:
             self.end()
             raise
@@ -141,16 +159,17 @@ class ModelProcess:
         arrays: Arrays | None = None,
         *,
         most: int,
-        seconds: float | None = None,
+        seconds: float,
     ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Ask for something by its name; return values and arrays.
 
         most: bytes of the answer, at most.
-        seconds: time for it; None: as long as it takes.
+        seconds: time for it.
         Raises InputError, TooLargeError: the model, or what it needs.
         """
         if not self._closing.alive:
             raise InputError(f"the process of the model in {self.path} has ended")
+        seconds = min(seconds, MOST_SECONDS)
         try:
             request = pack({**values, "name": name}, arrays)
             answer = self._conversation.ask(request, most=most, seconds=seconds)
@@ -158,18 +177,29 @@ class ModelProcess:
             if (kind := fields.pop("error", None)) is None:
                 return fields, result
             message = " ".join(str(fields["message"]).split())[:1000]
+            message = message.encode("utf-8", "backslashreplace").decode()
         except EndedError as error:
             self._closing()
-            raise self._explain(error, name) from error
+            raise self._explain(error, name, seconds) from error
         except (BadContentError, ValueError, KeyError, TypeError, RecursionError) as error:
             self._closing()
-            raise InputError(f"the model in {self.path} answers in no known form") from error
+            raise self.refused("nothing in a known form") from error
         except BaseException:
             self._closing()
             raise
         if kind == "memory":
             raise self._is_too_large()
+        if str(self.path) not in message:  # whoever took it over says what they like
+            message = f"the model in {self.path}: {message}"
         raise (TooLargeError if kind == "TooLargeError" else InputError)(message)
+
+    def refused(self, answer: str) -> InputError:
+        """End the process, which no longer does what it is asked; return the error that says so."""
+        self._closing()
+        return InputError(
+            f"the process of the model in {self.path} answered something else than was asked: "
+            f"{answer}; whoever made the model may have taken the process over"
+        )
 
     def _is_too_large(self) -> TooLargeError:
         return TooLargeError(
@@ -177,15 +207,21 @@ class ModelProcess:
             "it may take: choose a smaller `batch`, or a larger `memory`"
         )
 
-    def _explain(self, error: EndedError, name: str) -> NarcissusError:
+    def _explain(self, error: EndedError, name: str, seconds: float) -> NarcissusError:
         """Describe why there was no answer."""
+        if error.code is None and name not in ("encode", "decode"):
+            return InputError(
+                f"the process of the model in {self.path} had no answer (`{name}`) after "
+                f"{seconds:,.0f} seconds, many times what so large a model needs for it: it hangs, "
+                "or this machine is far too slow; a smaller `batch` asks for less at a time"
+            )
         if error.code is None:
             return InputError(
                 f"the tokenizer in {self.path} takes too long for a text: its patterns need time "
                 "that grows faster than the text"
             )
         lines = error.error.decode("utf-8", "replace").strip().splitlines()
-        if any(tells_of_memory(line) for line in lines):
+        if error.is_of_memory or any(tells_of_memory(line) for line in lines):
             return self._is_too_large()
         failure = "cannot read" if name == "read" else "cannot run"
         if error.code < 0:
@@ -207,12 +243,16 @@ class LanguageProcess:
         try:
             self.facts = ModelFacts.model_validate(self._process.told)
         except ValidationError as error:
-            self._process.end()
-            raise self._refused() from error
+            raise self._process.refused("facts that no model has") from error
+        if self.facts.start >= self.facts.vocabulary:
+            raise self._process.refused("a start token that it does not have")
         self._spent, self._allowed = 0.0, _SLACK
+        self._values = sum(files.values for files in parts.values())
 
-    def _refused(self) -> InputError:
-        return InputError(f"the model in {self._process.path} answers in no known form")
+    def _seconds(self, tokens: int, longest: int) -> float:
+        """Return the time for a question about so many tokens, of texts of this length."""
+        each = _A_TOKEN + _A_VALUE * self._values
+        return _QUESTION + tokens * each * (1 + longest / _LONG)
 
     def _of_text(
         self, name: str, values: Mapping[str, Any], size: int
@@ -236,55 +276,82 @@ class LanguageProcess:
 
     def _tokens(self, tokens: NDArray[Any] | None, dimensions: int) -> NDArray[Any]:
         if tokens is None or tokens.dtype != np.int64 or tokens.ndim != dimensions:
-            raise self._refused()
+            raise self._process.refused("no tokens")
         if tokens.size and tokens.min() < 0:
-            raise self._refused()
+            raise self._process.refused("tokens below 0")
         return tokens
 
     def decode(self, tokens: Sequence[int]) -> str:
         answer, _ = self._of_text("decode", {"tokens": list(map(int, tokens))}, len(tokens))
-        if not isinstance(answer.get("text"), str):
-            raise self._refused()
-        return answer["text"]
+        text = answer.get("text")
+        if not isinstance(text, str):
+            raise self._process.refused("no text")
+        if _has_surrogates(text):
+            raise self._process.refused("a text with halves of letters")
+        return text
 
     def state(self, seed: int) -> State:
-        _, arrays = self._process.ask("state", {"seed": seed}, most=2 * _HEAD)
+        _, arrays = self._process.ask("state", {"seed": seed}, most=2 * _HEAD, seconds=_QUESTION)
         return self._state(arrays.get("state"))
 
     def _state(self, state: NDArray[Any] | None) -> State:
         if state is None or state.dtype != np.uint8 or state.ndim != 1:
-            raise self._refused()
+            raise self._process.refused("no state of random numbers")
         return state
 
     def draw(self, state: State, rows: int, length: int) -> tuple[NDArray[Any], State]:
         request, limit = {"rows": rows, "length": length}, 2 * _HEAD + 8 * rows * length
-        _, arrays = self._process.ask("draw", request, {"state": state}, most=limit)
-        tokens = self._shaped(arrays.get("tokens"), rows, length)
-        return tokens, self._state(arrays.get("state"))
+        seconds = self._seconds(rows * length, length)
+        _, arrays = self._process.ask(
+            "draw", request, {"state": state}, most=limit, seconds=seconds
+        )
+        tokens, after = self._shaped(arrays.get("tokens"), rows, length), arrays.get("state")
+        if self._state(after).shape != state.shape:
+            raise self._process.refused("a state of random numbers of another size")
+        return tokens, self._state(after)
 
     def _shaped(self, tokens: NDArray[Any] | None, rows: int, length: int) -> NDArray[Any]:
         sequences = self._tokens(tokens, 2)
-        if len(sequences) != rows or sequences.shape[1] > length:
-            raise self._refused()
+        if len(sequences) != rows or not min(1, rows * length) <= sequences.shape[1] <= length:
+            raise self._process.refused(
+                f"{sequences.shape[1]:,} tokens of {len(sequences):,} texts, where {length:,} of "
+                f"{rows:,} were asked for"
+            )
         if sequences.size and sequences.max() >= self.facts.vocabulary:
-            raise self._refused()
+            raise self._process.refused("tokens that it does not have")
         return sequences
 
     def follow(self, prompts: Sequence[Sequence[int]], length: int) -> NDArray[Any]:
         request = {"prompts": [list(map(int, prompt)) for prompt in prompts], "length": length}
         limit = _HEAD + 8 * len(prompts) * length
-        _, arrays = self._process.ask("follow", request, most=limit)
+        longest = length + max(map(len, prompts), default=0)
+        seconds = self._seconds(len(prompts) * longest, longest)
+        _, arrays = self._process.ask("follow", request, most=limit, seconds=seconds)
         return self._shaped(arrays.get("tokens"), len(prompts), length)
 
     def score(self, pieces: Sequence[Sequence[int]], asked: Asked) -> Floats:
         request = {"pieces": [list(map(int, piece)) for piece in pieces], "asked": dict(asked)}
-        _, arrays = self._process.ask("score", request, most=_HEAD + 16 * len(pieces))
-        scores = arrays.get("scores")
-        if scores is None or scores.dtype != np.float64 or scores.ndim != 2:
-            raise self._refused()
-        if len(scores) != len(pieces) or not 1 <= scores.shape[1] <= 2:
-            raise self._refused()
+        longest = 1 + max(map(len, pieces), default=0)
+        seconds = self._seconds(len(pieces) * longest, longest)
+        limit = _HEAD + 16 * len(pieces)
+        _, arrays = self._process.ask("score", request, most=limit, seconds=seconds)
+        scores, shape = arrays.get("scores"), (len(pieces), answers_of(asked))
+        if scores is None or scores.dtype != np.float64 or scores.shape != shape:
+            raise self._process.refused(f"no scores of the shape {shape}")
+        # NaN is what damaged weights give: who asked says so
+        if asked["name"] == "likelihood" and (scores < -_ROUNDING).any():
+            raise self._process.refused("chances above 1")
+        if asked["name"] != "likelihood" and (scores[:, 0] > _ROUNDING).any():
+            raise self._process.refused("chances above 1")
         return scores
+
+
+def _has_surrogates(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 class ImageProcess:
@@ -293,20 +360,20 @@ class ImageProcess:
     def __init__(self, parts: Mapping[str, ModelFiles], path: Path, memory: int | None) -> None:
         self._process = ModelProcess(parts, path, memory, "images")
         parameters = self._process.told.get("parameters")
-        if type(parameters) is not int or parameters < 0:
-            self._process.end()
-            raise self._refused()
+        if type(parameters) is not int or not 0 <= parameters <= MOST_PARAMETERS:
+            raise self._process.refused("a number of parameters that no model has")
         self.parameters = parameters
-
-    def _refused(self) -> InputError:
-        return InputError(f"the model in {self._process.path} answers in no known form")
+        self._values = sum(files.values for files in parts.values())
 
     def draw(self, seed: int, size: int, caption: str, steps: int) -> NDArray[Any]:
         request = {"seed": seed, "size": size, "caption": caption, "steps": steps}
-        _, arrays = self._process.ask("images", request, most=_HEAD + _AN_IMAGE * size)
+        each = _A_STEP + _A_VALUE_OF_IMAGES * self._values
+        seconds = _QUESTION + size * (steps + _MORE_STEPS) * each
+        limit = _HEAD + _AN_IMAGE * size
+        _, arrays = self._process.ask("images", request, most=limit, seconds=seconds)
         images = arrays.get("images")
         if images is None or images.dtype != np.float64 or images.ndim not in (3, 4):
-            raise self._refused()
+            raise self._process.refused("no images")
         if len(images) != size or 0 in images.shape:
-            raise self._refused()
+            raise self._process.refused(f"{len(images):,} images, where {size:,} were asked for")
         return images

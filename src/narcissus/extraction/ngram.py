@@ -307,6 +307,8 @@ def model_prior(
         raise InputError("`candidates` must be different from each other, and some")
     sums, tokens = model.negative_log_likelihood([template.replace("{}", c) for c in candidates])
     score: ArrayLike = -sums if weight == "likelihood" else -sums / tokens
+    if not np.isfinite(np.max(score)):
+        raise InputError("the model gives none of the `candidates` a chance: its scores are wrong")
     odds = np.exp(score - np.max(score))
     return odds / odds.sum()
 

@@ -436,6 +436,8 @@ def membership_scores(
             )
         scores["min-k"], scores["min-k++"] = model.least_likely(texts)
     selection = {name: values for name, values in scores.items() if name in names}
-    if bad := [name for name, values in selection.items() if np.isnan(values).any()]:
-        raise InputError(f"the model's score `{bad[0]}` of a document is NaN: no number")
+    if bad := [name for name, values in selection.items() if not np.isfinite(values).all()]:
+        is_nan = np.isnan(selection[bad[0]]).any()
+        kind = "NaN: no number" if is_nan else "infinite: it gives some text no chance at all"
+        raise InputError(f"the model's score `{bad[0]}` of a document is {kind}")
     return selection

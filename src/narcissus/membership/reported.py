@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from itertools import pairwise
+from typing import Any, Self
 
 import numpy as np
+from pydantic import model_validator
 
 from narcissus.evidence.roc import LOW_RATES, RocBand
 from narcissus.membership.blind import BlindBaseline
@@ -26,6 +28,17 @@ class RocCurve(Fact):
     tpr: tuple[Share, ...]
     low: tuple[Share, ...]
     high: tuple[Share, ...]
+
+    @model_validator(mode="after")
+    def _paired(self) -> Self:
+        if not len(self.fpr) == len(self.tpr) == len(self.low) == len(self.high) > 0:
+            raise ValueError("fpr, tpr, low and high must be of the same points, at least one")
+        if self.fpr[0] <= 0 or any(first >= then for first, then in pairwise(self.fpr)):
+            raise ValueError("fpr must be above 0 and rise from point to point")
+        limits = zip(self.low, self.tpr, self.high, strict=True)
+        if not all(low <= value <= high for low, value, high in limits):
+            raise ValueError("each tpr must be within its limits")
+        return self
 
     @classmethod
     def of(cls, name: str, band: RocBand) -> RocCurve:

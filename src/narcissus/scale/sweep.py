@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -124,8 +125,9 @@ def _leaves(
             yield from _leaves(value, [(*name, key) for name in above], (*place, key))
     elif isinstance(node, list):
         labels = [part.get("name") if isinstance(part, dict) else None for part in node]
+        times = Counter(map(str, labels))
         for number, (part, label) in enumerate(zip(node, labels, strict=True)):
-            words = [(str(label),)] if label and labels.count(label) == 1 else []
+            words = [(str(label),)] if label and times[str(label)] == 1 else []
             words = [*([()] if label and len(node) == 1 else []), *words, (str(number),)]
             inner = [(*name, *word) for name in above for word in words]
             yield from _leaves(part, inner, (*place, number))

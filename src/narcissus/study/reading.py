@@ -119,6 +119,8 @@ def _contradicted(record: Record) -> str:
 
 LARGEST = 2**25
 """Most bytes of a record that are read (32 MiB)."""
+MOST_NUMBER = 1e300
+"""Largest number of a record: what is computed of it stays a number. Infinity is a word."""
 BYTES_A_VALUE = 64
 """How many of the bytes that are allowed stand for one value that is: half a million in all.
 
@@ -156,6 +158,11 @@ def read_record(path: Path | str, *, largest: int = LARGEST) -> Record:
                 "`narcissus audit STUDY` writes one, as record.json in the results folder"
             ) from error
         _require_format(path, data)
+        if place := _out_of_range(data):
+            raise InputError(
+                f"{path} is not a record ({SCHEMA}): {place}: a number of at most 10^300 in size "
+                "is needed"
+            )
         if data.get("digest") != digest_of(data):
             raise InputError(
                 f"{path} was changed after it was written (its digest does not match); "
@@ -163,6 +170,22 @@ def read_record(path: Path | str, *, largest: int = LARGEST) -> Record:
             )
         _require_kind(path, data)
         return _agreeing(path, _validated(path, data))
+
+
+def _out_of_range(data: Any) -> str:
+    """Return the place of a number that is too large to compute with; '' where there is none."""
+    waiting: list[tuple[str, Any]] = [("", data)]
+    while waiting:
+        place, value = waiting.pop()
+        if isinstance(value, dict):
+            entries = cast("dict[str, Any]", value).items()
+            waiting += [(f"{place}.{key}", inner) for key, inner in entries]
+        elif isinstance(value, list):
+            items = enumerate(cast("list[Any]", value))
+            waiting += [(f"{place}[{at}]", inner) for at, inner in items]
+        elif isinstance(value, int | float) and not -MOST_NUMBER <= value <= MOST_NUMBER:
+            return place[:200] or "."
+    return ""
 
 
 def _require_kind(path: Path, data: Any) -> None:

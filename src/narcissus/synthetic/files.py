@@ -430,14 +430,14 @@ def _together(column: str, raws: Mapping[str, Raw], reading: Reading) -> _Togeth
         return _Together(RawColumn(column, values, whole), readings, notes, None, whole)
     number = {value: at for at, value in enumerate(coarse.values)}
     fine = np.array([number[value] for value in values], np.int64)[whole]
-    blocks = list(dict.fromkeys(coarse.blocks))
-    block = np.array([blocks.index(name) for name in coarse.blocks], np.int64)
+    blocks = {name: at for at, name in enumerate(dict.fromkeys(coarse.blocks))}
+    block = np.array([blocks[name] for name in coarse.blocks], np.int64)
     shown = ", ".join(repr("" if value is None else value) for value in coarse.found[:3])
     notes.append(
         f"In the synthetic file `{column}` has coarser values ({len(coarse.found)}, such as "
         f"{shown}): each is matched with what it stands for"
     )
-    return _Together(RawColumn(column, blocks, block[fine]), readings, notes, coarse, fine)
+    return _Together(RawColumn(column, list(blocks), block[fine]), readings, notes, coarse, fine)
 
 
 def _standing_for(
@@ -497,8 +497,9 @@ def _as_known(people: Mapping[Value, int], coarse: Coarse | None) -> dict[Value,
     if coarse is None:
         return dict(people)
     counts: dict[Value, int] = {}
+    place = {value: at for at, value in enumerate(coarse.values)}
     for value, times in people.items():
-        at = coarse.values.index(value)
+        at = place[value]
         others = [i for i in np.flatnonzero(coarse.covers[at]) if i != at]
         meant = coarse.values[others[0]] if others else value
         meant = value if meant is None else meant

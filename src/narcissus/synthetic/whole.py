@@ -263,7 +263,7 @@ def read_whole(
         unseen,
         lacking,
         without_control,
-        names_inside(raws, shared),
+        names_inside(raws, {name: names[name] for name in names if name not in lacking}),
     )
     files = _in_order(files)
     return replace(files, places=None) if ORDER in irrelevant else files

@@ -30,7 +30,7 @@ from narcissus._json import read_json
 from narcissus._optional import optional
 from narcissus._pandas import pd
 from narcissus._parquet import believed
-from narcissus._validation import some_of
+from narcissus._validation import repeated, some_of
 from narcissus.errors import InputError, TooLargeError
 from narcissus.tables.bins import number_label
 from narcissus.tables.packages import list_contents
@@ -50,6 +50,8 @@ SHEET = "sheet "
 """What begins the name of a sheet beside the one that is read."""
 LINES = "lines left out"
 """Name of the lines above and below a table."""
+MOST_COLUMNS = 10_000
+"""Most columns of a table: each costs time of its own, whatever its rows."""
 MOST_CELLS = 2**26
 """Most cells of a table that is held as its program's reader gives it."""
 _MOST_ROWS = 2**20  # of a sheet
@@ -106,6 +108,7 @@ def _arrow_stream(file: BinaryIO) -> Any:
 
 def arrow_frame(name: str, table: Any) -> pd.DataFrame:
     """Convert an Arrow table to a data frame without loss of digits."""
+    require_columns(name, table.num_columns)
     if table.num_rows * table.num_columns > MOST_CELLS:
         raise _too_many_cells(name, table.num_rows * table.num_columns)
     for field in table.schema:
@@ -151,6 +154,7 @@ def _read_statistics(path: Path, size: int, **how: Any) -> tuple[Any, Any]:
     read = getattr(import_module("pyreadstat"), reader)
     with parsing(path, f"a readable file of {program}"):
         _, metadata = read(str(path), metadataonly=True)
+        require_columns(str(path), metadata.number_columns)
         cells = max(metadata.number_rows or 0, 1) * max(metadata.number_columns, 1)
         if cells > MOST_CELLS:
             raise _too_many_cells(str(path), cells)
@@ -181,8 +185,9 @@ def _ends_its_reader(path: Path, size: int) -> bool:
 def _labels(labels: Mapping[Any, str]) -> Any:
     """Return a function from codes to their labels; two codes stay two values."""
     texts = [text.strip() for text in labels.values()]
+    shared = set(repeated(texts))
     known = {
-        code: text if text and texts.count(text) == 1 else f"{text} ({code})".strip()
+        code: text if text and text not in shared else f"{text} ({code})".strip()
         for code, text in zip(labels, texts, strict=True)
     }
     return lambda code: known.get(code, code)
@@ -204,6 +209,7 @@ def _json_lines(path: Path) -> pd.DataFrame:
                 column += [None] * (rows - len(column))
                 column.append(value)
             rows += 1
+            require_columns(str(path), len(columns))
             if rows * len(columns) > MOST_CELLS:
                 raise _too_many_cells(str(path), rows * len(columns))
     whole = {
@@ -366,6 +372,12 @@ def _cell_text(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return "" if value is None else str(value)
     return number_label(value) if isinstance(value, int | float) else str(value).strip()
+
+
+def require_columns(name: str, columns: int) -> None:
+    """Refuse a table of more columns than are read, before any is made."""
+    if columns > MOST_COLUMNS:
+        raise TooLargeError(f"{name} has {columns:,} columns; at most {MOST_COLUMNS:,} are read")
 
 
 def _too_many_cells(name: str, cells: int) -> TooLargeError:

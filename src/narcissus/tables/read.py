@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus._validation import integer, one_of
+from narcissus._validation import integer, one_of, repeated
 from narcissus.errors import InputError
 from narcissus.observer import SILENT, Observer
 from narcissus.tables.bins import Bins
@@ -140,8 +140,8 @@ def _chosen(columns: Sequence[str] | None) -> list[str] | None:
     if chosen is not None:
         if not chosen:
             raise InputError("`columns` must name at least one column; leave it out to keep all")
-        if repeated := sorted({c for c in chosen if chosen.count(c) > 1}):
-            raise InputError(f"`columns` names {', '.join(f'`{c}`' for c in repeated)} twice")
+        if twice := sorted(repeated(chosen)):
+            raise InputError(f"`columns` names {', '.join(f'`{c}`' for c in twice)} twice")
     return chosen
 
 

@@ -27,6 +27,7 @@ from narcissus.tables.formats import (
     as_frame,
     is_frame_file,
     read_frame,
+    require_columns,
 )
 from narcissus.tables.spelling import leave_out
 from narcissus.tables.table import unknown_column
@@ -36,7 +37,6 @@ TableSource: TypeAlias = "Path | str | pd.DataFrame | Mapping[Any, Any] | Any"
 """A file, "statsmodels:NAME", "-", a data frame of any library, or a dictionary of columns."""
 MAX_BYTES = LARGEST
 """Most bytes of a table that is held whole, unpacked."""
-MOST_COLUMNS = 10_000
 MOST_CELLS = 250_000_000  # each is held in 8 bytes
 _TEXT = (".csv", ".tsv", ".txt")
 _PARQUET = (".parquet", ".pq")
@@ -166,10 +166,7 @@ def check_names(source: str, names: Sequence[str], drop: Sequence[str] = ()) -> 
                 f"{source}: column {position} has no name (an index that was written along?): "
                 "name it, write the table without it, or " + leave_out("")
             )
-    if len(names) > MOST_COLUMNS:
-        raise TooLargeError(
-            f"{source} has {len(names):,} columns; at most {MOST_COLUMNS:,} are read"
-        )
+    require_columns(source, len(names))
     if repeated := [name for name, times in Counter(names).items() if times > 1 and name]:
         raise InputError(
             f"{source}: several columns are called {', '.join(f'`{n}`' for n in repeated)}: "

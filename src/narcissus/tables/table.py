@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus._validation import did_you_mean, some_of
+from narcissus._validation import did_you_mean, repeated, some_of
 from narcissus.errors import InputError
 from narcissus.tables.spelling import ColumnReading
 
@@ -78,8 +78,8 @@ class Table:
                 f"`names`, `labels` and `ordered` must have one entry for each of {width} columns, "
                 f"got {len(names)}, {len(labels)} and {len(ordered)}"
             )
-        if repeated := sorted({name for name in names if names.count(name) > 1}):
-            raise InputError(f"`names` must differ, got {', '.join(repeated)} more than once")
+        if twice := sorted(repeated(names)):
+            raise InputError(f"`names` must differ, got {some_of(twice)} more than once")
         for name, known, low, high in zip(
             names, labels, given.min(axis=0), given.max(axis=0), strict=True
         ):

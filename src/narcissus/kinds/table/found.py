@@ -6,6 +6,7 @@ Rows of a setting have its label at ``setting``. What people lose stands at ``by
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +14,7 @@ from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
+from narcissus._validation import repeated
 from narcissus.results import Grade
 from narcissus.rows import (
     Count,
@@ -249,10 +251,12 @@ class Accepted:
 
 def distinct_labels(labels: Sequence[str]) -> list[str]:
     """Add a number to labels that several settings have, as rows are found by them."""
-    return [
-        f"{label} ({labels[: place + 1].count(label)})" if labels.count(label) > 1 else label
-        for place, label in enumerate(labels)
-    ]
+    shared, seen = set(repeated(labels)), Counter[str]()
+    distinct: list[str] = []
+    for label in labels:
+        seen[label] += 1
+        distinct.append(f"{label} ({seen[label]})" if label in shared else label)
+    return distinct
 
 
 def _known(**values: Any) -> dict[str, Place]:

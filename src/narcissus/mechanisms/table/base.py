@@ -18,6 +18,7 @@ from scipy import optimize
 
 from narcissus._arrays import Floats
 from narcissus._pandas import pd
+from narcissus._validation import repeated
 from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee
 from narcissus.mechanisms.noise import Noise
@@ -72,7 +73,7 @@ class Columns:
             raise InputError(
                 f"{of} has columns that were not in the data: {', '.join(map(repr, strange))}"
             )
-        if twice := sorted({name for name in names if names.count(name) > 1}):
+        if twice := sorted(repeated(names)):
             raise InputError(f"{of} has the columns {', '.join(map(repr, twice))} twice")
         named = frame.set_axis(names, axis=1)
         return np.stack(

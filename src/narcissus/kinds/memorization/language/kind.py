@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from narcissus._arrays import BoolArray
 from narcissus._files import file_digest, read_bytes
@@ -89,6 +89,12 @@ class DocumentAttack(Fact):
         description="Continuations that are as near to the text of another document trained on, "
         "where near-verbatim ones count.",
     )
+
+    @model_validator(mode="after")
+    def _paired(self) -> Self:
+        if len(set(map(len, self.shadows))) > 1:
+            raise ValueError("`shadows` must hold as many models for each group")
+        return self
 
 
 class LanguageDetail(MemorizedDetail):
