@@ -3,6 +3,7 @@
 Two kills on every run of the tests; 200 with ``make nightly``.
 """
 
+import contextlib
 import os
 import random
 import signal
@@ -30,7 +31,8 @@ def kill_after(folder, seconds):
     ) as process:
         time.sleep(seconds)
         was_at_work = process.poll() is None
-        os.killpg(process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it ended by itself
+            os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
     return was_at_work
 
