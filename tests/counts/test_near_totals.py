@@ -10,11 +10,11 @@ W4 = "area,employed,unemployed,population\nA,120,33,155\nB,88,20,140\nC,301,12,4
 W6 = "status,count\nemployed,509\nunemployed,65\npopulation,576\n"
 W3 = "area,employed,unemployed,population\nA,120,x,190\nB,88,x,140\nC,301,12,420\nT,509,19,750\n"
 S4 = (
-    "area,All residents,Very good,Good,Fair,Bad\nE1,1473,812,447,160,54\nE2,1384,751,401,229,c\n"
+    "area,Residents in all,Very good,Good,Fair,Bad\nE1,1473,812,447,160,54\nE2,1384,751,401,229,c\n"
     "E3,1613,963,560,c,88\nE5,1101,533,301,165,98\nE6,1844,948,642,170,84\n"
 )
 S2 = (
-    "area,All residents,Very good,Good,Fair,Bad\nE1,1473,812,447,160,54\nE2,1384,751,401,c,c\n"
+    "area,Residents in all,Very good,Good,Fair,Bad\nE1,1473,812,447,160,54\nE2,1384,751,401,c,c\n"
     "E3,1613,c,560,c,88\nE5,1101,533,c,165,c\nE6,1844,948,c,c,84\n"
 )
 
@@ -27,10 +27,10 @@ S2 = (
         (W6, "population"),
         (W6.replace("population", "Q"), "Q"),
         (W3, "population"),
-        (S4, "All residents"),
-        (S4.replace("All residents", "Q"), "Q"),
-        (S2, "All residents"),
-        (S2.replace("All residents", "Q"), "Q"),
+        (S4, "Residents in all"),
+        (S4.replace("Residents in all", "Q"), "Q"),
+        (S2, "Residents in all"),
+        (S2.replace("Residents in all", "Q"), "Q"),
     ],
 )
 def test_a_total_of_more_people_or_with_a_slip_is_asked_for(tmp_path, text, whole):
