@@ -139,7 +139,7 @@ class Unaccounted(Fact):
     def is_plural(self) -> bool:
         """Whether the subject is several things, for the verb after it."""
         things = "exact values|comments|lines|embedded files|other parts|texts|names|rows"
-        return re.match(f"columns |the ({things})", self.subject) is not None
+        return re.match(f"(\\w+ )?columns|values |the ({things})", self.subject) is not None
 
 
 Role = Literal["guess", "attack", "fresh", "gain", "excess", "bound", "refuted", "measure"]
