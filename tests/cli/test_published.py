@@ -266,3 +266,13 @@ def test_an_exceeded_verdict_waits_for_no_label(folder, call):
     assert "2 hidden cells have limits less than 1 apart" in shown
     assert "at least 2 are determined" in shown
     assert "area = Alba, sex = F: x is 3  determined" in shown
+
+
+def test_a_count_that_rests_on_an_assumption_is_graded_so(tmp_path, monkeypatch, call):
+    """Tables that are joined are about the same people, if at all: "proved" said it for sure."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text("age,count\n0-17,x\n18+,x\nTotal,30\n")
+    (tmp_path / "b.csv").write_text("sex,count\nMen,12\nWomen,18\nTotal,30\n")
+    code, out, _ = call("tables a.csv b.csv --mark x=any --texts-tell-nothing")
+    assert code == 0
+    assert "determined (proved if)." in out

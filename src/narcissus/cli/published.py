@@ -30,6 +30,7 @@ from narcissus.cli.progress import progress
 from narcissus.cli.rooms import counts, studies
 from narcissus.errors import InputError
 from narcissus.observer import Observer
+from narcissus.results import Grade
 from narcissus.rows import Unaccounted
 
 SHOWN = 40
@@ -205,7 +206,8 @@ class _Audited:
         """Yield the lines that are printed."""
         left = self.read.unaccounted
         yield from _layout(self.read)
-        yield from _text(self.audit, self.size, self.read)
+        premises = (*self.given, *self.read.takes_as_given)
+        yield from _text(self.audit, self.size, self.read, "proved if" if premises else "proved")
         yield from _against(self.narrowed)
         yield from _sensitive(self.sensitive, bool(left))
         is_open = bool(left) and not self.is_exceeded
@@ -434,12 +436,14 @@ def _earlier(folder: Path, files: Sequence[Path]) -> list[Path]:
     return paths
 
 
-def _text(found: counts.TablesAudit, size: _Size, read: counts.PublishedTables) -> Iterator[str]:
+def _text(
+    found: counts.TablesAudit, size: _Size, read: counts.PublishedTables, grade: Grade
+) -> Iterator[str]:
     hidden = found.hidden
     files = len({row.cell.file for row in found.cells})
     yield (
         f"{_many(files, 'table')}, {_many(len(found.cells), 'cell')}; {len(hidden):,} hidden"
-        f"{_how_many_determined(hidden, read)}."
+        f"{_how_many_determined(hidden, read, grade)}."
     )
     if found.cells[0].cell.unit is None:
         yield from _people(found)
@@ -464,14 +468,16 @@ def _text(found: counts.TablesAudit, size: _Size, read: counts.PublishedTables) 
     yield from (f"\n{note}" for note in found.notes)
 
 
-def _how_many_determined(hidden: Sequence[counts.CellLimits], read: counts.PublishedTables) -> str:
+def _how_many_determined(
+    hidden: Sequence[counts.CellLimits], read: counts.PublishedTables, grade: Grade
+) -> str:
     """Word how many hidden cells are known; without a fact in favour while something is open."""
     many = sum(cell.determined for cell in hidden)
     is_open = bool(read.unaccounted) or any(cell.may_be_within(1) for cell in hidden)
     if is_open and not many:
         return "; whether they are determined is not decided" * bool(hidden)
     verb = "is" if many == 1 else "are"
-    return f", of which {'at least ' * is_open}{many:,} {verb} determined (proved)"
+    return f", of which {'at least ' * is_open}{many:,} {verb} determined ({grade})"
 
 
 def _group(group: counts.CellLimits) -> str:
