@@ -88,6 +88,23 @@ class _CountOfPeople(Protocol):
     def most_coincidences(self, error: float) -> float: ...
 
 
+class _Beside(Protocol):
+    @property
+    def beside(self) -> TwoSamples | None: ...
+
+
+class BesideControl:
+    """People who stand in the file, or are near it, beside those of the control."""
+
+    @property
+    def is_explained(self: _Beside) -> bool:
+        """Whether people of the control do so at least half as often."""
+        samples = self.beside
+        if samples is None:
+            return False
+        return 2 * samples.others * samples.trials >= samples.successes * samples.other_trials
+
+
 class LimitedCount:
     """People who stand in the file, of whom coincidences are limited in one way or another."""
 

@@ -16,6 +16,7 @@ import numpy as np
 import scipy
 
 from narcissus.evidence.intervals import TwoSamples
+from narcissus.synthetic.copies import BesideControl
 from narcissus.synthetic.files import Raw, folded
 from narcissus.tables.spelling import number_in
 from narcissus.tables.tally import RawColumn
@@ -35,7 +36,7 @@ _TOKEN = re.compile(r"[^\W_]+(?:[-./][^\W_]+)*")
 
 
 @dataclass(frozen=True)
-class NamesInside:
+class NamesInside(BesideControl):
     """People whose name or number stands inside other values of the file."""
 
     column: str  # of the data, that names them
@@ -45,14 +46,6 @@ class NamesInside:
     standing: int
     expected: float
     beside: TwoSamples | None
-
-    @property
-    def is_explained(self) -> bool:
-        """Whether people of the control stand in the file at least half as often."""
-        samples = self.beside
-        if samples is None:
-            return False
-        return 2 * samples.others * samples.trials >= samples.successes * samples.other_trials
 
     def is_beyond(self, error: float) -> bool:
         """Check whether more stand there than chance explains."""

@@ -15,7 +15,7 @@ import scipy
 from numpy.typing import NDArray
 
 from narcissus.evidence.intervals import TwoSamples
-from narcissus.synthetic.copies import Copies, Views, beside_control, copies_on
+from narcissus.synthetic.copies import BesideControl, Copies, Views, beside_control, copies_on
 from narcissus.synthetic.nearly import NearerPeople, nearer_people
 from narcissus.synthetic.sets import look_at_sets
 from narcissus.synthetic.whole import WholeColumn, WholeFiles
@@ -35,7 +35,7 @@ _LARGE = 200_000  # rows of all files
 
 
 @dataclass(frozen=True)
-class MirroredPeople:
+class MirroredPeople(BesideControl):
     """People who stand in the file after it was changed in a way."""
 
     way: str
@@ -44,14 +44,6 @@ class MirroredPeople:
     standing: int
     expected: float
     beside: TwoSamples | None
-
-    @property
-    def is_explained(self) -> bool:
-        """Whether people of the control stand in the file at least half as often."""
-        samples = self.beside
-        if samples is None:
-            return False
-        return 2 * samples.others * samples.trials >= samples.successes * samples.other_trials
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import scipy
 from numpy.typing import NDArray
 
 from narcissus.evidence.intervals import TwoSamples
-from narcissus.synthetic.copies import BesideMoves, Copies, Views
+from narcissus.synthetic.copies import BesideControl, BesideMoves, Copies, Views
 from narcissus.synthetic.whole import WholeFiles
 
 Positions = NDArray[np.int64]
@@ -130,7 +130,7 @@ def _beside(places: _Places, share: float) -> TwoSamples:
 
 
 @dataclass(frozen=True)
-class NearerPeople:
+class NearerPeople(BesideControl):
     """People who are far nearer to a row of the file than rows and people are to one another."""
 
     columns: tuple[str, ...]
@@ -138,14 +138,6 @@ class NearerPeople:
     standing: int
     expected: float
     beside: TwoSamples | None
-
-    @property
-    def is_explained(self) -> bool:
-        """Whether people of the control are as near at least half as often."""
-        samples = self.beside
-        if samples is None:
-            return False
-        return 2 * samples.others * samples.trials >= samples.successes * samples.other_trials
 
     def beside_copies(self, many: int) -> NearerPeople:
         """Return the people but for those whom a row of the file equals."""

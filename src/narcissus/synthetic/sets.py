@@ -22,7 +22,7 @@ import scipy
 from numpy.typing import NDArray
 
 from narcissus.evidence.intervals import TwoSamples
-from narcissus.synthetic.copies import Views, beside_control, copies_on
+from narcissus.synthetic.copies import BesideControl, Views, beside_control, copies_on
 from narcissus.synthetic.whole import WholeFiles
 
 Positions = NDArray[np.int64]
@@ -43,7 +43,7 @@ _FEWEST = 5  # people who stand in the file by a set that is told
 
 
 @dataclass(frozen=True)
-class SomeColumns:
+class SomeColumns(BesideControl):
     """People who are alone in the data by some columns, and stand in the file by these."""
 
     columns: tuple[str, ...]
@@ -51,14 +51,6 @@ class SomeColumns:
     standing: int
     expected: float
     beside: TwoSamples | None  # people of the data and the control
-
-    @property
-    def is_explained(self) -> bool:
-        """Whether people of the control stand in the file at least half as often."""
-        samples = self.beside
-        if samples is None:
-            return False
-        return 2 * samples.others * samples.trials >= samples.successes * samples.other_trials
 
 
 @dataclass(frozen=True)

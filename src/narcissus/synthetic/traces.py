@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from narcissus._random import child
 from narcissus.evidence.intervals import TwoSamples
 from narcissus.synthetic.copies import (
+    BesideControl,
     BesideMoves,
     Copies,
     FileFacts,
@@ -160,7 +161,7 @@ class NamesThere(LimitedCount):
 
 
 @dataclass(frozen=True)
-class Trace:
+class Trace(BesideControl):
     """People of the data who stand in the file by some columns."""
 
     how: How
@@ -187,14 +188,6 @@ class Trace:
         if self.beside is None or not beside:
             return self.copies.standing > self.copies.most_coincidences(error)
         return self.beside.fisher <= error
-
-    @property
-    def is_explained(self) -> bool:
-        """Whether people of the control stand in the file at least half as often."""
-        samples = self.beside
-        if samples is None:
-            return False
-        return 2 * samples.others * samples.trials >= samples.successes * samples.other_trials
 
 
 @dataclass(frozen=True)
