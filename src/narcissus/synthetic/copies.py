@@ -88,7 +88,7 @@ class _CountOfPeople(Protocol):
     def most_coincidences(self, error: float) -> float: ...
 
 
-class _Beside(Protocol):
+class _PeopleAndControl(Protocol):
     @property
     def beside(self) -> TwoSamples | None: ...
 
@@ -97,7 +97,7 @@ class BesideControl:
     """People who stand in the file, or are near it, beside those of the control."""
 
     @property
-    def is_explained(self: _Beside) -> bool:
+    def is_explained(self: _PeopleAndControl) -> bool:
         """Whether people of the control do so at least half as often."""
         samples = self.beside
         if samples is None:
