@@ -624,7 +624,9 @@ def test_with_a_control_the_screen_says_how_many_could_be_copied_unseen(tmp_path
 
 def test_few_columns_are_said_to_be_two_or_three(tmp_path):
     _, screen = audited(people(), people(seed=2), tmp_path)
-    assert "in two or three columns alone could be copied unseen" in screen.answer
+    assert "people, whole or rounded, or" in screen.answer
+    assert "in two or three columns alone, could be copied unseen" in screen.answer
+    assert "disguised copies" in screen.not_looked_at
 
 
 def households(homes, seed):
@@ -652,6 +654,8 @@ def test_rows_of_households_are_not_said_to_be_another_population(tmp_path):
     text = f"{screen.answer} {' '.join(screen.rests_on)} {' '.join(audit.record.contradictions)}"
     assert "other people than the data" not in text
     assert "another population" not in text
+
+
 def moved(real, made):
     """Return real measures with noise, each row at its place."""
     rng = np.random.default_rng(4)

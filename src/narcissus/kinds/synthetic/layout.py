@@ -451,6 +451,9 @@ NOTHING = Quantity(value=None, grade="not assessed")
 """An excess that is not known."""
 UNLIMITED = "Another attack might reach all 100: one file sets no limit."
 UNSEEN = "the method that made the file, other attacks, other files of the same people"
+DISGUISED = (
+    "disguised copies, where each row is changed by a rule of its own or stands in other words"
+)
 
 
 def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
@@ -494,7 +497,7 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
         most=None,
         unlimited=UNLIMITED,
         hardest=hardest if is_hit else _hardest(case),
-        unseen="; ".join([*detail.not_sought, UNSEEN]),
+        unseen="; ".join([*detail.not_sought, DISGUISED, UNSEEN]),
         accepted=accepted,
         view=MORE_OF_100,
         interval="The excess of copies",
@@ -691,13 +694,14 @@ def _unseen(least: float | None, people: float, detail: SyntheticDetail) -> str:
 
     least: The fewest who would have been shown; None: no number would.
     """
-    some = [] if least is None else [f"{number(least)} of {number(people)} people"] * (least > 1)
+    some: list[str] = []
+    if least is not None and least > 1:
+        some.append(f"{number(least)} of {number(people)} people, whole or rounded")
     if few := detail.copies.least:
         some.append(f"{number(few)}{'' if some else ' people'} in two or three columns alone")
     if least is None:
         return "; with so few people no number of copies would have been"
-    listed = ", or ".join(some) + "," * (len(some) > 1)
-    return f"; fewer than {listed} could be copied unseen" if some else ""
+    return f"; fewer than {', or '.join(some)}, could be copied unseen" if some else ""
 
 
 def _few_copies(case: StudyJudgement) -> tuple[str, ...]:
