@@ -106,6 +106,9 @@ class Quantity(Fact):
     grade: Grade
     confidence: Level | None = Field(default=None, description="Of the limits.")
     trials: Positive | None = None
+    approximate: tuple[Number, Number] | None = Field(
+        default=None, description="Approximate limits, which decide nothing."
+    )
     why: str = Field(default="", description="Why a limit is missing.")
     id: str = Field(default="", description="Of the theorem that a limit is by.")
     assumptions: tuple[str, ...] = Field(default=(), description="Conditions of that theorem.")
@@ -163,6 +166,7 @@ class StudyRow(Fact):
         default={}, description="Where: prior, epsilon, group, copies, ..."
     )
     facts: Mapping[str, Place] = Field(default={}, description="More that is known of it.")
+    about: Any = Field(default=None, exclude=True, description="Part of the result it is from.")
 
     @model_validator(mode="after")
     def _holds(self) -> Self:
@@ -203,6 +207,14 @@ class StudyRow(Fact):
     def value(self) -> float:
         """The number; NaN where there is none."""
         return math.nan if self.quantity.value is None else self.quantity.value
+
+
+class StudyResult(Fact):
+    """What a kind found: a tree of numbers and words. `rows` lists the numbers, one fact a row."""
+
+    def rows(self) -> Iterator[StudyRow]:
+        """Yield each number of the tree, with what it is to the judgement and where it stands."""
+        raise NotImplementedError
 
 
 class StudyCriterion(Fact):

@@ -37,14 +37,10 @@ def played(narcissus, tmp_path, monkeypatch):
     return play
 
 
-def rows(record, of):
-    return [row for row in record["rows"] if row["of"] == of]
-
-
-def test_what_is_refuted_is_what_the_audit_refutes(played, tmp_path):
+def test_what_is_refuted_is_what_the_audit_refutes(played, tmp_path, rows_of):
     code, record = played()
     assert (code, record["status"]) == (0, "no threshold")
-    [refuted] = rows(record, "refuted epsilon")
+    [refuted] = rows_of(record, "refuted epsilon")
     with np.load(tmp_path / "scores.npz") as given:
         data = shadow_scores(given["scores"], given["members"])
     confidence = refuted["quantity"]["confidence"]
@@ -53,12 +49,12 @@ def test_what_is_refuted_is_what_the_audit_refutes(played, tmp_path):
         audit_membership(data, confidence=confidence, rng=seed).epsilon for seed in range(5)
     ]  # only which canaries are counted differs
     assert 0.5 * min(found) < refuted["quantity"]["value"] < 2 * max(found)
-    assert len(rows(record, "members told")) == 3
-    about = rows(record, "members told, about")
+    assert len(rows_of(record, "members told")) == 3
+    about = rows_of(record, "members told, about")
     assert [row["at"]["fpr"] for row in about] == [1e-5, 1e-4, 1e-3, 1e-2, 0.1]
     assert [row["quantity"]["value"] is None for row in about] == [True] * 4 + [False]
     assert "cannot be seen with" in about[0]["quantity"]["why"]
-    (curve,) = record["detail"]["curves"]
+    (curve,) = [attack["curve"] for attack in record["detail"]["attacks"]]
     assert curve["fpr"] == sorted(curve["fpr"])
     assert all(a <= b <= c for a, b, c in zip(curve["low"], curve["tpr"], curve["high"],
                                               strict=True))  # fmt: skip
@@ -80,21 +76,21 @@ def test_it_is_exceeded_by_what_is_refuted_and_never_met_by_what_is_not(
     assert (record["status"], exit_code) == (status, code)
 
 
-def test_a_rate_over_many_models_is_exceeded(played):
+def test_a_rate_over_many_models_is_exceeded(played, rows_of):
     """With 300 targets few false positives are shown; that decides, and no approximate limit."""
     threat = 'attacks = ["score"]\ntargets = 300\nfpr = [0.6]'
     code, record = played("[threshold]\ntpr = 0.7", models=400, records=40, threat=threat)
-    over = next(row for row in rows(record, "members told") if "over models" in row["name"])
+    over = next(row for row in rows_of(record, "members told") if "over models" in row["name"])
     assert (code, record["status"], record["grade"]) == (1, "exceeded", "sampled")
     assert over["quantity"]["low"] > 0.7
     assert over["quantity"]["low"] <= over["quantity"]["value"]
 
 
-def test_what_is_declared_limits_everybody_unless_it_is_refuted(played):
+def test_what_is_declared_limits_everybody_unless_it_is_refuted(played, rows_of):
     kept = "[guarantee]\nepsilon = 0.5\ndelta = 0.001\n[threshold]\ntpr = 0.02\nat = 0.01"
     code, record = played(kept, QUIET)
     most = float(ApproximateDP(0.5, 0.001).power(0.01))
-    assert [row["quantity"]["value"] for row in rows(record, "bound")][1] == pytest.approx(most)
+    assert [row["quantity"]["value"] for row in rows_of(record, "bound")][1] == pytest.approx(most)
     assert (code, record["status"], record["grade"]) == (0, "met", "proved if")
     assert record["assumptions"] == [
         "the training keeps approximate DP with epsilon 0.5 and delta 0.001 "
@@ -115,14 +111,14 @@ def test_an_attack_in_folds_has_no_rates_that_decide(played):
     assert "Attack several held-out models" in record["verdict"]
 
 
-def test_several_attacks_share_the_error(played):
+def test_several_attacks_share_the_error(played, rows_of):
     _, record = played(
         "[threshold]\nepsilon = 1", threat='attacks = ["lira", "lira-fixed", "score"]'
     )
-    levels = [row["quantity"]["confidence"] for row in rows(record, "refuted epsilon")]
+    levels = [row["quantity"]["confidence"] for row in rows_of(record, "refuted epsilon")]
     assert levels == pytest.approx([1 - 0.05 / 9] * 3)
-    best = max(row["quantity"]["value"] for row in rows(record, "refuted epsilon"))
-    [measured] = rows(record, "epsilon")
+    best = max(row["quantity"]["value"] for row in rows_of(record, "refuted epsilon"))
+    [measured] = rows_of(record, "epsilon")
     assert measured["quantity"]["low"] == best
 
 
@@ -187,7 +183,7 @@ def test_rates_of_models_that_tell_nothing_are_rarely_exceeded(played):
     [(lambda inside, g: g.normal(size=(60, 3)) + 4 * inside[24][:, None], True),
      (lambda inside, g: g.normal(size=(60, 3)), False)],
 )  # fmt: skip
-def test_members_of_another_source_void_the_study(played, tmp_path, narcissus, points, void):
+def test_members_of_another_source_void_the_study(played, tmp_path, narcissus, points, void, rows_of):
     """The same scores refute what is declared; points that tell members apart void all of it."""
     rest = (
         "[guarantee]\nepsilon = 0.5\n[threshold]\nepsilon = 1\n[data]\nscores = 'scores.npz'\n"
@@ -199,9 +195,9 @@ def test_members_of_another_source_void_the_study(played, tmp_path, narcissus, p
     (tmp_path / "void.toml").write_text(f'kind = "membership"\n{rest}\n')
     code, out, _ = narcissus("audit", "void.toml", "--json", "--quiet", "--out", "void")
     record = json.loads(out)
-    [refuted] = rows(record, "refuted epsilon")
+    [refuted] = rows_of(record, "refuted epsilon")
     assert refuted["quantity"]["value"] > 1
-    assert len(rows(record, "precision")) == 5
+    assert len(rows_of(record, "precision")) == 5
     assert len(record["detail"]["blind"]) == 1
     if not void:
         assert (code, record["status"]) == (3, "contradicted")
@@ -210,7 +206,7 @@ def test_members_of_another_source_void_the_study(played, tmp_path, narcissus, p
     assert (code, record["status"], record["grade"]) == (3, "not assessed", "not assessed")
     assert record["verdict"].startswith("Void: a classifier that never saw the model")
     assert record.get("contradictions", []) == []
-    for row in record["rows"]:
+    for row in rows_of(record):
         if row["role"] in ("attack", "refuted", "measure"):
             assert row["quantity"]["grade"] == "not assessed"
             assert "low" not in row["quantity"]
@@ -223,7 +219,7 @@ def test_members_of_another_source_void_the_study(played, tmp_path, narcissus, p
 @pytest.mark.parametrize("guarantee", ["", "[guarantee]\nepsilon = 0.5"])
 @pytest.mark.parametrize("differ", ["outsiders", "members", "both"])
 def test_outsiders_of_another_source_void_rates_and_spare_what_is_refuted(
-    tmp_path, narcissus, monkeypatch, differ, guarantee, threshold
+    tmp_path, narcissus, monkeypatch, differ, guarantee, threshold, rows_of
 ):
     """A refutation compares records with a coin: it is void where coins did not divide these."""
     monkeypatch.chdir(tmp_path)
@@ -249,7 +245,7 @@ def test_outsiders_of_another_source_void_rates_and_spare_what_is_refuted(
         "both": ["members and non-members", "records with a coin and outsiders"],
     }[differ]  # fmt: skip
     stands = differ == "outsiders"
-    for row in record["rows"]:
+    for row in rows_of(record):
         if row["role"] == "attack":
             assert row["quantity"]["grade"] == "not assessed"
         if row["role"] in ("refuted", "measure"):

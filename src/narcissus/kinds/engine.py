@@ -17,7 +17,7 @@ from narcissus.game.block import Arrays
 from narcissus.game.executor import Executor
 from narcissus.observer import Observer
 from narcissus.results import NotAssessed, Status
-from narcissus.rows import Fact, Findings, HoldsRows, StudyJudgement, judge
+from narcissus.rows import Fact, Findings, HoldsRows, StudyJudgement, StudyResult, judge
 from narcissus.study.engines import executor_of
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.pool import Play, play_all
@@ -194,7 +194,7 @@ class Kind(Generic[StudyT, WorkT]):
         """Make findings of what a record holds, with what follows from it."""
         return Findings(
             tuple(criteria),
-            tuple(rows),
+            tuple(detail.rows() if isinstance(detail, StudyResult) else rows),
             detail,
             self.confidence(detail),
             self.premises(detail),

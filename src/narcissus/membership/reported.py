@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from narcissus.evidence.roc import LOW_RATES, RocBand
 from narcissus.membership.blind import BlindBaseline
@@ -79,7 +79,7 @@ def without_claims(
     if not is_void(blind):
         return tuple(rows)
     void: dict[str, Any] = {"grade": "not assessed"}
-    none = {**void, "low": None, "high": None, "why": "void"}
+    none = {**void, "low": None, "high": None, "approximate": None, "why": "void"}
 
     stays = _OF_COINS if refutation_stands(blind) else ()
 
@@ -87,8 +87,7 @@ def without_claims(
         if row.role not in _CLAIMS or row.role in stays or (of and row.of not in of):
             return row
         changed = row.quantity.model_copy(update=void if row.role == "excess" else none)
-        facts = {k: v for k, v in row.facts.items() if k not in ("low", "high")}
-        return row.model_copy(update={"quantity": changed, "facts": facts})
+        return row.model_copy(update={"quantity": changed})
 
     return tuple(map(without, rows))
 
@@ -98,10 +97,28 @@ def reported_rates(rates: Sequence[float]) -> list[float]:
     return sorted({*rates, *LOW_RATES})
 
 
+class RateTold(Fact):
+    """The true-positive rate at a false-positive rate, and the precision there."""
+
+    rate: Share = Field(description="False-positive rate, at most.")
+    told: Quantity
+    precision: Quantity | None = Field(default=None, description="Null: no base rate is given.")
+
+    @classmethod
+    def of(cls, band: RocBand, rate: float, base_rate: float | None) -> RateTold:
+        """Read both off a band; why one cannot be seen stands in its place."""
+        why = "" if band.sees(rate) else band.unseen(rate)
+        precision = None if base_rate is None else band.precision_at(rate, base_rate)
+        return cls(
+            rate=rate,
+            told=_quantity(band.tpr_at(rate), why),
+            precision=None if precision is None else _quantity(precision, why),
+        )
+
+
 def rate_rows(
     name: str,
-    band: RocBand,
-    rates: Sequence[float],
+    rates: Iterable[RateTold],
     base_rate: float | None,
     *,
     of: Mapping[Grade, str],
@@ -111,40 +128,30 @@ def rate_rows(
 
     of: by grade, what the row is called; what cannot be seen is "not assessed".
     key: what the place is called.
-
-    Limits that are approximate decide nothing: they are facts beside the number.
     """
-    for rate in rates:
-        why = "" if band.sees(rate) else band.unseen(rate)
-        kinds = [(of, band.tpr_at(rate), {key: rate})]
-        if base_rate is not None:
-            place = {key: rate, "base_rate": base_rate}
-            named: Mapping[Grade, str] = dict.fromkeys(of, PRECISION)
-            kinds.append((named, band.precision_at(rate, base_rate), place))
-        for called, estimate, at in kinds:
-            grade: Grade = "not assessed" if why else estimate.grade
-            yield _row(called[grade], name, estimate, at, why)
+    for told in rates:
+        at, quantity = {key: told.rate}, told.told
+        yield StudyRow(role="attack", of=of[quantity.grade], name=name, quantity=quantity, at=at)
+        if told.precision is not None and base_rate is not None:
+            at = {**at, "base_rate": base_rate}
+            yield StudyRow(role="attack", of=PRECISION, name=name, quantity=told.precision, at=at)
 
 
-def area_row(name: str, band: RocBand, of: str = AREA) -> StudyRow:
+def area_under(band: RocBand) -> Quantity:
     """Return the area under the curve."""
-    return _row(of, name, band.auc, {}, "")
+    return _quantity(band.auc, "")
 
 
-def _row(
-    of: str, name: str, found: Estimate | Approximate, at: Mapping[str, float], why: str
-) -> StudyRow:
-    facts: dict[str, float] = {}
+def _quantity(found: Estimate | Approximate, why: str) -> Quantity:
+    """Take the numbers of an estimate; limits that are approximate decide nothing."""
     if why:
-        quantity = Quantity(value=None, high=found.high, grade="not assessed", why=why)
-    elif isinstance(found, Estimate):
-        quantity = Quantity.of(found)
-    else:
-        facts = {"low": found.low, "high": found.high}
-        quantity = Quantity(
-            value=found.value,
-            grade="approximate",
-            trials=found.trials,
-            why="records share models: limits are approximate",
-        )
-    return StudyRow(role="attack", of=of, name=name, quantity=quantity, at=at, facts=facts)
+        return Quantity(value=None, high=found.high, grade="not assessed", why=why)
+    if isinstance(found, Estimate):
+        return Quantity.of(found)
+    return Quantity(
+        value=found.value,
+        grade="approximate",
+        trials=found.trials,
+        approximate=(found.low, found.high),
+        why="records share models: limits are approximate",
+    )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from narcissus._outwards import lower, upper
 from narcissus.membership import MembershipAudit
-from narcissus.membership.reported import RocCurve, area_row, rate_rows, reported_rates
+from narcissus.membership.reported import RateTold, RocCurve, area_under, rate_rows, reported_rates
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.leakage import Asked
 from narcissus.report.leakage.sheet import assessed, graded, method, sheet
 from narcissus.report.page import Block, Facts, Grid, Items, Page, Section
-from narcissus.report.roc import roc_figure, row_limits
+from narcissus.report.roc import limits_of, roc_figure
 from narcissus.results import Grade
 
 _CALLED: dict[Grade, str] = dict.fromkeys(("sampled", "approximate", "not assessed"), "told")
@@ -95,11 +95,12 @@ def _facts(found: MembershipAudit) -> Facts:
 def _rates(found: MembershipAudit) -> list[Block]:
     level = f"{100 * found.confidence:g}%"
     name, rates = found.attack, reported_rates(found.at)
-    rows = [*rate_rows(name, found.roc, rates, found.base_rate, of=_CALLED)]
-    area = area_row(name, found.roc)
+    told = [RateTold.of(found.roc, rate, found.base_rate) for rate in rates]
+    rows = [*rate_rows(name, told, found.base_rate, of=_CALLED)]
+    area = area_under(found.roc)
     blocks: list[Block] = [
         roc_figure("Members told where others are called in", [RocCurve.of(name, found.roc)], rows),
-        Facts([("Area under the ROC curve", f"{percent(area.value)}, {row_limits(area)}")]),
+        Facts([("Area under the ROC curve", f"{percent(area.value)}, {limits_of(area)}")]),
     ]
     if found.across:
         heads = ("Aimed at", "Others called in", "Limits", "Members told", "Limits of these")

@@ -12,7 +12,7 @@ from narcissus.membership.reported import PRECISION, RocCurve
 from narcissus.report.format import limits, percent
 from narcissus.report.page import Cell, Figure, Grid
 from narcissus.report.svg import BLUE, GOLD, GREEN, INK, PLUM, QUIET, RUST
-from narcissus.rows import StudyRow
+from narcissus.rows import Quantity, StudyRow
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MplFigure
@@ -20,11 +20,10 @@ if TYPE_CHECKING:
 COLORS = (BLUE, RUST, GREEN, PLUM, GOLD)
 
 
-def row_limits(row: StudyRow) -> str:
-    """Return a row's limits as text; why there is no number, where there is none."""
-    quantity = row.quantity
-    if quantity.grade == "approximate" and "low" in row.facts:
-        return f"about {limits(float(row.facts['low']), float(row.facts['high']))}"
+def limits_of(quantity: Quantity) -> str:
+    """Return limits as text; why there is no number, where there is none."""
+    if quantity.approximate is not None:
+        return f"about {limits(*quantity.approximate)}"
     if quantity.low is None and quantity.why:
         return (
             "" if quantity.high in (None, 1) else f"{limits(None, quantity.high)}; "
@@ -54,10 +53,10 @@ def roc_figure(
     rate_rows = [row for row in rows if row.of != PRECISION]
     cells: list[list[Cell]] = []
     for row in rate_rows:
-        cells.append([row.name, float(row.at[key]), row.quantity.value, row_limits(row)])
+        cells.append([row.name, float(row.at[key]), row.quantity.value, limits_of(row.quantity)])
         if base is not None:
             precision = precise[row.name, row.at[key]]
-            cells[-1] += [precision.quantity.value, row_limits(precision)]
+            cells[-1] += [precision.quantity.value, limits_of(precision.quantity)]
     note = " The heavy line is what nobody exceeds if the training keeps what is declared."
     grid = Grid(
         "Members told at each false-positive rate; limits of an attack hold for all of them at "

@@ -17,6 +17,7 @@ import platform
 import re
 import sys
 from dataclasses import asdict
+from functools import cached_property
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,7 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from narcissus._version import __version__
 from narcissus._visible import visible
 from narcissus.results import Grade, Status
-from narcissus.rows import StudyCriterion, StudyRow
+from narcissus.rows import StudyCriterion, StudyResult, StudyRow
 from narcissus.study.keyed import is_secret
 
 if TYPE_CHECKING:
@@ -83,14 +84,21 @@ class Record(BaseModel):
     not_assessed: list[Remark]
     not_covered: list[str] = Field(description="What no number in this record speaks about.")
     criteria: tuple[StudyCriterion, ...] = Field(description="What was accepted, and where.")
-    rows: tuple[StudyRow, ...] = Field(description="What was found, a fact a row.")
-    detail: Any = Field(description="More about the study, in the model of its kind.")
+    listed: tuple[StudyRow, ...] = Field(
+        alias="rows", description="What was found, a fact a row; empty where `detail` holds it."
+    )
+    detail: Any = Field(description="What was found, in the model of its kind.")
     portable_digest: str = Field(
         "",
         pattern=r"^(sha256:[0-9a-f]{64})?$",
         description="Of what no processor changes, see `portable_digest_of`.",
     )
     digest: str = Field("", pattern=r"^(sha256:[0-9a-f]{64})?$")
+
+    @cached_property
+    def rows(self) -> tuple[StudyRow, ...]:
+        """What was found, a fact a row."""
+        return tuple(self.detail.rows()) if isinstance(self.detail, StudyResult) else self.listed
 
     def to_json(self) -> str:
         """Return the record as JSON text, keys in a fixed order, numbers in full precision."""
@@ -199,7 +207,7 @@ def make_record(
         not_assessed=[Remark(**asdict(n)) for n in outcome.not_assessed],
         not_covered=outcome.not_covered,
         criteria=findings.criteria,
-        rows=findings.rows,
+        rows=() if isinstance(findings.detail, StudyResult) else findings.rows,
         detail=findings.detail,
         portable_digest="",
         digest="",

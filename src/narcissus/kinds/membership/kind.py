@@ -37,8 +37,10 @@ from narcissus.membership import (
 )
 from narcissus.membership.audit import TAKEN_INDEPENDENT
 from narcissus.membership.reported import (
+    AREA,
+    RateTold,
     RocCurve,
-    area_row,
+    area_under,
     is_void,
     rate_rows,
     refutation_stands,
@@ -55,6 +57,7 @@ from narcissus.rows import (
     Quantity,
     Share,
     StudyCriterion,
+    StudyResult,
     StudyRow,
 )
 from narcissus.study.kinds import RunOptions
@@ -78,8 +81,73 @@ class Declared(Fact):
     adjacency: Adjacency
 
 
-class MembershipDetail(Fact):
-    """The models, and what is assumed."""
+class Ceiling(Fact):
+    """The true-positive rate that nobody exceeds at a false-positive rate, if a guarantee holds."""
+
+    fpr: Share
+    told: Quantity
+
+
+class RateOverModels(Fact):
+    """Mean rates over further models, at a threshold that shadows chose."""
+
+    aimed: Share = Field(description="Largest false-positive rate on the shadows.")
+    false_positives: Quantity
+    told: Quantity
+    shown: Share | None = Field(
+        description="Of members told, by a threshold that calls in no more others than aimed at; "
+        "null: none is shown to."
+    )
+
+    def row(self, attack: str) -> StudyRow:
+        why = "whether so few others are called in is not shown" if self.shown is None else ""
+        return StudyRow(
+            role="attack",
+            of=TOLD,
+            name=f"{attack}, {OVER_MODELS}",
+            quantity=self.told.model_copy(update={"low": self.shown, "why": why}),
+            at={"fpr": self.aimed},
+            about=self,
+        )
+
+
+class RefutedGuarantee(Fact):
+    """What an attack refutes of any guarantee, by guessing coins of canaries."""
+
+    epsilon: Quantity = Field(description="Every smaller one is refuted.")
+    mu: float = Field(description="Of Gaussian DP.")
+    p_value: Share = Field(description="Against the epsilon that is declared.")
+    correct: Count
+    guesses: Count
+    canaries: Count
+
+
+class ModelAttack(Fact):
+    """What one attack tells, and what it refutes."""
+
+    name: str
+    curve: RocCurve
+    rates: tuple[RateTold, ...]
+    area: Quantity
+    over_models: tuple[RateOverModels, ...]
+    refuted: RefutedGuarantee
+
+    def rows(self, base_rate: float | None) -> Iterator[StudyRow]:
+        yield from rate_rows(self.name, self.rates, base_rate, of=_CALLED)
+        yield StudyRow(role="attack", of=AREA, name=self.name, quantity=self.area)
+        yield from (rate.row(self.name) for rate in self.over_models)
+        yield StudyRow(
+            role="refuted",
+            of="refuted epsilon",
+            name=self.name,
+            quantity=self.refuted.epsilon,
+            at={"fpr": ""},
+            about=self,
+        )
+
+
+class MembershipResult(StudyResult):
+    """What attacks tell of models, and what is assumed."""
 
     models: Positive
     targets: Positive
@@ -93,8 +161,37 @@ class MembershipDetail(Fact):
     each_confidence: Level
     declared: Declared | None
     premises: tuple[str, ...]
-    curves: tuple[RocCurve, ...] = ()
+    base_rate: Share | None = Field(description="Share of members, of precisions.")
+    ceilings: tuple[Ceiling, ...] = Field((), description="By what is declared.")
+    attacks: tuple[ModelAttack, ...]
     blind: tuple[BlindBaseline, ...] = Field((), description="Points alone, without a model.")
+
+    def rows(self) -> Iterator[StudyRow]:
+        """Yield guesses and ceilings, what each attack tells and refutes, and the best of these.
+
+        Where points alone tell members, what attacks reached is void.
+        """
+        yield from without_claims([*self._rows()], self.blind)
+
+    def _rows(self) -> Iterator[StudyRow]:
+        for rate in self.fpr:
+            exact, at = Quantity(value=rate, grade="proved"), {"fpr": rate}
+            yield StudyRow(role="guess", of="guess", name="a coin", quantity=exact, at=at)
+        for ceiling in self.ceilings:
+            yield StudyRow(
+                role="bound",
+                of="bound",
+                name="Dong, Roth and Su 2022, Definition 3",
+                quantity=ceiling.told,
+                at={"fpr": ceiling.fpr},
+            )
+        for attack in self.attacks:
+            yield from attack.rows(self.base_rate)
+        best = max(self.attacks, key=lambda attack: attack.refuted.epsilon.value or 0.0)
+        refuted, at = best.refuted.epsilon, {"fpr": ""}
+        yield StudyRow(
+            role="measure", of=EPSILON, name=best.name, quantity=refuted, at=at, about=best
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +207,7 @@ class MembershipKind(Kind[MembershipStudy, MembershipWork]):
     """The kind "membership"."""
 
     model = MembershipStudy
-    detail = MembershipDetail
+    detail = MembershipResult
     layout = "narcissus.kinds.membership.layout:LAYOUT"
     quantity = "share of members told by the best attacker"
 
@@ -183,7 +280,7 @@ class MembershipKind(Kind[MembershipStudy, MembershipWork]):
             for text in audit.assumptions
             if text != TAKEN_INDEPENDENT
         ]
-        detail = MembershipDetail.taken(
+        result = MembershipResult.taken(
             first,
             fpr=tuple(threat.fpr),
             confidence=study.run.confidence,
@@ -193,28 +290,25 @@ class MembershipKind(Kind[MembershipStudy, MembershipWork]):
             else Declared.taken(declared, words=declared.guarantee.describe()),
             premises=tuple(dict.fromkeys(premises)),
             blind=blind,
-            curves=tuple(RocCurve.of(name, audit.roc) for name, audit in audits.items()),
+            base_rate=threat.base_rate,
+            ceilings=() if declared is None else tuple(_ceilings(threat.fpr, declared)),
+            attacks=tuple(
+                _attack(name, audit, threat.fpr, threat.base_rate) for name, audit in audits.items()
+            ),
         )
-        rows = [*_without(threat.fpr, declared)]
-        for name, audit in audits.items():
-            rows += _rows(name, audit, threat.fpr, threat.base_rate)
-        best = max((row for row in rows if row.role == "refuted"), key=lambda row: row.value)
-        rows.append(best.model_copy(update={"role": "measure", "of": EPSILON, "facts": {}}))
         alone = is_void(blind) and refutation_stands(blind)
-        criteria = _criteria(threat.fpr, work.threshold, alone=alone)
-        return self.found(criteria, tuple(rows), detail)
+        return self.found(_criteria(threat.fpr, work.threshold, alone=alone), (), result)
 
-    def found(self, criteria: Any, rows: Any, detail: Any) -> Findings:
-        rows = without_claims(rows, detail.blind)
+    def found(self, criteria: Any, rows: Any, detail: MembershipResult) -> Findings:
         findings = super().found(criteria, rows, detail)
-        if not stands(findings):
+        if not refutation_stands(detail.blind):
             return findings
-        return replace(findings, refuted=tuple(_clashes(rows, detail.declared)), decided=(EPSILON,))
+        return replace(findings, refuted=tuple(_clashes(detail)), decided=(EPSILON,))
 
-    def undecided(self, detail: MembershipDetail) -> Status | None:
+    def undecided(self, detail: MembershipResult) -> Status | None:
         return "not assessed" if is_void(detail.blind) else None
 
-    def premises(self, detail: MembershipDetail) -> tuple[str, ...]:
+    def premises(self, detail: MembershipResult) -> tuple[str, ...]:
         return detail.premises
 
     def is_of_people(self, study: Mapping[str, Any]) -> bool:
@@ -222,12 +316,6 @@ class MembershipKind(Kind[MembershipStudy, MembershipWork]):
 
 
 KIND = MembershipKind()
-
-
-def stands(findings: Findings) -> bool:
-    """Return whether what is refuted holds, though rates may be void."""
-    of = findings.select(role="refuted")
-    return all(row.quantity.grade != "not assessed" for row in of)
 
 
 def _digest(data: ShadowScores) -> str:
@@ -261,100 +349,75 @@ def _criteria(
     return tuple(criteria)
 
 
-def _without(rates: list[float], declared: DeclaredGuarantee | None) -> Iterator[StudyRow]:
-    """Yield what guessing tells, and what nobody exceeds if the training keeps its guarantee."""
+def _ceilings(rates: Sequence[float], declared: DeclaredGuarantee) -> Iterator[Ceiling]:
+    """Yield what nobody exceeds if the training keeps its guarantee."""
+    guarantee = declared.guarantee
     for rate in rates:
-        exact = Quantity(value=rate, grade="proved")
-        yield StudyRow(role="guess", of="guess", name="a coin", quantity=exact, at={"fpr": rate})
-        if declared is not None:
-            guarantee = declared.guarantee
-            ceiling = min(1.0, math.nextafter(float(guarantee.power(rate)), 2.0))
-            limit = Quantity(
-                value=ceiling,
-                high=ceiling,
-                grade="proved if",
-                takes_as_given=(f"the training keeps {guarantee.describe()}", *guarantee.required),
-            )
-            yield StudyRow(
-                role="bound",
-                of="bound",
-                name="Dong, Roth and Su 2022, Definition 3",
-                quantity=limit,
-                at={"fpr": rate},
-            )
+        most = min(1.0, math.nextafter(float(guarantee.power(rate)), 2.0))
+        told = Quantity(
+            value=most,
+            high=most,
+            grade="proved if",
+            takes_as_given=(f"the training keeps {guarantee.describe()}", *guarantee.required),
+        )
+        yield Ceiling(fpr=rate, told=told)
 
 
-def _rows(
+def _attack(
     name: str, found: MembershipAudit, rates: Sequence[float], base_rate: float | None
-) -> Iterator[StudyRow]:
-    yield from rate_rows(name, found.roc, reported_rates(rates), base_rate, of=_CALLED)
-    yield area_row(name, found.roc)
-    for measurement in found.across:
-        if measurement.aimed in rates:
-            yield _over_models(name, measurement, found.across)
-    beyond = Quantity(
-        value=found.epsilon, low=found.epsilon, grade="sampled", confidence=found.confidence
-    )
+) -> ModelAttack:
     tests = found.refutations
-    yield StudyRow(
-        role="refuted",
-        of="refuted epsilon",
+    return ModelAttack(
         name=name,
-        quantity=beyond,
-        at={"fpr": ""},
-        facts={
-            "mu": found.mu,
-            "p_value": found.p_value,
-            "correct": sum(measurement.correct for measurement in tests),
-            "guesses": sum(measurement.guesses for measurement in tests),
-            "canaries": sum(measurement.canaries for measurement in tests),
-        },
+        curve=RocCurve.of(name, found.roc),
+        rates=tuple(RateTold.of(found.roc, rate, base_rate) for rate in reported_rates(rates)),
+        area=area_under(found.roc),
+        over_models=tuple(
+            _over_models(rate, found.across) for rate in found.across if rate.aimed in rates
+        ),
+        refuted=RefutedGuarantee(
+            epsilon=Quantity(
+                value=found.epsilon, low=found.epsilon, grade="sampled", confidence=found.confidence
+            ),
+            mu=found.mu,
+            p_value=found.p_value,
+            correct=sum(test.correct for test in tests),
+            guesses=sum(test.guesses for test in tests),
+            canaries=sum(test.canaries for test in tests),
+        ),
     )
 
 
-def _over_models(name: str, one: RateAcrossModels, tried: Sequence[RateAcrossModels]) -> StudyRow:
-    """Make a row of mean rates; as all limits hold at once, any threshold may show the lower one.
+def _over_models(rate: RateAcrossModels, tried: Sequence[RateAcrossModels]) -> RateOverModels:
+    """Take mean rates; as all limits hold at once, any threshold may show the lower one.
 
-    It must be shown that others are called in no oftener than the row says.
+    It must be shown that others are called in no oftener than the rate says.
     """
-    false, true = one.false_positives, one.true_positives
     shown = [
         other.true_positives.low or 0.0
         for other in tried
-        if other.false_positives.high is not None and other.false_positives.high <= one.aimed
+        if other.false_positives.high is not None and other.false_positives.high <= rate.aimed
     ]
-    quantity = Quantity.of(true).model_copy(
-        update={
-            "low": max(shown, default=None),
-            "why": "" if shown else "whether so few others are called in is not shown",
-        }
-    )
-    facts = {
-        "false": false.value,
-        "false_low": false.low,
-        "false_high": false.high,
-        "true_low": true.low,
-    }
-    return StudyRow(
-        role="attack",
-        of=TOLD,
-        name=f"{name}, {OVER_MODELS}",
-        quantity=quantity,
-        at={"fpr": one.aimed},
-        facts={k: v for k, v in facts.items() if v is not None},
+    return RateOverModels(
+        aimed=rate.aimed,
+        false_positives=Quantity.of(rate.false_positives),
+        told=Quantity.of(rate.true_positives),
+        shown=max(shown, default=None),
     )
 
 
-def _clashes(rows: tuple[StudyRow, ...], declared: Declared | None) -> Iterator[str]:
+def _clashes(result: MembershipResult) -> Iterator[str]:
     """Yield what is refuted of what was declared."""
-    for row in rows:
-        if declared is None or row.role != "refuted":
-            continue
-        mu = float(row.facts["mu"])
+    if (declared := result.declared) is None:
+        return
+    for attack in result.attacks:
+        mu, epsilon = attack.refuted.mu, attack.refuted.epsilon.value or 0.0
         if declared.mu is not None and mu > declared.mu:
-            yield f"declared is mu {declared.mu:g}; {row.name} refutes every mu below {lower(mu)}."
-        if declared.epsilon is not None and row.value > declared.epsilon:
             yield (
-                f"declared is epsilon {declared.epsilon:g} at delta {declared.delta:g}; {row.name} "
-                f"refutes every epsilon below {lower(row.value)}."
+                f"declared is mu {declared.mu:g}; {attack.name} refutes every mu below {lower(mu)}."
+            )
+        if declared.epsilon is not None and epsilon > declared.epsilon:
+            yield (
+                f"declared is epsilon {declared.epsilon:g} at delta {declared.delta:g}; "
+                f"{attack.name} refutes every epsilon below {lower(epsilon)}."
             )

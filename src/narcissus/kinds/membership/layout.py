@@ -13,17 +13,17 @@ from narcissus.kinds.membership.kind import (
     EPSILON,
     OVER_MODELS,
     TOLD,
-    MembershipDetail,
-    stands,
+    MembershipResult,
+    RateOverModels,
 )
-from narcissus.membership.reported import AREA, PRECISION, is_void, void_text
+from narcissus.membership.reported import AREA, PRECISION, is_void, refutation_stands, void_text
 from narcissus.report.about import Answered, EveryAttacker, RealFigure, Subject
 from narcissus.report.first_screen import Glance, seeks, voided
-from narcissus.report.format import MISSING, limits, number, percent
+from narcissus.report.format import MISSING, number, percent
 from narcissus.report.gives_away import FOUND, VERDICT
 from narcissus.report.page import Block, Facts, Items, Section, Text
 from narcissus.report.reach import AT_LEAST, Reach, decided
-from narcissus.report.roc import roc_figure, row_limits
+from narcissus.report.roc import limits_of, roc_figure
 from narcissus.results import NotAssessed
 from narcissus.rows import JudgedCriterion, StudyJudgement, StudyRow
 from narcissus.study.record import Record
@@ -169,11 +169,15 @@ class MembershipLayout(Layout):
             where = f"{worst.label}: " if worst.criterion.of != EPSILON else ""
             return f"{where}{_said(worst)}"
         of_coins = [judgement for judgement in case.each if judgement.criterion.of == EPSILON]
-        return f"{void} {_said(of_coins[0])}" if of_coins and stands(case.findings) else void
+        return (
+            f"{void} {_said(of_coins[0])}"
+            if of_coins and refutation_stands(case.detail.blind)
+            else void
+        )
 
     def assessed(self, case: StudyJudgement) -> list[str]:
-        detail: MembershipDetail = case.detail
-        names = ", ".join(row.name for row in case.findings.select(role="refuted"))
+        detail: MembershipResult = case.detail
+        names = ", ".join(attack.name for attack in detail.attacks)
         lines = [
             f"{detail.targets} of {detail.models} models, {detail.records:,} records: the attacks "
             f"{names}"
@@ -201,7 +205,7 @@ class MembershipLayout(Layout):
         why = f"{beyond.name} refutes every ε below {lower(beyond.value, 3)}"
         if is_void(case.detail.blind):
             void = voided("members", UNSEEN)
-            if not stands(case.findings) or beyond.value <= 0:
+            if not refutation_stands(case.detail.blind) or beyond.value <= 0:
                 return void
             over = case.status == "exceeded"
             return replace(
@@ -227,7 +231,7 @@ class MembershipLayout(Layout):
             (
                 f"Members told, by {row.name}",
                 percent(row.quantity.value),
-                row_limits(row),
+                limits_of(row.quantity),
                 row.quantity.grade,
             ),
             (
@@ -256,7 +260,7 @@ class MembershipLayout(Layout):
         }
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
-        detail: MembershipDetail = case.detail
+        detail: MembershipResult = case.detail
         return [
             Section("Who attacks what", [_facts(detail), Items("Assumed", detail.premises)]),
             Section("How well members are told", [_picture(case), _areas(case), *_rates(case)]),
@@ -308,12 +312,7 @@ class MembershipLayout(Layout):
 LAYOUT = MembershipLayout()
 
 
-def _fact(row: StudyRow, name: str) -> float | None:
-    fact = row.facts.get(name)
-    return None if fact is None else float(fact)
-
-
-def _facts(detail: MembershipDetail) -> Facts:
+def _facts(detail: MembershipResult) -> Facts:
     blind = [("Without any model", " ".join(map(str, detail.blind)))] if detail.blind else []
     guarantee = MISSING if detail.declared is None else detail.declared.words
     return Facts(
@@ -330,19 +329,18 @@ def _facts(detail: MembershipDetail) -> Facts:
 
 
 def _rates(case: StudyJudgement) -> Iterator[Block]:
-    rows = case.findings.select(of=TOLD)
-    over = [row for row in rows if "false" in row.facts]
-    if over:
+    rows = [r for r in case.findings.select(of=TOLD) if isinstance(r.about, RateOverModels)]
+    if rows:
         yield table(
             "Mean over further models, a trial each; limits hold for all at once",
-            over,
+            rows,
             {
                 "Attack": "name",
                 "Aimed at": "fpr",
-                "Others called in": "false",
-                "Limits": lambda row: limits(_fact(row, "false_low"), _fact(row, "false_high")),
+                "Others called in": lambda row: row.about.false_positives.value,
+                "Limits": lambda row: limits_of(row.about.false_positives),
                 "Members told": "value",
-                "Limits of these": lambda row: limits(_fact(row, "true_low"), row.quantity.high),
+                "Limits of these": lambda row: limits_of(row.about.told),
             },
             percent=("Aimed at", "Others called in", "Members told"),
         )
@@ -353,11 +351,13 @@ def _refutations(case: StudyJudgement) -> Block:
     against = 0.0 if claimed is None else claimed.epsilon or 0.0
     columns: dict[str, Any] = {
         "Attack": "name",
-        "Guesses right": lambda row: f"{row.facts['correct']:,} of {row.facts['guesses']:,}",
-        "Canaries": "canaries",
+        "Guesses right": lambda row: (
+            f"{row.about.refuted.correct:,} of {row.about.refuted.guesses:,}"
+        ),
+        "Canaries": lambda row: row.about.refuted.canaries,
         "Epsilon refuted": lambda row: lower(row.value, 4),
-        "mu refuted": lambda row: lower(float(row.facts["mu"]), 4),
-        "p-value": lambda row: upper(float(row.facts["p_value"]), 3),
+        "mu refuted": lambda row: lower(row.about.refuted.mu, 4),
+        "p-value": lambda row: upper(row.about.refuted.p_value, 3),
     }
     return table(
         f"At delta {case.detail.delta:g}; p-values are against epsilon {against:g}",
@@ -373,7 +373,7 @@ def _picture(case: StudyJudgement) -> Block:
     rows = [r for r in case.findings.rows if r.of in kinds and OVER_MODELS not in r.name]
     return roc_figure(
         "Members told where others are called in",
-        case.detail.curves,
+        [attack.curve for attack in case.detail.attacks],
         rows,
         proved=[(rate.guess, rate.bound.value) for rate in each if rate.bound is not None],
     )
@@ -383,12 +383,12 @@ def _areas(case: StudyJudgement) -> Block:
     return table(
         "Area under the ROC curve; 50% is chance",
         case.findings.select(of=AREA),
-        {"Attack": "name", "Area": "value", "Limits": row_limits},
+        {"Attack": "name", "Area": "value", "Limits": lambda row: limits_of(row.quantity)},
         percent=("Area",),
     )
 
 
-def _method(detail: MembershipDetail) -> Text:
+def _method(detail: MembershipResult) -> Text:
     sentences: Sequence[str] = [
         "Given the shadows, each coin of a target is fresh: a guarantee about one record limits "
         "how often any attack names it. A third of the canaries chooses how many are guessed, the "

@@ -60,7 +60,7 @@ from narcissus.kinds.memorization.language.attacks import (
     texts_of,
 )
 from narcissus.kinds.memorization.language.schema import LanguageStudy
-from narcissus.membership.reported import RocCurve, rate_rows, reported_rates
+from narcissus.membership.reported import RateTold, RocCurve, rate_rows, reported_rates
 from narcissus.observer import Observer
 from narcissus.results import Estimate, Grade
 from narcissus.rows import Count, Fact, Findings, Positive, Quantity, StudyCriterion, StudyRow
@@ -267,7 +267,8 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
             # both sides vary; the share of these very documents is within, whatever they share
             band = roc_band(trained, fresh, confidence=each)
             curves.append(RocCurve.of(name, band))
-            rows += rate_rows(name, band, rates, base_rate, of=_CALLED, key="rate")
+            told = [RateTold.of(band, rate, base_rate) for rate in rates]
+            rows += rate_rows(name, told, base_rate, of=_CALLED, key="rate")
         rows += [_canaries(part, each) for part in found.canaries]
         program, evidence = None, found.evidence
         if study.program is not None and evidence is not None:

@@ -29,7 +29,7 @@ from narcissus.membership.reported import PRECISION
 from narcissus.report.first_screen import Glance
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Section, Text
-from narcissus.report.roc import roc_figure, row_limits
+from narcissus.report.roc import limits_of, roc_figure
 from narcissus.results import Grade, NotAssessed
 from narcissus.rows import StudyJudgement, StudyRow
 from narcissus.study.record import Record
@@ -360,7 +360,7 @@ def _membership(case: StudyJudgement) -> Iterator[Block]:
     columns: dict[str, Any] = {
         "Score": "name",
         "Above a fresh one": "value",
-        "Limits": row_limits,
+        "Limits": lambda row: limits_of(row.quantity),
     }
     yield table(
         "How far each score tells documents trained on from fresh ones; 50% above is chance",
