@@ -183,7 +183,9 @@ def test_rates_of_models_that_tell_nothing_are_rarely_exceeded(played):
     [(lambda inside, g: g.normal(size=(60, 3)) + 4 * inside[24][:, None], True),
      (lambda inside, g: g.normal(size=(60, 3)), False)],
 )  # fmt: skip
-def test_members_of_another_source_void_the_study(played, tmp_path, narcissus, points, void, rows_of):
+def test_members_of_another_source_void_the_study(
+    played, tmp_path, narcissus, points, void, rows_of
+):
     """The same scores refute what is declared; points that tell members apart void all of it."""
     rest = (
         "[guarantee]\nepsilon = 0.5\n[threshold]\nepsilon = 1\n[data]\nscores = 'scores.npz'\n"
