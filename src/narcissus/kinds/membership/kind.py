@@ -81,7 +81,7 @@ class Declared(Fact):
     adjacency: Adjacency
 
 
-class Ceiling(Fact):
+class RateCeiling(Fact):
     """The true-positive rate that nobody exceeds at a false-positive rate, if a guarantee holds."""
 
     fpr: Share
@@ -162,7 +162,7 @@ class MembershipResult(StudyResult):
     declared: Declared | None
     premises: tuple[str, ...]
     base_rate: Share | None = Field(description="Share of members, of precisions.")
-    ceilings: tuple[Ceiling, ...] = Field((), description="By what is declared.")
+    ceilings: tuple[RateCeiling, ...] = Field((), description="By what is declared.")
     attacks: tuple[ModelAttack, ...]
     blind: tuple[BlindBaseline, ...] = Field((), description="Points alone, without a model.")
 
@@ -349,7 +349,7 @@ def _criteria(
     return tuple(criteria)
 
 
-def _ceilings(rates: Sequence[float], declared: DeclaredGuarantee) -> Iterator[Ceiling]:
+def _ceilings(rates: Sequence[float], declared: DeclaredGuarantee) -> Iterator[RateCeiling]:
     """Yield what nobody exceeds if the training keeps its guarantee."""
     guarantee = declared.guarantee
     for rate in rates:
@@ -360,7 +360,7 @@ def _ceilings(rates: Sequence[float], declared: DeclaredGuarantee) -> Iterator[C
             grade="proved if",
             takes_as_given=(f"the training keeps {guarantee.describe()}", *guarantee.required),
         )
-        yield Ceiling(fpr=rate, told=told)
+        yield RateCeiling(fpr=rate, told=told)
 
 
 def _attack(
