@@ -301,3 +301,14 @@ def test_answers_that_tell_in_any_order_refute_the_prior(rule, as_texts):
         frame = frame.replace(dict(enumerate("abcdefgh")))
     found = examined(frame.assign(secret=nearly(rng, SYMMETRIC[rule](answers))))
     assert [guess.by for guess in found.guesses if guess.refutes]
+
+
+@pytest.mark.parametrize(("columns", "modulus"), [(5, 3), (7, 5), (8, 11), (12, 3), (12, 11)])
+def test_remainders_of_a_sum_of_many_answers_refute_the_prior(columns, modulus):
+    """The sum of seven numbers by five told 95 of 100 secrets, and was *met* at 60."""
+    rng = np.random.default_rng(7)
+    answers = rng.integers(0, 8, (2 * ROWS, columns))
+    frame = pd.DataFrame({f"v{k}": answer for k, answer in enumerate(answers.T)})
+    secret = (answers.sum(axis=1) + (rng.random(len(frame)) < 0.05)) % modulus
+    found = examined(frame.assign(secret=secret.astype(str)))
+    assert RELATED in [guess.by for guess in found.guesses if guess.refutes]

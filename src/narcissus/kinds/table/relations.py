@@ -25,7 +25,7 @@ SEARCHED = 2_000  # rows on which relations are compared, at most
 POWERS = (-3, -2, -1, 1, 2, 3)  # of the second number in a product with the first
 MODULI = (2, 3, 4, 5, 7, 10)  # of sums of whole numbers
 LARGEST = 2**40  # whole number that is added
-ADDED = 4  # whole numbers of a sum, at most
+SIGNED = 3  # whole numbers of a sum in which each has any sign, at most
 CELLS = (12, 40)  # of about equal size, into which each relation is cut
 ROWS_A_CELL = 5  # at least, in the mean
 CLASSES = 4  # secrets, the most common ones, each of which has a quadratic form
@@ -53,8 +53,10 @@ def related_features(
     best = _Best(classes)
     for group in answers:
         best.try_each(_symmetric(group))
+    many = len(np.unique(classes))
+    wide = chain.from_iterable(_sums_of_answers(group, many) for group in answers)
     if len(used) < 2:
-        return [*best.features(iter(()))]
+        return [*best.features(wide)]
     scores = [0.0] * len(used)
     for number, other in combinations(range(len(used)), 2):
         score = max(best.try_each(_of_two(used[number], used[other])))
@@ -62,7 +64,7 @@ def related_features(
     places = sorted(range(len(used)), key=lambda place: (-scores[place], place))[:MOST_TOGETHER]
     some = [used[place] for place in sorted(places)]
     best.try_each(chain(_of_three(some), _of_four(some), _quadratic(some, classes)))
-    return [*best.features(_remainders(some))]
+    return [*best.features(chain(_remainders(some, many), wide))]
 
 
 class _Best:
@@ -226,18 +228,34 @@ def _in_cells(score: Floats, fitted: int, cells: int) -> Codes:
     return np.searchsorted(cuts, score, side="right").astype(np.int64)
 
 
-def _remainders(columns: Sequence[Floats]) -> Iterator[Codes]:
+def _remainders(columns: Sequence[Floats], classes: int) -> Iterator[Codes]:
     """Yield remainders of sums of whole numbers, and of two or three with any signs."""
     whole = [
         column.astype(np.int64)
         for column in columns
         if np.abs(column).max() < LARGEST and (column == np.floor(column)).all()
     ]
-    for width in range(2, ADDED + 1):
-        signs = list(product((1, -1), repeat=width - 1)) if width < ADDED else [(1,) * (width - 1)]
+    for width in range(2, len(whole) + 1):
+        signs = list(product((1, -1), repeat=width - 1)) if width <= SIGNED else [(1,) * width]
         for some in combinations(whole, width):
             for others in signs:
                 total = some[0] + sum(
-                    s * addend for s, addend in zip(others, some[1:], strict=True)
+                    sign * addend for sign, addend in zip(others, some[1:], strict=False)
                 )
-                yield from (total % modulus for modulus in MODULI)
+                yield from (total % modulus for modulus in _moduli(classes))
+
+
+def _sums_of_answers(answers: Floats, classes: int) -> Iterator[Codes]:
+    """Yield remainders of the sum of all answers on one scale, and of all but one."""
+    if not np.isfinite(answers).all() or np.abs(answers).max() >= LARGEST:
+        return
+    if (answers != np.floor(answers)).any():
+        return
+    total = answers.sum(axis=1)
+    for less in (0.0, *answers.T):
+        rest = (total - less).astype(np.int64)
+        yield from (rest % modulus for modulus in _moduli(classes))
+
+
+def _moduli(classes: int) -> list[int]:
+    return sorted({*MODULI, classes} - {1})
