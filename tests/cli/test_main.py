@@ -246,7 +246,7 @@ def no_room(size):
 @pytest.mark.parametrize(
     ("words", "target"),
     [
-        ("examples audit-a-table --force --out disk/study.toml", "invented_people.csv"),
+        ("init --example audit-a-table --force --out disk/study.toml", "invented_people.csv"),
         ("init people.csv --force --out disk/people.toml", "people.toml"),
         ("report record.json --out disk/report.html", "report.html"),
         ("report record.json --markdown --out disk/report.md", "report.md"),
