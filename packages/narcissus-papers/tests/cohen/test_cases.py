@@ -46,7 +46,7 @@ def test_channels_have_rows_that_sum_to_one():
 
 def test_the_studies_that_commands_name_are_shipped():
     named = [
-        one.command.split()[2] for one in ALL if one.command.startswith("narcissus init --example")
+        one.command.split()[3] for one in ALL if one.command.startswith("narcissus init --example")
     ]
     assert len(named) > 20
     for name in named:
