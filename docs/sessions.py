@@ -2,9 +2,10 @@
 
 A session is a block of code that begins with `$ `: commands, each followed by what it prints on
 standard output. `cat FILE` shows a file that the reader makes, and makes it; `echo $?` gives the
-exit code of the command before; the rest are `narcissus` and `python`. A line `...` stands for
-lines that are left out, which is all that is ever hidden. A tutorial is one session from its top
-to its end, in an empty folder, without any extra that would change what is printed.
+exit code of the command before; the rest are `narcissus`, `narcissus-papers` and `python`. A line
+`...` stands for lines that are left out, which is all that is ever hidden. A tutorial is one
+session from its top to its end, in an empty folder, without any extra that would change what is
+printed.
 
     python docs/sessions.py            # write into tutorials what their commands print now
     python docs/sessions.py --check    # exit 1 if a tutorial shows something else
@@ -61,6 +62,10 @@ def ran(name: str, words: list[str]) -> int:
     try:
         if name == "narcissus":
             main(words)
+        elif name == "narcissus-papers":
+            from narcissus_papers.main import main as of_papers
+
+            of_papers(words)
         elif name == "python":
             with mock.patch.object(sys, "argv", words):
                 runpy.run_path(words[0], run_name="__main__")

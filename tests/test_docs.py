@@ -10,22 +10,21 @@ from pathlib import Path
 import click
 import pytest
 
-from narcissus.cli.main import COMMANDS, cli
-from narcissus_papers import Held, Item, Printed, Quote, Reproduced
+from narcissus.cli.main import COMMANDS, LazyGroup, cli
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES += sorted({*ROOT.glob("*.md"), *ROOT.glob(".github/**/*.md")} - {PAGES[0]})
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
-CALL = re.compile(r"(?:^|[\s`/])narcissus ([a-z][^`\n#|>&]*)")
+CALL = re.compile(r"(?:^|[\s`/])(narcissus(?:-papers)? [a-z][^`\n#|>&]*)")
 
 
 def commands(text):
-    """Yield the words after `narcissus` wherever a page shows a command."""
-    shown = re.findall(r"`narcissus [^`\n]+`", text)
+    """Yield the words of each command of ours that a page shows."""
+    shown = re.findall(r"`narcissus(?:-papers)? [^`\n]+`", text)
     for block in re.findall(r"```(?:console|bash|sh)\n(.*?)```", text, flags=re.S):
         shown += block.splitlines()
-    shown += [line for line in text.splitlines() if line.startswith("    narcissus ")]
+    shown += [line for line in text.splitlines() if re.match("    narcissus(-papers)? ", line)]
     for line in shown:
         for call in CALL.findall(line):
             yield shlex.split(call)
@@ -40,13 +39,26 @@ def test_links_lead_somewhere(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_commands_and_options_exist(page):
-    for name, *words in commands(page.read_text(encoding="utf-8")):
-        assert name in COMMANDS, name
-        command = cli.get_command(None, name)
+    for program, name, *words in commands(page.read_text(encoding="utf-8")):
+        if (group := group_of(program)) is None:
+            continue
+        assert name in group.list_commands(None), name
+        command = group.get_command(None, name)
         options = {o for p in command.params for o in (*p.opts, *p.secondary_opts)}
         for word in words:
             if word.startswith("--") and word != "--help":
                 assert word.partition("=")[0] in options, f"{name} {word}"
+
+
+def group_of(program) -> LazyGroup | None:
+    """Give the commands of a program; None: its package is not installed."""
+    if program == "narcissus":
+        return cli
+    try:
+        from narcissus_papers.main import cli as of_papers
+    except ModuleNotFoundError:
+        return None
+    return of_papers
 
 
 def tool(name):
@@ -76,6 +88,8 @@ SHOWN = [  # what plays a study, by night
 def test_commands_print_what_the_page_shows(page, session, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
+    if "$ narcissus-papers" in session:
+        pytest.importorskip("narcissus_papers")
     for command, shown, printed in sessions.played(session):
         assert not sessions.difference(shown, printed), f"{page.name}: {command}"
 
@@ -168,11 +182,17 @@ def test_examples_in_python_give_what_the_page_shows(page, tmp_path, monkeypatch
     assert runner.run(test, out=said.append).failed == 0, "".join(said)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_helps_with_an_example(name):
-    command = cli.get_command(None, name)
-    text = command.get_help(click.Context(command, info_name=f"narcissus {name}"))
-    assert f"narcissus {name} " in text.partition("\n")[2]
+HELPED = [("narcissus", name) for name in COMMANDS]
+HELPED += [("narcissus-papers", name) for name in ("reproduce", "scale")]
+
+
+@pytest.mark.parametrize(("program", "name"), HELPED)
+def test_every_command_helps_with_an_example(program, name):
+    if (group := group_of(program)) is None:
+        pytest.skip("the package is not installed")
+    command = group.get_command(None, name)
+    text = command.get_help(click.Context(command, info_name=f"{program} {name}"))
+    assert f"{program} {name} " in text.partition("\n")[2]
     for parameter in command.params:
         if isinstance(parameter, click.Option):
             assert parameter.help, parameter.name
@@ -202,6 +222,9 @@ def test_citations_are_read_from_text(build, text, found):
 
 
 def test_the_page_of_statements_says_what_holds_what_fails_and_what_tests_it(build, monkeypatch):
+    pytest.importorskip("narcissus_papers")
+    from narcissus_papers import Held, Item, Printed, Quote, Reproduced
+
     held = (
         Held("it is so", holds=True, shown="proved"),
         Held("always", holds=False, shown="checked", because="not at | 3"),
@@ -232,11 +255,11 @@ def test_the_page_of_statements_says_what_holds_what_fails_and_what_tests_it(bui
     assert "<br>[**fails**](errata.md): always: not at \\| 3" in rows[0]
     assert "`narcissus channel a.csv`" in rows[0]
     assert "tests/channels/test_bayes_security.py::test_beta_star_is_the_least_beta" in rows[0]
-    assert "`narcissus reproduce 002 --statement 'Lemma 99'` | not tested" in rows[1]
+    assert "`narcissus-papers reproduce 002 --statement 'Lemma 99'` | not tested" in rows[1]
     assert "not computed for this page (some 1 s)" in rows[2]
     assert rows[3].startswith("| Figure 97a |")
     assert "0 of 1 printed numbers agree<br>**differs**: it has 4" in rows[3]
-    assert "`narcissus reproduce 002 --figure 97a`" in rows[3]
+    assert "`narcissus-papers reproduce 002 --figure 97a`" in rows[3]
 
 
 def test_a_statement_is_tested_only_where_a_test_says_so(build):

@@ -14,9 +14,16 @@ from narcissus.kinds.table.kind import KIND
 
 ROOT = Path(__file__).resolve().parents[1]
 STUDIES = sorted((ROOT / "examples").rglob("*.toml"))
+STUDIES += sorted(ROOT.glob("packages/*/examples/*/*.toml"))
 # what is trained with PyTorch is loaded where that is there (tests/test_model_examples.py)
 TORCH = ('name = "transformer"', 'name = "unet"')
 READY = [p for p in STUDIES if not any(one in p.read_text(encoding="utf-8") for one in TORCH)]
+
+
+def named(path):
+    return (
+        path.stem if path.is_relative_to(ROOT / "examples") else f"{path.parent.name}-{path.stem}"
+    )
 
 
 def texts(value):
@@ -27,7 +34,7 @@ def texts(value):
     return [value] if isinstance(value, str) else []
 
 
-@pytest.mark.parametrize("path", STUDIES, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", STUDIES, ids=named)
 def test_no_path_of_an_example_leads_out_of_the_repository(path):
     for text in texts(tomllib.loads(path.read_text(encoding="utf-8"))):
         if "\n" in text or len(text) > 200:
@@ -38,7 +45,7 @@ def test_no_path_of_an_example_leads_out_of_the_repository(path):
             assert place.is_relative_to(ROOT), text
 
 
-@pytest.mark.parametrize("path", READY, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", READY, ids=named)
 def test_every_example_is_ready_to_be_played(path):
     narcissus.load_study(path)
 

@@ -486,19 +486,20 @@ def untested(parts: dict[str, str], folder: Path) -> set[str]:
     return missing
 
 
-def untested_kinds(kinds: dict[str, str], folder: Path) -> set[str]:
+def untested_kinds(kinds: dict[str, str], folders: dict[str, Path]) -> set[str]:
     """Give the kinds of study without tests of their own, and those that no test there plays.
 
-    The tests of ``kinds/NAME`` are ``test_NAME.py``, or a folder. They name the kind as a study
-    file does, or import its object.
+    ``folders`` are those of the tests, by package. The tests of ``kinds/NAME`` are
+    ``test_NAME.py``, or a folder. They name the kind as a study file does, or import its object.
     """
     missing = set()
     for name, target in kinds.items():
-        place = Path(*target.partition(":")[0].split(".")[1:-1])
+        package, *parts = target.partition(":")[0].split(".")[:-1]
+        folder, place = folders[package], Path(*parts)
         files = [folder / place.with_name(f"test_{place.name}.py")]
         files += [*(folder / place).rglob("test_*.py")]
         text = "\n".join(p.read_text(encoding="utf-8") for p in files if p.exists())
-        ways = (f'"{name}"', f'kind = "{name}"', f"{'.'.join(('narcissus', *place.parts))}.kind ")
+        ways = (f'"{name}"', f'kind = "{name}"', f"{'.'.join((package, *parts))}.kind ")
         if not any(way in text for way in ways):
             missing.add(name)
     return missing
@@ -521,7 +522,7 @@ def test_every_part_of_a_study_is_tested_in_its_room():
 
 
 def test_every_kind_of_study_is_tested_in_its_place():
-    assert untested_kinds(KINDS, TESTS["narcissus"]) == set()
+    assert untested_kinds(KINDS, TESTS) == set()
 
 
 def test_a_part_or_kind_without_a_test_is_found(tmp_path):
@@ -536,6 +537,7 @@ def test_a_part_or_kind_without_a_test_is_found(tmp_path):
     (tmp_path / "worlds" / "test_products.py").write_text("worlds.Bits(3)\n")
     assert untested(parts, tmp_path) == set()
     kinds = {name: KINDS[name] for name in ("channel", "image-model")}
-    assert untested_kinds(kinds, tmp_path) == set(kinds)
+    folders = {"narcissus": tmp_path}
+    assert untested_kinds(kinds, folders) == set(kinds)
     (tmp_path / "kinds" / "test_channel.py").write_text("FILE = '''kind = \"channel\"'''\n")
-    assert untested_kinds(kinds, tmp_path) == {"image-model"}
+    assert untested_kinds(kinds, folders) == {"image-model"}

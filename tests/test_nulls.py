@@ -11,6 +11,9 @@ from scipy import stats
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "narcissus"
+PAPERS = ROOT / "packages" / "narcissus-papers" / "src"
+OF_PAPERS = PAPERS / "narcissus_papers" / "copyright"
+"""A kind of study in the papers' package; what reproduces a paper has no verdict of its own."""
 PAGE = (ROOT / "docs" / "error-rates.md").read_text(encoding="utf-8")
 LIMITS = {
     "advantage_limits", "anytime_limits", "auc", "Bets", "blind_baseline", "blind_baselines",
@@ -51,8 +54,9 @@ def named(node):
 
 def places():
     """Find where limits and tests of samples are used, outside of the room that makes them."""
-    for path in SOURCE.rglob("*.py"):
-        at = path.relative_to(SOURCE).with_suffix("").as_posix()
+    for path in (*SOURCE.rglob("*.py"), *OF_PAPERS.rglob("*.py")):
+        root = SOURCE if path.is_relative_to(SOURCE) else PAPERS
+        at = path.relative_to(root).with_suffix("").as_posix()
         if at.startswith("evidence/"):
             continue
         stack = [(ast.parse(path.read_text(encoding="utf-8")), ())]

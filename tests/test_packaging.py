@@ -81,7 +81,7 @@ def test_the_wheel_alone_gives_a_study_that_is_ready_to_be_played(unpacked, tmp_
     """That it comes out as it should is what `make wheel` tries."""
     look = (
         "import narcissus; from narcissus.cli.main import cli; "
-        "cli(['examples', 'audit-a-table'], standalone_mode=False); "
+        "cli(['init', '--example', 'audit-a-table'], standalone_mode=False); "
         "narcissus.load_study('audit-a-table.toml'); "
         "narcissus.read_table('invented_people.csv'); print(narcissus.__file__)"
     )

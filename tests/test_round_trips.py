@@ -275,22 +275,6 @@ def shelved(folder, of):
     return shelf.get("a")
 
 
-def scaled(folder, of):
-    from narcissus.scale import Parameter, Sweep, scale
-    from narcissus.scale import write as put
-
-    path = write(folder / "g.toml", json_toml())
-    found = scale(of(path), Sweep(Parameter("world.n", (20, 40))), folder=of(folder / "k"), rng=1)
-    put(found, of(folder / "out"))
-    return sorted(one.name for one in (folder / "out").iterdir())
-
-
-def json_toml():
-    from narcissus.study.shipped import shipped_study
-
-    return shipped_study(GAME).path.read_text(encoding="utf-8")
-
-
 def missing(function, *rest):
     """What has to be trained for long is asked for a folder that is not there."""
 
@@ -432,8 +416,6 @@ CALLS = {
     "disclosure.measure_disclosure": lambda folder, of: narcissus.measure_disclosure(
         of(people(folder)), known=["town"]
     ).to_dict(),
-    "scale.scale": scaled,
-    "scale.write": scaled,
     "study.load_study": lambda folder, of: (
         people(folder) and narcissus.load_study(TABLE, folder=of(folder)).settings.model_dump_json()
     ),
@@ -503,10 +485,8 @@ def left(tmp_path_factory):
     channels.write_gain(folder / "gain.csv", np.eye(3), SECRETS)
     (folder / "audit").mkdir()
     (folder / "runs").mkdir()
-    (folder / "scaled").mkdir()
     saved(folder / "audit", Path)
     sampled(folder / "runs", Path)
-    scaled(folder / "scaled", Path)
     compared(folder, Path)
     people(folder)
     return folder
@@ -515,7 +495,6 @@ def left(tmp_path_factory):
 WRITERS = re.compile(r"(^|\.)(save|write|put|to_csv|train)(_|$)")
 WRITTEN_HERE = {
     "audits.Audit.save", "bounds.Comparison.save", "channels.write_channel", "channels.write_gain",
-    "scale.write",
 }  # fmt: skip
 READERS = re.compile(r"(^|\.)(read|load)(_|$)")
 
@@ -565,7 +544,7 @@ def test_every_reader_takes_or_refuses_whatever_was_written(left, name, tmp_path
     if name in WITH_TORCH:
         pytest.skip("reads a folder of weights; played with PyTorch")
     paths = [*left.rglob("*"), left]
-    assert len(paths) > 20
+    assert len(paths) > 15
     for path in paths:
         for of in (str, Path):
             try:

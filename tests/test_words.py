@@ -25,7 +25,13 @@ RECORDS = [
     *sorted((ROOT / "tests" / "study" / "kept").glob("*.json")),
     *sorted((ROOT / "tests" / "study" / "records" / "last").glob("*.json")),
 ]
-HELP = sorted((ROOT / "src" / "narcissus" / "cli" / "help").glob("*.txt"))
+PAPERS = ROOT / "packages" / "narcissus-papers" / "src" / "narcissus_papers"
+HELP = [
+    *sorted((ROOT / "src" / "narcissus" / "cli" / "help").glob("*.txt")),
+    *PAPERS.rglob("*.txt"),
+]
+# Of the papers' package: what has verdicts and messages of its own, and quotes no paper
+OF_PAPERS = {PAPERS / "copyright", PAPERS / "scale"}
 # The theory and the tables of other pages quote papers; a list of changes tells what was
 OWN = {"errata.md", "error-rates.md", "reference.md", "citations.md"}
 PAGES = [
@@ -173,7 +179,10 @@ def test_a_verdict_and_its_evidence_are_short_sentences_that_say_no_once(path):
 NO_SENTENCES = {"bench.py", "names.py", "summary.py", "worst_event.py"}
 
 
-@pytest.mark.parametrize("room", sorted({path.parent for path in (ROOT / "src").rglob("*.py")}))
+ROOMS = sorted({path.parent for path in (ROOT / "src").rglob("*.py")} | OF_PAPERS)
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.as_posix().rpartition("/src/")[2])
 def test_messages_and_texts_of_a_room_are_short_sentences_that_say_no_once(room):
     """Messages of errors, verdicts of every status, descriptions: all that is no docstring."""
     found = [

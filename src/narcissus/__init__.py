@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from narcissus import priors as priors
     from narcissus import profiles as profiles
     from narcissus import report as report
-    from narcissus import scale as scale
     from narcissus import study as study
     from narcissus import success as success
     from narcissus import synthetic as synthetic
@@ -135,7 +134,6 @@ ROOMS = (
     "priors",
     "profiles",
     "report",
-    "scale",
     "study",
     "success",
     "synthetic",

@@ -15,7 +15,7 @@ def call(narcissus, monkeypatch, tmp_path):
 
 
 def test_profile_gives_delta_at_each_epsilon_and_the_attacker(call):
-    call("examples", "counting-query-uncut", "--out", "c.toml")
+    call("init", "--example", "counting-query-uncut", "--out", "c.toml")
     code, out, _ = call("profile", "c.toml", "--epsilon", 1, "--json")
     answer = json.loads(out)
     assert code == 0
@@ -37,7 +37,7 @@ def test_profile_gives_delta_at_each_epsilon_and_the_attacker(call):
 
 
 def test_smallest_parameter_meets_the_target_and_the_one_before_does_not(call, tmp_path):
-    call("examples", "counting-query-uncut", "--out", "c.toml")
+    call("init", "--example", "counting-query-uncut", "--out", "c.toml")
     options = ("--smallest", "tau", "--epsilon", 1, "--delta", 1e-6)
     code, out, _ = call("profile", "c.toml", *options, "--values", "0:0.1:0.01", "--json")
     answer = json.loads(out)
@@ -78,7 +78,7 @@ def test_smallest_parameter_meets_the_target_and_the_one_before_does_not(call, t
     ],
 )
 def test_smallest_refuses_bad_options(call, options, match):
-    call("examples", "counting-query-uncut", "--out", "c.toml")
+    call("init", "--example", "counting-query-uncut", "--out", "c.toml")
     code, out, err = call("profile", "c.toml", *options)
     assert (code, out.count("wrote")) == (2, 0)
     assert match in err
@@ -87,7 +87,7 @@ def test_smallest_refuses_bad_options(call, options, match):
 def test_others_write_out_and_play(call, refused, monkeypatch):
     """The engine is asked for what takes long, and the answer is the same."""
     monkeypatch.setattr("narcissus.game.executor.WORTH_SENDING", -1.0)
-    call("examples", "counting-query-uncut", "--out", "c.toml")
+    call("init", "--example", "counting-query-uncut", "--out", "c.toml")
     asked = ("--smallest", "tau", "--values", "0.03,0.05,0.06", "--epsilon", 1, "--delta", 1e-6)
     found = call("profile", "c.toml", *asked, "--json")
     assert call("profile", "c.toml", *asked, "--json", "--workers", 2) == found
@@ -95,7 +95,7 @@ def test_others_write_out_and_play(call, refused, monkeypatch):
 
 
 def test_profile_in_rational_numbers_and_the_worst_that_is_told(call, refused):
-    call("examples", "worst-told", "--out", "w.toml")
+    call("init", "--example", "worst-told", "--out", "w.toml")
     assert "7/72" in call("profile", "w.toml", "--rational")[1]
     (exact,) = json.loads(call("profile", "w.toml", "--rational", "--json")[1])
     assert exact == {"epsilon": 0.0, "delta": "7/72", "value": pytest.approx(7 / 72)}
@@ -114,11 +114,11 @@ def test_profile_in_rational_numbers_and_the_worst_that_is_told(call, refused):
 
 
 def test_profile_refuses_what_it_cannot_do(call, refused, tmp_path):
-    call("examples", "known-rows", "--out", "large.toml")
+    call("init", "--example", "known-rows", "--out", "large.toml")
     code, _, err = call("profile", "large.toml")
     assert code == 2
     assert "would write out" in err
-    call("examples", "counting-query", "--out", "c.toml")
+    call("init", "--example", "counting-query", "--out", "c.toml")
     assert "--epsilon" in refused("profile", "c.toml", "--epsilon", -1)
     assert "no such file" in refused("profile", "missing.toml")
     refused("profile", "c.toml", "--limit", 10)
@@ -128,7 +128,7 @@ def test_profile_refuses_what_it_cannot_do(call, refused, tmp_path):
 
 
 def test_profile_of_a_family_names_the_distribution(call):
-    call("examples", "counting-query-rates", "--out", "c.toml")
+    call("init", "--example", "counting-query-rates", "--out", "c.toml")
     code, out, _ = call("profile", "c.toml", "--epsilon", 1)
     assert code == 0
     assert "for each of 5 distributions" in out
@@ -144,7 +144,7 @@ def test_profile_of_a_family_names_the_distribution(call):
 
 
 def test_a_profile_of_ones_own_mechanism_is_proved_if_its_channel_is_right(call, tmp_path):
-    call("examples", "xor-half-alone", "--out", "x.toml")
+    call("init", "--example", "xor-half-alone", "--out", "x.toml")
     (tmp_path / "mine.py").write_text(
         "from narcissus.mechanisms import XorHalf\n\n\nclass Half(XorHalf):\n"
         "    def __init__(self, part='xor'):\n        super().__init__(part)\n"
@@ -161,9 +161,9 @@ def test_a_profile_of_ones_own_mechanism_is_proved_if_its_channel_is_right(call,
 
 
 def test_the_worst_member_of_a_family_is_written_as_a_study(call, refused, tmp_path):
-    out = call("examples", "counting-query-rates", "--out", "c d.toml")[1]
+    out = call("init", "--example", "counting-query-rates", "--out", "c d.toml")[1]
     assert out.endswith("play it with: narcissus audit 'c d.toml'\n")
-    call("examples", "counting-query-rates", "--out", "c.toml")
+    call("init", "--example", "counting-query-rates", "--out", "c.toml")
     code, out, _ = call("profile", "c.toml", "--epsilon", 1, "--worst", "w.toml")
     assert code == 0
     assert "play it with: narcissus audit w.toml" in out
@@ -180,7 +180,7 @@ def test_the_worst_member_of_a_family_is_written_as_a_study(call, refused, tmp_p
 
 
 def test_between_the_rates_of_a_family_it_is_proved_too(call, tmp_path):
-    call("examples", "counting-query-every-rate", "--out", "c.toml")
+    call("init", "--example", "counting-query-every-rate", "--out", "c.toml")
     text = (tmp_path / "c.toml").read_text(encoding="utf-8")
     (tmp_path / "c.toml").write_text(text.replace("n = 100", "n = 30"), encoding="utf-8")
     code, out, _ = call("profile", "c.toml", "--epsilon", 1, "--worst", "w.toml")
@@ -202,7 +202,7 @@ def test_between_the_rates_of_a_family_it_is_proved_too(call, tmp_path):
 
 @pytest.fixture
 def count(call):
-    call("examples", "neighbours-each", "--out", "c.toml")
+    call("init", "--example", "neighbours-each", "--out", "c.toml")
     return "c.toml"
 
 

@@ -48,7 +48,7 @@ def test_unknown_command_is_a_usage_error():
     assert "No such command" in done.stderr
 
 
-@pytest.mark.parametrize("words", [["schema", "parts"], ["--help"]])
+@pytest.mark.parametrize("words", [["init", "--parts"], ["--help"]])
 def test_a_closed_pipe_is_no_verdict(words):
     """As in ``narcissus ... | head``: 1 would say that a threshold is exceeded."""
     reads, writes = os.pipe()
@@ -81,8 +81,8 @@ def test_each_kind_of_error_has_its_exit_code(error, code, said):
 import pickle, sys
 from narcissus.cli import main, studies
 def fail(): raise pickle.loads({pickle.dumps(error)!r})
-studies.schema.callback = lambda **options: fail()
-main(["schema", "study"])
+studies.init.callback = lambda **options: fail()
+main(["init", "--schema"])
 """
     done = subprocess.run(
         [sys.executable, "-c", raising], capture_output=True, text=True, check=False
@@ -246,7 +246,7 @@ def no_room(size):
 @pytest.mark.parametrize(
     ("words", "target"),
     [
-        ("examples audit-a-table --force --out disk/study.toml", "invented_people.csv"),
+        ("init --example audit-a-table --force --out disk/study.toml", "invented_people.csv"),
         ("init people.csv --force --out disk/people.toml", "people.toml"),
         ("report record.json --out disk/report.html", "report.html"),
         ("report record.json --markdown --out disk/report.md", "report.md"),

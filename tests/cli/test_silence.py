@@ -53,7 +53,7 @@ EXAMPLES = {
     "extraction": ["audit", "examples/extraction/copy.toml"],
     "game": ["audit", "GAME"],
     "classifier": ["audit", "examples/classifiers/digits.toml"],
-    "copyright": ["audit", "examples/copyright/case.toml"],
+    "copyright": ["audit", "packages/narcissus-papers/examples/copyright/case.toml"],
     "membership": ["audit", "membership.toml"],
     "published tables": ["audit", "tables.toml"],
 }
@@ -101,7 +101,7 @@ def test_no_example_is_silent_for_two_seconds(tmp_path, kind):
     words = list(EXAMPLES[kind])
     if words[-1] == "GAME":
         words[-1] = str(tmp_path / "game.toml")
-        made = ["examples", "dp-implies-narcissus", "--out", words[-1]]
+        made = ["init", "--example", "dp-implies-narcissus", "--out", words[-1]]
         assert subprocess.run(COMMAND + made, check=False, capture_output=True).returncode == 0
     elif words[-1] in WRITTEN:
         write_studies(tmp_path)

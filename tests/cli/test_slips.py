@@ -40,15 +40,10 @@ READING = {
     "estimate": "people.csv",
     "extract": "",
     "complexity": "people.csv",
-    "examples": "",
     "privacy": "study.toml",
     "profile": "study.toml",
-    "scale": "study.toml --over world.n=2,3",
-    "reproduce": "",
     "report": RECORD,
-    "compare": f"{RECORD} {RECORD}",
     "verify": f"{RECORD} study.toml",
-    "schema": "",
 }
 
 
@@ -138,7 +133,7 @@ def test_a_slip_in_a_part_of_ours_is_internal(folder, monkeypatch, narcissus):
     def slip_later(self):
         exec("None.size", {"__name__": "narcissus.somewhere"})
 
-    narcissus("examples", "composition", "--out", "whole.toml")
+    narcissus("init", "--example", "composition", "--out", "whole.toml")
     monkeypatch.setattr(RandomizedResponse, "__post_init__", slip_later)
     code, _, err = narcissus("audit", "whole.toml")
     assert code == 4, err

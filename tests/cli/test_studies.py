@@ -162,32 +162,34 @@ def call(narcissus, monkeypatch, tmp_path):
 
 
 def test_examples_lists_and_writes(call, refused, tmp_path):
-    code, out, _ = call("examples")
+    code, out, _ = call("init", "--example")
     assert code == 0
     assert "counting-query" in out
     assert "Appendix A" in out
-    rows = json.loads(call("examples", "--json")[1])
+    rows = json.loads(call("init", "--example", "--json")[1])
     assert {"name", "kind", "about", "source", "expected", "tables"} == set(rows[0])
     names = [row["name"] for row in rows]
     assert names == sorted(names)
     assert all(row["about"] and (row["source"] or row["kind"] != "game") for row in rows)
     assert {"table", "game", "language-model"} <= {row["kind"] for row in rows}
-    code, out, _ = call("examples", "counting-query")
+    code, out, _ = call("init", "--example", "counting-query")
     assert code == 0
     assert (tmp_path / "counting-query.toml").exists()
-    assert "--force" in refused("examples", "counting-query")
-    assert call("examples", "counting-query", "--force")[0] == 0
-    code, out, _ = call("examples", "counting-query", "--out", "-")
+    assert "--force" in refused("init", "--example", "counting-query")
+    assert call("init", "--example", "counting-query", "--force")[0] == 0
+    code, out, _ = call("init", "--example", "counting-query", "--out", "-")
     assert out.startswith('kind = "game"')
-    code, _, err = call("examples", "counting-querry")
+    code, _, err = call("init", "--example", "counting-querry")
     assert code == 2
     assert "did you mean `counting-query`" in err
-    assert call("examples", "--out", "x.toml")[0] == 2
-    assert "cannot write" in refused("examples", "counting-query", "--out", "no/such/folder.toml")
+    assert call("init", "--example", "--out", "x.toml")[0] == 2
+    assert "cannot write" in refused(
+        "init", "--example", "counting-query", "--out", "no/such/folder.toml"
+    )
 
 
 def test_a_study_of_a_table_comes_with_its_table(call, tmp_path):
-    code, out, _ = call("examples", "audit-a-table")
+    code, out, _ = call("init", "--example", "audit-a-table")
     assert code == 0
     assert "wrote audit-a-table.toml and invented_people.csv" in out
     study = narcissus.load_study(tmp_path / "audit-a-table.toml")
@@ -195,47 +197,47 @@ def test_a_study_of_a_table_comes_with_its_table(call, tmp_path):
     table = narcissus.read_table(tmp_path / "invented_people.csv")
     assert table.names == ("age", "region", "household", "education", "work", "income")
     # the table is there already, as it should be: it is in nobody's way
-    assert call("examples", "audit-a-table", "--out", "mine.toml")[0] == 0
+    assert call("init", "--example", "audit-a-table", "--out", "mine.toml")[0] == 0
     (tmp_path / "there").mkdir()
-    assert call("examples", "audit-a-table", "--out", "there/mine.toml")[0] == 0
+    assert call("init", "--example", "audit-a-table", "--out", "there/mine.toml")[0] == 0
     assert {p.name for p in (tmp_path / "there").iterdir()} == {"mine.toml", "invented_people.csv"}
 
 
 def test_a_table_of_that_name_that_is_another_is_kept(call, tmp_path):
     own = tmp_path / "invented_people.csv"
     own.write_text("mine")
-    code, _, err = call("examples", "audit-a-table")
+    code, _, err = call("init", "--example", "audit-a-table")
     assert code == 2
     assert "invented_people.csv exists; choose another folder with --out" in err
     assert not (tmp_path / "audit-a-table.toml").exists()
     assert own.read_text() == "mine"
-    assert call("examples", "audit-a-table", "--force")[0] == 0
+    assert call("init", "--example", "audit-a-table", "--force")[0] == 0
     assert own.read_text() != "mine"
 
 
 def test_a_shipped_study_comes_with_all_that_it_reads(call, tmp_path):
     """Whatever its kind: each is loaded from the folder that it was written to, and no other."""
-    rows = json.loads(call("examples", "--json")[1])
+    rows = json.loads(call("init", "--example", "--json")[1])
     assert {tuple(row["tables"]) for row in rows} == {
         (), ("invented_people.csv",), ("invented_letters.txt",),
     }  # fmt: skip
     for row in rows:
         place = tmp_path / row["name"]
         place.mkdir()
-        assert call("examples", row["name"], "--out", place / "mine.toml")[0] == 0
+        assert call("init", "--example", row["name"], "--out", place / "mine.toml")[0] == 0
         assert narcissus.load_study(place / "mine.toml").kind == row["kind"]
         assert {path.name for path in place.iterdir()} == {"mine.toml", *row["tables"]}
 
 
 def test_the_study_of_a_language_model_is_played(call):
-    assert call("examples", "memorised-letters")[0] == 0
+    assert call("init", "--example", "memorised-letters")[0] == 0
     code, _, _ = call("audit", "memorised-letters.toml", "--out", "kept", "--quiet")
     assert code == 1
     assert narcissus.load_audit("kept").status == "exceeded"
 
 
 def schema_of(narcissus, *arguments):
-    code, out, err = narcissus("schema", *arguments)
+    code, out, err = narcissus(*arguments)
     assert (code, err) == (0, "")
     schema = json.loads(out)
     jsonschema.Draft202012Validator.check_schema(schema)
@@ -243,7 +245,7 @@ def schema_of(narcissus, *arguments):
 
 
 def test_study_schema_accepts_a_study_and_refuses_unknown_keys(toy, narcissus):
-    schema = schema_of(narcissus, "study", "toy")
+    schema = schema_of(narcissus, "init", "--schema", "toy")
     jsonschema.validate({"kind": "toy", "trials": 3}, schema)
     for wrong in ({"trials": 3}, {"kind": "toy", "trails": 3}, {"kind": "toy", "trials": "3"}):
         with pytest.raises(jsonschema.ValidationError):
@@ -255,7 +257,7 @@ def test_record_schema_accepts_a_record(toy, narcissus, kind):
     _, write = toy
     narcissus("audit", write(), "--quiet")
     record = json.loads(Path("results/toy/record.json").read_text())
-    schema = schema_of(narcissus, "record", *kind)
+    schema = schema_of(narcissus, "report", "--schema", *kind)
     jsonschema.validate(record, schema)
     for key in record:
         short = {k: v for k, v in record.items() if k != key}
@@ -268,36 +270,48 @@ def test_record_schema_of_a_kind_holds_its_results(toy, narcissus):
     narcissus("audit", write(), "--quiet")
     record = json.loads(Path("results/toy/record.json").read_text())
     record["detail"] = {"answer": "many"}
-    jsonschema.validate(record, schema_of(narcissus, "record"))
+    jsonschema.validate(record, schema_of(narcissus, "report", "--schema"))
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(record, schema_of(narcissus, "record", "toy"))
+        jsonschema.validate(record, schema_of(narcissus, "report", "--schema", "toy"))
 
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("studdy",), "study"),
-        (("study", "toi"), "did you mean `toy`?"),
-        (("record", "toi"), "did you mean `toy`?"),
+        (("init", "--schema", "toi"), "did you mean `toy`?"),
+        (("report", "--schema", "toi"), "did you mean `toy`?"),
+        (("init",), "give one of TABLE, --example, --schema and --parts"),
+        (("init", "people.csv", "--parts"), "give one of TABLE, --example, --schema and --parts"),
+        (("init", "--schema", "--json"), "not for --schema: --json"),
+        (("init", "people.csv", "--json"), "not for TABLE: --json"),
+        (("init", "--example", "--yes"), "not for --example: --yes"),
+        (("init", "--example", "mona-lisa", "--json"), "`--json` is for the list"),
+        (("report", "--schema", "toy", "--text"), "not for --schema: --text"),
+        (("report", "record.json", "--schema"), "not for --schema: RECORD"),
+        (
+            ("report", "a.json", "b.json", "--brief", "--text"),
+            "not for two records: --text, --brief",
+        ),
+        (("report",), "Missing argument 'RECORD'"),
     ],
 )
 def test_wrong_names_are_usage_errors(toy, refused, arguments, says):
-    assert says in refused("schema", *arguments)
+    assert says in refused(*arguments)
 
 
 def test_parts_are_listed_by_room(narcissus, refused):
-    code, out, err = narcissus("schema", "parts")
+    code, out, err = narcissus("init", "--parts")
     assert (code, err) == (0, "")
     assert out.startswith("world: [world] of a game")
-    code, one, err = narcissus("schema", "parts", "table-attack")
+    code, one, err = narcissus("init", "--parts", "table-attack")
     assert (code, err) == (0, "")
     assert one in out
     assert "steps  (whole number; 1000 if left out)  Gradient steps, at least 1." in one
-    assert "did you mean `table-attack`?" in refused("schema", "parts", "table-attak")
+    assert "did you mean `table-attack`?" in refused("init", "--parts", "table-attak")
 
 
 def test_study_fits_its_schema(town, narcissus):
-    schema = json.loads(narcissus("schema", "study")[1])
+    schema = json.loads(narcissus("init", "--schema")[1])
     document = tomllib.loads(Path(town("[1, 2]")).read_text())
     jsonschema.validate(document, schema)
     document["threat"]["unknwon"] = 1

@@ -100,8 +100,10 @@ CASES = {
     "more correct than guesses": ("refute --canaries 10 --guesses 5 --correct 6", {}),
     "channel that does not add up": ("channel c.csv", {"c.csv": "secret,x,y\na,0.5,0.4\nb,0,1\n"}),
     "channel below zero": ("channel c.csv", {"c.csv": "secret,x,y\na,-0.5,1.5\nb,0,1\n"}),
-    "compared without a record": ("compare people.csv people.csv", {}),
-    "unknown example": ("examples audit-a-tabel", {}),
+    "compared without a record": ("report people.csv people.csv", {}),
+    "unknown example": ("init --example audit-a-tabel", {}),
+    "a command of before": ("examples audit-a-table", {}),
+    "a command of the papers": ("reproduce 001 --list", {}),
 }
 
 

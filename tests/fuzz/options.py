@@ -60,15 +60,12 @@ CALLS = {
     "extract": "extract nothing.toml",
     "complexity": "complexity people.csv",
     "canaries": "canaries write out-canaries --each 2",
-    "examples": "examples",
     "privacy": "privacy game.toml",
     "profile": "profile game.toml",
     "scale": "scale game.toml --out scaled",
     "reproduce": "reproduce 001 --figure 1 --out papers",
     "report": "report record.json",
-    "compare": "compare record.json record.json",
     "verify": "verify record.json",
-    "schema": "schema study",
 }
 TEXTS = [
     "", " ", ",", "x", "1,x", "1,,2", "nan", "1e999", "-1", "0", "@missing", "@bad.bin", "@", "a=b=c", "=",

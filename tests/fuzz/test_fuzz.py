@@ -319,9 +319,8 @@ OPTIONS = {
     "channel": ["--mechanism", "--prior", "--uses", "--json", "--tolerance"],
     "estimate": ["--secret", "--confidence", "--seed", "--json"],
     "profile": ["--epsilon", "--limit", "--delta", "--smallest", "--values", "--json"],
-    "report": ["--text", "--out"],
-    "schema": ["study", "record", "table"],
-    "examples": ["--json", "--out"],
+    "report": ["--text", "--out", "--schema"],
+    "init": ["--example", "--schema", "--parts", "--json", "--out"],
 }
 
 

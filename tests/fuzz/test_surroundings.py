@@ -90,9 +90,8 @@ WRITES = [
     "channel channel.csv --report r.html",
     "channel channel.csv --plot r.svg",
     "refine channel.csv channel.csv --out w.csv",
-    "examples counting-query --out g.toml",
+    "init --example counting-query --out g.toml",
     "estimate --program echo --secrets a,b --yes",
-    "reproduce 001 --figure 1 --out p",
 ]
 
 

@@ -49,7 +49,7 @@ TRAPS = {
 # What is opened step by step, relative to a folder that is open, shows its last name alone.
 # So does the private folder of the user's key, which is elsewhere.
 RESULTS = {"study", "evidence", "narcissus", "trials.store", marks.FILE, *marks.NAMES}
-GAME = ("examples", "counting-query-uncut", "--out", "game.toml")
+GAME = ("init", "--example", "counting-query-uncut", "--out", "game.toml")
 COMMANDS = {
     "audit": (["audit", "study.toml"], {"study.toml", "people.csv"}),
     "audit with workers": (["audit", "study.toml", "--workers", "2"], {"study.toml", "people.csv"}),
@@ -64,8 +64,8 @@ COMMANDS = {
     "refute": (["refute", "--canaries", "100", "--guesses", "50", "--correct", "40"], set()),
     "channel": (["channel", "channel.csv"], {"channel.csv"}),
     "complexity": (["complexity", "people.csv"], {"people.csv"}),
-    "schema": (["schema", "study"], set()),
-    "examples": (list(GAME), {"game.toml"}),
+    "init --schema": (["init", "--schema"], set()),
+    "init --example": (list(GAME), {"game.toml"}),
     "extract": (
         ["extract", "evidence.toml"],
         {"evidence.toml", "data.txt", "release", "program.py"},

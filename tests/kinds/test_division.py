@@ -14,13 +14,14 @@ from narcissus.game.loop import BlockScores
 from narcissus.kinds.engine import Kind
 from narcissus.kinds.secrets.kind import KIND as SECRETS
 from narcissus.observer import SILENT
-from narcissus.study.kinds import KINDS, RunOptions
+from narcissus.study.kinds import KINDS, OF_PAPERS, RunOptions
 from narcissus.study.reading import read_record
 from narcissus.study.registry import loaded
 from narcissus.success.statements import Scores
 
 STUDIES = Path(__file__).parents[1] / "study"
 KEPT = sorted([*STUDIES.glob("kept/*.json"), *STUDIES.glob("records/last/*.json")])
+KEPT = [path for path in KEPT if path.stem not in OF_PAPERS.keys() - KINDS.keys()]
 AT_EACH_SETTING = {"table"}
 """Kinds whose claims are tested in sequence: each has the whole error."""
 OLDER = {"samples"}

@@ -195,7 +195,9 @@ def mutants(path: Path, root: Path) -> list[Mutant]:
     """List every mutant of a file."""
     _, found_here = _search(path.read_text(encoding="utf-8"))
     where = path.relative_to(root)
-    module = ".".join(where.with_suffix("").parts[1:]).removesuffix(".__init__")
+    parts = where.with_suffix("").parts
+    below = parts.index("src") if "src" in parts else 0
+    module = ".".join(parts[below + 1 :]).removesuffix(".__init__")
     seen: dict[tuple[str, str], int] = {}
     found: list[Mutant] = []
     for *_, words, place, lines in found_here:

@@ -36,6 +36,7 @@ from edits import Mutant, mutants, mutated
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SOURCE = ROOT / "src"
+PAPERS = ROOT / "packages" / "narcissus-papers"
 KEPT = ROOT / ".mutants"
 QUIET = (
     *("-q", "--no-header", "-x", "-p", "no:cacheprovider", "--hypothesis-seed=0"),
@@ -46,16 +47,17 @@ QUIET = (
 # that yields a number is here: `test_run.py` refuses one that is neither here nor in `WITHOUT`.
 PLAIN = (
     "attacks", "bounds", "channels", "counts", "disclosure", "evidence", "extraction", "game",
-    "guarantees", "knowledge", "mechanisms", "membership", "priors", "profiles", "scale", "success",
+    "guarantees", "knowledge", "mechanisms", "membership", "priors", "profiles", "success",
     "synthetic", "tables", "worlds",
 )  # fmt: skip
 ROOMS = {
     **{room: [room] for room in PLAIN},
     "kinds": [
-        *(f"kinds/{name}/kind.py" for name in ("channel", "copyright", "membership", "published")),
+        *(f"kinds/{name}/kind.py" for name in ("channel", "membership", "published")),
         *(f"kinds/{name}/kind.py" for name in ("secrets", "synthetic")),
         *(f"kinds/{name}" for name in ("extraction", "memorization")),
     ],
+    "papers": ["narcissus_papers/copyright", "narcissus_papers/scale"],
     "verdicts": [
         "findings.py",
         "rows.py",
@@ -89,9 +91,22 @@ def there(place: Path) -> Path:
     return place
 
 
+def source_of(place: str) -> Path:
+    """Give where the modules of a place are: of the papers' package, or of the core."""
+    is_of_papers = place.startswith("narcissus_papers/")
+    return (PAPERS / "src" if is_of_papers else SOURCE / "narcissus") / place
+
+
+def tests_of(place: str) -> Path:
+    """Give where the tests of a place are."""
+    if place.startswith("narcissus_papers/"):
+        return PAPERS / "tests" / place.partition("/")[2]
+    return ROOT / "tests" / mirror(Path(place))
+
+
 def files(room: str) -> list[Path]:
     """List the modules of a room."""
-    found = [there(SOURCE / "narcissus" / place) for place in ROOMS[room]]
+    found = [there(source_of(place)) for place in ROOMS[room]]
     modules = [p for f in found for p in ([f] if f.is_file() else f.rglob("*.py"))]
     return sorted(path for path in modules if path.name not in WORDS)
 
@@ -105,8 +120,7 @@ def mirror(place: Path) -> Path:
 
 def tests(room: str) -> list[str]:
     """List where the tests of a room are: its mirror, and the examples in its modules."""
-    where = [Path(place) for place in ROOMS[room]]
-    places = [*(there(ROOT / "tests" / mirror(p)) for p in where), *files(room)]
+    places = [*(there(tests_of(place)) for place in ROOMS[room]), *files(room)]
     return [str(p.relative_to(ROOT)) for p in places]
 
 

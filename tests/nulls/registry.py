@@ -1521,7 +1521,7 @@ NULLS = (
     ),
     Null(
         "a model had access to a work",
-        ("kinds/copyright/kind rows_of",),
+        ("narcissus_papers/copyright/kind rows_of",),
         "Wilks 1941",
         "the work and the independent ones are draws of one kind, to a model that saw none of them",
         "each work is one trial, and the rule is the same for all",

@@ -30,13 +30,16 @@ from narcissus.rows import (
     Unaccounted,
     judge,
 )
-from narcissus.study.kinds import KINDS, study_kind
+from narcissus.study.kinds import KINDS, OF_PAPERS, study_kind
 from narcissus.study.reading import read_record
 from narcissus.study.registry import loaded
 
 STUDY = Path(__file__).parents[1] / "study"
 FILES = [
-    path for folder in ("kept", "records/last") for path in sorted((STUDY / folder).glob("*.json"))
+    path
+    for folder in ("kept", "records/last")
+    for path in sorted((STUDY / folder).glob("*.json"))
+    if path.stem not in OF_PAPERS.keys() - KINDS.keys()
 ]
 REFUTED = ("Refuted: that it rains (a says 1, b says 2).",)
 

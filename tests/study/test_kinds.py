@@ -1,12 +1,15 @@
 """Every kind of study offers what the protocol says, and is found by its name alone."""
 
+from pathlib import Path
+
 import pytest
 from pydantic import BaseModel
 
-from narcissus.errors import InputError
+from narcissus.errors import InputError, StudyError
 from narcissus.observer import SILENT
 from narcissus.study.kinds import KINDS, RunOptions, study_kind
 from narcissus.study.load import load_study
+from narcissus.study.reading import read_record
 from narcissus.study.registry import loaded
 
 
@@ -48,3 +51,17 @@ def test_what_only_a_study_of_a_table_takes_is_said_to_be_its(tmp_path, kind, li
     (tmp_path / "s.toml").write_text(f'kind = "{kind}"\n[run]\n{line}\n')
     with pytest.raises(InputError, match=said):
         load_study(tmp_path / "s.toml")
+
+
+def test_a_kind_of_the_papers_without_their_package_is_answered_by_its_name(monkeypatch):
+    """A study, a record and a schema: the sentence names the package and where it is."""
+    monkeypatch.delitem(KINDS, "copyright", raising=False)
+    says = "need the package narcissus-papers, which is not installed here: it is in packages/"
+    with pytest.raises(InputError, match=says):
+        study_kind("copyright")
+    with pytest.raises(StudyError, match=f"the study.*{says}"):
+        load_study({"kind": "copyright"})
+    with pytest.raises(InputError, match=f"copyright.json cannot be read: .*{says}"):
+        read_record(Path(__file__).with_name("kept") / "copyright.json")
+    with pytest.raises(StudyError, match="must be one of channel, classifier, copyright, "):
+        load_study({"kind": "copyrite"})

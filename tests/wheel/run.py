@@ -4,10 +4,10 @@
     python tests/wheel/run.py --python 3.12     # on this one alone, which must be there
 
 For each version: a fresh environment outside the repository, the wheel with what it depends on
-(from wherever pip is told to look), an empty folder; then `narcissus examples audit-a-table`,
-`narcissus audit`, and a look at the report and the record. Then the wheel of the papers is added,
-without which `narcissus reproduce` says what is missing. A Python that is not on this machine is
-skipped, and said to be. Exit code 1 if a try fails, or if there was none.
+(from wherever pip is told to look), an empty folder; then `narcissus init --example audit-a-table`,
+`narcissus audit`, and a look at the report and the record. A study of the papers' package is
+refused by name; then the wheel of that package is added, and makes a figure again. A Python that is
+not on this machine is skipped, and said to be. Exit code 1 if a try fails, or if there was none.
 """
 
 from __future__ import annotations
@@ -98,22 +98,20 @@ def agree(what: str, is_so: bool) -> None:
 
 
 def try_papers(papers: Path, bin_: Path, folder: Path) -> None:
-    """Ask for a figure without the wheel of the papers, and with it."""
-    lacks = subprocess.run(
-        [bin_ / "narcissus", "reproduce", "--list"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    agree(
-        "without the papers it is said what to install",
-        "pip install ./packages/narcissus-papers" in " ".join(lacks.stderr.split()),
-    )
-    agree("that is bad input", lacks.returncode == 2)
+    """Ask for what is in the wheel of the papers without it, and with it."""
+    (folder / "case.toml").write_text('kind = "copyright"\n', encoding="utf-8")
+    for words in (["reproduce", "--list"], ["scale"], ["audit", "case.toml"]):
+        lacks = subprocess.run(
+            [bin_ / "narcissus", *words], cwd=folder, capture_output=True, text=True, check=False
+        )
+        agree(
+            f"without the papers `{words[0]}` names the package",
+            "packages/narcissus-papers" in " ".join(lacks.stderr.split()),
+        )
+        agree("that is bad input", lacks.returncode == 2)
     said(bin_ / "python", "-m", "pip", "install", "-q", "--no-deps", papers)
     said(bin_ / "python", "-m", "pip", "check")
-    made = said(bin_ / "narcissus", "reproduce", "001", "--figure", "1", folder=folder)
+    made = said(bin_ / "narcissus-papers", "reproduce", "001", "--figure", "1", folder=folder)
     agree("a figure is made again", "001 figure 1" in made)
 
 
@@ -132,7 +130,7 @@ def try_wheel(wheel: Path, papers: Path, python: str, folder: Path) -> None:
     version = wheel.name.split("-")[1]
     command = bin_ / "narcissus"
     agree("the command has the version of the wheel", version in said(command, "--version"))
-    said(command, "examples", STUDY, folder=empty)
+    said(command, "init", "--example", STUDY, folder=empty)
     said(command, "audit", f"{STUDY}.toml", "--yes", folder=empty)
     results = empty / "results" / STUDY
     record = json.loads((results / "record.json").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""``narcissus reproduce`` from the command line."""
+"""``narcissus-papers reproduce`` from the command line."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 
-from narcissus.cli.main import main
 from narcissus_papers.command import reproduce as command
+from narcissus_papers.main import main
 
 
 def run(*arguments: str):

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from narcissus.cli.main import main
 from narcissus.errors import InputError
 from narcissus.extraction.canaries import CanaryPlan, canary_table
 from narcissus.extraction.language_models import TransformerTraining
 from narcissus.extraction.recovered import TextDocument
 from narcissus.observer import SILENT
 from narcissus_papers.base import Given, OwnModel
+from narcissus_papers.main import main
 from narcissus_papers.own_model import _make_planted, _make_priors, own_model_item
 
 ABOUT = "On day {} someone lost a key near the old bridge."

@@ -165,7 +165,7 @@ def audit(
 ) -> Audit:
     """Audit a planned release of something computed from a table of people.
 
-    The arguments are those of a study file (`narcissus schema study table`), and give the same
+    The arguments are those of a study file (`narcissus init --schema table`), and give the same
     numbers as a file that says the same, with the same seed. What is left out is as in a file that
     leaves it out. Relative paths start in the current folder.
 

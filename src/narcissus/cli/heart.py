@@ -59,10 +59,10 @@ _COMMANDS: list[str] = []
 
 
 @contextmanager
-def attended(words: Sequence[str]) -> Generator[None]:
+def attended(words: Sequence[str], program: str = "narcissus") -> Generator[None]:
     """Report at a terminal that a command still works, but while it has progress of its own."""
     if words and "--quiet" not in words and sys.stderr.isatty():
-        _COMMANDS.append(words[0])
+        _COMMANDS.append(f"{program} {words[0]}")
     again()
     try:
         yield
@@ -78,7 +78,7 @@ def again() -> None:
         print(visible(text), file=sys.stderr, flush=True)
 
     if _COMMANDS and not _ATTENDING:
-        _ATTENDING.append(Heart(say, f"narcissus {_COMMANDS[0]}"))
+        _ATTENDING.append(Heart(say, _COMMANDS[0]))
 
 
 def rest() -> None:

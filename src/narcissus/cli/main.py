@@ -12,11 +12,11 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from importlib import import_module
 from shlex import quote
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import click
 
@@ -26,13 +26,13 @@ from narcissus._version import __version__
 from narcissus._visible import SHOW_VALUES, show_visibly
 from narcissus.cli.heart import attended
 from narcissus.cli.interrupts import Interrupted, farewell, interruptible
-from narcissus.errors import InputError, NarcissusError, NotDrawnError
+from narcissus.errors import NarcissusError, NotDrawnError
 
 # name -> (module, one line for the help page); the module holds a click command of that name.
 COMMANDS: dict[str, tuple[str, str]] = {
     "audit": ("playing", "Run a study: what attackers recover, and what nobody can exceed."),
     "app": ("page", "Open a page to make, run and read studies in the browser."),
-    "init": ("studies", "Look at a table and write a study of it, to start from."),
+    "init": ("studies", "Write a study to start from: of your table, or a shipped one."),
     "synth": ("playing", "Audit published files of one table, without their generator."),
     "risk": ("bounds", "Show one person's risk beside an epsilon."),
     "measure": ("playing", "Measure files as disclosure control does."),
@@ -50,18 +50,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "estimate": ("channels", "Estimate from samples what a channel leaks, with limits."),
     "extract": ("playing", "Weigh the evidence that a program extracts data."),
     "complexity": ("evidence", "Measure how short a file can be described, given another."),
-    "examples": ("studies", "List the shipped studies, or write one to a file."),
     "privacy": ("games", "Find two neighbours and an event that show what is lost."),
     "profile": ("games", "Compute a small game's exact resilience, for every attacker."),
-    "scale": ("playing", "Compare a game's success and bound with one of its parameters."),
-    "reproduce": (
-        "narcissus_papers.command",
-        "Make a paper's figures and tables again, beside the printed ones.",
-    ),
-    "report": ("records", "Draw a record again, as HTML or text."),
-    "compare": ("records", "Compare two records: what changed, row by row."),
+    "report": ("records", "Draw a record again, or what changed between two records."),
     "verify": ("records", "Run a record's study again, and compare every number."),
-    "schema": ("studies", "Print the JSON Schema of studies or records."),
 }  # a module without a point is one of this room
 
 GROUPS: dict[str, tuple[str, ...]] = {
@@ -69,10 +61,22 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "A guarantee to choose": ("risk", "bound", "protect"),
     "A model to examine": ("membership", "refute", "canaries", "extract", "complexity"),
     "A channel to measure": ("channel", "compose", "refine", "design", "estimate"),
-    "A game to play": ("examples", "privacy", "profile", "scale", "reproduce"),
-    "A result to read": ("report", "compare", "verify", "schema"),
+    "A game to play": ("privacy", "profile"),
+    "A result to read": ("report", "verify"),
 }
 """Commands by what somebody has in hand, in the order of the help."""
+_PAPERS = "it is in the package narcissus-papers (packages/narcissus-papers in the sources)"
+MOVED = {
+    "compare": "`narcissus report A B` compares two records",
+    "examples": "`narcissus init --example` lists the shipped studies, and with a NAME writes one",
+    "reproduce": f"`narcissus-papers reproduce` makes a paper's figures again; {_PAPERS}",
+    "scale": f"`narcissus-papers scale` runs a game against a parameter; {_PAPERS}",
+    "schema": (
+        "`narcissus init --schema KIND` prints that of a study file, `narcissus report --schema "
+        "KIND` that of a record, and `narcissus init --parts` lists the parts of studies"
+    ),
+}
+"""Where that is now which was a command of its own."""
 _HERE = "narcissus.cli"
 OK, EXCEEDED, USAGE, NOT_ASSESSED, INTERNAL = 0, 1, 2, 3, 4
 PIPE_CLOSED = 141
@@ -113,24 +117,19 @@ def _first(file: str) -> str:
 class LazyGroup(click.Group):
     """A group that imports a command only when it is called, for a quick ``--help``."""
 
+    program: ClassVar[str] = "narcissus"
+    modules: ClassVar[dict[str, tuple[str, str]]] = COMMANDS
+    groups: ClassVar[dict[str, tuple[str, ...]]] = GROUPS
+    moved: ClassVar[dict[str, str]] = MOVED
+
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return list(self.modules)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        if cmd_name not in self.modules:
             return None
-        try:
-            module = COMMANDS[cmd_name][0]
-            return getattr(
-                import_module(module if "." in module else f"{_HERE}.{module}"), cmd_name
-            )
-        except ModuleNotFoundError as error:
-            if error.name != "narcissus_papers":
-                raise
-            raise InputError(
-                f"`{cmd_name}` is in a package of its own, which is not installed here: "
-                "`pip install ./packages/narcissus-papers` in a copy of the sources, or its wheel"
-            ) from error
+        module = self.modules[cmd_name][0]
+        return getattr(import_module(module if "." in module else f"{_HERE}.{module}"), cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -140,9 +139,12 @@ class LazyGroup(click.Group):
         except click.UsageError as error:
             from narcissus._validation import did_you_mean
 
-            message = error.message.rstrip(".") + did_you_mean(args[0], COMMANDS)
-            if os.path.isfile(args[0]):
-                message = f"{args[0]} is a file, and a command comes first: {_first(args[0])}"
+            name = args[0]
+            message = error.message.rstrip(".") + did_you_mean(name, self.modules)
+            if name in self.moved:
+                message = f"`{name}` is no command any more: {self.moved[name]}"
+            if os.path.isfile(name):
+                message = f"{name} is a file, and a command comes first: {_first(name)}"
             raise click.UsageError(message, ctx) from error
 
     def make_context(self, *args: Any, **more: Any) -> click.Context:
@@ -156,23 +158,30 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands by groups with their one-line texts, without importing them."""
-        width = max(map(len, COMMANDS))
-        for title, names in GROUPS.items():
+        width = max(map(len, self.modules))
+        for title, names in self.groups.items():
             with formatter.section(title):
-                formatter.write_dl([(name.ljust(width), COMMANDS[name][1]) for name in names])
+                formatter.write_dl([(name.ljust(width), self.modules[name][1]) for name in names])
 
 
-@click.group(
-    cls=LazyGroup,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
-@click.version_option(__version__, "--version", prog_name="narcissus")
-@click.option(
-    "--show-values",
-    is_flag=True,
-    expose_value=False,
-    help="Let messages quote cells of the data, here or behind the command. Logs keep them.",
-)
+def group(kind: type[LazyGroup]) -> Callable[[Callable[[], None]], LazyGroup]:
+    """Return a decorator that makes a group of commands of a function, whose help is its text."""
+    settings = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    shown = click.option(
+        "--show-values",
+        is_flag=True,
+        expose_value=False,
+        help="Let messages quote cells of the data, here or behind the command. Logs keep them.",
+    )
+    version = click.version_option(__version__, "--version", prog_name=kind.program)
+
+    def made(function: Callable[[], None]) -> LazyGroup:
+        return click.group(cls=kind, context_settings=settings)(version(shown(function)))
+
+    return made
+
+
+@group(LazyGroup)
 def cli() -> None:
     """Measure what an attacker can really reconstruct from a data release.
 
@@ -180,7 +189,7 @@ def cli() -> None:
     """
 
 
-def main(argv: list[str] | None = None) -> Any:
+def main(argv: list[str] | None = None, commands: LazyGroup = cli) -> Any:
     """Run the command line; exit with 2 and one message on an error of our own."""
     is_ours = argv is None  # this process, which somebody else may have who gives arguments
     if is_ours:
@@ -196,7 +205,7 @@ def main(argv: list[str] | None = None) -> Any:
         os.environ.setdefault("PYTHONSAFEPATH", "1")  # for whatever Python a library starts
     try:
         with interruptible(to_the_end=is_ours):
-            code = _run(list(sys.argv[1:] if argv is None else argv))
+            code = _run(list(sys.argv[1:] if argv is None else argv), commands)
     except (Interrupted, KeyboardInterrupt) as error:
         number = error.number if isinstance(error, Interrupted) else signal.SIGINT
         farewell(number)
@@ -259,10 +268,10 @@ def _values_shown(words: list[str]) -> Generator[None]:
             os.environ.pop(SHOW_VALUES, None)
 
 
-def _run(words: list[str]) -> int:
+def _run(words: list[str], commands: LazyGroup) -> int:
     try:
-        with _values_shown(words), attended(words):
-            code = cli.main(args=words, prog_name="narcissus", standalone_mode=False)
+        with _values_shown(words), attended(words, commands.program):
+            code = commands.main(args=words, prog_name=commands.program, standalone_mode=False)
     except click.ClickException as error:
         error.show()
         return USAGE

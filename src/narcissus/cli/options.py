@@ -46,6 +46,7 @@ class Opt:
     kind: Any = None
     name: str = ""
     check: Callable[[click.Context, click.Parameter, Any], Any] | None = None
+    alone: str | None = None  # The value of an option that may be given without one
 
     def option(self, name: str, hint: Any, default: Any, texts: Texts) -> click.Option:
         """Make an option; its default is shown unless its text ends with one, in brackets."""
@@ -62,6 +63,8 @@ class Opt:
             arguments["is_flag"] = True
         elif get_origin(hint) is tuple:
             arguments |= {"multiple": True} if inner[-1] is Ellipsis else {"nargs": len(inner)}
+        if self.alone is not None:
+            arguments |= {"is_flag": False, "flag_value": self.alone}
         if default in (MISSING, inspect.Parameter.empty):
             arguments["required"] = True
         elif default is not False and default not in (None, ()):
@@ -256,6 +259,18 @@ def given_options(context: click.Context) -> list[click.Parameter]:
         if context.get_parameter_source(parameter.name or "")
         is click.core.ParameterSource.COMMANDLINE
     ]
+
+
+def refuse_others(wish: str, *names: str) -> None:
+    """Refuse what the command line sets besides these parameters: it would do nothing."""
+    given = given_options(click.get_current_context())
+    others = [
+        option.opts[0] if isinstance(option, click.Option) else option.human_readable_name
+        for option in given
+        if option.name not in names
+    ]
+    if others:
+        raise click.UsageError(f"not for {wish}: {', '.join(others)}")
 
 
 def write_page(path: Path, page: Page, *, silent: bool) -> None:

@@ -1,4 +1,4 @@
-"""``narcissus audit``, ``synth``, ``measure``, ``extract``, ``scale``, and what they share."""
+"""``narcissus audit``, ``synth``, ``measure``, ``extract``, and what they share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from narcissus.cli.heart import rest
 from narcissus.cli.interrupts import on_interrupt
 from narcissus.cli.main import EXCEEDED, NOT_ASSESSED, OK
 from narcissus.cli.options import (
-    INSIDE,
     AsJson,
     Count,
     Existing,
@@ -484,46 +483,6 @@ def extract(evidence: Path, *, of: ExtractOptions) -> int:
         click.echo(f"not assessed: {error}", err=True)
         return NOT_ASSESSED
     return _show(outcome, folder, of.run)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScaleOptions:
-    over: str
-    together: Annotated[tuple[str, ...], Opt(name="--with")] = ()
-    trials: Count = None
-    confidence: Annotated[float, Opt(INSIDE)] = 0.95
-    run: Run
-
-
-@command
-def scale(study: Path, *, of: ScaleOptions) -> int:
-    from narcissus.scale import Sweep, read_parameter, write
-    from narcissus.scale import scale as scale_up
-    from narcissus.scale.texts import as_dict, text_of, verdict_of
-    from narcissus.study.shipped import shipped_study
-
-    place = study
-    if not study.is_file() and not study.suffix and len(study.parts) == 1:
-        place = shipped_study(study.name).path  # a bare name that is no file here
-    folder = of.run.out or Path("results") / f"{place.stem}-scale"
-    sweep = Sweep(
-        read_parameter(of.over, "--over"),
-        tuple(read_parameter(text, "--with") for text in of.together),
-        of.trials,
-        of.confidence,
-    )
-    on_interrupt(f"what is finished is kept in {folder}; the same command continues")
-    how: dict[str, Any] = {"rng": of.run.seed, "workers": of.run.workers, "restart": of.run.restart}
-    how |= {"folder": folder, "allow_code": of.run.allow_code}
-    scaled = of.run.play(partial(scale_up, place, sweep, **how))
-    write(scaled, folder, restart=of.run.restart)
-    if of.run.as_json:
-        click.echo(json.dumps(as_dict(scaled), indent=1, ensure_ascii=False))
-    else:
-        click.echo(text_of(scaled))
-        click.echo(f"wrote {folder / 'index.html'}")
-    is_whole = all(step.is_whole for step in scaled.each)
-    return OK if is_whole and verdict_of(scaled)[2] else NOT_ASSESSED
 
 
 @dataclass(frozen=True, kw_only=True)

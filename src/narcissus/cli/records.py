@@ -17,7 +17,7 @@ import click
 
 from narcissus._visible import WORD_JOINER, visible
 from narcissus.cli.main import EXCEEDED, NOT_ASSESSED, OK
-from narcissus.cli.options import InFile, Opt, command, some
+from narcissus.cli.options import InFile, Opt, command, refuse_others, some
 from narcissus.cli.playing import Run, with_run
 from narcissus.cli.rooms import audits, drawing, studies
 from narcissus.errors import InputError
@@ -49,11 +49,27 @@ class ReportOptions:
     export: Annotated[str | None, Opt(click.Choice(["acro"]))] = None
     shareable: Annotated[bool, Opt(name="--shareable/--internal")] = True
     shown: Annotated[Path | None, Opt(name="--record")] = None
+    schema: Annotated[str | None, Opt(alone="")] = None
     verbose: bool = False
 
 
 @command
-def report(record: Path, *, of: ReportOptions) -> None:
+def report(record: Path | None = None, other: Path | None = None, *, of: ReportOptions) -> None:
+    if of.schema is not None:
+        from narcissus.cli.studies import print_schema, record_schema
+
+        refuse_others("--schema", "schema")
+        print_schema(record_schema(of.schema or None))
+    elif record is None:
+        raise click.UsageError("Missing argument 'RECORD'.")
+    elif other is not None:
+        refuse_others("two records", "record", "other", "out")
+        _compare(record, other, of.out)
+    else:
+        _draw(record, of)
+
+
+def _draw(record: Path, of: ReportOptions) -> None:
     from narcissus._files import put, remedy, write_atomically
     from narcissus.study.marks import replace_marked
     from narcissus.study.reading import read_record
@@ -145,8 +161,8 @@ def _drawn(record: Record, name: str, of: ReportOptions) -> str:
     return page_html(mapping_of(record, internal=internal), digest=record.digest)
 
 
-@command
-def compare(a: Path, b: Path, *, out: Path | None = None) -> None:
+def _compare(a: Path, b: Path, out: Path | None) -> None:
+    """Print what changed between two records, or write a page of it."""
     from narcissus._files import write_atomically
     from narcissus.report.compare import compared
     from narcissus.report.html import page_html

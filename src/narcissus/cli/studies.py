@@ -1,4 +1,4 @@
-"""``narcissus init``, ``examples``, ``schema``, ``canaries``: what studies start from and hold."""
+"""``narcissus init`` and ``canaries``: what studies start from, and what they may say."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import click
 
 from narcissus._validation import integer
 from narcissus.cli.heart import rest
-from narcissus.cli.options import COUNT, AsJson, Count, Opt, command
+from narcissus.cli.options import COUNT, AsJson, Count, Opt, command, refuse_others
 from narcissus.cli.questions import numbers, option_names
 from narcissus.cli.rooms import propose, studies
 from narcissus.errors import InputError, NarcissusError
@@ -38,11 +38,41 @@ class InitOptions:
     out: Annotated[Path | None, Opt(PRINTED)] = None
     force: bool = False
     yes: bool = False
+    example: Annotated[str | None, Opt(alone="")] = None
+    schema: Annotated[str | None, Opt(alone="table")] = None
+    parts: Annotated[str | None, Opt(alone="")] = None
+    as_json: AsJson = False
     quiet: bool = False
 
 
+TAKES = {
+    "TABLE": ("table", "unknown", "drop", "epsilon", "rows", "out", "force", "yes", "quiet"),
+    "--example": ("example", "out", "force", "as_json"),
+    "--schema": ("schema",),
+    "--parts": ("parts",),
+}
+"""What ``init`` may be asked for, with the parameters that go with it."""
+
+
 @command
-def init(table: Annotated[str, Opt(click.Path())], *, of: InitOptions) -> None:
+def init(table: Annotated[str | None, Opt(click.Path())] = None, *, of: InitOptions) -> None:
+    asked = {"TABLE": table, "--example": of.example, "--schema": of.schema, "--parts": of.parts}
+    wishes = [name for name, value in asked.items() if value is not None]
+    if len(wishes) != 1:
+        raise click.UsageError("give one of TABLE, --example, --schema and --parts")
+    [wish] = wishes
+    refuse_others(wish, *TAKES[wish])
+    if table is not None:
+        _write_of_table(table, of)
+    elif of.example is not None:
+        _write_example(of.example, of)
+    elif of.schema is not None:
+        print_schema(study_schema(of.schema))
+    else:
+        _list_parts(of.parts)
+
+
+def _write_of_table(table: str, of: InitOptions) -> None:
     from narcissus._files import put
     from narcissus.cli.progress import progress
     from narcissus.kinds.table.examination import examine_proposal
@@ -149,26 +179,21 @@ def _path_from(table: str, out: Path | None) -> str:
     return Path(os.path.relpath(place.parent.resolve() / place.name, folder)).as_posix()
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExamplesOptions:
-    out: Annotated[Path | None, Opt(PRINTED)] = None
-    force: bool = False
-    as_json: AsJson = False
-
-
-@command
-def examples(name: str | None = None, *, of: ExamplesOptions) -> None:
+def _write_example(name: str, of: InitOptions) -> None:
+    """Write the shipped study of this name; list all for an empty one."""
     from narcissus.study.shipped import shipped_studies, shipped_study
 
-    if name is not None:
+    if name:
+        if of.as_json:
+            raise InputError("`--json` is for the list: `--example` without a NAME")
         study = shipped_study(name)
         if str(of.out) == "-":
             click.echo(study.path.read_text(encoding="utf-8"), nl=False)
         else:
             _copy(study, Path(f"{name}.toml") if of.out is None else of.out, force=of.force)
         return
-    if of.out is not None:
-        raise InputError("`--out` needs the NAME of a study")
+    if of.out is not None or of.force:
+        raise InputError("`--out` and `--force` need the NAME of a study: `--example NAME`")
     if of.as_json:
         rows = [
             {
@@ -202,21 +227,18 @@ def _copy(study: Any, target: Path, *, force: bool) -> None:
     click.echo(f"wrote {wrote}; play it with: narcissus audit {quote(str(target))}")
 
 
-@command
-def schema(
-    what: Annotated[str, Opt(click.Choice(["study", "record", "parts"]))],
-    kind: str | None = None,
-) -> None:
-    if what == "parts":
-        from narcissus._validation import one_of
-        from narcissus.study.part_section import as_text
-        from narcissus.study.registry import ROOMS
+def _list_parts(room: str | None) -> None:
+    """Print the parts that sections can name, those of one room or, without a name, all."""
+    from narcissus._validation import one_of
+    from narcissus.study.part_section import as_text
+    from narcissus.study.registry import ROOMS
 
-        rooms = list(ROOMS) if kind is None else [one_of("ROOM", kind, ROOMS)]
-        click.echo("\n\n".join(map(as_text, rooms)))
-        return
-    document = study_schema(kind or "table") if what == "study" else record_schema(kind)
-    click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+    rooms = [one_of("ROOM", room, ROOMS)] if room else list(ROOMS)
+    click.echo("\n\n".join(map(as_text, rooms)))
+
+
+def print_schema(schema: dict[str, Any]) -> None:
+    click.echo(json.dumps(schema, indent=2, ensure_ascii=False))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 KINDS: dict[str, str] = {
     "channel": "narcissus.kinds.channel.kind:KIND",
     "classifier": "narcissus.kinds.memorization.classifier.kind:KIND",
-    "copyright": "narcissus.kinds.copyright.kind:KIND",
     "extraction": "narcissus.kinds.extraction.kind:KIND",
     "game": "narcissus.kinds.game.kind:KIND",
     "image-model": "narcissus.kinds.memorization.image.kind:KIND",
@@ -40,6 +40,10 @@ KINDS: dict[str, str] = {
     "synthetic": "narcissus.kinds.synthetic.kind:KIND",
     "table": "narcissus.kinds.table.kind:KIND",
 }
+OF_PAPERS = {"copyright": "narcissus_papers.copyright.kind:KIND"}
+"""Kinds of the package narcissus-papers, which are among `KINDS` where it is installed."""
+if find_spec("narcissus_papers") is not None:
+    KINDS.update(OF_PAPERS)
 
 
 @dataclass(frozen=True)
@@ -127,5 +131,20 @@ class StudyKind(Protocol):
 
 def study_kind(name: str) -> StudyKind:
     """Load a kind of study by its name."""
+    require_installed(name)
     one_of("kind", name, KINDS)
     return loaded(KINDS[name])
+
+
+def require_installed(name: str) -> None:
+    """Refuse a kind of the papers' package where that is not installed."""
+    if name in OF_PAPERS and name not in KINDS:
+        raise InputError(
+            f"studies of kind {name!r} need the package narcissus-papers, which is not installed "
+            "here: it is in packages/narcissus-papers of the sources, and has a wheel of its own"
+        )
+
+
+def known_kinds() -> str:
+    """List all kinds of study for a message, those of the papers' package as well."""
+    return ", ".join(sorted(KINDS | OF_PAPERS))

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from narcissus.errors import InputError, StudyError
 from narcissus.observer import SILENT, Observer
 from narcissus.study.given import THE_STUDY, digest_of_object, is_table, split
-from narcissus.study.kinds import KINDS, study_kind
+from narcissus.study.kinds import KINDS, OF_PAPERS, known_kinds, require_installed, study_kind
 from narcissus.study.plugins import OwnCode
 from narcissus.study.record import study_digest
 from narcissus.study.toml import Document, read_document, validate
@@ -104,10 +104,13 @@ def read_settings(document: Document, code: OwnCode | None = None) -> Study:
     """
     data, code = dict(document.data), code or OwnCode()
     name = data.pop("kind", "table")
-    if not isinstance(name, str) or name not in KINDS:
-        raise StudyError(
-            f"{document.place(('kind',))}: `kind` must be one of {', '.join(KINDS)}, got {name!r}"
-        )
+    place = document.place(("kind",))
+    if not isinstance(name, str) or name not in KINDS | OF_PAPERS:
+        raise StudyError(f"{place}: `kind` must be one of {known_kinds()}, got {name!r}")
+    try:
+        require_installed(name)
+    except InputError as error:
+        raise StudyError(f"{place}: {error}") from error
     with code.in_use():
         settings = validate(study_kind(name).model, replace(document, data=data))
     return Study(name, settings, document.folder, code)

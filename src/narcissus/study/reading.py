@@ -15,7 +15,14 @@ from narcissus._files import BadContentError, parsing, read_bytes
 from narcissus._json import read_json
 from narcissus.errors import InputError, NotDrawnError, raised_where
 from narcissus.rows import StudyJudgement
-from narcissus.study.kinds import KINDS, StudyKind, study_kind
+from narcissus.study.kinds import (
+    KINDS,
+    OF_PAPERS,
+    StudyKind,
+    known_kinds,
+    require_installed,
+    study_kind,
+)
 from narcissus.study.record import SCHEMA, Record, digest_of, study_digest
 from narcissus.study.registry import loaded
 
@@ -192,11 +199,14 @@ def _require_kind(path: Path, data: Any) -> None:
     kind = cast("dict[str, Any]", data).get("kind") if isinstance(data, dict) else None
     if not isinstance(kind, str):
         raise InputError(f"{path} is not a record ({SCHEMA}): .kind: a text is needed")
-    if kind not in KINDS:
+    if kind not in KINDS | OF_PAPERS:
         raise InputError(
-            f"{path} is a record of the unknown kind {kind!r}; this version knows "
-            f"{', '.join(KINDS)}"
+            f"{path} is a record of the unknown kind {kind!r}; this version knows {known_kinds()}"
         )
+    try:
+        require_installed(kind)
+    except InputError as error:
+        raise InputError(f"{path} cannot be read: {error}") from error
 
 
 def _no_number(name: str) -> float:

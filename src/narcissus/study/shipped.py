@@ -53,6 +53,6 @@ def shipped_study(name: str) -> Shipped:
     if name not in known:
         raise InputError(
             f"no shipped study is called {name!r}{did_you_mean(name, known)}; "
-            "`narcissus examples` lists them"
+            "`narcissus init --example` lists them"
         )
     return known[name]

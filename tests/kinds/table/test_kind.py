@@ -101,7 +101,7 @@ def test_every_kind_of_study_gives_a_valid_record(study, narcissus, fit, case):
     code, out, err = narcissus("audit", path, "--json", "--quiet")
     assert (code, err) == (0, ""), err
     record = json.loads(out)
-    _, schema, _ = narcissus("schema", "record", "table")
+    _, schema, _ = narcissus("report", "--schema", "table")
     fit(record, json.loads(schema))
     level = next(
         changes.get("mechanism", {}).get(n) for n in ("scale", "mu", "epsilon")

@@ -65,7 +65,7 @@ NUMBER = 3
         ({"attacks": {"a": {"name": "own:Told"}}}, ["`a`", "informed"]),
         (
             {"attacks": {"nearest": {}}},
-            ["such as prior, posterior, stack (`narcissus schema parts table-attack`"],
+            ["such as prior, posterior, stack (`narcissus init --parts table-attack`"],
         ),
         ({"attacks": {"a": {"name": "own:NoGuess"}}}, ["`a`", "`guess`"]),
         ({"attacks": {"a": {"name": "own:Owm"}}}, ["`Own`"]),

@@ -239,7 +239,7 @@ class Item:
     pieces: Mapping[str, Callable[[Given], Any]] = field(default_factory=dict)
     # optional data of the user; `Reproduced.notes` name what was left out without them
     needs: tuple[Needed, ...] = ()
-    command: str = ""  # what a user runs for their own setting; empty: ``narcissus reproduce``
+    command: str = ""  # what a user runs for their own setting; empty: ``reproduce``
     # arguments that make each piece as short as it can be: its own code, with one repeat of each
     small: Mapping[str, Any] = field(default_factory=dict)
 

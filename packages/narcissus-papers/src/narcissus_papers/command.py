@@ -1,4 +1,4 @@
-"""``narcissus reproduce``: a paper's figures, tables and statements, our numbers and theirs."""
+"""``narcissus-papers reproduce``: a paper's figures and statements, our numbers and theirs."""
 
 from __future__ import annotations
 

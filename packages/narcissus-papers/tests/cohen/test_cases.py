@@ -45,7 +45,9 @@ def test_channels_have_rows_that_sum_to_one():
 
 
 def test_the_studies_that_commands_name_are_shipped():
-    named = [one.command.split()[2] for one in ALL if one.command.startswith("narcissus examples")]
+    named = [
+        one.command.split()[3] for one in ALL if one.command.startswith("narcissus init --example")
+    ]
     assert len(named) > 20
     for name in named:
         assert "Cohen" in shipped_study(name).source, name

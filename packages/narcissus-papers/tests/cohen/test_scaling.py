@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from narcissus.scale import Known, SizeCurve
 from narcissus_papers import ITEMS, Given
 from narcissus_papers.cohen import scaling
 from narcissus_papers.cohen.complexity import near
+from narcissus_papers.scale import Known, SizeCurve
 
 
 def made(number):
@@ -32,7 +32,7 @@ def test_all_claims_hold(number):
 
 def test_every_item_says_what_a_user_runs():
     for item in scaling.SCALING:
-        assert item.command.startswith("narcissus scale ")
+        assert item.command.startswith("narcissus-papers scale ")
         assert " --over " in item.command
 
 
@@ -143,7 +143,7 @@ def test_all_claims_hold_of_covering():
     assert (found.verdict, len(found.held), len(found.panels)) == ("agrees", 7, 3)
     for panel in found.panels:
         assert all(len(line.x) == len(line.y) > 1 for line in panel.lines)
-    assert ITEM.command.startswith("narcissus scale ")
+    assert ITEM.command.startswith("narcissus-papers scale ")
 
 
 WRONG_COVERING = [

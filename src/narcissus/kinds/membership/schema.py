@@ -1,6 +1,7 @@
 """The study file of membership.
 
-The descriptions here are the documentation of the study file (`narcissus schema study membership`).
+The descriptions here are the documentation of the study file (`narcissus init --schema
+membership`).
 """
 
 from __future__ import annotations

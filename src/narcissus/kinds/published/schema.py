@@ -1,6 +1,6 @@
 """The study file of published tables.
 
-The descriptions here are the documentation of the study file (`narcissus schema study
+The descriptions here are the documentation of the study file (`narcissus init --schema
 published-tables`).
 """
 

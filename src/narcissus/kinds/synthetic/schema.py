@@ -1,6 +1,6 @@
 """The study file of an audit of a given synthetic file.
 
-The descriptions here are the documentation of the study file (`narcissus schema study synthetic`).
+The descriptions here are the documentation of the study file (`narcissus init --schema synthetic`).
 """
 
 from __future__ import annotations

@@ -246,7 +246,7 @@ def attacks_of(study: TableStudy, mechanism: Prepared, trials: int) -> Attacks:
             raise InputError(
                 f"attack `{name}` reads {reads}, and what is released is "
                 f"{mechanism.releases.__name__}: take others, such as "
-                f"{', '.join(usual_attacks(ANY_RELEASE, mechanism))} (`narcissus schema parts "
+                f"{', '.join(usual_attacks(ANY_RELEASE, mechanism))} (`narcissus init --parts "
                 "table-attack` lists all)"
             )
         if attack.informed and not mechanism.cellwise:

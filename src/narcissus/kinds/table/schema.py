@@ -1,6 +1,6 @@
 """The study file of a table audit: what may be written in it, and what it means.
 
-The descriptions here are the documentation of the study file (`narcissus schema study table`).
+The descriptions here are the documentation of the study file (`narcissus init --schema table`).
 """
 
 from __future__ import annotations

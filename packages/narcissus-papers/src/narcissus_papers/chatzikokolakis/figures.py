@@ -233,7 +233,7 @@ FIGURE_2 = Item(
     "The games of Bayes security and of local differential privacy, played",
     2.0,
     make_2,
-    command="narcissus examples ind-bay",
+    command="narcissus init --example ind-bay",
 )
 
 

@@ -42,7 +42,9 @@ SECURITY = Statements("002", 0.2, CHANNEL)
 
 
 @SECURITY(
-    "Game 1", "IND-BAY is won with one minus the Bayes risk at best.", "narcissus examples ind-bay"
+    "Game 1",
+    "IND-BAY is won with one minus the Bayes risk at best.",
+    "narcissus init --example ind-bay",
 )
 def game_1(_given: Given) -> Told:
     small = [(rows, prior) for rows, prior in systems() if rows.size <= 12]

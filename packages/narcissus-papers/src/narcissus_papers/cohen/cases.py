@@ -26,11 +26,11 @@ WRITE = "python examples/statements/write.py"
 
 
 def profile_of(study: str) -> str:
-    return f"narcissus examples {study} && narcissus profile {study}.toml"
+    return f"narcissus init --example {study} && narcissus profile {study}.toml"
 
 
 def audit_of(study: str) -> str:
-    return f"narcissus examples {study} && narcissus audit {study}.toml"
+    return f"narcissus init --example {study} && narcissus audit {study}.toml"
 
 
 def proved(what: str, holds: bool, because: str = "", *, section: str = "2.1") -> Held:

@@ -37,7 +37,6 @@ from narcissus.profiles import write_out, write_out_family
 from narcissus.profiles.proofs import from_lemmas
 from narcissus.report.panels import Line, Panel
 from narcissus.results import Estimate
-from narcissus.scale import SizeCurve
 from narcissus.success.relations import FirstBit, Hamming, NamesSecret, SameImage
 from narcissus.worlds import Bits, Family, Pairs, Secret
 from narcissus_papers.base import Given, Held, Reproduced, Statements, Told, played
@@ -54,6 +53,7 @@ from narcissus_papers.cohen.cases import (
     proved,
 )
 from narcissus_papers.cohen.scaling import curve_of, holds, swept
+from narcissus_papers.scale import SizeCurve
 
 LENGTH = 2
 """Bits of a message."""
@@ -500,7 +500,7 @@ def _nothing(_bits: float) -> float:
     return 0.0
 
 
-VERIFIERS_DRAWN = Statements("003", 12.0, prefix="narcissus scale ", kind="figure")
+VERIFIERS_DRAWN = Statements("003", 12.0, prefix="narcissus-papers scale ", kind="figure")
 VERIFIERS = Statements("003", 0.5)
 
 

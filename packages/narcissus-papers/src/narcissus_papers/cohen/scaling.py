@@ -26,14 +26,14 @@ from narcissus.game import Game
 from narcissus.mechanisms import CountingQuery, Sha256, published_cut
 from narcissus.profiles import Cover, cover, worst_event, write_out
 from narcissus.report.panels import Line, Panel
-from narcissus.scale import Known, Parameter, Scaled, SizeCurve, Sweep, exponents, scale
-from narcissus.scale.fit import EVERYBODY, Quantity, sentence, told
 from narcissus.study.shipped import shipped_study
 from narcissus.success.relations import Pinned, SameImage
 from narcissus.worlds import Bits, Records
 from narcissus_papers.base import Given, Reproduced, Statements, Told, played
 from narcissus_papers.cohen.cases import ROOM, checked, profile_of, proved
 from narcissus_papers.cohen.complexity import entropy, near, sizes
+from narcissus_papers.scale import Known, Parameter, Scaled, SizeCurve, Sweep, exponents, scale
+from narcissus_papers.scale.fit import EVERYBODY, Quantity, sentence, told
 
 CONFIDENCE = 1 - 1e-6
 """Of all limits of one sweep together: a false alarm once in a million."""
@@ -105,7 +105,7 @@ def tabled(budget: int) -> Formula:
     return share
 
 
-SCALING = Statements("003", 1.0, prefix="narcissus scale ", kind="figure")
+SCALING = Statements("003", 1.0, prefix="narcissus-papers scale ", kind="figure")
 
 
 @SCALING(
@@ -570,7 +570,7 @@ def _searched() -> tuple[list[float], list[float], bool]:
     return found, [expected_bits(near(d, SHARE)) for d in LISTED], all_print
 
 
-COVERING = Statements("003", 3.0, prefix="narcissus scale ", kind="figure")
+COVERING = Statements("003", 3.0, prefix="narcissus-papers scale ", kind="figure")
 
 
 @COVERING(

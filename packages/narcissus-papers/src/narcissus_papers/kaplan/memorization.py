@@ -57,7 +57,9 @@ MEMORIZATION = Statements("004", 0.5, prefix="narcissus ")
 
 
 @MEMORIZATION(
-    "Definition 1.1", "A release memorizes I(S; h | Nature) bits.", "examples parity-memorizes"
+    "Definition 1.1",
+    "A release memorizes I(S; h | Nature) bits.",
+    "init --example parity-memorizes",
 )
 def definition_11(_given: Given) -> Told:
     apart = [abs(memorized_information(Uniform(*s), Parity()) - _entropy(*s)) for s in SMALL]
@@ -84,7 +86,7 @@ def definition_11(_given: Given) -> Told:
 @MEMORIZATION(
     "Definition 1.2",
     "A release is (m, xi)-memorizing: members are called in, strangers seldom.",
-    "examples membership-inference",
+    "init --example membership-inference",
 )
 def definition_12(_given: Given) -> Told:
     rows = list(itertools.product((0, 1), repeat=4))
@@ -103,7 +105,7 @@ def definition_12(_given: Given) -> Told:
 @MEMORIZATION(
     "Example 1.3",
     "Parities are memorized, membership is plain, and no row is found.",
-    "examples parity-is-safe",
+    "init --example parity-is-safe",
 )
 def example_13(_given: Given) -> Told:
     exact, bits = [], []
@@ -141,7 +143,7 @@ def example_13(_given: Given) -> Told:
 @MEMORIZATION(
     "Example 1.4",
     "Who knows a list with the rows in it finds them by their parities.",
-    "examples superset-of-sample",
+    "init --example superset-of-sample",
     seconds=2.0,
 )
 def example_14(_given: Given) -> Told:
@@ -162,7 +164,7 @@ def example_14(_given: Given) -> Told:
 @MEMORIZATION(
     "Example 1.5",
     "The list may be the distribution: then it is knowledge of Nature.",
-    "examples superset-nature",
+    "init --example superset-nature",
 )
 def example_15(_given: Given) -> Told:
     hidden = [small_delta(SmallSuperset(4, d, 2), parities) for d in (2, 4, 6)]
@@ -185,7 +187,7 @@ def example_15(_given: Given) -> Told:
 
 
 @MEMORIZATION(
-    "Example 1.6", "A trivial element is named without a release.", "examples trivial-element"
+    "Example 1.6", "A trivial element is named without a release.", "init --example trivial-element"
 )
 def example_16(_given: Given) -> Told:
     game = Game(MonaLisa(3, 2, 0.5), Constant(), Member())
@@ -212,7 +214,7 @@ SAFETY = Statements("004", 0.5, prefix="narcissus ")
 @SAFETY(
     "Definition 2.1",
     "Narcissus resiliency: no better against the data than against fresh data.",
-    "examples mona-lisa-narcissus",
+    "init --example mona-lisa-narcissus",
 )
 def definition_21(_given: Given) -> Told:
     grid = (0.0, 0.5, 1.0, 2.0)
@@ -227,7 +229,7 @@ def definition_21(_given: Given) -> Told:
 @SAFETY(
     "Definition 3.1",
     "Extraction-safety: data and fresh data come from one distribution, drawn first.",
-    "examples worst-told && narcissus profile worst-told.toml --rational",
+    "init --example worst-told && narcissus profile worst-told.toml --rational",
 )
 def definition_31(_given: Given) -> Told:
     same = [small_delta(SmallTardos(*s), sums) == exact_average_delta(*s) for s in POPULATIONS]
@@ -248,7 +250,7 @@ def definition_31(_given: Given) -> Told:
 @SAFETY(
     "Definition 3.2",
     "An algorithm solves the marginals problem with error alpha but with chance beta.",
-    "examples two-candidates",
+    "init --example two-candidates",
 )
 def definition_32(_given: Given) -> Told:
     n, d, noise, beta = 20, 50, 0.5, 0.3
@@ -276,7 +278,7 @@ def definition_32(_given: Given) -> Told:
 @SAFETY(
     "Definition 3.3",
     "The Tardos prior: uniform rates, a population, rows of it.",
-    "examples average-is-safe",
+    "init --example average-is-safe",
 )
 def definition_33(_given: Given) -> Told:
     node, weight = np.polynomial.legendre.leggauss(12)
@@ -306,7 +308,7 @@ def definition_33(_given: Given) -> Told:
 @SAFETY(
     "Definition 3.4",
     "R_gamma: some row is within gamma d bits of the attempt.",
-    "examples average-is-safe",
+    "init --example average-is-safe",
 )
 def definition_34(_given: Given) -> Told:
     rng = np.random.default_rng(34)
@@ -337,7 +339,7 @@ def _listed(n: int, d: int, near: int) -> Fraction:
 @SAFETY(
     "Lemma 3.5",
     "The exact average is safe for gamma up to 1/25 once d is a multiple of log(n / delta).",
-    "examples average-is-safe",
+    "init --example average-is-safe",
 )
 def lemma_35(_given: Given) -> Told:
     cases = [(n, d, k) for n, d in ((2, 3), (3, 3), (4, 2), (3, 4)) for k in (0, 1)]
@@ -369,7 +371,7 @@ def lemma_35(_given: Given) -> Told:
 @SAFETY(
     "Definition 3.6",
     "Two criteria: fresh data need only fit a looser relation.",
-    "examples two-criteria",
+    "init --example two-criteria",
     seconds=2.0,
 )
 def definition_36(_given: Given) -> Told:
@@ -396,7 +398,7 @@ def definition_36(_given: Given) -> Told:
 @SAFETY(
     "Lemma 3.7",
     "With a slightly looser gamma for fresh data the exact average is safe for all gamma.",
-    "examples two-criteria",
+    "init --example two-criteria",
     seconds=1.0,
 )
 def lemma_37(_given: Given) -> Told:

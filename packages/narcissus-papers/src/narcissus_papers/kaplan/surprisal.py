@@ -88,7 +88,7 @@ SURPRISAL = Statements("004", 0.5, prefix="narcissus ")
 @SURPRISAL(
     "Definition 4.6",
     "Differential privacy: no event grows by more than e^eps, and delta.",
-    "examples dp-implies-narcissus",
+    "init --example dp-implies-narcissus",
 )
 def definition_46(_given: Given) -> Told:
     matrix = KaryRandomizedResponse(3, 1.0).channel().dense
@@ -109,7 +109,7 @@ def definition_46(_given: Given) -> Told:
 @SURPRISAL(
     "Theorem 4.7",
     "Averages with Laplace noise 1 / (epsilon n) are (epsilon d, 0)-private.",
-    "examples two-candidates",
+    "init --example two-candidates",
 )
 def theorem_47(_given: Given) -> Told:
     rng = np.random.default_rng(47)
@@ -138,7 +138,7 @@ def theorem_47(_given: Given) -> Told:
 @SURPRISAL(
     "Lemma 4.8",
     "The noisy average is safe in the sense of surprisal, whatever the attacker knows.",
-    "examples surprisal",
+    "init --example surprisal",
 )
 def lemma_48(_given: Given) -> Told:
     rng = np.random.default_rng(48)
@@ -183,7 +183,7 @@ def lemma_48(_given: Given) -> Told:
 
 
 @SURPRISAL(
-    "Claim 4.9", "With d / 5 lukewarm columns every row is surprising.", "examples surprisal"
+    "Claim 4.9", "With d / 5 lukewarm columns every row is surprising.", "init --example surprisal"
 )
 def claim_49(_given: Given) -> Told:
     fine, reached = True, True
@@ -218,7 +218,9 @@ def claim_49(_given: Given) -> Told:
     )
 
 
-@SURPRISAL("Definition 4.10", "Targeted relations: about one row.", "examples surprisal-targeted")
+@SURPRISAL(
+    "Definition 4.10", "Targeted relations: about one row.", "init --example surprisal-targeted"
+)
 def definition_410(_given: Given) -> Told:
     world, side = Tardos(6, 3, 3), Candidates()
     for relation in (Member(), Hamming(0.3)):
@@ -243,7 +245,7 @@ def definition_410(_given: Given) -> Told:
 @SURPRISAL(
     "Definition 4.11",
     "Safety in the sense of surprisal for targeted relations.",
-    "examples surprisal-rates",
+    "init --example surprisal-rates",
 )
 def definition_411(_given: Given) -> Told:
     rng = np.random.default_rng(411)
@@ -279,7 +281,7 @@ SIDE_INFORMATION = Statements("004", 0.5, prefix="narcissus ")
 @SIDE_INFORMATION(
     "Definition 4.1",
     "Extraction-safety with every side information: fresh data fit what is known.",
-    "examples worst-told && narcissus profile worst-told.toml --worst-told 2 --sees bag",
+    "init --example worst-told && narcissus profile worst-told.toml --worst-told 2 --sees bag",
 )
 def definition_41(_given: Given) -> Told:
     known = [limit_given_rows(40, 400, 0.04, r) for r in (0, 20, 30, 39)]
@@ -314,7 +316,7 @@ def _baseline(population: int, d: int, n: int) -> Fraction:
 @SIDE_INFORMATION(
     "Observation 4.2",
     "The exact average is not safe from who knows all rows but one.",
-    "examples known-rows",
+    "init --example known-rows",
 )
 def observation_42(_given: Given) -> Told:
     listed = True
@@ -353,7 +355,7 @@ def observation_42(_given: Given) -> Told:
 @SIDE_INFORMATION(
     "section 4.2",
     "Of two candidates the noisy average gives the right one away.",
-    "examples two-candidates",
+    "init --example two-candidates",
     seconds=1.0,
 )
 def section_42(_given: Given) -> Told:
@@ -391,7 +393,7 @@ def section_42(_given: Given) -> Told:
 
 
 @SIDE_INFORMATION(
-    "Definition 4.3", "Surprisal: minus the logarithm of a chance.", "examples surprisal"
+    "Definition 4.3", "Surprisal: minus the logarithm of a chance.", "init --example surprisal"
 )
 def definition_43(_given: Given) -> Told:
     apart = 0.0
@@ -417,7 +419,7 @@ def definition_43(_given: Given) -> Told:
 @SIDE_INFORMATION(
     "Definition 4.4",
     "Safety where only rows count that keep a share of their surprisal.",
-    "examples surprisal",
+    "init --example surprisal",
 )
 def definition_44(_given: Given) -> Told:
     world, rng = Tardos(5000, 300, 12), np.random.default_rng(44)
@@ -442,7 +444,7 @@ def definition_44(_given: Given) -> Told:
 @SIDE_INFORMATION(
     "Remark 4.5",
     "Other conditions do as well: on both sides, or other comparisons.",
-    "examples surprisal-rates",
+    "init --example surprisal-rates",
 )
 def remark_45(_given: Given) -> Told:
     n, d, noise = 20, 5000, 0.1

@@ -112,5 +112,5 @@ def make(_given: Given) -> Told:
 
 THESIS = Item(
     "004", "figure", "thesis", "Memorized and not extractable, by rows and attributes", 3.0, make,
-    command="narcissus examples average-is-safe",
+    command="narcissus init --example average-is-safe",
 )  # fmt: skip

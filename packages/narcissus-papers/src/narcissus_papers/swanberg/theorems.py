@@ -306,7 +306,7 @@ def _narcissus(_given: Given) -> Told:
         "below the prior",
         quote=Quote("", r"\frac{e^{\varepsilon}}{e^{\varepsilon}+1/p}", "section 4.2"),
     )
-    yield "the definition itself: `narcissus reproduce 003 --statement 1.6`"
+    yield "the definition itself: `narcissus-papers reproduce 003 --statement 1.6`"
 
 
 @DEFINITIONS("Definition A.1", "A k-way marginal query: shares of the people.", _AUDIT)

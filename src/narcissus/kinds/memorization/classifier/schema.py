@@ -1,7 +1,7 @@
 """The study file of a classifier.
 
 The descriptions here are the documentation of the study file
-(`narcissus schema study classifier`).
+(`narcissus init --schema classifier`).
 """
 
 from __future__ import annotations

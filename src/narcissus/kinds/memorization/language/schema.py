@@ -1,7 +1,7 @@
 """The study file of a language model.
 
 The descriptions here are the documentation of the study file
-(`narcissus schema study language-model`).
+(`narcissus init --schema language-model`).
 """
 
 from __future__ import annotations

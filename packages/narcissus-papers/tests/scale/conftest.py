@@ -3,8 +3,8 @@
 import pytest
 
 from narcissus.kinds.game.kind import KIND
-from narcissus.scale import AtValue, Parameter, Sweep, scale
-from narcissus.scale.fit import Known
+from narcissus_papers.scale import AtValue, Parameter, Sweep, scale
+from narcissus_papers.scale.fit import Known
 
 HALVES = {
     "kind": "game",

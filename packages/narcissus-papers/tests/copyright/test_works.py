@@ -7,7 +7,7 @@ import pytest
 
 from narcissus.errors import InputError
 from narcissus.extraction.recovered import edit_distance
-from narcissus.extraction.works import (
+from narcissus_papers.copyright.works import (
     Alike,
     Passage,
     WrittenWork,

@@ -19,10 +19,8 @@ from narcissus._random import child
 from narcissus._version import __version__
 from narcissus.errors import InputError
 from narcissus.evidence import next_limit
-from narcissus.extraction import works
 from narcissus.extraction.language_models import HasModels
 from narcissus.extraction.recovered import TextDocument, read_documents
-from narcissus.extraction.works import Alike, Passage, WrittenWork
 from narcissus.kinds.engine import Done, Kind, PreparedWork
 from narcissus.kinds.memorization.engine import model_not_assessed
 from narcissus.kinds.memorization.language.attacks import keeping
@@ -40,6 +38,8 @@ from narcissus.study.kinds import RunOptions
 from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part
 from narcissus.study.sections import Approval, FileSection, SeededRun
+from narcissus_papers.copyright import works
+from narcissus_papers.copyright.works import Alike, Passage, WrittenWork
 
 
 class WorkFiles(FileSection):
@@ -182,7 +182,7 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
 
     model = CopyrightStudy
     detail = CopyrightDetail
-    layout = "narcissus.kinds.copyright.layout:LAYOUT"
+    layout = "narcissus_papers.copyright.layout:LAYOUT"
 
     def prepare(self, study: CopyrightStudy, folder: Path, options: RunOptions) -> CopyrightWork:
         options.refuse_policy_and_records("copyright")

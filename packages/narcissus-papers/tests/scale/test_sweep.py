@@ -16,13 +16,20 @@ from narcissus.observer import SILENT, SilentObserver
 from narcissus.profiles import write_out
 from narcissus.profiles.closed_forms.average import limit_given_rows
 from narcissus.profiles.closed_forms.candidates import candidates_success
-from narcissus.scale import Parameter, Sweep, scale, sweep
-from narcissus.scale import sweep as room
-from narcissus.scale.fit import EVERYBODY
-from narcissus.scale.sweep import Variants, beyond, located, names_of, read_parameter, with_value
 from narcissus.study import load_study
 from narcissus.success.relations import Hamming, Member
 from narcissus.worlds import Tardos, Uniform
+from narcissus_papers.scale import Parameter, Sweep, scale, sweep
+from narcissus_papers.scale import sweep as room
+from narcissus_papers.scale.fit import EVERYBODY
+from narcissus_papers.scale.sweep import (
+    Variants,
+    beyond,
+    located,
+    names_of,
+    read_parameter,
+    with_value,
+)
 
 OVER = Parameter("world.n", (2, 4, 6))
 LENGTHS = Parameter("success.length", (1, 2, 3))
@@ -239,7 +246,7 @@ def test_trials_without_an_attack_are_refused(halves):
 
 def test_another_kind_of_study_is_refused():
     with pytest.raises(InputError, match="of the kind 'table'; only a game"):
-        variants(Path(__file__).parents[2] / "examples" / "affairs.toml")
+        variants(Path(__file__).parents[4] / "examples" / "affairs.toml")
 
 
 def test_the_older_spelling_of_a_section_is_taken():

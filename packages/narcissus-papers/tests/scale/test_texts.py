@@ -5,15 +5,17 @@ from __future__ import annotations
 import csv
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import matplotlib as mpl
 import pytest
 from matplotlib.figure import Figure
 
 from narcissus.errors import InputError
-from narcissus.scale import AtValue, Parameter, Sweep, scale, write
-from narcissus.scale.fit import EVERYBODY, Known, SizeCurve
-from narcissus.scale.texts import FILES, as_dict, page, picture, rows_of, text_of, verdict_of
+from narcissus.study.shipped import shipped_study
+from narcissus_papers.scale import AtValue, Parameter, Sweep, scale, write
+from narcissus_papers.scale.fit import EVERYBODY, Known, SizeCurve
+from narcissus_papers.scale.texts import FILES, as_dict, page, picture, rows_of, text_of, verdict_of
 
 
 def test_the_files_hold_the_numbers(drawn, tmp_path):
@@ -182,3 +184,15 @@ def test_no_text_is_read_as_mathematics(exact):
         _, right = axes_of([curve])
         right.figure.canvas.draw()
         assert not any("$" in text.get_text() for text in right.get_yticklabels())
+
+
+def test_a_string_does_what_a_path_does(tmp_path):
+    text = shipped_study("counting-query").path.read_text(encoding="utf-8")
+    (tmp_path / "g.toml").write_text(text, encoding="utf-8")
+    names = []
+    for kind, of in (("path", Path), ("string", str)):
+        sweep = Sweep(Parameter("world.n", (20, 40)))
+        found = scale(of(tmp_path / "g.toml"), sweep, folder=of(tmp_path / f"{kind}-kept"), rng=1)
+        write(found, of(tmp_path / kind))
+        names.append(sorted(one.name for one in (tmp_path / kind).iterdir()))
+    assert names[0] == names[1]

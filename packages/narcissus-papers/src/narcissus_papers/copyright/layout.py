@@ -5,14 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from narcissus._outwards import upper
-from narcissus.kinds.copyright.kind import (
-    GAIN,
-    INDEPENDENT,
-    WITH,
-    WITHOUT,
-    CopyrightDetail,
-    Returned,
-)
 from narcissus.kinds.layout import Headline, Layout
 from narcissus.report.about import RealFigure, Subject
 from narcissus.report.first_screen import Glance, seeks
@@ -23,6 +15,14 @@ from narcissus.report.reach import MORE_OF_100, Reach
 from narcissus.results import Grade, NotAssessed
 from narcissus.rows import StudyJudgement, StudyRow
 from narcissus.study.record import Record
+from narcissus_papers.copyright.kind import (
+    GAIN,
+    INDEPENDENT,
+    WITH,
+    WITHOUT,
+    CopyrightDetail,
+    Returned,
+)
 
 
 class CopyrightLayout(Layout):

@@ -24,7 +24,8 @@ from narcissus.report.page import Facts, Figure, Grid, Items, Page, Section, Ver
 from narcissus.report.svg import BLUE, INK, PAPER, QUIET, RUST, svg_of
 from narcissus.report.text import WIDTH
 from narcissus.results import Grade
-from narcissus.scale.fit import (
+from narcissus.study.marks import write_results
+from narcissus_papers.scale.fit import (
     ASSUMED,
     EVERYBODY,
     CurveWords,
@@ -38,8 +39,7 @@ from narcissus.scale.fit import (
     sentence,
     told,
 )
-from narcissus.scale.sweep import Scaled
-from narcissus.study.marks import write_results
+from narcissus_papers.scale.sweep import Scaled
 
 COLUMNS = ("parameter", "value", "whose", "quantity", "limits", "number", "low", "high", "exact")
 FILES = ("data.csv", "data.json", "picture.svg", "index.html")

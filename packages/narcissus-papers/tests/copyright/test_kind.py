@@ -10,13 +10,13 @@ import pytest
 
 import narcissus
 from narcissus.errors import InputError, StudyError
-from narcissus.extraction.works import common_runs, read_work, read_works, words_of
-from narcissus.kinds.copyright.kind import KIND, CopyrightDetail, Returned
 from narcissus.report import render_text
 from narcissus.rows import StudyCriterion
 from narcissus.study.reading import read_record
 from narcissus.study.record import digest_of
 from narcissus.study.shareable import shareable
+from narcissus_papers.copyright.kind import KIND, CopyrightDetail, Returned
+from narcissus_papers.copyright.works import common_runs, read_work, read_works, words_of
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "copyright"
 

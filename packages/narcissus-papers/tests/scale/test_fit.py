@@ -11,8 +11,8 @@ from scipy import optimize, stats
 
 from narcissus.evidence import clopper_pearson
 from narcissus.kinds.game.numbers import proved
-from narcissus.scale import Parameter, Sweep, scale
-from narcissus.scale.fit import (
+from narcissus_papers.scale import Parameter, Sweep, scale
+from narcissus_papers.scale.fit import (
     EVERYBODY,
     NEAR,
     Known,

@@ -34,7 +34,6 @@ from narcissus.profiles.closed_forms.candidates import candidates_success
 from narcissus.profiles.closed_forms.parities import ParityRelease
 from narcissus.profiles.proofs import from_lemmas
 from narcissus.results import Grade
-from narcissus.scale.fit import Known, SizeCurve, curves_of
 from narcissus.study.keyed import kept_key, keyed, keyed_digests
 from narcissus.study.load import Study, load_study
 from narcissus.study.marks import require_marked
@@ -45,6 +44,7 @@ from narcissus.study.toml import read_document
 from narcissus.study.work import agree, in_words
 from narcissus.success.relations import Member
 from narcissus.worlds import Tardos, Uniform
+from narcissus_papers.scale.fit import Known, SizeCurve, curves_of
 
 SECTIONS = (
     "world",
