@@ -109,6 +109,9 @@ class Quantity(Fact):
     approximate: tuple[Number, Number] | None = Field(
         default=None, description="Approximate limits, which decide nothing."
     )
+    counted: tuple[Count, Positive] | None = Field(
+        default=None, description="How many were observed, and of how many."
+    )
     why: str = Field(default="", description="Why a limit is missing.")
     id: str = Field(default="", description="Of the theorem that a limit is by.")
     assumptions: tuple[str, ...] = Field(default=(), description="Conditions of that theorem.")

@@ -1521,7 +1521,7 @@ NULLS = (
     ),
     Null(
         "a model had access to a work",
-        ("narcissus_papers/copyright/kind rows_of",),
+        ("narcissus_papers/copyright/kind CopyrightResult.rows",),
         "Wilks 1941",
         "the work and the independent ones are draws of one kind, to a model that saw none of them",
         "each work is one trial, and the rule is the same for all",
@@ -2088,7 +2088,7 @@ NULLS = (
     ),
     Null(
         "synth: rows far nearer to people wait for a control",
-        ("synthetic/nearly nearer_people",),
+        ("synthetic/nearly _nearer_by",),
         "Poisson tail, by people who are as near to one another and by rows that are",
         "rows of the file are independent of one another and of the people",
         "one row of each unit is taken",
@@ -2132,7 +2132,7 @@ NULLS = (
     ),
     Null(
         "synth: values under other names wait for a control",
-        (),
+        ("synthetic/elsewhere _sharing",),
         "Poisson tail, by values that people share with one another and rows do",
         "rows of the file are independent of one another and of the people",
         "one row of each unit is taken",
@@ -2153,7 +2153,7 @@ NULLS = (
     ),
     Null(
         "synth: people mirrored or under other names wait for a control",
-        (),
+        ("synthetic/mirrored _most",),
         "pairs of people, and any law of the file",
         "rows of the file are independent of one another and of the people",
         "one row of each unit is taken",
@@ -2175,7 +2175,7 @@ NULLS = (
     ),
     Null(
         "synth: names inside other values wait for a control",
-        (),
+        ("synthetic/inside _sought", "synthetic/inside _in_other_words"),
         "Poisson tail, beside names moved up and down and people who are alike",
         "names of the file are drawn without those of the data",
         "only columns that name nearly everybody are sought",
@@ -2194,7 +2194,7 @@ NULLS = (
     ),
     Null(
         "synth: names of people wait for a control",
-        ("synthetic/traces _names_there",),
+        (),
         "Poisson tail, beside names moved up and down",
         "names of the file are drawn without those of the data",
         "one row of each unit is taken",

@@ -98,6 +98,8 @@ def counted_in(row: StudyRow) -> tuple[int, int] | None:
         or row.role not in ("attack", "fresh", "measure")
     ):
         return None
+    if quantity.counted is not None:
+        return quantity.counted
     for many, of in COUNTS:
         if many in row.facts and of in row.facts:
             return int(row.facts[many]), int(row.facts[of])

@@ -15,7 +15,7 @@ from narcissus.rows import StudyCriterion
 from narcissus.study.reading import read_record
 from narcissus.study.record import digest_of
 from narcissus.study.shareable import shareable
-from narcissus_papers.copyright.kind import KIND, CopyrightDetail, Returned
+from narcissus_papers.copyright.kind import KIND, CopyrightResult, Returned
 from narcissus_papers.copyright.works import common_runs, read_work, read_works, words_of
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "copyright"
@@ -44,7 +44,7 @@ def load(tmp_path):
 def detail(own, without, works, confidence=0.95):
     """Make up what was counted of a hundred passages each."""
     one, *others = (Returned(name="n", passages=100, returned=n) for n in (own, *without, *works))
-    return CopyrightDetail(
+    return CopyrightResult(
         model="m", trains=True, copies=1, prompt=1, window=1, words=1, edits=None,
         left_out=0, with_access=one, without=tuple(others[: len(without)]), unrelated=0,
         longest=1, independent=tuple(others[len(without) :]), confidence=confidence,
@@ -66,7 +66,7 @@ def test_a_model_with_access_gives_back_what_one_without_does_not(audit):
     assert found.shown[0][1][:20] not in render_text(shareable(audit.record))
 
 
-def test_a_record_whose_rows_do_not_follow_from_its_counts_is_refused(audit, tmp_path):
+def test_a_record_whose_status_does_not_follow_from_its_counts_is_refused(audit, tmp_path):
     audit.save(tmp_path)
     assert read_record(tmp_path / "record.json") == audit.record
     data = json.loads((tmp_path / "record.json").read_text())
@@ -74,7 +74,7 @@ def test_a_record_whose_rows_do_not_follow_from_its_counts_is_refused(audit, tmp
     data.pop("portable_digest")
     data["digest"] = digest_of(data)
     (tmp_path / "record.json").write_text(json.dumps(data))
-    with pytest.raises(InputError, match="do not follow"):
+    with pytest.raises(InputError, match="the status is .exceeded., and that of the rows"):
         read_record(tmp_path / "record.json")
 
 

@@ -31,7 +31,9 @@ from narcissus.rows import (
     Level,
     Positive,
     Quantity,
+    Role,
     StudyCriterion,
+    StudyResult,
     StudyRow,
 )
 from narcissus.study.kinds import RunOptions
@@ -132,8 +134,13 @@ class Returned(Fact):
     def share(self) -> float:
         return self.returned / self.passages
 
+    def row(self, role: Role, of: str) -> StudyRow:
+        counted = self.returned, self.passages
+        quantity = Quantity(value=self.share, grade="counted", counted=counted)
+        return StudyRow(role=role, of=of, name=self.name, quantity=quantity, about=self)
 
-class CopyrightDetail(Fact):
+
+class CopyrightResult(StudyResult):
     """The texts and models, and all that was counted; the rows follow from it."""
 
     model: str
@@ -153,6 +160,31 @@ class CopyrightDetail(Fact):
         (), description="Words in a row that came back, the passage, with access and without."
     )
     confidence: Level
+
+    def rows(self) -> Iterator[StudyRow]:
+        """Yield what follows from what was counted.
+
+        The gain is over what comes back without access, or of independent works, whichever is more.
+        For certain it is over the most that an independent work may have: by that limit a work that
+        no model saw shows a gain with a chance of 1 - confidence, however works differ.
+        """
+        share = self.with_access.share
+        chance = next_limit([work.share for work in self.independent], confidence=self.confidence)
+        without = max(work.share for work in self.without)
+        yield self.with_access.row("attack", WITH)
+        yield from (work.row("fresh", WITHOUT) for work in self.without)
+        yield StudyRow(role="fresh", of=INDEPENDENT, quantity=Quantity.of(chance))
+        low = None if chance.high is None else share - max(without, chance.high)
+        gain = Quantity(
+            value=share - max(without, chance.value),
+            low=low,
+            high=share - without,
+            grade="sampled",
+            confidence=self.confidence,
+            trials=chance.trials,
+            why=chance.why,
+        )
+        yield StudyRow(role="excess", of=GAIN, quantity=gain)
 
     @property
     def chance(self) -> float:
@@ -181,7 +213,7 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
     """The kind "copyright"."""
 
     model = CopyrightStudy
-    detail = CopyrightDetail
+    detail = CopyrightResult
     layout = "narcissus_papers.copyright.layout:LAYOUT"
 
     def prepare(self, study: CopyrightStudy, folder: Path, options: RunOptions) -> CopyrightWork:
@@ -264,7 +296,7 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
         runs = [alike.words_in_a_row(*source) if alike.holds(*source) else 0 for source in pairs]
         best = sorted(range(len(runs)), key=lambda i: (-runs[i], i))[: rule.shown]
         shifted = [*passages[1:], *passages[:1]]
-        detail = CopyrightDetail(
+        detail = CopyrightResult(
             model=work.part.words(),
             trains=work.part.trains,
             copies=study.data.copies,
@@ -292,10 +324,7 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
         limit = None if study.threshold is None else study.threshold.gain
         return self.found((StudyCriterion(of=GAIN, at_most=limit),), (), detail)
 
-    def found(self, criteria: Any, rows: Any, detail: CopyrightDetail) -> Findings:
-        return super().found(criteria, rows_of(detail), detail)
-
-    def premises(self, detail: CopyrightDetail) -> tuple[str, ...]:
+    def premises(self, detail: CopyrightResult) -> tuple[str, ...]:
         assumptions = [
             "independent works, and this one to a model without access, are draws of one kind"
         ]
@@ -309,43 +338,11 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
     def is_of_people(self, study: Mapping[str, Any]) -> bool:
         return True
 
-    def to_show(self, detail: CopyrightDetail) -> CopyrightDetail:
+    def to_show(self, detail: CopyrightResult) -> CopyrightResult:
         return detail.model_copy(update={"shown": ()})
 
 
 KIND = CopyrightKind()
-
-
-def rows_of(detail: CopyrightDetail) -> Iterator[StudyRow]:
-    """Yield what follows from what was counted.
-
-    The gain is over what comes back without access, or of independent works, whichever is more. For
-    certain it is over the most that an independent work may have: by that limit a work that no
-    model saw shows a gain with a chance of 1 - confidence, however works differ.
-    """
-    share, shares = detail.with_access.share, [work.share for work in detail.independent]
-    chance = next_limit(shares, confidence=detail.confidence)
-    without = max(work.share for work in detail.without)
-    yield _counted("attack", WITH, detail.with_access)
-    yield from (_counted("fresh", WITHOUT, work) for work in detail.without)
-    yield StudyRow(role="fresh", of=INDEPENDENT, quantity=Quantity.of(chance))
-    low = None if chance.high is None else share - max(without, chance.high)
-    gain = Quantity(
-        value=share - max(without, chance.value),
-        low=low,
-        high=share - without,
-        grade="sampled",
-        confidence=detail.confidence,
-        trials=chance.trials,
-        why=chance.why,
-    )
-    yield StudyRow(role="excess", of=GAIN, quantity=gain, facts={"chance": detail.chance})
-
-
-def _counted(role: Any, of: str, one: Returned) -> StudyRow:
-    facts = {"of": one.passages, "recovered": one.returned}
-    quantity = Quantity(value=one.share, grade="counted")
-    return StudyRow(role=role, of=of, name=one.name, quantity=quantity, facts=facts)
 
 
 def _spread(passages: Sequence[Passage], most: int) -> list[Passage]:

@@ -20,7 +20,7 @@ from narcissus_papers.copyright.kind import (
     INDEPENDENT,
     WITH,
     WITHOUT,
-    CopyrightDetail,
+    CopyrightResult,
     Returned,
 )
 
@@ -41,7 +41,7 @@ class CopyrightLayout(Layout):
         return "Does the model give back passages of the work because it had access to it?"
 
     def assessed(self, case: StudyJudgement) -> list[str]:
-        detail: CopyrightDetail = case.detail
+        detail: CopyrightResult = case.detail
         return [
             f"{number(detail.with_access.passages)} passages, with access and without: "
             f"{len(detail.without)} of such models",
@@ -57,7 +57,7 @@ class CopyrightLayout(Layout):
         return [NotAssessed(subject, quantity.why, "more works by independent authors")]
 
     def glance(self, case: StudyJudgement) -> Glance:
-        detail: CopyrightDetail = case.detail
+        detail: CopyrightResult = case.detail
         work, chance = detail.with_access, _only(case, INDEPENDENT).quantity
         unlimited = f"How much comes back by chance has no limit yet: {chance.why}."
         if chance.high is not None:
@@ -150,14 +150,14 @@ def _of(one: Returned) -> str:
     return f"{one.returned:,} of {one.passages:,} passages"
 
 
-def _rule(detail: CopyrightDetail) -> str:
+def _rule(detail: CopyrightResult) -> str:
     edits = ""
     if detail.edits is not None:
         edits = f", or all of them with at most {detail.edits:g} edits a character"
     return f"the model says {detail.words} of the next {detail.window} words in a row{edits}"
 
 
-def _facts(detail: CopyrightDetail) -> Facts:
+def _facts(detail: CopyrightResult) -> Facts:
     access = "as its owner says; it is assumed that the other model never saw the work"
     if detail.trains:
         times = "once" if detail.copies == 1 else f"{detail.copies} times"
@@ -175,7 +175,7 @@ def _facts(detail: CopyrightDetail) -> Facts:
 
 
 def _counts(case: StudyJudgement) -> list[Block]:
-    detail: CopyrightDetail = case.detail
+    detail: CopyrightResult = case.detail
     lines = [("the work, with access", detail.with_access)]
     lines += [(f"the work, {work.name}", work) for work in detail.without]
     lines += [(f"{work.name}, which no model saw", work) for work in detail.independent]
@@ -196,14 +196,14 @@ def _counts(case: StudyJudgement) -> list[Block]:
     return [table, Text(sentences)]
 
 
-def _side_by_side(detail: CopyrightDetail) -> list[Block]:
+def _side_by_side(detail: CopyrightResult) -> list[Block]:
     if not detail.shown:
         return [Text(["No passage is shown here."])]
     columns = ("Words in a row", "The work", "With access, after its beginning", "Without access")
     return [Grid("The passages that come back in the longest stretches", columns, detail.shown)]
 
 
-def _method(detail: CopyrightDetail) -> Text:
+def _method(detail: CopyrightResult) -> Text:
     return Text(
         [
             "The work is cut into passages. Every model is given the beginning of each, and goes "
