@@ -72,7 +72,7 @@ def judged():
             {name: blocks(hits) for name, hits in zip(("argmax", "posterior"), one, strict=True)}
             for one in (first, second)
         ]
-        return KIND.judge(KIND.measured(work, scored))
+        return KIND.conclude(KIND.measured(work, scored))
 
     return judge
 
@@ -218,7 +218,7 @@ def test_an_attack_beyond_the_bound_is_a_contradiction(judged):
 def test_failures_are_counted():
     made = narcissus.load_study(study(mechanism={"epsilon": 1.0})).settings
     work = KIND.prepare(made, Path(), RunOptions(0, SILENT))
-    case = KIND.judge(
+    case = KIND.conclude(
         KIND.measured(work, [{"argmax": blocks(10, failed=3), "posterior": blocks(20)}])
     )
     assert [row.facts for row in case.each[0].attacks] == [{"failed": 3}, {}]

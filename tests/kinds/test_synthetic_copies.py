@@ -652,6 +652,8 @@ def test_rows_of_households_are_not_said_to_be_another_population(tmp_path):
     text = f"{screen.answer} {' '.join(screen.rests_on)} {' '.join(audit.record.contradictions)}"
     assert "other people than the data" not in text
     assert "another population" not in text
+
+
 def moved(real, made):
     """Return real measures with noise, each row at its place."""
     rng = np.random.default_rng(4)

@@ -43,7 +43,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 def settings_of(record):
     """Judge the settings of a record, or of one that lies in a folder."""
-    return KIND.judged(read_record(record) if isinstance(record, str) else record).settings
+    return KIND.judged(read_record(record) if isinstance(record, str) else record).each
 
 
 def record(path, folder=None, **changes):
