@@ -305,16 +305,6 @@ class Case(ABC):
     undecided: Status | None = None  # Status of what was weighed elsewhere and left open
     held_back_by: str | None = None  # Label of the case at which a sweep lost its claim
 
-    @property
-    @abstractmethod
-    def label(self) -> str:
-        """The place in words."""
-
-    @property
-    @abstractmethod
-    def decides(self) -> bool:
-        """Whether the study's status depends on it."""
-
     @abstractmethod
     def claims(self) -> Iterable[Finding]:
         """Yield every statement that another one could contradict."""
@@ -335,6 +325,16 @@ class Case(ABC):
         """The row that decided, else the one nearest to deciding; None where no row could."""
 
     @property
+    def label(self) -> str:
+        """The place in words."""
+        return ""
+
+    @property
+    def decides(self) -> bool:
+        """Whether the study's status depends on it."""
+        return True
+
+    @property
     def refutations(self) -> tuple[str, ...]:
         """Contradictions that do not follow from claims."""
         return ()
@@ -351,8 +351,9 @@ class Case(ABC):
 
     @property
     def given(self) -> tuple[str, ...]:
-        """What it assumes, whatever it rests on."""
-        return ()
+        """What it assumes, were nothing contradicted."""
+        premises = [text for row in self.rests_on for text in row.quantity.takes_as_given]
+        return tuple(dict.fromkeys(premises))
 
     @property
     def protection(self) -> float:
@@ -378,21 +379,21 @@ class Case(ABC):
         return self.status_alone
 
     @property
+    def grade_alone(self) -> Grade:
+        """The weakest grade of what the status rests on."""
+        return weakest(row.quantity.grade for row in self.rests_on)
+
+    @property
     def grade(self) -> Grade:
-        """The weakest grade of what the status rests on, or of what is contradicted."""
+        """The grade, which is that of the contradictions where there are some."""
         if self.contradictions:
             return weakest([clash.grade for clash in self.clashes] or ["sampled"])
-        return weakest(row.quantity.grade for row in self.rests_on)
+        return self.grade_alone
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What the status assumes; nothing where an assumption is refuted."""
-        return () if self.contradictions else premises_of(self.rests_on)
-
-
-def premises_of(rows: Iterable[StudyRow]) -> tuple[str, ...]:
-    """Return what rows assume, each premise once."""
-    return tuple(dict.fromkeys(text for row in rows for text in row.quantity.takes_as_given))
+        return () if self.contradictions else self.given
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -519,14 +520,12 @@ class JudgedCriterion(Case):
     @property
     def grade(self) -> Grade:
         """The weakest grade of what it rests on, also where that is contradicted."""
-        if self.status == "not assessed":
-            return "not assessed"
-        return weakest(row.quantity.grade for row in self.rests_on)
+        return "not assessed" if self.status == "not assessed" else self.grade_alone
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What its rows assume, also where that is contradicted."""
-        return premises_of(self.rests_on)
+        return self.given
 
     @property
     def rank(self) -> tuple[float, ...]:

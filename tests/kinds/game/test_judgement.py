@@ -749,6 +749,6 @@ def test_limits_that_cross_refute_what_they_rest_on_alone(decided):
     assert case.clashes
     assert (case.broken, case.wrong) == ("", ("B",))
     alone = judged((), proofs[:1], played(decided=50))
-    assert alone.clashes == []
+    assert alone.clashes == ()
     assert alone.broken.startswith("Refuted: that A (the attackers break the statement")
     assert alone.wrong == ("A",)

@@ -72,7 +72,7 @@ class AsSaid(JudgedSetting):
     is_named: bool = True
 
     decides = property(lambda self: self.is_named)
-    statements = property(lambda self: list(self.claimed))
+    claims = property(lambda self: lambda: list(self.claimed))
     clashes = property(lambda self: (*self.verdict.clashes, *self.elsewhere))
     status = property(lambda self: self.undecided or self.verdict.status)
     _weighed = property(lambda self: (self.verdict.status, [], self.verdict.trials))

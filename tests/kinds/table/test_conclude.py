@@ -93,7 +93,7 @@ def test_every_setting_is_summarised_and_held_from_its_own_trials(concluded):
         assert result.status == "met"
         assert result.decides
         assert result.contradictions == ()
-        assert result.statements
+        assert result.claims()
         assert in_favour(result)
 
 
@@ -165,7 +165,7 @@ def test_the_joint_level_pays_for_attacks_and_settings(concluded):
     levels = {
         f.confidence
         for one in found
-        for f in one.statements
+        for f in one.claims()
         if f.source.startswith("the attack") and "of the group" not in f.quantity
     }
     assert list(levels) == pytest.approx([1 - 0.05 / 4])
@@ -204,7 +204,7 @@ def test_a_declaration_is_tested_by_what_the_release_adds(concluded, more):
     """Of people drawn from the prior; of real ones a gain is over a decoy, which may be wrong."""
     made, found = concluded(declared=(1,), **more)
     limits = [
-        [one.high for one in result.statements if "gain" in one.quantity and one.high is not None]
+        [one.high for one in result.claims() if "gain" in one.quantity and one.high is not None]
         for result in found
     ]
     sums = np.array([t["gain_bound"] for t in made[1].trials])

@@ -27,7 +27,6 @@ from narcissus.rows import (
     StudyCriterion,
     StudyJudgement,
     StudyRow,
-    premises_of,
 )
 
 WHATEVER_IS_TOLD = frozenset({"kaplan-4.8"})  # theorems that hold for every side information
@@ -183,14 +182,6 @@ class JudgedGame(Case):
     def criterion(self) -> StudyCriterion:
         [study_criterion] = self.findings.criteria
         return study_criterion
-
-    @property
-    def label(self) -> str:
-        return self.criterion.label
-
-    @property
-    def decides(self) -> bool:
-        return self.criterion.decides
 
     @property
     def limit(self) -> float:
@@ -420,11 +411,6 @@ class JudgedGame(Case):
         rows = [attacker.success for attacker in self.attackers] if self.played else []
         return (*rows, self.best_fixed) if rows and self.best_fixed is not None else tuple(rows)
 
-    @property
-    def given(self) -> tuple[str, ...]:
-        """What that assumes."""
-        return premises_of(self.rests_on)
-
     def claims(self) -> Iterator[Finding]:
         """Yield what is said of success, of the gap where it counts, of the best fixed guess.
 
@@ -497,10 +483,6 @@ class JudgedGame(Case):
         if self.needed is not None and self.status_alone == "inconclusive":
             return "not assessed"
         return weakest(row.quantity.grade for row in self.rests_on if row.role != "guess")
-
-    @property
-    def grade(self) -> Grade:
-        return super().grade if self.contradictions else self.grade_alone
 
     @property
     def outcome(self) -> str:

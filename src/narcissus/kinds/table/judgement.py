@@ -208,12 +208,8 @@ class JudgedSetting(SettingFound, Case):
     def decides(self) -> bool:
         return self.threshold is None or self.threshold.decided_at in (None, self.label)
 
-    @cached_property
-    def statements(self) -> list[Finding]:
+    def claims(self) -> list[Finding]:
         return statements(self)
-
-    def claims(self) -> Sequence[Finding]:
-        return self.statements
 
     @cached_property
     def _weighed(self) -> tuple[Status, list[Excess], int | None]:
@@ -256,10 +252,9 @@ class JudgedSetting(SettingFound, Case):
         return self._weighed[2] if self.status == "too few trials" else None
 
     @property
-    def grade(self) -> Grade:
+    def grade_alone(self) -> Grade:
         """Without a threshold nothing is claimed but what was measured and what is proved."""
-        is_measured = self.threshold is None and not self.contradictions
-        return "sampled" if is_measured else super().grade
+        return "sampled" if self.threshold is None else super().grade_alone
 
     @property
     def assumptions(self) -> tuple[str, ...]:

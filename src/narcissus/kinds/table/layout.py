@@ -553,7 +553,7 @@ def _bounds(settings: Sequence[JudgedSetting]) -> Grid:
 
 
 def _findings(settings: Sequence[JudgedSetting]) -> Grid:
-    findings = [finding for setting in settings for finding in setting.statements]
+    findings = [finding for setting in settings for finding in setting.claims()]
     return Grid(
         "Every statement, compared pair by pair where it is about the same",
         ("About", "Said by", "Limits", "Only if"),
@@ -582,7 +582,7 @@ def _results(settings: Sequence[JudgedSetting], setting: JudgedSetting) -> Secti
             blocks.append(columns_picture(setting))
     if any(s.bounds for s in settings):
         blocks.append(_bounds(settings))
-    if any(s.statements for s in settings):
+    if any(s.claims() for s in settings):
         blocks.append(_findings(settings))
     return Section("Results", blocks)
 
