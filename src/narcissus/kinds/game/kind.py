@@ -18,7 +18,6 @@ from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Attacked, Game, Play, play
 from narcissus.game.block import Arrays
 from narcissus.game.executor import Executor
-from narcissus.game.looks import Clock
 from narcissus.game.loop import Blocks, Through, Until, gap_limits
 from narcissus.game.rules import is_own
 from narcissus.kinds.engine import Done, Kind, PreparedWork
@@ -516,7 +515,7 @@ def _played(
     setup, run, observer = work.setup, work.study.run, options.observer
     if not setup.attacks:
         return None
-    until = Until(Clock(run.budget, options.looks), known)
+    until = Until(budget=run.budget, ended=options.looks, known=known)
     through = partial(play_in_order, store=store, executor=executor, observer=observer)
     return play(
         setup.game,

@@ -590,7 +590,7 @@ class TableKind(Kind[TableStudy, TableWork]):
         tested = tested_at(study, folder, experiment, options.observer)
         plan = looks_of(experiment, study, options, executor, threshold, look)
         if plan is not None:
-            experiment = plan.at(experiment, 0)
+            experiment = plan.at(experiment, 1)
         for name, text in experiment.table.notes.items():
             options.observer.note(f"column `{name}`: {text}")
         for line in reading_lines(experiment.table):
