@@ -747,17 +747,13 @@ def in_sequence(cases: Sequence[CaseT]) -> list[CaseT]:
     beforehand, up to the first failure: so all claims together have the level of one. A case that
     was named beforehand, so that it decides and others do not, stands by itself.
     """
-    order = sorted(cases, key=lambda case: -case.protection)
-    failed = next((place for place, case in enumerate(order) if case.status != "met"), len(order))
-    are_named = not all(case.decides for case in cases)
-    held = {
-        id(case)
-        for case in order[failed:]
-        if case.status == "met" and not (are_named and case.decides)
-    }
-    return [
-        replace(case, undecided="inconclusive", held_back_by=order[failed].label)
-        if id(case) in held
-        else case
-        for case in cases
-    ]
+    judged = list(cases)
+    order = sorted(range(len(judged)), key=lambda number: -judged[number].protection)
+    failed = next((place for place, n in enumerate(order) if judged[n].status != "met"), len(order))
+    are_named = not all(case.decides for case in judged)
+    for number in order[failed:]:
+        case = judged[number]
+        if case.status == "met" and not (are_named and case.decides):
+            label = judged[order[failed]].label
+            judged[number] = replace(case, undecided="inconclusive", held_back_by=label)
+    return judged
