@@ -31,14 +31,14 @@ def counts() -> list[int]:
 
 
 @dataclass(frozen=True)
-class Look:
+class PlannedLook:
     """One time at which a run may end."""
 
     trials: int  # played until then
     part: float  # of the error, for which every limit of this look is computed
 
 
-def until_decided() -> tuple[Look, ...]:
+def until_decided() -> tuple[PlannedLook, ...]:
     """Schedule looks without end, each with half as many trials again.
 
     Look k has ``1 / (k (k + 1))`` of the error; all of them together have less than all of it.
@@ -48,10 +48,10 @@ def until_decided() -> tuple[Look, ...]:
     >>> sum(look.part for look in until_decided()) < 1
     True
     """
-    return tuple(Look(n, 1 / (k * (k + 1))) for k, n in enumerate(counts(), 1))
+    return tuple(PlannedLook(n, 1 / (k * (k + 1))) for k, n in enumerate(counts(), 1))
 
 
-def schedule(first: int, most: int) -> tuple[Look, ...]:
+def schedule(first: int, most: int) -> tuple[PlannedLook, ...]:
     """Schedule looks from ``first`` trials on, each half as many again, up to ``most``.
 
     The first has half of the error, each other half of what is left, and the last all of it.
@@ -61,14 +61,14 @@ def schedule(first: int, most: int) -> tuple[Look, ...]:
     """
     counts = sorted({min(most, math.ceil(first * GROWTH**k)) for k in range(LOOKS)})
     parts = [0.5 ** (k + 1) for k in range(len(counts) - 1)]
-    return tuple(Look(n, p) for n, p in zip(counts, [*parts, 1 - sum(parts)], strict=True))
+    return tuple(PlannedLook(n, p) for n, p in zip(counts, [*parts, 1 - sum(parts)], strict=True))
 
 
 @dataclass(frozen=True, kw_only=True)
 class LookPlan:
     """The looks at which a run may end, fixed before its first trial, and the time that it has."""
 
-    looks: tuple[Look, ...] = field(default_factory=until_decided)  # in order
+    looks: tuple[PlannedLook, ...] = field(default_factory=until_decided)  # in order
     budget: float | None = None  # in seconds; None: any
     ended: int | None = None  # the look at which time ended it when it was played before
     began: float = field(default_factory=time.monotonic)

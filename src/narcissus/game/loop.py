@@ -36,7 +36,7 @@ from narcissus.game.block import (
     play_block,
     weight,
 )
-from narcissus.game.looks import Look, LookPlan, most_needed, rounded_trials
+from narcissus.game.looks import LookPlan, PlannedLook, most_needed, rounded_trials
 from narcissus.game.rules import Game, is_own
 from narcissus.mechanisms.base import is_interactive
 from narcissus.observer import SILENT, Observer
@@ -326,7 +326,9 @@ def plan(scenarios: Sequence[Scenario], trials: int) -> list[Planned]:
     return sorted(blocks, key=lambda block: (block.number, block.place))
 
 
-def plan_looks(scenarios: Sequence[Scenario], looks: Sequence[Look]) -> Iterator[list[Planned]]:
+def plan_looks(
+    scenarios: Sequence[Scenario], looks: Sequence[PlannedLook]
+) -> Iterator[list[Planned]]:
     """Yield the blocks before each look; every scenario has played as many trials by then."""
     places = [
         (place, _largest(scenario), itertools.count()) for place, scenario in enumerate(scenarios)
