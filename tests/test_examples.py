@@ -88,7 +88,7 @@ def played(name, **changes):
         workers=1,
         rng=study["run"]["seed"],
     )
-    return KIND.judged(audit.record).settings
+    return KIND.judged(audit.record).each
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +164,7 @@ def many_columns():
 
 @pytest.mark.nightly
 def test_eight_unknown_columns_are_played_without_their_joint_values(many_columns):
-    low, high = KIND.judged(many_columns).settings
+    low, high = KIND.judged(many_columns).each
     assert len(high.attacks["posterior"].columns) == 8
     for setting in (low, high):
         assert not setting.guess.fact("is_best_found")  # five of eight: by branch and bound
@@ -186,7 +186,7 @@ def test_eight_unknown_columns_are_played_without_their_joint_values(many_column
 
 @pytest.mark.nightly
 def test_an_estimated_ceiling_is_said_to_be_one_and_no_verdict_rests_on_it(many_columns):
-    low, high = KIND.judged(many_columns).settings
+    low, high = KIND.judged(many_columns).each
     for setting in (low, high):
         estimated = [e for e in setting.excesses if e.role == "ceiling"]
         assert estimated

@@ -226,7 +226,7 @@ def test_the_readme_says_what_comes_of_the_study():
         workers=1,
         rng=study["run"]["seed"],
     )
-    [setting] = KIND.judged(found.record).settings
+    [setting] = KIND.judged(found.record).each
     assert f"The plan is ε = {planned}." in README
     assert abs(100 * setting.guess.share - int(said[1])) < 2
     assert abs(100 * setting.share_bound.at_most - int(said[2])) < 2

@@ -13,6 +13,7 @@ from narcissus.rows import (
     StudyCriterion,
     StudyRow,
     Unaccounted,
+    cases_of,
     judge,
 )
 
@@ -30,8 +31,12 @@ def bound(value, **more):
 ATTACK = row("attack", 0.5, 0.4, 0.6)
 
 
+def conclude(found, **options):
+    return judge(found, cases_of(found, **options))
+
+
 def judged(rows, *, fails="inconclusive", **limits):
-    return judge(
+    return conclude(
         Findings((StudyCriterion(of="success", **limits),), tuple(rows), None), fails=fails
     )
 
@@ -76,7 +81,7 @@ def test_nothing_is_concluded_where_nothing_can_be():
     found = Findings(
         (StudyCriterion(of="success", at_most=0.1),), (ATTACK,), None, undecided="not assessed"
     )
-    case = judge(found)
+    case = conclude(found)
     assert (case.status, case.grade, case.assumptions) == ("not assessed", "not assessed", ())
 
 
@@ -84,7 +89,7 @@ def test_what_was_refuted_elsewhere_contradicts_every_criterion():
     rows = (row("measure", 0.5, 0.5, 0.5),)
     criterion = StudyCriterion(of="success", at_least=0.9)
     found = Findings((criterion,), rows, None, refuted=("a and b",))
-    case = judge(found)
+    case = conclude(found)
     assert (case.status, case.contradictions) == ("contradicted", ("a and b",))
 
 
@@ -96,7 +101,7 @@ def test_the_worst_that_decides_speaks_and_counts_those_like_it():
         )
         for i, most in enumerate((0.3, 0.95, 0.3, 0.1))
     ]
-    case = judge(Findings(tuple(criteria), tuple(rows), None))
+    case = conclude(Findings(tuple(criteria), tuple(rows), None))
     assert case.worst.label == "2"  # as bad as the first, and gains more
     assert [one.label for one in case.alike] == ["0", "2"]
     assert [one.label for one in case.deciding] == ["0", "1", "2"]
@@ -107,17 +112,17 @@ def test_assumptions_are_those_of_the_rows_it_rests_on():
     found = Findings((StudyCriterion(of="success", at_most=0.7),),
                      (ATTACK, bound(0.7, takes_as_given=("p",))), None,
                      premises=("trials are independent",))  # fmt: skip
-    assert judge(found).assumptions == ("p",)
+    assert conclude(found).assumptions == ("p",)
     lower = Findings((StudyCriterion(of="success", at_most=0.6),), found.rows, None, None,
                      found.premises)  # fmt: skip
-    assert judge(lower).assumptions == ("trials are independent",)
+    assert conclude(lower).assumptions == ("trials are independent",)
 
 
 def test_a_contradiction_names_both_sources_and_the_place():
     found = Findings(
         (StudyCriterion(of="success", label="here"),), (ATTACK, bound(0.3)), None, 0.95
     )
-    [said] = judge(found).contradictions
+    [said] = conclude(found).contradictions
     assert "success of the best attacker, here" in said
     assert "by the attack `a`" in said
     assert "by T" in said
@@ -207,8 +212,8 @@ def test_what_is_not_accounted_for_takes_back_a_verdict_in_favour_and_no_other(
     rows, at_most, unaccounted
 ):
     criteria = (StudyCriterion(of="success", at_most=at_most),)
-    before = judge(Findings(criteria, tuple(rows), Understood()))
-    after = judge(Findings(criteria, tuple(rows), Understood(unaccounted=unaccounted)))
+    before = conclude(Findings(criteria, tuple(rows), Understood()))
+    after = conclude(Findings(criteria, tuple(rows), Understood(unaccounted=unaccounted)))
     is_taken_back = before.status == "met" and unaccounted
     assert after.status == ("undeclared" if is_taken_back else before.status)
     assert after.unaccounted == unaccounted

@@ -23,7 +23,7 @@ def test_the_columns_are_as_documented(numbers):
 
 
 def test_attacks_are_those_of_the_record(numbers, sweep):
-    for one in KIND.judged(sweep.record).settings:
+    for one in KIND.judged(sweep.record).each:
         whole = numbers[(numbers["setting"] == one.label) & (numbers["by"] == "everyone")]
         rows = whole[whole["quantity"] == "attack"].set_index("name")
         assert set(rows.index) == set(one.attacks)
@@ -51,7 +51,7 @@ def test_what_is_proved_never_looks_sampled(numbers, sweep):
     assert numbers.loc[bounds, ["low", "high"]].isna().all(axis=None)
     shares = numbers[numbers["quantity"] == "bound"]
     assert (shares["setting"] == "ε = 1").all()  # exact counts prove nothing
-    proved = [b for b in KIND.judged(sweep.record).settings[0].bounds if b.counts]
+    proved = [b for b in KIND.judged(sweep.record).each[0].bounds if b.counts]
     assert set(shares["value"]) == {b.at_most for b in proved if b.is_share}
     counts = numbers[numbers["quantity"] == "bound on targets"]
     told = {(b.at_most, b.confidence) for b in proved if not b.is_share}
@@ -59,7 +59,7 @@ def test_what_is_proved_never_looks_sampled(numbers, sweep):
 
 
 def test_groups_and_columns_have_rows_of_their_own(numbers, sweep):
-    for one in KIND.judged(sweep.record).settings:
+    for one in KIND.judged(sweep.record).each:
         here = numbers[numbers["setting"] == one.label]
         columns = here[here["by"] == "column"]
         assert set(columns["group"]) == {"ill", "age"}

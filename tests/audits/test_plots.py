@@ -48,7 +48,7 @@ def test_the_first_figure_is_drawn_if_none_is_named(sweep):
 
 def test_what_is_drawn_are_the_numbers(sweep):
     """The best attack's circle stands at its share."""
-    one = KIND.judged(sweep.record).settings[0]
+    one = KIND.judged(sweep.record).each[0]
     ax = sweep.plot("attacks")
     circles = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
     shares = [attack.share for attack in one.attacks.values()]

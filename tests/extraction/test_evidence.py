@@ -14,7 +14,7 @@ from narcissus.extraction.evidence import (
     ExtractionEvidence,
     Found,
     Rival,
-    judge,
+    rule_on,
     trials_to_settle,
     would_change,
 )
@@ -47,13 +47,13 @@ def found(success, without, rivals=(), shadow=None, *, best=2000, needed=0.0, co
 
 def test_three_runs_without_success_decide_nothing():
     """The upper limit of 0 of 3 is 0.708: it may be an extractor, and may do without."""
-    judgement = judge(found((0, 3), (0, 3)))
+    judgement = rule_on(found((0, 3), (0, 3)))
     assert judgement.verdict == "inconclusive"
     assert judgement.grade == "sampled"
     assert judgement.more == "4 runs"
     assert "0.00 to 0.71" in judgement.reasons[0]
     assert "no longer" not in " ".join(judgement.reasons)
-    assert judge(found((0, 4), (0, 4))).verdict == "no extraction"
+    assert rule_on(found((0, 4), (0, 4))).verdict == "no extraction"
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_three_runs_without_success_decide_nothing():
     ],
 )
 def test_each_ground(case, verdict, grade, more):
-    judgement = judge(case)
+    judgement = rule_on(case)
     assert (judgement.verdict, judgement.grade, judgement.more) == (verdict, grade, more)
     if more:
         assert any(judgement.more in change for change in would_change(case, judgement))
@@ -98,7 +98,7 @@ shares = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.ju
 def test_a_verdict_is_never_left_open_by_its_own_limits(success, without, rivals, shadow, best):
     """Whoever draws the limits of a decided verdict must find two in three outside them."""
     case = found(success, without, [(*s, size) for s, size in rivals], shadow, best=best)
-    judgement = judge(case)
+    judgement = rule_on(case)
     low, high = case.success.low, case.success.high
     shown = {r.name for r in case.rivals if (r.success.low or 0) >= NEEDED}
     if judgement.verdict == "extraction":
@@ -133,7 +133,7 @@ def test_two_in_three_runs_are_needed():
     """Exact limits of 1,000 runs, at both sides of two in three."""
     for hits, verdict in ((700, "extraction"), (690, "inconclusive"), (640, "inconclusive"),
                           (630, "no extraction")):  # fmt: skip
-        assert judge(found((hits, 1000), (0, 1000))).verdict == verdict
+        assert rule_on(found((hits, 1000), (0, 1000))).verdict == verdict
 
 
 def test_a_rival_must_be_longer_by_the_margin_declared():
@@ -152,7 +152,7 @@ def test_no_more_than_a_hundred_thousand_runs_are_asked_for():
 @pytest.mark.parametrize(("rank", "bears_witness"), [(0.05, True), (0.051, False), (None, False)])
 def test_shadows_bear_witness_at_the_five_percent_level(rank, bears_witness):
     case = replace(found((10, 10), (0, 10)), rank=rank)
-    ruling = judge(case)
+    ruling = rule_on(case)
     assert any("ahead of their shadows" in reason for reason in ruling.reasons) == bears_witness
     asked = any("19 or more can bear witness" in change for change in would_change(case, ruling))
     assert asked != bears_witness

@@ -8,7 +8,7 @@ import pytest
 from narcissus.attacks import ReleasedRow
 from narcissus.evidence import anytime_limits
 from narcissus.game import Game, play
-from narcissus.game.looks import Clock, counts, most_needed
+from narcissus.game.looks import counts, most_needed, until_decided
 from narcissus.game.loop import Until, plan_looks, scenarios_of
 from narcissus.mechanisms import RandomizedResponse
 from narcissus.results import Estimate
@@ -59,15 +59,15 @@ def test_trials_are_those_of_a_longer_run():
 def test_every_member_of_a_family_must_be_below():
     """The worst of two is not: time ends the run, though its other member gains nothing."""
     game = Game(Family([Bits(3), Bits(3, 0.9)]), RandomizedResponse(1.0), Prefix())
-    single = until(Resilience(0.0, GAP + 0.02), clock=Clock(ended=7))
-    found = until(Resilience(0.0, GAP + 0.1), game, clock=Clock(ended=7))
+    single = until(Resilience(0.0, GAP + 0.02), ended=7)
+    found = until(Resilience(0.0, GAP + 0.1), game, ended=7)
     assert (single.look, found.ended, found.members) == (7, "budget", 2)
     assert found.trials == counts()[6]  # of each
 
 
 def test_looks_share_blocks_of_bounded_size(monkeypatch):
     monkeypatch.setattr("narcissus.game.loop._LARGEST_BLOCK", 100)
-    rounds = list(plan_looks(scenarios_of(GAME, {"row": ReleasedRow("all")})))
+    rounds = list(plan_looks(scenarios_of(GAME, {"row": ReleasedRow("all")}), until_decided()))
     assert np.cumsum([sum(b.size for b in blocks) for blocks in rounds]).tolist() == counts()
     numbers = [block.number for blocks in rounds for block in blocks]
     assert numbers == list(range(len(numbers)))
@@ -76,7 +76,7 @@ def test_looks_share_blocks_of_bounded_size(monkeypatch):
 
 def test_what_is_known_ends_at_once_and_what_no_limit_is_for_ends_by_time():
     assert until(Resilience(0.0, 0.5), known=True).trials == 20
-    found = until(Threshold(0.9, 0.5), clock=Clock(ended=3))
+    found = until(Threshold(0.9, 0.5), ended=3)
     assert (found.ended, found.look, found.trials) == ("budget", 3, 45)
 
 

@@ -14,6 +14,7 @@ from narcissus.game.loop import BlockScores
 from narcissus.kinds.engine import Kind
 from narcissus.kinds.secrets.kind import KIND as SECRETS
 from narcissus.observer import SILENT
+from narcissus.rows import JudgedCriterion
 from narcissus.study.kinds import KINDS, OF_PAPERS, RunOptions
 from narcissus.study.reading import read_record
 from narcissus.study.registry import loaded
@@ -32,7 +33,8 @@ def spent(kind, findings):
     """Return the error that is spent on all limits by which criteria are judged, together."""
     rows = {
         id(row): row.quantity
-        for judged in kind.judge(findings).each
+        for judged in kind.conclude(findings).each
+        if isinstance(judged, JudgedCriterion)
         for row in (*judged.attacks, *judged.measures)
         if not row.quantity.grade.startswith("proved")
     }
@@ -105,8 +107,8 @@ def test_secrets_at_the_edge_of_every_setting_are_exceeded_only_by_all_limits_to
     require_divided(SECRETS, findings)
     levels = [row.quantity.confidence for row in findings.select(role="attack")]
     assert levels == pytest.approx([1 - 0.05 / family] * family)
-    assert SECRETS.judge(findings).status != "exceeded"
-    assert SECRETS.judge(secrets_at(edge + 1)).status == "exceeded"
+    assert SECRETS.conclude(findings).status != "exceeded"
+    assert SECRETS.conclude(secrets_at(edge + 1)).status == "exceeded"
 
 
 def test_limits_of_published_tables_share_one_error():

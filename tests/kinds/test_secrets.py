@@ -72,7 +72,7 @@ def judged():
             {name: blocks(hits) for name, hits in zip(("argmax", "posterior"), one, strict=True)}
             for one in (first, second)
         ]
-        return KIND.judge(KIND.measured(work, scored))
+        return KIND.conclude(KIND.measured(work, scored))
 
     return judge
 
@@ -215,10 +215,22 @@ def test_an_attack_beyond_the_bound_is_a_contradiction(judged):
     assert beyond.each[0].status == "exceeded"
 
 
+def test_what_is_refuted_beyond_the_training_contradicts_it(judged):
+    """A refuted epsilon is from the same right guesses as the limit that crosses the bound."""
+    beyond = 0
+    for hits in range(250, 600, 25):
+        case = judged((hits, 260), (300, 310))
+        one, training = case.each[0], case.detail.settings[0].training
+        refuted = max(row.value for row in one.rows if row.role == "refuted")
+        assert bool(one.contradictions) >= (refuted > training.kept_epsilon)
+        beyond += refuted > training.kept_epsilon
+    assert 0 < beyond < 14
+
+
 def test_failures_are_counted():
     made = narcissus.load_study(study(mechanism={"epsilon": 1.0})).settings
     work = KIND.prepare(made, Path(), RunOptions(0, SILENT))
-    case = KIND.judge(
+    case = KIND.conclude(
         KIND.measured(work, [{"argmax": blocks(10, failed=3), "posterior": blocks(20)}])
     )
     assert [row.facts for row in case.each[0].attacks] == [{"failed": 3}, {}]

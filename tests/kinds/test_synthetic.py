@@ -199,7 +199,7 @@ def assessed():
 
 def judged(assessed, columns=(), **threshold):
     accepted = ExcessThreshold.model_validate(threshold)
-    return KIND.judge(KIND.measured(*assessed, accepted, confidence=0.95, columns=columns))
+    return KIND.conclude(KIND.measured(*assessed, accepted, confidence=0.95, columns=columns))
 
 
 def test_numbers_are_those_of_the_people_scored(assessed):
@@ -264,7 +264,7 @@ def test_a_group_that_the_control_has_nobody_of_has_no_excess():
     given = read_files(real, FILES["fresh"], FILES["control"].iloc[:40])
     found = assess_file(given, FileThreat(("ill",)), entropy=1)
     accepted = ExcessThreshold.model_validate({"worst_group": 0.9})
-    case = KIND.judge(
+    case = KIND.conclude(
         KIND.measured(given, found, accepted, confidence=0.95, columns=["job"], least=1)
     )
     assert case.detail.can_tell

@@ -445,7 +445,7 @@ def told_by_file(g: Draws, share: float = 0.0) -> bool:
     found = assess_file(files, FileThreat(("ill", "blood")), entropy=int(g.integers(2**31)))
     threshold = ExcessThreshold.model_validate({})
     findings = SYNTHETIC.measured(files, found, threshold, confidence=1 - ALPHA)
-    return guessed_by_file(SYNTHETIC.judge(findings)) is not None
+    return guessed_by_file(SYNTHETIC.conclude(findings)) is not None
 
 
 def register(people: int, g: Draws) -> pd.DataFrame:
@@ -694,7 +694,7 @@ def drifted(shuffled: float, g: Draws, copies: float = 0.0) -> bool:
     files = read_files(real, pd.concat([real[:many], made[many:]]), control)
     found = assess_file(files, FileThreat(("ill",)), entropy=int(g.integers(2**31)))
     threshold = ExcessThreshold.model_validate({})
-    return SYNTHETIC.judge(
+    return SYNTHETIC.conclude(
         SYNTHETIC.measured(files, found, threshold, confidence=1 - ALPHA)
     ).status == "exceeded"  # fmt: skip
 
@@ -943,7 +943,7 @@ def language_report(g: Draws, gained: float = 0.0) -> bool:
     found = FoundAboutModel(
         "", 1, Division(trained, fresh), attacked, *scores, named, None, has_reference=False
     )
-    case = KIND.judge(KIND.measured(study, found))
+    case = KIND.conclude(KIND.measured(study, found))
     gains = [row.quantity.low for row in case.findings.rows if row.of in ("gain",)]
     above = [row.quantity.low or 0 for row in case.findings.select(of="above a fresh one")]
     told = [(r.quantity.low or 0) > r.at["rate"] for r in case.findings.select(of="told")]
@@ -1194,7 +1194,7 @@ def classifier_report(g: Draws, given: float = 0.0) -> bool:
 
 
 def says_gain(kind: object, findings: object) -> bool:
-    case = kind.judge(findings)
+    case = kind.conclude(findings)
     gains = [row.quantity.low for row in case.findings.rows if row.of == "gain"]
     return case.status == "exceeded" or max(gains) > 0
 

@@ -50,7 +50,7 @@ seed = 20261121
 def of_one(path):
     """Play a study of one setting."""
     record = narcissus.run(narcissus.load_study(path), engine="serial").record
-    [setting] = KIND.judged(record).settings
+    [setting] = KIND.judged(record).each
     return setting
 
 

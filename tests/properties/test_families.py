@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from narcissus import Game, play, profile
-from narcissus.kinds.game.judgement import GameDetail, GameStatement
+from narcissus.kinds.game.judgement import GameDetail, GameStatement, game_of
 from narcissus.kinds.game.kind import KIND, played_detail, played_rows
 from narcissus.kinds.game.layout import LAYOUT
 from narcissus.kinds.game.numbers import criterion_of, exactly, proof_row
@@ -137,7 +137,7 @@ def judged(game, statement, *, seed, epsilon, privacy=None, trials=1500):
     )
     detail = GameDetail(statement=said, confidence=SURE, members=run.members, **played_detail(run))
     criterion = criterion_of(statement)
-    return KIND.judge(KIND.found((criterion,), rows, detail))
+    return game_of(KIND.conclude(KIND.found((criterion,), rows, detail)))
 
 
 @given(games(), st.sampled_from([0.0, 0.4, 1.0]), st.sampled_from([0.0, 0.05, 0.3]), seeds)
@@ -181,7 +181,7 @@ def test_a_promise_that_is_not_kept_is_the_verdict(seed, promised, epsilon):
     assert promise in rows
     played = [row for row in rows if row.role != "measure" or row.of == "gap"]
     for known in (rows, played):
-        verdict = KIND.judge(KIND.found(whole.findings.criteria, known, whole.detail))
+        verdict = KIND.conclude(KIND.found(whole.findings.criteria, known, whole.detail))
         assert verdict.status == "contradicted"
         assert said in LAYOUT.verdict(verdict)
         assert verdict.contradictions

@@ -107,7 +107,7 @@ def of_table(make, rng, least):
         "run": {"trials": 1, "workers": 1, "seed": 1},
         **more,
     })  # fmt: skip
-    shown = KIND.judged(shareable(narcissus.run(study).record)).settings[0]
+    shown = KIND.judged(shareable(narcissus.run(study).record)).each[0]
     with study.code.in_use():
         experiment = prepare(study.settings, study.folder, 1)
     population = experiment.population(0)

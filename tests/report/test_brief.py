@@ -108,8 +108,8 @@ def test_numbers_of_a_sweep_are_those_where_its_status_is_from(table_record):
     record = record.model_copy(update={"detail": detail})
     (grid,) = parts(record)["What an attacker gets"]
     case = KIND.judged(record)
-    one = case.decisive
-    assert one.status == "exceeded" != case.settings[0].status
+    one = case.worst
+    assert one.status == "exceeded" != case.each[0].status
     assert grid.caption.endswith(f": {one.label}")
     assert grid.rows[1][1] == percent(one.best_attack.share)
     assert f"without {one.label.removeprefix('no ')}" == "without noise"

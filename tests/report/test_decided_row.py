@@ -13,6 +13,7 @@ from typing import get_args
 import pytest
 
 from narcissus._visible import plain_markdown
+from narcissus.kinds.game.judgement import game_of
 from narcissus.membership.blind import MEMBERS, OUTSIDERS, BlindBaseline
 from narcissus.report import page_of, render_html
 from narcissus.report.brief import render_brief
@@ -28,6 +29,7 @@ from narcissus.rows import (
     StudyJudgement,
     StudyRow,
     Unaccounted,
+    cases_of,
     judge,
 )
 from narcissus.study.kinds import KINDS, OF_PAPERS, study_kind
@@ -146,7 +148,7 @@ def every_case():
         record = read_record(path)
         kind = study_kind(record.kind)
         for name, findings in variants(record):
-            case = kind.judge(findings)
+            case = kind.conclude(findings)
             cases.append((f"{path.parent.name}/{path.stem}, {name}", case, as_record(record, case)))
     return cases
 
@@ -321,7 +323,8 @@ def row(role, value, low=None, high=None, *, name="a", of="x", grade="sampled", 
 
 def judged(rows, fails="inconclusive", **limits):
     criterion = StudyCriterion(of="x", **limits)
-    return judge(Findings((criterion,), tuple(rows), None), fails=fails)
+    found = Findings((criterion,), tuple(rows), None)
+    return judge(found, cases_of(found, fails=fails))
 
 
 def test_the_judge_returns_the_row_that_decided():
@@ -343,7 +346,8 @@ def test_an_excess_that_is_open_is_the_one_that_may_be_largest():
     assert case.status == "not shown"
     assert case.decided_by == wide
     criteria = tuple(StudyCriterion(of="x", name=name, at_most=0.02) for name in ("near", "a"))
-    case = judge(Findings(criteria, (near, wide), None), fails="not shown")
+    found = Findings(criteria, (near, wide), None)
+    case = judge(found, cases_of(found, fails="not shown"))
     assert case.decided_by == wide
 
 
@@ -397,7 +401,7 @@ def test_of_several_thresholds_the_one_of_the_row_that_decided_is_said():
         one.criterion.model_copy(update={"at_most": limit, "decides": True})
         for one, limit in zip(own.each, limits, strict=False)
     )
-    case = kind.judge(kind.found(criteria, own.findings.rows, own.detail))
+    case = kind.conclude(kind.found(criteria, own.findings.rows, own.detail))
     first = first_of(case, as_record(record, case))
     assert case.status == "exceeded"
     limit = case.worst.at_most
@@ -413,7 +417,7 @@ def test_a_language_model_exceeded_by_its_program_shows_the_quality():
     detail = record.detail.model_copy(update={"program": program.detail})
     rows = (*record.rows, *(one for one in program.rows if one.of == "success"))
     found = kind.found(kind.criteria(1.0, 0.5), rows, detail)
-    case = kind.judge(found)
+    case = kind.conclude(found)
     first = first_of(case, as_record(record, case))
     assert case.status == "exceeded"
     assert (first.decided_by.of, first.decided_by.value) == ("quality", program.detail.quality)
@@ -438,7 +442,8 @@ def test_a_game_that_is_met_names_its_statement_and_what_is_allowed():
     first = first_of(case, record)
     assert first.status == "met"
     assert f"The {case.detail.statement.name} statement" in first.answer
-    most = math.exp(case.detail.statement.epsilon) * case.top.baseline + case.limit
+    game = game_of(case)
+    most = math.exp(case.detail.statement.epsilon) * game.top.baseline + game.limit
     assert f"allows {round(100 * most)} of 100" in first.sentences[1][0]
 
 
@@ -447,7 +452,7 @@ def test_a_given_file_that_is_open_shows_the_risk_that_is_open():
     kind = study_kind(record.kind)
     own = kind.judged(record)
     criteria = tuple(one.model_copy(update={"at_most": 1.0}) for one in own.findings.criteria)
-    case = kind.judge(kind.found(criteria, own.findings.rows, own.detail))
+    case = kind.conclude(kind.found(criteria, own.findings.rows, own.detail))
     first = first_of(case, as_record(record, case))
     assert case.status == "not shown"
     asked = [one for criterion in case.deciding for one in criterion.attacks]

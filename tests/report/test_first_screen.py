@@ -323,7 +323,7 @@ def test_of_a_sweep_the_answer_names_where_and_the_figures_are_from_there(table_
     record = table_record(5, status="exceeded")
     detail = record.detail.model_copy(update={"decided_at": None})
     record = record.model_copy(update={"detail": detail})
-    one = KIND.judged(record).decisive
+    one = KIND.judged(record).worst
     first = first_of(record)
     assert one.label in first.answer
     assert f"without {one.label.removeprefix('no ')}" == "without noise"
@@ -334,7 +334,7 @@ def test_of_a_sweep_the_answer_names_where_and_the_figures_are_from_there(table_
 
 def test_the_hardest_hit_group_is_the_one_with_the_surest_gain(table_record, single):
     record = table_record(1)
-    (setting,) = KIND.judged(record).settings
+    (setting,) = KIND.judged(record).each
     gains = [(a.sure_gain, g, a) for g in setting.groups for a in g.attacks.values()]
     _, group, attack = max(gains, key=lambda one: one[0])
     said = first_of(record).hardest

@@ -27,8 +27,8 @@ def test_a_sweep_is_shown_where_its_status_is_from(table_record):
     detail = record.detail.model_copy(update={"decided_at": None})
     record = record.model_copy(update={"detail": detail})
     case = KIND.judged(record)
-    one = case.decisive
-    assert one.status == "exceeded" != case.settings[0].status
+    one = case.worst
+    assert one.status == "exceeded" != case.each[0].status
     assert f"({one.label.replace(' ', chr(160))})" in subject_of(record).released
 
 
@@ -38,7 +38,7 @@ def test_limits_of_a_table_are_rounded_up_and_have_their_bounds_grade(single):
         result["bounds"][1]["share_of_population"] = 0.62213
 
     record = single(between)
-    (setting,) = KIND.judged(record).settings
+    (setting,) = KIND.judged(record).each
     share, count = subject_of(record).limits
     assert (
         share.text

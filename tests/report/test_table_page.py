@@ -28,7 +28,7 @@ from narcissus.report.text import page_text
 
 
 def settings_of(record):
-    return KIND.judged(record).settings
+    return KIND.judged(record).each
 
 
 def changed(record, **changes):
@@ -427,7 +427,7 @@ def test_sections_that_are_missing_are_left_out(table_record):
 
 
 def setting_of(record):
-    return KIND.judged(record).settings[0]
+    return KIND.judged(record).each[0]
 
 
 @pytest.mark.parametrize(
@@ -525,7 +525,7 @@ def test_what_is_called_best_is_the_row_that_is_quoted(every_record, single):
     records = table_records(every_record, single)
     records += [shuffled(record, rng) for record in records for _ in range(3)]
     for record in records:
-        one, said = KIND.judged(record).decisive, texts(record)
+        one, said = KIND.judged(record).worst, texts(record)
         name, best = best_name(one), one.best_attack
         largest = max(attack.share for attack in one.attacks.values())
         assert (name == "the best attack") == (best.share == largest)
@@ -547,7 +547,7 @@ def test_sentences_about_numbers_do_not_contradict_each_other(every_record, sing
     records = table_records(every_record, single)
     records += [shuffled(record, rng) for record in records for _ in range(3)]
     for record in records:
-        for one in KIND.judged(record).settings:
+        for one in KIND.judged(record).each:
             found = " ".join(against(one))
             for name, attack in one.attacks.items():
                 learns = f"Estimated: the attack `{name}` learns from the release"

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure as MplFigure
 
+from narcissus.findings import Finding, contradictions
 from narcissus.kinds.table.kind import KIND
 from narcissus.kinds.table.pictures import (
     as_range,
@@ -20,7 +21,7 @@ from narcissus.report import Figure, Grid, page_of, render_html
 
 
 def settings_of(record):
-    return KIND.judged(record).settings
+    return KIND.judged(record).each
 
 
 def test_many_targets(single):
@@ -248,8 +249,8 @@ def test_only_what_is_proved_without_an_if_is_hatched(table_record):
     settings = settings_of(table_record(5))
     rows = curves_picture(settings).table.rows
     assert [row[6] for row in rows] == ["58.5%", "61.5%", "71.0%", "92.0%", ""]
-    refuted = [replace(one, judgement=replace(one.judgement, contradictions=("a and b",)))
-               for one in settings]  # fmt: skip
+    clash = Finding("share", "a", low=0.9), Finding("share", "b", high=0.5)
+    refuted = [replace(one, elsewhere=tuple(contradictions(clash))) for one in settings]
     picture = curves_picture(refuted)
     assert "Proved at most" not in picture.table.columns  # nothing would stand in it
     assert {len(row) for row in picture.table.rows} == {6}

@@ -13,6 +13,7 @@ import pytest
 import narcissus
 from narcissus import load_study, run
 from narcissus.errors import InputError
+from narcissus.kinds.game.judgement import game_of
 from narcissus.kinds.game.kind import KIND
 from narcissus.kinds.table.kind import KIND as KIND_OF_TABLES
 from narcissus.report import page_of
@@ -34,7 +35,7 @@ def fewer_trials(study, most):
 
 def headline_is_of_who_decides(audit, study):
     """Whoever stands in the headline of a violation breaks the statement by his own numbers."""
-    case, verdict = KIND.judged(audit.record), page_of(audit.record).verdict
+    case, verdict = game_of(KIND.judged(audit.record)), page_of(audit.record).verdict
     if not case.attackers:
         return
     one = case.decisive
@@ -59,7 +60,9 @@ def test_a_shipped_verdict_is_the_same_for_every_seed(name):
     """Twenty seeds, all trials: a reader plays it once, with a seed of his own."""
     study = load_study(shipped_study(name).path)
     audits = [run(study, rng=seed) for seed in range(1, 21)]
-    assert len({(KIND.judged(audit.record).outcome, audit.status) for audit in audits}) == 1
+    assert (
+        len({(game_of(KIND.judged(audit.record)).outcome, audit.status) for audit in audits}) == 1
+    )
     for audit in audits:
         headline_is_of_who_decides(audit, study)
 
@@ -85,7 +88,7 @@ def test_shipped_study_comes_out_as_its_source_says(fit, name):
     study = load_study(shipped.path)
     audit = run(fewer_trials(study, 1500), rng=11)
     assert shipped.expected
-    assert KIND.judged(audit.record).outcome.startswith(shipped.expected), audit.verdict
+    assert game_of(KIND.judged(audit.record)).outcome.startswith(shipped.expected), audit.verdict
     fit(audit.results["detail"], KIND.detail.model_json_schema())
     headline_is_of_who_decides(audit, study)
     page = page_of(audit.record)
@@ -123,7 +126,7 @@ def test_shipped_studies_say_what_they_show_and_where_it_is_from():
 def test_what_the_singling_out_study_says_of_itself_is_what_comes_out():
     """Three records of four values, their average exactly: 3/4 less 27/64."""
     audit = run(load_study(shipped_study("singling-out-exact").path), rng=1)
-    assert KIND.judged(audit.record).needed.value == pytest.approx(0.75 - 27 / 64)
+    assert game_of(KIND.judged(audit.record)).needed.value == pytest.approx(0.75 - 27 / 64)
     assert str(0.75 - 27 / 64) in audit.record.study["about"]
 
 
@@ -145,6 +148,6 @@ def test_the_study_of_a_table_needs_nothing_but_the_package():
         workers=1,
         rng=1,
     )
-    planned, bare = KIND_OF_TABLES.judged(audit.record).settings
+    planned, bare = KIND_OF_TABLES.judged(audit.record).each
     assert planned.share_bound.at_most < planned.guess.share + 0.02
     assert bare.best_attack.share > bare.guess.share + 0.2

@@ -32,7 +32,7 @@ from narcissus.extraction.evidence import (
     ExtractionEvidence,
     Found,
     Rival,
-    judge,
+    rule_on,
     would_change,
 )
 from narcissus.extraction.files import DataSet, check_release
@@ -170,7 +170,7 @@ def _weigh(
         opaque=taken.opaque,
     )
     finding = _against_shadows(finding, shadows, bench, with_release)
-    ruling = judge(finding)
+    ruling = rule_on(finding)
     margin = max(0, finding.best - finding.program_bytes)
     return ExtractionEvidence(
         verdict=ruling.verdict,

@@ -104,7 +104,7 @@ class Ruling:
     more: str = ""
 
 
-def judge(found: Found) -> Ruling:
+def rule_on(found: Found) -> Ruling:
     """Return the verdict; a half of it that confidence limits leave open decides nothing."""
     success, quality = found.success, found.quality
     rate = f"the program succeeds in {_rate(success)} with the release"

@@ -14,6 +14,8 @@ FIRST = 20
 """Trials before the first look."""
 GROWTH = 1.5
 MOST = 1_000_000
+LOOKS = 6
+"""Looks of a run that ends at a precision."""
 
 
 def counts() -> list[int]:
@@ -29,23 +31,68 @@ def counts() -> list[int]:
 
 
 @dataclass(frozen=True)
-class Clock:
-    """Time for a run, which ends at a look."""
+class PlannedLook:
+    """One time at which a run may end."""
 
+    trials: int  # played until then
+    part: float  # of the error, for which every limit of this look is computed
+
+
+def until_decided() -> tuple[PlannedLook, ...]:
+    """Schedule looks without end, each with half as many trials again.
+
+    Look k has ``1 / (k (k + 1))`` of the error; all of them together have less than all of it.
+
+    >>> [(look.trials, round(1 / look.part)) for look in until_decided()[:4]]
+    [(20, 2), (30, 6), (45, 12), (68, 20)]
+    >>> sum(look.part for look in until_decided()) < 1
+    True
+    """
+    return tuple(PlannedLook(n, 1 / (k * (k + 1))) for k, n in enumerate(counts(), 1))
+
+
+def schedule(first: int, most: int) -> tuple[PlannedLook, ...]:
+    """Schedule looks from ``first`` trials on, each half as many again, up to ``most``.
+
+    The first has half of the error, each other half of what is left, and the last all of it.
+
+    >>> [(look.trials, look.part) for look in schedule(100, 300)]
+    [(100, 0.5), (150, 0.25), (225, 0.125), (300, 0.125)]
+    """
+    counts = sorted({min(most, math.ceil(first * GROWTH**k)) for k in range(LOOKS)})
+    parts = [0.5 ** (k + 1) for k in range(len(counts) - 1)]
+    return tuple(PlannedLook(n, p) for n, p in zip(counts, [*parts, 1 - sum(parts)], strict=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LookPlan:
+    """The looks at which a run may end, fixed before its first trial, and the time that it has."""
+
+    looks: tuple[PlannedLook, ...] = field(default_factory=until_decided)  # in order
     budget: float | None = None  # in seconds; None: any
     ended: int | None = None  # the look at which time ended it when it was played before
     began: float = field(default_factory=time.monotonic)
 
-    def is_spent(self, look: int, seconds: float) -> bool:
-        """Whether the look after ``look``, the first being 1, is beyond the time given.
+    def ending(self, look: int, seconds: float, reason: str = "") -> str:
+        """Return why the run ends at a look, from 1; empty where it goes on.
 
         seconds: How long playing to this look took, since the one before.
+        reason: What ends it whatever the time; empty: nothing.
         """
+        if reason:
+            return reason
+        if look == len(self.looks):
+            return "most"
+        return "budget" if self._is_spent(look, seconds) else ""
+
+    def _is_spent(self, look: int, seconds: float) -> bool:
+        """Check whether the look after ``look`` is beyond the time given."""
         if self.ended is not None:  # as then, whatever the time
             return look >= self.ended
         if self.budget is None:
             return False
-        before, now, after = [0, *counts()][look - 1 : look + 2]
+        trials = [0, *(planned.trials for planned in self.looks)]
+        before, now, after = trials[look - 1 : look + 2]
         soonest = seconds * (after - now) / (now - before)
         return time.monotonic() - self.began + soonest > self.budget
 

@@ -36,7 +36,7 @@ from narcissus.game.block import (
     play_block,
     weight,
 )
-from narcissus.game.looks import Clock, counts, most_needed, rounded_trials
+from narcissus.game.looks import LookPlan, PlannedLook, most_needed, rounded_trials
 from narcissus.game.rules import Game, is_own
 from narcissus.mechanisms.base import is_interactive
 from narcissus.observer import SILENT, Observer
@@ -326,12 +326,14 @@ def plan(scenarios: Sequence[Scenario], trials: int) -> list[Planned]:
     return sorted(blocks, key=lambda block: (block.number, block.place))
 
 
-def plan_looks(scenarios: Sequence[Scenario]) -> Iterator[list[Planned]]:
+def plan_looks(
+    scenarios: Sequence[Scenario], looks: Sequence[PlannedLook]
+) -> Iterator[list[Planned]]:
     """Yield the blocks before each look; every scenario has played as many trials by then."""
     places = [
         (place, _largest(scenario), itertools.count()) for place, scenario in enumerate(scenarios)
     ]
-    for done, count in itertools.pairwise([0, *counts()]):
+    for done, count in itertools.pairwise([0, *(look.trials for look in looks)]):
         yield [
             Planned(next(number), min(limit, count - start), place, len(scenarios) > 1)
             for place, limit, number in places
@@ -430,8 +432,8 @@ class Tally:
         self.done += size
 
 
-@dataclass(frozen=True)
-class Until:
+@dataclass(frozen=True, kw_only=True)
+class Until(LookPlan):
     """When a run ends that has no fixed number of trials; its limits hold whenever that is.
 
     It ends at a look: refuted (``decided``), with each attacker's gain shown to be allowed
@@ -440,7 +442,6 @@ class Until:
     known: Whether the verdict is proved without play, so that the first look is the last.
     """
 
-    clock: Clock = field(default_factory=Clock)
     known: bool = False
 
     def end(
@@ -448,7 +449,7 @@ class Until:
     ) -> str:
         """Return why the run ends at a look, from 1; empty where it goes on."""
         if self.known or any(tally.decided is not None for tally in tallies):
-            return "decided"
+            return self.ending(look, seconds, "decided")
         claim = tallies[0].claim  # as far as limits go, each member of a family has the same
         share = (1 - level) / len(tallies[0].scenario.attacks) / len(tallies)
         gaps = [
@@ -458,15 +459,13 @@ class Until:
             for blocks in tally.collected.values()
         ]
         gains = [gap for gap in gaps if gap is not None]
-        if gains and len(gains) == len(gaps) and max(g.ends[1] for g in gains) <= claim.delta:
-            return "below"
-        if look == len(counts()):
-            return "most"
-        if self.clock.is_spent(look, seconds):
-            return "budget"
+        are_known = gains and len(gains) == len(gaps)
+        is_below = are_known and max(g.ends[1] for g in gains) <= claim.delta
+        if reason := self.ending(look, seconds, "below" if is_below else ""):
+            return reason
         trials = most_needed(gains, claim.delta)
         remark = f", about {rounded_trials(trials):,} would do" if trials else ""
-        observer.note(f"after {counts()[look - 1]:,} trials not decided{remark}")
+        observer.note(f"after {self.looks[look - 1].trials:,} trials not decided{remark}")
         return ""
 
 
@@ -526,7 +525,11 @@ def play(
     # Paid for once for each member of a family: a member is named, so each is a claim.
     hurdle = math.log(len(scenarios)) - math.log(1 - level)
     tallies = [Tally(scenario, prepared(claim, scenario.game), hurdle) for scenario in scenarios]
-    rounds = plan_looks(scenarios) if isinstance(trials, Until) else [plan(scenarios, trials)]
+    rounds = (
+        plan_looks(scenarios, trials.looks)
+        if isinstance(trials, Until)
+        else [plan(scenarios, trials)]
+    )
     player = BlockPlayer(scenarios, OneStream(entropy, len(scenarios) == 1), fresh, packed)
     end, look = "", 0
     for look, planned in enumerate(rounds, start=1):

@@ -17,7 +17,7 @@ from narcissus.game.block import Arrays
 from narcissus.game.executor import Executor
 from narcissus.observer import Observer
 from narcissus.results import NotAssessed, Status
-from narcissus.rows import Fact, Findings, HoldsRows, StudyJudgement, StudyResult, judge
+from narcissus.rows import Fact, Findings, HoldsRows, StudyJudgement, StudyResult, cases_of, judge
 from narcissus.study.engines import executor_of
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.pool import Play, play_all
@@ -73,6 +73,8 @@ class Kind(Generic[StudyT, WorkT]):
     """What attacks reach and bounds limit."""
     fails: ClassVar[Status] = "inconclusive"
     """Status where attacks fail and nothing is proved."""
+    is_sweep: ClassVar[bool] = False
+    """Whether its cases are settings that assume the same, and claim to be met in sequence."""
 
     def prepare(self, study: StudyT, folder: Path, options: RunOptions) -> WorkT:
         """Read what the study names and refuse what cannot be played."""
@@ -127,7 +129,7 @@ class Kind(Generic[StudyT, WorkT]):
         return self.outcome(work, self.measure(work, done, options))
 
     def outcome(self, work: PreparedWork[StudyT], findings: Findings) -> Outcome:
-        case = self.judge(findings)
+        case = self.conclude(findings)
         layout: Layout = loaded(self.layout)
         return Outcome(
             title=layout.title(work.study, case),
@@ -202,9 +204,14 @@ class Kind(Generic[StudyT, WorkT]):
             self.undecided(detail),
         )
 
-    def judge(self, findings: Findings) -> StudyJudgement:
-        return judge(findings, quantity=self.quantity, fails=self.fails)
+    def cases(self, findings: Findings) -> Sequence[Any]:
+        """Divide findings into what is judged by itself."""
+        return cases_of(findings, quantity=self.quantity, fails=self.fails)
+
+    def conclude(self, findings: Findings) -> StudyJudgement:
+        """Judge findings, whose cases are those of the kind."""
+        return judge(findings, self.cases(findings), is_sweep=self.is_sweep)
 
     def judged(self, record: HoldsRows) -> StudyJudgement:
         """Judge what a record holds."""
-        return self.judge(self.found(record.criteria, record.rows, record.detail))
+        return self.conclude(self.found(record.criteria, record.rows, record.detail))

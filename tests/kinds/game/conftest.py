@@ -8,8 +8,9 @@ import pytest
 from narcissus import load_study, run
 from narcissus.errors import NarcissusError
 from narcissus.game import Attacked, Play
-from narcissus.kinds.game.judgement import GameDetail, GameStatement
+from narcissus.kinds.game.judgement import GameDetail, GameStatement, game_of
 from narcissus.kinds.game.kind import KIND, played_detail
+from narcissus.kinds.game.layout import LAYOUT
 from narcissus.kinds.game.numbers import (
     attacked,
     criterion_of,
@@ -19,7 +20,7 @@ from narcissus.kinds.game.numbers import (
     written,
 )
 from narcissus.results import Bound, Estimate
-from narcissus.rows import Findings, Quantity
+from narcissus.rows import Findings, Quantity, StudyJudgement
 from narcissus.success.statements import Resilience, Scores
 
 STATEMENT = Resilience(0.5, 0.2)
@@ -27,7 +28,12 @@ STATEMENT = Resilience(0.5, 0.2)
 
 def case_of(audit):
     """Give what follows from a run's record."""
-    return KIND.judged(audit.record)
+    return game_of(KIND.judged(audit.record))
+
+
+def verdict_of(case):
+    """Give the words of what follows from a game."""
+    return LAYOUT.verdict(StudyJudgement(case.findings, (case,)))
 
 
 def estimate(value, low=None, high=None):
@@ -82,7 +88,7 @@ def judged(
         statement=GameStatement(**said), confidence=confidence, members=members, **facts, **detail
     )
     criterion = criterion_of(statement)
-    return KIND.judge(Findings((criterion,), tuple(rows), found))
+    return game_of(KIND.conclude(Findings((criterion,), tuple(rows), found)))
 
 
 class Keys:

@@ -11,7 +11,6 @@ from narcissus import load_study, run
 from narcissus.errors import InputError
 from narcissus.guarantees.base import DECLARED
 from narcissus.kinds.game.judgement import GAP
-from narcissus.kinds.game.layout import LAYOUT
 from narcissus.profiles.write_out import ROUNDING
 from narcissus.report import page_of, render_html, render_text
 from narcissus.study.reading import read_record
@@ -25,7 +24,7 @@ from narcissus.success.statements import (
     Threshold,
 )
 
-from .conftest import STATEMENT, case_of, estimate, exact, judged, played, proof
+from .conftest import STATEMENT, case_of, estimate, exact, judged, played, proof, verdict_of
 
 
 def study(folder, text, own=None):
@@ -114,7 +113,7 @@ def test_no_verdict_on_every_side_information_drops_the_quantifier():
         judged(exact(0.5), **told),
         judged((), [proof(0.01, theorem="a lemma", id="kaplan-4.1")], **told),
     ):
-        words = LAYOUT.verdict(case)
+        words = verdict_of(case)
         assert "`rows` (rows = 1)" in words or "unknown" in words
         assert ASKS in words
 
@@ -502,10 +501,10 @@ def test_the_exact_answer_is_the_verdict_before_anything_else(given):
     met = judged(exact(0.1, given), [proof(0.15)], played())
     assert brief(met) == (f"resilient, {grade}", "met", grade, given)
     said = "against every attacker, for this one world. The in numbers is 0.1, and 0.2 is allowed."
-    assert said in LAYOUT.verdict(met)
+    assert said in verdict_of(met)
     beyond = judged(exact(0.3, given), (), played())
     assert brief(beyond) == (f"violates, {grade}", "exceeded", grade, given)
-    assert "in numbers is 0.3, and 0.2" in LAYOUT.verdict(beyond)
+    assert "in numbers is 0.3, and 0.2" in verdict_of(beyond)
     # what is not known between rates, or more than is allowed, is not shown
     for enough in (-1, 0.21):
         between = judged(exact(0.1, given, enough=enough), between="unknown")
@@ -517,13 +516,13 @@ def test_the_theorem_that_assumes_least_is_named_and_then_the_smallest():
     """One that is too large proves nothing."""
     weak = proof(0.01, ("it is so",), theorem="weak")
     bare, small = proof(0.2, theorem="bare"), proof(0.1, theorem="small")
-    assert "from small." in LAYOUT.verdict(judged((), [weak, bare, small]))
-    assert "from bare." in LAYOUT.verdict(judged((), [weak, bare]))
+    assert "from small." in verdict_of(judged((), [weak, bare, small]))
+    assert "from bare." in verdict_of(judged((), [weak, bare]))
     found = judged((), [weak])
     assert brief(found) == ("resilient, proved if", "met", "proved if", ("it is so",))
     assert brief(judged((), [bare])) == ("resilient, proved", "met", "proved", ())
     told = proof(0.15, theorem="told", id="kaplan-4.8")
-    assert "from told." in LAYOUT.verdict(judged((), [weak, small, told]))
+    assert "from told." in verdict_of(judged((), [weak, small, told]))
     assert judged((), [proof(0.21)]).status == "not assessed"
     assert judged((), [proof(0.2 * (1 + ROUNDING / 2))]).status == "met"
     just = proof(0.2 + ROUNDING / 2, id="cohen-a.4")
@@ -548,21 +547,21 @@ def test_what_was_only_played_is_sampled():
     guess = "the best fixed guess succeeds with chance at most 0.3, as [statement] says"
     quiet = judged((), (), played(), best=0.3)
     assert brief(quiet) == ("no violation found", "inconclusive", "sampled", (guess,))
-    assert "in 100 trials. Attacks: a." in LAYOUT.verdict(quiet)
+    assert "in 100 trials. Attacks: a." in verdict_of(quiet)
     several = judged((), (), played(trials=2000), members=3)
-    assert "2,000 trials of each of 3 distributions. Attacks: a." in LAYOUT.verdict(several)
+    assert "2,000 trials of each of 3 distributions. Attacks: a." in verdict_of(several)
     loud = judged((), (), played("violates", decided=40), best=0.3)
     assert brief(loud) == ("violates", "exceeded", "sampled", (guess,))
-    words = LAYOUT.verdict(loud)
+    words = verdict_of(loud)
     certain = "This is certain after 40 trials, with 95% confidence."
     assert words == f"Violates: {STATEMENT.words()}. {certain}"
     more = judged((), (), played("violates", decided=40, member="pair 2", refuted=1.2))
-    assert LAYOUT.verdict(more).endswith(
+    assert verdict_of(more).endswith(
         "confidence, for pair 2. Every epsilon up to 1.20 is refuted at this delta."
     )
     rows = judged((), (), played("violates", decided=9, statement=NotMemorizing(3, 4, 0.1)))
-    assert "at least 3 of 4 rows" in LAYOUT.verdict(rows)
-    assert "at most 0.1" in LAYOUT.verdict(rows)
+    assert "at least 3 of 4 rows" in verdict_of(rows)
+    assert "at most 0.1" in verdict_of(rows)
 
 
 def test_the_gap_decides_what_was_played_and_where_there_is_none_the_success():
@@ -575,12 +574,12 @@ def test_the_gap_decides_what_was_played_and_where_there_is_none_the_success():
 
 
 def test_a_bound_is_written_no_smaller_than_it_is():
-    words = LAYOUT.verdict(judged((), [proof(0.01234)]))
+    words = verdict_of(judged((), [proof(0.01234)]))
     assert "Delta is at most 0.0124, and 0.2 is allowed." in words
 
 
 def findings(case):
-    return list(case.said())
+    return list(case.claims())
 
 
 def test_every_statement_is_compared_on_its_own_quantity():
@@ -633,7 +632,7 @@ def test_the_fixed_guess_that_the_study_names_is_compared_with_the_best_there_is
     assert limits(fixed=None, best=0.3) == []
     case = judged(exact(0.1, fixed=0.4), statement=statement, best=0.3)
     assert case.status == "contradicted"
-    assert chosen[0] in LAYOUT.verdict(case)
+    assert chosen[0] in verdict_of(case)
 
 
 def test_numbers_that_contradict_each_other_are_the_verdict():
@@ -641,13 +640,13 @@ def test_numbers_that_contradict_each_other_are_the_verdict():
     held = {"run": played(), "gaps": {"a": estimate(0.5, 0.4, 0.6)}}
     found = judged((), [proof(0.1, given)], **held)
     assert brief(found) == ("contradicted", "contradicted", "sampled", ())
-    assert LAYOUT.verdict(found).startswith("Refuted: that it is so.")
+    assert verdict_of(found).startswith("Refuted: that it is so.")
     [said] = found.contradictions
     assert "at least 40% by the attack `a`" in said
     bare = judged((), [proof(0.1)], **held)
-    assert "a false alarm or an error in this software" in LAYOUT.verdict(bare)
+    assert "a false alarm or an error in this software" in verdict_of(bare)
     two = judged((), [proof(0.1, given), proof(0.2, ("B", *given))], **held)
-    assert LAYOUT.verdict(two).startswith("Refuted: that it is so. Refuted: that B.")
+    assert verdict_of(two).startswith("Refuted: that it is so. Refuted: that B.")
     assert len(two.contradictions) == 2
 
 
@@ -656,12 +655,12 @@ def test_a_violation_that_is_proved_is_said_beside_a_contradiction():
     clash = {"proofs": [proof(0.1, ("it is so",))], "gaps": {"a": estimate(0.5, 0.4, 0.6)}}
     proved = judged(exact(0.45), run=played(), **clash)
     assert proved.status == "contradicted"
-    assert "Violated, proved: the best attacker" in LAYOUT.verdict(proved)
+    assert "Violated, proved: the best attacker" in verdict_of(proved)
     for known in (
         {"exact": exact(0.45, ("E",)), "run": played()},
         {"run": played("violates", decided=4)},
     ):
-        assert "iolate" not in LAYOUT.verdict(judged(**known, **clash))
+        assert "iolate" not in verdict_of(judged(**known, **clash))
 
 
 @pytest.mark.parametrize("given", [(), ("it is so",)])
@@ -675,7 +674,7 @@ def test_attackers_that_break_what_is_called_proved_contradict_it(given):
     assert "95% confidence (" in said
     assert ("Refuted: that it is so (" in said) == bool(given)
     assert ("chance at most 0.05" in said) != bool(given)
-    words = LAYOUT.verdict(found)
+    words = verdict_of(found)
     assert words.startswith("Refuted: that it is so." if given else "Proved numbers and")
     [said] = judged(exact(0.1), (), played(**broken, member="pair 2")).contradictions
     assert "confidence, for pair 2 (" in said
@@ -750,6 +749,6 @@ def test_limits_that_cross_refute_what_they_rest_on_alone(decided):
     assert case.clashes
     assert (case.broken, case.wrong) == ("", ("B",))
     alone = judged((), proofs[:1], played(decided=50))
-    assert alone.clashes == []
+    assert alone.clashes == ()
     assert alone.broken.startswith("Refuted: that A (the attackers break the statement")
     assert alone.wrong == ("A",)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from narcissus.kinds.game.judgement import game_of
 from narcissus.kinds.game.kind import KIND
 from narcissus.kinds.game.layout import LAYOUT
 from narcissus.report import Figure, page_of
@@ -148,7 +149,7 @@ def test_a_profile_that_is_lost_to_rounding_is_not_zero(record_of, blocks):
 
 
 def test_of_a_family_the_distribution_that_is_hit_most_is_named_with_its_grade(record_of):
-    case = KIND.judged(record_of("family"))
+    case = game_of(KIND.judged(record_of("family")))
     member = case.needed.facts["member"]
     assert f"those of {member}." in page_of(record_of("family")).first.hardest
     assert "drawn in one way" in page_of(record_of("singling-out")).first.hardest

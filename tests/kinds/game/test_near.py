@@ -105,15 +105,15 @@ def test_a_gain_at_the_given_prior_is_compared_with_the_baseline_at_that_prior()
 def test_what_is_played_breaks_the_statement_for_all_near_priors_and_says_where():
     """A gain at the given prior refutes "for every near prior", which it is one of."""
     audit = run(study(0.005, **PLAYED, exact={"when": "auto"}), rng=1)
-    case = case_of(audit)
     assert audit.record.status == "exceeded"
-    assert "for the given prior" in "".join(text for _, _, text, _ in _numbers(audit, case))
+    assert "for the given prior" in "".join(text for _, _, text, _ in _numbers(audit))
 
 
-def _numbers(audit, case):
+def _numbers(audit):
+    from narcissus.kinds.game.kind import KIND
     from narcissus.kinds.game.layout import LAYOUT
 
-    return LAYOUT.numbers(audit.record, case)
+    return LAYOUT.numbers(audit.record, KIND.judged(audit.record))
 
 
 def test_lemmas_about_the_given_prior_are_left_out_and_privacy_is_not():

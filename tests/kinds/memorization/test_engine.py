@@ -20,7 +20,7 @@ from narcissus.kinds.memorization.engine import (
 )
 from narcissus.kinds.memorization.layout import CountedLine
 from narcissus.report.page import MISSING
-from narcissus.rows import Findings, Quantity, StudyCriterion, StudyRow, judge
+from narcissus.rows import Findings, Quantity, StudyCriterion, StudyRow, cases_of, judge
 from narcissus.study.kinds import study_kind
 
 FRESH = Quantity(value=0.25, low=0.12345, high=0.50012, grade="sampled", confidence=0.95, trials=40)
@@ -34,7 +34,8 @@ def case_of(*groups, most=None, **how):
         for row in count_rows("recovered", "a", (ours, of), {"fresh": fresh}, of_copies(copies))
     ]
     criteria = (StudyCriterion(of="gain", at_most=most),)
-    return judge(Findings(criteria, tuple(with_gains(rows, "recovered", **how)), None))
+    found = Findings(criteria, tuple(with_gains(rows, "recovered", **how)), None)
+    return judge(found, cases_of(found))
 
 
 def test_a_gain_is_the_share_less_that_of_fresh_ones_whatever_a_row_says():

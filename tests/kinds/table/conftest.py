@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from itertools import combinations
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ import pytest
 
 from narcissus.kinds.table.found import (
     SettingDetail,
-    SettingFound,
     attack_detail,
     attack_rows,
     bound_row,
@@ -19,7 +19,7 @@ from narcissus.kinds.table.found import (
     group_rows,
     guess_rows,
 )
-from narcissus.kinds.table.judgement import JudgedSetting, Judgement
+from narcissus.kinds.table.judgement import JudgedSetting
 from narcissus.kinds.table.kind import prepare
 from narcissus.study import load_study
 
@@ -53,6 +53,45 @@ class Declared:
         return getattr(self.inner, name)
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """What follows of a made-up setting, as is said."""
+
+    status: str = "no threshold"
+    clashes: tuple = ()
+    trials: int | None = None
+    held_back_by: str | None = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AsSaid(JudgedSetting):
+    """A setting whose verdict does not follow from its rows."""
+
+    verdict: Verdict = Verdict()
+    claimed: tuple = ()
+    is_named: bool = True
+
+    decides = property(lambda self: self.is_named)
+    claims = property(lambda self: lambda: list(self.claimed))
+    clashes = property(lambda self: (*self.verdict.clashes, *self.elsewhere))
+    status = property(lambda self: self.undecided or self.verdict.status)
+    _weighed = property(lambda self: (self.verdict.status, [], self.verdict.trials))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Compared(JudgedSetting):
+    """Excesses alone, and what contradicts itself."""
+
+    clashes: tuple = ()
+
+
+def compared(threshold, excesses, clashes=(), given=()):
+    """Judge excesses, as of one setting."""
+    detail = SimpleNamespace(label="here", given=tuple(given), near=(), declared=(), are_real=True)
+    rows = [excess.row("here") for excess in excesses]
+    return Compared(detail, rows, threshold, clashes=tuple(clashes))
+
+
 @pytest.fixture(scope="session")
 def attack_of():
     """Give a function that makes up what an attack recovered."""
@@ -84,7 +123,7 @@ def setting_of():
 
     def make(
         *, guess=GUESS, attacks=None, ceiling=None, bounds=(), groups=(), excesses=(), gain=None,
-        threshold=None, judgement=None, clash=(), statements=(), **detail,
+        threshold=None, verdict=None, clash=(), statements=(), **detail,
     ):  # fmt: skip
         attacks = attacks or {}
         told = {**SETTING, "best": next(iter(attacks), None), **detail}
@@ -104,11 +143,11 @@ def setting_of():
             attacks=tuple(attack_detail(name, one) for name, one in attacks.items()),
             ceiling=None if ceiling is None else attack_detail("ceiling", ceiling),
         )
-        if judgement is None:
-            judgement = Judgement("no threshold", "sampled", (), (), tuple(clash), None)
-        found = SettingFound(own, rows, threshold)
-        return JudgedSetting(own, found.rows, threshold, statements=statements,
-                             judgement=judgement, decides=True)  # fmt: skip
+        verdict = verdict or Verdict(clashes=tuple(clash))
+        return AsSaid(
+            own, rows, threshold,
+            verdict=verdict, held_back_by=verdict.held_back_by, claimed=tuple(statements),
+        )  # fmt: skip
 
     return make
 

@@ -9,18 +9,18 @@ import pytest
 from narcissus.findings import Finding, contradictions
 from narcissus.kinds.table.bound_summary import mean_of_people
 from narcissus.kinds.table.excesses import excesses
-from narcissus.kinds.table.found import Accepted, Excess, NoiseDetail, TableDetail
+from narcissus.kinds.table.found import Accepted, NoiseDetail, TableDetail
 from narcissus.kinds.table.held_out import held_out_attempts, scored
-from narcissus.kinds.table.judgement import WORST, Judgement, TableJudgement, in_sequence, judged
+from narcissus.kinds.table.judgement import setting_cases
 from narcissus.kinds.table.kind import KIND, measured
 from narcissus.kinds.table.schema import ThresholdSpec
 from narcissus.kinds.table.summary import summarise
 from narcissus.kinds.table.words import against, glance, in_favour
 from narcissus.report.first_screen import paragraph
-from narcissus.rows import Findings
+from narcissus.rows import WORST, Findings, StudyJudgement, in_sequence, judge
 from narcissus.study.reading import read_record
 
-from .conftest import Declared
+from .conftest import Declared, Verdict
 
 CLASH = contradictions([
     Finding("share", "a theorem", high=0.5, assumptions=("it is so",)),
@@ -35,7 +35,8 @@ def said(case):
 def conclude(experiment, trials, threshold, at):
     criteria, found = measured(experiment, trials, threshold, at)
     detail = TableDetail(settings=tuple(one.detail for one in found), decided_at=at)
-    return judged(Findings(criteria, tuple(r for one in found for r in one.rows), detail)).settings
+    findings = Findings(criteria, tuple(r for one in found for r in one.rows), detail)
+    return judge(findings, [*setting_cases(findings)], is_sweep=True).each
 
 
 STUDY = {
@@ -92,7 +93,7 @@ def test_every_setting_is_summarised_and_held_from_its_own_trials(concluded):
         assert result.status == "met"
         assert result.decides
         assert result.contradictions == ()
-        assert result.statements
+        assert result.claims()
         assert in_favour(result)
 
 
@@ -118,10 +119,10 @@ def test_a_claim_is_held_back_after_a_setting_with_more_noise_lost_it(concluded)
     _, found = concluded(ThresholdSpec(share=0.7), changes=[(0, beyond)])
     low, high = found
     assert low.status == "inconclusive"
-    assert (high.status, high.judgement.held_back_by) == ("inconclusive", low.label)
+    assert (high.status, high.held_back_by) == ("inconclusive", low.label)
     assert in_favour(high) == []
     _, named = concluded(ThresholdSpec(share=0.7), "ε = 4", changes=[(0, beyond)])
-    assert (named[1].status, named[1].judgement.held_back_by) == ("met", None)
+    assert (named[1].status, named[1].held_back_by) == ("met", None)
     assert in_favour(named[1])
 
 
@@ -137,15 +138,13 @@ def test_what_is_refuted_at_one_setting_is_refuted_at_all(concluded, where):
         assert result.status == "contradicted"
         assert len(result.contradictions) == 1
         assert "the fitted prior is right about these real people" in str(result.contradictions[0])
-        assert result.judgement.assumptions == ()
+        assert result.assumptions == ()
         assert in_favour(result) == []
         assert any("Refuted" in one for one in against(result))
     _, fine = concluded(ThresholdSpec(share=0.7), **ROWS)
     for result in fine:
         assert result.status == "met"
-        assert result.judgement.assumptions == (
-            "the fitted prior is right about these real people",
-        )
+        assert result.assumptions == ("the fitted prior is right about these real people",)
 
 
 def test_an_error_at_one_setting_is_none_at_another(concluded):
@@ -166,7 +165,7 @@ def test_the_joint_level_pays_for_attacks_and_settings(concluded):
     levels = {
         f.confidence
         for one in found
-        for f in one.statements
+        for f in one.claims()
         if f.source.startswith("the attack") and "of the group" not in f.quantity
     }
     assert list(levels) == pytest.approx([1 - 0.05 / 4])
@@ -181,10 +180,10 @@ def test_few_trials_say_how_many_would_do(concluded):
     _, found = concluded(ThresholdSpec(share=0.7), changes=[(0, near), (1, near)])
     for result in found:
         assert result.status == "too few trials"
-        assert result.judgement.trials_needed == max(
+        assert result.trials_needed == max(
             e.trials for e in result.excesses if e.name == "posterior"
         )
-        assert result.judgement.grade == "sampled"
+        assert result.grade == "sampled"
 
 
 @pytest.mark.parametrize("word", [0, 1])
@@ -193,8 +192,8 @@ def test_a_setting_rests_on_its_own_declaration_alone(concluded, word):
     given, free = found[word], found[1 - word]
     said = (f"{given.label} is kept",)
     assert (given.status, free.status) == ("met", "met")
-    assert (given.detail.is_declared, given.judgement.assumptions) == (True, said)
-    assert (free.detail.is_declared, free.judgement.assumptions) == (False, ())
+    assert (given.detail.is_declared, given.assumptions) == (True, said)
+    assert (free.detail.is_declared, free.assumptions) == (False, ())
     assert {(b.grade, b.takes_as_given) for b in given.bounds} == {("proved if", said)}
     assert {(b.grade, b.takes_as_given) for b in free.bounds} == {("proved", ())}
     assert (given.proved_if, free.proved_if) == ("what was declared holds", "")
@@ -205,7 +204,7 @@ def test_a_declaration_is_tested_by_what_the_release_adds(concluded, more):
     """Of people drawn from the prior; of real ones a gain is over a decoy, which may be wrong."""
     made, found = concluded(declared=(1,), **more)
     limits = [
-        [one.high for one in result.statements if "gain" in one.quantity and one.high is not None]
+        [one.high for one in result.claims() if "gain" in one.quantity and one.high is not None]
         for result in found
     ]
     sums = np.array([t["gain_bound"] for t in made[1].trials])
@@ -236,18 +235,19 @@ def setting(setting_of):
 
     def make(label, scale, status, threshold=None, *, decides=True):
         clash = tuple(CLASH) if status == "contradicted" else ()
-        beyond = Excess("attack", "a", "share", "", 0.2, 0.1, 0.3)
-        own = Judgement(status, "sampled", (beyond,), (), clash, None)
+        verdict = Verdict(status, clash)
         noise = NoiseDetail(kind="gaussian", scale=scale)
-        found = setting_of(label=label, noise=noise, threshold=threshold, judgement=own)
-        return replace(found, decides=decides)
+        found = setting_of(label=label, noise=noise, threshold=threshold, verdict=verdict)
+        return replace(found, is_named=decides)
 
     return make
 
 
 def taken_in_order(settings, decided_at):
     """Judge settings that each have their status by themselves; give the statuses in the sweep."""
-    return in_sequence(settings, [one.judgement for one in settings], decided_at)
+    return in_sequence([
+        replace(one, is_named=decided_at in (None, one.label)) for one in settings
+    ])  # fmt: skip
 
 
 # what is undeclared is so of a study, and of no setting
@@ -257,13 +257,14 @@ def test_every_level_must_meet_it_unless_one_is_named(others, setting):
         statuses = {"ε = 1": (9.0, "met"), "ε = 3": (3.0, others)}
         settings = (setting(label, *one, Accepted(share=0.5), decides=decided_at in (None, label))
                     for label, one in statuses.items())  # fmt: skip
-        return TableJudgement(Findings((), (), TableDetail(settings=())), (), tuple(settings))
+        findings = Findings((), (), TableDetail(settings=()))
+        return StudyJudgement(findings, tuple(settings), is_sweep=True)
 
     whole = overall()
     assert whole.status == (others if others != "no threshold" else "met")
     # what stands for the whole is what it is judged by
-    assert whole.decisive.status == whole.status
-    assert f"at {whole.decisive.label}," in said(whole) or not whole.decisive.attacks
+    assert whole.worst.status == whole.status
+    assert f"at {whole.worst.label}," in said(whole) or not whole.worst.attacks
     one = overall("ε = 1")
     # what is refuted at one level is assumed at all of them
     assert one.status == ("contradicted" if others == "contradicted" else "met")
@@ -281,8 +282,8 @@ def test_the_numbers_that_stand_for_a_sweep_are_those_its_status_is_from(setting
             setting(str(n), scale, status, decides=decides in (None, n))
             for n, (status, scale) in enumerate(found)
         ]
-        case = TableJudgement(Findings((), (), None), (), tuple(settings))
-        return case.decisive.detail.noise.scale
+        case = StudyJudgement(Findings((), (), None), tuple(settings), is_sweep=True)
+        return case.worst.detail.noise.scale
 
     met, more, over, worse, none = (
         ("met", 5.0), ("met", 9.0), ("exceeded", 2.0), ("exceeded", 1.0), ("exceeded", 0.0)
@@ -333,7 +334,7 @@ def test_the_exit_code_follows_the_named_level(study, narcissus):
     code, out, _ = narcissus("audit", path, "--json", "--quiet")
     assert (code, json.loads(out)["status"]) == (0, "met")
     assert [one.get("decides", True) for one in json.loads(out)["criteria"]] == [True, False]
-    assert [one.decides for one in KIND.judged(read_record("results/s")).settings] == [True, False]
+    assert [one.decides for one in KIND.judged(read_record("results/s")).each] == [True, False]
     code, out, _ = narcissus(
         "audit", study(**sweep, threshold={"share": 0.85}), "--json", "--quiet"
     )
@@ -347,7 +348,7 @@ def test_the_highest_confidence_is_the_headline_whatever_the_order(study, narcis
     bounds = []
     for given in ([0.5, 0.99], [0.99, 0.5]):
         narcissus("audit", study(bounds={"confidence": given}), "--json", "--quiet", "--restart")
-        [one] = KIND.judged(read_record("results/s")).settings
+        [one] = KIND.judged(read_record("results/s")).each
         counts = [bound for bound in one.bounds if not bound.is_share]
         levels = {bound.name: set() for bound in counts}
         for bound in counts:

@@ -311,7 +311,7 @@ ALL = {"threat": {"people": "all", "targets": None}, "prior": {"name": "independ
 def audited(narcissus, path):
     _, out, err = narcissus("audit", path, "--json", "--quiet", "--restart")
     assert out, err
-    [found] = KIND.judged(read_record("results/s")).settings
+    [found] = KIND.judged(read_record("results/s")).each
     return found, err
 
 

@@ -15,16 +15,17 @@ from narcissus.kinds.table.bound_summary import tail_of_population
 from narcissus.kinds.table.estimates import AttackScores, Criterion, within
 from narcissus.kinds.table.excesses import apart, excesses, family, trials_to_tell
 from narcissus.kinds.table.found import Excess
-from narcissus.kinds.table.judgement import judge
 from narcissus.kinds.table.kind import KIND
 from narcissus.kinds.table.schema import ThresholdSpec
 from narcissus.study.reading import read_record
+
+from .conftest import compared
 
 
 def settings_of(record="results/s"):
     """Judge the settings of a record, or of one that is kept."""
     found = record if not isinstance(record, str) else read_record(record)
-    return KIND.judged(found).settings
+    return KIND.judged(found).each
 
 
 ALARM = 1e-6
@@ -418,9 +419,9 @@ def test_a_gap_in_every_trial_is_no_matter_of_too_few_trials():
     limits = (paired.value, paired.low, paired.high)
     found = Excess("attack", "x", "advantage", "", *limits, trials=20, low_apart=low)
     threshold = ThresholdSpec(advantage=0.1, reason="r")
-    assert judge(threshold, [found], [], ()).status == "exceeded"
+    assert compared(threshold, [found], [], ()).status == "exceeded"
     without = replace(found, low_apart=None)
-    assert judge(threshold, [without], [], ()).status == "too few trials"
+    assert compared(threshold, [without], [], ()).status == "too few trials"
 
 
 def test_of_all_people_the_guess_is_a_number():

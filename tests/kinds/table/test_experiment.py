@@ -528,7 +528,7 @@ def study(rows, *, who="all", groups=None, **more):
 
 
 def setting_in(record):
-    [found] = KIND.judged(record).settings
+    [found] = KIND.judged(record).each
     return found
 
 
@@ -621,13 +621,13 @@ def test_two_divisions_that_differ_by_one_person_are_not_both_shown():
     assert {group.by for group in one.groups} == {"place"}
     assert one.detail.merged.left_out == ("school",)
     shown_all = narcissus.run(study(rows, groups={**groups, "least_group": 1}))
-    assert {g.by for g in KIND.judged(shown_all.record).settings[0].groups} == {"place", "school"}
+    assert {g.by for g in KIND.judged(shown_all.record).each[0].groups} == {"place", "school"}
 
 
 def test_where_all_are_few_no_group_is_shown():
     groups = {"unusual": False, "singled_out": False}
     record = narcissus.run(study(people({"a": 12, "b": 8}), groups=groups)).record
-    [one] = KIND.judged(record).settings
+    [one] = KIND.judged(record).each
     assert one.groups == ()
     assert one.detail.merged.left_out == ("place",)
     assert "the groups are too small to show" in " ".join(
@@ -646,7 +646,7 @@ def test_trials_are_kept_whole_so_that_another_least_size_needs_no_new_ones(tmp_
     narcissus.run(study(people()), folder=tmp_path)
     fine = study(people(), groups={"least_group": 1})
     again = narcissus.run(fine, folder=tmp_path)  # another study would be refused
-    assert len(of(KIND.judged(again.record).settings[0])) == 5
+    assert len(of(KIND.judged(again.record).each[0])) == 5
     assert again.record.rows == narcissus.run(fine).record.rows
 
 

@@ -70,7 +70,7 @@ def copied(distinct=20, copies=3):
 def audited(narcissus, path):
     code, out, err = narcissus("audit", path, "--json", "--quiet")
     assert code in (0, 1, 3), err
-    [found] = KIND.judged(read_record("results/s")).settings
+    [found] = KIND.judged(read_record("results/s")).each
     return code, json.loads(out), found
 
 

@@ -13,17 +13,19 @@ import narcissus
 from narcissus.evidence import clopper_pearson
 from narcissus.findings import Finding, contradictions
 from narcissus.kinds.table.found import Excess
-from narcissus.kinds.table.judgement import judge, statements
+from narcissus.kinds.table.judgement import statements
 from narcissus.kinds.table.kind import KIND
 from narcissus.kinds.table.schema import ThresholdSpec
 from narcissus.kinds.table.words import against, in_favour
 from narcissus.study.reading import read_record
 
+from .conftest import compared
+
 
 def settings_of(record="results/s"):
     """Judge the settings of a record, or of one that is kept."""
     found = record if not isinstance(record, str) else read_record(record)
-    return KIND.judged(found).settings
+    return KIND.judged(found).each
 
 
 COPY = """
@@ -106,7 +108,7 @@ def test_too_few_trials_is_a_status_with_the_number_that_would_settle_it(study, 
     record = json.loads(out)
     assert (code, record["status"]) == (3, "too few trials")
     [one] = settings_of()
-    needed = one.judgement.trials_needed
+    needed = one.trials_needed
     assert needed > 5
     assert f"about {needed} would probably do" in record["verdict"]
     assert in_favour(one) == []
@@ -148,7 +150,7 @@ def test_a_status_never_goes_beyond_what_it_rests_on(held, contradicted, assumes
     attack = Finding("share", "an attack", low=0.9, kind="sampled", confidence=0.95)
     clashes = contradictions([bound, attack] if contradicted else [bound])
     given_ = ["it is so"] if assumes else []
-    found = judge(ThresholdSpec(share=0.6), held, clashes, given_)
+    found = compared(ThresholdSpec(share=0.6), held, clashes, given_)
     beyond = any(e.role == "attack" and e.low > 0 for e in held)
     groups = {e.group for e in held}
     kept = {e.group for e in held if e.role != "attack" and e.high <= 0}
@@ -171,9 +173,9 @@ def test_a_status_never_goes_beyond_what_it_rests_on(held, contradicted, assumes
 def test_without_a_threshold_a_contradiction_is_still_the_status():
     bound = Finding("share", "a theorem", high=0.5, assumptions=("it is so",))
     attack = Finding("share", "an attack", low=0.9, kind="sampled", confidence=0.95)
-    found = judge(None, [], contradictions([bound, attack]), ["it is so"])
+    found = compared(None, [], contradictions([bound, attack]), ["it is so"])
     assert found.status == "contradicted"
-    assert judge(None, [], [], []).status == "no threshold"
+    assert compared(None, [], [], []).status == "no threshold"
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -237,50 +239,50 @@ def test_the_attack_that_is_surely_furthest_beyond_is_what_it_rests_on():
     sure = excess("attack", 0.2, 0.1, 0.3, name="sure", group="g")
     at_it = excess("attack", 0.2, 0.0, 0.3, name="at it")
     for clash in ((), CLASH):
-        found = judge(SHARE, [MET, wide, at_it, sure, CEILING_BELOW], clash, ["it is so"])
-        assert (found.status, found.rests_on) == ("exceeded", (sure,))
+        found = compared(SHARE, [MET, wide, at_it, sure, CEILING_BELOW], clash, ["it is so"])
+        assert (found.status, found.basis) == ("exceeded", (sure,))
         assert found.assumptions == ()  # an attack takes nothing as given
         assert found.grade == "sampled"
-        assert found.contradictions == tuple(clash)
-    assert judge(SHARE, [at_it, MET], (), []).status == "met"
+        assert found.clashes == tuple(clash)
+    assert compared(SHARE, [at_it, MET], (), []).status == "met"
 
 
 def test_a_threshold_is_met_by_a_bound_or_by_the_ceiling_for_everybody():
-    found = judge(SHARE, [LOST, CEILING_BELOW, MET], (), ["it is so"])
-    assert (found.status, found.rests_on) == ("met", (MET,))
+    found = compared(SHARE, [LOST, CEILING_BELOW, MET], (), ["it is so"])
+    assert (found.status, found.basis) == ("met", (MET,))
     assert found.assumptions == ("it is so",)
-    only = judge(SHARE, [LOST, CEILING_BELOW], (), [])
-    assert (only.status, only.rests_on, only.trials_needed) == ("met", (CEILING_BELOW,), None)
+    only = compared(SHARE, [LOST, CEILING_BELOW], (), [])
+    assert (only.status, only.basis, only.trials_needed) == ("met", (CEILING_BELOW,), None)
     open_bound = excess("bound", -0.05, None, 0.01, trials=80)
-    either = judge(SHARE, [LOST, open_bound, CEILING_BELOW], (), [])
-    assert (either.status, either.rests_on) == ("met", (CEILING_BELOW,))
+    either = compared(SHARE, [LOST, open_bound, CEILING_BELOW], (), [])
+    assert (either.status, either.basis) == ("met", (CEILING_BELOW,))
     # what no attack beats is no limit: nobody is kept by an attack that fails
-    assert judge(SHARE, [excess("attack", -0.5, -0.6, -0.4)], (), []).status == "inconclusive"
+    assert compared(SHARE, [excess("attack", -0.5, -0.6, -0.4)], (), []).status == "inconclusive"
     unlimited = excess("bound", -0.2, None, None)
-    assert judge(SHARE, [unlimited], (), []).status == "inconclusive"
+    assert compared(SHARE, [unlimited], (), []).status == "inconclusive"
 
 
 def test_every_group_must_be_kept():
     """By whatever keeps it; the nearest that more trials would settle counts where one is open."""
     kept = excess("bound", -0.2, None, -0.1, group="g")
-    met = judge(SHARE, [MET, kept], (), [])
-    assert (met.status, met.rests_on) == ("met", (MET, kept))
+    met = compared(SHARE, [MET, kept], (), [])
+    assert (met.status, met.basis) == ("met", (MET, kept))
     bound = excess("bound", -0.1, None, 0.1, trials=500, group="g")
     ceiling = excess("ceiling", -0.1, -0.2, 0.1, trials=300, group="g")
     lost = excess("attack", -0.3, -0.4, 0.0, group="g")
-    found = judge(SHARE, [MET, LOST, lost, bound, ceiling], (), ["it is so"])
-    assert (found.status, found.rests_on) == ("too few trials", (ceiling,))
+    found = compared(SHARE, [MET, LOST, lost, bound, ceiling], (), ["it is so"])
+    assert (found.status, found.basis) == ("too few trials", (ceiling,))
     assert found.trials_needed == 300
     assert found.assumptions == ("it is so",)
     # a group that nothing could ever keep leaves it open for good
     beyond = excess("ceiling", 0.1, -0.1, 0.2, trials=60, group="h")
-    other = judge(SHARE, [MET, bound, beyond], (), [])
+    other = compared(SHARE, [MET, bound, beyond], (), [])
     assert (other.status, other.trials_needed) == ("inconclusive", None)
-    assert other.rests_on == (MET, bound, beyond)
+    assert other.basis == (MET, bound, beyond)
     touching = excess("bound", 0.0, None, 0.1, trials=40, group="g")
-    assert judge(SHARE, [MET, touching], (), []).trials_needed == 40
-    two = judge(SHARE, [excess("bound", -0.1, None, 0.1, trials=70), bound], (), [])
-    assert (two.trials_needed, len(two.rests_on)) == (500, 2)
+    assert compared(SHARE, [MET, touching], (), []).trials_needed == 40
+    two = compared(SHARE, [excess("bound", -0.1, None, 0.1, trials=70), bound], (), [])
+    assert (two.trials_needed, len(two.basis)) == (500, 2)
 
 
 def test_an_attack_that_seems_beyond_is_open_before_what_nearly_keeps_it():
@@ -290,26 +292,26 @@ def test_an_attack_that_seems_beyond_is_open_before_what_nearly_keeps_it():
     at_it = excess("attack", 0.0, -0.1, 0.2, trials=901)
     settled = excess("attack", 0.1, -0.1, 0.2)
     bound = excess("bound", -0.1, None, 0.1, trials=500)
-    found = judge(SHARE, [bound, seems, other, below, at_it, settled], (), [])
-    assert (found.status, found.rests_on) == ("too few trials", (seems, other))
+    found = compared(SHARE, [bound, seems, other, below, at_it, settled], (), [])
+    assert (found.status, found.basis) == ("too few trials", (seems, other))
     assert found.trials_needed == 90
-    assert judge(SHARE, [bound, below, at_it, settled], (), []).rests_on == (bound,)
+    assert compared(SHARE, [bound, below, at_it, settled], (), []).basis == (bound,)
 
 
 def test_what_is_contradicted_has_the_weaker_grade_and_takes_nothing_as_given():
     proofs = contradictions([BOUND, Finding("share", "another", low=0.9)])
     for clash, grade in ((CLASH, "sampled"), (proofs, "proved if"), ([*proofs, *CLASH], "sampled")):
         for threshold in (SHARE, None):
-            found = judge(threshold, [LOST, MET], clash, ["it is so"])
+            found = compared(threshold, [LOST, MET], clash, ["it is so"])
             assert (found.status, found.grade) == ("contradicted", grade)
             assert found.assumptions == ()
-            assert found.contradictions == tuple(clash)
-            assert found.rests_on == ()
+            assert found.clashes == tuple(clash)
+            assert found.basis == ()
 
 
 def test_without_a_threshold_what_was_measured_is_sampled():
-    found = judge(None, [], [], ["it is so"])
-    assert (found.status, found.grade, found.rests_on) == ("no threshold", "sampled", ())
+    found = compared(None, [], [], ["it is so"])
+    assert (found.status, found.grade, found.basis) == ("no threshold", "sampled", ())
     assert found.assumptions == ("it is so",)
     assert (found.trials_needed, found.held_back_by) == (None, None)
 
@@ -317,9 +319,9 @@ def test_without_a_threshold_what_was_measured_is_sampled():
 def test_a_verdict_has_the_weakest_grade_of_what_it_rests_on():
     proved = replace(MET, kind="proved")
     group = replace(excess("bound", -0.2, None, -0.1, group="g"), kind="approximate")
-    assert judge(SHARE, [proved], (), []).grade == "proved"
-    assert judge(SHARE, [proved, group], (), []).grade == "approximate"
-    assert judge(SHARE, [], (), []).grade == "not assessed"
+    assert compared(SHARE, [proved], (), []).grade == "proved"
+    assert compared(SHARE, [proved, group], (), []).grade == "approximate"
+    assert compared(SHARE, [], (), []).grade == "not assessed"
 
 
 GIVEN = ("the prior is right",)

@@ -33,7 +33,7 @@ def play(path, **options):
 
 def settings_of(record):
     """Judge the settings of a record, or of one that lies in a folder."""
-    return KIND.judged(read_record(record) if isinstance(record, str) else record).settings
+    return KIND.judged(read_record(record) if isinstance(record, str) else record).each
 
 
 def check_attack(found):

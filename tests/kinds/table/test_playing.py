@@ -23,14 +23,13 @@ from narcissus.bounds import THEOREMS
 from narcissus.evidence import mean_limits
 from narcissus.game import executor
 from narcissus.game.executor import Serial
+from narcissus.game.looks import schedule, until_decided
 from narcissus.kinds.table.kind import KIND, prepare
 from narcissus.kinds.table.playing import (
-    LookPlan,
+    PrecisionPlan,
     SentExperiment,
     half_width,
     play_looks,
-    schedule,
-    until_decided,
 )
 from narcissus.kinds.table.summary import summarise
 from narcissus.kinds.table.words import against
@@ -43,7 +42,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 def settings_of(record):
     """Judge the settings of a record, or of one that lies in a folder."""
-    return KIND.judged(read_record(record) if isinstance(record, str) else record).settings
+    return KIND.judged(read_record(record) if isinstance(record, str) else record).each
 
 
 def record(path, folder=None, **changes):
@@ -186,7 +185,7 @@ def test_each_look_spends_its_part_of_the_error(study):
     """Limits of a look are those of its trials at a level of its own; the parts add up to one."""
     loaded = package.load_study(study(run={"trials": 2}))
     experiment = prepare(loaded.settings, loaded.folder, entropy=3)
-    plan = LookPlan(0.01, schedule(20, 70), {"prior": 25})
+    plan = PrecisionPlan(wanted=0.01, looks=schedule(20, 70), requested={"prior": 25})
     assert [(x.trials, x.part) for x in plan.looks] == [
         (20, 0.5), (30, 0.25), (45, 0.125), (68, 0.0625), (70, 0.0625),
     ]  # fmt: skip

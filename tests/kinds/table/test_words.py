@@ -11,11 +11,12 @@ from narcissus.findings import Finding, contradictions
 from narcissus.guarantees import PureDP
 from narcissus.kinds.table import words
 from narcissus.kinds.table.found import Accepted, Excess, NoiseDetail
-from narcissus.kinds.table.judgement import Judgement, TableJudgement
 from narcissus.kinds.table.population import Members, proved
 from narcissus.kinds.table.words import glance, most_vulnerable, percent, points
 from narcissus.report.first_screen import paragraph
-from narcissus.rows import Findings
+from narcissus.rows import Findings, StudyJudgement
+
+from .conftest import Verdict
 
 GIVEN = ("the prior is right",)
 CLASH = contradictions([
@@ -77,13 +78,12 @@ def test_numbers_in_words():
 
 def said_of(setting):
     """Return the verdict of one setting in words."""
-    case = TableJudgement(
+    case = StudyJudgement(
         Findings(
             (),
             (),
             SimpleNamespace(other_priors=(), examined=(), behind_bins=(), order_examined=False),
         ),
-        (),
         (setting,),
     )
     return paragraph(case, glance(case))
@@ -122,29 +122,25 @@ def test_a_count_limits_where_no_share_does(numbers, count):
     assert "all 100 people" in said_of(numbers(bounds=(count(10, 10),)))
 
 
-def judged(status="met", rests_on=(), **more):
-    return Judgement(status, "sampled", tuple(rests_on), (), (), more.pop("trials", None), **more)
-
-
 @pytest.mark.parametrize(
-    ("judgement", "says"),
+    ("verdict", "says"),
     [
-        (judged(), "Met: Your threshold, 60 of 100 right on average, is kept."),
-        (judged("exceeded"), "Exceeded: Your threshold, 60 of 100 right on average, is exceeded."),
-        (judged("contradicted"), "An assumption of this report is refuted"),
-        (judged("too few trials", trials=1234), "are too few; about 1,300 would probably do."),
-        (judged("too few trials", trials=7), "about 7 would probably do"),
-        (judged("inconclusive"), "Not decided: No attack is shown to exceed your threshold"),
+        (Verdict("met"), "Met: Your threshold, 60 of 100 right on average, is kept."),
+        (Verdict("exceeded"), "Exceeded: Your threshold, 60 of 100 right on average, is exceeded."),
+        (Verdict("contradicted"), "An assumption of this report is refuted"),
+        (Verdict("too few trials", trials=1234), "are too few; about 1,300 would probably do."),
+        (Verdict("too few trials", trials=7), "about 7 would probably do"),
+        (Verdict("inconclusive"), "Not decided: No attack is shown to exceed your threshold"),
         (
-            judged("inconclusive", held_back_by="ε = 0.1"),
+            Verdict("inconclusive", held_back_by="ε = 0.1"),
             "is not decided: ε = 0.1 has more protection, and misses the threshold.",
         ),
     ],
 )
-def test_a_threshold_is_judged_in_words(judgement, says, numbers):
-    said = said_of(numbers(threshold=Accepted(share=0.6), judgement=judgement))
+def test_a_threshold_is_judged_in_words(verdict, says, numbers):
+    said = said_of(numbers(threshold=Accepted(share=0.6), verdict=verdict))
     assert says in said
-    assert ("is kept" in said) == (judgement.status == "met")
+    assert ("is kept" in said) == (verdict.status == "met")
 
 
 def test_only_what_is_proved_or_limited_below_speaks_for_a_release(numbers, attack, share):
@@ -164,7 +160,7 @@ def test_only_what_is_proved_or_limited_below_speaks_for_a_release(numbers, atta
     assert "recovers 65.0%, at most 70.1% within limits, if the prior is right." in sampled
     assert len(said(bound, below)) == 2
     assert said(bound, below, clash=CLASH, given=GIVEN) == []
-    assert said(bound, judgement=judged("inconclusive", held_back_by="ε = 0.1")) == []
+    assert said(bound, verdict=Verdict("inconclusive", held_back_by="ε = 0.1")) == []
     assert said(excess("bound", None, 0.1), excess("ceiling", -0.1, 0.1)) == []
     [groups] = said(excess("bound", None, -0.1, "g"), excess("ceiling", -0.3, -0.2, "h"))
     assert "in 2 groups the limits stay below the threshold, nearest in g." in groups
@@ -269,13 +265,12 @@ def test_who_names_rare_values_anyway_hits_nobody_hard(numbers):
     assert most_vulnerable(numbers(groups=groups[2:])) is None
     hit = numbers(groups=(*groups[:2], common, rare(0.3, 0.1)))
     assert most_vulnerable(hit)[0].group == "rare"
-    case = TableJudgement(
+    case = StudyJudgement(
         Findings(
             (),
             (),
             SimpleNamespace(other_priors=(), examined=(), behind_bins=(), order_examined=False),
         ),
-        (),
         (hit,),
     )
     hardest = glance(case).hardest

@@ -74,7 +74,7 @@ def test_a_record_whose_status_does_not_follow_from_its_counts_is_refused(audit,
     data.pop("portable_digest")
     data["digest"] = digest_of(data)
     (tmp_path / "record.json").write_text(json.dumps(data))
-    with pytest.raises(InputError, match="the status is .exceeded., and that of the rows"):
+    with pytest.raises(InputError, match=r"the status is 'exceeded', and that of the rows"):
         read_record(tmp_path / "record.json")
 
 
@@ -92,7 +92,7 @@ def test_a_record_whose_status_does_not_follow_from_its_counts_is_refused(audit,
 )
 def test_access_is_shown_beyond_every_comparison_alone(own, without, works, status, low):
     criteria = (StudyCriterion(of="gain", at_most=0.1),)
-    case = KIND.judge(KIND.found(criteria, (), detail(own, without, works)))
+    case = KIND.conclude(KIND.found(criteria, (), detail(own, without, works)))
     gain = case.findings.select(of="gain")[0].quantity
     assert case.status == status
     assert gain.low == (None if low is None else pytest.approx(low))

@@ -6,19 +6,21 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, cast
 
 from pydantic import Field, model_validator
 
 from narcissus._outwards import upper
-from narcissus.findings import Contradiction, Finding, contradictions, weakest
+from narcissus.findings import Finding, weakest
 from narcissus.game.looks import counts, most_needed
 from narcissus.profiles.write_out import ROUNDING
 from narcissus.results import Grade, Status
 from narcissus.rows import (
+    Case,
     Count,
     Decision,
     Fact,
+    Findings,
     Level,
     Positive,
     Share,
@@ -166,9 +168,15 @@ class PlayedAttacker:
         return self.success.value - self.fresh.value
 
 
-@dataclass(frozen=True)
-class GameJudgement(StudyJudgement):
-    """What follows from the findings of a game; numbers at odds override any other outcome."""
+@dataclass(frozen=True, kw_only=True)
+class JudgedGame(Case):
+    """The statement of a game, and what follows; numbers at odds override any other outcome."""
+
+    findings: Findings
+
+    @property
+    def detail(self) -> GameDetail:
+        return self.findings.detail
 
     @property
     def criterion(self) -> StudyCriterion:
@@ -348,7 +356,7 @@ class GameJudgement(StudyJudgement):
         """Those that the study does not call outside of the class."""
         return tuple(name for name in self.beyond if name not in self.detail.outside)
 
-    @cached_property
+    @property
     def status_alone(self) -> Status:
         """The status, were nothing contradicted."""
         if self.of_class is not None:
@@ -377,9 +385,8 @@ class GameJudgement(StudyJudgement):
                 attacker for attacker in self.attackers if attacker.name == self.undeclared[0]
             )
             return self._of_attacker(attacker)
-        row = self.of_class or self.needed or self.proof
-        if row is not None:
-            return Decision(row, at_most=self.limit)
+        if self.shown is not None:
+            return Decision(self.shown, at_most=self.limit)
         if self.decisive is None or not self.played:
             return None
         return self._of_attacker(self.decisive)
@@ -390,28 +397,25 @@ class GameJudgement(StudyJudgement):
         return Decision(one.gap, at_most=self.limit)
 
     @property
+    def shown(self) -> StudyRow | None:
+        """What is written out or proved, where that decides."""
+        return None if self.undeclared else self.of_class or self.needed or self.proof
+
+    @property
     def rests_on(self) -> tuple[StudyRow, ...]:
         """What the status rests on, were nothing contradicted."""
-        row = None if self.undeclared else self.of_class or self.needed or self.proof
+        row = self.shown
         if row is not None:  # one for a class is compared with the best fixed guess as given
             best = None if self.of_class is None else self.best_fixed
             return (row,) if best is None else (row, best)
         rows = [attacker.success for attacker in self.attackers] if self.played else []
         return (*rows, self.best_fixed) if rows and self.best_fixed is not None else tuple(rows)
 
-    @property
-    def given(self) -> tuple[str, ...]:
-        """What that assumes."""
-        premises = [text for row in self.rests_on for text in row.quantity.takes_as_given]
-        return tuple(dict.fromkeys(premises))
+    def claims(self) -> Iterator[Finding]:
+        """Yield what is said of success, of the gap where it counts, of the best fixed guess.
 
-    @cached_property
-    def clashes(self) -> list[Contradiction]:
-        """Contradictions between numbers; limits of success and gaps each hold at the level."""
-        return contradictions(list(self.said()))
-
-    def said(self) -> Iterator[Finding]:
-        """Yield what is said of success, of the gap where it counts, of the best fixed guess."""
+        Limits of success and gaps each hold at the level.
+        """
         delta = ""
         if self.criterion.of == GAP:
             delta = f"delta at epsilon {self.detail.statement.epsilon:g}"
@@ -464,9 +468,9 @@ class GameJudgement(StudyJudgement):
         chance = f"a false alarm (chance at most {upper(1 - detail.confidence, 2)})"
         return f"{event[0].upper()}{event[1:]}: {chance} or an error in this software."
 
-    @cached_property
-    def contradictions(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return tuple(dict.fromkeys(map(str, self.clashes or filter(None, [self.broken]))))
+    @property
+    def refutations(self) -> tuple[str, ...]:
+        return (self.broken,) if self.broken else ()
 
     @property
     def wrong(self) -> tuple[str, ...]:
@@ -475,24 +479,10 @@ class GameJudgement(StudyJudgement):
         return tuple(dict.fromkeys([*assumptions, *(self.given if self.broken else ())]))
 
     @property
-    def status_by_rows(self) -> Status:
-        return "contradicted" if self.contradictions else self.status_alone
-
-    @property
     def grade_alone(self) -> Grade:
         if self.needed is not None and self.status_alone == "inconclusive":
             return "not assessed"
         return weakest(row.quantity.grade for row in self.rests_on if row.role != "guess")
-
-    @property
-    def grade(self) -> Grade:
-        if self.contradictions:
-            return weakest([clash.grade for clash in self.clashes] or ["sampled"])
-        return self.grade_alone
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        return () if self.contradictions else self.given
 
     @property
     def outcome(self) -> str:
@@ -506,6 +496,11 @@ class GameJudgement(StudyJudgement):
             "inconclusive": "no violation found",
         }
         return words.get(self.status, self.status)
+
+
+def game_of(case: StudyJudgement) -> JudgedGame:
+    [game] = cast("StudyJudgement[JudgedGame]", case).each
+    return game
 
 
 def grade_of(assumptions: Sequence[str]) -> Grade:

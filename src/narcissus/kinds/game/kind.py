@@ -18,7 +18,6 @@ from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Attacked, Game, Play, play
 from narcissus.game.block import Arrays
 from narcissus.game.executor import Executor
-from narcissus.game.looks import Clock
 from narcissus.game.loop import Blocks, Through, Until, gap_limits
 from narcissus.game.rules import is_own
 from narcissus.kinds.engine import Done, Kind, PreparedWork
@@ -28,10 +27,11 @@ from narcissus.kinds.game.judgement import (
     CoverDetail,
     FailedAttempt,
     GameDetail,
-    GameJudgement,
     GameStatement,
+    JudgedGame,
     PlayedUntil,
     SaidInTrial,
+    game_of,
 )
 from narcissus.kinds.game.numbers import (
     Limits,
@@ -331,18 +331,20 @@ class GameKind(Kind[GameStudy, GameWork]):
             )
             return self.found((criterion_of(statement),), rows, detail)
 
-        known = study.run.trials == "auto" and self.judge(concluded(None, None)).is_proved
+        known = False
+        if study.run.trials == "auto":
+            known = game_of(self.conclude(concluded(None, None))).is_proved
         played = _played(work, statement, options, store, executor, known=known)
         left += _gaps_in(statement, bool(exact), played)
         findings = concluded(played, _memorized(study, setup, left))
-        if self.judge(findings).status == "not assessed":
+        if self.conclude(findings).status == "not assessed":
             why = "the game is too large to write out, and neither a lemma nor an attacker applies"
             remedy = "add an [[attack]] that works, or make the world smaller"
             left.append(NotAssessed("the statement", why, remedy))
         return findings
 
-    def judge(self, findings: Findings) -> GameJudgement:
-        return GameJudgement(findings, ())
+    def cases(self, findings: Findings) -> list[JudgedGame]:
+        return [JudgedGame(findings=findings)]
 
 
 KIND = GameKind()
@@ -513,7 +515,7 @@ def _played(
     setup, run, observer = work.setup, work.study.run, options.observer
     if not setup.attacks:
         return None
-    until = Until(Clock(run.budget, options.looks), known)
+    until = Until(budget=run.budget, ended=options.looks, known=known)
     through = partial(play_in_order, store=store, executor=executor, observer=observer)
     return play(
         setup.game,

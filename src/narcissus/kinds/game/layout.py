@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from narcissus._outwards import lower, upper
 from narcissus.game.looks import rounded_trials
-from narcissus.kinds.game.judgement import GAP, WHATEVER_IS_TOLD, GameJudgement
+from narcissus.kinds.game.judgement import GAP, WHATEVER_IS_TOLD, JudgedGame, game_of
 from narcissus.kinds.game.numbers import quoted
 from narcissus.kinds.layout import Column, Headline, Layout, table
 from narcissus.profiles import Cover
@@ -47,66 +47,66 @@ class GameLayout(Layout):
         return case.detail.statement.words
 
     def verdict(self, case: StudyJudgement) -> str:
-        case = cast("GameJudgement", case)
-        alone = words = _verdict(case)
-        if case.contradictions:
+        game = game_of(case)
+        alone = words = _verdict(game)
+        if game.contradictions:
             words = (
                 "Proved numbers and played numbers contradict each other, and nothing is assumed. "
                 "This is a false alarm or an error in this software. Run the study again with "
                 "another seed, and report it if this comes back."
             )
-            if case.wrong:
-                words = " ".join(f"Refuted: that {assumption}." for assumption in case.wrong)
+            if game.wrong:
+                words = " ".join(f"Refuted: that {assumption}." for assumption in game.wrong)
                 words += " What rests on it says nothing about the release."
-            if case.status_alone == "exceeded" and case.grade_alone == "proved":
+            if game.status_alone == "exceeded" and game.grade_alone == "proved":
                 words += f" {alone}"
         # a reader must not take failures of attackers for safety
         return words + "".join(
             f" The attack {attacker.name} failed with an error on {attacker.failed:,} of "
-            f"{case.detail.trials:,} trials, which count as unsuccessful. The first is trial "
+            f"{game.detail.trials:,} trials, which count as unsuccessful. The first is trial "
             f"{first.trial}, with seed {first.seed}: {first.error.rstrip('.')}."
-            for attacker in case.attackers
+            for attacker in game.attackers
             for first in attacker.said.failures[:1]
         )
 
     def assessed(self, case: StudyJudgement) -> list[str]:
-        case = cast("GameJudgement", case)
+        game = game_of(case)
         lines = [
             f"{_class(row) if 'against' in row.facts else 'every attacker'}, by {row.name}"
-            for row in case.proofs
+            for row in game.proofs
         ]
         lines += [
-            f"the attacker {attacker.name}, by {case.detail.trials:,} trials"
-            for attacker in case.attackers
+            f"the attacker {attacker.name}, by {game.detail.trials:,} trials"
+            for attacker in game.attackers
         ]
-        if case.needed is None:
+        if game.needed is None:
             return lines
         labels = ("data_sets", "data sets"), ("releases", "releases"), ("guesses", "guesses")
-        sizes = ", ".join(f"{case.top.facts[key]:,} {words}" for key, words in labels)
+        sizes = ", ".join(f"{game.top.facts[key]:,} {words}" for key, words in labels)
         return [f"every attacker, exactly: {sizes}", *lines]
 
     def uncovered(self, case: StudyJudgement) -> list[str]:
-        case = cast("GameJudgement", case)
+        game = game_of(case)
         played = "attackers other than the ones that were played"
-        if case.classes:
-            played = f"attackers other than {_class(case.classes[0])} and the ones that were played"
-        limited = case.needed is not None or case.universal
+        if game.classes:
+            played = f"attackers other than {_class(game.classes[0])} and the ones that were played"
+        limited = game.needed is not None or game.universal
         return [
             "attackers who know more than the study says",
-            f"distributions other than the study's ({case.detail.statement.scope}), also where a "
+            f"distributions other than the study's ({game.detail.statement.scope}), also where a "
             "definition asks for all",
             *self.not_covered,
             *([] if limited else [played]),
         ]
 
     def glance(self, case: StudyJudgement) -> Glance:
-        return _glance(cast("GameJudgement", case))
+        return _glance(game_of(case))
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
-        case = cast("GameJudgement", case)
+        game = game_of(case)
         rows: list[Headline] = []
-        if (best := case.decisive) is not None:
-            member = case.detail.member
+        if (best := game.decisive) is not None:
+            member = game.detail.member
             where = f", for {member}" if member else ""
             for label, row in (
                 ("The same attempts against fresh data (own baseline)", best.fresh),
@@ -116,50 +116,50 @@ class GameLayout(Layout):
                 level = f"{100 * (quantity.confidence or 0.0):g}% limits"
                 text = f"{level} {limits(quantity.low, quantity.high)}{where}"
                 rows.append((label, percent(quantity.value), text, quantity.grade))
-        rows += [] if case.needed is None else _exact_numbers(case, case.needed)
-        for bound in case.proofs:
+        rows += [] if game.needed is None else _exact_numbers(game, game.needed)
+        for bound in game.proofs:
             grade = bound.quantity.grade
             label = f"{grade.capitalize()}: {bound.facts['what']}"
             rows.append((label, _at_most(bound), _theorem(bound), grade))
         return rows
 
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
-        case = cast("GameJudgement", case)
-        good = [] if case.contradictions else list(_for(case))
+        game = game_of(case)
+        good = [] if game.contradictions else list(_for(game))
         return {
             "evidence_for": good,
-            "evidence_against": list(_against(case)),
+            "evidence_against": list(_against(game)),
         }
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
-        case = cast("GameJudgement", case)
-        blocks = [*_attackers(case), *_profile(case), *_curve(case)]
-        for row in case.findings.select(of="memorized bits"):
+        game = game_of(case)
+        blocks = [*_attackers(game), *_profile(game), *_curve(game)]
+        for row in game.findings.select(of="memorized bits"):
             words = f"{row.value:.6g} bits (proved)"
             blocks.append(Facts([("Memorized information I(S; release | Nature)", words)]))
-        conversations = list(_conversations(case))
+        conversations = list(_conversations(game))
         parts = (
             Section("Results", blocks),
             Section("What was said in the first trials", conversations),
         )
-        return [_setting(record, case), *(part for part in parts if part.blocks)]
+        return [_setting(record, game), *(part for part in parts if part.blocks)]
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
-        case = cast("GameJudgement", case)
-        limits, only = [_limit(row) for row in case.universal if row.value < 1], ""
-        if case.needed is not None:
-            grade, premises = case.top.quantity.grade, case.needed.quantity.takes_as_given
-            if case.holds and record.status == "met":
-                limits.insert(0, EveryAttacker(_of_all(case), grade, premises))
-            largest = 1.0 if case.looked_at else case.top.facts.get("largest", 1.0)
+        game = game_of(case)
+        limits, only = [_limit(row) for row in game.universal if row.value < 1], ""
+        if game.needed is not None:
+            grade, premises = game.top.quantity.grade, game.needed.quantity.takes_as_given
+            if game.holds and record.status == "met":
+                limits.insert(0, EveryAttacker(_of_all(game), grade, premises))
+            largest = 1.0 if game.looked_at else game.top.facts.get("largest", 1.0)
             if float(largest) < 1:
-                members = int(case.top.facts["members"])
+                members = int(game.top.facts["members"])
                 text = f"At most {percent(float(largest), 'up')} of attempts fit the data"
                 text += f", in each of {number(members)} distributions" * (members > 1)
                 limits.append(EveryAttacker(f"{text}.", grade, premises))
-        words = case.detail.statement.words
-        if case.classes and not limits:  # beside limits for all it would read as one of them
-            limits, only = list(map(_limit, case.classes)), _class(case.classes[0])
+        words = game.detail.statement.words
+        if game.classes and not limits:  # beside limits for all it would read as one of them
+            limits, only = list(map(_limit, game.classes)), _class(game.classes[0])
         return Subject(
             f"Nothing about real people. The statement that was tested: {words}.",
             limits=tuple(limits),
@@ -173,7 +173,7 @@ class GameLayout(Layout):
         statement = case.detail.statement
         if not statement.name.startswith("singling-out"):
             return {}
-        outcome = cast("GameJudgement", case).outcome
+        outcome = game_of(case).outcome
         text = f"In the world of the game: {outcome}. {statement.words}"
         return {"singling out": Answered(text, record.grade)}
 
@@ -181,7 +181,7 @@ class GameLayout(Layout):
 LAYOUT = GameLayout()
 
 
-def _verdict(case: GameJudgement) -> str:
+def _verdict(case: JudgedGame) -> str:
     """Word what follows, were nothing contradicted."""
     detail = case.detail
     who = f" who is told {detail.told}" if detail.told else ""
@@ -233,7 +233,7 @@ def _class(row: StudyRow) -> str:
     return quoted(str(row.facts["against"]))
 
 
-def _class_verdict(case: GameJudgement, row: StudyRow, about: str) -> str:
+def _class_verdict(case: JudgedGame, row: StudyRow, about: str) -> str:
     """Word a limit for a class of attackers, and who is shown to be outside of it."""
     limit = f"The limit for {_class(row)} is a delta of {upper(row.value, 3)}"
     if case.undeclared:
@@ -250,7 +250,7 @@ def _class_verdict(case: GameJudgement, row: StudyRow, about: str) -> str:
     return words
 
 
-def _undecided(case: GameJudgement) -> str:
+def _undecided(case: JudgedGame) -> str:
     """Return the answer of a study that decides nothing, where it is not the usual one."""
     end, trials = case.detail.end, case.trials_needed
     if case.of_class is not None:
@@ -273,7 +273,7 @@ def _undecided(case: GameJudgement) -> str:
     return f"{case.detail.trials:,} trials are too few; about {needed:,} would probably do."
 
 
-def _exact_verdict(case: GameJudgement, who: str, against: str) -> str:
+def _exact_verdict(case: JudgedGame, who: str, against: str) -> str:
     detail, words, sure = case.detail, exact_words(case), _sure(case.top)
     if not case.holds:
         return f"Violated, {sure}: the best attacker{who} does better than allowed. {words}"
@@ -298,7 +298,7 @@ def _sure(row: StudyRow) -> str:
     return f"{grade} what it assumes holds" if grade == "proved if" else grade
 
 
-def exact_words(case: GameJudgement) -> str:
+def exact_words(case: JudgedGame) -> str:
     """Word what is needed and what is allowed, in whole sentences."""
     assert case.needed is not None
     minimum, name, member = case.needed.value, case.needed.name, case.needed.facts.get("member")
@@ -309,7 +309,7 @@ def exact_words(case: GameJudgement) -> str:
     return f"{words} No more is needed than at {member}{_among(case)}." if member else words
 
 
-def _of_all(case: GameJudgement) -> str:
+def _of_all(case: JudgedGame) -> str:
     """Word what is enough for each member of a family, those not looked at included."""
     if not case.looked_at or case.of_class is not None:
         return exact_words(case)
@@ -319,12 +319,12 @@ def _of_all(case: GameJudgement) -> str:
     )
 
 
-def _among(case: GameJudgement) -> str:
+def _among(case: JudgedGame) -> str:
     """Describe of numbers of a family that they are not about all of its members."""
     return f", of the {case.looked_at} looked at" if case.looked_at else ""
 
 
-def _enough(case: GameJudgement) -> float:
+def _enough(case: JudgedGame) -> float:
     high = None if case.needed is None else case.needed.quantity.high
     return 1.0 if high is None else high
 
@@ -337,12 +337,12 @@ def _theorem(bound: StudyRow) -> str:
     return f"{bound.name} [{bound.quantity.id}]" if bound.quantity.id else bound.name
 
 
-def _refuted(case: GameJudgement) -> str:
+def _refuted(case: JudgedGame) -> str:
     assert case.refuted is not None
     return f"Every epsilon up to {lower(case.refuted, places=2)} is refuted at this delta."
 
 
-def _exact_numbers(case: GameJudgement, needed: StudyRow) -> Iterator[Headline]:
+def _exact_numbers(case: JudgedGame, needed: StudyRow) -> Iterator[Headline]:
     top, grade = case.top, case.top.quantity.grade
     where = f"at epsilon {top.at['epsilon']:g}"
     rounding = needed.facts.get("rounding")
@@ -368,7 +368,7 @@ def _exact_numbers(case: GameJudgement, needed: StudyRow) -> Iterator[Headline]:
         yield label, f"at most {upper(_enough(case), 3)}", text.partition(",")[0], grade
 
 
-def _against(case: GameJudgement) -> Iterator[str]:
+def _against(case: JudgedGame) -> Iterator[str]:
     """Describe what speaks against the release."""
     detail = case.detail
     if case.needed is not None and not case.holds:
@@ -394,7 +394,7 @@ def _against(case: GameJudgement) -> Iterator[str]:
         )
 
 
-def _for(case: GameJudgement) -> Iterator[str]:
+def _for(case: JudgedGame) -> Iterator[str]:
     """Describe what speaks for the release: what is proved or limited below what is allowed."""
     if case.holds:
         shown = _of_all(case) if case.status_alone == "met" else exact_words(case)
@@ -424,7 +424,7 @@ def _for(case: GameJudgement) -> Iterator[str]:
             )
 
 
-def _glance(case: GameJudgement) -> Glance:
+def _glance(case: JudgedGame) -> Glance:
     """Word the exact numbers where they were written out, else those that were played."""
     member = case.detail.member
     if case.needed is not None:
@@ -468,7 +468,7 @@ def _glance(case: GameJudgement) -> Glance:
     )
 
 
-def _who(case: GameJudgement) -> str:
+def _who(case: JudgedGame) -> str:
     who = f"every attacker who is told {case.detail.told}" if case.detail.told else "every attacker"
     by_theorem = case.needed is None and case.proof is not None
     if by_theorem and case.proof is not None and case.proof.quantity.id in WHATEVER_IS_TOLD:
@@ -477,12 +477,12 @@ def _who(case: GameJudgement) -> str:
     return f"{who}, for {case.detail.near}" if case.detail.near else who
 
 
-def _measure(case: GameJudgement) -> str:
+def _measure(case: JudgedGame) -> str:
     """Name what is accepted: a delta, or the epsilon of a threshold."""
     return "an epsilon of" if case.detail.statement.name == "threshold" else "a delta of"
 
 
-def _decided_words(case: GameJudgement) -> tuple[str, RowView, str]:
+def _decided_words(case: JudgedGame) -> tuple[str, RowView, str]:
     """Word the number that decided, as the end of the answer, and how its row is read."""
     decision = case.decision
     if decision is None:
@@ -497,7 +497,7 @@ def _decided_words(case: GameJudgement) -> tuple[str, RowView, str]:
     return f"the {row.name or 'delta that is needed'} is {{}}", NUMBER, ""
 
 
-def _shares(case: GameJudgement) -> tuple[Reach, Reach]:
+def _shares(case: JudgedGame) -> tuple[Reach, Reach]:
     """Word how often attempts succeed on fresh data, on those released, and what is allowed."""
     best = case.decisive
     if case.undeclared:
@@ -523,12 +523,12 @@ def _shares(case: GameJudgement) -> tuple[Reach, Reach]:
     )
 
 
-def _theorem_said(case: GameJudgement) -> str:
+def _theorem_said(case: JudgedGame) -> str:
     row = case.of_class or case.proof
     return "nothing" if row is None else f"{row.facts['what']} is {_at_most(row)}, by {row.name}"
 
 
-def _allowed(case: GameJudgement, baseline: float | None) -> str:
+def _allowed(case: JudgedGame, baseline: float | None) -> str:
     """Say how often attempts may succeed by the statement: e^epsilon times as often, and delta."""
     epsilon = case.detail.statement.epsilon
     if case.criterion.of != GAP or epsilon is None or baseline is None:
@@ -540,7 +540,7 @@ def _allowed(case: GameJudgement, baseline: float | None) -> str:
     )
 
 
-def _limit_of_all(case: GameJudgement) -> Reach | None:
+def _limit_of_all(case: JudgedGame) -> Reach | None:
     """Word what no attacker exceeds: by enumeration, or by a theorem about success."""
     if case.needed is not None:
         largest = case.top.facts.get("largest")
@@ -554,7 +554,7 @@ def _limit_of_all(case: GameJudgement) -> Reach | None:
     return Reach.of("No attacker succeeds more than {} times.", min(about, key=lambda r: r.value))
 
 
-def _unlimited(case: GameJudgement, who: str) -> str:
+def _unlimited(case: JudgedGame, who: str) -> str:
     """Say what limits every attacker, where no figure does."""
     if case.proof is not None and not case.contradictions:
         return f"A theorem shows that the statement holds against {who}."
@@ -573,7 +573,7 @@ def _unlimited(case: GameJudgement, who: str) -> str:
     return "Another attacker might succeed every time: nothing here limits all of them."
 
 
-def _hardest(case: GameJudgement, member: str) -> str:
+def _hardest(case: JudgedGame, member: str) -> str:
     """Name a distribution of a family that no other exceeds; elsewhere there is only one."""
     if not member:
         return "Data are drawn in one way here, so there are no groups to compare."
@@ -600,7 +600,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def _setting(record: Record, case: GameJudgement) -> Section:
+def _setting(record: Record, case: JudgedGame) -> Section:
     study, statement = record.study, case.detail.statement
     world, family, side = (study.get(key) for key in ("world", "family", "side-information"))
     rows = [("World: who the data is about", _part(world))] if world or not family else []
@@ -631,7 +631,7 @@ def _setting(record: Record, case: GameJudgement) -> Section:
     return Section("Threat model and statement", blocks)
 
 
-def _attackers(case: GameJudgement) -> Iterator[Block]:
+def _attackers(case: JudgedGame) -> Iterator[Block]:
     detail, several = case.detail, len(case.attackers)
     if not several:
         return
@@ -666,7 +666,7 @@ def _attackers(case: GameJudgement) -> Iterator[Block]:
         yield Items("Remarks", detail.remarks, "warning")
 
 
-def _conversations(case: GameJudgement) -> Iterator[Block]:
+def _conversations(case: JudgedGame) -> Iterator[Block]:
     """Show what was said in the first trials with a mechanism that is talked with."""
     for attacker in case.attackers:
         for talk in attacker.said.transcripts:
@@ -685,7 +685,7 @@ def _conversations(case: GameJudgement) -> Iterator[Block]:
             )
 
 
-def _profile(case: GameJudgement) -> Iterator[Block]:
+def _profile(case: JudgedGame) -> Iterator[Block]:
     if case.needed is None:
         return
     rows, rounding = case.profile, case.needed.facts.get("rounding")
@@ -716,7 +716,7 @@ def _profile(case: GameJudgement) -> Iterator[Block]:
     )
 
 
-def _curve(case: GameJudgement) -> Iterator[Block]:
+def _curve(case: JudgedGame) -> Iterator[Block]:
     rows = case.findings.select(of="isolated")
     if not rows:
         return

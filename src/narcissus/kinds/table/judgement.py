@@ -15,12 +15,12 @@ prediction for guesses with their real score. If two contradict each other, that
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import cast
 
-from narcissus.evidence import clopper_pearson, first_in_sequence
-from narcissus.findings import Contradiction, Finding, contradictions, weakest
+from narcissus.evidence import clopper_pearson
+from narcissus.findings import Finding
 from narcissus.kinds.table.found import (
     DECLARED,
     GUESS,
@@ -33,7 +33,7 @@ from narcissus.kinds.table.found import (
     TableDetail,
 )
 from narcissus.results import Grade, Status
-from narcissus.rows import Decision, Findings, StudyJudgement, StudyRow
+from narcissus.rows import Case, Decision, Findings, StudyJudgement, StudyRow
 
 
 def statements(found: SettingFound) -> list[Finding]:
@@ -149,56 +149,12 @@ def _of_groups(found: SettingFound) -> Iterator[Finding]:
             yield Finding(quantity, source, low, None, "sampled", (), detail.confidence)
 
 
-@dataclass(frozen=True)
-class Judgement:
-    """The conclusion on one setting."""
-
-    status: Status
-    grade: Grade
-    """The weakest grade of its evidence."""
-    rests_on: tuple[Excess, ...]
-    """Its evidence, compared with the threshold; empty without a threshold."""
-    assumptions: tuple[str, ...]
-    """Assumptions of the evidence besides the guarantee and the game."""
-    contradictions: tuple[Contradiction, ...]
-    trials_needed: int | None
-    """Rough number of trials that would settle what is open; None if none would."""
-    held_back_by: str | None = None
-    """Label of the earlier setting at which a sweep lost its claim, if it would be met here."""
-
-
-def judge(
-    threshold: Accepted | None,
-    excesses: Sequence[Excess],
-    contradictions: Sequence[Contradiction],
-    takes_as_given: Sequence[str],
-    *,
-    is_void: bool = False,
-) -> Judgement:
-    """Judge one setting; ``is_void``: its people are those of a prior that is refuted."""
-    status, rests_on, needed = _status(threshold, [] if is_void else excesses, contradictions)
-    premises = tuple(takes_as_given) if any(e.role != "attack" for e in rests_on) else ()
-    if contradictions:
-        grade, premises = weakest(c.grade for c in contradictions), ()
-    elif threshold is None:
-        # nothing is claimed but what was measured and what is proved
-        grade, premises = "sampled", tuple(takes_as_given)
-    else:
-        grade = weakest(e.kind for e in rests_on)
-    return Judgement(status, grade, tuple(rests_on), premises, tuple(contradictions), needed)
-
-
-def _status(
-    threshold: Accepted | None, excesses: Sequence[Excess], contradictions: Sequence[Contradiction]
-) -> tuple[Status, list[Excess], int | None]:
-    if threshold is None:
-        return ("contradicted" if contradictions else "no threshold"), [], None
+def weigh(excesses: Sequence[Excess]) -> tuple[Status, list[Excess], int | None]:
+    """Return the status by excesses alone, those it rests on, the trials that would decide it."""
     attacks = [e for e in excesses if e.role == "attack"]
     beyond = [e for e in attacks if (e.at_least or 0.0) > 0]
     if beyond:
         return "exceeded", [max(beyond, key=lambda e: e.at_least or 0.0)], None
-    if contradictions:
-        return "contradicted", [], None
     keepers, open_ = _keepers(excesses)
     if keepers is not None:
         return "met", keepers, None
@@ -244,22 +200,67 @@ def _nearest(status: Status, rests_on: Sequence[Excess], every: Sequence[Excess]
     return max(attacks or every, key=lambda excess: excess.value)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class JudgedSetting(SettingFound):
+@dataclass(frozen=True, eq=False)
+class JudgedSetting(SettingFound, Case):
     """One setting, and the verdict on it."""
 
-    statements: Sequence[Finding]
-    judgement: Judgement
-    decides: bool
-    """Whether the verdict on a sweep is about this setting."""
+    @property
+    def decides(self) -> bool:
+        return self.threshold is None or self.threshold.decided_at in (None, self.label)
+
+    def claims(self) -> list[Finding]:
+        return statements(self)
+
+    @cached_property
+    def _weighed(self) -> tuple[Status, list[Excess], int | None]:
+        """What excesses show; where people are those of a prior that is refuted, none counts."""
+        if self.threshold is None:
+            return "no threshold", [], None
+        is_void = self.is_prior_refuted and not self.detail.are_real
+        return weigh(() if is_void else self.excesses)
 
     @property
-    def status(self) -> Status:
-        return self.judgement.status
+    def status_alone(self) -> Status:
+        return self._weighed[0]
 
     @property
-    def contradictions(self) -> tuple[Contradiction, ...]:
-        return self.judgement.contradictions
+    def is_seen(self) -> bool:
+        return self.status_alone == "exceeded"
+
+    @property
+    def rank(self) -> tuple[float, ...]:
+        """The one with least noise that is noise at all."""
+        return self.noiseless, self.protection
+
+    @property
+    def basis(self) -> tuple[Excess, ...]:
+        """What the status rests on, compared with the threshold; empty without a threshold."""
+        return () if self.status == "contradicted" else tuple(self._weighed[1])
+
+    @property
+    def rests_on(self) -> tuple[StudyRow, ...]:
+        return tuple(self._rows_by_excess[excess] for excess in self.basis)
+
+    @cached_property
+    def _rows_by_excess(self) -> dict[Excess, StudyRow]:
+        rows = [row for row in self.rows if row.role == "excess"]
+        return dict(zip(self.excesses, rows, strict=True))
+
+    @property
+    def trials_needed(self) -> int | None:
+        """Rough number of trials that would settle what is open; None if none would."""
+        return self._weighed[2] if self.status == "too few trials" else None
+
+    @property
+    def grade_alone(self) -> Grade:
+        """Without a threshold nothing is claimed but what was measured and what is proved."""
+        return "sampled" if self.threshold is None else super().grade_alone
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the evidence assumes besides the guarantee and the game; an attack, nothing."""
+        rests_on_limits = self.threshold is None or any(e.role != "attack" for e in self.basis)
+        return self.given if rests_on_limits and not self.contradictions else ()
 
     @property
     def decision(self) -> Decision | None:
@@ -267,11 +268,8 @@ class JudgedSetting(SettingFound):
         if self.threshold is None or not self.excesses:
             best = self.best_attack
             return None if best is None else Decision(best.row, label=self.label)
-        excess = _nearest(self.status, self.judgement.rests_on, self.excesses)
-        row = next(
-            row for row in self.rows if row.role == "excess" and Excess.of_row(row) == excess
-        )
-        return Decision(row, at_most=0.0, label=self.label)
+        excess = _nearest(self.status, self.basis, self.excesses)
+        return Decision(self._rows_by_excess[excess], at_most=0.0, label=self.label)
 
     def grade_of(self, bound: TableBound) -> Grade:
         """Return the grade of a bound here: what is contradicted proves nothing."""
@@ -282,136 +280,18 @@ class JudgedSetting(SettingFound):
         return self.grade_of(bound) == "proved"
 
 
-WORST: tuple[Status, ...] = (
-    *("exceeded", "contradicted", "not assessed", "too few trials", "inconclusive"),
-    *("undeclared", "met", "no threshold"),
-)
-"""A sweep has the status of the setting that is worst, in this order."""
+TableJudgement = StudyJudgement[JudgedSetting]
+"""What follows from an audit of a table: of each setting, and of all that decide together."""
 
 
-@dataclass(frozen=True)
-class TableJudgement(StudyJudgement):
-    """What follows from an audit of a table: of each setting, and of all that decide together."""
-
-    settings: tuple[JudgedSetting, ...] = ()
-
-    @cached_property
-    def decisive(self) -> JudgedSetting:
-        """The setting that a verdict on a sweep rests on, whose numbers stand for it.
-
-        The worst of those that decide, and of these the one with least noise that is noise at all.
-        """
-        settings = [setting for setting in self.settings if setting.decides] or self.settings
-        status = min((setting.status for setting in settings), key=WORST.index)
-        worst = [setting for setting in settings if setting.status == status]
-        noisy = [setting for setting in worst if not setting.noiseless]
-        return min(noisy or worst, key=lambda setting: setting.protection)
-
-    @property
-    def decision(self) -> Decision | None:
-        return self.decisive.decision
-
-    @property
-    def alone(self) -> Self:
-        return replace(self, settings=(self.decisive,))
-
-    def at(self, row: StudyRow) -> JudgedSetting:
-        return next(setting for setting in self.settings if setting.label == row.at["setting"])
-
-    @cached_property
-    def _overall(self) -> tuple[Status, Sequence[JudgedSetting]]:
-        settings = [setting for setting in self.settings if setting.decides] or self.settings
-        status = WORST[min(WORST.index(setting.status) for setting in settings)]
-        if self.contradictions and status != "exceeded":
-            # what is refuted at one level is assumed at all of them
-            return "contradicted", [setting for setting in self.settings if setting.contradictions]
-        return status, [setting for setting in settings if setting.status == status]
-
-    @property
-    def status_by_rows(self) -> Status:
-        return self._overall[0]
-
-    @property
-    def grade(self) -> Grade:
-        return weakest(setting.judgement.grade for setting in self._overall[1])
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        if self.contradictions:
-            return ()
-        worst = self._overall[1]
-        return tuple(dict.fromkeys(a for setting in worst for a in setting.judgement.assumptions))
-
-    @property
-    def contradictions(self) -> tuple[str, ...]:
-        return tuple(
-            dict.fromkeys(str(c) for setting in self.settings for c in setting.contradictions)
-        )
+def of_table(case: StudyJudgement) -> TableJudgement:
+    return cast("TableJudgement", case)
 
 
-def judged(findings: Findings) -> TableJudgement:
-    """Judge each setting, and all of them together.
-
-    The assumptions of one setting belong together with those of the others (the same prior,
-    declarations by the same hand): refuted at one, none of them counts at another. A setting
-    without assumptions is judged by itself.
-    """
+def setting_cases(findings: Findings) -> Iterator[JudgedSetting]:
+    """Yield each setting with its rows and what it is held to."""
     detail: TableDetail = findings.detail
-    sweep: list[SettingFound] = []
-    for setting_detail in detail.settings:
-        at = {"setting": setting_detail.label}
-        criteria = [
-            criterion
-            for criterion in findings.criteria
-            if criterion.at.get("setting") == setting_detail.label
-        ]
-        sweep.append(
-            SettingFound(setting_detail, findings.select(at), Accepted.of(criteria, detail))
-        )
-    claims = [statements(setting) for setting in sweep]
-    clashes = [contradictions(claim) for claim in claims]
-    refuting = [clash for each in clashes for clash in each if clash.refuted]
-    judgements: list[Judgement] = []
-    for setting, own_clashes in zip(sweep, clashes, strict=True):
-        elsewhere = [clash for clash in refuting if setting.given and clash not in own_clashes]
-        all_ = [*own_clashes, *elsewhere]
-        is_void = setting.is_prior_refuted and not setting.detail.are_real
-        judgements.append(
-            judge(setting.threshold, setting.excesses, all_, setting.given, is_void=is_void)
-        )
-    judgements = in_sequence(sweep, judgements, detail.decided_at)
-    settings = tuple(
-        JudgedSetting(
-            setting.detail,
-            setting.rows,
-            setting.threshold,
-            statements=each,
-            judgement=judgement,
-            decides=detail.decided_at in (None, setting.label),
-        )
-        for setting, each, judgement in zip(sweep, claims, judgements, strict=True)
-    )
-    return TableJudgement(findings, (), settings)
-
-
-def in_sequence(
-    settings: Sequence[SettingFound], judgements: Sequence[Judgement], decided_at: str | None
-) -> list[Judgement]:
-    """Take back "met" after the first setting, from most protection to least, that is not met.
-
-    Each setting is compared with the threshold at the full level. "Met" is claimed of the settings
-    in an order fixed beforehand, up to the first failure: so all claims together have the level of
-    one. The setting that the threshold names beforehand stands by itself.
-    """
-    verdicts = list(judgements)
-    order = sorted(range(len(verdicts)), key=lambda number: -settings[number].protection)
-    first_failure = first_in_sequence(verdicts[number].status == "met" for number in order)
-    for number in order[first_failure:]:
-        if verdicts[number].status == "met" and settings[number].label != decided_at:
-            verdicts[number] = replace(
-                verdicts[number],
-                status="inconclusive",
-                trials_needed=None,
-                held_back_by=settings[order[first_failure]].label,
-            )
-    return verdicts
+    for setting in detail.settings:
+        rows = findings.select({"setting": setting.label})
+        criteria = [c for c in findings.criteria if c.at.get("setting") == setting.label]
+        yield JudgedSetting(setting, rows, Accepted.of(criteria, detail))

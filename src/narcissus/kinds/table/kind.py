@@ -40,7 +40,7 @@ from narcissus.kinds.table.found import (
     SettingFound,
     TableDetail,
 )
-from narcissus.kinds.table.judgement import TableJudgement, judged
+from narcissus.kinds.table.judgement import JudgedSetting, of_table, setting_cases
 from narcissus.kinds.table.playing import looks_of, play_trials
 from narcissus.kinds.table.population import Groups, settings_of
 from narcissus.kinds.table.published import attack_own_release, read_published
@@ -69,7 +69,6 @@ from narcissus.priors import RecordPrior
 from narcissus.results import NotAssessed, Status
 from narcissus.rows import (
     Findings,
-    HoldsRows,
     StudyCriterion,
     StudyRow,
 )
@@ -549,6 +548,7 @@ class TableKind(Kind[TableStudy, TableWork]):
     model = TableStudy
     detail = TableDetail
     layout = "narcissus.kinds.table.layout:LAYOUT"
+    is_sweep = True
 
     def check(self, study: TableStudy, folder: Path, observer: Observer) -> None:
         """Read and fit everything once, so that errors show before any work."""
@@ -582,14 +582,15 @@ class TableKind(Kind[TableStudy, TableWork]):
             if not executor.is_here and any(is_costly(s.mechanism) for s in experiment.settings):
                 executor = ReleasesSentBack(executor, cache)  # others do not have the folder
 
-        def judge(now: Experiment, trials: Done) -> tuple[Status, int | None]:
-            case = self.judge(self._findings(now, trials, study, threshold, None, tested))
-            return case.status, case.decisive.judgement.trials_needed
+        def look(now: Experiment, trials: Done) -> tuple[Status, int | None]:
+            found = self._findings(now, trials, study, threshold, None, tested)
+            case = of_table(self.conclude(found))
+            return case.status, case.worst.trials_needed
 
         tested = tested_at(study, folder, experiment, options.observer)
-        plan = looks_of(experiment, study, options, executor, threshold, judge)
+        plan = looks_of(experiment, study, options, executor, threshold, look)
         if plan is not None:
-            experiment = plan.at(experiment, 0)
+            experiment = plan.at(experiment, 1)
         for name, text in experiment.table.notes.items():
             options.observer.note(f"column `{name}`: {text}")
         for line in reading_lines(experiment.table):
@@ -661,11 +662,8 @@ class TableKind(Kind[TableStudy, TableWork]):
             criteria, tuple(row for setting in settings for row in setting.rows), detail
         )
 
-    def judge(self, findings: Findings) -> TableJudgement:
-        return judged(findings)
-
-    def judged(self, record: HoldsRows) -> TableJudgement:
-        return self.judge(self.found(record.criteria, record.rows, record.detail))
+    def cases(self, findings: Findings) -> list[JudgedSetting]:
+        return list(setting_cases(findings))
 
     def is_of_people(self, study: Mapping[str, Any]) -> bool:
         return True

@@ -19,7 +19,7 @@ from narcissus.kinds.table.found import (
     TableBound,
     TableDetail,
 )
-from narcissus.kinds.table.judgement import JudgedSetting, TableJudgement
+from narcissus.kinds.table.judgement import JudgedSetting, of_table
 from narcissus.kinds.table.pictures import (
     attacks_picture,
     columns_picture,
@@ -74,22 +74,23 @@ class TableLayout(Layout):
         return []
 
     def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
-        return [*unresolved(_of(case).settings)]
+        return [*unresolved(of_table(case).each)]
 
     def glance(self, case: StudyJudgement) -> Glance:
-        return glance(_of(case))
+        return glance(of_table(case))
 
     def where(self, case: StudyJudgement) -> str:
-        return f": {_of(case).decisive.label}"
+        return f": {of_table(case).worst.label}"
 
     def threshold(self, record: Record, case: StudyJudgement) -> Mapping[str, Any]:
-        threshold = _of(case).settings[0].threshold
+        threshold = of_table(case).each[0].threshold
         return {} if threshold is None else vars(threshold)
 
     def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any] | None:
         if row.of not in IN_FRAME or "only" in row.facts or row.quantity.grade == "not assessed":
             return None
-        setting = _of(case).at(row)
+        settings = of_table(case).each
+        setting = next(setting for setting in settings if setting.label == row.at["setting"])
         detail, exact = setting.detail, setting.noiseless
         levels = {"epsilon": detail.epsilon, "mu": detail.mu}
         noise = {
@@ -102,7 +103,7 @@ class TableLayout(Layout):
         return {**noise, "confidence": detail.confidence}
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
-        settings, setting = _of(case).settings, _of(case).decisive
+        settings, setting = of_table(case).each, of_table(case).worst
         detail = setting.detail
         release = detail.released
         if detail.noise is not None or not release:
@@ -117,7 +118,7 @@ class TableLayout(Layout):
         return Subject(text, groups, _every_attacker(setting))
 
     def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]:
-        setting = _of(case).decisive
+        setting = of_table(case).worst
         replies: dict[str, Answered] = {}
         if (best := setting.best_attack) is not None:
             who = best_name(setting).removeprefix("the best attack")
@@ -134,7 +135,7 @@ class TableLayout(Layout):
         return replies
 
     def figures(self, record: Record, case: StudyJudgement) -> list[RealFigure]:
-        settings = _of(case).settings
+        settings = of_table(case).each
         threat, prior = record.study["threat"], record.study["prior"]
         name = str(prior.get("name") or prior.get("kind") or "the prior")
         first, detail = settings[0], case.detail
@@ -185,7 +186,7 @@ class TableLayout(Layout):
         return real_figures
 
     def page(self, record: Record, case: StudyJudgement) -> Page:
-        settings, setting, detail = _of(case).settings, _of(case).decisive, case.detail
+        settings, setting, detail = of_table(case).each, of_table(case).worst, case.detail
         for level in settings:
             level.check()
         is_sweep = len(settings) > 1
@@ -206,11 +207,6 @@ class TableLayout(Layout):
 
 
 LAYOUT = TableLayout()
-
-
-def _of(case: StudyJudgement) -> TableJudgement:
-    assert isinstance(case, TableJudgement)
-    return case
 
 
 def _source(study: Any) -> str:
@@ -557,7 +553,7 @@ def _bounds(settings: Sequence[JudgedSetting]) -> Grid:
 
 
 def _findings(settings: Sequence[JudgedSetting]) -> Grid:
-    findings = [finding for setting in settings for finding in setting.statements]
+    findings = [finding for setting in settings for finding in setting.claims()]
     return Grid(
         "Every statement, compared pair by pair where it is about the same",
         ("About", "Said by", "Limits", "Only if"),
@@ -586,7 +582,7 @@ def _results(settings: Sequence[JudgedSetting], setting: JudgedSetting) -> Secti
             blocks.append(columns_picture(setting))
     if any(s.bounds for s in settings):
         blocks.append(_bounds(settings))
-    if any(s.statements for s in settings):
+    if any(s.claims() for s in settings):
         blocks.append(_findings(settings))
     return Section("Results", blocks)
 

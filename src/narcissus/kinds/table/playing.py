@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -27,7 +28,7 @@ from narcissus.bounds.theorems import user_theorems
 from narcissus.errors import InputError
 from narcissus.evidence import each_confidence
 from narcissus.game.executor import Executor, soon
-from narcissus.game.looks import GROWTH, MOST, Clock, counts
+from narcissus.game.looks import MOST, LookPlan, schedule
 from narcissus.kinds.table import work
 from narcissus.kinds.table.envelope import Enclosure
 from narcissus.kinds.table.estimates import (
@@ -54,7 +55,6 @@ from narcissus.study.store import FILE, TrialStore
 Trials = Mapping[str, Any]
 
 PILOT_TRIALS = 10
-LOOKS = 6
 PATIENT_LOOKS = 4
 """Looks after which a verdict that no number of trials seems to decide ends the run."""
 
@@ -78,39 +78,52 @@ class SentExperiment:
         return self.experiment.play(key)
 
 
-@dataclass(frozen=True)
-class PlannedLook:
-    """One time at which a run may end."""
-
-    trials: int  # played until then
-    part: float  # of the error, for which every limit of this look is computed
+Ending = PrecisionDetail | DecisionDetail | str
+"""How a run ended at a look; else what it still takes, in words."""
 
 
-@dataclass(frozen=True)
-class LookPlan:
-    """The times at which a run may end, fixed before its first trial."""
+@dataclass(frozen=True, kw_only=True)
+class TablePlan(LookPlan, ABC):
+    """Looks at the settings of a table."""
+
+    requested: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Trials that the study asks of an attack, by name."""
+
+    @abstractmethod
+    def end(self, now: Experiment, trials: Trials, look: int, seconds: float) -> Ending:
+        """Return how the run ended at a look, from 1, to which playing took these seconds."""
+
+    def at(self, experiment: Experiment, look: int) -> Experiment:
+        planned, claimed = self.looks[look - 1], experiment.claimed
+        return replace(
+            experiment,
+            trials=planned.trials,
+            attacks=tuple(
+                (name, attack, min(self.requested.get(name, planned.trials), planned.trials))
+                for name, attack, _ in experiment.attacks
+            ),
+            confidence=1 - (1 - claimed) * planned.part,
+            holds=claimed,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrecisionPlan(TablePlan):
+    """Looks at which a run ends when its limits are near enough, or at the last."""
 
     wanted: float  # half the distance between limits at which it ends, as a share
-    looks: tuple[PlannedLook, ...]  # in order; the run ends at the last
-    asked: Mapping[str, int]  # trials that the study asks of an attack, by name
     threshold: ThresholdSpec | None = None
 
-    def end(
-        self, now: Experiment, trials: Trials, number: int, seconds: float
-    ) -> PrecisionDetail | DecisionDetail | str:
-        """Return how the run ended at a look; else what it still takes, in words.
-
-        ``seconds`` is how long playing to this look took, since the one before.
-        """
+    def end(self, now: Experiment, trials: Trials, look: int, seconds: float) -> Ending:
         seen, shown_trials = shown(now, trials)
         numbers = [
             summarise(seen, s, [shown_trials[f"{t}/{s}"] for t in range(now.trials)])
             for s in range(len(now.settings))
         ]
         width = max(half_width(summary, self.threshold) for summary in numbers)
-        if width <= self.wanted or number + 1 == len(self.looks):
+        if self.ending(look, seconds, "near" if width <= self.wanted else ""):
             return PrecisionDetail(
-                aimed=self.wanted, reached=width, look=number + 1, most=self.looks[-1].trials
+                aimed=self.wanted, reached=width, look=look, most=self.looks[-1].trials
             )
         shortage = max(1, math.ceil(now.trials * ((width / self.wanted) ** 2 - 1)))
         return (
@@ -118,71 +131,23 @@ class LookPlan:
             "more trials"
         )
 
-    def at(self, experiment: Experiment, number: int) -> Experiment:
-        look = self.looks[number]
-        claimed = experiment.claimed
-        return replace(
-            experiment,
-            trials=look.trials,
-            attacks=tuple(
-                (name, attack, min(self.asked.get(name, look.trials), look.trials))
-                for name, attack, _ in experiment.attacks
-            ),
-            confidence=1 - (1 - claimed) * look.part,
-            holds=claimed,
-        )
 
-
-@dataclass(frozen=True)
-class DecisionPlan(LookPlan):
+@dataclass(frozen=True, kw_only=True)
+class DecisionPlan(TablePlan):
     """Looks at which a run ends when its verdict is decided, or its time is spent."""
 
-    judge: Callable[[Experiment, Trials], tuple[Status, int | None]] = field(kw_only=True)
+    weigh: Callable[[Experiment, Trials], tuple[Status, int | None]]
     """Returns the status that a record would have, and about how many trials would decide it."""
-    clock: Clock = field(kw_only=True)
 
-    def end(
-        self, now: Experiment, trials: Trials, number: int, seconds: float
-    ) -> PrecisionDetail | DecisionDetail | str:
-        status, needed = self.judge(now, trials)
-        ended: Any = None
-        if status in ("met", "exceeded", "contradicted"):
-            ended = "decided"
-        elif status == "inconclusive" and number >= PATIENT_LOOKS:
-            ended = "beyond trials"
-        elif number + 1 == len(self.looks):
-            ended = "most"
-        elif self.clock.is_spent(number + 1, seconds):
-            ended = "budget"
-        if ended is not None:
-            return DecisionDetail(ended=ended, look=number + 1, part=self.looks[number].part)
+    def end(self, now: Experiment, trials: Trials, look: int, seconds: float) -> Ending:
+        status, needed = self.weigh(now, trials)
+        reason = "decided" if status in ("met", "exceeded", "contradicted") else ""
+        if status == "inconclusive" and look > PATIENT_LOOKS:
+            reason = "beyond trials"
+        ended: Any = self.ending(look, seconds, reason)
+        if ended:
+            return DecisionDetail(ended=ended, look=look, part=self.looks[look - 1].part)
         return "not decided" + (f", about {needed:,} would do" if needed else "")
-
-
-def until_decided() -> tuple[PlannedLook, ...]:
-    """Schedule looks without end, each with half as many trials again.
-
-    Look k has ``1 / (k (k + 1))`` of the error; all of them together have less than all of it.
-
-    >>> [(look.trials, round(1 / look.part)) for look in until_decided()[:4]]
-    [(20, 2), (30, 6), (45, 12), (68, 20)]
-    >>> sum(look.part for look in until_decided()) < 1
-    True
-    """
-    return tuple(PlannedLook(n, 1 / (k * (k + 1))) for k, n in enumerate(counts(), 1))
-
-
-def schedule(first: int, most: int) -> tuple[PlannedLook, ...]:
-    """Schedule looks from ``first`` trials on, each half as many again, up to ``most``.
-
-    The first has half of the error, each other half of what is left, and the last all of it.
-
-    >>> [(look.trials, look.part) for look in schedule(100, 300)]
-    [(100, 0.5), (150, 0.25), (225, 0.125), (300, 0.125)]
-    """
-    counts = sorted({min(most, math.ceil(first * GROWTH**k)) for k in range(LOOKS)})
-    parts = [0.5 ** (k + 1) for k in range(len(counts) - 1)]
-    return tuple(PlannedLook(n, p) for n, p in zip(counts, [*parts, 1 - sum(parts)], strict=True))
 
 
 def looks_of(
@@ -191,8 +156,8 @@ def looks_of(
     options: RunOptions,
     executor: Executor,
     threshold: ThresholdSpec | None,
-    judge: Callable[[Experiment, Trials], tuple[Status, int | None]],
-) -> LookPlan | None:
+    weigh: Callable[[Experiment, Trials], tuple[Status, int | None]],
+) -> TablePlan | None:
     """Fix when the run may end, for a precision by a pilot; None if the study names the trials."""
     observer = options.observer
     attack_trials = {name: study.attacks[name].also["trials"] for name in study.attacks}
@@ -203,8 +168,9 @@ def looks_of(
                 '`run.trials = "auto"` plays until the verdict on a threshold is decided, and '
                 "there is none: add [threshold], or a number of trials, or `run.precision`"
             )
-        clock = Clock(study.run.budget, options.looks)
-        return DecisionPlan(0.0, until_decided(), named_trials, threshold, judge=judge, clock=clock)
+        return DecisionPlan(
+            requested=named_trials, budget=study.run.budget, ended=options.looks, weigh=weigh
+        )
     if study.run.precision is None:
         return None
     pilot = replace(  # of other people, noise and chance
@@ -229,26 +195,29 @@ def looks_of(
             f"the limit is {MOST:,}: ask for less precision, take more targets, or say in "
             "`run.trials` how many to play at most"
         )
-    plan = schedule(min(first, trial_limit), trial_limit)
+    looks = schedule(min(first, trial_limit), trial_limit)
     message = f"about {first:,} trials for limits within {study.run.precision:g} points"
-    observer.note(f"{message}; at most {plan[-1].trials:,} are played")
-    return LookPlan(wanted, plan, named_trials, threshold)
+    observer.note(f"{message}; at most {looks[-1].trials:,} are played")
+    return PrecisionPlan(looks=looks, requested=named_trials, wanted=wanted, threshold=threshold)
 
 
 def play_looks(
-    experiment: Experiment, plan: LookPlan, play: Callable[[Experiment], Trials], observer: Observer
+    experiment: Experiment,
+    plan: TablePlan,
+    play: Callable[[Experiment], Trials],
+    observer: Observer,
 ) -> tuple[Experiment, Trials]:
     """Play to each look in turn, until the plan ends the run."""
-    for number, look in enumerate(plan.looks):
-        now, began = plan.at(experiment, number), time.monotonic()
+    for look in range(1, len(plan.looks) + 1):
+        now, began = plan.at(experiment, look), time.monotonic()
         trials = play(now)
         observer.start("looking at the limits", 0)
-        ending = plan.end(now, trials, number, time.monotonic() - began)
+        ending = plan.end(now, trials, look, time.monotonic() - began)
         if not isinstance(ending, str):
             return replace(now, precision=ending), trials
-        after = plan.looks[number + 1].trials - look.trials
+        more = plan.looks[look].trials - now.trials
         observer.note(
-            f"after {look.trials:,} trials {ending}; {after:,} are played before the next look"
+            f"after {now.trials:,} trials {ending}; {more:,} are played before the next look"
         )
     raise AssertionError("a plan has a look")
 
@@ -338,7 +307,7 @@ def _reaches(
 
 def play_trials(
     experiment: Experiment,
-    plan: LookPlan | None,
+    plan: TablePlan | None,
     identity: Mapping[str, object],
     options: RunOptions,
     executor: Executor,
@@ -377,7 +346,7 @@ def play_trials(
 
 def _played(
     experiment: Experiment,
-    plan: LookPlan | None,
+    plan: TablePlan | None,
     store: TrialStore | None,
     executor: Executor,
     options: RunOptions,

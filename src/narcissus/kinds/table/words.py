@@ -58,7 +58,7 @@ def points(difference: float) -> str:
 
 def in_favour(numbers: JudgedSetting) -> list[str]:
     """List bounds and limits below the threshold; nothing else is evidence for a release."""
-    if numbers.contradictions or numbers.judgement.held_back_by is not None:
+    if numbers.contradictions or numbers.held_back_by is not None:
         return []
     threshold, excesses, premises = numbers.threshold, numbers.excesses, numbers.given
     given_text = f", if {' and '.join(premises)}" if premises else ""
@@ -119,7 +119,7 @@ def in_favour(numbers: JudgedSetting) -> list[str]:
 
 def against(numbers: JudgedSetting, others: Sequence[OtherPrior] = ()) -> list[str]:
     """List what speaks against a release; ``others``: priors that were tried for a refuted one."""
-    items = [str(contradiction) for contradiction in numbers.contradictions[:1]]
+    items = [*numbers.contradictions[:1]]
     share, best = numbers.share_bound, numbers.best_attack
     if not numbers.is_limited:
         items.append("Nothing is proved: the release guarantees nothing.")
@@ -475,11 +475,11 @@ def remedy(one: SettingFound, others: Sequence[OtherPrior]) -> str:
 
 def glance(case: TableJudgement) -> Glance:
     """Word the setting that the status rests on, and there the excess that decided."""
-    setting = case.decisive
+    setting = case.worst
     refuted, better = refutation(setting), remedy(setting, case.detail.other_priors)
     decision = setting.decision
     unit = "answers" if setting.detail.share_of_columns else "people"
-    at = f" {_at_level(setting)}" if len(case.settings) > 1 else ""
+    at = f" {_at_level(setting)}" if len(case.each) > 1 else ""
     excess = None
     if decision is not None and decision.row.role == "excess":
         excess = Excess.of_row(decision.row)
@@ -726,20 +726,18 @@ def _accepted(one: JudgedSetting, excess: Excess | None) -> str:
 
 
 def _where(case: TableJudgement) -> str:
-    deciding = [setting for setting in case.settings if setting.decides] or [*case.settings]
-    alike = [setting.label for setting in deciding if setting.status == case.status]
-    return placed(alike, len(case.settings))
+    alike = [setting.label for setting in case.deciding if setting.status == case.status]
+    return placed(alike, len(case.each))
 
 
 def _undecided(one: JudgedSetting) -> str:
-    judgement = one.judgement
-    if judgement.held_back_by is not None:
+    if one.held_back_by is not None:
         return (
-            f"{one.label} is not decided: {judgement.held_back_by} has more protection, and "
+            f"{one.label} is not decided: {one.held_back_by} has more protection, and "
             "misses the threshold."
         )
-    if judgement.status == "too few trials" and judgement.trials_needed:
-        needed = rounded_trials(judgement.trials_needed)
+    if one.trials_needed:
+        needed = rounded_trials(one.trials_needed)
         return f"{one.detail.trials:,} trials are too few; about {needed:,} would probably do."
     return ""
 

@@ -179,7 +179,7 @@ def measured(load):
     def of(shadows, about, pooled, guessed=None, **changes):
         study = settings.model_copy(update=changes)
         made = ReconstructedPoints(pooled, guessed)
-        return LAYOUT.found(KIND.judge(KIND.measured(study, NET, shadows, about, made)))
+        return LAYOUT.found(KIND.conclude(KIND.measured(study, NET, shadows, about, made)))
 
     return of
 
@@ -253,7 +253,7 @@ def test_what_is_assessed_and_what_is_not(audit):
     assert [one.split()[0] for one in LAYOUT.assessed(case)] == ["reconstruction"] * 2
     assert not list(LAYOUT.not_assessed(case))
     worse = case.detail.model_copy(update={"fitted": 0.5, "shadows": 0})
-    case = KIND.judge(replace(case.findings, detail=worse))
+    case = KIND.conclude(replace(case.findings, detail=worse))
     assert [one.remedy.split("`")[1] for one in LAYOUT.not_assessed(case)] == [
         "training.shadows",
         "training.steps",

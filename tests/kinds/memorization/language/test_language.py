@@ -177,7 +177,7 @@ def measured(trained, fresh, recovered, by_shadows=(), *, evidence=None, by_chan
         evidence,
         has_reference=False,
     )
-    return KIND.judge(KIND.measured(LanguageStudy.model_validate({**STUDY, **study}), found))
+    return KIND.conclude(KIND.measured(LanguageStudy.model_validate({**STUDY, **study}), found))
 
 
 @pytest.mark.parametrize(

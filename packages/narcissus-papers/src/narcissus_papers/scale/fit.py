@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from narcissus._outwards import lower, upper
 from narcissus.findings import weakest
-from narcissus.kinds.game.judgement import EVERYBODY, GameJudgement, PlayedAttacker
+from narcissus.kinds.game.judgement import EVERYBODY, JudgedGame, PlayedAttacker
 from narcissus.profiles.write_out import ROUNDING
 from narcissus.results import Grade
 from narcissus.rows import StudyRow
@@ -188,7 +188,7 @@ class SizeCurve:
         return exponents(self.points)
 
 
-def epsilon_of(found: GameJudgement) -> float:
+def epsilon_of(found: JudgedGame) -> float:
     """Return the logarithm of the factor on the baseline in a gain."""
     statement = found.detail.statement
     if statement.name == "threshold":  # its epsilon is a success, and no factor
@@ -197,7 +197,7 @@ def epsilon_of(found: GameJudgement) -> float:
 
 
 def curves_of(
-    found: Sequence[tuple[float, GameJudgement]], *, between: bool = False
+    found: Sequence[tuple[float, JudgedGame]], *, between: bool = False
 ) -> list[SizeCurve]:
     """Collect all curves from sizes, in order, and what the study of each found.
 
@@ -217,7 +217,7 @@ def curves_of(
 _Point = tuple[str, Quantity, str, Known, Grade]
 
 
-def _of_one(size: float, found: GameJudgement, *, between: bool) -> Iterator[_Point]:
+def _of_one(size: float, found: JudgedGame, *, between: bool) -> Iterator[_Point]:
     if found.needed is not None:
         yield from _exact(size, found, found.needed, between=between)
     for attacker in found.attackers:
@@ -231,9 +231,7 @@ def _of_one(size: float, found: GameJudgement, *, between: bool) -> Iterator[_Po
         yield theorem, "bound", limits, known, row.quantity.grade
 
 
-def _exact(
-    size: float, found: GameJudgement, needed: StudyRow, *, between: bool
-) -> Iterator[_Point]:
+def _exact(size: float, found: JudgedGame, needed: StudyRow, *, between: bool) -> Iterator[_Point]:
     """Yield what the best attacker gains, and how; between rates, up to what is enough for all.
 
     Success and baseline are known at the examined rates only, and the worst rate may be another.

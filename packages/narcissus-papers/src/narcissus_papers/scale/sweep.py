@@ -24,7 +24,7 @@ from narcissus.audits import Audit, run
 from narcissus.errors import InputError, NarcissusError, StudyError
 from narcissus.game import Game, play
 from narcissus.game.executor import Executor
-from narcissus.kinds.game.judgement import GameJudgement
+from narcissus.kinds.game.judgement import JudgedGame, game_of
 from narcissus.kinds.game.kind import KIND
 from narcissus.kinds.game.schema import GameStudy, Setup
 from narcissus.knowledge import Candidates
@@ -395,8 +395,8 @@ class AtValue:
     failed: str = ""
 
     @cached_property
-    def found(self) -> GameJudgement | None:
-        return None if self.record is None else cast("GameJudgement", KIND.judged(self.record))
+    def found(self) -> JudgedGame | None:
+        return None if self.record is None else game_of(KIND.judged(self.record))
 
     @property
     def failures(self) -> list[str]:

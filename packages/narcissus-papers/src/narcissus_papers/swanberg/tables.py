@@ -33,7 +33,7 @@ import numpy as np
 from narcissus.attacks.table.base import Joint, ReleaseByRelease, View
 from narcissus.audits import audit
 from narcissus.errors import InputError
-from narcissus.kinds.table.judgement import JudgedSetting
+from narcissus.kinds.table.judgement import JudgedSetting, of_table
 from narcissus.kinds.table.kind import KIND
 from narcissus.priors import BayesianNetwork, fit_bayesian_network
 from narcissus.report.panels import Line, Panel
@@ -261,7 +261,7 @@ def attacked(  # noqa: PLR0913 (what a point of a figure is made of)
         workers=1,
         rng=1,
     )
-    [setting] = KIND.judged(found.record).settings
+    [setting] = of_table(KIND.judged(found.record)).each
     every = dict(setting.attacks)
     if setting.ceiling is not None:
         every["ceiling"] = setting.ceiling
