@@ -227,10 +227,13 @@ def understand(
         narrowed += read.narrowed
     labels = labels.joined(find_labels(narrowed, structure, rules, flat, indented))
     cells = [cell for some in each.values() for cell in some]
-    plain = unmarked(labels.without_totals(cells))
+    plain = unmarked(labels.without_totals(cells), rules)
     cells = labels.without_overlaps(plain)
     questions += labels.questions
-    groups = {**labels.parents, **structure.parents}
+    groups = {
+        name: {**labels.parents.get(name, {}), **structure.parents.get(name, {})}
+        for name in {**labels.parents, **structure.parents}
+    }
     structure = replace(structure, parents=groups, ranges=labels.ranges)
     require_single(cells)
     questions += [*ask_for_names(cells, structure, same), *ask_for_gaps(cells, structure)]
@@ -614,7 +617,7 @@ def _layout(
         for name in {**table.margins, **summed}
     }
     marks = dict.fromkeys(
-        cell.printed for cell in table.cells if rules.suppressed(cell.printed) is not None
+        cell.printed for cell in table.cells if cell.count.kind == "suppressed"
     )
     return PublishedLayout(
         table.file,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from itertools import chain
 from math import inf
 from pathlib import PurePath
@@ -201,7 +202,7 @@ def _list_writing(table: TableRead, rules: Rules) -> Iterator[str]:
         at = places.get(cell.column, len(raw))
         if at < len(raw):
             columns.setdefault(cell.column, []).append(
-                WrittenCell(cell.line, cell.printed, raw[at], cell.count)
+                WrittenCell(cell.line, cell.printed, raw[at], _as_written(cell, rules))
             )
     cells = [cell for some in columns.values() for cell in some]
     yield from list_marks(cells, rules)
@@ -218,6 +219,12 @@ def _list_writing(table: TableRead, rules: Rules) -> Iterator[str]:
             yield from list_spellings(name, raws, markers, rules)
 
 
+def _as_written(cell: Cell, rules: Rules) -> Meaning:
+    """Return what a cell means, where a mark of a single number is a mark all the same."""
+    is_mark = rules.suppressed(cell.printed) is not None
+    return replace(cell.count, kind="suppressed") if is_mark else cell.count
+
+
 def _list_looks(table: TableRead, structure: Structure, rules: Rules) -> Iterator[str]:
     """Yield cells of an Excel file that look otherwise than others like them."""
     looks = table.looks.cells
@@ -227,7 +234,7 @@ def _list_looks(table: TableRead, structure: Structure, rules: Rules) -> Iterato
     groups = {name: {*tree.values()} for name, tree in structure.parents.items()}
     holds: dict[int, dict[int, str]] = {}
     for cell in table.cells:
-        is_hidden = cell.count.kind in ("suppressed", "range")
+        is_hidden = _as_written(cell, rules).kind in ("suppressed", "range")
         mark = f"mark {cell.printed}" if is_hidden else "number"
         holds.setdefault(cell.line, {})[places[cell.column]] = mark
     rows: list[Seen] = []
