@@ -35,7 +35,7 @@ from narcissus.counts.percents import PercentRead, read_shares, use_percents, us
 from narcissus.counts.ranges import CodedRange, cut_ranges
 from narcissus.counts.reading import Cell, TableRead, require_single
 from narcissus.counts.relations import are_means, find_pair, find_relation
-from narcissus.counts.system import Structure
+from narcissus.counts.system import EVERYBODY, Structure
 from narcissus.counts.texts import ask_for_texts, list_texts
 from narcissus.counts.totals import FoundLabels, ask_for_gaps, find_labels
 from narcissus.counts.unmarked import unmarked
@@ -44,7 +44,6 @@ from narcissus.rows import Unaccounted
 
 _SHOWN = 6
 _MOST_TEXTS = 30
-_WHOLE = "\0all"  # no label: what stands beside none
 
 
 @dataclass(frozen=True)
@@ -274,7 +273,7 @@ def _slices(
     }
 
     def whole(file: str) -> str:
-        return f"{_WHOLE} of {file}" if file in of_part else _WHOLE
+        return f"{EVERYBODY} of {file}" if file in of_part else EVERYBODY
 
     found = [
         replace(cell, labels={**dict.fromkeys(names, whole(cell.file)), **cell.labels}, share=None)
@@ -296,7 +295,7 @@ def _slices(
 
 def with_own_labels(cell: Cell) -> Cell:
     """Return a cell of `PublishedTables.sure` with the labels that it prints."""
-    shown = {name: label for name, label in cell.labels.items() if not label.startswith(_WHOLE)}
+    shown = {name: label for name, label in cell.labels.items() if not label.startswith(EVERYBODY)}
     return replace(cell, labels=shown)
 
 
