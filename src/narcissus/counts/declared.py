@@ -21,6 +21,7 @@ from narcissus.counts.books import choose_sheets, list_sheets
 from narcissus.counts.columns import DeclaredColumns, require_declared
 from narcissus.counts.layout import PublishedTables, understand
 from narcissus.counts.marks import Rules, read_cell_key
+from narcissus.counts.order import ORDERS
 from narcissus.counts.reading import MOST_CELLS, Cell, TableRead, Variable, read_table
 from narcissus.counts.system import Structure, Within
 from narcissus.errors import InputError, TooLargeError
@@ -60,6 +61,7 @@ class Publication:
     same: Sequence[str] = ()
     apart: Sequence[str] = ()
     texts_tell_nothing: bool = False
+    order: Sequence[str] = ()
     sheet: Sequence[str] = ()
 
     @cached_property
@@ -118,6 +120,9 @@ class Publication:
             subject, _, other = text.partition("=")
             than = f"`{visible(other)}`" if other else "any other"
             assumptions.append(f"`{visible(subject)}` tells nothing of {than}")
+        for file, order in map(_order, self.order):
+            by = "in the order of their counts" if order == "count" else "in another order"
+            assumptions.append(f"labels of {visible(file)} stand {by}")
         if self.texts_tell_nothing:
             assumptions.append(
                 "labels name groups of people, and no text or look of a cell tells a count, "
@@ -202,6 +207,7 @@ class Publication:
                 alone=tuple(text.strip() for text in self.apart if "=" not in text),
             ),
             self.count,
+            dict(map(_order, self.order)),
             texts_tell_nothing=self.texts_tell_nothing,
         )
 
@@ -261,6 +267,14 @@ def _pair(text: str, option: str, form: str) -> tuple[str, str]:
     if not mark or not name.strip() or not other.strip():
         raise InputError(f"`{option}` is {form}, got {text!r}")
     return name.strip(), other.strip()
+
+
+def _order(text: str) -> tuple[str, str]:
+    """Read a file, and whether its labels stand in the order of their counts or in another one."""
+    file, order = _pair(text, "--order", "FILE=count or FILE=other")
+    if order not in ORDERS:
+        raise InputError(f"`--order` is FILE=count or FILE=other, got {text!r}")
+    return file, order
 
 
 def _margin(text: str) -> tuple[str, tuple[str, ...]]:

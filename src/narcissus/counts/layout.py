@@ -30,7 +30,7 @@ from narcissus.counts.columns import (
     option_of,
 )
 from narcissus.counts.marks import Rules, read_number
-from narcissus.counts.order import ask_for_order
+from narcissus.counts.order import ask_for_order, find_order
 from narcissus.counts.percents import PercentRead, read_shares, use_percents, use_rates
 from narcissus.counts.ranges import CodedRange, cut_ranges
 from narcissus.counts.reading import Cell, TableRead, require_single
@@ -181,6 +181,7 @@ def understand(
     margins: Mapping[str, tuple[str, ...]] | None = None,
     same: SameNames | None = None,
     count: str | None = None,
+    order: Mapping[str, str] | None = None,
     *,
     texts_tell_nothing: bool = False,
 ) -> PublishedTables:
@@ -194,6 +195,7 @@ def understand(
     margins: of columns of percentages, the dimensions of whose labels together they are.
     same: names in several tables that are one, or are not.
     count: the header of counts, where it is declared.
+    order: of a file, whether its labels stand in the order of their counts (``count``), or not.
     texts_tell_nothing: the user has read all texts that are not understood.
 
     Raises `InputError` for declarations that numbers refute, percentages that contradict the
@@ -236,7 +238,10 @@ def understand(
     structure = replace(structure, parents=groups, ranges=labels.ranges)
     require_single(cells)
     questions += [*ask_for_names(cells, structure, same), *ask_for_gaps(cells, structure)]
-    questions += ask_for_order(cells)
+    order = order or {}
+    _require_files(tables, order)
+    questions += ask_for_order(cells, groups, order)
+    structure = replace(structure, ordered=find_order(cells, groups, order))
     texts = list_texts(tables, cells, structure, rules, () if count is None else (count,))
     questions += [] if texts_tell_nothing else ask_for_texts(texts)
     layouts = tuple(
@@ -251,6 +256,15 @@ def understand(
     hides = any(cell.count.kind not in ("exact", "derived") for cell in cells)
     premises = (*_one_population(tables, structure), *list_tied(cells, same)) if hides else ()
     return PublishedTables(cells, structure, layouts, left, slices, premises)
+
+
+def _require_files(tables: Sequence[TableRead], order: Mapping[str, str]) -> None:
+    """Refuse an order that is declared of a file that is not there."""
+    files = [table.file for table in tables]
+    if unknown := next((file for file in order if file not in files), None):
+        raise InputError(
+            f"`--order`: no table is named {visible(unknown)}{did_you_mean(unknown, files)}"
+        )
 
 
 def _one_population(tables: Sequence[TableRead], structure: Structure) -> Iterator[str]:

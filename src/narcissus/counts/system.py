@@ -26,6 +26,7 @@ from scipy.sparse import csr_array
 from narcissus._validation import did_you_mean
 from narcissus._visible import visible
 from narcissus.counts.keys import differing
+from narcissus.counts.order import Place, place_of
 from narcissus.counts.ranges import CodedRange, cut_ranges
 from narcissus.counts.reading import Cell, Variable
 from narcissus.errors import InputError, TooLargeError
@@ -65,6 +66,8 @@ class Structure:
     within: of a file, the part of all people that it is about.
     variable: a dimension of this name has ranges of the variable as labels.
     ranges: of a dimension, labels that are ranges of whole numbers and overlap.
+    ordered: pairs of cells, by file, line and column, of which the first has as many people as the
+        second, or more.
     """
 
     parents: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
@@ -74,6 +77,7 @@ class Structure:
     ranges: Mapping[str, Mapping[str, CodedRange]] = field(
         default_factory=dict[str, Mapping[str, CodedRange]]
     )
+    ordered: tuple[tuple[Place, Place], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -356,6 +360,10 @@ def build(
         rows.append(row)
         signs.append(sign)
         above.append((1, BIG))
+    for row, sign in _of_order(cells, rows, given):
+        rows.append(row)
+        signs.append(sign)
+        above.append((0, BIG))
     for row, sign, low_end, high_end in _of_shares(cells, list(rows[: len(cells)]), wholes):
         if np.abs(sign).max(initial=0) * largest * len(row) > LARGEST_SUM:
             exact = False  # without the row, limits hold
@@ -411,6 +419,20 @@ def _of_shares(
             factors = is_in * end.denominator - np.full(len(whole), end.numerator)
             some = factors != 0
             yield whole[some], sign * factors[some], 0, BIG
+
+
+def _of_order(
+    cells: Sequence[Cell], rows: Sequence[Ints], given: Structure
+) -> list[tuple[Ints, Ints]]:
+    """Return unknowns and signs of rows by which a cell has as many people as another, or more."""
+    places = {place_of(cell): row for cell, row in zip(cells, rows, strict=False)}
+    made: list[tuple[Ints, Ints]] = []
+    for larger, smaller in given.ordered:
+        if larger in places and smaller in places:
+            more, less = places[larger], places[smaller]
+            each = np.concatenate([np.setdiff1d(more, less), np.setdiff1d(less, more)])
+            made.append((each, np.where(np.isin(each, more), 1, -1)))
+    return made
 
 
 def _of_keys(
