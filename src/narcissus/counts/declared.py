@@ -121,8 +121,11 @@ class Publication:
             than = f"`{visible(other)}`" if other else "any other"
             assumptions.append(f"`{visible(subject)}` tells nothing of {than}")
         for file, order in map(_order, self.order):
-            by = "in the order of their counts" if order == "count" else "in another order"
-            assumptions.append(f"labels of {visible(file)} stand {by}")
+            assumptions.append(
+                f"labels of {visible(file)} stand in the order of their counts"
+                if order == "count"
+                else f"the order of labels in {visible(file)} tells nothing of counts"
+            )
         if self.texts_tell_nothing:
             assumptions.append(
                 "labels name groups of people, and no text or look of a cell tells a count, "
@@ -164,20 +167,28 @@ class Publication:
         tables: dict[str, TableRead] = {}
         paths = [Path(path) for path in files]
         self._require_sheets(paths)
+        sheets_of = {path: self._sheets_of(path) for path in paths}
+        file_names = {
+            name
+            for path, sheets in sheets_of.items()
+            for name in (path.name, *(f"{path.name}#{sheet}" for sheet in sheets))
+        }
+        own: dict[str, DeclaredColumns] = {}
         read = set[str]()
         for path in paths:
             if path.name in read:
                 raise InputError(f"two tables are named {path.name}; rename one of them")
             read.add(path.name)
-            for sheet in (sheets := self._sheets_of(path)):
+            for sheet in (sheets := sheets_of[path]):
                 name = path.name + f"#{sheet}" * (len(sheets) > 1)
+                own[name] = declared.of_file(file_names, {path.name, name})
                 tables[name] = read_table(
                     path,
                     self.rules,
                     variable=self.structure.variable,
                     across=across.get(name, across.get(path.name)),
                     magnitude=self.magnitude,
-                    declared=declared,
+                    declared=own[name],
                     sheet=sheet,
                     sheets=sheets,
                 )
@@ -189,8 +200,12 @@ class Publication:
                 f"`--across`: no table is named {unknown}{did_you_mean(unknown, tables)}"
             )
         require_declared(
-            [[*table.header, *(use.column for use in table.uses)] for table in tables.values()],
+            {
+                name: [*table.header, *(use.column for use in table.uses)]
+                for name, table in tables.items()
+            },
             declared,
+            file_names,
         )
         self._require_marks(cell for table in tables.values() for cell in table.cells)
         return understand(
@@ -198,7 +213,7 @@ class Publication:
             self.structure,
             self.rules,
             self.flat,
-            declared.margins,
+            {name: columns.margins for name, columns in own.items()},
             SameNames(
                 same=tuple(_pair(text, "--same", "NAME=NAME") for text in self.same),
                 apart=tuple(

@@ -178,7 +178,7 @@ def understand(
     structure: Structure,
     rules: Rules,
     flat: Sequence[str] = (),
-    margins: Mapping[str, tuple[str, ...]] | None = None,
+    margins: Mapping[str, Mapping[str, tuple[str, ...]]] | None = None,
     same: SameNames | None = None,
     count: str | None = None,
     order: Mapping[str, str] | None = None,
@@ -192,7 +192,7 @@ def understand(
     tables: as they were read.
     structure, rules: how they were made.
     flat: dimensions of which no label is the sum of others.
-    margins: of columns of percentages, the dimensions of whose labels together they are.
+    margins: of a file's columns of percentages, the dimensions of whose labels together they are.
     same: names in several tables that are one, or are not.
     count: the header of counts, where it is declared.
     order: of a file, whether its labels stand in the order of their counts (``count``), or not.
@@ -222,7 +222,9 @@ def understand(
     narrowed: list[Cell] = []
     for table in tables:
         before = labels.without_totals(each[table.file])
-        read = _Columns(table, before, rules, structure.others, margins or {}).read()
+        of = (margins or {}).get(table.file, {})
+        several = {name for other in tables if other is not table for name in other.header}
+        read = _Columns(table, before, rules, structure.others, of, several).read()
         uses[table.file], each[table.file] = read.uses, read.cells
         questions += read.questions
         narrowed += read.narrowed
@@ -400,6 +402,10 @@ class _WithShares:
         self.narrowed += read.narrowed[many:]
 
 
+_LONG = (
+    "if they are of parts that no count shows, a copy with a row for each part: its label, a mark "
+    "for its count, and its percentage"
+)
 _NO_OPTION = "the labels that its percentages are of, as `--percent COLUMN=LABEL,...`"
 
 
@@ -413,8 +419,10 @@ class _Columns:
         rules: Rules,
         others: Sequence[str],
         margins: Mapping[str, tuple[str, ...]],
+        several: Set[str] = frozenset(),
     ) -> None:
         self.table, self.rules, self.others = table, rules, others
+        self.several = several  # columns that other tables have, too
         self.margins = {name.casefold(): margin for name, margin in margins.items()}
         self.found = _WithShares(list(cells), list(cells))
         columns = table.columns
@@ -454,7 +462,8 @@ class _Columns:
             self.found.uses.append(ColumnUse(name, "percent", read.of))
             return
         self.found.uses.append(ColumnUse(name, "not understood", read.of))
-        ways = [("percent", f"{name}={','.join(margin)}") for margin in read.margins[:3]]
+        column = f"{self.table.file}:{name}" if name in self.several else name
+        ways = [("percent", f"{column}={','.join(margin)}") for margin in read.margins[:3]]
         ways += (
             [("others", dimension) for dimension in read.ways]
             if isinstance(read, _AskForOthers)
@@ -466,7 +475,10 @@ class _Columns:
         options += (
             []
             if is_of_counts
-            else [f"{option_of('irrelevant', name)} if they are not of these counts"]
+            else [
+                f"{option_of('irrelevant', column)} if they are not of these counts",
+                *([_LONG] if "%" in name and name not in self.table.percents_across else []),
+            ]
         )
         self.found.questions.append(
             Unaccounted(
@@ -610,7 +622,7 @@ def _layout(
     names = {name for cell in cells if cell.file == table.file for name in cell.labels}
     grouped = {use.column for use in table.columns.uses if use.role == "group"}
     dimensions = [
-        ColumnUse(name, "dimension")
+        ColumnUse(name, "dimension", "blank cells have the label above" * (name in table.filled))
         for name in table.columns.dimensions.values()
         if name not in grouped
     ]

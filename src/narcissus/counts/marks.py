@@ -278,7 +278,11 @@ class Rules:
             raise _no_number(text, place, "below:5 (fewer than 5), or =any")
         if number < 0 or number.denominator != 1:
             fault = "is negative" if number < 0 else "is no whole number"
-            raise InputError(f"{place}: {text!r} {fault}: counts are whole numbers from 0")
+            raise InputError(
+                f"{place}: {text!r} {fault}: counts are whole numbers from 0. If the column holds "
+                "other numbers, such as changes or means, name it: --irrelevant COLUMN where they "
+                "tell nothing of these counts, --percent COLUMN for percentages and rates"
+            )
         if number > LARGEST_COUNT:
             raise InputError(f"{place}: {text!r} is too large: counts up to 1e9 are read")
         return self.behind(int(number), place)

@@ -216,6 +216,7 @@ def _list_writing(table: TableRead, rules: Rules) -> Iterator[str]:
     for at, name in enumerate(table.header):
         if at in table.columns.dimensions or name in seconds:
             raws = [(line, raw[at]) for line, raw in table.raws.items() if at < len(raw)]
+            raws = [one for one in raws if one[1].strip() or name not in table.filled]
             yield from list_spellings(name, raws, markers, rules)
 
 
