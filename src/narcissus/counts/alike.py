@@ -43,8 +43,8 @@ _CONCEPTS = [
     for words in (
         "sex|gender|geschlecht|sexe|sexo|sesso",
         r"ages?|alter|\u00e2ge|edad|et\u00e0",
-        r"areas?|regions?|districts?|count(?:y|ies)|municipalit(?:y|ies)|wards?|states?|provinces?|geo"
-        r"|countr(?:y|ies)|cit(?:y|ies)|gemeinden?|kreise?|land|l\u00e4nder|communes?|d\u00e9partements?",
+        r"areas?|regions?|districts?|count(?:y|ies)|municipalit(?:y|ies)|wards?|provinces?|geo"
+        r"|countr(?:y|ies)|cit(?:y|ies)|gemeinden?|kreise?|kreis|land|l\u00e4nder|communes?|d\u00e9partements?",
         "year|jahr|ann\u00e9e|quarter|month|time_period",
         "nationalit(?:y|ies)|citizenship|country of birth|countr(?:y|ies)|ethnicity|race|origin",
         "occupations?|industr(?:y|ies)|sectors?|branch(?:es)?|professions?",
@@ -325,14 +325,18 @@ def ask_for_names(
             beside.setdefault(later, []).append(first)
     for name, others in beside.items():
         likely = min(others, key=lambda other: not fold_name(name).startswith(fold_name(other)))
+        apart, same = option_of("apart", name), option_of("same", f"{likely}={name}")
+        of_each = [sorted(set[str]().union(*each[k].values())) for k in (likely, name)]
+        if {fold_label(label) for label in of_each[0]} & {fold_label(k) for k in of_each[1]}:
+            ways = f"{same}, or {apart} if it tells nothing of the others"
+        else:
+            pair = option_of("same", f"{of_each[0][0]}={of_each[1][0]}")
+            ways = f"{apart} if it tells nothing of the others, or {same} with its labels, as {pair}"
         yield Unaccounted(
             subject=f"the dimension `{visible(name)}`",
             reason=f"No table crosses it with {_few(others)}. It may be one of these under another "
             "name, or a label of one may tell labels of the other.",
-            declaration=visible(
-                f"{option_of('same', f'{likely}={name}')}, or {option_of('apart', name)} if it "
-                "tells nothing of the others"
-            ),
+            declaration=visible(ways),
         )
 
 
@@ -416,6 +420,11 @@ def _unexplained(labels: set[str], more: set[str], parents: Mapping[str, str]) -
 def is_concept(header: str) -> bool:
     """Return whether a header is a known one of a classification."""
     return any(words.fullmatch(header) for words in _CONCEPTS)
+
+
+def is_place(header: str) -> bool:
+    """Return whether a header is of places alone, such as area or district."""
+    return _kinds(header) == {_PLACE}
 
 
 def _may_tell(one: str, other: str) -> bool:

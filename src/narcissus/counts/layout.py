@@ -36,7 +36,7 @@ from narcissus.counts.ranges import CodedRange, cut_ranges
 from narcissus.counts.reading import Cell, TableRead, require_single
 from narcissus.counts.relations import are_means, find_pair, find_relation
 from narcissus.counts.system import EVERYBODY, Structure
-from narcissus.counts.texts import ask_for_texts, list_texts
+from narcissus.counts.texts import ask_for_texts, list_named, list_texts
 from narcissus.counts.totals import FoundLabels, ask_for_gaps, find_labels
 from narcissus.counts.unmarked import unmarked
 from narcissus.errors import InputError
@@ -256,7 +256,9 @@ def understand(
     left = tuple(dict.fromkeys(questions))
     slices = _slices(plain, structure, labels.open_names) if labels.questions else None
     hides = any(cell.count.kind not in ("exact", "derived") for cell in cells)
-    premises = (*_one_population(tables, structure), *list_tied(cells, same)) if hides else ()
+    names = [] if texts_tell_nothing else list_named(tables, cells, structure, rules)
+    premises = (*_one_population(tables, structure), *list_tied(cells, same), *names)
+    premises = premises if hides else ()
     return PublishedTables(cells, structure, layouts, left, slices, premises)
 
 
@@ -403,8 +405,8 @@ class _WithShares:
 
 
 _LONG = (
-    "if they are of parts that no count shows, a copy with a row for each part: its label, a mark "
-    "for its count, and its percentage"
+    "a copy with a row for each part (its label, a mark for its count, its percentage) if they are "
+    "of parts that no count shows"
 )
 _NO_OPTION = "the labels that its percentages are of, as `--percent COLUMN=LABEL,...`"
 

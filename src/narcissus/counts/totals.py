@@ -942,11 +942,7 @@ class _LabelSums:
 
     def ask_for_sum(self, label: str) -> Unaccounted:
         """Ask whether labels are groups of others, which no printed number excludes."""
-        others = [other for other in self._loose if other != label]
-        solved = self._solve_parts(label, others) if len(others) <= MOST_LABELS else None
-        parts = others[:2]
-        if solved is not None and solved.x is not None:
-            parts = [other for other, share in zip(others, solved.x, strict=True) if share > 0.5]
+        parts = self._parts_of(label) or [other for other in self._loose if other != label][:2]
         tree = self._partition() or dict.fromkeys(parts, label)
         ways = [
             self._tree_option(whole, [part for part in tree if tree[part] == whole])
@@ -963,22 +959,36 @@ class _LabelSums:
     def _ask_for_total(self) -> Unaccounted:
         """Ask which label is the total, where no total of a dimension is printed."""
         weights = self._candidates()
-        label = max(weights, key=weights.__getitem__, default="LABEL")
-        example = f", such as `{visible(label)}`" if weights else ""
-        ways = (
+        label = max(weights, key=weights.__getitem__, default=None)
+        example = f", such as `{visible(label)}`" if label is not None else ""
+        ways = [] if label is None else [option_of("total", label)]
+        possible = (
             (candidate, parts)
             for candidate in self.labels
             for parts in self._possible(candidate, self.labels)
         )
-        whole, parts = next(ways, ("WHOLE", ["PART", "PART"]))
+        way = next(possible, None) or self._example()
+        ways += [] if way is None else [self._tree_option(*way)]
+        ways.append(option_of("flat", self.name))
         return Unaccounted(
             subject=f"dimension `{visible(self.name)}` of {visible(self.file)}",
             reason=f"No total is printed, unless one label is the sum of others{example}.",
-            declaration=visible(
-                f"{option_of('total', label)}, {self._tree_option(whole, parts)} or "
-                f"{option_of('flat', self.name)}"
-            ),
+            declaration=visible(", ".join(ways[:-1]) + " or " * (len(ways) > 1) + ways[-1]),
         )
+
+    def _example(self) -> tuple[str, list[str]] | None:
+        """Return a label and others that may be its parts; None: numbers exclude that."""
+        label = self.possible_sum({})
+        parts = [] if label is None else self._parts_of(label)
+        return (label, parts) if label is not None and parts else None
+
+    def _parts_of(self, label: str) -> list[str]:
+        """Return some labels that may be the parts of a label; of too many none."""
+        others = [other for other in self._loose if other != label]
+        solved = self._solve_parts(label, others) if 1 < len(others) <= MOST_LABELS else None
+        if solved is None or solved.x is None:
+            return []
+        return [other for other, share in zip(others, solved.x, strict=True) if share > 0.5]
 
     def _ask(self, label: str, what: str, parts: Sequence[str]) -> Unaccounted:
         return Unaccounted(
