@@ -324,14 +324,22 @@ def ask_for_names(
             )
             beside.setdefault(later, []).append(first)
     for name, others in beside.items():
-        likely = min(others, key=lambda other: not fold_name(name).startswith(fold_name(other)))
+        labels = {k: set[str]().union(*each[k].values()) for k in (name, *others)}
+        folded = {k: {*map(fold_label, some)} for k, some in labels.items()}
+        likely = min(
+            others,
+            key=lambda other: (
+                not fold_name(name).startswith(fold_name(other)),
+                -len(folded[name] & folded[other]),
+            ),
+        )
         apart, same = option_of("apart", name), option_of("same", f"{likely}={name}")
-        of_each = [sorted(set[str]().union(*each[k].values())) for k in (likely, name)]
-        if {fold_label(label) for label in of_each[0]} & {fold_label(k) for k in of_each[1]}:
-            ways = f"{same}, or {apart} if it tells nothing of the others"
-        else:
-            pair = option_of("same", f"{of_each[0][0]}={of_each[1][0]}")
-            ways = f"{apart} if it tells nothing of the others, or {same} with its labels, as {pair}"
+        ways = f"{same}, or {apart} if it tells nothing of the others"
+        if not folded[name] & folded[likely]:
+            pair = option_of("same", f"{min(labels[likely])}={min(labels[name])}")
+            ways = (
+                f"{apart} if it tells nothing of the others, or {same} with its labels, as {pair}"
+            )
         yield Unaccounted(
             subject=f"the dimension `{visible(name)}`",
             reason=f"No table crosses it with {_few(others)}. It may be one of these under another "

@@ -148,7 +148,6 @@ class DeclaredColumns:
         files: names of all files.
         names: of this file, alone and with its sheet.
         """
-
         each = (self.dimension, self.percent, self.group, self.code, self.irrelevant)
         split = [split_file(text, files) for texts in each for text in texts]
         special = {column.casefold() for file, column in split if file in names}
@@ -164,7 +163,9 @@ class DeclaredColumns:
             count=next(iter(own((self.count,) if self.count else ())), None),
             dimension=own(self.dimension),
             percent=own(self.percent),
-            margins={split_file(k, files)[1]: some for k, some in self.margins.items() if is_own(k)},
+            margins={
+                split_file(k, files)[1]: some for k, some in self.margins.items() if is_own(k)
+            },
             group=own(self.group),
             code=own(self.code),
             irrelevant=own(self.irrelevant),

@@ -643,9 +643,7 @@ def _layout(
         name: (*table.margins.get(name, ()), *summed.get(name, ()))
         for name in {**table.margins, **summed}
     }
-    marks = dict.fromkeys(
-        cell.printed for cell in table.cells if cell.count.kind == "suppressed"
-    )
+    marks = dict.fromkeys(cell.printed for cell in table.cells if cell.count.kind == "suppressed")
     return PublishedLayout(
         table.file,
         table.shape,

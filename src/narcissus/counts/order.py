@@ -104,28 +104,26 @@ def _families_by_count(
             yield family
 
 
-def _families(
-    cells: Sequence[Cell], parents: Mapping[str, Mapping[str, str]]
-) -> Iterator[_Family]:
+def _families(cells: Sequence[Cell], parents: Mapping[str, Mapping[str, str]]) -> Iterator[_Family]:
     """Yield sequences that one rule may have put in order: single ones, and those of one kind.
 
     Of one kind are sequences along a dimension beside any labels of the same others, or beside one
-    label of one of them.
+    label of one of them; those of groups, or those of parts of each group.
     """
     levels: dict[frozenset[str], list[Cell]] = {}
     for cell in cells:
         levels.setdefault(frozenset(cell.labels), []).append(cell)
     for names, some in levels.items():
-        if len(names) > 1:
-            yield [some]
+        yield [some]
         for name in names:
-            families: dict[frozenset[tuple[str, str]], dict[object, list[Cell]]] = {}
+            families: dict[object, dict[object, list[Cell]]] = {}
             for cell in some:
                 others = frozenset(item for item in cell.labels.items() if item[0] != name)
                 whole = parents.get(name, {}).get(cell.labels[name])
                 kinds = {frozenset[tuple[str, str]](), others, *(frozenset([i]) for i in others)}
                 for fixed in kinds:
-                    families.setdefault(fixed, {}).setdefault((others, whole), []).append(cell)
+                    family = families.setdefault((fixed, whole is None), {})
+                    family.setdefault((others, whole), []).append(cell)
             for each in families.values():
                 yield list(each.values())
                 yield from ([sequence] for sequence in each.values() if len(each) > 1)

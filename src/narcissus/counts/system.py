@@ -163,7 +163,10 @@ def _named_labels(name: str, given: Structure) -> set[str]:
 
 
 def _is_everybody(
-    name: str, members: Mapping[str, Sequence[int]], by_file: Mapping[str, Set[str]], given: Structure
+    name: str,
+    members: Mapping[str, Sequence[int]],
+    by_file: Mapping[str, Set[str]],
+    given: Structure,
 ) -> bool:
     """Return whether a declared part of the people, or what it leaves out, has all leaves.
 
@@ -178,10 +181,9 @@ def _is_everybody(
                 continue
             everybody = next((other for other in by_file if not given.within.get(other)), None)
             if everybody is not None:
-                sign = "!=" if part.is_but else "="
+                declared = f"{file}:{name}{'!=' if part.is_but else '='}{','.join(part.labels)}"
                 raise InputError(
-                    f"`--within {visible(file)}:{visible(name)}{sign}{visible(','.join(part.labels))}`"
-                    f": these are all labels of `{visible(name)}`, and all people of "
+                    f"`--within {visible(declared)}`: these are all labels of `{visible(name)}`, and all people of "
                     f"{visible(everybody)} have one of them. Declare `--others {visible(name)}` if "
                     "there are people with none, or leave `--within` out"
                 )
@@ -199,9 +201,7 @@ def _dimension(name: str, by_file: Mapping[str, set[str]], given: Structure) -> 
     pieces = cut_ranges(given.ranges.get(name, {}))
     spans = {label for holders in pieces.values() for label in holders}
     leaves = sorted((set(labels) | set(parents) | set(pieces)) - groups - (spans - set(pieces)))
-    if name in given.others or _is_everybody(
-        name, _members(name, leaves, parents), by_file, given
-    ):
+    if name in given.others or _is_everybody(name, _members(name, leaves, parents), by_file, given):
         leaves.append(OTHER)
     members = _members(name, leaves, parents)
     place = {leaf: at for at, leaf in enumerate(leaves)}

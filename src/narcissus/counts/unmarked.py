@@ -13,8 +13,8 @@ def unmarked(cells: Sequence[Cell], rules: Rules) -> list[Cell]:
     """Return cells with rounded numbers narrowed by what their missing mark tells.
 
     A publication that marks counts below a threshold prints a number for 0 and for counts from the
-    threshold on, whether it has such a count or not. A file whose numbers show that it prints smaller counts is left as it is, and so
-    are totals of a magnitude.
+    threshold on, whether it has such a count or not. A file whose numbers show that it prints
+    smaller counts is left as it is, and so are totals of a magnitude.
 
     Parameters
     ----------
