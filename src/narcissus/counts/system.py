@@ -183,9 +183,9 @@ def _is_everybody(
             if everybody is not None:
                 declared = f"{file}:{name}{'!=' if part.is_but else '='}{','.join(part.labels)}"
                 raise InputError(
-                    f"`--within {visible(declared)}`: these are all labels of `{visible(name)}`, and all people of "
-                    f"{visible(everybody)} have one of them. Declare `--others {visible(name)}` if "
-                    "there are people with none, or leave `--within` out"
+                    f"`--within {visible(declared)}`: these are all labels of `{visible(name)}`, "
+                    f"and all people of {visible(everybody)} have one of them. Declare `--others "
+                    f"{visible(name)}` if there are people with none, or leave `--within` out"
                 )
             return True
     return False
