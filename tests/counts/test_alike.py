@@ -184,3 +184,51 @@ def test_tables_are_about_the_same_people_if_no_part_is_named(tmp_path):
     assert any(text.startswith(premise) for text in read.takes_as_given)
     alone = Publication(texts_tell_nothing=True).understand(files[:1])
     assert not any(text.startswith(premise) for text in alone.takes_as_given)
+
+
+SPELLINGS = [("Women", "Men"), ("F", "M"), ("1", "2"), ("01", "02"), ("w\u00b2", "m\u00b2")]
+
+
+@pytest.mark.parametrize("labels", SPELLINGS)
+@pytest.mark.parametrize(
+    ("header", "others"),
+    [
+        ("occupation", ["Nun", "Monk"]),
+        ("diagnosis", ["C61", "C56"]),
+        ("marital status", ["1", "2"]),
+        ("religion", ["RC", "P"]),
+    ],
+)
+@pytest.mark.parametrize("crossed", [False, True])
+def test_headers_decide_whether_labels_tell_one_another(tmp_path, labels, header, others, crossed):
+    """However short the labels are: sexes as letters or codes, classes as codes."""
+    if crossed:
+        rows = [f"{a},{b},{'x' if a == labels[0] else 20}" for a in labels for b in others]
+        write(tmp_path, "\n".join([f"sex,{header},count", *rows]) + "\n", "a.csv")
+        files = ["a.csv"]
+    else:
+        write(tmp_path, f"sex,count\n{labels[0]},x\n{labels[1]},31\nTotal,54\n", "a.csv")
+        write(tmp_path, f"{header},count\n{others[0]},31\n{others[1]},x\nTotal,54\n", "b.csv")
+        files = ["a.csv", "b.csv"]
+    read = Publication(texts_tell_nothing=True).understand([tmp_path / file for file in files])
+    asked = [one for one in read.unaccounted if one.subject.startswith("the dimension")]
+    given = [text for text in read.takes_as_given if "knows from elsewhere" in text]
+    assert (len(asked), len(given)) == ((0, 1) if crossed else (1, 0))
+
+
+def test_single_ages_tell_of_the_married_and_places_may_name_a_sex(tmp_path):
+    text = "age,marital status,count\n10,1,x\n10,2,x\n40,1,x\n40,2,x\n*,*,30\n"
+    sexes = "area,sex,count\nGirls school,F,x\nGirls school,M,x\nPort,F,x\nPort,M,9\n*,*,60\n"
+    for text in (text, sexes):
+        given = Publication(texts_tell_nothing=True).understand([write(tmp_path, text)])
+        assert any("knows from elsewhere" in one for one in given.takes_as_given)
+
+
+def test_dimensions_without_a_common_label_are_apart_first(tmp_path):
+    """`--same` alone would be refused there: the question names a pair of labels with it."""
+    [asked] = ask(tmp_path, ONE, "s,count\n1,19\n2,27\n")
+    assert asked.declaration.startswith("`--apart s`")
+    assert "with its labels, as `--same" in asked.declaration
+    [asked] = ask(tmp_path, ONE, "s,count\nF,19\nM,27\n")
+    assert asked.declaration.startswith("`--same sex=s`")
+    assert not ask(tmp_path, ONE, "s,count\n1,19\n2,27\n", same=["sex=s", "F=1", "M=2"])

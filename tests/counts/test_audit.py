@@ -359,3 +359,66 @@ def test_labels_that_do_not_meet(tmp_path):
         audit(tmp_path, t="a,count\np,1\nq,40\n", u="a,count\nr,1\ns,40\n")
     with pytest.raises(InputError, match="0-17 and 15-20 of `age` overlap"):
         audit(tmp_path, given={"variable": "age=0:99"}, t="age,count\n0-17,1\n15-20,4\n")
+
+
+@pytest.mark.parametrize("mark", ["-", "0 (nil)", "nil"])
+def test_a_mark_of_nobody_is_not_hidden(tmp_path, mark):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        f"area,F,M,Total\nAlba,12,{mark},12\nBerta,.,.,50\nCora,.,.,9\nTotal,50,21,71\n"
+    )
+    read = Publication(mark=[f"{mark}=below:1", ".=any"]).understand([path])
+    assert [text for text in read.layouts[0].texts if mark in text] == []
+    found = audit_tables(read.cells, read.structure)
+    assert {one.cell.printed for one in found.hidden} == {"."}
+    assert read.layouts[0].marks == (".",)
+
+
+WHOLE = "sex,count\nF,120\nM,x\n*,c\n"
+REST = "area,sex,count\nSouth,F,60\nSouth,M,22\nEast,F,30\nEast,M,11\n"
+
+
+def held(folder, within, whole=WHOLE, rest=REST, **given):
+    for name, text in (("all", whole), ("rest", rest)):
+        (folder / f"{name}.csv").write_text(text)
+    given = {"mark": ["c=any", "x=any"], "flat": ["area"], "texts_tell_nothing": True} | given
+    read = Publication(**given, within=[f"rest.csv:area{within}"]).understand(
+        [folder / "all.csv", folder / "rest.csv"]
+    )
+    return read, audit_tables(*read.sure)
+
+
+@pytest.mark.parametrize("others", [[], ["area"]])
+def test_a_part_with_all_labels_shown_is_not_everybody(tmp_path, others):
+    """People with none of the labels are in the other table alone."""
+    _, found = held(tmp_path, "=South,East", others=others)
+    ends = {one.cell.place: (one.low, one.high) for one in found.hidden}
+    assert sorted(ends.values()) == [(33, None), (153, None)]
+
+
+def test_a_part_of_everybody_in_another_table_is_refused(tmp_path):
+    whole = "area,count\nSouth,90\nEast,45\n*,x\n"
+    with pytest.raises(InputError, match="these are all labels of `area`"):
+        held(tmp_path, "=South,East", whole=whole)
+    held(tmp_path, "=South", whole=whole, rest="sex,count\nF,60\nM,x\n")
+
+
+@pytest.mark.parametrize("label", ["North", "West", "Elsewhere"])
+def test_a_label_that_only_a_part_names_is_one_of_the_dimension(tmp_path, label):
+    read, found = held(tmp_path, f"!={label}", whole="sex,count\nF,120\nM,x\n*,160\n")
+    assert not read.unaccounted
+    assert [(one.low, one.high) for one in found.hidden] == [(40, 40)]
+    some = {one.labels.get("area") for one in found.groups}
+    assert some <= {label, None}
+    with pytest.raises(InputError, match="did you mean `South`"):
+        held(tmp_path, "!=south")
+
+
+def test_no_name_of_the_program_s_own_is_shown(tmp_path):
+    """While labels are open, what stands beside none of them is compared with no label."""
+    rest = "area,sex,count\nSouth,F,60\nSouth,M,2\nEast,F,30\nEast,M,1\n"
+    whole = "sex,count\nF,120\nM,x\n*,124\n"
+    read, found = held(tmp_path, "=South,East", whole, rest, flat=[], others=["area"], below=5)
+    assert read.are_labels_open
+    assert "\0" not in "".join(map(str, read.unaccounted))
+    assert [(one.low, one.high) for one in found.hidden] == [(4, 4)]

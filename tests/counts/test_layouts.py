@@ -410,3 +410,72 @@ def test_a_column_is_asked_for_once(tmp_path):
     path = write(tmp_path, "\n".join(["region,area,count", *rows, "S,S2,41"]) + "\n")
     subjects = [question.subject for question in conclude(path, 1)[1].unaccounted]
     assert len(subjects) == len(set(subjects))
+
+
+BLOCKS = "Region,Sex,Ill,Well\n{}"
+
+
+@pytest.mark.parametrize("rows", [
+    ["North,Men,x,30", ",Women,6,x", ",Total,10,51", "South,Men,12,40", ",Women,14,41",
+     ",Total,26,81", "Total,Men,x,70", ",Women,20,x", ",Total,36,132"],
+    ["2020,Men,5,30", ",Women,6,x", "2021,Men,12,40", ",Women,14,41"],
+])  # fmt: skip
+def test_blank_labels_have_the_label_above(tmp_path, rows):
+    blank = write(tmp_path, BLOCKS.format("\n".join(rows)), "a.csv")
+    full, label = [], ""
+    for row in rows:
+        label = row.partition(",")[0] or label
+        full.append(f"{label},{row.partition(',')[2]}")
+    filled = write(tmp_path, BLOCKS.format("\n".join(full)), "b.csv")
+    reads = [
+        Publication(texts_tell_nothing=True, across=[f"{path.name}=state"]).understand([path])
+        for path in (blank, filled)
+    ]
+    cells = [[(cell.labels, cell.printed) for cell in read.cells] for read in reads]
+    assert cells[0] == cells[1]
+    assert "blank cells have the label above" in "\n".join(reads[0].layouts[0].lines())
+    assert "blank cells" not in "\n".join(reads[1].layouts[0].lines())
+
+
+@pytest.mark.parametrize("rows", [
+    ["North,Men,5,30", "North,Women,6,x", ",Men,12,40", ",Women,14,41"],  # blank: everybody
+    ["North,Men,5,30", ",Women,6,x", "South,Men,12,40", ",Women,14,41", ",Men,17,70"],
+    ["North,Men,5,30", "South,Women,6,x", ",Men,12,40"],
+    [",Men,5,30", "North,Women,6,x"],
+])  # fmt: skip
+def test_blank_labels_that_may_be_totals_are_refused(tmp_path, rows):
+    path = write(tmp_path, BLOCKS.format("\n".join(rows)))
+    with pytest.raises(InputError, match="column Region is empty: write its label"):
+        Publication(texts_tell_nothing=True, across=["t.csv=state"]).understand([path])
+
+
+def test_columns_are_declared_for_one_file(tmp_path):
+    one = write(
+        tmp_path,
+        "area,sex,count,p\nN,F,20,40\nN,M,30,60\nS,F,x,37.5\nS,M,x,62.5\n*,F,35,\n*,M,55,\n",
+        "a.csv",
+    )
+    other = write(
+        tmp_path,
+        "area,sex,count,p\nN,F,20,7\nN,M,30,8\nS,F,x,2\nS,M,x,1\n*,F,35,3\n*,M,55,6\n",
+        "b.csv",
+    )
+
+    def asked(**given):
+        given = {"mark": ["x=any"], "texts_tell_nothing": True} | given
+        return Publication(**given).understand([one, other]).unaccounted
+
+    assert "column `p` of b.csv" in [question.subject for question in asked()]
+    assert not asked(percent=["a.csv:p=sex"], irrelevant=["b.csv:p"])
+    for wrong, said in (("c.csv:p", "no table has a column"), ("b.csv:q", "b.csv does not have")):
+        with pytest.raises(InputError, match=said):
+            asked(irrelevant=[wrong])
+    with pytest.raises(InputError, match="declared by"):
+        asked(percent=["b.csv:p=sex"], irrelevant=["b.csv:p"])
+
+
+@pytest.mark.parametrize(("cell", "option"), [("-3", "--irrelevant"), ("2.5", "--percent")])
+def test_a_column_of_other_numbers_is_refused_with_its_option(tmp_path, cell, option):
+    path = write(tmp_path, f"area,F,M,Change\nAlba,15,13,{cell}\nBrin,30,36,5\n")
+    with pytest.raises(InputError, match=option):
+        Publication(across=["t.csv=sex"]).understand([path])

@@ -136,3 +136,18 @@ def test_rules_are_checked():
     for wrong in ({"below": 0}, {"base": 0}, {"marks": {"x": 0}}):
         with pytest.raises(InputError):
             Rules(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("text", "rules", "number"),
+    [
+        ("-", {"marks": {"-": 1}}, 0),
+        ("nil", {"marks": {"nil": 1}, "no_zeros": True}, 0),
+        ("<1", {}, 0),
+        ("3-3", {}, 3),
+        ("x", {"below": 2, "no_zeros": True}, 1),
+        ("<2", {"no_zeros": True}, 1),
+    ],
+)
+def test_a_mark_of_a_single_number_prints_it(text, rules, number):
+    assert Rules(**rules).count(text, "here") == Meaning(number, number, "exact")

@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from narcissus.counts import Publication
+from narcissus.counts import Publication, audit_tables
+from narcissus.errors import InputError
 
 from .test_layouts import write
 
@@ -38,3 +39,105 @@ def test_rows_by_name_range_or_chance_are_not(tmp_path):
         counts = [*SORTED]
         rng.shuffle(counts)
         assert not ask(write(tmp_path, long(AGES, counts)))
+
+
+CAUSES = {"Cancer": (395, 410), "Heart": (360, 300), "Stroke": (110, 130), "Falls": None,
+          "Sepsis": (50, 38), "Flu": (30, 50), "Asthma": None, "Measles": (16, 48),
+          "Ulcer": (22, 10)}  # fmt: skip
+"""In the order of their sums, and neither of women's numbers nor of men's."""
+
+
+def causes(*, transposed=False, rows=None):
+    names = [*(rows or CAUSES), "Total"]
+    ends = {"Total": (1048, 1083)}
+    each = {n: (*c, sum(c)) if (c := (CAUSES | ends)[n]) else ("x",) * 3 for n in names}
+    if transposed:
+        lines = [[sex, *(each[n][k] for n in names)]
+                 for k, sex in enumerate(["Women", "Men", "Total"])]  # fmt: skip
+        return "\n".join(",".join(map(str, row)) for row in [["Sex", *names], *lines]) + "\n"
+    lines = [[n, *each[n]] for n in names]
+    head = ["Cause", "Women", "Men", "Total"]
+    return "\n".join(",".join(map(str, row)) for row in [head, *lines]) + "\n"
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_rows_in_the_order_of_their_totals_are_asked_about(tmp_path, transposed):
+    given = {"across": [f"t.csv={'Cause' if transposed else 'Sex'}"]}
+    assert ask(write(tmp_path, causes(transposed=transposed)), **given)
+    rng = random.Random(4)
+    for _ in range(10):
+        rows = rng.sample(list(CAUSES), len(CAUSES))
+        if rows != list(CAUSES):
+            assert not ask(write(tmp_path, causes(transposed=transposed, rows=rows)), **given)
+
+
+def blocks(rng, *, is_sorted, groups=False):
+    """Six regions of five occupations, of which two are hidden, each in an order of its own."""
+    lines = []
+    for region in ["North", "South", "East", "West", "Centre", "Coast"]:
+        counts = [rng.randint(40, 400) for _ in range(5)]
+        counts = sorted(counts, reverse=True) if is_sorted else counts
+        jobs = rng.sample(["Nurses", "Drivers", "Cooks", "Clerks", "Bakers"], 5)
+        jobs = [f"{job} of {region}" for job in jobs] if groups else jobs
+        shown = [n if k not in (1, 3) else "x" for k, n in enumerate(counts)]
+        head = [] if groups else [(region, "Total", sum(counts))]
+        lines += [f"{region},{j},{n}" for j, n in zip(jobs, shown, strict=True)]
+        lines += [",".join(map(str, row)) for row in head]
+    return "\n".join(["region,job,count", *lines]) + "\n"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_chances_of_blocks_are_multiplied(tmp_path, seed):
+    """Three printed numbers are in order in one of three blocks, and in six of six by a rule."""
+    rng = random.Random(seed)
+    assert ask(write(tmp_path, blocks(rng, is_sorted=True)))
+    assert not ask(write(tmp_path, blocks(rng, is_sorted=False)))
+
+
+def test_parts_of_groups_are_sequences_of_their_own(tmp_path):
+    rng = random.Random(1)
+    rows, tree = [], []
+    for at, region in enumerate("PQRSTU"):
+        counts = sorted(rng.sample(range(20, 90), 4), reverse=True)
+        names = rng.sample([f"{region}{k}z" for k in "kmno"], 4)
+        shown = [counts[0], "x", *counts[2:]]
+        rows += [f"{region}{region},{sum(counts)}"]
+        rows += [f"{name},{n}" for name, n in zip(names, shown, strict=True)]
+        tree.append(f"area:{region}{region}={','.join(names)}")
+        rng.shuffle(rows) if at < 0 else None
+    text = "\n".join(["area,count", *rows]) + "\n"
+    assert ask(write(tmp_path, text), hierarchy=tree, flat=["area"])
+
+
+def test_a_declared_order_limits_hidden_cells_or_is_a_premise(tmp_path):
+    path = write(tmp_path, causes())
+    given = {"texts_tell_nothing": True, "mark": ["x=any"], "flat": ["Cause"],
+             "across": ["t.csv=Sex"]}  # fmt: skip
+    read = Publication(**given, order=["t.csv=count"]).understand([path])
+    assert not read.unaccounted
+    found = {
+        tuple(one.cell.labels.values()): (one.low, one.high)
+        for one in audit_tables(read.cells, read.structure).cells
+    }
+    # 162 are left for both: from 64 to 80 with asthma, and from 88 to 240 by falls
+    assert found["Falls",] == (88, 98)
+    assert found["Asthma",] == (64, 74)
+    other = Publication(**given, order=["t.csv=other"])
+    read = other.understand([path])
+    assert not read.unaccounted
+    assert not read.structure.ordered
+    assert "tells nothing of counts" in other.takes_as_given[0]
+
+
+@pytest.mark.parametrize(
+    ("order", "said"),
+    [
+        ("t.csv=count", "no hidden count stands between"),
+        ("u.csv=other", "no table is named"),
+        ("t.csv=size", "FILE=count or FILE=other"),
+    ],
+)
+def test_a_declared_order_that_is_not_there_is_refused(tmp_path, order, said):
+    path = write(tmp_path, long("abcdefghij", SORTED))
+    with pytest.raises(InputError, match=said):
+        Publication(texts_tell_nothing=True, order=[order]).understand([path])

@@ -71,12 +71,24 @@ def test_a_label_that_no_sum_confirms_waits(tmp_path, label, is_column):
 
 def test_sums_confirm_labels_of_any_name(tmp_path):
     """With hidden cells, only labels without which the printed total is not reached."""
-    text = "area,count\nKrull,60\nOmbra,x\nTheta,40\nTotal,102\n"
+    text = "clan,count\nKrull,60\nOmbra,x\nTheta,40\nTotal,102\n"
     assert not wording(ask(tmp_path, text, across=[], below=3))
     text = text.replace("Theta,40", "Theta,2").replace("102", "62")
     asked = wording(ask(tmp_path, text, across=[], below=3))
     assert "`Theta`" in asked[0].reason
     assert "`Krull`" not in asked[0].reason
+
+
+@pytest.mark.parametrize("header", ["area", "district", "Kreis", "State", "sex", "clan"])
+def test_plain_names_below_a_header_of_places_are_taken_for_places(tmp_path, header):
+    """The verdict says so. Other headers may have a measure among their labels."""
+    text = f"{header},count\nKrull,60\nOmbra,x\nTheta,2\nTotal,62\n"
+    (tmp_path / "t.csv").write_text(text)
+    read = Publication(below=3).understand([tmp_path / "t.csv"])
+    is_place = header in ("area", "district", "Kreis")
+    assert bool(wording(read.unaccounted)) != is_place
+    premise = f"each label of `{header}` names a group of people"
+    assert (premise in read.takes_as_given) == is_place
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 
@@ -107,3 +108,80 @@ def test_a_group_that_sums_show_settles_no_other(tmp_path):
     assert verdict == "undeclared"
     assert "`v`" in tables.unaccounted[0].subject
     assert conclude(path, 1, total=["Xanti"])[0] == "exceeded"
+
+
+AREAS = {"North": (43, 26), "Alba": (18, 12), "Berta": (25, 14), "South": (14, 34),
+         "Cora": (6, 14), "Dora": (8, 20), "East": (50, 40)}  # fmt: skip
+"""Women and men; North holds Alba and Berta, and South holds Cora and Dora."""
+
+
+def areas(hidden, shown=tuple(AREAS), total=(140, 160)):
+    """A table of some areas, of which some are hidden, and of more people than these."""
+    rows = [
+        f"{name},{sex},{'c' if name in hidden else n}"
+        for name in shown
+        for sex, n in zip("FM*", (*AREAS[name], sum(AREAS[name])), strict=True)
+    ]
+    ends = [f"*,{sex},{n}" for sex, n in zip("FM*", (*total, sum(total)), strict=True)]
+    return "\n".join(["area,sex,count", *rows, *ends]) + "\n"
+
+
+def understood(folder, text, **given):
+    (folder / "t.csv").write_text(text)
+    given = {"mark": ["c=any"], "texts_tell_nothing": True} | given
+    return Publication(**given).understand([folder / "t.csv"])
+
+
+@pytest.mark.parametrize("hidden", [["Cora"], ["Dora"], ["South"], ["Alba", "Cora"]])
+@pytest.mark.parametrize(
+    "shown", [("South", "Cora", "Dora"), ("South", "Cora", "Dora", "East"), tuple(AREAS)]
+)
+def test_people_with_none_of_the_labels_settle_no_group(tmp_path, hidden, shown):
+    """`--others` says that there are more people, and not that no label holds others."""
+    text = areas([name for name in hidden if name in shown], shown)
+    if not set(hidden) & set(shown):
+        return
+    asked = understood(tmp_path, text, others=["area"]).unaccounted
+    assert any("`area`" in one.subject for one in asked)
+    tree = ["area:South=Cora,Dora"] + ["area:North=Alba,Berta"] * (len(shown) == 7)
+    given = {"others": ["area"], "hierarchy": tree, "flat": ["area"]}
+    assert not understood(tmp_path, text, **given).unaccounted
+
+
+@pytest.mark.parametrize("shown", [("South", "Cora", "Dora"), ("Dora", "East", "Cora", "South")])
+def test_the_example_of_groups_agrees_with_all_numbers(tmp_path, shown):
+    read = understood(tmp_path, areas(["Cora"], shown[:3] + shown[3:]), others=["area"])
+    [asked] = [one for one in read.unaccounted if "`area`" in one.subject]
+    example = re.search(r"--hierarchy (area:[^`]+)`", asked.declaration)
+    assert example is not None
+    cells, structure = understood(
+        tmp_path, areas(["Cora"], shown), others=["area"], hierarchy=[example[1]]
+    ).sure
+    assert audit_tables(cells, structure).cells
+
+
+@pytest.mark.parametrize("declared", ["area:South=Cora,Dora", "area:North=Alba,Berta"])
+def test_declared_groups_are_added_to_those_that_sums_show(tmp_path, declared):
+    read = understood(tmp_path, areas([]), others=["area"], hierarchy=[declared])
+    tree = read.structure.parents["area"]
+    assert tree == {"Cora": "South", "Dora": "South", "Alba": "North", "Berta": "North"}
+
+
+def test_a_group_that_no_declaration_names_is_asked_for(tmp_path):
+    text = areas([], tuple(AREAS)[:6]).replace("North,F,43", "North,F,c")
+    text = text.replace("North,*,69", "North,*,c")
+    part = ["area:South=Cora,Dora"]
+    asked = understood(tmp_path, text, others=["area"], hierarchy=part).unaccounted
+    assert "--hierarchy area:North=Alba,Berta" in asked[0].declaration
+    both = [*part, "area:North=Alba,Berta"]
+    assert not understood(tmp_path, text, others=["area"], hierarchy=both).unaccounted
+    assert not understood(
+        tmp_path, text, others=["area"], hierarchy=part, flat=["area"]
+    ).unaccounted
+
+
+def test_a_question_without_a_printed_total_names_labels_of_the_table(tmp_path):
+    text = "area,count\nSouth,48\nCora,c\nDora,28\nEast,90\n"
+    asked = understood(tmp_path, text).unaccounted
+    assert not re.search("LABEL|WHOLE|PART", asked[0].declaration)
+    assert "--flat area" in asked[0].declaration

@@ -51,3 +51,36 @@ def test_an_unmarked_number_is_not_a_small_one(seed, tmp_path):
         assert cell.low <= low <= high <= cell.high
         assert (cell.low, cell.high) == (low, high) or not cell.exact
         assert cell.exact, (cell, low, high)
+
+
+@pytest.mark.parametrize("base", [2, 3, 5, 10])
+@pytest.mark.parametrize("option", ["below", "mark"])
+def test_a_declared_mark_tells_of_numbers_whether_it_occurs_or_not(tmp_path, base, option):
+    """A file that happens to hide nothing, and the same with one row more that does."""
+    given = {"below": {"below": base}, "mark": {"mark": [f"c=below:{base}"]}}[option]
+    rows = f"Alba,{base},{4 * base}\nBerta,{6 * base},{7 * base}\n"
+    found = []
+    for name, more in (("none", ""), ("one", f"Cora,{'x' if option == 'below' else 'c'},{base}\n")):
+        path = tmp_path / f"{name}.csv"
+        path.write_text(f"area,F,M\n{rows}{more}")
+        declared = Publication(texts_tell_nothing=True, rounded=str(base), flat=["area"], **given)
+        read = declared.understand([path])
+        found.append({(c.labels["area"], c.labels["sex"]): c.count for c in read.cells})
+    assert found[0]["Alba", "F"].low == base
+    assert all(found[1][about] == count for about, count in found[0].items())
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "Counts below 3 are shown as x. Counts are rounded to the nearest 3.",
+        "Counts are rounded to the nearest 3",
+        "x: fewer than 3",
+    ],
+)
+def test_a_note_of_the_declared_rule_is_understood_where_no_mark_occurs(tmp_path, note):
+    path = tmp_path / "t.csv"
+    path.write_text(f"{note}\n\narea,F,M,Total\nAlba,15,3,18\nBerta,30,36,66\nTotal,45,39,84\n")
+    assert not Publication(below=3, rounded="3").understand([path]).unaccounted
+    if "rounded" in note:
+        assert Publication(below=3).understand([path]).unaccounted

@@ -67,6 +67,7 @@ class TablesOptions:
     same: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
     texts_tell_nothing: bool = False
+    order: tuple[str, ...] = ()
     sheet: tuple[str, ...] = ()
     contributions: Existing = None
     contributor: str | None = None

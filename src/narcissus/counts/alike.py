@@ -29,6 +29,9 @@ MOST_COMPARED = 200
 _ANYBODYS = re.compile(
     r"\w{1,2}|\d+|yes|no|ja|nein|nee|nej|oui|non|true|false|others?|unknown|not stated", re.I
 )
+_YES_OR_NO = re.compile(
+    r"yes|no|ja|nein|nee|nej|oui|non|s\u00ed|si|true|false|unknown|not stated", re.I
+)
 _OF_A_SEX = re.compile(
     r"\b(?:females?|males?|m[ae]n|wom[ae]n|boys?|girls?|widow(?:er)?s?|m\u00e4nner|frauen|mothers?"
     r"|fathers?|femmes?|hommes?|mujeres?|hombres?)\b",
@@ -40,8 +43,8 @@ _CONCEPTS = [
     for words in (
         "sex|gender|geschlecht|sexe|sexo|sesso",
         r"ages?|alter|\u00e2ge|edad|et\u00e0",
-        r"areas?|regions?|districts?|count(?:y|ies)|municipalit(?:y|ies)|wards?|states?|provinces?|geo"
-        r"|countr(?:y|ies)|cit(?:y|ies)|gemeinden?|kreise?|land|l\u00e4nder|communes?|d\u00e9partements?",
+        r"areas?|regions?|districts?|count(?:y|ies)|municipalit(?:y|ies)|wards?|provinces?|geo"
+        r"|countr(?:y|ies)|cit(?:y|ies)|gemeinden?|kreise?|kreis|land|l\u00e4nder|communes?|d\u00e9partements?",
         "year|jahr|ann\u00e9e|quarter|month|time_period",
         "nationalit(?:y|ies)|citizenship|country of birth|countr(?:y|ies)|ethnicity|race|origin",
         "occupations?|industr(?:y|ies)|sectors?|branch(?:es)?|professions?",
@@ -54,6 +57,7 @@ _CONCEPTS = [
 ]
 """Headers of classifications that are different ones."""
 _SEX, _AGE, _PLACE, _TIME, _ORIGIN = range(5)
+_ILLNESS = 8
 _OF_ADULTS = {5, 6, 7, 9}  # occupation, education, marital status, income
 _FREE = {
     *(frozenset(pair) for pair in combinations((_SEX, _AGE, _PLACE, _TIME), 2)),
@@ -320,15 +324,27 @@ def ask_for_names(
             )
             beside.setdefault(later, []).append(first)
     for name, others in beside.items():
-        likely = min(others, key=lambda other: not fold_name(name).startswith(fold_name(other)))
+        labels = {k: set[str]().union(*each[k].values()) for k in (name, *others)}
+        folded = {k: {*map(fold_label, some)} for k, some in labels.items()}
+        likely = min(
+            others,
+            key=lambda other: (
+                not fold_name(name).startswith(fold_name(other)),
+                -len(folded[name] & folded[other]),
+            ),
+        )
+        apart, same = option_of("apart", name), option_of("same", f"{likely}={name}")
+        ways = f"{same}, or {apart} if it tells nothing of the others"
+        if not folded[name] & folded[likely]:
+            pair = option_of("same", f"{min(labels[likely])}={min(labels[name])}")
+            ways = (
+                f"{apart} if it tells nothing of the others, or {same} with its labels, as {pair}"
+            )
         yield Unaccounted(
             subject=f"the dimension `{visible(name)}`",
             reason=f"No table crosses it with {_few(others)}. It may be one of these under another "
             "name, or a label of one may tell labels of the other.",
-            declaration=visible(
-                f"{option_of('same', f'{likely}={name}')}, or {option_of('apart', name)} if it "
-                "tells nothing of the others"
-            ),
+            declaration=visible(ways),
         )
 
 
@@ -414,6 +430,11 @@ def is_concept(header: str) -> bool:
     return any(words.fullmatch(header) for words in _CONCEPTS)
 
 
+def is_place(header: str) -> bool:
+    """Return whether a header is of places alone, such as area or district."""
+    return _kinds(header) == {_PLACE}
+
+
 def _may_tell(one: str, other: str) -> bool:
     """Return whether labels under two headers may tell one another, whatever they are."""
     pairs = [frozenset((kind, other_kind)) for kind in _kinds(one) for other_kind in _kinds(other)]
@@ -452,9 +473,11 @@ def list_tied(cells: Sequence[Cell], given: SameNames) -> list[str]:
 
 def _are_tied(one: str, labels: set[str], other: str, more: set[str]) -> bool:
     """Return whether somebody may know of labels of two dimensions that they share nobody."""
+    if _names_sexes(labels, other) or _names_sexes(more, one):
+        return True
     if not _may_tell(one, other):
         return False
-    if any(all(map(_ANYBODYS.fullmatch, some)) for some in (labels, more)):
+    if any(_is_ill_or_not(*of) for of in ((one, labels), (other, more))):
         return False
     kinds = [_concept(name) for name in (one, other)]
     if _AGE not in kinds or not _OF_ADULTS & {*kinds}:
@@ -464,6 +487,11 @@ def _are_tied(one: str, labels: set[str], other: str, more: set[str]) -> bool:
     return not spans or min(spans)[0] < _YOUNG
 
 
+def _is_ill_or_not(header: str, labels: set[str]) -> bool:
+    """Return whether a dimension says of each person whether she is ill, and not of what."""
+    return _concept(header) == _ILLNESS and all(map(_YES_OR_NO.fullmatch, labels))
+
+
 def _concept(header: str) -> int | None:
     found = (at for at, words in enumerate(_CONCEPTS) if words.fullmatch(header))
     return next(found, None)
@@ -471,10 +499,13 @@ def _concept(header: str) -> int | None:
 
 def _tells_kind(labels: set[str], header: str) -> bool:
     """Return whether labels of another dimension name sexes or ages, which a header is of."""
-    sexes, ages = _CONCEPTS[:2]
-    of_sex = sexes.fullmatch(header) is not None and any(map(_OF_A_SEX.search, labels))
-    of_age = ages.fullmatch(header) is not None and any(map(_NUMBER.search, labels))
-    return of_sex or of_age
+    of_age = _CONCEPTS[_AGE].fullmatch(header) is not None and any(map(_NUMBER.search, labels))
+    return of_age or _names_sexes(labels, header)
+
+
+def _names_sexes(labels: set[str], header: str) -> bool:
+    """Return whether a header is of sexes, and labels of another dimension name some."""
+    return _CONCEPTS[_SEX].fullmatch(header) is not None and any(map(_OF_A_SEX.search, labels))
 
 
 def _share_names(labels: set[str], more: set[str]) -> bool:

@@ -10,6 +10,7 @@ from narcissus._visible import visible
 from narcissus.counts.marks import SUPPRESSED, read_number
 from narcissus.rows import Unaccounted
 
+Rows = list[tuple[int, list[str]]]
 _YEAR = re.compile(r"(19|20)\d\d")
 
 
@@ -55,6 +56,34 @@ def _plain(cell: str) -> str:
 def _is_value(cell: str) -> bool:
     """Return whether a cell is a number or a mark of suppression."""
     return _is_number(cell) or cell.casefold() in SUPPRESSED - {""}
+
+
+def fill_down(rows: Rows) -> tuple[Rows, list[int]]:
+    """Return rows whose blank first cells have the label above, and the places of these columns.
+
+    As merged cells leave them. They are filled where the column behind has the same labels in each
+    block, and no row comes twice: else a blank cell may stand for all people.
+    """
+    width = min((len(cells) for _, cells in rows), default=0)
+    blank = [any(not cells[at] for _, cells in rows) for at in range(width)]
+    end = next((at for at in range(width) if not blank[at]), width)
+    if not 0 < end < width - 1 or not all(rows[0][1][:end]):
+        return rows, []
+    filled: Rows = []
+    above = [""] * end
+    for line, cells in rows:
+        first = next((at for at in range(end) if cells[at]), end)
+        if not all(cells[first:end]):
+            return rows, []  # a blank cell behind a label of this row
+        above = [*above[:first], *cells[first:end]]
+        filled.append((line, [*above, *cells[end:]]))
+    blocks: dict[tuple[str, ...], list[str]] = {}
+    for _, cells in filled:
+        blocks.setdefault(tuple(cells[:end]), []).append(cells[end])
+    sets = {frozenset(labels) for labels in blocks.values()}
+    is_single = all(len(labels) == len(set(labels)) for labels in blocks.values())
+    is_clear = len(sets) == 1 and is_single and len(blocks) > 1
+    return (filled, list(range(end))) if is_clear else (rows, [])
 
 
 def ask_for_rows(file: str, lines: Sequence[int]) -> Iterator[Unaccounted]:

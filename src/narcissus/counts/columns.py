@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import combinations, permutations
 from math import comb, log
@@ -140,6 +140,43 @@ class DeclaredColumns:
     code: tuple[str, ...] = ()
     irrelevant: tuple[str, ...] = ()
 
+    def of_file(self, files: Set[str], names: Set[str]) -> DeclaredColumns:
+        """Return what is declared of the columns of one file: ``FILE:COLUMN``, or of all files.
+
+        Parameters
+        ----------
+        files: names of all files.
+        names: of this file, alone and with its sheet.
+        """
+        each = (self.dimension, self.percent, self.group, self.code, self.irrelevant)
+        split = [split_file(text, files) for texts in each for text in texts]
+        special = {column.casefold() for file, column in split if file in names}
+
+        def is_own(text: str) -> bool:
+            file, column = split_file(text, files)
+            return file in names if file is not None else column.casefold() not in special
+
+        def own(texts: Iterable[str]) -> tuple[str, ...]:
+            return tuple(split_file(text, files)[1] for text in texts if is_own(text))
+
+        return DeclaredColumns(
+            count=next(iter(own((self.count,) if self.count else ())), None),
+            dimension=own(self.dimension),
+            percent=own(self.percent),
+            margins={
+                split_file(k, files)[1]: some for k, some in self.margins.items() if is_own(k)
+            },
+            group=own(self.group),
+            code=own(self.code),
+            irrelevant=own(self.irrelevant),
+        )
+
+
+def split_file(text: str, files: Set[str]) -> tuple[str | None, str]:
+    """Return file and column of ``FILE:COLUMN``; None: it is of all files."""
+    file = next((name for name in files if text.startswith(f"{name}:")), None)
+    return file, text if file is None else text[len(file) + 1 :].strip()
+
 
 @dataclass(frozen=True)
 class ReadColumns:
@@ -184,10 +221,17 @@ def find_declared(header: Sequence[str], names: Sequence[str]) -> set[int]:
     return {at for at, name in enumerate(header) if name.casefold() in wanted}
 
 
-def require_declared(headers: Sequence[Sequence[str]], declared: DeclaredColumns) -> None:
-    """Refuse a declared column that no table has, and one that is declared twice."""
-    known = {name for header in headers for name in header}
-    folded = {name.casefold() for name in known}
+def require_declared(
+    headers: Mapping[str, Sequence[str]], declared: DeclaredColumns, files: Set[str]
+) -> None:
+    """Refuse a declared column that no table has, and one that is declared twice.
+
+    Parameters
+    ----------
+    headers: of each table, its columns.
+    declared: columns as ``FILE:COLUMN``, or of all files.
+    files: names of all files.
+    """
     options = {
         "count": (declared.count,) if declared.count else (),
         "dimension": declared.dimension,
@@ -196,18 +240,25 @@ def require_declared(headers: Sequence[Sequence[str]], declared: DeclaredColumns
         "code": declared.code,
         "irrelevant": declared.irrelevant,
     }
-    places: dict[str, str] = {}
-    for option, names in options.items():
-        for name in names:
-            if name.casefold() not in folded:
+    places: dict[tuple[str | None, str], str] = {}
+    for option, texts in options.items():
+        for text in texts:
+            file, name = split_file(text, files)
+            known = {
+                column
+                for table, header in headers.items()
+                if file is None or table == file or table.startswith(f"{file}#")
+                for column in header
+            }
+            if name.casefold() not in {column.casefold() for column in known}:
+                of = "no table has" if file is None else f"{visible(file)} does not have"
                 raise InputError(
-                    f"`--{option}`: no table has a column {visible(name)!r}"
-                    f"{did_you_mean(name, known)}"
+                    f"`--{option}`: {of} a column {visible(name)!r}{did_you_mean(name, known)}"
                 )
-            other = places.setdefault(name.casefold(), option)
+            other = places.setdefault((file, name.casefold()), option)
             if other != option:
                 raise InputError(
-                    f"the column {visible(name)!r} is declared by `--{other}` and by "
+                    f"the column {visible(text)!r} is declared by `--{other}` and by "
                     f"`--{option}`: leave one out"
                 )
 

@@ -21,6 +21,7 @@ from narcissus.counts.books import choose_sheets, list_sheets
 from narcissus.counts.columns import DeclaredColumns, require_declared
 from narcissus.counts.layout import PublishedTables, understand
 from narcissus.counts.marks import Rules, read_cell_key
+from narcissus.counts.order import ORDERS
 from narcissus.counts.reading import MOST_CELLS, Cell, TableRead, Variable, read_table
 from narcissus.counts.system import Structure, Within
 from narcissus.errors import InputError, TooLargeError
@@ -60,6 +61,7 @@ class Publication:
     same: Sequence[str] = ()
     apart: Sequence[str] = ()
     texts_tell_nothing: bool = False
+    order: Sequence[str] = ()
     sheet: Sequence[str] = ()
 
     @cached_property
@@ -118,6 +120,12 @@ class Publication:
             subject, _, other = text.partition("=")
             than = f"`{visible(other)}`" if other else "any other"
             assumptions.append(f"`{visible(subject)}` tells nothing of {than}")
+        for file, order in map(_order, self.order):
+            assumptions.append(
+                f"labels of {visible(file)} stand in the order of their counts"
+                if order == "count"
+                else f"the order of labels in {visible(file)} tells nothing of counts"
+            )
         if self.texts_tell_nothing:
             assumptions.append(
                 "labels name groups of people, and no text or look of a cell tells a count, "
@@ -159,20 +167,28 @@ class Publication:
         tables: dict[str, TableRead] = {}
         paths = [Path(path) for path in files]
         self._require_sheets(paths)
+        sheets_of = {path: self._sheets_of(path) for path in paths}
+        file_names = {
+            name
+            for path, sheets in sheets_of.items()
+            for name in (path.name, *(f"{path.name}#{sheet}" for sheet in sheets))
+        }
+        own: dict[str, DeclaredColumns] = {}
         read = set[str]()
         for path in paths:
             if path.name in read:
                 raise InputError(f"two tables are named {path.name}; rename one of them")
             read.add(path.name)
-            for sheet in (sheets := self._sheets_of(path)):
+            for sheet in (sheets := sheets_of[path]):
                 name = path.name + f"#{sheet}" * (len(sheets) > 1)
+                own[name] = declared.of_file(file_names, {path.name, name})
                 tables[name] = read_table(
                     path,
                     self.rules,
                     variable=self.structure.variable,
                     across=across.get(name, across.get(path.name)),
                     magnitude=self.magnitude,
-                    declared=declared,
+                    declared=own[name],
                     sheet=sheet,
                     sheets=sheets,
                 )
@@ -184,8 +200,12 @@ class Publication:
                 f"`--across`: no table is named {unknown}{did_you_mean(unknown, tables)}"
             )
         require_declared(
-            [[*table.header, *(use.column for use in table.uses)] for table in tables.values()],
+            {
+                name: [*table.header, *(use.column for use in table.uses)]
+                for name, table in tables.items()
+            },
             declared,
+            file_names,
         )
         self._require_marks(cell for table in tables.values() for cell in table.cells)
         return understand(
@@ -193,7 +213,7 @@ class Publication:
             self.structure,
             self.rules,
             self.flat,
-            declared.margins,
+            {name: columns.margins for name, columns in own.items()},
             SameNames(
                 same=tuple(_pair(text, "--same", "NAME=NAME") for text in self.same),
                 apart=tuple(
@@ -202,6 +222,7 @@ class Publication:
                 alone=tuple(text.strip() for text in self.apart if "=" not in text),
             ),
             self.count,
+            dict(map(_order, self.order)),
             texts_tell_nothing=self.texts_tell_nothing,
         )
 
@@ -261,6 +282,14 @@ def _pair(text: str, option: str, form: str) -> tuple[str, str]:
     if not mark or not name.strip() or not other.strip():
         raise InputError(f"`{option}` is {form}, got {text!r}")
     return name.strip(), other.strip()
+
+
+def _order(text: str) -> tuple[str, str]:
+    """Read a file, and whether its labels stand in the order of their counts or in another one."""
+    file, order = _pair(text, "--order", "FILE=count or FILE=other")
+    if order not in ORDERS:
+        raise InputError(f"`--order` is FILE=count or FILE=other, got {text!r}")
+    return file, order
 
 
 def _margin(text: str) -> tuple[str, tuple[str, ...]]:

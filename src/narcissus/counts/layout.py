@@ -30,13 +30,13 @@ from narcissus.counts.columns import (
     option_of,
 )
 from narcissus.counts.marks import Rules, read_number
-from narcissus.counts.order import ask_for_order
+from narcissus.counts.order import ask_for_order, find_order
 from narcissus.counts.percents import PercentRead, read_shares, use_percents, use_rates
 from narcissus.counts.ranges import CodedRange, cut_ranges
 from narcissus.counts.reading import Cell, TableRead, require_single
 from narcissus.counts.relations import are_means, find_pair, find_relation
-from narcissus.counts.system import Structure
-from narcissus.counts.texts import ask_for_texts, list_texts
+from narcissus.counts.system import EVERYBODY, Structure
+from narcissus.counts.texts import ask_for_texts, list_named, list_texts
 from narcissus.counts.totals import FoundLabels, ask_for_gaps, find_labels
 from narcissus.counts.unmarked import unmarked
 from narcissus.errors import InputError
@@ -44,7 +44,6 @@ from narcissus.rows import Unaccounted
 
 _SHOWN = 6
 _MOST_TEXTS = 30
-_WHOLE = "\0all"  # no label: what stands beside none
 
 
 @dataclass(frozen=True)
@@ -179,9 +178,10 @@ def understand(
     structure: Structure,
     rules: Rules,
     flat: Sequence[str] = (),
-    margins: Mapping[str, tuple[str, ...]] | None = None,
+    margins: Mapping[str, Mapping[str, tuple[str, ...]]] | None = None,
     same: SameNames | None = None,
     count: str | None = None,
+    order: Mapping[str, str] | None = None,
     *,
     texts_tell_nothing: bool = False,
 ) -> PublishedTables:
@@ -192,9 +192,10 @@ def understand(
     tables: as they were read.
     structure, rules: how they were made.
     flat: dimensions of which no label is the sum of others.
-    margins: of columns of percentages, the dimensions of whose labels together they are.
+    margins: of a file's columns of percentages, the dimensions of whose labels together they are.
     same: names in several tables that are one, or are not.
     count: the header of counts, where it is declared.
+    order: of a file, whether its labels stand in the order of their counts (``count``), or not.
     texts_tell_nothing: the user has read all texts that are not understood.
 
     Raises `InputError` for declarations that numbers refute, percentages that contradict the
@@ -221,20 +222,28 @@ def understand(
     narrowed: list[Cell] = []
     for table in tables:
         before = labels.without_totals(each[table.file])
-        read = _Columns(table, before, rules, structure.others, margins or {}).read()
+        of = (margins or {}).get(table.file, {})
+        several = {name for other in tables if other is not table for name in other.header}
+        read = _Columns(table, before, rules, structure.others, of, several).read()
         uses[table.file], each[table.file] = read.uses, read.cells
         questions += read.questions
         narrowed += read.narrowed
     labels = labels.joined(find_labels(narrowed, structure, rules, flat, indented))
     cells = [cell for some in each.values() for cell in some]
-    plain = unmarked(labels.without_totals(cells))
+    plain = unmarked(labels.without_totals(cells), rules)
     cells = labels.without_overlaps(plain)
     questions += labels.questions
-    groups = {**labels.parents, **structure.parents}
+    groups = {
+        name: {**labels.parents.get(name, {}), **structure.parents.get(name, {})}
+        for name in {**labels.parents, **structure.parents}
+    }
     structure = replace(structure, parents=groups, ranges=labels.ranges)
     require_single(cells)
     questions += [*ask_for_names(cells, structure, same), *ask_for_gaps(cells, structure)]
-    questions += ask_for_order(cells)
+    order = order or {}
+    _require_files(tables, order)
+    questions += ask_for_order(cells, groups, order)
+    structure = replace(structure, ordered=find_order(cells, groups, order))
     texts = list_texts(tables, cells, structure, rules, () if count is None else (count,))
     questions += [] if texts_tell_nothing else ask_for_texts(texts)
     layouts = tuple(
@@ -247,8 +256,19 @@ def understand(
     left = tuple(dict.fromkeys(questions))
     slices = _slices(plain, structure, labels.open_names) if labels.questions else None
     hides = any(cell.count.kind not in ("exact", "derived") for cell in cells)
-    premises = (*_one_population(tables, structure), *list_tied(cells, same)) if hides else ()
+    names = [] if texts_tell_nothing else list_named(tables, cells, structure, rules)
+    premises = (*_one_population(tables, structure), *list_tied(cells, same), *names)
+    premises = premises if hides else ()
     return PublishedTables(cells, structure, layouts, left, slices, premises)
+
+
+def _require_files(tables: Sequence[TableRead], order: Mapping[str, str]) -> None:
+    """Refuse an order that is declared of a file that is not there."""
+    files = [table.file for table in tables]
+    if unknown := next((file for file in order if file not in files), None):
+        raise InputError(
+            f"`--order`: no table is named {visible(unknown)}{did_you_mean(unknown, files)}"
+        )
 
 
 def _one_population(tables: Sequence[TableRead], structure: Structure) -> Iterator[str]:
@@ -271,7 +291,7 @@ def _slices(
     }
 
     def whole(file: str) -> str:
-        return f"{_WHOLE} of {file}" if file in of_part else _WHOLE
+        return f"{EVERYBODY} of {file}" if file in of_part else EVERYBODY
 
     found = [
         replace(cell, labels={**dict.fromkeys(names, whole(cell.file)), **cell.labels}, share=None)
@@ -293,7 +313,7 @@ def _slices(
 
 def with_own_labels(cell: Cell) -> Cell:
     """Return a cell of `PublishedTables.sure` with the labels that it prints."""
-    shown = {name: label for name, label in cell.labels.items() if not label.startswith(_WHOLE)}
+    shown = {name: label for name, label in cell.labels.items() if not label.startswith(EVERYBODY)}
     return replace(cell, labels=shown)
 
 
@@ -384,6 +404,10 @@ class _WithShares:
         self.narrowed += read.narrowed[many:]
 
 
+_LONG = (
+    "a copy with a row for each part (its label, a mark for its count, its percentage) if they are "
+    "of parts that no count shows"
+)
 _NO_OPTION = "the labels that its percentages are of, as `--percent COLUMN=LABEL,...`"
 
 
@@ -397,8 +421,10 @@ class _Columns:
         rules: Rules,
         others: Sequence[str],
         margins: Mapping[str, tuple[str, ...]],
+        several: Set[str] = frozenset(),
     ) -> None:
         self.table, self.rules, self.others = table, rules, others
+        self.several = several  # columns that other tables have, too
         self.margins = {name.casefold(): margin for name, margin in margins.items()}
         self.found = _WithShares(list(cells), list(cells))
         columns = table.columns
@@ -438,7 +464,8 @@ class _Columns:
             self.found.uses.append(ColumnUse(name, "percent", read.of))
             return
         self.found.uses.append(ColumnUse(name, "not understood", read.of))
-        ways = [("percent", f"{name}={','.join(margin)}") for margin in read.margins[:3]]
+        column = f"{self.table.file}:{name}" if name in self.several else name
+        ways = [("percent", f"{column}={','.join(margin)}") for margin in read.margins[:3]]
         ways += (
             [("others", dimension) for dimension in read.ways]
             if isinstance(read, _AskForOthers)
@@ -450,7 +477,10 @@ class _Columns:
         options += (
             []
             if is_of_counts
-            else [f"{option_of('irrelevant', name)} if they are not of these counts"]
+            else [
+                f"{option_of('irrelevant', column)} if they are not of these counts",
+                *([_LONG] if "%" in name and name not in self.table.percents_across else []),
+            ]
         )
         self.found.questions.append(
             Unaccounted(
@@ -594,7 +624,7 @@ def _layout(
     names = {name for cell in cells if cell.file == table.file for name in cell.labels}
     grouped = {use.column for use in table.columns.uses if use.role == "group"}
     dimensions = [
-        ColumnUse(name, "dimension")
+        ColumnUse(name, "dimension", "blank cells have the label above" * (name in table.filled))
         for name in table.columns.dimensions.values()
         if name not in grouped
     ]
@@ -613,9 +643,7 @@ def _layout(
         name: (*table.margins.get(name, ()), *summed.get(name, ()))
         for name in {**table.margins, **summed}
     }
-    marks = dict.fromkeys(
-        cell.printed for cell in table.cells if rules.suppressed(cell.printed) is not None
-    )
+    marks = dict.fromkeys(cell.printed for cell in table.cells if cell.count.kind == "suppressed")
     return PublishedLayout(
         table.file,
         table.shape,

@@ -100,6 +100,11 @@ class Meaning:
         return replace(self, chance=chance)
 
 
+def _between(low: int, high: int) -> Meaning:
+    """Return what a mark of a few numbers means; a mark of one number prints it."""
+    return Meaning(low, high, "suppressed" if low < high else "exact")
+
+
 @dataclass(frozen=True)
 class CellKey:
     """A table of the cell-key method: what each true count may be printed as."""
@@ -238,7 +243,9 @@ class Rules:
             below = self.below
         else:
             return None
-        return Meaning(int(self.no_zeros), None if below is None else below - 1, "suppressed")
+        if below is None:
+            return Meaning(int(self.no_zeros), None, "suppressed")
+        return _between(min(int(self.no_zeros), below - 1), below - 1)
 
     def is_value(self, text: str) -> bool:
         """Check whether a text looks like a printed count or total, or a mark of suppression."""
@@ -260,18 +267,22 @@ class Rules:
         plain = _FEWER.sub("<", text.strip()).replace("\u2264", "<=")
         below = re.fullmatch(r"<(=?)\s*(\d{1,9})", plain)
         if below and (upper_limit := int(below[2]) - (not below[1])) >= lower_limit:
-            return Meaning(lower_limit, upper_limit, "suppressed")
+            return _between(lower_limit, upper_limit)
         if span := re.fullmatch(r"(\d+)\s*(?:-|\u2013|to|bis)\s*(\d+)", text.strip()):
             low, high = int(span[1]), int(span[2])
             if low > high:
                 raise InputError(f"{place}: the range {text!r} ends below its begin")
-            return Meaning(low, high, "range")
+            return Meaning(low, high, "range" if low < high else "exact")
         number = read_number(re.sub(r"(?<=\d),0{1,2}$", "", plain), thousands_point=True)
         if number is None:
             raise _no_number(text, place, "below:5 (fewer than 5), or =any")
         if number < 0 or number.denominator != 1:
             fault = "is negative" if number < 0 else "is no whole number"
-            raise InputError(f"{place}: {text!r} {fault}: counts are whole numbers from 0")
+            raise InputError(
+                f"{place}: {text!r} {fault}: counts are whole numbers from 0. If the column holds "
+                "other numbers, such as changes or means, name it: --irrelevant COLUMN where they "
+                "tell nothing of these counts, --percent COLUMN for percentages and rates"
+            )
         if number > LARGEST_COUNT:
             raise InputError(f"{place}: {text!r} is too large: counts up to 1e9 are read")
         return self.behind(int(number), place)

@@ -242,6 +242,7 @@ def ask_for_notes(
     """
     hidden = [cell for cell in cells if cell.count.kind not in ("exact", "derived")]
     marks = {cell.printed for cell in hidden if cell.count.kind == "suppressed"}
+    marks |= {cell.printed for cell in cells if rules.suppressed(cell.printed) is not None}
     for line, note in notes:
         if rules.unit is None and (unit := find_unit(note)):
             yield ask_for_unit(f"note in line {line} of {visible(file)}", unit)
@@ -295,6 +296,7 @@ def _without_declared(note: str, rules: Rules) -> str:
         sign = re.escape(mark)
         if re.search(r"[a-z]{2}", mark) is None:
             text = re.sub(rf"(?:^|(?<=[\s\"'(]))[\"'(]?{sign}[\"')]?(?=\s*[=:\s])\s*=?", " ", text)
+            text = re.sub(rf"\b(?:as|by|als|durch|par) {sign}(?=[.,;]|$)", " ", text, flags=re.I)
     text = re.sub(r"(?<!\w)[a-z]\s*[:=]", " ", text)
 
     def drop(found: re.Match[str]) -> str:

@@ -1,62 +1,177 @@
-"""Rows and columns in the order of their counts, which limits each hidden one by its neighbours."""
+"""Rows and columns in the order of their counts, which limits each hidden one by its neighbours.
+
+Every printed sequence is tried: labels beside the same others, of totals and groups as well, parts
+of one group, and all rows of a file. Sequences with labels in other orders are draws of their own,
+and their chances are multiplied.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from math import factorial, prod
 
 from narcissus._visible import visible
+from narcissus.counts.columns import option_of
 from narcissus.counts.ranges import read_range
 from narcissus.counts.reading import Cell
+from narcissus.errors import InputError
 from narcissus.rows import Unaccounted
 
-FEWEST = 6
-"""Printed numbers in order that are no coincidence: of six, one of 360 orders is."""
+RARE = 1 / 360
+"""Chance of an order that is no coincidence: that of six numbers, up or down."""
+ORDERS = ("count", "other")
+Place = tuple[str, int, str]
+_Family = list[list[Cell]]
+_PRINTED = ("exact", "derived", "rounded", "perturbed")
 
 
-def ask_for_order(cells: Sequence[Cell]) -> Iterator[Unaccounted]:
+def ask_for_order(
+    cells: Sequence[Cell],
+    parents: Mapping[str, Mapping[str, str]],
+    declared: Mapping[str, str],
+) -> Iterator[Unaccounted]:
     """Yield a question for each table whose hidden cells stand between numbers in order.
 
+    Parameters
+    ----------
     cells: of all tables, without totals, in the order of their files.
+    parents: of a dimension, the group that each label is a part of.
+    declared: of a file, whether its order is that of counts or another one.
     """
-    each: dict[str, list[Cell]] = {}
-    for cell in cells:
-        each.setdefault(cell.file, []).append(cell)
-    for file, some in each.items():
-        finest = max(len(cell.labels) for cell in some)
-        inner = [cell for cell in some if len(cell.labels) == finest]
-        if any(map(_is_by_counts, _sequences(inner))):
+    for file, some in _by_file(cells).items():
+        if file not in declared and next(_families_by_count(some, parents), None):
             yield Unaccounted(
                 subject=f"the order of {visible(file)}",
                 reason="Its labels stand in the order of their numbers, so that each hidden one "
                 "lies between its neighbours.",
-                declaration="a copy of the table in another order, as by name",
+                declaration=visible(
+                    f"{option_of('order', f'{file}=count')}, which limits them so, or "
+                    f"{option_of('order', f'{file}=other')} if it is another order"
+                ),
             )
 
 
-def _sequences(cells: Sequence[Cell]) -> Iterator[list[Cell]]:
-    """Yield all cells, and those that differ in one label alone, in the order of the file."""
-    yield list(cells)
-    lines: dict[tuple[str, frozenset[tuple[str, str]]], list[Cell]] = {}
+def find_order(
+    cells: Sequence[Cell],
+    parents: Mapping[str, Mapping[str, str]],
+    declared: Mapping[str, str],
+) -> tuple[tuple[Place, Place], ...]:
+    """Return pairs of cells of which the first has as many people as the second, or more.
+
+    Of files that are declared to be in the order of counts. Raises `InputError` where none of their
+    numbers are.
+    """
+    pairs: dict[tuple[Place, Place], None] = {}
+    by_file = _by_file(cells)
+    for file in (file for file, order in declared.items() if order == "count"):
+        families = list(_families_by_count(by_file.get(file, []), parents))
+        if not families:
+            raise InputError(
+                f"`--order {visible(file)}=count` is declared, and no hidden count stands between "
+                "numbers that are in order: leave it out"
+            )
+        for family in families:
+            is_down = _is_sorted(family, down=True)
+            for one, other in (pair for sequence in family for pair in pairwise(sequence)):
+                pairs[place_of(one if is_down else other), place_of(other if is_down else one)] = (
+                    None
+                )
+    return tuple(pairs)
+
+
+def place_of(cell: Cell) -> Place:
+    """Return file, line and column of a cell, which no other has."""
+    return cell.file, cell.line, cell.column
+
+
+def _by_file(cells: Sequence[Cell]) -> dict[str, list[Cell]]:
+    each: dict[str, list[Cell]] = {}
     for cell in cells:
-        for name in cell.labels:
-            others = frozenset(item for item in cell.labels.items() if item[0] != name)
-            lines.setdefault((name, others), []).append(cell)
-    yield from lines.values()
+        each.setdefault(cell.file, []).append(cell)
+    return each
 
 
-def _is_by_counts(cells: Sequence[Cell]) -> bool:
-    printed = [cell for cell in cells if cell.count.kind in ("exact", "rounded")]
-    counts = [cell.count.low for cell in printed]
-    if len(printed) == len(cells) or len(set(counts)) < FEWEST:
-        return False
-    steps = list(pairwise(counts))
-    is_sorted = all(a <= b for a, b in steps) or all(a >= b for a, b in steps)
-    return is_sorted and not any(
-        _are_in_order(list(dict.fromkeys(cell.labels[name] for cell in cells)))
-        for name in cells[0].labels
-        if len({cell.labels[name] for cell in cells}) > 2
-    )
+def _families_by_count(
+    cells: Sequence[Cell], parents: Mapping[str, Mapping[str, str]]
+) -> Iterator[_Family]:
+    """Yield sequences of a table that are in the order of their counts by no coincidence."""
+    for family in _families(cells, parents):
+        is_hiding = any(cell.count.kind not in _PRINTED for some in family for cell in some)
+        is_sorted = is_hiding and any(_is_sorted(family, down=down) for down in (True, False))
+        if is_sorted and 2 * _chance(family) <= RARE:
+            yield family
+
+
+def _families(cells: Sequence[Cell], parents: Mapping[str, Mapping[str, str]]) -> Iterator[_Family]:
+    """Yield sequences that one rule may have put in order: single ones, and those of one kind.
+
+    Of one kind are sequences along a dimension beside any labels of the same others, or beside one
+    label of one of them; those of groups, or those of parts of each group.
+    """
+    levels: dict[frozenset[str], list[Cell]] = {}
+    for cell in cells:
+        levels.setdefault(frozenset(cell.labels), []).append(cell)
+    for names, some in levels.items():
+        yield [some]
+        for name in names:
+            families: dict[object, dict[object, list[Cell]]] = {}
+            for cell in some:
+                others = frozenset(item for item in cell.labels.items() if item[0] != name)
+                whole = parents.get(name, {}).get(cell.labels[name])
+                kinds = {frozenset[tuple[str, str]](), others, *(frozenset([i]) for i in others)}
+                for fixed in kinds:
+                    family = families.setdefault((fixed, whole is None), {})
+                    family.setdefault((others, whole), []).append(cell)
+            for each in families.values():
+                yield list(each.values())
+                yield from ([sequence] for sequence in each.values() if len(each) > 1)
+
+
+def _is_sorted(family: _Family, *, down: bool) -> bool:
+    each = [[c.count.low for c in some if c.count.kind in _PRINTED] for some in family]
+    return all(a >= b if down else a <= b for counts in each for a, b in pairwise(counts))
+
+
+def _chance(family: _Family) -> float:
+    """Return the chance of numbers in order, down, where labels stand in any order.
+
+    Sequences that have their common labels in one order are one draw.
+    """
+    draws: list[tuple[dict[str, int], float]] = []
+    for sequence in family:
+        if len(sequence) < 2 or _is_explained(sequence):
+            continue
+        labels = [" / ".join(cell.labels[n] for n in sorted(cell.labels)) for cell in sequence]
+        labels = _own_labels(sequence) or labels
+        ranks = {label: at for at, label in enumerate(labels)}
+        counts = Counter(c.count.low for c in sequence if c.count.kind in _PRINTED)
+        chance = prod(map(factorial, counts.values())) / factorial(counts.total())
+        same = next((at for at, (known, _) in enumerate(draws) if _agree(known, labels)), None)
+        if same is None:
+            draws.append((ranks, chance))
+        else:
+            draws[same] = (draws[same][0], min(draws[same][1], chance))
+    return prod(chance for _, chance in draws)
+
+
+def _own_labels(sequence: Sequence[Cell]) -> list[str]:
+    """Return the labels of the only dimension in which cells differ; empty: they differ in more."""
+    names = [name for name in sequence[0].labels if len({c.labels[name] for c in sequence}) > 1]
+    return [cell.labels[names[0]] for cell in sequence] if len(names) == 1 else []
+
+
+def _agree(ranks: Mapping[str, int], labels: Sequence[str]) -> bool:
+    """Return whether labels stand in an order that another sequence has, too."""
+    common = [ranks[label] for label in labels if label in ranks]
+    return len(common) > 1 and common == sorted(common)
+
+
+def _is_explained(cells: Sequence[Cell]) -> bool:
+    """Return whether labels stand by name, by code or by range."""
+    each = [list(dict.fromkeys(cell.labels[name] for cell in cells)) for name in cells[0].labels]
+    return any(len(labels) > 2 and _are_in_order(labels) for labels in each)
 
 
 def _are_in_order(labels: Sequence[str]) -> bool:

@@ -21,7 +21,7 @@ from typing import Literal
 from narcissus._files import WESTERN, open_text, parsing
 from narcissus._validation import repeated
 from narcissus._visible import visible
-from narcissus.counts.blocks import ask_for_rows, find_rows
+from narcissus.counts.blocks import ask_for_rows, fill_down, find_rows
 from narcissus.counts.books import Book, read_book
 from narcissus.counts.columns import (
     ColumnUse,
@@ -226,6 +226,7 @@ class TableRead:
     raws: by line, its cells with blanks and quotes around them.
     delimiter: what stands between cells.
     looks: of an Excel file, how its cells look; ``places`` are the columns of `header` in it.
+    filled: columns of labels whose blank cells have the label above, as merged cells do.
     """
 
     file: str
@@ -253,6 +254,7 @@ class TableRead:
     delimiter: str = ","
     looks: SheetLooks = field(default_factory=SheetLooks)
     places: tuple[int, ...] = ()
+    filled: tuple[str, ...] = ()
 
 
 def read_table(
@@ -299,6 +301,7 @@ def read_table(
     }
     header = [header[at] for at in places]
     rows = [(line, [cells[at] for at in places]) for line, cells in rows]
+    rows, filled = fill_down(rows)
     names = [
         name
         if name.casefold() != "freq" or any(map(rules.is_value, (c[at] for _, c in rows)))
@@ -353,6 +356,7 @@ def read_table(
         delimiter=delimiter,
         looks=book.looks,
         places=tuple(places),
+        filled=tuple(header[at] for at in filled),
     )
 
 
@@ -528,9 +532,10 @@ def _rows(
                 line, note = waiting[0]
                 raise InputError(
                     f"{path}: line {line} has the text {visible(note)!r} alone, and rows "
-                    "follow: write a section's heading into a column of its own"
+                    "follow: write a section's heading into a column of its own, and a second "
+                    "table, such as one of percentages, into a file of its own"
                 )
-            firsts.append(row[0])
+            firsts += [row[0]] if cells[0] else []
             raws[reader.line_num] = split_raw("\n".join(lines[begin:end]), delimiter)
             yield reader.line_num, cells[:width]
     except csv.Error as error:
@@ -612,8 +617,8 @@ def _long(
             label = label_of(texts[at])
             if not label:
                 raise InputError(
-                    f"{name}: line {line}, column {visible(dimension)} is empty: write * for a "
-                    "margin"
+                    f"{name}: line {line}, column {visible(dimension)} is empty: write its label "
+                    "in each row, or * for a margin"
                 )
             if not rules.is_total(label):
                 labels[dimension] = label
@@ -849,7 +854,10 @@ def _wide(
         if at not in values
     }
     if not values:
-        raise InputError(f"{name} has percentages alone, and no counts")
+        raise InputError(
+            f"{name} has percentages alone, and no counts: put them beside the counts of the same "
+            "rows, into columns such as `percent`; where these are hidden, write their mark"
+        )
     taken = dict.fromkeys(range(first, last), "count")
     columns = read_columns(name, header, rows, taken, rules, declared)
     groups = [second.column for second in columns.second_names if second.is_group]
@@ -868,7 +876,10 @@ def _wide(
         for at, dimension in zip(places, rowwise, strict=False):
             label = label_of(texts[at])
             if not label:
-                raise InputError(f"{name}: line {line}, column {visible(dimension)} is empty")
+                raise InputError(
+                    f"{name}: line {line}, column {visible(dimension)} is empty: write its label "
+                    "in each row, or * for a margin"
+                )
             if rules.is_total(label):
                 margins.setdefault(dimension, {})[label] = None
             else:

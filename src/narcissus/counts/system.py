@@ -11,8 +11,9 @@ still holds, but may be wider than necessary (`System.exact` is false).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import reduce
 from itertools import combinations, pairwise
 from math import ceil, floor, prod
@@ -25,6 +26,7 @@ from scipy.sparse import csr_array
 from narcissus._validation import did_you_mean
 from narcissus._visible import visible
 from narcissus.counts.keys import differing
+from narcissus.counts.order import Place, place_of
 from narcissus.counts.ranges import CodedRange, cut_ranges
 from narcissus.counts.reading import Cell, Variable
 from narcissus.errors import InputError, TooLargeError
@@ -40,6 +42,8 @@ MOST = 2_000_000
 LARGEST_SUM = 1 << 38
 """Most that a row of a share may sum to, so that it stays below what stands for no limit."""
 OTHER = "(other)"
+EVERYBODY = "\0all"
+"""Begins what stands for the labels of a dimension of which it is open what holds what."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,8 @@ class Structure:
     within: of a file, the part of all people that it is about.
     variable: a dimension of this name has ranges of the variable as labels.
     ranges: of a dimension, labels that are ranges of whole numbers and overlap.
+    ordered: pairs of cells, by file, line and column, of which the first has as many people as the
+        second, or more.
     """
 
     parents: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
@@ -71,6 +77,7 @@ class Structure:
     ranges: Mapping[str, Mapping[str, CodedRange]] = field(
         default_factory=dict[str, Mapping[str, CodedRange]]
     )
+    ordered: tuple[tuple[Place, Place], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -122,10 +129,13 @@ def _require_known(
                     given.parents.get(part.dimension, {}).values()
                 )
                 for label in part.labels:
-                    if label not in labels:
+                    near = get_close_matches(label.casefold(), map(str.casefold, labels), 1, 0.8)
+                    is_own = file in known and not part.is_but  # which would show it
+                    if label not in labels and (near or is_own):
+                        sign = "!=" if part.is_but else "="
                         raise InputError(
-                            f"{file} is declared to be about {part.dimension} = {label}, which no "
-                            f"table shows{did_you_mean(label, labels)}"
+                            f"{file} is declared to be about {visible(part.dimension)} {sign} "
+                            f"{visible(label)}, which no table shows{did_you_mean(label, labels)}"
                         )
     for name in [*given.parents, *given.others]:
         if name not in shown:
@@ -146,8 +156,43 @@ def _members(name: str, leaves: Sequence[str], parents: Mapping[str, str]) -> di
     return members
 
 
+def _named_labels(name: str, given: Structure) -> set[str]:
+    """Return labels of a dimension that a declared part of the people has."""
+    parts = [part for each in given.within.values() for part in each if part.dimension == name]
+    return {label for part in parts for label in part.labels}
+
+
+def _is_everybody(
+    name: str,
+    members: Mapping[str, Sequence[int]],
+    by_file: Mapping[str, Set[str]],
+    given: Structure,
+) -> bool:
+    """Return whether a declared part of the people, or what it leaves out, has all leaves.
+
+    Then there are people with none of the labels, or the declaration says nothing. Raises
+    `InputError` where a table about everybody shows the dimension, so that there are none.
+    """
+    whole = {at for places in members.values() for at in places}
+    for file, parts in given.within.items():
+        for part in parts:
+            some = {at for label in part.labels for at in members.get(label, ())}
+            if part.dimension != name or some < whole:
+                continue
+            everybody = next((other for other in by_file if not given.within.get(other)), None)
+            if everybody is not None:
+                declared = f"{file}:{name}{'!=' if part.is_but else '='}{','.join(part.labels)}"
+                raise InputError(
+                    f"`--within {visible(declared)}`: these are all labels of `{visible(name)}`, "
+                    f"and all people of {visible(everybody)} have one of them. Declare `--others "
+                    f"{visible(name)}` if there are people with none, or leave `--within` out"
+                )
+            return True
+    return False
+
+
 def _dimension(name: str, by_file: Mapping[str, set[str]], given: Structure) -> Dimension:
-    labels = sorted(set[str]().union(*by_file.values()))
+    labels = sorted(set[str]().union(*by_file.values(), _named_labels(name, given)))
     variable = given.variable
     if variable is not None and variable.is_named(name):
         return _ranges(name, by_file, variable, is_open=name in given.others)
@@ -156,7 +201,7 @@ def _dimension(name: str, by_file: Mapping[str, set[str]], given: Structure) -> 
     pieces = cut_ranges(given.ranges.get(name, {}))
     spans = {label for holders in pieces.values() for label in holders}
     leaves = sorted((set(labels) | set(parents) | set(pieces)) - groups - (spans - set(pieces)))
-    if name in given.others:
+    if name in given.others or _is_everybody(name, _members(name, leaves, parents), by_file, given):
         leaves.append(OTHER)
     members = _members(name, leaves, parents)
     place = {leaf: at for at, leaf in enumerate(leaves)}
@@ -172,7 +217,9 @@ def _dimension(name: str, by_file: Mapping[str, set[str]], given: Structure) -> 
         for file, elements in by_file.items()
     ]
     for (file, leaf_places, some), (other, theirs, other_set) in combinations(each, 2):
-        if not leaf_places & theirs:
+        if not leaf_places & theirs and not any(
+            label.startswith(EVERYBODY) for label in (*some, *other_set)
+        ):
             raise InputError(
                 f"{file} and {other} share no label of `{visible(name)}`: "
                 f"{', '.join(sorted(some)[:3])} and {', '.join(sorted(other_set)[:3])}; name them "
@@ -313,6 +360,10 @@ def build(
         rows.append(row)
         signs.append(sign)
         above.append((1, BIG))
+    for row, sign in _of_order(cells, rows, given):
+        rows.append(row)
+        signs.append(sign)
+        above.append((0, BIG))
     for row, sign, low_end, high_end in _of_shares(cells, list(rows[: len(cells)]), wholes):
         if np.abs(sign).max(initial=0) * largest * len(row) > LARGEST_SUM:
             exact = False  # without the row, limits hold
@@ -368,6 +419,20 @@ def _of_shares(
             factors = is_in * end.denominator - np.full(len(whole), end.numerator)
             some = factors != 0
             yield whole[some], sign * factors[some], 0, BIG
+
+
+def _of_order(
+    cells: Sequence[Cell], rows: Sequence[Ints], given: Structure
+) -> list[tuple[Ints, Ints]]:
+    """Return unknowns and signs of rows by which a cell has as many people as another, or more."""
+    places = {place_of(cell): row for cell, row in zip(cells, rows, strict=False)}
+    made: list[tuple[Ints, Ints]] = []
+    for larger, smaller in given.ordered:
+        if larger in places and smaller in places:
+            more, less = places[larger], places[smaller]
+            each = np.concatenate([np.setdiff1d(more, less), np.setdiff1d(less, more)])
+            made.append((each, np.where(np.isin(each, more), 1, -1)))
+    return made
 
 
 def _of_keys(

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from itertools import chain
 from math import inf
 from pathlib import PurePath
 
 from narcissus._visible import visible
-from narcissus.counts.alike import is_concept
+from narcissus.counts.alike import is_concept, is_place
 from narcissus.counts.columns import is_code_name
 from narcissus.counts.looks import PLAIN, ROW, Seen, list_looks
 from narcissus.counts.marks import TOTALS, Meaning, Rules, label_of
@@ -151,19 +152,10 @@ def _list_of(
     declared: Sequence[str],
 ) -> Iterator[str]:
     markers = _find_markers(table.notes)
-    variable = structure.variable
-    for name, header, texts in _labels_of(table):
-        if variable is not None and variable.is_named(name):
-            continue
-        odd = set(_find_telling(list(texts), header, markers))
-        known = people.get(name, set())
-        is_named = name == "" or any(second.column == name for second in table.columns.second_names)
-        for text, label in texts.items():
-            is_total = rules.is_total(label)
-            is_sure = is_total or (_is_name(label) and (is_named or label in known))
-            is_known = is_sure or _has_form(label)
-            if text in odd or not is_known:
-                yield f"label `{visible(text)}`" + f" of `{visible(name)}`" * bool(name)
+    yield from (
+        f"label `{visible(text)}`" + f" of `{visible(name)}`" * bool(name)
+        for name, text in _unknown_labels(table, people, structure, rules, markers)
+    )
     yield from _list_headers(table, declared)
     yield from (
         f"cell `{visible(cell.printed)}` in line {cell.line}"
@@ -191,6 +183,54 @@ def _list_of(
         yield f"the name of {visible(table.file)}"
 
 
+def list_named(
+    tables: Sequence[TableRead], cells: Sequence[Cell], structure: Structure, rules: Rules
+) -> list[str]:
+    """Return what a verdict takes as given of labels that are plain names, in words.
+
+    Below a header of places, they are taken to name those, though no printed total needs them.
+    """
+    people = _find_people(cells, structure)
+    found: dict[str, None] = {}
+    for table in tables:
+        markers = _find_markers(table.notes)
+        all_names = _unknown_labels(table, people, structure, rules, markers, names=True)
+        few = {text for _, text in _unknown_labels(table, people, structure, rules, markers)}
+        found |= {name: None for name, text in all_names if text not in few}
+    return [f"each label of `{visible(name)}` names a group of people" for name in found]
+
+
+def _unknown_labels(
+    table: TableRead,
+    people: Mapping[str, set[str]],
+    structure: Structure,
+    rules: Rules,
+    markers: set[str],
+    *,
+    names: bool = False,
+) -> Iterator[tuple[str, str]]:
+    """Yield dimension and text of labels that are not understood.
+
+    names: with plain names below a header of places.
+    """
+    variable = structure.variable
+    for name, header, texts in _labels_of(table):
+        if variable is not None and variable.is_named(name):
+            continue
+        odd = set(_find_telling(list(texts), header, markers))
+        known = people.get(name, set())
+        is_named = name == "" or any(second.column == name for second in table.columns.second_names)
+        of_places = not names and is_place(name)
+        for text, label in texts.items():
+            is_total = rules.is_total(label)
+            is_place_name = of_places and not any(map(str.isnumeric, text))
+            is_confirmed = is_named or label in known or is_place_name
+            is_sure = is_total or (_is_name(label) and is_confirmed)
+            is_known = is_sure or _has_form(label)
+            if text in odd or not is_known:
+                yield name, text
+
+
 def _list_writing(table: TableRead, rules: Rules) -> Iterator[str]:
     """Yield cells of counts and of labels that are written otherwise than others like them."""
     markers = _find_markers(table.notes)
@@ -201,7 +241,7 @@ def _list_writing(table: TableRead, rules: Rules) -> Iterator[str]:
         at = places.get(cell.column, len(raw))
         if at < len(raw):
             columns.setdefault(cell.column, []).append(
-                WrittenCell(cell.line, cell.printed, raw[at], cell.count)
+                WrittenCell(cell.line, cell.printed, raw[at], _as_written(cell, rules))
             )
     cells = [cell for some in columns.values() for cell in some]
     yield from list_marks(cells, rules)
@@ -215,7 +255,14 @@ def _list_writing(table: TableRead, rules: Rules) -> Iterator[str]:
     for at, name in enumerate(table.header):
         if at in table.columns.dimensions or name in seconds:
             raws = [(line, raw[at]) for line, raw in table.raws.items() if at < len(raw)]
+            raws = [one for one in raws if one[1].strip() or name not in table.filled]
             yield from list_spellings(name, raws, markers, rules)
+
+
+def _as_written(cell: Cell, rules: Rules) -> Meaning:
+    """Return what a cell means, where a mark of a single number is a mark all the same."""
+    is_mark = rules.suppressed(cell.printed) is not None
+    return replace(cell.count, kind="suppressed") if is_mark else cell.count
 
 
 def _list_looks(table: TableRead, structure: Structure, rules: Rules) -> Iterator[str]:
@@ -227,7 +274,7 @@ def _list_looks(table: TableRead, structure: Structure, rules: Rules) -> Iterato
     groups = {name: {*tree.values()} for name, tree in structure.parents.items()}
     holds: dict[int, dict[int, str]] = {}
     for cell in table.cells:
-        is_hidden = cell.count.kind in ("suppressed", "range")
+        is_hidden = _as_written(cell, rules).kind in ("suppressed", "range")
         mark = f"mark {cell.printed}" if is_hidden else "number"
         holds.setdefault(cell.line, {})[places[cell.column]] = mark
     rows: list[Seen] = []

@@ -8,7 +8,8 @@ less than one in `ODDS` is recognized; where hidden numbers leave it open, the u
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
@@ -139,8 +140,8 @@ def find_labels(
     """Recognize totals and groups among labels, by the sums of all tables.
 
     ``indented``: by file, the label that each indented one is below.
-    Dimensions with a declared hierarchy, those of ``flat``, ranges of the variable, and declared
-    parts are left as they are.
+    Dimensions of ``flat``, ranges of the variable, and declared groups and parts are left as they
+    are. Groups that sums show are added to the declared ones.
     """
     totals: dict[str, set[str]] = {}
     parents: dict[str, dict[str, str]] = {}
@@ -148,11 +149,12 @@ def find_labels(
     is_hidden = any(cell.count.kind != "exact" for cell in cells)
     overlapping: set[str] = set()
     tables = _tables(cells, structure)
+    unshown = _named_elsewhere(cells, structure)
     ranges = _find_ranges(tables, structure, rules, flat)
     for (file, name), rows in tables.items():
         within = {part.dimension for part in structure.within.get(file, ())}
         declared = structure.parents.get(name, {})
-        is_open = name in {*structure.others, *within}
+        is_open = name in {*structure.others, *within, *unshown}
         inner = _inner_ranges(ranges.get(name, {}))
         search = _LabelSums(
             file,
@@ -160,6 +162,7 @@ def find_labels(
             rows,
             rules,
             {**inner, **declared},
+            wholes=set(declared.values()),
             is_open=is_open,
             indented=(indented or {}).get(file, {}),
         )
@@ -167,12 +170,13 @@ def find_labels(
         if name in flat:
             continue
         label = search.total()
-        tree = {} if declared or label else search.groups()
+        tree = {} if label else search.groups()
         label = label or search.root(tree)
         if label is not None:
             totals.setdefault(name, set()).add(label)
             search.drop(label)
-            tree = {} if declared else search.groups()
+            tree = search.groups()
+        is_settled = {*search.labels} <= {*declared, *declared.values(), label}
         for part, whole in tree.items():
             parents.setdefault(name, {}).setdefault(part, whole)
         if name in ranges and overlapping_ranges(read_ranges([search.labels])):
@@ -181,11 +185,11 @@ def find_labels(
             overlapping.add(name)
             questions[name, question.subject] = question
             continue
-        if label is None and not declared:
+        if label is None and not is_settled:
             near = [*search.rests(tree), *search.nearly_total(tree)]
             near += search.unread_overlaps() if name not in ranges else ()
             questions |= {(name, question.subject): question for question in near}
-        if is_hidden and name not in within and not declared:
+        if is_hidden and not is_settled:
             questions |= {(name, question.subject): question for question in search.questions(tree)}
     known = {(name, label) for name, labels in totals.items() for label in labels}
     parents = {
@@ -199,6 +203,20 @@ def find_labels(
     total_labels = {name: tuple(sorted(labels)) for name, labels in totals.items()}
     asked, open_names = tuple(q for _, q in left), frozenset(name for name, _ in left)
     return FoundLabels(total_labels, parents, asked, frozenset(overlapping), ranges, open_names)
+
+
+def _named_elsewhere(cells: Iterable[Cell], structure: Structure) -> set[str]:
+    """Return dimensions of which a declared part of the people has a label that no table shows."""
+    shown: dict[str, set[str]] = {}
+    for cell in cells:
+        for name, label in cell.labels.items():
+            shown.setdefault(name, set()).add(label)
+    return {
+        part.dimension
+        for parts in structure.within.values()
+        for part in parts
+        if not {*part.labels} <= shown.get(part.dimension, set())
+    }
 
 
 def _find_ranges(
@@ -339,10 +357,12 @@ class _LabelSums:
         rules: Rules,
         parents: Mapping[str, str],
         *,
+        wholes: Set[str] = frozenset(),
         is_open: bool = False,
         indented: Mapping[str, str] | None = None,
     ) -> None:
         self.file, self.name = file, name
+        self._wholes = wholes  # labels whose parts are declared
         self._is_open = is_open  # whether people have none of the labels
         declared = {label.casefold() for label in rules.parts}
         self._few = FEW_OTHERS if rules.below is None else rules.below - 1
@@ -552,7 +572,7 @@ class _LabelSums:
         self, label: str, tops: Sequence[str], odds: float
     ) -> Iterator[tuple[float, str, list[str]]]:
         """Yield sets of labels that sum to a label, with the evidence beyond what it needs."""
-        if label in self._parts:
+        if label in self._parts or label in self._wholes:
             return
         runs = log(odds) + 2 * log(len(tops))
         is_refuted = odds < ODDS
@@ -671,8 +691,14 @@ class _LabelSums:
         labels: among which its parts are; None: all that a printed total does not need.
         """
         others = [other for other in labels or self._loose if other != label]
-        if label in self._parts or len(others) < 2 or self._is_category(label):
+        if label in self._parts or label in self._wholes:
             return False
+        if len(others) < 2 or self._is_category(label):
+            return False
+        return self._solve_parts(label, others).status != 2
+
+    def _solve_parts(self, label: str, others: Sequence[str]) -> Any:
+        """Solve for others that sum to a label and leave enough for the printed total."""
         constraints: list[LinearConstraint] = []
         if rows := [] if self._is_open else [row for row in self._rows if None in row]:
             _, highs = self._ends_of(rows, [label, *others])
@@ -685,7 +711,7 @@ class _LabelSums:
             if self._has_margin():  # the total has a name already
                 upper_limit = len(self.labels) - 2
                 constraints.append(LinearConstraint(np.ones((1, len(others))), 0, upper_limit))
-        return self._sets(label, others, constraints).status != 2
+        return self._sets(label, others, constraints)
 
     def _any(
         self, label: str, tops: Sequence[str], odds: float
@@ -775,13 +801,46 @@ class _LabelSums:
                 if self._weigh(label, parts) > -inf and not set(parts) & self._parts:
                     words = ", ".join(map(visible, parts[:3]))
                     yield self._ask(label, f"the sum of {words}{' ...' * (len(parts) > 3)}", parts)
-        if not settled and self._has_margin() and not self._is_open and self._has_hidden():
-            tried = self.labels[:MOST_LABELS]
-            label = next(filter(self._may_be_sum, tried), None)
-            if label is None and len(self.labels) > len(tried) and len(self._loose) > 2:
-                label = self._loose[0]  # too many to be tried
-            if label is not None:
-                yield self._ask_for_sum(label)
+        if self._has_margin() and self._has_hidden():
+            rest = self._without_parts(groups)
+            if len(rest.labels) > 2 and (label := rest.possible_sum(groups)) is not None:
+                yield rest.ask_for_sum(label)
+
+    def _without_parts(self, groups: Mapping[str, str]) -> _LabelSums:
+        """Return the labels that are parts of none, with their sums."""
+        if not groups:
+            return self
+        rest = copy(self)
+        rest.labels = [label for label in self.labels if label not in groups]
+        rest._wholes = {*self._wholes, *groups.values()}
+        rest.__dict__.pop("_loose", None)
+        return rest
+
+    def possible_sum(self, groups: Mapping[str, str]) -> str | None:
+        """Return a label that may be the sum of some others; None: numbers exclude it for all.
+
+        Of several, one is returned of which most is printed.
+
+        Parameters
+        ----------
+        groups: of labels that are parts, which may hold others, too.
+        """
+        tried = self.labels[:MOST_LABELS]
+        ways = [label for label in tried if self._may_be_sum(label)]
+        ways += [
+            part
+            for part in groups
+            if part not in groups.values()
+            and self._may_be_sum(part, [k for k in self._loose if k not in _wholes(part, groups)])
+        ]
+        if not ways and len(self.labels) > len(tried) and len(self._loose) > 2:
+            return self._loose[0]  # too many to be tried
+        return max(ways, key=self._printed_weight, default=None)
+
+    def _printed_weight(self, label: str) -> float:
+        """Return the size of what is printed of a label, over all rows."""
+        ends = [row[label] for row in self._rows if label in row]
+        return sum(log(low + 1) for low, high in ends if low == high)
 
     def _may_hold_more(self, groups: Mapping[str, str]) -> bool:
         """Return whether a label without known parts may be the sum of labels in no group.
@@ -881,11 +940,10 @@ class _LabelSums:
         ends = [end for row in self._rows for label, end in row.items() if label in labels]
         return len(self.labels) > 2 and any(low < high for low, high in ends)
 
-    def _ask_for_sum(self, label: str) -> Unaccounted:
+    def ask_for_sum(self, label: str) -> Unaccounted:
         """Ask whether labels are groups of others, which no printed number excludes."""
-        others = [other for other in self.labels if other != label]
-        tree = self._partition()
-        tree = tree or dict.fromkeys(next(self._possible(label, self.labels), others[:2]), label)
+        parts = self._parts_of(label) or [other for other in self._loose if other != label][:2]
+        tree = self._partition() or dict.fromkeys(parts, label)
         ways = [
             self._tree_option(whole, [part for part in tree if tree[part] == whole])
             for whole in sorted(set(tree.values()))
@@ -901,22 +959,36 @@ class _LabelSums:
     def _ask_for_total(self) -> Unaccounted:
         """Ask which label is the total, where no total of a dimension is printed."""
         weights = self._candidates()
-        label = max(weights, key=weights.__getitem__, default="LABEL")
-        example = f", such as `{visible(label)}`" if weights else ""
-        ways = (
+        label = max(weights, key=weights.__getitem__, default=None)
+        example = f", such as `{visible(label)}`" if label is not None else ""
+        ways = [] if label is None else [option_of("total", label)]
+        possible = (
             (candidate, parts)
             for candidate in self.labels
             for parts in self._possible(candidate, self.labels)
         )
-        whole, parts = next(ways, ("WHOLE", ["PART", "PART"]))
+        way = next(possible, None) or self._example()
+        ways += [] if way is None else [self._tree_option(*way)]
+        ways.append(option_of("flat", self.name))
         return Unaccounted(
             subject=f"dimension `{visible(self.name)}` of {visible(self.file)}",
             reason=f"No total is printed, unless one label is the sum of others{example}.",
-            declaration=visible(
-                f"{option_of('total', label)}, {self._tree_option(whole, parts)} or "
-                f"{option_of('flat', self.name)}"
-            ),
+            declaration=visible(", ".join(ways[:-1]) + " or " * (len(ways) > 1) + ways[-1]),
         )
+
+    def _example(self) -> tuple[str, list[str]] | None:
+        """Return a label and others that may be its parts; None: numbers exclude that."""
+        label = self.possible_sum({})
+        parts = [] if label is None else self._parts_of(label)
+        return (label, parts) if label is not None and parts else None
+
+    def _parts_of(self, label: str) -> list[str]:
+        """Return some labels that may be the parts of a label; of too many none."""
+        others = [other for other in self._loose if other != label]
+        solved = self._solve_parts(label, others) if 1 < len(others) <= MOST_LABELS else None
+        if solved is None or solved.x is None:
+            return []
+        return [other for other, share in zip(others, solved.x, strict=True) if share > 0.5]
 
     def _ask(self, label: str, what: str, parts: Sequence[str]) -> Unaccounted:
         return Unaccounted(

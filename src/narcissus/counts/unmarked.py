@@ -5,24 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from narcissus.counts.marks import Rules
 from narcissus.counts.reading import Cell
 
 
-def unmarked(cells: Sequence[Cell]) -> list[Cell]:
+def unmarked(cells: Sequence[Cell], rules: Rules) -> list[Cell]:
     """Return cells with rounded numbers narrowed by what their missing mark tells.
 
     A publication that marks counts below a threshold prints a number for 0 and for counts from the
-    threshold on. A file whose numbers show that it prints smaller counts is left as it is, and so
-    are totals of a magnitude.
+    threshold on, whether it has such a count or not. A file whose numbers show that it prints
+    smaller counts is left as it is, and so are totals of a magnitude.
 
     Parameters
     ----------
     cells: of all files of one publication.
+    rules: how they are declared to be printed.
     """
-    below = threshold(cells)
+    declared = {rules.below, *rules.marks.values(), threshold(cells)} - {None, 1}
+    below = min((limit for limit in declared if limit is not None), default=None)
     if below is None:
         return list(cells)
-    telling = {cell.file for cell in cells if prints_small(cell, below)}
+    telling = {
+        cell.file
+        for cell in cells
+        if prints_small(cell, below) and rules.suppressed(cell.printed) is None
+    }
     return [
         cell if cell.file in telling else replace(cell, count=cell.count.without(below))
         for cell in cells
