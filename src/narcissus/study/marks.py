@@ -97,6 +97,15 @@ def unmarked(folder: Path) -> list[str]:
         return []
 
 
+def is_marked(folder: Path, name: str) -> bool:
+    """Return whether this installation wrote a file of a folder as it is."""
+    try:
+        with opened_folder(folder) as place:
+            return _is_marked(place, name, _marks(place))
+    except OSError:
+        return False
+
+
 def _unmarked(place: OpenedFolder) -> list[str]:
     marks = _marks(place)
     return [name for name in NAMES if place.lstat(name) and not _is_marked(place, name, marks)]
