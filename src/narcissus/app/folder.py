@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import os
 import re
-import tomllib
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from unicodedata import normalize
 
 from narcissus._files import LARGEST, read_bytes, write_atomically
 from narcissus._folders import opened_folder
+from narcissus._toml import read_toml
 from narcissus.errors import InputError, NarcissusError, TooLargeError
 from narcissus.report.about import shown
 from narcissus.report.envelope import flat
@@ -182,8 +182,8 @@ def parsed(text: str, name: str) -> dict[str, Any]:
     if len(text.encode(errors="replace")) > LARGEST_STUDY:
         raise TooLargeError(f"{name} has more than {LARGEST_STUDY:,} bytes")
     try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
+        return read_toml(text)
+    except ValueError as error:
         raise InputError(f"{name} is not valid TOML: {error}") from error
 
 
