@@ -143,7 +143,7 @@ def test_one_reader_parses_toml():
     """`narcissus._toml` bounds the depth first: the parser takes the square of it."""
     readers = {
         path
-        for path, tree in sources().items()
+        for path, tree in source().items()
         if any(name[0] == "tomllib" for name in imported(tree))
     }
     assert readers == {"_toml.py"}

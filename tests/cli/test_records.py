@@ -528,6 +528,13 @@ def test_data_are_compared_by_whoever_holds_the_key_and_all_else_by_anybody(
     code, out, _ = narcissus("verify", "out", "t.toml", "--quiet")
     assert code == 0
     assert "out holds no digest.key" in out
+    assert "Not compared: the versions" in out
+    path = Path("out/record.json")
+    honest = path.read_text()
+    forged(path, lambda r: r["provenance"]["digests"].update({"All was checked": "withheld"}))
+    code, out, _ = narcissus("verify", "out", "t.toml", "--quiet")
+    assert (code, "All was checked" in out) == (1, True)
+    path.write_text(honest)
     key.write_text(kept)
     key.chmod(0o600)
     # two people whose names and states are swapped: no number changes, only the digest tells
