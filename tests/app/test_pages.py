@@ -13,6 +13,7 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import pytest
+from starlette.testclient import TestClient
 
 from narcissus import load_audit
 from narcissus._folders import opened_folder
@@ -859,3 +860,39 @@ def test_several_numbers_are_parted_where_commas_are_decimal():
     assert [form.numeric(name) for name in "abcd"] == ["0.5, 1, 2.25", "1, 2", "eins, zwei", "10.5"]
     form.has_comma = False
     assert form.numeric("d") == "10,5"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names that are no UTF-8")
+@pytest.mark.parametrize(
+    "name",
+    [
+        b"\xff.csv", b"\xff.toml", b"\xff/a.csv", b"a/\xff.csv", b"results/\xff/abc/job.json",
+        b"results/\xff/abc/record.json", b"results/people/\xff/record.json", b"\xff",
+    ],
+)  # fmt: skip
+def test_no_name_on_the_disk_stops_the_page(people, name):
+    path = people.root / os.fsdecode(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    job = {"pid": 12, "of": "5", "began": 5.0, "digest": "a"}
+    path.write_text(json.dumps(job) if path.suffix == ".json" else people.text())
+    for at in ("/", "/study/people/table", "/study/people/run", "/study/people/reports"):
+        answer = people.get(at)
+        assert answer.status_code == 200, at
+    home = people.get("/").text
+    assert ("no UTF-8: \\udcff" in home) == name.startswith(b"\xff")
+    assert people.get("/study/a%ff/table").status_code in (400, 404)
+
+
+def test_a_mistake_of_the_program_is_a_sentence(people, monkeypatch):
+    def fails(_):
+        raise KeyError("secret")
+
+    monkeypatch.setattr("narcissus.app.folder.Folder.tables", fails)
+    client = TestClient(
+        people.guarded, base_url=people.client.base_url, raise_server_exceptions=False
+    )
+    client.cookies = people.client.cookies
+    answer = client.get(people.keys.root + "/")
+    assert answer.status_code == 500
+    assert "this could not be done: an error of this program (KeyError)" in answer.text
+    assert "secret" not in answer.text

@@ -29,6 +29,7 @@ from narcissus._json import read_json
 from narcissus._pace import Pace
 from narcissus._scratch import fcntl
 from narcissus._visible import visible
+from narcissus.app.folder import is_readable
 from narcissus.errors import InputError
 from narcissus.study.marks import is_marked, write_marked
 
@@ -100,6 +101,8 @@ class Jobs:
     def running(self) -> tuple[str, Path] | None:
         """Return the study and the results folder of the run that is going on, if there is one."""
         for path in sorted(self.results.glob(f"*/*/{JOB}")):
+            if not is_readable(path.parent.parent):
+                continue
             if self.state(path.parent).name == "running":
                 return path.parent.parent.name, path.parent
         return None
