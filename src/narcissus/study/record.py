@@ -52,10 +52,10 @@ _PROCESSORS = (
     *("x86_64", "AMD64", "aarch64", "arm64", "ARM64", "ppc64le", "s390x", "riscv64"),
     *("amd64", "i386", "i686", "armv7l"),
 )
-_PACKAGES = ("numpy", "scipy", "pandas")
+_Package = Literal["numpy", "scipy", "pandas"]
+_PACKAGES: tuple[_Package, ...] = ("numpy", "scipy", "pandas")
 _Version = Annotated[str, Field(pattern=f"^{_VERSION}$", description="As PEP 440 spells it.")]
 _Digest = Annotated[str, Field(pattern=r"^((hmac-)?sha256:[0-9a-f]{64}|withheld)$")]
-_Package = Literal["numpy", "scipy", "pandas"]
 
 
 class Provenance(BaseModel):
