@@ -196,7 +196,7 @@ def _sealed(body: dict[str, Any]) -> str:
 
 def provenance(entropy: int, *, digests: dict[str, str] | None = None) -> Provenance:
     """Describe this run: versions and the entropy that repeats it."""
-    packages = {name: _spelled(metadata.version(name)) for name in _PACKAGES}
+    packages: dict[_Package, str] = {name: _spelled(metadata.version(name)) for name in _PACKAGES}
     system, processor = platform.system(), platform.machine()
     system = system if system in _SYSTEMS else "other"
     processor = processor if processor in _PROCESSORS else "other"
