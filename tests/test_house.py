@@ -139,6 +139,16 @@ def test_files_are_written_by_the_functions_that_follow_no_link():
     })  # fmt: skip
 
 
+def test_one_reader_parses_toml():
+    """`narcissus._toml` bounds the depth first: the parser takes the square of it."""
+    readers = {
+        path
+        for path, tree in source().items()
+        if any(name[0] == "tomllib" for name in imported(tree))
+    }
+    assert readers == {"_toml.py"}
+
+
 @pytest.mark.parametrize(
     ("text", "writes"),
     [

@@ -21,8 +21,10 @@ from narcissus._visible import (
     WORD_JOINER,
     Unguarded,
     csv_text,
+    heading,
     marked,
     plain_markdown,
+    quoted,
     show_visibly,
     unmarked,
     visible,
@@ -500,3 +502,36 @@ def test_markdown_of_a_text_shows_the_text_and_nothing_else(text):
         assert shown.replace(WORD_JOINER, "").strip() == visible(text).strip()
     assert "://" not in plain_markdown(text)
     assert "www." not in plain_markdown(text)
+
+
+ACCOUNTS = [
+    "root:$6$saltsalt$HASHHASHHASH:19000:0:99999:7:::",
+    "root:x:0:0:Super User,Room 5,,:/root:/bin/sh",
+    "bob:$2y$10$abcdefghijklmnopqrstuv",
+]
+
+
+@pytest.mark.parametrize("line", ACCOUNTS)
+def test_no_line_of_a_file_of_accounts_names_a_column(line, monkeypatch):
+    assert heading(line) == "a name that --show-values shows"
+    monkeypatch.setenv("NARCISSUS_SHOW_VALUES", "1")
+    assert heading(line)[:20] == line[:20]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["age", "income ($)", "$ a month", "Q1: a: b", "time 10:30:00", "x:y:z", "%", "", "a b", "€"],
+)
+def test_a_name_of_a_column_is_quoted(name):
+    assert heading(name) == name
+    assert len(heading(name + "b" * 999)) < 70
+
+
+@pytest.mark.parametrize(
+    ("text", "is_shown"),
+    [("x", True), ("..", True), ("n.a.", True), ("7", False), ("hunter", False), ("9x9", False)],
+)
+def test_of_cells_of_published_tables_only_marks_are_quoted(text, is_shown, monkeypatch):
+    assert (text in quoted(text)) == is_shown
+    monkeypatch.setenv("NARCISSUS_SHOW_VALUES", "1")
+    assert text in quoted(text)

@@ -111,6 +111,32 @@ def cell(value: object) -> str:
     return repr(value) if values_shown() else "a value that --show-values shows"
 
 
+_LONGEST_MARK, _MOST_LETTERS = 5, 2
+"""Of a mark that a message may quote, such as ``x``, ``..`` or ``n.a.``: it needs a meaning."""
+_OF_ACCOUNTS = re.compile(r"(?::(?!\s)[^:]*){4}|\$\w{1,8}\$\S{8}")
+_LONGEST_NAME = 60
+
+
+def quoted(text: str) -> str:
+    """Quote a cell of a published table for a message: a mark without digits; else as `cell`."""
+    letters = sum(map(str.isalnum, text))
+    is_mark = len(text.strip()) <= _LONGEST_MARK and letters <= _MOST_LETTERS
+    is_mark = is_mark and not any(map(str.isdigit, text))
+    return repr(visible(text)) if is_mark else cell(text)
+
+
+def heading(name: str) -> str:
+    """Return the name of a column for a message, shortened; mention one that looks like no name."""
+    if not is_heading(name) and not values_shown():
+        return "a name that --show-values shows"
+    return visible(name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}...")
+
+
+def is_heading(name: str) -> bool:
+    """Return whether a text may name a column: it is no line of a file of accounts."""
+    return _OF_ACCOUNTS.search(name) is None
+
+
 def show_visibly(stream: TextIO) -> None:
     """Make a stream of this process escape hidden text, and never fail for its encoding.
 

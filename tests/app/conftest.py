@@ -150,7 +150,7 @@ def visitor(tmp_path, monkeypatch):
     if (going := found.pages.jobs.running()) is not None:
         found.pages.jobs.stop(going[1])
         found.until("stopped", "finished", "failed", study=going[0])
-    for child in found.pages.jobs._started:
+    for child in [*found.pages.jobs._started.values()]:
         child.wait(60)
 
 

@@ -5,14 +5,18 @@ import json
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import pytest
+from starlette.testclient import TestClient
 
 from narcissus import load_audit
+from narcissus._folders import opened_folder
 from narcissus.app import jobs as at_work
 from narcissus.app import pages, steps, work
 from narcissus.app.folder import parsed
@@ -21,6 +25,7 @@ from narcissus.app.pages import Pages
 from narcissus.errors import InputError
 from narcissus.kinds.table.propose import draft, propose
 from narcissus.study.load import load_study
+from narcissus.study.marks import write_marked
 from narcissus.study.shipped import FOLDER, shipped_studies
 from narcissus.tables.parts import sketch_table
 
@@ -478,7 +483,9 @@ def test_a_full_disk_is_told_and_no_run_is_lost_from_sight(people, monkeypatch):
         answer = people.post("/study/people/start")
     assert answer.status_code == 422
     assert "No space left" in people.error
-    assert [one.wait(60) for one in children] == [-signal.SIGTERM]  # nobody would find it again
+    assert [one.wait(60) for one in children.values()] == [
+        -signal.SIGTERM
+    ]  # nobody would find it again
     assert people.pages.jobs.running() is None
     monkeypatch.setattr("narcissus.app.folder.write_atomically", full)
     assert people.post("/study/people/run", trials="9").status_code == 422
@@ -502,7 +509,7 @@ def test_no_run_begins_in_results_that_a_link_leads_elsewhere(people, link, tmp_
     assert people.post("/study/people/start").status_code == 422
     assert "is reached by a link" in people.error
     assert list(away.iterdir()) == []
-    assert people.pages.jobs._started == []
+    assert people.pages.jobs._started == {}
 
 
 def test_two_servers_of_a_folder_start_one_run(people, monkeypatch):
@@ -633,13 +640,63 @@ def test_a_job_of_a_stranger_names_no_other_process(people, job, monkeypatch):
     assert killed == []
 
 
+@pytest.fixture
+def victim():
+    """A process of this user, whose command line holds the name of a results folder."""
+    words = [sys.executable, "-c", "import time; time.sleep(600)", "abc"]
+    found = subprocess.Popen(words)
+    yield found
+    found.kill()
+    found.wait(60)
+
+
+@pytest.mark.skipif(at_work.fcntl is None, reason="locks of files")
+@pytest.mark.parametrize("is_marked", [False, True])
+@pytest.mark.parametrize("is_locked", [False, True])
+def test_only_a_marked_number_of_a_run_that_holds_its_lock_is_acted_on(
+    people, victim, is_marked, is_locked
+):
+    """Whatever else a folder says of a run is somebody's word, and any process fits it."""
+    place = people.root / "results" / "people" / "abc"
+    place.mkdir(parents=True)
+    began, born = time.time(), at_work._born(victim.pid)
+    job = json.dumps({"pid": victim.pid, "of": born, "began": began, "digest": "a"})
+    (place / JOB).write_text(job)
+    (place / LOG).touch()
+    if is_marked:
+        with opened_folder(place) as opened:
+            write_marked(opened, JOB, job)
+    jobs = Jobs(people.root)
+    with (place / LOG).open() as log:
+        if is_locked:
+            at_work.fcntl.flock(log, at_work.fcntl.LOCK_EX)
+        assert (jobs.running() is not None) == is_locked
+        with (
+            pytest.raises(InputError, match="cannot tell which process")
+            if (is_locked and not is_marked)
+            else nullcontext()
+        ):
+            jobs.stop(place)
+    if is_locked and is_marked:
+        assert victim.wait(60) != 0
+    else:
+        time.sleep(0.2)
+        assert victim.poll() is None
+    shorten(people)
+    people.get("/study/people/run")
+    people.post("/study/people/plan")
+    assert people.post("/study/people/start").status_code < 400, people.error  # nothing blocks it
+    assert jobs.running() is not None  # for another server, too
+    people.post("/study/people/stop")
+
+
 def test_a_run_that_ended_is_finished_whatever_the_clock_says(people):
     shorten(people)
     people.post("/study/people/plan")
     assert people.post("/study/people/start").status_code < 400
     jobs = people.pages.jobs
     place = jobs.last("people")
-    assert [child.wait(120) for child in jobs._started] in ([0], [1], [3])
+    assert [child.wait(120) for child in jobs._started.values()] in ([0], [1], [3])
     os.utime(place / "record.json", (1e9, 1e9))  # the clock went back while it was played
     assert jobs.state(place).name == "finished"
     job = json.loads((place / JOB).read_text())
@@ -803,3 +860,39 @@ def test_several_numbers_are_parted_where_commas_are_decimal():
     assert [form.numeric(name) for name in "abcd"] == ["0.5, 1, 2.25", "1, 2", "eins, zwei", "10.5"]
     form.has_comma = False
     assert form.numeric("d") == "10,5"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names that are no UTF-8")
+@pytest.mark.parametrize(
+    "name",
+    [
+        b"\xff.csv", b"\xff.toml", b"\xff/a.csv", b"a/\xff.csv", b"results/\xff/abc/job.json",
+        b"results/\xff/abc/record.json", b"results/people/\xff/record.json", b"\xff",
+    ],
+)  # fmt: skip
+def test_no_name_on_the_disk_stops_the_page(people, name):
+    path = people.root / os.fsdecode(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    job = {"pid": 12, "of": "5", "began": 5.0, "digest": "a"}
+    path.write_text(json.dumps(job) if path.suffix == ".json" else people.text())
+    for at in ("/", "/study/people/table", "/study/people/run", "/study/people/reports"):
+        answer = people.get(at)
+        assert answer.status_code == 200, at
+    home = people.get("/").text
+    assert ("no UTF-8: \\udcff" in home) == name.startswith(b"\xff")
+    assert people.get("/study/a%ff/table").status_code in (400, 404)
+
+
+def test_a_mistake_of_the_program_is_a_sentence(people, monkeypatch):
+    def fails(_):
+        raise KeyError("secret")
+
+    monkeypatch.setattr("narcissus.app.folder.Folder.tables", fails)
+    client = TestClient(
+        people.guarded, base_url=people.client.base_url, raise_server_exceptions=False
+    )
+    client.cookies = people.client.cookies
+    answer = client.get(people.keys.root + "/")
+    assert answer.status_code == 500
+    assert "this could not be done: an error of this program (KeyError)" in answer.text
+    assert "secret" not in answer.text

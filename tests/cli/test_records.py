@@ -242,7 +242,7 @@ def test_a_record_without_a_seed_in_its_study_is_played_again(played, narcissus)
         lambda r: r.update(verdict="All is well."),
         lambda r: r["assessed"].append("everything"),
         lambda r: r["not_covered"].pop(),
-        lambda r: r["provenance"]["digests"].update(extra="sha256:0"),
+        lambda r: r["provenance"]["digests"].update(extra="sha256:" + "0" * 64),
         lambda r: r.update(portable_digest="sha256:" + "0" * 64),
         lambda r: r.update(verdict=r["verdict"].replace("1", "2", 1)),
     ],
@@ -528,6 +528,13 @@ def test_data_are_compared_by_whoever_holds_the_key_and_all_else_by_anybody(
     code, out, _ = narcissus("verify", "out", "t.toml", "--quiet")
     assert code == 0
     assert "out holds no digest.key" in out
+    assert "Not compared: the versions" in out
+    path = Path("out/record.json")
+    honest = path.read_text()
+    forged(path, lambda r: r["provenance"]["digests"].update({"All was checked": "withheld"}))
+    code, out, _ = narcissus("verify", "out", "t.toml", "--quiet")
+    assert (code, "All was checked" in out) == (1, True)
+    path.write_text(honest)
     key.write_text(kept)
     key.chmod(0o600)
     # two people whose names and states are swapped: no number changes, only the digest tells

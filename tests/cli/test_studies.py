@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import random
 import shutil
 import sys
@@ -373,3 +374,35 @@ def test_canaries_and_keys_that_are_there_are_kept(tmp_path, monkeypatch, narcis
         (tmp_path / "some" / name).unlink()
     (tmp_path / "some" / "canaries.key").chmod(0o644)
     assert "is no key that only you can read" in refused("canaries", "write", "some")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links")
+@pytest.mark.parametrize("is_there", [True, False])
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["init", "p.csv"], "p.toml"),
+        (["examples", "audit-a-table"], "audit-a-table.toml"),
+        (["examples", "audit-a-table"], "invented_people.csv"),
+    ],
+)
+def test_a_link_in_place_of_a_file_is_not_replaced(call, tmp_path, words, name, is_there):
+    (tmp_path / "p.csv").write_text("age,ill\n" + "1,a\n2,b\n" * 30)
+    (tmp_path / name).symlink_to(tmp_path / "elsewhere")
+    if is_there:
+        (tmp_path / "elsewhere").write_text("")
+    code, _, err = call(*words)
+    assert code == 2
+    assert f"{name} exists; choose another" in err
+    assert (tmp_path / name).is_symlink()
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_warning_of_a_library_is_one_note(call, tmp_path):
+    rows = "".join(f"1e{i % 400},yes\n-1e{i % 300},no\n" for i in range(300))
+    (tmp_path / "p.csv").write_text("age,ill\n" + rows)
+    code, _, err = call("init", "p.csv", "--quiet")
+    assert code == 0
+    assert err.count("overflow encountered in square") == 1
+    assert "note: a library warned while it computed: overflow" in err
+    assert ".py" not in err

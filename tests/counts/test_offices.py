@@ -100,7 +100,7 @@ def test_printed_in_the_style_of_an_office(tmp_path, text, given, low, high):
         (STATCAN.replace("7,020 E", "F!"), {"across": ["t.csv=year"]}, "line 3, column 2022: 'F!'"),
         # totals that do not add because each cell is rounded by itself
         ("area,count\nN,1005\nS,500\nTotal,1510\n", {}, "contradict each other"),
-        (EUROSTAT_BULK.replace("876 b", "876 (q9)"), {}, "line 3, column 2021: '876 \\(q9\\)'"),
+        (EUROSTAT_BULK.replace("876 b", "876 (q9)"), {}, "line 3, column 2021: a value"),
     ],
 )
 def test_refused_where_it_is_not_understood(tmp_path, text, given, said):
@@ -150,7 +150,7 @@ def test_rows_without_numbers_are_not_taken_for_titles(tmp_path):
     )
     assert [cell.labels["area"] for cell in cells] == list("NNSSWWEE")
     (tmp_path / "t.csv").write_text("Title;;\narea;F;M\nN;1;2\nS;;\nW;x;c\nE;c;x\n")
-    with pytest.raises(InputError, match="line 4 has the text 'S' alone"):
+    with pytest.raises(InputError, match="line 4 has a text alone"):
         Publication(texts_tell_nothing=True, across=["t.csv=sex"]).read([tmp_path / "t.csv"])
 
 

@@ -1,5 +1,7 @@
 """Published tables as offices print them: long and wide, and what is refused of them."""
 
+import re
+
 import pytest
 
 from narcissus.counts import Publication
@@ -70,7 +72,11 @@ def test_statistics_have_the_decimals_of_the_table(tmp_path):
         ("sex,count\nF,3\nF,4\n", {}, "two cells for sex = F: line 2, column count, and line 3"),
         ("sex,count\nF,3\nTotal,4\n*,5\n", {}, "two cells for all: line 3"),
         ("sex,count\nF,zz\n", {}, "line 2, column count: 'zz' is neither a number"),
-        ("sex,count\nF,-1\n", {}, "line 2, column count: '-1' is negative"),
+        (
+            "sex,count\nF,-1\n",
+            {},
+            "that --show-values shows is negative",
+        ),
         ("sex,count\n,1\n", {}, "line 2, column sex is empty"),
         ("sex,sex,count,n\nF,F,1,2\n", {}, "two columns of the table hold the count"),
         ("sex,count,mean\nF,3,2\n", {}, "declare it, --variable"),
@@ -85,7 +91,7 @@ def test_statistics_have_the_decimals_of_the_table(tmp_path):
         ("sex,count\n", {}, "no rows"),
         ("", {}, "is empty"),
         ("sex,count\nF,3\nGirls\nM,4\n", {}, "line 3 has"),
-        ("sex,race,count\nF,B,3\nGirls,,\nM,B,4\n", {}, "line 3 has the text 'Girls' alone"),
+        ("sex,race,count\nF,B,3\nGirls,,\nM,B,4\n", {}, "line 3 has a text alone"),
         ('sex,count\n"F,3\n', {}, "a.csv"),
         ("sex,count,count\nF,3,3\n", {}, "two columns of the table hold the count"),
         ("sex,count\nF,3\n", {"mark": ["x"]}, "`--mark` is"),
@@ -113,3 +119,26 @@ def test_two_tables_of_one_name(tmp_path):
         Publication(texts_tell_nothing=True).read(
             [tmp_path / "a" / "t.csv", tmp_path / "b" / "t.csv"]
         )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "root,x,count\na,b,5\nc,d,hunter2secret\n",
+        "root,x,count\na,b,5\nc,d,hunterisasecret\n",
+        "root,x,count\na,b,5\nc,d,-71283\n",
+        "root,x,count\na,b,5\nc,d,7128.3\n",
+        "root,x,count\na,b,5\nc,d,71283712837\n",
+        "root,x,count\na,b,5\nc,d,71283-9\n",
+        "root,x,count,mean\na,b,5,1\nc,d,7,hunter secret\n",
+        "root:$6$saltsalt$HASHsecret:19000:0:99999:7:::\ndaemon:*:19000:0:99999:7:::\n",
+        "root:x:0:0:secret,,,:/root:/bin/sh\nbin:x:1:1:bin,,,:/:/bin/false\n",
+        "PASSWORD=secret\nUSER=71283\n",
+        "a,count\nx,1\n\nsecret 71283\nb,2\nc,3\nd,4\ne,5\nf,6\n",
+    ],
+)
+def test_no_message_quotes_a_cell(text, tmp_path):
+    """A stranger's study may name any file as a table."""
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, text, "t.csv", below=5)
+    assert not re.search("secret|71283|7128", str(caught.value))

@@ -237,3 +237,35 @@ def test_values_of_a_sweep_that_others_played_are_refused(
     code, _, err = narcissus(*words)
     assert code == 2
     assert "this installation did not write" in err
+
+
+@posix
+@pytest.mark.parametrize("name", [marks.FILE, *marks.NAMES])
+@pytest.mark.parametrize("words", [(), ("--restart",)])
+def test_what_no_file_can_replace_is_refused_before_the_first_trial(
+    channel, narcissus, monkeypatch, name, words
+):
+    monkeypatch.setattr("narcissus.audits.play.play", pytest.fail)
+    place = Path("results") / channel.stem
+    place.mkdir(parents=True)
+    (place / name).mkdir()
+    code, _, err = narcissus("audit", channel, "--quiet", *words)
+    assert code == 2
+    assert str(place / name) in err
+    assert "is a folder" in err
+    assert "remove it, or choose another folder with --out" in err
+
+
+@posix
+@pytest.mark.parametrize("target", ["/dev/zero", "/proc/kmsg", "pipe", "nothing", "folder", "file"])
+def test_a_list_of_marks_that_leads_elsewhere_ends_no_run(channel, narcissus, target):
+    place = Path("results") / channel.stem
+    place.mkdir(parents=True)
+    os.mkfifo("pipe")
+    os.mkdir("folder")
+    Path("file").write_text("x")
+    where = target if target.startswith("/") else Path(target).resolve()
+    (place / marks.FILE).symlink_to(where)
+    assert narcissus("audit", channel, "--quiet")[0] in (0, 1, 3)
+    assert not (place / marks.FILE).is_symlink()
+    assert Path("file").read_text() == "x"

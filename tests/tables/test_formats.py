@@ -355,3 +355,15 @@ def test_many_labels_of_codes_are_read_in_one_pass():
         "label 1 (2)",
         "label 4",
     ]
+
+
+def test_a_sheet_that_is_too_large_as_csv_is_told_by_its_reach(tmp_path):
+    path = tmp_path / "t.xlsx"
+    book = openpyxl.Workbook()
+    for row in (1, 2):
+        book.active.cell(row, 1, 1)
+    book.active.cell(2, 16384, 1)
+    book.active.cell(40000, 1, 1)
+    book.save(path)
+    with pytest.raises(TooLargeError, match=r"40,000 rows reach to column 16,384.*delete empty"):
+        read_table(path)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import os
 import re
-import tomllib
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
@@ -18,6 +17,8 @@ from unicodedata import normalize
 
 from narcissus._files import LARGEST, read_bytes, write_atomically
 from narcissus._folders import opened_folder
+from narcissus._toml import read_toml
+from narcissus._visible import visible
 from narcissus.errors import InputError, NarcissusError, TooLargeError
 from narcissus.report.about import shown
 from narcissus.report.envelope import flat
@@ -35,7 +36,6 @@ _TABLES = (
     *(".feather", ".dta", ".sav", ".sas7bdat", ".xlsx", ".jsonl", ".txt"),
 )
 ARRAYS = (".npz", ".npy", ".safetensors")  # files of scores, beside tables
-_NAME = re.compile(r"[^\W_][\w .()+-]{0,119}")
 _NO_PATHS = {"unknown", "known", "columns", "drop", "title", "reason", "origin"}
 LONGEST_NAME = 255
 """Bytes of a name in a folder, on the file systems in use."""
@@ -59,6 +59,29 @@ def _require_short(name: str) -> None:
     """Refuse a name of a file that no file system takes."""
     if len(name.encode(errors="replace")) > LONGEST_NAME:
         raise InputError(f"`{name[:40]}...` is longer than the name of a file may be")
+
+
+def _require_harmless(name: str) -> None:
+    """Refuse a name of a file to be written that leads elsewhere, hides, or shows as another."""
+    fault = ""
+    if held := [mark for mark in "/\\:" if mark in name]:
+        fault = f"holds {held[0]}"
+    elif visible(name) != name:
+        fault = "holds characters that nobody sees"
+    elif name.startswith("."):
+        fault = "begins with a point: such files are hidden"
+    if fault:
+        raise InputError(f"the name `{visible(name[:80])}` {fault}: rename the file")
+    _require_short(name)
+
+
+def is_readable(path: PurePath) -> bool:
+    """Return whether a name from the disk is UTF-8: a page can neither show nor link another."""
+    try:
+        path.name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 @dataclass(frozen=True)
@@ -130,15 +153,20 @@ class Folder:
             name = path.relative_to(self.root).as_posix()
             is_data = name.lower().endswith(_TABLES + ARRAYS) and not name.startswith("results/")
             is_data = is_data and "/." not in f"/{name}" and not path.parent.is_symlink()
+            is_data = is_data and is_readable(path) and is_readable(path.parent)
             with suppress(OSError, RuntimeError):
                 if is_data and path.is_file() and path.resolve().is_relative_to(self.root):
                     names.append(name)
         return names[:MOST_LISTED]
 
+    def unreadable(self) -> list[str]:
+        """List what is in the folder under a name that is no UTF-8, and so is not shown."""
+        return [visible(path.name) for path in sorted(self.root.iterdir()) if not is_readable(path)]
+
     def studies(self) -> list[tuple[str, str]]:
         """List the studies that the page can open: name and title."""
         listing: list[tuple[str, str]] = []
-        for path in sorted(self.root.glob("*.toml"))[:MOST_LISTED]:
+        for path in sorted(filter(is_readable, self.root.glob("*.toml")))[:MOST_LISTED]:
             with suppress(InputError):
                 data = parsed(self.read(path.stem), path.name)
                 if data.get("kind", "table") in KINDS and isinstance(data.get("data"), dict):
@@ -147,12 +175,13 @@ class Folder:
 
     async def take(self, name: str, pieces: AsyncIterator[bytes], *, most: int = LARGEST) -> str:
         """Write an upload piece by piece, for this user alone; return its name in the folder."""
-        if not _NAME.fullmatch(name) or not name.lower().endswith(_TABLES + ARRAYS):
+        name = normalize("NFC", name)
+        _require_harmless(name)
+        if not name.lower().endswith(_TABLES + ARRAYS):
             raise InputError(
                 f"`{name[:80]}` is no name of a table: it must end in .csv, .tsv, .parquet, .xlsx, "
-                ".dta, .sav, .npz or another form that is read, and hold no slash"
+                ".dta, .sav, .npz or another form that is read"
             )
-        _require_short(name)
         partial, size = f".{os.urandom(8).hex()}.partial", 0
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         opened = opened_folder(self.root / UPLOADS, below=self.root, make=True, mode=0o700)
@@ -182,8 +211,8 @@ def parsed(text: str, name: str) -> dict[str, Any]:
     if len(text.encode(errors="replace")) > LARGEST_STUDY:
         raise TooLargeError(f"{name} has more than {LARGEST_STUDY:,} bytes")
     try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
+        return read_toml(text)
+    except ValueError as error:
         raise InputError(f"{name} is not valid TOML: {error}") from error
 
 
@@ -230,6 +259,8 @@ def reports(results: Path, study: str, source: Any) -> list[Report]:
     dated_reports: list[tuple[float, Report]] = []
     for path in [*results.glob("*/record.json"), *results.glob("*/*/record.json")][:MOST_REPORTS]:
         with suppress(OSError):
+            if not all(map(is_readable, path.parents)):
+                continue
             if not path.resolve().is_relative_to(results.parent):  # the folder that was opened
                 continue
             at = path.stat()

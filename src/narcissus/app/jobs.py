@@ -1,7 +1,9 @@
 """Runs of studies: processes of their own, which outlive the page and the server.
 
-What is known of a run lies in its results folder: ``job.json`` names the process, and
-``progress.log`` holds what it prints. A server that is started later finds both.
+A run prints into ``progress.log`` of its results folder and holds a lock on that file as long as it
+lives. ``job.json`` names its process. A server that is started later finds both. A folder may come
+from somebody else: what it says counts for what is shown, and never for what is done. A run goes on
+if its lock is held, and a process is interrupted only if this installation marked its number.
 """
 
 from __future__ import annotations
@@ -13,11 +15,11 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, BinaryIO
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -27,7 +29,9 @@ from narcissus._json import read_json
 from narcissus._pace import Pace
 from narcissus._scratch import fcntl
 from narcissus._visible import visible
+from narcissus.app.folder import is_readable
 from narcissus.errors import InputError
+from narcissus.study.marks import is_marked, write_marked
 
 JOB, LOG, RECORD, STORE = "job.json", "progress.log", "record.json", "trials.store"
 TAIL = 2**14  # bytes of a log that are read
@@ -84,7 +88,7 @@ class Jobs:
     """The runs of one folder."""
 
     root: Path
-    _started: list[subprocess.Popen[bytes]] = field(default_factory=list[Any])
+    _started: dict[Path, subprocess.Popen[bytes]] = field(default_factory=dict[Path, Any])
 
     @property
     def results(self) -> Path:
@@ -97,6 +101,8 @@ class Jobs:
     def running(self) -> tuple[str, Path] | None:
         """Return the study and the results folder of the run that is going on, if there is one."""
         for path in sorted(self.results.glob(f"*/*/{JOB}")):
+            if not is_readable(path.parent.parent):
+                continue
             if self.state(path.parent).name == "running":
                 return path.parent.parent.name, path.parent
         return None
@@ -138,6 +144,9 @@ class Jobs:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
         log = place.open(LOG, flags, 0o600)
         try:
+            if fcntl is not None:
+                with suppress(OSError):  # a file system without locks
+                    fcntl.flock(log, fcntl.LOCK_EX)  # the child inherits it with the file
             child = subprocess.Popen(
                 [*_PYTHON, "-m", "narcissus", *words],
                 cwd=self.root,
@@ -149,25 +158,36 @@ class Jobs:
             )
         finally:
             os.close(log)
-        self._started.append(child)
+        self._started[place.path] = child
         job: dict[str, Any] = {"pid": child.pid, "of": _born(child.pid), "began": began}
         job |= {"digest": digest, "before": before}
         try:
-            place.write(JOB, json.dumps(job), private=True)
+            write_marked(place, JOB, json.dumps(job), private=True)
         except OSError:
             child.terminate()  # nobody would find it again
             raise
 
     def stop(self, place: Path) -> None:
-        """Interrupt a run as Ctrl-C does; what is finished is kept."""
-        if self.state(place).name == "running":
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(_job(place)["pid"], signal.SIGINT)
+        """Interrupt a run as Ctrl-C does; what is finished is kept.
+
+        InputError: this installation did not begin it.
+        """
+        if self.state(place).name != "running":
+            return
+        job, child = _job(place), self._started.get(place)
+        pid = child.pid if child is not None else job["pid"]
+        if child is None and not (is_marked(place, JOB) and _born(pid) == job["of"]):
+            raise InputError(
+                "this server did not begin the run and cannot tell which process it is: wait for "
+                "it, or end it where it was begun"
+            )
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGINT)
 
     def state(self, place: Path | None) -> State:
-        self._started = [
-            event for event in self._started if event.poll() is None
-        ]  # takes leave of them
+        self._started = {
+            where: child for where, child in self._started.items() if child.poll() is None
+        }  # takes leave of them
         job = {} if place is None else _job(place)
         if place is None or not job:
             return State("nothing")
@@ -180,7 +200,7 @@ class Jobs:
         snapshot = State(
             "stopped", stage["what"], stage["done"], stage["total"], None, notes, began
         )
-        if _is_alive(job, place.name):
+        if place in self._started or _is_locked(place / LOG):
             of_it = [event for event in stages if event["what"] == stage["what"]]
             return replace(snapshot, name="running", left=_left(of_it))
         with suppress(OSError):
@@ -209,16 +229,12 @@ def _job(place: Path) -> dict[str, Any]:
 
 def _read(path: Path) -> list[dict[str, Any]]:
     """Read the end of a log: lines of JSON, and others as notes."""
-    try:
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-        with open(path, "rb", opener=lambda name, _: os.open(name, flags)) as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                return []
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - TAIL))
-            lines = file.read(TAIL).decode(errors="replace").splitlines()
-    except OSError:
-        return []
+    with _opened(path) as file:
+        if file is None:
+            return []
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - TAIL))
+        lines = file.read(TAIL).decode(errors="replace").splitlines()
     events: list[dict[str, Any]] = []
     for line in lines[size > TAIL :]:
         with suppress(ValueError, RecursionError):
@@ -229,6 +245,33 @@ def _read(path: Path) -> list[dict[str, Any]]:
         if line.strip():
             events.append({"note": line})
     return events
+
+
+@contextmanager
+def _opened(path: Path) -> Generator[BinaryIO | None]:
+    """Open a regular file, never through a link; None where there is none."""
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        handle = os.open(path, flags)
+    except OSError:
+        yield None
+        return
+    with os.fdopen(handle, "rb") as file:
+        yield file if stat.S_ISREG(os.fstat(handle).st_mode) else None
+
+
+def _is_locked(path: Path) -> bool:
+    """Return whether a process holds the lock of a log: only a run that lives does."""
+    with _opened(path) as file:
+        if file is None or fcntl is None:
+            return False
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:  # a file system without locks
+            return False
+    return False
 
 
 def _is_stage(one: Mapping[str, Any]) -> bool:
@@ -255,18 +298,6 @@ def _born(pid: int) -> str:
     except (OSError, ValueError):
         return ""
     return "" if fields[0] in "ZX" else fields[19]  # when it was started
-
-
-def _is_alive(job: Mapping[str, Any], place: str) -> bool:
-    """Return whether the process of a job is there; a folder of a stranger may name any other."""
-    try:
-        if Path("/proc/self/stat").exists():
-            words = Path(f"/proc/{job['pid']}/cmdline").read_bytes()
-            return place.encode() in words and _born(job["pid"]) == job["of"] != ""
-        os.kill(job["pid"], 0)
-    except (OSError, ValueError):
-        return False
-    return True
 
 
 def _environment() -> dict[str, str]:

@@ -50,6 +50,7 @@ from narcissus.study.work import in_words
 
 MOST_FIELDS = 20_000
 LARGEST_REPORT = 2**25
+MOST_UNREADABLE = 5
 LOOKS = 8  # tables that are remembered
 EXAMPLE = "invented_people.csv"
 TICK, LONGEST_STREAM = 0.5, 60.0  # seconds; a browser opens few streams at once, and begins again
@@ -90,7 +91,7 @@ class Pages:
             Route("/study/{study}/{step}", self.step, methods=["GET", "POST"]),
         ]
         handlers: Any = dict.fromkeys((NarcissusError, HTTPException, OSError), self._wrong)
-        handlers[ClientDisconnect] = _gone
+        handlers |= {ClientDisconnect: _gone, Exception: self._wrong}
         return Starlette(routes=routes, exception_handlers=handlers)
 
     def _html(self, template: str, status: int = 200, **more: Any) -> HTMLResponse:
@@ -99,7 +100,7 @@ class Pages:
 
     async def _wrong(self, request: Request, error: Exception) -> Response:
         """Answer an error of ours, or an address that leads nowhere."""
-        status, why = 500 if isinstance(error, OSError) else 400, said(error)
+        status, why = 400 if isinstance(error, NarcissusError) else 500, said(error)
         if isinstance(error, HTTPException):
             status, why = error.status_code, error.detail
         if request.method == "PUT":
@@ -117,6 +118,7 @@ class Pages:
             error="",
             tables=[name for name in files if not name.endswith(ARRAYS)],
             running=running and running[0],
+            unreadable=self.folder.unreadable()[:MOST_UNREADABLE],
         )
 
     async def upload(self, request: Request) -> Response:
@@ -404,7 +406,9 @@ _CHANGED = (
 
 
 def said(error: Exception) -> str:
-    """Return an error in words, also what the system refused."""
+    """Return an error in words, also what the system refused and what is a mistake of ours."""
+    if not isinstance(error, NarcissusError | OSError | HTTPException):
+        return f"this could not be done: an error of this program ({type(error).__name__})"
     if not isinstance(error, OSError) or not error.strerror:
         return str(error)
     where = str(error.filename or ".partial")  # of a file that was to be written

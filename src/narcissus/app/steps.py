@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 import tomlkit
 from starlette.datastructures import ImmutableMultiDict
 
+from narcissus._toml import read_toml
 from narcissus.app.text import Keys, get
 from narcissus.errors import InputError
 from narcissus.study.registry import ROOMS, loaded
@@ -210,7 +210,7 @@ def typed(text: str) -> Any:
     """Read a value as TOML has it; else a list with commas, else a text."""
     for form in (f"x = {text}", f"x = [{text}]") if "\n" not in text else ():
         try:
-            document = tomllib.loads(form)
+            document = read_toml(form)
         except ValueError:
             continue
         if list(document) == ["x"]:

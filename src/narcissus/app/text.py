@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import tomllib
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -12,6 +11,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Table
 
+from narcissus._toml import read_toml
 from narcissus._visible import visible
 from narcissus.errors import InputError
 
@@ -39,7 +39,7 @@ def changed(text: str, values: Mapping[Keys, Any]) -> str:
     Comments that explained a value which is another one now are taken out. InputError: the file is
     written in a way in which its values cannot be changed one by one.
     """
-    data = tomllib.loads(text)
+    data = read_toml(text)
     values = {keys: value for keys, value in values.items() if get(data, *keys) != value}
     for keys in values:
         text = _uncommented(text, keys)
@@ -49,7 +49,7 @@ def changed(text: str, values: Mapping[Keys, Any]) -> str:
             _put(cast(Any, document), keys, value)
             _put(data, keys, value)
         written = tomlkit.dumps(document)
-        agrees = tomllib.loads(written) == data
+        agrees = read_toml(written) == data
     except (TOMLKitError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise InputError(_BY_HAND) from error
     if not agrees:
@@ -131,7 +131,7 @@ def _uncommented(text: str, keys: Keys) -> str:
     left = "\n".join(line for number, line in enumerate(lines) if number not in gone)
     left = re.sub(r"\n{3,}", "\n\n", left) if gone else left
     try:  # no comment, if it stood in a text of several lines
-        return left if tomllib.loads(left) == tomllib.loads(text) else text
+        return left if read_toml(left) == read_toml(text) else text
     except ValueError:
         return text
 

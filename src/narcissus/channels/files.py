@@ -30,7 +30,7 @@ from narcissus._files import (
 from narcissus._pandas import pd
 from narcissus._parquet import read_parquet
 from narcissus._validation import did_you_mean, distribution, some_of
-from narcissus._visible import cell, csv_text, unmarked
+from narcissus._visible import cell, csv_text, heading, unmarked
 from narcissus.channels.channel import (
     ROW_SUM_TOLERANCE,
     Channel,
@@ -389,7 +389,7 @@ def read_samples(
     elif secret not in names:
         raise InputError(
             f"{path} has no column {secret!r}{did_you_mean(secret, names)}; "
-            f"columns: {some_of(names)}"
+            f"columns: {some_of(map(heading, map(str, names)))}"
         )
     if len(names) < 2:
         raise InputError(f"{path} has the column {secret!r} alone; the output needs one at least")

@@ -15,6 +15,7 @@ import click
 from narcissus._files import LARGEST, pointed, separator
 from narcissus._outwards import lower, upper
 from narcissus._validation import one_of
+from narcissus._visible import heading
 from narcissus.cli.options import (
     COUNT,
     EXISTING,
@@ -271,7 +272,7 @@ def _read_scores(path: Path, option: str, *, pairs: bool = False) -> dict[str, A
         raise InputError(
             f"`{option}`: {path} lacks the column `{lacking}`; it needs "
             f"{', or '.join(' and '.join(f'`{x}`' for x in group) for group in _LAYOUTS)}, and has "
-            f"{', '.join(table) or 'none of them'}"
+            f"{', '.join(map(heading, table)) or 'none of them'}"
         )
     both = [_numbers_of(path, option, name, table[name]) for name in layout]
     if layout[0] == "in_canary_scores":

@@ -12,6 +12,7 @@ import gc
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from importlib import import_module
@@ -23,7 +24,7 @@ import click
 from narcissus._isolation import isolate
 from narcissus._optional import is_short_of_memory
 from narcissus._version import __version__
-from narcissus._visible import SHOW_VALUES, show_visibly
+from narcissus._visible import SHOW_VALUES, show_visibly, visible
 from narcissus.cli.heart import attended
 from narcissus.cli.interrupts import Interrupted, farewell, interruptible
 from narcissus.errors import NarcissusError, NotDrawnError
@@ -268,9 +269,25 @@ def _values_shown(words: list[str]) -> Generator[None]:
             os.environ.pop(SHOW_VALUES, None)
 
 
+@contextmanager
+def _warnings_worded() -> Generator[None]:
+    """Print what a library warns of once, as a note: a line of its source tells a user nothing."""
+    seen: set[str] = set()
+
+    def show(message: Warning | str, *_place: object, **_more: object) -> None:
+        text = visible(" ".join(str(message).split()))
+        if text not in seen:
+            seen.add(text)
+            click.echo(f"note: a library warned while it computed: {text}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
+
+
 def _run(words: list[str], commands: LazyGroup) -> int:
     try:
-        with _values_shown(words), attended(words, commands.program):
+        with _values_shown(words), _warnings_worded(), attended(words, commands.program):
             code = commands.main(args=words, prog_name=commands.program, standalone_mode=False)
     except click.ClickException as error:
         error.show()

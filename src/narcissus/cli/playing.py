@@ -128,7 +128,7 @@ class Run:
 
 
 def refuse_existing(out: Path | None, *, force: bool) -> None:
-    if out is not None and out.exists() and not force:
+    if out is not None and os.path.lexists(out) and not force:
         raise InputError(f"{out} exists; choose another, or replace it with --force")
 
 

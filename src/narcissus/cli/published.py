@@ -224,7 +224,9 @@ def _audited(
 ) -> _Audited:
     """Read the tables, and derive what they tell."""
     before: Sequence[Path] = () if of.against is None else _earlier(of.against, files)
-    read = publication.understand([*files, *before])
+    with progress(quiet=of.run.quiet or of.run.as_json) as observer:
+        observer.start("reading the tables", 0)
+        read = publication.understand([*files, *before])
     names = {path.name for path in files}
     all_cells, structure = read.sure
     cells = [cell for cell in all_cells if _file_of(cell) in names]

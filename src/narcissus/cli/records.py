@@ -217,10 +217,12 @@ def verify(record: Path, study: Path, *, of: VerifyOptions) -> int:
     if not deviations and tally.has_other_words:
         click.echo(f"Verified in its numbers alone: {study} gives every one of {path}.")
         click.echo(tally.said())
+        click.echo(_NOT_COMPARED)
         return NOT_ASSESSED
     if not deviations:
         click.echo(f"Verified: played again, {study} gives every number of {path}.")
         click.echo(tally.said())
+        click.echo(_NOT_COMPARED)
         return OK
     click.echo(
         f"NOT verified: {len(deviations):,} differences between {path} and playing it again:"
@@ -234,6 +236,10 @@ def verify(record: Path, study: Path, *, of: VerifyOptions) -> int:
     return EXCEEDED
 
 
+_NOT_COMPARED = (
+    "Not compared: the versions of Narcissus, Python and packages, and the machine, which the "
+    "record states of its first run."
+)
 _SAYS = {
     "met": r"(met|resilient)\b|.*\b(is|are) (kept|met)\b",
     "exceeded": r"(exceeded|violate[ds])\b|.*\b(is|are) (exceeded|violated)\b",
@@ -402,12 +408,12 @@ def _compared(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_secrets(value: Any) -> Any:
-    """Remove what only the holder of a key can compare."""
+    """Leave of what only the holder of a key can compare that it is there."""
     from narcissus.study.keyed import is_secret
 
     if isinstance(value, dict):
         items = cast("dict[str, Any]", value).items()
-        return {k: _without_secrets(v) for k, v in items if not is_secret(v)}
+        return {k: None if is_secret(v) else _without_secrets(v) for k, v in items}
     if isinstance(value, list):
         return [_without_secrets(v) for v in cast("list[Any]", value)]
     return value

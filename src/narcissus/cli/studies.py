@@ -81,7 +81,7 @@ def _write_of_table(table: str, of: InitOptions) -> None:
     is_printed = str(of.out) == "-"
     target = Path(f"{Path(table.rpartition(':')[2]).name.partition('.')[0]}.toml")
     target = target if of.out is None else of.out
-    if not is_printed and target.exists() and not of.force:
+    if not is_printed and os.path.lexists(target) and not of.force:
         raise InputError(f"{target} exists; choose another with --out, or replace it with --force")
     levels = propose.EPSILON if of.epsilon is None else _levels(of.epsilon)
     with progress(quiet=of.quiet) as observer:
@@ -218,7 +218,11 @@ def _copy(study: Any, target: Path, *, force: bool) -> None:
     copies = {study.path: target, **{table: target.parent / table.name for table in study.tables}}
     for source, copy in copies.items():
         same = source is not study.path and copy.is_file()
-        if copy.exists() and not force and not (same and copy.read_bytes() == source.read_bytes()):
+        if (
+            os.path.lexists(copy)
+            and not force
+            and not (same and copy.read_bytes() == source.read_bytes())
+        ):
             another = f"choose another {'file' if copy == target else 'folder'} with --out"
             raise InputError(f"{copy} exists; {another}, or replace it with --force")
     for source, copy in reversed(copies.items()):  # the study last: where it is, its table is
@@ -275,12 +279,12 @@ def canaries(
         plan = made.CanaryPlan(of.each, copies, of.digits, of.text)
     table, planted, key_file = (folder / name for name in CANARY_FILES)
     require_own_folder(table)
-    if table.exists() or planted.exists():
+    if os.path.lexists(table) or os.path.lexists(planted):
         raise InputError(
             f"{folder} holds canaries already, which an audit may still need: choose another folder"
         )
     key = kept_key(folder, key_file.name)
-    if key_file.exists() and key is None:
+    if os.path.lexists(key_file) and key is None:
         raise InputError(
             f"{key_file} is no key that only you can read: 64 hexadecimal digits, in a file of "
             "mode 600; remove it to draw a new one"

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from narcissus._validation import did_you_mean
-from narcissus._visible import visible
+from narcissus._visible import quoted, visible
 from narcissus.counts.audit import CellLimits, TablesAudit, limits_of
 from narcissus.counts.marks import Meaning, label_of, read_number
 from narcissus.counts.reading import Cell, read_rows
@@ -218,7 +218,7 @@ def read_contributions(
         amount = read_number(text.replace(".", "").replace(",", ".") if has_commas else text)
         if amount is None or amount < 0:
             raise InputError(
-                f"{path}: line {line}: the contribution {visible(text)!r} is no number from 0"
+                f"{path}: line {line}: the contribution {quoted(text)} is no number from 0"
             )
         if unit is not None and (amount / unit).denominator != 1:
             finer.append((line, text, amount))

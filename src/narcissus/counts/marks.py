@@ -16,6 +16,7 @@ import numpy as np
 
 from narcissus._files import open_text, parsing
 from narcissus._validation import did_you_mean
+from narcissus._visible import quoted
 from narcissus.errors import InputError
 
 LARGEST_COUNT = 10**9  # bounds are computed exactly, in 64 bits
@@ -271,7 +272,7 @@ class Rules:
         if span := re.fullmatch(r"(\d+)\s*(?:-|\u2013|to|bis)\s*(\d+)", text.strip()):
             low, high = int(span[1]), int(span[2])
             if low > high:
-                raise InputError(f"{place}: the range {text!r} ends below its begin")
+                raise InputError(f"{place}: the range {quoted(text)} ends below its begin")
             return Meaning(low, high, "range" if low < high else "exact")
         number = read_number(re.sub(r"(?<=\d),0{1,2}$", "", plain), thousands_point=True)
         if number is None:
@@ -279,12 +280,12 @@ class Rules:
         if number < 0 or number.denominator != 1:
             fault = "is negative" if number < 0 else "is no whole number"
             raise InputError(
-                f"{place}: {text!r} {fault}: counts are whole numbers from 0. If the column holds "
-                "other numbers, such as changes or means, name it: --irrelevant COLUMN where they "
-                "tell nothing of these counts, --percent COLUMN for percentages and rates"
+                f"{place}: {quoted(text)} {fault}: counts are whole numbers from 0. If the column "
+                "holds other numbers, such as changes or means, name it: --irrelevant COLUMN where "
+                "they tell nothing of these counts, --percent COLUMN for percentages and rates"
             )
         if number > LARGEST_COUNT:
-            raise InputError(f"{place}: {text!r} is too large: counts up to 1e9 are read")
+            raise InputError(f"{place}: {quoted(text)} is too large: counts up to 1e9 are read")
         return self.behind(int(number), place)
 
     def _sum(self, text: str, place: str, unit: Fraction) -> Meaning:
@@ -295,13 +296,13 @@ class Rules:
         if span is not None and units[0] <= units[1]:
             return Meaning(units[0], units[1], "range" if span[1] else "suppressed")
         if span is not None:
-            raise InputError(f"{place}: the range {text!r} ends below its begin")
+            raise InputError(f"{place}: the range {quoted(text)} ends below its begin")
         if not self.base:
             return Meaning(units[0], units[0], "exact")
         if units[0] % self.base:
             raise InputError(
-                f"{place}: {text} is no multiple of {float(self.base * unit):g}, to which totals "
-                "are rounded"
+                f"{place}: {quoted(text)} is no multiple of {float(self.base * unit):g}, to which "
+                "totals are rounded"
             )
         reach = self.base // (1 if self.random else 2)
         return Meaning(max(0, units[0] - reach), units[0] + reach, "rounded")
@@ -313,24 +314,25 @@ class Rules:
         if comma and (is_decimal or not _COMMAS.fullmatch(plain)):
             if len(comma[2]) == 3 and re.fullmatch(r"[1-9]\d{0,2}", comma[1]):
                 raise InputError(
-                    f"{place}: {text!r} is a number with thousands apart or with three decimals; "
-                    "write it with a point, or without a mark"
+                    f"{place}: {quoted(text)} is a number with thousands apart or with three "
+                    "decimals; write it with a point, or without a mark"
                 )
             plain = re.sub(r"\D", "", comma[1]) + "." + comma[2]
         number = read_number(plain, thousands_point=not places)
         if number is None:
             raise _no_number(text, place, "any")
         if number < 0:
-            raise InputError(f"{place}: {text!r} is negative: contributions are 0 or more")
+            raise InputError(f"{place}: {quoted(text)} is negative: contributions are 0 or more")
         if (number * 10**places).denominator != 1:
             raise InputError(
-                f"{place}: {text!r} has more than {places} decimal(s); declare how many totals "
-                "have: --decimals"
+                f"{place}: {quoted(text)} has more than {places} decimal(s); declare how many "
+                "totals have: --decimals"
             )
         if number / unit > MOST_UNITS:
             raise InputError(
-                f"{place}: {text!r} is too large: totals are read up to {MOST_UNITS // 2:.0e} "
-                "units of the last decimal; print them in thousands or millions"
+                f"{place}: {quoted(text)} is too large: totals are read up to "
+                f"{MOST_UNITS // 2:.0e} units of the last decimal; print them in "
+                "thousands or millions"
             )
         return int(number / unit)
 
@@ -339,7 +341,7 @@ class Rules:
         if self.key is not None:
             limits = self.key.meaning(count)
             if limits is None:
-                raise InputError(f"{place}: the cell-key table never prints {count}")
+                raise InputError(f"{place}: the cell-key table never prints {quoted(str(count))}")
             if limits[0] == limits[1]:
                 return Meaning(*limits, "exact", key=self.key, number=count)
             chance = partial(self.key.chance, count)
@@ -348,7 +350,8 @@ class Rules:
             return Meaning(count, count, "exact")
         if count % self.base:
             raise InputError(
-                f"{place}: {count} is no multiple of {self.base}, to which counts are rounded"
+                f"{place}: {quoted(str(count))} is no multiple of {self.base}, to "
+                "which counts are rounded"
             )
         # a half may have gone either way
         reach = self.base - 1 if self.random else self.base // 2
@@ -371,14 +374,16 @@ def _unmarked(below: int, chance: Callable[[int], float] | None, true: int) -> f
 def _no_number(text: str, place: str, meaning: str) -> InputError:
     if re.search(r"\d", text):
         return InputError(
-            f"{place}: {text!r} is not read as a number: write it plainly, such as 1204, <5 or 1-4"
+            f"{place}: {quoted(text)} is not read as a number: write it plainly, such as 1204, "
+            "<5 or 1-4"
         )
     if text.strip() in {"-", "\u2013", "\u2014"} and meaning != "any":
         meaning = "below:1 (a dash for none), below:5 or =any"
     hint = did_you_mean(text, SUPPRESSED - {""})
+    mark = text.strip() if repr(text) == quoted(text) else ""
     return InputError(
-        f"{place}: {text!r} is neither a number nor a known mark of suppression{hint}; declare it: "
-        f"--mark {text.strip() or 'MARK'}={meaning}"
+        f"{place}: {quoted(text)} is neither a number nor a known mark of suppression{hint}; "
+        f"declare it: --mark {mark or 'MARK'}={meaning}"
     )
 
 

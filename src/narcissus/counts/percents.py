@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import combinations
 from math import ceil, floor, prod
 
-from narcissus._visible import visible
+from narcissus._visible import quoted, visible
 from narcissus.counts.marks import LARGEST_COUNT, Meaning, Rules, decimals, read_number
 from narcissus.counts.reading import Cell, CellShare
 from narcissus.errors import InputError
@@ -80,9 +80,9 @@ def read_shares(texts: Sequence[str], rules: Rules) -> list[tuple[Fraction, Frac
     for text, printed in zip(plain, texts, strict=True):
         number = None if rules.suppressed(text) is not None else read_number(text)
         if number is None and rules.suppressed(text) is None:
-            raise InputError(f"{printed!r} is no percentage")
+            raise InputError(f"{quoted(printed)} is no percentage")
         if number is not None and number < 0:
-            raise InputError(f"{printed!r} is negative")
+            raise InputError(f"{quoted(printed)} is negative")
         numbers.append(number)
     places = max(
         (decimals(t) for t, n in zip(plain, numbers, strict=True) if n is not None), default=0

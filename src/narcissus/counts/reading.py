@@ -20,7 +20,7 @@ from typing import Literal
 
 from narcissus._files import WESTERN, open_text, parsing
 from narcissus._validation import repeated
-from narcissus._visible import visible
+from narcissus._visible import heading, quoted, visible
 from narcissus.counts.blocks import ask_for_rows, fill_down, find_rows
 from narcissus.counts.books import Book, read_book
 from narcissus.counts.columns import (
@@ -531,7 +531,7 @@ def _rows(
             if waiting:
                 line, note = waiting[0]
                 raise InputError(
-                    f"{path}: line {line} has the text {visible(note)!r} alone, and rows "
+                    f"{path}: line {line} has a text alone, {quoted(note)}, and rows "
                     "follow: write a section's heading into a column of its own, and a second "
                     "table, such as one of percentages, into a file of its own"
                 )
@@ -673,8 +673,8 @@ def _statistics(
         number = read_number(texts[at])
         if number is None:
             raise InputError(
-                f"{name}: line {line}, column {header[at]}: {texts[at]!r} is neither a number nor "
-                "a known mark of suppression; declare it with --mark"
+                f"{name}: line {line}, column {heading(header[at])}: {quoted(texts[at])} "
+                "is neither a number nor a known mark of suppression; declare it with --mark"
             )
         statistics[role] = Statistic(number, places)
     return statistics
@@ -709,10 +709,15 @@ def _value_columns(
     if first == last:
         raise InputError(
             f"{name} has neither a column `{content}` nor, as its last column, one of numbers "
-            f"({visible(header[-1])}): a long table has a column `{content}` (--count NAME), a "
+            f"({_last_name(header)}): a long table has a column `{content}` (--count NAME), a "
             "wide one has labels and then numbers"
         )
     return first, last
+
+
+def _last_name(header: Sequence[str]) -> str:
+    """Name the last column for a message; the only one is as likely the first line of any file."""
+    return heading(header[-1]) if len(header) > 1 else quoted(header[0])
 
 
 def _across(

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from narcissus._validation import one_of
-from narcissus._visible import visible
+from narcissus._visible import quoted, visible
 from narcissus.counts.marks import Meaning, Rules, read_number
 from narcissus.counts.people import MOST_PEOPLE, agrees
 from narcissus.counts.reading import Cell, CellShare, Statistic, Variable
@@ -208,8 +208,8 @@ class AsPublished:
             is_so = meaning.low <= count and (meaning.high is None or count <= meaning.high)
             if not is_so or (meaning.chance is not None and not meaning.chance(count)):
                 raise InputError(
-                    f"{cell.place}: {cell.printed!r} is printed, and {count:,} of the people are "
-                    "there: the tables are about other people, or were made in another way"
+                    f"{cell.place}: {quoted(cell.printed)} is printed, and {count:,} of the people "
+                    "are there: the tables are about other people, or were made in another way"
                 )
             if cell.share is not None:
                 self._require_share(cell, cell.share, count, people)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from narcissus._validation import did_you_mean
-from narcissus._visible import visible
+from narcissus._visible import quoted, visible
 from narcissus.counts.keys import differing
 from narcissus.counts.order import Place, place_of
 from narcissus.counts.ranges import CodedRange, cut_ranges
@@ -102,8 +102,8 @@ def dimensions_of(cells: Sequence[Cell], given: Structure) -> dict[str, Dimensio
             shown.setdefault(name, {}).setdefault(cell.file, set()).add(label)
             if variable is not None and variable.is_named(name) and variable.span(label) is None:
                 raise InputError(
-                    f"{cell.place}: {label!r} is no range of `{name}` from {variable.low} to "
-                    f"{variable.high}: write 18, 0-17, <5 or 64+"
+                    f"{cell.place}: {quoted(label)} is no range of `{name}` from {variable.low} "
+                    f"to {variable.high}: write 18, 0-17, <5 or 64+"
                 )
     _require_known({cell.file for cell in cells}, shown, given)
     hidden = {p.dimension for parts in given.within.values() for p in parts} - set(shown)

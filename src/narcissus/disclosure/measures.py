@@ -21,6 +21,7 @@ from pydantic import Field
 
 from narcissus._pandas import pd
 from narcissus._validation import repeated, some_of
+from narcissus._visible import heading
 from narcissus.errors import InputError, TooLargeError, refuse
 from narcissus.rows import Count, Fact, Positive, Share
 from narcissus.synthetic.assess import CLOSE, distances
@@ -369,7 +370,7 @@ def _columns(
     if not chosen:
         wrong.append(
             "name the columns that an attacker knows (`known`, --known): no name says so; the "
-            f"columns are {some_of(names)}"
+            f"columns are {some_of(map(heading, map(str, names)))}"
         )
     refuse([InputError(text) for text in wrong])
     return chosen, hidden

@@ -30,6 +30,7 @@ from narcissus._validation import (
     probabilities,
     some_of,
 )
+from narcissus._visible import heading
 from narcissus.errors import InputError
 from narcissus.evidence.scores import UNBELIEVABLE
 from narcissus.extraction.files import arrays_of
@@ -231,7 +232,7 @@ def _pivoted(path: Path, table: pd.DataFrame) -> dict[str, NDArray[np.generic]]:
         if name not in table.columns:
             raise InputError(
                 f"{path} lacks the column `{name}`; it needs {', '.join(needed)}, and has "
-                f"{some_of(table.columns)}"
+                f"{some_of(map(heading, map(str, table.columns)))}"
             )
     place, shape = _places(path, table)
     arrays: dict[str, NDArray[np.generic]] = {"names": table["record"].astype(str).unique()}

@@ -6,10 +6,10 @@ assessed", with what would assess it. `docs/for-decisions.md` says where the ite
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, replace
 from importlib.resources import files
 
+from narcissus._toml import read_toml
 from narcissus.report.about import Answered, shown, subject_of
 from narcissus.report.brief import no_stronger
 from narcissus.report.envelope import INTERNAL, page_of
@@ -35,7 +35,7 @@ class FrameworkItem:
 
 FRAMEWORKS: dict[str, tuple[FrameworkItem, ...]] = {
     name: tuple(FrameworkItem(item, **texts) for item, texts in items.items())
-    for name, items in tomllib.loads(
+    for name, items in read_toml(
         files("narcissus.report").joinpath("frameworks.toml").read_text(encoding="utf-8")
     ).items()
 }

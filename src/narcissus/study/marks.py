@@ -14,6 +14,7 @@ import os
 import stat
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from narcissus._files import LARGEST
@@ -97,6 +98,15 @@ def unmarked(folder: Path) -> list[str]:
         return []
 
 
+def is_marked(folder: Path, name: str) -> bool:
+    """Return whether this installation wrote a file of a folder as it is."""
+    try:
+        with opened_folder(folder) as place:
+            return _is_marked(place, name, _marks(place))
+    except OSError:
+        return False
+
+
 def _unmarked(place: OpenedFolder) -> list[str]:
     marks = _marks(place)
     return [name for name in NAMES if place.lstat(name) and not _is_marked(place, name, marks)]
@@ -107,10 +117,12 @@ def require_marked(folder: Path, *, restart: bool = False) -> None:
 
     restart: allow those that a run replaces; releases are used again, so they are refused.
     """
-    if not restart:
-        _refuse(folder, unmarked(folder))
     try:
         with opened_folder(folder) as place:
+            for name in (FILE, *NAMES):
+                _refuse_strange(place, name)
+            if not restart:
+                _refuse(folder, _unmarked(place))
             is_strange = place.lstat(RELEASES) and _marked(_FOLDER, b"") not in _marks(place)
     except (FileNotFoundError, NotADirectoryError):
         return
@@ -119,6 +131,28 @@ def require_marked(folder: Path, *, restart: bool = False) -> None:
             f"{folder / RELEASES} holds releases that this installation did not keep: remove it, "
             f"or choose another folder with --out{advice()}"
         )
+
+
+def _refuse_strange(place: OpenedFolder, name: str) -> None:
+    """Refuse what no file can take the place of: a run would find that in its end."""
+    there, path = place.lstat(name), place.path / name
+    if there is not None and stat.S_ISDIR(there.st_mode):
+        raise StoreError(
+            f"{path} is a folder, and no file that a run has left there: remove it, or choose "
+            "another folder with --out"
+        )
+    if there is None or not stat.S_ISREG(there.st_mode):  # links and pipes are replaced
+        return
+    with suppress(OSError):  # of another user: what it is replaced by says so
+        handle = place.open(name, getattr(os, "O_PATH", os.O_RDONLY))
+        try:
+            is_mounted = place.is_of_another_mount(handle)
+        finally:
+            os.close(handle)
+        if is_mounted:
+            raise StoreError(
+                f"{path} is mounted from elsewhere: unmount it, or choose another folder with --out"
+            )
 
 
 def write_results(folder: Path, texts: Mapping[str, str], *, restart: bool = False) -> None:
@@ -130,6 +164,8 @@ def write_results(folder: Path, texts: Mapping[str, str], *, restart: bool = Fal
         file cannot be written; the error names it.
     """
     with opened_folder(folder, make=True) as place:
+        for name in (FILE, *texts):
+            _refuse_strange(place, name)
         if not restart:
             _refuse(folder, [name for name in _unmarked(place) if name in texts])
         written: list[str] = []
@@ -225,7 +261,11 @@ def _content(place: OpenedFolder, name: str, *, largest: int) -> bytes:
         handle = place.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except OSError:
         return b""
-    with os.fdopen(handle, "rb") as file:
+    try:
         there = os.fstat(handle)
-        is_read = stat.S_ISREG(there.st_mode) and there.st_size <= largest
-        return file.read(largest) if is_read else b""
+        if not stat.S_ISREG(there.st_mode) or there.st_size > largest:
+            return b""
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            return file.read(largest)
+    finally:
+        os.close(handle)

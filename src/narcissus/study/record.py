@@ -19,7 +19,7 @@ import sys
 from dataclasses import asdict
 from functools import cached_property
 from importlib import metadata
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -44,19 +44,39 @@ class Remark(BaseModel):
     remedy: str
 
 
+_VERSION = (
+    r"\d{1,8}(\.\d{1,8}){0,4}((a|b|rc)\d{1,8})?(\.post\d{1,8})?(\.dev\d{1,8})?(\+[a-z0-9.]{1,20})?"
+)
+_SYSTEMS = ("Linux", "Darwin", "Windows", "FreeBSD", "OpenBSD", "NetBSD")
+_PROCESSORS = (
+    *("x86_64", "AMD64", "aarch64", "arm64", "ARM64", "ppc64le", "s390x", "riscv64"),
+    *("amd64", "i386", "i686", "armv7l"),
+)
+_Package = Literal["numpy", "scipy", "pandas"]
+_PACKAGES: tuple[_Package, ...] = ("numpy", "scipy", "pandas")
+_Version = Annotated[str, Field(pattern=f"^{_VERSION}$", description="As PEP 440 spells it.")]
+_Digest = Annotated[str, Field(pattern=r"^((hmac-)?sha256:[0-9a-f]{64}|withheld)$")]
+
+
 class Provenance(BaseModel):
-    """What is needed to get the same numbers again."""
+    """What is needed to get the same numbers again.
+
+    Nobody can compare versions and machine with anything, so that no free text is read there.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    narcissus: str
-    python: str
-    packages: dict[str, str]
-    machine: str
+    narcissus: _Version
+    python: _Version
+    packages: dict[_Package, _Version]
+    machine: str = Field(
+        pattern=rf"^({'|'.join(_SYSTEMS)}|other) ({'|'.join(_PROCESSORS)}|other)$",
+        description="The system and the processor, such as Linux x86_64.",
+    )
     entropy: str = Field(
         pattern=r"^\d{0,39}$",
         description="The seed, a decimal integer of up to 128 bits; empty: withheld.",
     )
-    digests: dict[str, str] = Field(
+    digests: dict[str, _Digest] = Field(
         description="SHA-256 of the study and a policy; of data, models, releases keyed by what "
         "the results folder keeps (`narcissus.study.keyed`), or withheld."
     )
@@ -176,15 +196,24 @@ def _sealed(body: dict[str, Any]) -> str:
 
 def provenance(entropy: int, *, digests: dict[str, str] | None = None) -> Provenance:
     """Describe this run: versions and the entropy that repeats it."""
-    packages = {name: metadata.version(name) for name in ("numpy", "scipy", "pandas")}
+    packages: dict[_Package, str] = {name: _spelled(metadata.version(name)) for name in _PACKAGES}
+    system, processor = platform.system(), platform.machine()
+    system = system if system in _SYSTEMS else "other"
+    processor = processor if processor in _PROCESSORS else "other"
     return Provenance(
         narcissus=__version__,
         python=".".join(map(str, sys.version_info[:3])),
         packages=packages,
-        machine=f"{platform.system()} {platform.machine()}",
+        machine=f"{system} {processor}",
         entropy=str(entropy),
         digests=digests or {},
     )
+
+
+def _spelled(version: str) -> str:
+    """Return a version without what PEP 440 does not know."""
+    match = re.match(_VERSION, version)
+    return match[0] if match else "0"
 
 
 def make_record(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from narcissus._toml import read_toml
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError
 
@@ -30,7 +30,7 @@ class Shipped:
 def shipped_studies() -> list[Shipped]:
     studies: list[Shipped] = []
     for path in sorted(FOLDER.glob("*.toml"), key=lambda path: path.stem):
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = read_toml(path.read_text(encoding="utf-8"))
         about, source = str(data.get("about", data.get("title", ""))), str(data.get("source", ""))
         kind, tables = str(data.get("kind", "table")), tuple(_beside(data))
         expected = str(data.get("expected", ""))

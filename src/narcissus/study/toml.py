@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any, TypeVar, cast, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 
 from narcissus._files import file_digest, parsing, read_bytes
+from narcissus._toml import DEEPEST, read_toml
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError, StudyError
 from narcissus.study.part_section import UNKNOWN
@@ -27,7 +27,6 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 
 LARGEST = 2**20  # bytes of a study file or a policy
 LARGEST_NUMBER = 2**128  # no float holds whole numbers of a thousand bits, and a seed has 128
-DEEPEST = 32  # tables and lists within each other
 LONGEST_KEY_LINE = 1000  # longer lines are not searched for keys: messages name the table around
 
 # Of a line without blanks around it. No two parts of it may match the same blanks: a line of a
@@ -90,7 +89,7 @@ def read_document(path: Path | str, text: str | None = None) -> Document:
         if text is None:
             text = read_bytes(path, largest=LARGEST).decode("utf-8-sig").replace("\r\n", "\n")
         with parsing(path, "valid TOML"):
-            data = tomllib.loads(text)
+            data = read_toml(text)
         _check_values(path, data)
     except UnicodeDecodeError as error:
         raise StudyError(f"cannot read {path}: {error}{_other_file(path)}") from error

@@ -351,7 +351,10 @@ def _sheet_text(path: Path, sheet: Any, largest: int, remarks: list[str]) -> byt
             first = number
     width = max((count for _, count in lines), default=0)
     if (length := length + width * len(lines)) > largest:
-        raise TooLargeError(f"{path} has a sheet of {length:,} bytes: write it as CSV or Parquet")
+        raise TooLargeError(
+            f"{path} has a sheet that is {length:,} bytes as CSV: its {len(lines):,} rows reach to "
+            f"column {width:,}; delete empty cells, or write it as CSV or Parquet"
+        )
     if width == 0:
         return b""
     if blank := sum(not count for _, count in lines[first or 0 :]):

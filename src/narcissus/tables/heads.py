@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, takewhile
 
+from narcissus._visible import is_heading
 from narcissus.errors import InputError
 from narcissus.tables.spelling import number_in
 
@@ -93,6 +94,10 @@ def find_head(name: str, lines: Sequence[str], marks: str, *, is_of_people: bool
     if empty:
         header = header[:-empty]
         remarks.append(f"{empty} empty column{'s' * (empty > 1)} at the end left out")
+    if not all(map(is_heading, header)):
+        raise InputError(
+            f"{name} has no header: its first line looks like that of a file of accounts"
+        )
     return Head(delimiter, _numbered(header), empty, start, end, remarks, tuple(pairs))
 
 

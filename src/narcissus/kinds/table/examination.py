@@ -6,11 +6,11 @@ leave open is a caution of the proposal, with the declaration that decides it.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from narcissus._toml import read_toml
 from narcissus.errors import NarcissusError
 from narcissus.kinds.table.kind import prepare
 from narcissus.kinds.table.propose import Proposal, draft
@@ -40,7 +40,7 @@ def examine_proposal(proposal: Proposal, source: str, observer: Observer = SILEN
         return _with_cautions(proposal, NOT_EXAMINED.format("the table has too many cells"))
     path = source if source.startswith("statsmodels:") else str(Path(source).resolve())
     try:
-        study = TableStudy.model_validate(tomllib.loads(draft(proposal, path)))
+        study = TableStudy.model_validate(read_toml(draft(proposal, path)))
         tested = tested_at(study, Path(), prepare(study, Path(), 1, observer), observer)
     except (NarcissusError, ValueError) as error:  # a run says what is wrong, and where
         return _with_cautions(proposal, NOT_EXAMINED.format(str(error).rstrip(".")))
