@@ -15,7 +15,7 @@ from narcissus.evidence import clopper_pearson
 from narcissus.evidence.refutation import refuted_by_runs
 from narcissus.game.loop import BlockScores
 from narcissus.guarantees import GaussianDP
-from narcissus.kinds.secrets.blocks import setting_of
+from narcissus.kinds.secrets.blocks import find_setting
 from narcissus.kinds.secrets.kind import (
     KIND,
     AttackedSetting,
@@ -25,7 +25,7 @@ from narcissus.kinds.secrets.kind import (
     Training,
     settings_of,
 )
-from narcissus.kinds.secrets.layout import LAYOUT, refuted_words
+from narcissus.kinds.secrets.layout import LAYOUT, describe_refuted
 from narcissus.observer import SILENT
 from narcissus.report import Figure, page_of, render_html, render_text
 from narcissus.report.format import percent
@@ -266,7 +266,7 @@ def test_the_example_says_what_its_source_found():
     ))  # fmt: skip
     uniform, pii = case.each
     for one in case.each:
-        own = setting_of(one)
+        own = find_setting(one)
         argmax, posterior, ranking = one.attacks
         assert one.guess < posterior.quantity.high
         assert argmax.quantity.low < one.bound.value
@@ -343,7 +343,7 @@ def test_a_fine_tuned_network():
     mechanism = {"name": "fine-tune", "epsilon": 9.0, "steps": 6, "learning_rate": 0.2}
     case = case_of(play(mechanism=mechanism, prior={"name": "uniform", "n": 3}))
     [one] = case.each
-    own = setting_of(one)
+    own = find_setting(one)
     assert own.training.mu == pytest.approx(own.training.accounted_mu)
     assert own.training.kept_epsilon == pytest.approx(9.0, rel=1e-6)
     assert own.training.start == "network"
@@ -375,8 +375,8 @@ def test_the_worst_setting_speaks():
     assert "epsilon inf" in remark.quantity
     assert "needs noise for a guarantee" in remark.reason
     assert any("theory 4.6" in text for text in LAYOUT.assessed(case))
-    assert refuted_words(case.detail.settings).startswith("argmax refutes every epsilon below")
-    assert refuted_words(case.detail.settings[:1]) == "No epsilon is refuted."
+    assert describe_refuted(case.detail.settings).startswith("argmax refutes every epsilon below")
+    assert describe_refuted(case.detail.settings[:1]) == "No epsilon is refuted."
 
 
 def figures(audit):

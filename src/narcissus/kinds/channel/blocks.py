@@ -33,7 +33,7 @@ _SAMPLES = (
 )
 
 
-def threat(record: Record, detail: ChannelResult) -> Section:
+def describe_threat(record: Record, detail: ChannelResult) -> Section:
     """Tell what is attacked, what is accepted, and what is assumed."""
     threshold: dict[str, Any] = record.study.get("threshold") or {}
     facts = [("Channel", detail.name), ("Secrets", number(detail.secrets))]
@@ -60,7 +60,7 @@ def threat(record: Record, detail: ChannelResult) -> Section:
     )
 
 
-def results(detail: ChannelResult) -> Section:
+def describe_results(detail: ChannelResult) -> Section:
     """Tell all measures, every pair where they are few, and the profile; or all looks."""
     leakage = detail.leakage
     if isinstance(leakage, EstimatedLeakage):
@@ -171,7 +171,7 @@ def _limits(limited: Quantity) -> str:
     return f"{bottom} to {top}" if top else f"at least {bottom}"
 
 
-def method(leakage: ExactLeakage | EstimatedLeakage) -> Section:
+def describe_method(leakage: ExactLeakage | EstimatedLeakage) -> Section:
     """Tell how the numbers were found."""
     if isinstance(leakage, ExactLeakage):
         text = (

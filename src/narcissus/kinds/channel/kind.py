@@ -196,11 +196,11 @@ class Looks:
         )
 
 
-def _exactly(value: float) -> Quantity:
+def _as_proved(value: float) -> Quantity:
     return Quantity(value=value, grade="proved")
 
 
-def _measured(of: str, name: str, quantity: Quantity, at: Mapping[str, Place]) -> StudyRow:
+def _make_row(of: str, name: str, quantity: Quantity, at: Mapping[str, Place]) -> StudyRow:
     return StudyRow(role="measure", of=of, name=name, quantity=quantity, at=at)
 
 
@@ -242,15 +242,15 @@ class ExactLeakage(Fact):
 
     @property
     def security(self) -> Quantity:
-        return _exactly(self.beta_star)
+        return _as_proved(self.beta_star)
 
     @property
     def risk(self) -> Quantity:
-        return _exactly(self.bayes_risk)
+        return _as_proved(self.bayes_risk)
 
     @property
     def guess(self) -> Quantity:
-        return _exactly(1 - self.guessing_error)
+        return _as_proved(1 - self.guessing_error)
 
     @property
     def measures(self) -> dict[str, float | None]:
@@ -275,12 +275,12 @@ class ExactLeakage(Fact):
     def rows(self) -> Iterator[StudyRow]:
         for name, value in self.measures.items():
             if value is not None:
-                yield _measured(self.of, name, _exactly(value), self.at)
+                yield _make_row(self.of, name, _as_proved(value), self.at)
         for secret, row in zip(self.shown, self.pairs, strict=True):
             for other, security in zip(self.shown, row, strict=False):
-                yield _measured("pair", other, _exactly(security), {"other": secret})
+                yield _make_row("pair", other, _as_proved(security), {"other": secret})
         for point in self.profile:
-            yield _measured("delta", "delta", _exactly(point.delta), {"epsilon": point.epsilon})
+            yield _make_row("delta", "delta", _as_proved(point.delta), {"epsilon": point.epsilon})
 
 
 class LookAtSamples(Fact):
@@ -295,8 +295,8 @@ class LookAtSamples(Fact):
         return {"samples": float(self.samples)}
 
     def rows(self, of: str) -> Iterator[StudyRow]:
-        yield _measured(of, "beta_star", self.beta_star, self.at)
-        yield _measured(of, "bayes_risk", self.bayes_risk, self.at)
+        yield _make_row(of, "beta_star", self.beta_star, self.at)
+        yield _make_row(of, "bayes_risk", self.bayes_risk, self.at)
 
 
 class EstimatedLeakage(Fact):
@@ -333,7 +333,7 @@ class EstimatedLeakage(Fact):
 
     def rows(self) -> Iterator[StudyRow]:
         error = Quantity(value=self.guessing_error, grade="approximate")
-        yield _measured(self.of, "guessing_error", error, self.at)
+        yield _make_row(self.of, "guessing_error", error, self.at)
         for look in self.looks:
             yield from look.rows(self.of)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from narcissus.kinds.channel.blocks import method, results, threat
+from narcissus.kinds.channel.blocks import describe_method, describe_results, describe_threat
 from narcissus.kinds.channel.kind import LIMITED, ChannelResult, EstimatedLeakage, ExactLeakage
 from narcissus.kinds.layout import Headline, Layout
 from narcissus.report import exact_channel
@@ -101,7 +101,11 @@ class ChannelLayout(Layout):
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
         detail: ChannelResult = case.detail
-        return [threat(record, detail), results(detail), method(detail.leakage)]
+        return [
+            describe_threat(record, detail),
+            describe_results(detail),
+            describe_method(detail.leakage),
+        ]
 
     def subtitle(self, case: StudyJudgement) -> str:
         how = "from samples" if _is_sampled(case) else "exact"

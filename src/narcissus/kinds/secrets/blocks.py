@@ -29,17 +29,17 @@ _STARTS = {
 }
 
 
-def guess_of(judged: JudgedCriterion) -> StudyRow:
+def find_guess(judged: JudgedCriterion) -> StudyRow:
     """Return the best guess without a model, where a criterion is."""
     return next(row for row in judged.rows if row.role == "guess")
 
 
-def setting_of(judged: JudgedCriterion) -> AttackedSetting:
+def find_setting(judged: JudgedCriterion) -> AttackedSetting:
     """Return what was trained and attacked where a criterion is."""
-    return guess_of(judged).about
+    return find_guess(judged).about
 
 
-def trained(detail: SecretsResult) -> list[Block]:
+def describe_training(detail: SecretsResult) -> list[Block]:
     """Tell how models were trained, and what that guarantees."""
     training = detail.settings[0].training
     rows = [
@@ -76,9 +76,9 @@ def trained(detail: SecretsResult) -> list[Block]:
     return [Facts(rows), trainings]
 
 
-def attacked(each: Sequence[JudgedCriterion]) -> list[Block]:
+def describe_attacks(each: Sequence[JudgedCriterion]) -> list[Block]:
     """Tell what attacks on secrets of one prior named and refuted."""
-    settings = [setting_of(judged) for judged in each]
+    settings = [find_setting(judged) for judged in each]
     first = settings[0]
     facts = [
         ("Values", number(first.values)),
@@ -104,8 +104,8 @@ def attacked(each: Sequence[JudgedCriterion]) -> list[Block]:
 
 def _picture(prior: str, each: Sequence[JudgedCriterion]) -> Figure:
     """Draw success, guess and bound against epsilon."""
-    order = sorted(each, key=lambda judged: setting_of(judged).epsilon)
-    settings = [setting_of(judged) for judged in order]
+    order = sorted(each, key=lambda judged: find_setting(judged).epsilon)
+    settings = [find_setting(judged) for judged in order]
     levels = [setting.epsilon for setting in settings]
     powers = [math.log10(level) for level in levels if math.isfinite(level)]
     last = max(powers, default=0.0) + 0.4

@@ -7,7 +7,12 @@ from typing import Any
 
 from narcissus._outwards import lower
 from narcissus.kinds.layout import Headline, Layout
-from narcissus.kinds.secrets.blocks import attacked, guess_of, setting_of, trained
+from narcissus.kinds.secrets.blocks import (
+    describe_attacks,
+    describe_training,
+    find_guess,
+    find_setting,
+)
 from narcissus.kinds.secrets.kind import AttackedSetting, SecretsResult
 from narcissus.report.about import Answered, EveryAttacker, Subject
 from narcissus.report.first_screen import NO_GROUPS, Glance, placed, seeks, surely_largest
@@ -24,7 +29,7 @@ PHRASES = {
 }
 
 
-def refuted_words(settings: Sequence[AttackedSetting]) -> str:
+def describe_refuted(settings: Sequence[AttackedSetting]) -> str:
     """Describe the largest epsilon that a run refutes, and where."""
     setting, attack = max(
         ((setting, attack) for setting in settings for attack in setting.attacks),
@@ -93,7 +98,7 @@ class SecretsLayout(Layout):
         return Glance(
             unit="secrets",
             without=Reach.of(
-                "Without the model, the best guess names {} secrets.", guess_of(worst)
+                "Without the model, the best guess names {} secrets.", find_guess(worst)
             ),
             with_it=Reach.of(f"With the model, the attack {attack.name} names {{}}.", attack),
             most=None
@@ -106,14 +111,14 @@ class SecretsLayout(Layout):
             where=where,
             about=seeks(
                 "how secrets are drawn and models are trained",
-                f"a secret of {number(setting_of(worst).values)} values",
+                f"a secret of {number(find_setting(worst).values)} values",
                 f"the trained model, at {worst.label}",
             ),
         )
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
         worst, bound = case.worst, case.worst.bound
-        setting = setting_of(worst)
+        setting = find_setting(worst)
         epsilon = setting.training.kept_epsilon
         return [
             ("Guessed without the model", percent(worst.guess), "exact", "proved"),
@@ -142,10 +147,13 @@ class SecretsLayout(Layout):
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
         detail: SecretsResult = case.detail
         by_prior = dict.fromkeys(setting.prior for setting in detail.settings)
-        places = {p: [e for e in case.each if setting_of(e).prior == p] for p in by_prior}
+        places = {p: [e for e in case.each if find_setting(e).prior == p] for p in by_prior}
         return [
-            Section("What was trained, and who attacks", trained(detail)),
-            *(Section(f"Secrets: {prior}", attacked(each)) for prior, each in places.items()),
+            Section("What was trained, and who attacks", describe_training(detail)),
+            *(
+                Section(f"Secrets: {prior}", describe_attacks(each))
+                for prior, each in places.items()
+            ),
             Section("What is refuted", [_refutes(case)]),
             Section("Method", [_method(case)]),
         ]
@@ -157,13 +165,13 @@ class SecretsLayout(Layout):
             text = f"At most {percent(bound.value, 'up')} of secrets are named ({worst.label})."
             limits = (EveryAttacker(text, "proved", bound.quantity.assumptions),)
         return Subject(
-            f"A trained model that saw one secret of {number(setting_of(worst).values)}; "
+            f"A trained model that saw one secret of {number(find_setting(worst).values)}; "
             f"{number(case.detail.models)} models were trained for each setting.",
             limits=limits,
         )
 
     def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]:
-        worst, training = case.worst, setting_of(case.worst).training
+        worst, training = case.worst, find_setting(case.worst).training
         text = f"{percent(worst.best.value)} of secrets are named, {percent(worst.guess)} guessed"
         replies = {"inference": Answered(text, "sampled")}
         if training.kept_epsilon is not None:
@@ -182,7 +190,7 @@ LAYOUT = SecretsLayout()
 def _refutes(case: StudyJudgement) -> Text:
     bounds = case.findings.select(role="bound")
     sentences = [
-        refuted_words(case.detail.settings),
+        describe_refuted(case.detail.settings),
         "An epsilon is refuted where so many right guesses would be too unlikely for any mechanism "
         "that keeps it, with secrets from this very prior; so uneven secrets count as well as even "
         "ones. It can be far below what the training keeps, and is never evidence of safety.",
