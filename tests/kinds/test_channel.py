@@ -8,13 +8,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from pydantic import ValidationError
 
 import narcissus
 from narcissus.cli.main import main
 from narcissus.errors import LongWorkError, NarcissusError
 from narcissus.kinds.channel import kind
-from narcissus.kinds.channel.kind import KIND, ChannelRun, ChannelSpec, ChannelThreshold, Looks
-from narcissus.kinds.channel.layout import measured
+from narcissus.kinds.channel.kind import (
+    ChannelRun,
+    ChannelSpec,
+    ChannelThreshold,
+    ExactLeakage,
+    Looks,
+)
 from narcissus.observer import SilentObserver
 from narcissus.report import Facts, Figure, Grid, page_of, render_html, render_text
 from narcissus.study.kinds import RunOptions
@@ -46,7 +52,7 @@ def play(folder, text, **files):
 
 def found(audit):
     """Give the measures of a channel by name; from samples, those of all."""
-    return measured(KIND.judged(audit.record))
+    return {row.name: row for row in audit.record.rows if row.of in ("measure", "estimate")}
 
 
 def samples(size=2_000, continuous=False):
@@ -408,19 +414,19 @@ def kept(name):
     return read_record(LAST / f"{name}.json")
 
 
-def changed(record, name, **values):
-    """Give a record whose last row of a name has other numbers."""
-    place = max(i for i, row in enumerate(record.rows) if row.name == name)
-    row = record.rows[place]
-    quantity = row.quantity.model_copy(update=values)
-    other = row.model_copy(update={"quantity": quantity})
-    rows = (*record.rows[:place], other, *record.rows[place + 1 :])
-    return record.model_copy(update={"rows": rows})
+def with_leakage(record, **changes):
+    """Give a record of another leakage."""
+    leakage = record.detail.leakage.model_copy(update=changes)
+    detail = record.detail.model_copy(update={"leakage": leakage})
+    return record.model_copy(update={"detail": detail})
 
 
-def without(record, name):
-    rows = tuple(row for row in record.rows if row.name != name)
-    return record.model_copy(update={"rows": rows})
+def with_risk(record, **values):
+    """Give a record of samples whose last Bayes risk has other limits."""
+    *earlier, last = record.detail.leakage.looks
+    risk = last.bayes_risk.model_copy(update=values)
+    last = last.model_copy(update={"bayes_risk": risk})
+    return with_leakage(record, looks=(*earlier, last))
 
 
 def test_exact_errors_are_shown_as_successes():
@@ -445,19 +451,24 @@ def test_limits_of_an_error_are_those_of_the_success_turned_round():
     [(None, 0.4, "at least 60.0%"), (0.3, None, "at most 70.0%"), (None, None, "\N{EM DASH}")],
 )
 def test_a_limit_that_is_missing_is_missing_on_the_other_side(low, high, words):
-    record = changed(kept("samples"), "bayes_risk", low=low, high=high)
+    record = with_risk(kept("samples"), low=low, high=high)
     assert words in numbers(record)[1][1]
 
 
-def test_what_was_not_recorded_is_not_assessed():
-    record = without(kept("samples"), "guessing_error")
-    assert numbers(record)[0] == ("\N{EM DASH}", "not recorded", "not assessed")
-    record = without(kept("channel"), "shannon_leakage")
+def test_what_is_too_large_for_a_matrix_is_not_assessed():
+    record = with_leakage(kept("channel"), shannon_leakage=None)
     grid = page_of(record).sections[2].blocks[0]
     assert isinstance(grid, Grid)
     grades = dict(zip((row[0] for row in grid.rows), grid.grades, strict=True))
     assert grades.pop("Shannon leakage") == "not assessed"
     assert set(grades.values()) == {"proved"}
+
+
+@pytest.mark.parametrize("pairs", [(), ((0.5,), ()), ((), (0.5,), (0.5,))])
+def test_every_pair_of_what_is_shown_is_there_once(pairs):
+    exact = kept("channel").detail.leakage
+    with pytest.raises(ValidationError, match="every one before it"):
+        ExactLeakage.taken(exact, pairs=pairs)
 
 
 def test_pairs_stand_easiest_first(blocks):
@@ -472,7 +483,7 @@ def test_limits_in_the_table_are_rounded_outwards(blocks):
     assert samples.table.rows[-1][2:] == ["0.4198 to 0.5827", 0.362, "0.3533 to 0.3795"]
     assert samples.title == "The limits close in as more samples are used"
 
-    wide = changed(kept("samples"), "bayes_risk", low=None, high=None)
+    wide = with_risk(kept("samples"), low=None, high=None)
     [samples] = blocks(page_of(wide), Figure)
     assert samples.title == "The limits at each number of samples"
     assert samples.table.rows[-1][4] == "\N{EM DASH}"

@@ -162,7 +162,7 @@ def test_both_numbers_of_a_sampled_channel_share_one_error(seen, tmp_path, level
         "threshold": {"beta_star": 0.9, "bayes_risk": 0.5}, "run": {"confidence": level},
     }  # fmt: skip
     audit = narcissus.run(narcissus.load_study(study), rng=1)
-    assert audit.record.detail.confidence == level
+    assert audit.record.detail.leakage.confidence == level
     for kind, findings in seen:
         require_divided(kind, findings)
         limits = {row.quantity.confidence for row in findings.rows if row.quantity.low is not None}

@@ -15,8 +15,17 @@ from narcissus.evidence import clopper_pearson
 from narcissus.evidence.refutation import refuted_by_runs
 from narcissus.game.loop import BlockScores
 from narcissus.guarantees import GaussianDP
-from narcissus.kinds.secrets.kind import KIND, SecretsStudy, SecretThreshold, Training, settings_of
-from narcissus.kinds.secrets.layout import LAYOUT, refuted_words, settings
+from narcissus.kinds.secrets.blocks import find_setting
+from narcissus.kinds.secrets.kind import (
+    KIND,
+    AttackedSetting,
+    SecretsResult,
+    SecretsStudy,
+    SecretThreshold,
+    Training,
+    settings_of,
+)
+from narcissus.kinds.secrets.layout import LAYOUT, describe_refuted
 from narcissus.observer import SILENT
 from narcissus.report import Figure, page_of, render_html, render_text
 from narcissus.report.format import percent
@@ -172,7 +181,7 @@ def test_limits_hold_for_all_attacks_and_settings_at_once(judged):
     refuted = refuted_by_runs(prior / prior.sum(), 600, 350, delta=1e-5, confidence=1 - 0.05 / 8)
     assert refuted[0] > 0
     row = next(row for row in case.each[1].rows if row.role == "refuted")
-    assert (row.value, row.facts["mu"]) == refuted
+    assert (row.value, row.about.refuted_mu) == refuted
 
 
 def test_the_bound_is_that_of_the_mu_that_holds(judged):
@@ -233,7 +242,7 @@ def test_failures_are_counted():
     case = KIND.conclude(
         KIND.measured(work, [{"argmax": blocks(10, failed=3), "posterior": blocks(20)}])
     )
-    assert [row.facts for row in case.each[0].attacks] == [{"failed": 3}, {}]
+    assert [row.about.failed for row in case.each[0].attacks] == [3, 0]
     [remark] = LAYOUT.not_assessed(case)
     assert "failed on 3 of 600 models" in remark.reason
 
@@ -245,6 +254,20 @@ def test_noise_comes_with_a_guarantee():
             Training(**{**whole, **change})
 
 
+def test_settings_that_cannot_be_are_refused(judged):
+    result = judged((250, 260), (300, 310)).detail
+    first, second = result.settings
+    with pytest.raises(ValidationError, match="a bound and noise go together"):
+        AttackedSetting.taken(first, bound=None)
+    fewer = first.model_copy(update={"attacks": first.attacks[:1]})
+    with pytest.raises(ValidationError, match="different attacks"):
+        SecretsResult.taken(result, settings=(fewer, second))
+    failed = tuple(one.model_copy(update={"failed": 601}) for one in first.attacks)
+    failing = first.model_copy(update={"attacks": failed})
+    with pytest.raises(ValidationError, match="fails on more models"):
+        SecretsResult.taken(result, settings=(failing, second))
+
+
 def test_the_example_says_what_its_source_found():
     """With fewer models: uneven secrets are named more often, and gain less."""
     made = narcissus.load_study(EXAMPLE).settings
@@ -254,7 +277,8 @@ def test_the_example_says_what_its_source_found():
         mechanism={"epsilon": 10.0, "steps": 20},
     ))  # fmt: skip
     uniform, pii = case.each
-    for one, own in settings(case):
+    for one in case.each:
+        own = find_setting(one)
         argmax, posterior, ranking = one.attacks
         assert one.guess < posterior.quantity.high
         assert argmax.quantity.low < one.bound.value
@@ -330,7 +354,8 @@ def test_a_fine_tuned_network():
     """Noise is made for two norms, and no less is kept: the bound is that of epsilon itself."""
     mechanism = {"name": "fine-tune", "epsilon": 9.0, "steps": 6, "learning_rate": 0.2}
     case = case_of(play(mechanism=mechanism, prior={"name": "uniform", "n": 3}))
-    [(one, own)] = settings(case)
+    [one] = case.each
+    own = find_setting(one)
     assert own.training.mu == pytest.approx(own.training.accounted_mu)
     assert own.training.kept_epsilon == pytest.approx(9.0, rel=1e-6)
     assert own.training.start == "network"
@@ -362,8 +387,8 @@ def test_the_worst_setting_speaks():
     assert "epsilon inf" in remark.quantity
     assert "needs noise for a guarantee" in remark.reason
     assert any("theory 4.6" in text for text in LAYOUT.assessed(case))
-    assert refuted_words(settings(case)).startswith("argmax refutes every epsilon below")
-    assert refuted_words(settings(case)[:1]) == "No epsilon is refuted."
+    assert describe_refuted(case.detail.settings).startswith("argmax refutes every epsilon below")
+    assert describe_refuted(case.detail.settings[:1]) == "No epsilon is refuted."
 
 
 def figures(audit):

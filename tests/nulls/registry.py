@@ -1461,7 +1461,7 @@ NULLS = (
             "kinds/memorization/image/kind _by_shadows",
             "kinds/memorization/language/kind beside_shadows",
             "kinds/memorization/engine limits_of",
-            "kinds/secrets/kind _rows",
+            "kinds/secrets/kind SecretSetting._attack",
             "kinds/synthetic/kind _counted",
             f"{T}estimates guess_of_group",
             f"{T}excesses _of_counts",
@@ -2493,7 +2493,7 @@ NULLS = (
     ),
     Null(
         "secrets: an epsilon, by runs",
-        ("kinds/secrets/kind _rows",),
+        ("kinds/secrets/kind SecretSetting._attack",),
         "Narcissus theory 4.4",
         "runs independent, secrets drawn from the prior",
         "each run is trained anew, from a key",

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -22,8 +22,20 @@ from narcissus.channels.estimate import INDEPENDENT
 from narcissus.errors import InputError
 from narcissus.findings import Finding, contradictions
 from narcissus.kinds.engine import Done, Kind, PreparedWork
-from narcissus.results import Estimate, Grade, NotAssessed
-from narcissus.rows import Fact, Findings, Level, Quantity, Share, StudyCriterion, StudyRow
+from narcissus.results import Estimate, NotAssessed
+from narcissus.rows import (
+    Fact,
+    Findings,
+    Level,
+    Number,
+    Place,
+    Positive,
+    Quantity,
+    Share,
+    StudyCriterion,
+    StudyResult,
+    StudyRow,
+)
 from narcissus.study.kinds import RunOptions
 from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part
@@ -184,24 +196,159 @@ class Looks:
         )
 
 
-class ChannelDetail(Fact):
-    """Where the channel is from, and what is no measure of it."""
+def _as_proved(value: float) -> Quantity:
+    return Quantity(value=value, grade="proved")
 
-    source: Literal["file", "mechanism", "samples"]
+
+def _make_row(of: str, name: str, quantity: Quantity, at: Mapping[str, Place]) -> StudyRow:
+    return StudyRow(role="measure", of=of, name=name, quantity=quantity, at=at)
+
+
+class ProfilePoint(Fact):
+    """The smallest delta at an epsilon of local differential privacy."""
+
+    epsilon: Number
+    delta: float
+
+
+class ExactLeakage(Fact):
+    """What a channel that is known leaks, for one prior."""
+
+    of: ClassVar[str] = "measure"
+    at: ClassVar[Mapping[str, Place]] = {}
+
+    source: Literal["file", "mechanism"]
+    prior: Literal["uniform", "given"]
+    beta_star: float = Field(description="Bayes security.")
+    bayes_risk: float
+    guessing_error: float = Field(ge=0, description="Of the best guess without the output.")
+    capacity: float
+    leakage: float = Field(ge=1, description="Multiplicative, as is the capacity.")
+    epsilon_ldp: Number
+    shannon_leakage: float | None = Field(None, description="Bits; null: too large for a matrix.")
+    implied_bayes_risk: float
+    implied_by: str = Field(description="Measure that implies this risk.")
+    shown: tuple[str, ...] = Field((), description="Secrets of which all pairs are known.")
+    pairs: tuple[tuple[float, ...], ...] = Field(
+        (), description="Bayes security of each of these and every one before it."
+    )
+    profile: tuple[ProfilePoint, ...] = ()
+
+    @model_validator(mode="after")
+    def _every_pair(self) -> Self:
+        if [len(row) for row in self.pairs] != list(range(len(self.shown))):
+            raise ValueError("pairs must be of each secret that is shown and every one before it")
+        return self
+
+    @property
+    def security(self) -> Quantity:
+        return _as_proved(self.beta_star)
+
+    @property
+    def risk(self) -> Quantity:
+        return _as_proved(self.bayes_risk)
+
+    @property
+    def guess(self) -> Quantity:
+        return _as_proved(1 - self.guessing_error)
+
+    @property
+    def measures(self) -> dict[str, float | None]:
+        """All measures by name, with those that follow from others."""
+        risk, guess = self.bayes_risk, self.guessing_error
+        return {
+            "beta_star": self.beta_star,
+            "bayes_risk": risk,
+            "guessing_error": guess,
+            "beta": min(1.0, risk / guess) if guess > 0 else 1.0,
+            "capacity": self.capacity,
+            "leakage": self.leakage,
+            "epsilon_ldp": self.epsilon_ldp,
+            "advantage": 1 - self.beta_star,
+            "additive_leakage": max(0.0, guess - risk),
+            "min_entropy_leakage": math.log2(self.leakage),
+            "shannon_leakage": self.shannon_leakage,
+            "implied_bayes_risk": self.implied_bayes_risk,
+            "delta_at_epsilon_0": 1 - self.beta_star,
+        }
+
+    def rows(self) -> Iterator[StudyRow]:
+        for name, value in self.measures.items():
+            if value is not None:
+                yield _make_row(self.of, name, _as_proved(value), self.at)
+        for secret, row in zip(self.shown, self.pairs, strict=True):
+            for other, security in zip(self.shown, row, strict=False):
+                yield _make_row("pair", other, _as_proved(security), {"other": secret})
+        for point in self.profile:
+            yield _make_row("delta", "delta", _as_proved(point.delta), {"epsilon": point.epsilon})
+
+
+class LookAtSamples(Fact):
+    """Both estimates with their limits, from so many of the samples."""
+
+    samples: Positive
+    beta_star: Quantity
+    bayes_risk: Quantity
+
+    @property
+    def at(self) -> dict[str, Place]:
+        return {"samples": float(self.samples)}
+
+    def rows(self, of: str) -> Iterator[StudyRow]:
+        yield _make_row(of, "beta_star", self.beta_star, self.at)
+        yield _make_row(of, "bayes_risk", self.bayes_risk, self.at)
+
+
+class EstimatedLeakage(Fact):
+    """What samples say of a channel."""
+
+    of: ClassVar[str] = "estimate"
+
+    source: Literal["samples"]
+    confidence: Level = Field(description="Of the intervals of both numbers together.")
+    guessing_error: Share = Field(description="Of the commonest secret, on these samples.")
+    looks: tuple[LookAtSamples, ...] = Field(min_length=1, description="The last has all samples.")
+    estimators: Mapping[str, Share] = Field(
+        description="Error of each estimator, on a part of the samples set aside."
+    )
+    estimator: str = Field(description="The one that was chosen.")
+    continuous: bool = Field(default=False, description="Whether outputs hardly repeat.")
+
+    @property
+    def at(self) -> dict[str, Place]:
+        return self.looks[-1].at
+
+    @property
+    def security(self) -> Quantity:
+        return self.looks[-1].beta_star
+
+    @property
+    def risk(self) -> Quantity:
+        return self.looks[-1].bayes_risk
+
+    @property
+    def guess(self) -> Quantity:
+        """What is right without the output: it has no limits."""
+        return Quantity(value=1 - self.guessing_error, grade="approximate")
+
+    def rows(self) -> Iterator[StudyRow]:
+        error = Quantity(value=self.guessing_error, grade="approximate")
+        yield _make_row(self.of, "guessing_error", error, self.at)
+        for look in self.looks:
+            yield from look.rows(self.of)
+
+
+class ChannelResult(StudyResult):
+    """What a channel leaks, exactly or from samples."""
+
     name: str
     secrets: int = Field(ge=2, description="How many there are.")
     pair: tuple[str, str] = Field(description="Two secrets that are easiest to tell apart.")
-    prior: str = Field(default="", description="'uniform' or 'given'; empty: of samples.")
-    shown: tuple[str, ...] = Field(default=(), description="Secrets of which all pairs are rows.")
-    confidence: Level | None = Field(
-        default=None, description="Of the intervals of both numbers together, of samples."
-    )
-    estimators: Mapping[str, Share] = Field(
-        default={}, description="Error of each estimator, on a part of the samples set aside."
-    )
-    estimator: str = Field(default="", description="The one that was chosen.")
-    continuous: bool = Field(default=False, description="Whether outputs hardly repeat.")
+    leakage: ExactLeakage | EstimatedLeakage = Field(discriminator="source")
     refuted: tuple[str, ...] = Field(default=(), description="Numbers that cannot all be right.")
+
+    def rows(self) -> Iterator[StudyRow]:
+        yield from self.leakage.rows()
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +365,7 @@ class ChannelKind(Kind[ChannelStudy, ChannelWork]):
     """The kind "channel"."""
 
     model = ChannelStudy
-    detail = ChannelDetail
+    detail = ChannelResult
     layout = "narcissus.kinds.channel.layout:LAYOUT"
 
     def prepare(self, study: ChannelStudy, folder: Path, options: RunOptions) -> ChannelWork:
@@ -248,17 +395,18 @@ class ChannelKind(Kind[ChannelStudy, ChannelWork]):
 
     def measure(self, work: ChannelWork, done: Done, options: RunOptions) -> Findings:
         if work.source is None:
-            rows, detail = _estimated(work, options)
+            result = _estimated(work, options)
         else:
-            rows, detail = _exact(work, work.source, options)
-        threshold = work.study.threshold
-        wanted = {key: getattr(threshold, key, None) for key in LIMITED}
-        return self.found(_criteria(rows, wanted), tuple(rows), detail)
+            result = _exact(work, work.source, options)
+        return self.found(_criteria(result.leakage, work.study.threshold), (), result)
 
-    def premises(self, detail: ChannelDetail) -> tuple[str, ...]:
-        return (INDEPENDENT, DRAWN) if detail.source == "samples" else ()
+    def confidence(self, detail: ChannelResult) -> float | None:
+        return getattr(detail.leakage, "confidence", None)
 
-    def refuted(self, detail: ChannelDetail) -> tuple[str, ...]:
+    def premises(self, detail: ChannelResult) -> tuple[str, ...]:
+        return (INDEPENDENT, DRAWN) if isinstance(detail.leakage, EstimatedLeakage) else ()
+
+    def refuted(self, detail: ChannelResult) -> tuple[str, ...]:
         return detail.refuted
 
     def is_of_people(self, study: Mapping[str, Any]) -> bool:
@@ -269,15 +417,14 @@ KIND = ChannelKind()
 
 
 def _criteria(
-    rows: list[StudyRow], wanted: Mapping[str, float | None]
+    leakage: ExactLeakage | EstimatedLeakage, threshold: ChannelThreshold | None
 ) -> tuple[StudyCriterion, ...]:
     """Hold to a threshold what all samples say, or the channel itself; without one, nothing."""
-    last = {row.name: row for row in rows if row.name in LIMITED}
+    limits = {name: getattr(threshold, name, None) for name in LIMITED}
+    limited = [name for name in LIMITED if limits[name] is not None] or LIMITED
     return tuple(
-        StudyCriterion(of=row.of, name=name, at=row.at, at_least=wanted[name])
-        for name, row in last.items()
-        if wanted[name] is not None
-        or not any(threshold is not None for threshold in wanted.values())
+        StudyCriterion(of=leakage.of, name=name, at=leakage.at, at_least=limits[name])
+        for name in limited
     )
 
 
@@ -297,40 +444,43 @@ def _source(spec: ChannelSpec, folder: Path) -> Source:
     return source
 
 
-def _exact(
-    work: ChannelWork, source: Source, options: RunOptions
-) -> tuple[list[StudyRow], ChannelDetail]:
+def _exact(work: ChannelWork, source: Source, options: RunOptions) -> ChannelResult:
     analysis = channels.analyse(source, work.prior, name=work.name, observer=options.observer)
-    rows = list(_measures(analysis.to_dict() | analysis.more()))
     findings = analysis.findings()
-    shown: tuple[str, ...] = ()
+    shown, pairs = (), ()
     if analysis.channel is not None and analysis.secrets <= MOST_SHOWN:
         values, shown = channels.pairwise(analysis.channel), tuple(analysis.channel.secrets)
-        rows += _pairs(shown, values.tolist())
+        pairs = tuple(tuple(row[:place]) for place, row in enumerate(values.tolist()))
         security = float(values.min())
         findings.append(Finding("Bayes security", "the table of all pairs", security, security))
+    profile = ()
     try:
-        epsilon, delta = _profile(source)
+        profile = tuple(_profile(source))
     except InputError as error:
         remedy = "`channels.local_dp_profile` with a larger `most`"
         subject = "the whole (epsilon, delta) profile"
         work.not_assessed.append(NotAssessed(subject, str(error), remedy))
     else:
-        rows += _profile_rows(epsilon, delta)
-        security = 1 - delta[0]
+        security = 1 - profile[0].delta
         findings.append(Finding("Bayes security", "delta at epsilon 0", security, security))
     slack = _slack(source, analysis.guessing_error)
-    a, b = analysis.pair
-    return rows, ChannelDetail(
+    leakage = ExactLeakage.taken(
+        analysis,
         source="mechanism" if work.study.channel.mechanism else "file",
+        shannon_leakage=analysis.shannon,
+        implied_bayes_risk=analysis.implied_risk,
+        shown=shown,
+        pairs=pairs,
+        profile=profile,
+    )
+    a, b = analysis.pair
+    clashes = contradictions([_widened(finding, slack) for finding in findings])
+    return ChannelResult(
         name=work.name,
         secrets=analysis.secrets,
         pair=(a, b),
-        prior=analysis.prior,
-        shown=shown,
-        refuted=tuple(
-            str(c) for c in contradictions([_widened(finding, slack) for finding in findings])
-        ),
+        leakage=leakage,
+        refuted=tuple(map(str, clashes)),
     )
 
 
@@ -354,57 +504,25 @@ def _widened(finding: Finding, slack: float) -> Finding:
     )
 
 
-def _profile(source: Source) -> tuple[list[float], list[float]]:
-    """Return delta at 21 epsilons, up to the channel's own or 10.
+def _profile(source: Source) -> Iterator[ProfilePoint]:
+    """Yield delta at 21 epsilons, up to the channel's own or 10.
     Raises InputError: it is too much work.
     """
     if isinstance(source, channels.ClosedForm):
-        points = _points(source.local_epsilon)
-        return points, [float(source.delta(e)) for e in points]
+        for epsilon in _points(source.local_epsilon):
+            yield ProfilePoint(epsilon=epsilon, delta=float(source.delta(epsilon)))
+        return
     points = _points(channels.local_dp_epsilon(source))
     profile = channels.local_dp_profile(source, points, most=PROFILE_WORK)
-    return [float(e) for e in profile.epsilon], [float(d) for d in profile.delta]
+    for epsilon, delta in zip(profile.epsilon, profile.delta, strict=True):
+        yield ProfilePoint(epsilon=float(epsilon), delta=float(delta))
 
 
 def _points(epsilon: float) -> list[float]:
     return [min(epsilon, 10.0) * i / 20 for i in range(21)]
 
 
-def _row(
-    of: str,
-    name: str,
-    value: float,
-    at: Mapping[str, float | str] | None = None,
-    grade: Grade = "proved",
-    **facts: str,
-) -> StudyRow:
-    quantity = Quantity(value=value, grade=grade)
-    return StudyRow(role="measure", of=of, name=name, quantity=quantity, at=at or {}, facts=facts)
-
-
-def _measures(found: Mapping[str, Any]) -> Iterator[StudyRow]:
-    """Yield all measures of a channel that is known exactly, for one prior."""
-    if found["epsilon_ldp"] is None:  # no dictionary for JSON holds infinity
-        found = {**found, "epsilon_ldp": math.inf}
-    by = {"implied_bayes_risk": {"by": found["implied_by"]}}
-    for name, value in found.items():
-        if value is not None and name not in ("pair", "secrets", "implied_by"):
-            yield _row("measure", name, value, **by.get(name, {}))
-
-
-def _pairs(secrets: Any, values: Any) -> Iterator[StudyRow]:
-    """Yield Bayes security of every two secrets."""
-    for i, secret in enumerate(secrets):
-        for j, other in enumerate(secrets[:i]):
-            yield _row("pair", other, values[i][j], {"other": secret})
-
-
-def _profile_rows(epsilon: list[float], delta: list[float]) -> Iterator[StudyRow]:
-    for at, value in zip(epsilon, delta, strict=True):
-        yield _row("delta", "delta", value, {"epsilon": at})
-
-
-def _estimated(work: ChannelWork, options: RunOptions) -> tuple[list[StudyRow], ChannelDetail]:
+def _estimated(work: ChannelWork, options: RunOptions) -> ChannelResult:
     spec, samples = work.study.channel, work.samples
     assert samples is not None
     level = work.study.run.confidence or 0.95
@@ -421,51 +539,39 @@ def _estimated(work: ChannelWork, options: RunOptions) -> tuple[list[StudyRow], 
             f"the secret {few!r} has {count} samples, too few for a verdict about every secret; "
             "collect more of it, or leave it out of the file (`narcissus estimate` does without it)"
         )
-    a, b = estimates.pair
-    history = [
-        {"samples": look.samples, **{name: _limited(getattr(look, name)) for name in LIMITED}}
+    looks = tuple(
+        LookAtSamples(
+            samples=look.samples,
+            beta_star=_limited(look.beta_star, estimates.confidence),
+            bayes_risk=_limited(look.bayes_risk, estimates.confidence),
+        )
         for look in estimates.history
-    ]
-    whole = {"samples": estimates.samples, "confidence": estimates.confidence}
-    return list(_looks(history, estimates.guessing_error, whole)), ChannelDetail(
+    )
+    leakage = EstimatedLeakage(
         source="samples",
-        name=work.name,
-        secrets=estimates.secrets,
-        pair=(a, b),
         confidence=level,
+        guessing_error=estimates.guessing_error,
+        looks=looks,
         estimators=estimates.estimators,
         estimator=estimates.chosen,
         continuous=estimates.continuous,
+    )
+    return ChannelResult(
+        name=work.name,
+        secrets=estimates.secrets,
+        pair=estimates.pair,
+        leakage=leakage,
         refuted=estimates.contradictions,
     )
 
 
-def _limited(e: Estimate) -> dict[str, Any]:
-    return {"estimate": e.value, "low": e.low, "high": e.high, "why": e.why}
-
-
-def _looks(
-    history: list[dict[str, Any]], guessing_error: float | None, whole: Mapping[str, Any]
-) -> Iterator[StudyRow]:
-    """Yield both estimates of each look at ever more samples; the last one has all."""
-    if guessing_error is not None:  # of these samples: no limits
-        at = {"samples": float(whole["samples"])}
-        yield _row("estimate", "guessing_error", guessing_error, at, "approximate")
-    for look in history:
-        for name in LIMITED:
-            band = look[name]
-            limits = Quantity(
-                value=band["estimate"],
-                low=band["low"],
-                high=band["high"],
-                grade="sampled",
-                confidence=whole["confidence"],
-                why=band.get("why", ""),
-            )
-            yield StudyRow(
-                role="measure",
-                of="estimate",
-                name=name,
-                quantity=limits,
-                at={"samples": float(look["samples"])},
-            )
+def _limited(estimate: Estimate, confidence: float) -> Quantity:
+    """Take an estimate and its limits; an estimator has no number of trials."""
+    return Quantity(
+        value=estimate.value,
+        low=estimate.low,
+        high=estimate.high,
+        grade="sampled",
+        confidence=confidence,
+        why=estimate.why,
+    )

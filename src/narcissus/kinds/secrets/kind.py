@@ -36,7 +36,19 @@ from narcissus.game.loop import (
 from narcissus.kinds.engine import Done, Kind, PreparedWork, Tasks
 from narcissus.observer import Observer
 from narcissus.priors.secrets import SecretPrior
-from narcissus.rows import Fact, Findings, Level, Positive, Quantity, StudyCriterion, StudyRow
+from narcissus.rows import (
+    Count,
+    Fact,
+    Findings,
+    Level,
+    Place,
+    Positive,
+    Quantity,
+    Share,
+    StudyCriterion,
+    StudyResult,
+    StudyRow,
+)
 from narcissus.study.kinds import RunOptions
 from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part, own_parts
@@ -166,7 +178,8 @@ _SECONDS = 3e-8  # a logit and a step
 _OTHERS = 20_000  # models that choose a learning rate, or that an attacker trains
 
 
-NoneOrNumber = Annotated[float | None, Field(ge=0)]
+NonNegative = Annotated[float, Field(ge=0)]
+NoneOrNumber = NonNegative | None
 
 
 class Training(Fact):
@@ -192,19 +205,106 @@ class Training(Fact):
         return self
 
 
-class SecretSettings(Fact):
+class NamingAttack(Fact):
+    """What one attack named at a setting, and what that refutes of any guarantee."""
+
+    name: str
+    success: Quantity
+    fresh: Share = Field(description="Of fresh secrets, that the same guesses name.")
+    failed: Count = Field(0, description="Models on which it failed: these count as not named.")
+    refuted_epsilon: NonNegative = Field(description="Every smaller one is refuted; 0: none.")
+    refuted_mu: NonNegative = Field(description="The same of Gaussian DP.")
+
+    def rows(self, at: Mapping[str, Place]) -> Iterator[StudyRow]:
+        yield StudyRow(
+            role="attack",
+            of="success",
+            name=self.name,
+            quantity=self.success,
+            baseline=self.fresh,
+            at=at,
+            about=self,
+        )
+        epsilon, level = self.refuted_epsilon, self.success.confidence
+        refuted = Quantity(value=epsilon, low=epsilon, grade="sampled", confidence=level)
+        yield StudyRow(
+            role="refuted",
+            of="refuted epsilon",
+            name=self.name,
+            quantity=refuted,
+            at=at,
+            about=self,
+        )
+
+
+class NamingBound(Fact):
+    """What no attacker exceeds."""
+
+    theorem: str
+    success: Quantity
+
+
+class AttackedSetting(Fact):
     """One prior at one epsilon: a criterion each, in the same order."""
 
+    prior: str
     values: Positive
+    likeliest: str = Field(description="What is guessed without a model.")
+    guess: Share = Field(description="Of secrets that this names.")
     training: Training
+    attacks: tuple[NamingAttack, ...] = Field(min_length=1)
+    bound: NamingBound | None = Field(None, description="Null: without noise nothing is proved.")
+
+    @model_validator(mode="after")
+    def _bounded_by_noise(self) -> Self:
+        if (self.bound is None) != (self.training.noise == 0):
+            raise ValueError("a bound and noise go together: one of them is missing")
+        return self
+
+    @property
+    def epsilon(self) -> float:
+        """What noise was made for; infinite: no noise."""
+        return math.inf if self.training.epsilon is None else self.training.epsilon
+
+    @property
+    def label(self) -> str:
+        return f"{self.prior}, epsilon {self.epsilon:g}"
+
+    @property
+    def at(self) -> dict[str, Place]:
+        return {"prior": self.prior, "epsilon": self.epsilon}
+
+    def rows(self) -> Iterator[StudyRow]:
+        guess, at = Quantity(value=self.guess, grade="proved"), self.at
+        yield StudyRow(
+            role="guess", of="guess", name=self.likeliest, quantity=guess, at=at, about=self
+        )
+        for attack in self.attacks:
+            yield from attack.rows(at)
+        if self.bound is not None:
+            limit, theorem = self.bound.success, self.bound.theorem
+            yield StudyRow(role="bound", of="bound", name=theorem, quantity=limit, at=at)
 
 
-class SecretsDetail(Fact):
-    """What was trained."""
+class SecretsResult(StudyResult):
+    """What was trained, named, refuted and proved."""
 
     models: Positive = Field(description="Trained for each setting.")
     confidence: Level = Field(description="Of all limits together.")
-    settings: tuple[SecretSettings, ...] = Field(min_length=1)
+    settings: tuple[AttackedSetting, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _same_attacks(self) -> Self:
+        if len({tuple(attack.name for attack in each.attacks) for each in self.settings}) > 1:
+            raise ValueError("settings have different attacks")
+        if any(attack.failed > self.models for each in self.settings for attack in each.attacks):
+            raise ValueError("an attack fails on more models than were trained")
+        return self
+
+    def rows(self) -> Iterator[StudyRow]:
+        """Yield each setting's guess, its attacks with what they refute, and its bound."""
+        for setting in self.settings:
+            yield from setting.rows()
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,14 +316,6 @@ class SecretSetting:
     asked: AskedOfTraining
     trained: TrainsOnSecrets  # The mechanism, its learning rate chosen
 
-    @property
-    def at(self) -> dict[str, float | str]:
-        noiseless = self.asked.accounted is None
-        return {
-            "prior": self.prior.words,
-            "epsilon": math.inf if noiseless else float(self.asked.epsilon),
-        }
-
     def scenario(self, study: SecretsStudy) -> Scenario:
         """Return the game with the attacks that are prepared for it."""
         game = Game(Secret(self.prior.weights), self.trained, NamesSecret(len(self.prior.chances)))
@@ -231,11 +323,48 @@ class SecretSetting:
         [scenario] = scenarios_of(game, attacks)
         return Scenario(self.label, scenario.game, scenario.attacks)
 
-    def detail(self) -> SecretSettings:
+    def result(self, scored: Scored, each: float) -> AttackedSetting:
+        """Limit what attacks named, each at the level of ``each``."""
+        prior, trained = self.prior, self.trained.training
+        top = prior.chances.index(prior.guess)
+        bound = None
+        if trained.noise > 0:
+            danger = threat(values=prior.chances)
+            proved = best(bounds_on(danger, trained.guarantee, expensive=False))
+            bound = NamingBound(theorem=proved.theorem, success=Quantity.of(proved))
+        return AttackedSetting(
+            prior=prior.words,
+            values=len(prior.chances),
+            likeliest=prior.values[top] if prior.values else str(top),
+            guess=prior.guess,
+            training=self._training(),
+            attacks=tuple(self._attack(name, blocks, each) for name, blocks in scored.items()),
+            bound=bound,
+        )
+
+    def _attack(self, name: str, blocks: Sequence[BlockScores], each: float) -> NamingAttack:
+        models = sum(len(block.scores.success) for block in blocks)
+        hits = sum(int(block.scores.success.sum()) for block in blocks)
+        fresh = sum(float(block.scores.baseline.sum()) for block in blocks)
+        # the lower limit's own half of the error: both hold at once
+        delta, level = self.asked.delta, 1 - (1 - each) / 2
+        epsilon, mu = refuted_by_runs(
+            self.prior.weights, models, hits, delta=delta, confidence=level
+        )
+        return NamingAttack(
+            name=name,
+            success=Quantity.of(clopper_pearson(hits, models, confidence=each)),
+            fresh=min(1.0, fresh / models),
+            failed=sum(block.failed for block in blocks),
+            refuted_epsilon=epsilon,
+            refuted_mu=mu,
+        )
+
+    def _training(self) -> Training:
         request, training = self.asked, self.trained.training
         accounted = request.accounted
         guarantee = None if accounted is None else training.guarantee
-        made = Training.taken(
+        return Training.taken(
             training,
             epsilon=None if accounted is None else request.epsilon,
             delta=request.delta,
@@ -245,7 +374,6 @@ class SecretSetting:
             kept_epsilon=None if guarantee is None else guarantee.epsilon_beyond(request.delta),
             start=request.start,
         )
-        return SecretSettings(values=len(self.prior.chances), training=made)
 
 
 def settings_of(study: SecretsStudy) -> list[SecretSetting]:
@@ -294,7 +422,7 @@ class SecretsKind(Kind[SecretsStudy, SecretsWork]):
     """The kind "secrets"."""
 
     model = SecretsStudy
-    detail = SecretsDetail
+    detail = SecretsResult
     layout = "narcissus.kinds.secrets.layout:LAYOUT"
 
     def check(self, study: SecretsStudy, folder: Path, observer: Observer) -> None:
@@ -347,91 +475,30 @@ class SecretsKind(Kind[SecretsStudy, SecretsWork]):
 
     def measured(self, work: SecretsWork, scored: Sequence[Scored]) -> Findings:
         """Limit what attacks named, for each setting; all limits hold at once (Bonferroni)."""
-        study, threshold = work.study, work.threshold
-        each = each_confidence(study.run.confidence, sum(map(len, scored)))
+        run, threshold = work.study.run, work.threshold
+        each = each_confidence(run.confidence, sum(map(len, scored)))
+        result = SecretsResult(
+            models=run.models,
+            confidence=run.confidence,
+            settings=tuple(
+                setting.result(scores, each)
+                for setting, scores in zip(work.settings, scored, strict=True)
+            ),
+        )
         criteria = tuple(
             StudyCriterion(
                 of="success",
                 label=setting.label,
                 at=setting.at,
-                at_most=None if threshold is None else threshold.most(setting.prior.guess),
-                decides=threshold is None or threshold.at in (None, setting.asked.epsilon),
+                at_most=None if threshold is None else threshold.most(setting.guess),
+                decides=threshold is None or threshold.at in (None, setting.epsilon),
             )
-            for setting in work.settings
+            for setting in result.settings
         )
-        rows = [
-            row
-            for setting, scores in zip(work.settings, scored, strict=True)
-            for row in _rows(setting, scores, each)
-        ]
-        settings = tuple(setting.detail() for setting in work.settings)
-        detail = SecretsDetail(
-            models=study.run.models, confidence=study.run.confidence, settings=settings
-        )
-        return self.found(criteria, tuple(rows), detail)
+        return self.found(criteria, (), result)
 
 
 KIND = SecretsKind()
-
-
-def _rows(setting: SecretSetting, scored: Scored, each: float) -> Iterator[StudyRow]:
-    """Yield a setting's guess, its attacks with what they refute, its bound."""
-    prior, training, at = setting.prior, setting.trained.training, setting.at
-    top = prior.chances.index(prior.guess)
-    yield _guess(prior.values[top] if prior.values else str(top), prior.guess, at)
-    for name, blocks in scored.items():
-        models = sum(len(block.scores.success) for block in blocks)
-        hits = sum(int(block.scores.success.sum()) for block in blocks)
-        fresh = sum(float(block.scores.baseline.sum()) for block in blocks)
-        success = clopper_pearson(hits, models, confidence=each)
-        # the lower limit's own half of the error: both hold at once
-        delta, level = setting.asked.delta, 1 - (1 - each) / 2
-        pair = refuted_by_runs(prior.weights, models, hits, delta=delta, confidence=level)
-        failed = sum(block.failed for block in blocks)
-        baseline = min(1.0, fresh / models)
-        yield from _attacked(name, Quantity.of(success), baseline, failed, pair, at)
-    if training.noise > 0:
-        danger = threat(values=prior.chances)
-        bound = best(bounds_on(danger, training.guarantee, expensive=False))
-        limit = Quantity.of(bound)
-        yield StudyRow(role="bound", of="bound", name=bound.theorem, quantity=limit, at=at)
-
-
-def _guess(likeliest: str, chance: float, at: Mapping[str, float | str]) -> StudyRow:
-    quantity = Quantity(value=chance, grade="proved")
-    return StudyRow(role="guess", of="guess", name=likeliest, quantity=quantity, at=at)
-
-
-def _attacked(
-    name: str,
-    success: Quantity,
-    baseline: float,
-    failed: int,
-    refuted: tuple[float, float],
-    at: Mapping[str, float | str],
-) -> list[StudyRow]:
-    """Return what an attack named, and every epsilon and mu that this refutes; 0: none."""
-    epsilon, mu = refuted
-    beyond = Quantity(value=epsilon, low=epsilon, grade="sampled", confidence=success.confidence)
-    return [
-        StudyRow(
-            role="attack",
-            of="success",
-            name=name,
-            quantity=success,
-            baseline=baseline,
-            at=at,
-            facts={"failed": failed} if failed else {},
-        ),
-        StudyRow(
-            role="refuted",
-            of="refuted epsilon",
-            name=name,
-            quantity=beyond,
-            at=at,
-            facts={"mu": mu},
-        ),
-    ]
 
 
 def _identity(work: SecretsWork) -> dict[str, object]:
