@@ -17,7 +17,6 @@ import platform
 import re
 import sys
 from dataclasses import asdict
-from functools import cached_property
 from importlib import metadata
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -115,7 +114,7 @@ class Record(BaseModel):
     )
     digest: str = Field("", pattern=r"^(sha256:[0-9a-f]{64})?$")
 
-    @cached_property
+    @property
     def rows(self) -> tuple[StudyRow, ...]:
         """What was found, a fact a row."""
         return tuple(self.detail.rows()) if isinstance(self.detail, StudyResult) else self.listed
