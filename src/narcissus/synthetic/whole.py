@@ -43,6 +43,7 @@ from narcissus.tables.formats import (
     PartBeside,
     is_sheet,
     name_of_place,
+    name_of_unread,
     parts_beside,
 )
 from narcissus.tables.metadata import STRICT, VALUE_LABELS, Metadata, read_metadata
@@ -211,6 +212,7 @@ def read_whole(
     sources = {name: source for name, source in inputs.items() if source is not None}
     raws, beside, left_out = _opened(sources, irrelevant)
     unseen = () if not isinstance(synthetic, str | Path) else _metadata(Path(synthetic)).unread
+    beside |= {name_of_unread(part): "nobody can say what it holds" for part in unseen}
     for column, other in (same or {}).items():
         if other in raws["synthetic"]:
             raws["synthetic"][column] = raws["synthetic"].pop(other)
