@@ -324,7 +324,9 @@ def parts_beside(path: Path) -> list[PartBeside]:
 def is_part_beside(name: str) -> bool:
     """Check whether a name may be that of something beside a table, and of no column."""
     others = (*_PARTS, OTHER, TEXTS, NAMES, LINES, ORDER)
-    return name.startswith((SHEET, UNREAD)) or name in others or _NUMBERED.fullmatch(name) is not None
+    return (
+        name.startswith((SHEET, UNREAD)) or name in others or _NUMBERED.fullmatch(name) is not None
+    )
 
 
 def name_of_place(place: int) -> str:

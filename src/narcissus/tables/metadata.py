@@ -47,7 +47,7 @@ _ATTRIBUTES = re.compile(rb"\x07\0\0\0[\x11\x12]\0\0\0\x01\0\0\0(.{4})", re.S)
 """Where an SPSS file begins its attributes, of the file and of variables."""
 _STATA_HEADER = 109
 _STATA_VARIABLE = 1 + 33 + 2 + 33 + 81
-"""Bytes of each variable before the characteristics: type, name, order, label; without its format."""
+"""Bytes of each variable before the characteristics: its type, name, order and labels."""
 
 
 @dataclass(frozen=True)
