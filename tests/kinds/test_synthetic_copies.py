@@ -621,8 +621,9 @@ def test_with_a_control_the_screen_says_how_many_could_be_copied_unseen(tmp_path
     assert "No copied people are shown; fewer than " in text
     (excess,) = [row for row in audit.record.rows if (row.of, row.name) == ("excess", "copies")]
     (copied,) = [row for row in audit.record.rows if row.of == "copied"]
-    least = np.ceil(excess.facts["detectable"] * copied.facts["people"])
-    assert f"fewer than {least:.0f} of the {copied.facts['people']:.0f} people who are" in text
+    scored = copied.facts.get("scored_people", copied.facts["people"])
+    least = np.ceil(excess.facts["detectable"] * scored)
+    assert f"fewer than {least:.0f} of the {scored:.0f} people who are" in text
 
 
 def test_few_columns_are_said_to_be_two_or_three(tmp_path):

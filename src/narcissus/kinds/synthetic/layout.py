@@ -530,7 +530,8 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
         unseen=_not_looked_at(detail),
         accepted=accepted,
         view=MORE_OF_100,
-        interval="The excess of copies",
+        interval="The excess of copies"
+        + " among the people scored" * ("scored_people" in row.facts),
         asked=subject,
         broken=broken,
         why=none,

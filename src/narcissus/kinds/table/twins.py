@@ -102,7 +102,11 @@ def guessed(bins: Mapping[str, Any]) -> str:
             f"to the right {PARTS[many]}" if many in PARTS else f"to the right one of {many} bins"
         ),
         "above": lambda cut: f"to the right side of {cut:,.12g}",
-        "common": lambda many: f"to the right one of its {many} commonest values or all others",
+        "common": lambda many: (
+            f"to the right one of its {many} commonest values and all others"
+            if many > 1
+            else "to the right one of its commonest value and all others"
+        ),
     }
     given = (way(bins[name]) for name, way in ways.items() if bins.get(name) is not None)
     return next(given, "right")
@@ -129,10 +133,11 @@ def weak(
         if share >= CERTAIN:
             source = f" from `{by}` alone" if by else ""
             how = guessed(bins.get(name, {}))
-            coarse = "" if how == "right" else ", and finer values are not asked about"
+            left = "little is left to recover"
+            left = left if how == "right" else "finer values are not asked about"
             yield (
                 f"`{name}` is guessed {how} for {100 * share:.0f} of 100 people{source}, before "
-                f"any release: little is left to recover{coarse}"
+                f"any release: {left}"
             )
 
 
