@@ -37,7 +37,7 @@ NO_GROUPS = "We did not look at groups. An average can hide who loses most."
 NO_GROUP = "We found no group at clearly higher risk. A small group could still be."
 EXACT = "The study is as it was described: nothing is sampled."
 MOST_BULLETS, MOST_LETTERS = 3, 50
-LONGEST = 180
+LONGEST = 200
 """Letters of one bullet; the verdict in full has the whole of it."""
 COLUMNS = 50
 """Squares in a line of a terminal."""

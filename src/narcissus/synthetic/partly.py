@@ -55,7 +55,8 @@ class PartlyCopied(Copies):
     """
 
     drawn: int = 0
-    # people of both halves who are unique by these columns, and who stand in the file
+    # people of both halves who are unique by these columns, in the control too if there is one,
+    # and who stand in the file
     all_unique: int = 0
     all_standing: int = 0
 
@@ -94,6 +95,8 @@ def partly_copied(
     beside = beside_control(views, second, others) if len(others) else None
     both = copies_on(views, ours, range(len(chosen.columns)))
     everybody = {"all_unique": both.unique, "all_standing": both.standing}
+    if len(others) and (all_beside := beside_control(views, ours, others)) is not None:
+        everybody = {"all_unique": all_beside.trials, "all_standing": all_beside.successes}
     return chosen.names, PartlyCopied(**values, drawn=max(drawn, default=0), **everybody), beside
 
 

@@ -489,13 +489,10 @@ def copied_rows(
         details = {"fisher": min(1.0, beside.fisher)}
         if (detectable_excess := beside.detectable(at_most, error=error * trace.share)) is not None:
             details["detectable"] = detectable_excess
-    # decided by half of the people, or by those unlike the control's as well, and told of all
-    everybody = {"successes": many.standing, "people": many.unique}
-    if isinstance(many, PartlyCopied):
-        everybody = {"successes": many.all_standing, "people": many.all_unique}
-    if any(counts[key] != value for key, value in everybody.items()):
-        counts |= {f"scored_{key}": counts[key] for key in everybody} | everybody
-        share = everybody["successes"] / max(1, everybody["people"])
+    if isinstance(many, PartlyCopied):  # decided by half of the people, and told of all
+        counts |= {f"scored_{key}": counts[key] for key in ("successes", "people")}
+        counts |= {"successes": many.all_standing, "people": many.all_unique}
+        share = many.all_standing / max(1, many.all_unique)
     if absent := [f"`{name}`" for name in trace.columns if name in lacking]:
         counts["lacking"] = some_of(absent)
     if is_data is not None and is_data <= error:  # whether anybody is unique or not

@@ -490,7 +490,7 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
     detail: SyntheticDetail = case.detail
     (row,) = case.findings.select(of="copied")
     expected = row.quantity.model_copy(update={"value": row.baseline, "grade": copied.grade})
-    unit = f"people who are unique in the data{_by(row)}"
+    unit = f"people who are unique in {_where(row)}{_by(row)}"
     who = f"{unit}{',' if _by(row) else ''}"
     without = f"By coincidence, {{}} {who} would stand in the file."
     if is_beside := _is_beside(row):
@@ -734,10 +734,15 @@ def _scored(row: StudyRow) -> tuple[float, float]:
     return float(many), float(people)
 
 
+def _where(row: StudyRow) -> str:
+    """Say among whom people are unique: beside a control, on both sides together."""
+    return "the data and the control" if _is_beside(row) else "the data"
+
+
 def _unique_people(row: StudyRow) -> str:
     """Name the people of whom copies are judged, and how many they are."""
     scored = " and were scored" if "scored_people" in row.facts else ""
-    return f"the {number(_scored(row)[1])} people who are unique in the data{scored}"
+    return f"the {number(_scored(row)[1])} people who are unique in {_where(row)}{scored}"
 
 
 def _unseen(least: float | None, everybody: str, detail: SyntheticDetail) -> str:
@@ -904,7 +909,7 @@ def _standing(case: StudyJudgement) -> str:
     facts, detail = row.facts, case.detail
     text = (
         f"{number(float(facts['successes']))} of {number(float(facts['people']))} people who are "
-        f"unique in the data{_by(row)} ({percent(row.value)}) stand in the file"
+        f"unique in {_where(row)}{_by(row)} ({percent(row.value)}) stand in the file"
     )
     text = f"The file {_data_itself(detail)}. {text}" if _is_data(case) else text
     if "scored_people" in facts:
