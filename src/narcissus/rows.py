@@ -151,6 +151,7 @@ class Unaccounted(Fact):
     def is_plural(self) -> bool:
         """Whether the subject is several things, for the verb after it."""
         things = "exact values|comments|lines|embedded files|other parts|texts|names|rows"
+        things += "|unread (?:extra fields|characteristics)"
         return re.match(f"(\\w+ )?columns|values |the ({things})", self.subject) is not None
 
 

@@ -452,7 +452,7 @@ def test_what_was_read_as_what_is_told_in_the_record(synth, tmp_path):
     code, out, _ = synth("fresh", "--unknown", "ESR", "--json")
     assert code == 3
     [said] = [one for one in json.loads(out)["assessed"] if "In the synthetic file" in one]
-    assert re.search(r"'(\d)\.0' is read as \1 \(MAR\)", said)
+    assert re.search(r"'([\d#])\.0' is read as \1 \(MAR\)", said)
 
 
 def test_a_folder_of_another_audit_is_not_overwritten(synth):

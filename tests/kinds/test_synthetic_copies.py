@@ -575,6 +575,7 @@ def baskets(n, seed):
 def words(unique, *, control=0, shown=False):
     """Say what is open of 300 people, where coincidence may explain 190 who stand in the file."""
     facts = {"successes": 87, "people": unique, "most": 190}
+    facts |= {"control_successes": 9, "control_people": control} if control else {}
     row = SimpleNamespace(facts=facts, baseline=0.05, at={"attack": "row by row"})
     detail = SimpleNamespace(
         files=SimpleNamespace(synthetic=300, control=control),
@@ -586,9 +587,11 @@ def words(unique, *, control=0, shown=False):
 
 
 def test_a_weak_limit_of_coincidences_is_not_said_to_be_few_unique_people():
-    text = "Coincidence may explain up to 190 of 266 people here, and 87 stand in the file: "
+    everybody = "the 266 people who are unique in the data"
+    text = f"Coincidence may explain up to 190 of {everybody}, and 87 stand in the file: "
     assert words(266) == f"{text}only a control tells"
-    assert words(266, control=50) == f"{text}the control given has too few people to tell"
+    counted = "9 of its 50 unique people stand in the file"
+    assert words(266, control=50) == f"{text}the control given does not settle it: {counted}"
     assert words(266, control=50, shown=True).endswith("of another population than the data")
     assert words(149).startswith("Too few people are unique in the data")
 
@@ -618,15 +621,17 @@ def test_with_a_control_the_screen_says_how_many_could_be_copied_unseen(tmp_path
     assert "No copied people are shown; fewer than " in text
     (excess,) = [row for row in audit.record.rows if (row.of, row.name) == ("excess", "copies")]
     (copied,) = [row for row in audit.record.rows if row.of == "copied"]
-    least = np.ceil(excess.facts["detectable"] * copied.facts["people"])
-    assert f"fewer than {least:.0f} of {copied.facts['people']:.0f} people" in text
+    scored = copied.facts.get("scored_people", copied.facts["people"])
+    least = np.ceil(excess.facts["detectable"] * scored)
+    assert f"fewer than {least:.0f} of the {scored:.0f} people who are" in text
 
 
 def test_few_columns_are_said_to_be_two_or_three(tmp_path):
     _, screen = audited(people(), people(seed=2), tmp_path)
-    assert "people, whole or rounded, or" in screen.answer
-    assert "in two or three columns alone, could be copied unseen" in screen.answer
+    assert "people who are unique in the data, whole or rounded, or" in screen.answer
+    assert "in the same two or three columns, could be copied unseen" in screen.answer
     assert "disguised copies" in screen.not_looked_at
+    assert "different columns for each row" in screen.not_looked_at
 
 
 def households(homes, seed):

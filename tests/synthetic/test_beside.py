@@ -1,7 +1,9 @@
 """People beside the table: in a line, a name, a column without a name, a part of a workbook."""
 
 import gzip
+import struct
 import zipfile
+import zlib
 
 import numpy as np
 import pandas as pd
@@ -10,6 +12,7 @@ import pytest
 from narcissus.synthetic.files import read_files
 from narcissus.synthetic.whole import read_whole
 from narcissus.tables.formats import LINES, NAMES, OTHER, TEXTS
+from narcissus.tables.metadata import _expansion_fields
 
 
 def people(n=200, seed=1):
@@ -335,12 +338,64 @@ def test_what_files_usually_say_beside_their_table_is_not_asked_about(name, writ
     assert beside(tmp_path, tmp_path / name) == {}
 
 
-def test_what_no_reader_gives_is_named(tmp_path):
-    stata(tmp_path / "made.dta", version=114)
-    found = read_whole(REAL, tmp_path / "made.dta")
-    assert found.unseen == ("characteristics of the Stata file",)
-    stata(tmp_path / "made.dta", version=118)
-    assert read_whole(REAL, tmp_path / "made.dta").unseen == ()
+def parquet_with(key):
+    def write(path):
+        arrow = pytest.importorskip("pyarrow")
+        blob = zlib.compress(REAL.to_csv().encode())
+        table = arrow.Table.from_pandas(MADE, preserve_index=False)
+        table = table.replace_schema_metadata({**table.schema.metadata, key: blob})
+        pytest.importorskip("pyarrow.parquet").write_table(table, path)
+
+    return write
+
+
+def gzip_with_extra_field(path):
+    blob = zlib.compress(REAL.to_csv().encode())[:60_000]
+    part = b"RB" + struct.pack("<H", len(blob)) + blob
+    raw = gzip.compress(MADE.to_csv(index=False).encode())
+    flags = bytes([raw[3] | 4])
+    size = struct.pack("<H", len(part))
+    path.write_bytes(raw[:3] + flags + raw[4:10] + size + part + raw[10:])
+
+
+@pytest.mark.parametrize(
+    ("name", "write", "part"),
+    [
+        ("made.parquet", parquet_with(b"backup"), "metadata backup of the file"),
+        ("made.parquet", parquet_with(b"a, `b`"), "metadata a b of the file"),
+        ("made.csv.gz", gzip_with_extra_field, "extra fields of the gzip header"),
+    ],
+)
+def test_what_no_reader_gives_waits_for_its_declaration(name, write, part, tmp_path):
+    """A backup of all people of the data stood there, and the file was judged without a word."""
+    write(tmp_path / name)
+    found = read_whole(REAL, tmp_path / name)
+    assert list(found.beside) == [f"unread {part}"]
+    assert len(found.unseen) == 1
+    settled = read_whole(REAL, tmp_path / name, irrelevant=[f"unread {part}"])
+    assert settled.beside == {}
+    assert settled.unseen == found.unseen
+    read_files(REAL, tmp_path / name, drop=[f"unread {part}"])
+
+
+@pytest.mark.parametrize("version", [114, 117, 118])
+def test_characteristics_of_a_stata_file_are_read(version, tmp_path):
+    path = tmp_path / "made.dta"
+    stata(path, version=version)
+    assert read_whole(REAL, path).unseen == ()
+    assert beside(tmp_path, path) == {}
+    if version != 114:
+        return
+    data = path.read_bytes()
+    text = TELLING["two incomes"].encode()
+    at = 109 + 2 + data[4] * (150 + 49)
+    path.write_bytes(data[:at] + b"\1" + struct.pack("<i", len(text)) + text + data[at:])
+    assert "texts beside the table" in beside(tmp_path, path)
+
+
+def test_an_older_stata_file_is_asked_about():
+    assert _expansion_fields(b"l\2" + bytes(400)) is None
+    assert _expansion_fields(b"r\2\1\0\xff\0" + bytes(200)) is None
 
 
 def indexed(frame, kind):

@@ -37,7 +37,7 @@ NO_GROUPS = "We did not look at groups. An average can hide who loses most."
 NO_GROUP = "We found no group at clearly higher risk. A small group could still be."
 EXACT = "The study is as it was described: nothing is sampled."
 MOST_BULLETS, MOST_LETTERS = 3, 50
-LONGEST = 160
+LONGEST = 200
 """Letters of one bullet; the verdict in full has the whole of it."""
 COLUMNS = 50
 """Squares in a line of a terminal."""
@@ -96,6 +96,7 @@ class Glance:
     plainly: The answer where no threshold was set.
     given: What the limit assumes.
     notes: Sentences that what it rests on begins with: "Counted: 6 of 8 images."
+    declared: What the user declares and no number shows, a clause each.
     """
 
     unit: str
@@ -121,6 +122,7 @@ class Glance:
     plainly: str = "You set no threshold, so this report only measures."
     given: Sequence[str] = ()
     notes: Sequence[str] = ()
+    declared: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -455,7 +457,24 @@ def _limit(glance: Glance, contradictions: Sequence[str]) -> Reach | None:
     return reach if hundredths(reach.found.value, "up") < 100 else None
 
 
+def holds_if(status: Status, declared: Sequence[str]) -> str:
+    """Say what a verdict takes from the user's declarations; "" where it is against the release.
+
+    >>> holds_if("not shown", ["`note` tells nothing about a person"])
+    'This holds if, as you declare, `note` tells nothing about a person.'
+    """
+    if not declared or status in ("exceeded", "contradicted"):
+        return ""
+    return f"This holds if, as you declare, {'; '.join(declared)}."
+
+
 def _answer(status: Status, unaccounted: Sequence[Unaccounted], glance: Glance) -> str:
+    """Return the answer, and what it takes from the user's declarations."""
+    text = _plain_answer(status, unaccounted, glance)
+    return f"{text} {holds_if(status, glance.declared)}".rstrip()
+
+
+def _plain_answer(status: Status, unaccounted: Sequence[Unaccounted], glance: Glance) -> str:
     if status == "undeclared" and unaccounted:
         return " ".join(_declarations(unaccounted))
     subject = f"{glance.asked}, {glance.accepted}," if glance.accepted else glance.asked

@@ -55,6 +55,10 @@ class PartlyCopied(Copies):
     """
 
     drawn: int = 0
+    # people of both halves who are unique by these columns, in the control too if there is one,
+    # and who stand in the file
+    all_unique: int = 0
+    all_standing: int = 0
 
     def most_coincidences(self, error: float) -> float:
         """Return the coincidences that are exceeded by chance in at most ``error`` of files."""
@@ -89,7 +93,11 @@ def partly_copied(
     drawn = [copies_by(Views(chosen.shuffled(j, rng), rng), second, many).standing for j in telling]
     values = {field.name: getattr(many, field.name) for field in fields(Copies)}
     beside = beside_control(views, second, others) if len(others) else None
-    return chosen.names, PartlyCopied(**values, drawn=max(drawn, default=0)), beside
+    both = copies_on(views, ours, range(len(chosen.columns)))
+    everybody = {"all_unique": both.unique, "all_standing": both.standing}
+    if len(others) and (all_beside := beside_control(views, ours, others)) is not None:
+        everybody = {"all_unique": all_beside.trials, "all_standing": all_beside.successes}
+    return chosen.names, PartlyCopied(**values, drawn=max(drawn, default=0), **everybody), beside
 
 
 def _chosen(views: Views, people: Positions, rng: np.random.Generator) -> list[str]:

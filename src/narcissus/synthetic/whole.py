@@ -43,6 +43,7 @@ from narcissus.tables.formats import (
     PartBeside,
     is_sheet,
     name_of_place,
+    name_of_unread,
     parts_beside,
 )
 from narcissus.tables.metadata import STRICT, VALUE_LABELS, Metadata, read_metadata
@@ -211,6 +212,7 @@ def read_whole(
     sources = {name: source for name, source in inputs.items() if source is not None}
     raws, beside, left_out = _opened(sources, irrelevant)
     unseen = () if not isinstance(synthetic, str | Path) else _metadata(Path(synthetic)).unread
+    beside |= {name_of_unread(part): "nobody can say what it holds" for part in unseen}
     for column, other in (same or {}).items():
         if other in raws["synthetic"]:
             raws["synthetic"][column] = raws["synthetic"].pop(other)
@@ -558,7 +560,7 @@ def _column(name: str, each: Mapping[str, RawColumn], read_as: ReadAs | None) ->
         number = {value: at for at, value in enumerate(coarse.values)}
         whole = np.array([number[value] for value in values], np.int64)[whole]
         cover, values = Covers(whole, coarse.covers, coarse.levels), coarse.values
-        written = ("in coarser values",)
+        written = (_coarse_words(coarse.found, sides["synthetic"]),)
     else:
         order = sorted(range(len(values)), key=lambda at: _order(values[at]))
         rank = np.empty(len(values), np.int64)
@@ -581,14 +583,22 @@ def _column(name: str, each: Mapping[str, RawColumn], read_as: ReadAs | None) ->
 def _words(way: Written, there: Mapping[Value | None, int], kind: str) -> str:
     """Say how cells are written, and of how many rows it is seen where these are not most."""
     values = [v for v in there if v is not None and (kind == "dates" or not isinstance(v, str))]
-    if not way.words.startswith(("moved", "in other units")) or len(values) != len(way.own):
+    if len(values) != len(way.own):
         return way.words
-    known = set(way.known.tolist())
-    seen = sum(
-        there[value] for value, key in zip(values, way.own.tolist(), strict=True) if key in known
-    )
-    total = sum(there.values())
+    is_so = way.members.tolist()
+    if way.words.startswith(("moved", "in other units")):
+        known = set(way.known.tolist())
+        is_so = [key in known for key in way.own.tolist()]
+    seen = sum(there[value] for value, so in zip(values, is_so, strict=True) if so)
+    total = sum(there[value] for value in values)
     return way.words if seen >= DISTINCT * total else f"{way.words}, in {seen:,} of {total:,} rows"
+
+
+def _coarse_words(coarse: Sequence[Value | None], there: Mapping[Value | None, int]) -> str:
+    """Say that values are coarser, and in how many rows where these are not most."""
+    seen, total = sum(there.get(value, 0) for value in coarse), sum(there.values())
+    rows = "" if seen >= DISTINCT * total else f", in {seen:,} of {total:,} rows"
+    return f"in coarser values{rows}"
 
 
 def _as_dates(name: str, each: Mapping[str, RawColumn]) -> Mapping[str, RawColumn]:

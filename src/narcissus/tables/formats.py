@@ -272,6 +272,8 @@ OTHER = "other parts"
 """Name of all else that an Excel file holds and that is not understood."""
 TEXTS = "texts beside the table"
 """Name of titles, footers, properties, rules and formulas of an Excel file."""
+UNREAD = "unread "
+"""What begins the name of something that a file holds and that no reader gives."""
 NAMES = "names of columns"
 ORDER = "order of rows"
 """Name of the order in which a file has its rows."""
@@ -322,7 +324,9 @@ def parts_beside(path: Path) -> list[PartBeside]:
 def is_part_beside(name: str) -> bool:
     """Check whether a name may be that of something beside a table, and of no column."""
     others = (*_PARTS, OTHER, TEXTS, NAMES, LINES, ORDER)
-    return name.startswith(SHEET) or name in others or _NUMBERED.fullmatch(name) is not None
+    return (
+        name.startswith((SHEET, UNREAD)) or name in others or _NUMBERED.fullmatch(name) is not None
+    )
 
 
 def name_of_place(place: int) -> str:
@@ -332,6 +336,15 @@ def name_of_place(place: int) -> str:
     'column 1'
     """
     return f"column {place + 1}"
+
+
+def name_of_unread(part: str) -> str:
+    """Return what is declared of a part of a file that no reader gives.
+
+    >>> name_of_unread("metadata `backup` of the file")
+    'unread metadata backup of the file'
+    """
+    return UNREAD + " ".join(re.findall(r"[^\s`\"',;]+", part))
 
 
 def _sheet_text(path: Path, sheet: Any, largest: int, remarks: list[str]) -> bytes:

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from narcissus._archives import opened_archive
 from narcissus._files import parsing
@@ -45,6 +45,9 @@ _OF_PANDAS = ("index_columns", "columns", "column_indexes", "creator", "pandas_v
 _CHARACTERISTICS = re.compile(rb"<ch>(.*?)</ch>", re.S)
 _ATTRIBUTES = re.compile(rb"\x07\0\0\0[\x11\x12]\0\0\0\x01\0\0\0(.{4})", re.S)
 """Where an SPSS file begins its attributes, of the file and of variables."""
+_STATA_HEADER = 109
+_STATA_VARIABLE = 1 + 33 + 2 + 33 + 81
+"""Bytes of each variable before the characteristics: its type, name, order and labels."""
 
 
 @dataclass(frozen=True)
@@ -110,16 +113,37 @@ def _attributes(path: Path, suffix: str) -> tuple[list[tuple[str, str]], tuple[s
     """Return texts of a file of a statistics package that its reader does not give."""
     with path.open("rb") as file:
         data = file.read(MOST_BYTES)
-    if suffix == ".dta" and not data.startswith(b"<stata_dta>"):
-        return [], ("characteristics of the Stata file",)
     parts: list[bytes] = []
-    if suffix == ".dta":
+    if suffix == ".dta" and not data.startswith(b"<stata_dta>"):
+        fields = _expansion_fields(data)
+        if fields is None:
+            return [], ("characteristics of the Stata file",)
+        parts = [part.replace(b"\0", b" ") for part in fields]
+    elif suffix == ".dta":
         section = data.partition(b"<characteristics>")[2].partition(b"</characteristics>")[0]
         parts = [part.replace(b"\0", b" ") for part in _CHARACTERISTICS.findall(section)]
     elif suffix in (".sav", ".zsav"):
         for match in _ATTRIBUTES.finditer(data):
             parts.append(data[match.end() :][: int.from_bytes(match[1], "little")])
     return [(_NOTES, part.decode("utf-8", "replace")) for part in parts], ()
+
+
+def _expansion_fields(data: bytes) -> list[bytes] | None:
+    """Return the characteristics of a Stata file of version 113 to 115; None: not understood."""
+    if data[:1] not in (b"q", b"r", b"s") or data[1:2] not in (b"\1", b"\2"):
+        return None
+    order: Literal["big", "little"] = "big" if data[1] == 1 else "little"
+    variables = int.from_bytes(data[4:6], order)
+    at = _STATA_HEADER + 2 + variables * (_STATA_VARIABLE + (12 if data[:1] == b"q" else 49))
+    fields: list[bytes] = []
+    while True:
+        size = int.from_bytes(data[at + 1 : at + 5], order)
+        if at + 5 + size > len(data):
+            return None
+        if not data[at]:
+            return fields if not size else None
+        fields.append(data[at + 5 : at + 5 + size])
+        at += 5 + size
 
 
 def _of_parquet(path: Path) -> Metadata:

@@ -397,17 +397,21 @@ def described(readings: Mapping[str, ColumnReading]) -> str:
 def respellings(readings: Mapping[str, ColumnReading]) -> str:
     """Describe in a line how a file writes what is read otherwise; "" where it does not.
 
-    Records contain this text, so only the form of a value appears: 9 for a digit, a for a letter.
+    Records contain this text, so only the form of a value appears: # for a digit, a for a letter.
     """
     spellings = {name: r.respelt for name, r in readings.items() if r.respelt is not None}
     form = str if values_shown() else _form
-    shown = [f"{form(raw)!r} is read as {form(v)} ({name})" for name, (raw, v) in spellings.items()]
+    each = [(form(raw), form(value), name) for name, (raw, value) in spellings.items()]
+    shown = [f"{raw!r} is read as {value} ({name})" for raw, value, name in each]
     remainder = f", and the like in {len(shown) - 5} more columns" if len(shown) > 5 else ""
-    return ", ".join(shown[:5]) + remainder
+    text = "".join(raw + value for raw, value, _ in each[:5])
+    signs = [f"{sign} is any {what}" for sign, what in (("#", "digit"), ("a", "letter"))]
+    masked = "" if values_shown() else " and ".join(s for s in signs if s[0] in text)
+    return ", ".join(shown[:5]) + remainder + (f"; {masked}" if masked else "")
 
 
 def _form(text: str) -> str:
-    return re.sub(r"[^\W\d_]", "a", re.sub(r"[1-9]", "9", text))
+    return re.sub(r"[^\W\d_]", "a", re.sub(r"[1-9]", "#", text))
 
 
 def _named(codes: Sequence[str]) -> str:

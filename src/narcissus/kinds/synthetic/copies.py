@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from narcissus._validation import some_of
+from narcissus.evidence.intervals import TwoSamples
 from narcissus.results import Grade
 from narcissus.rows import Count, Fact, Positive, Quantity, Share, StudyRow, Unaccounted
 from narcissus.synthetic.assess import ALIKE
 from narcissus.synthetic.copies import COPIES, Copies, FileFacts
 from narcissus.synthetic.nearly import NearerPeople
+from narcissus.synthetic.partly import PartlyCopied
 from narcissus.synthetic.traces import (
     BUT_ANY,
     BY_VALUES,
@@ -27,7 +30,7 @@ from narcissus.synthetic.traces import (
     Traces,
 )
 from narcissus.synthetic.whole import WholeFiles
-from narcissus.tables.formats import ORDER, SHEET
+from narcissus.tables.formats import ORDER, SHEET, is_part_beside
 
 LAW = (
     "a file made without these people holds plausible people no more often, beyond what its decoys "
@@ -166,20 +169,24 @@ class CopiesDetail(Fact):
 
 
 def unaccounted(
-    whole: WholeFiles | None, traces: Traces, at_most: float, *, can_tell: bool
+    whole: WholeFiles | None,
+    traces: Traces,
+    at_most: float,
+    *,
+    can_tell: bool,
+    is_exceeded: bool = False,
 ) -> Iterator[Unaccounted]:
     """Yield what was published and could not be compared, or that only a control explains.
 
     at_most: The share of people who stand in the file beyond coincidence that is accepted.
     can_tell: Whether there is a control that nothing refutes.
+    is_exceeded: Whether copies are shown already: columns that show them are no question.
     """
     if whole is None:
         return
     for part, why in whole.beside.items():
-        is_sheet = part.startswith(SHEET)
-        subject = f"{SHEET}`{part.removeprefix(SHEET)}`" if is_sheet else f"the {part}"
         yield Unaccounted(
-            subject=subject,
+            subject=name_declared(part),
             reason=f"{why[0].upper()}{why[1:]}.",
             declaration=f'`irrelevant = ["{part}"]` in `[data]`, or `--irrelevant "{part}"`',
         )
@@ -193,7 +200,8 @@ def unaccounted(
             "both files are sorted alike."
         )
         yield _undeclared(alike, reason)
-    left = [trace for trace in traces.values if not (can_tell and trace.is_explained)]
+    own_values = () if is_exceeded else traces.values
+    left = [trace for trace in own_values if not (can_tell and trace.is_explained)]
     left = [trace for trace in left if trace.copies.excess(trace.share)[1] > at_most]
     if left:
         worst = max(left, key=lambda trace: trace.copies.standing).copies
@@ -212,7 +220,7 @@ def unaccounted(
         if not (is_accepted or (can_tell and nearer.is_explained)):
             yield _of_nearer(nearer, can_tell=can_tell)
     columns = {trace.columns[0] for trace in left}
-    for some in traces.sets.striking:
+    for some in () if is_exceeded else traces.sets.striking:
         is_explained = can_tell and some.is_explained
         is_accepted = some.standing - some.expected <= at_most * max(1, some.unique)
         if not (is_explained or is_accepted or columns & set(some.columns)):
@@ -225,6 +233,17 @@ def unaccounted(
             yield _undeclared(some.columns, reason, "" if can_tell and not is_lacking else CONTROL)
     yield from _inside(whole, at_most, can_tell=can_tell)
     yield from _changed(traces, at_most, can_tell=can_tell)
+
+
+def name_declared(name: str) -> str:
+    """Name a column, or something that a file holds beside its table, as it is declared.
+
+    >>> name_declared("sheet Codes"), name_declared("comments"), name_declared("hired")
+    ('sheet `Codes`', 'the comments', '`hired`')
+    """
+    if name.startswith(SHEET):
+        return f"{SHEET}`{name.removeprefix(SHEET)}`"
+    return f"the {name}" if is_part_beside(name) else f"`{name}`"
 
 
 def _inside(whole: WholeFiles, at_most: float, *, can_tell: bool) -> Iterator[Unaccounted]:
@@ -403,6 +422,28 @@ def _told(traces: Traces, error: float) -> list[Trace]:
     return [*striking, *alone][:MOST_SETS]
 
 
+def deciding_trace(traces: Traces, error: float, at_most: float, *, can_tell: bool) -> Trace:
+    """Return the set of columns that decides.
+
+    Where copies beyond coincidence assume how files are made, those beyond the control decide
+    first, if there are any.
+    """
+    trace = traces.deciding(error, beside=can_tell)
+    if not can_tell or trace.beside is not None or _is_of_any_law(trace, error, at_most):
+        return trace
+    each = tuple(other for other in traces.each if other.beside is not None)
+    if not each:
+        return trace
+    by_control = replace(traces, each=each).deciding(error, beside=True)
+    return by_control if by_control.excess(error, beside=True)[1] > at_most else trace
+
+
+def _is_of_any_law(trace: Trace, error: float, at_most: float) -> bool:
+    """Check whether people stand in the file beyond what any law of it explains."""
+    many = trace.copies
+    return isinstance(many, Copies) and many.excess_of_any_law(error * trace.share) > at_most
+
+
 def copied_rows(
     trace: Trace,
     is_data: float | None,
@@ -411,6 +452,7 @@ def copied_rows(
     *,
     can_tell: bool,
     lacking: Sequence[str] = (),
+    tested: TwoSamples | None = None,
 ) -> Iterator[StudyRow]:
     """Yield the share of unique people who stand in the file, and how far it is beyond others'.
 
@@ -418,6 +460,7 @@ def copied_rows(
     is_data: The chance of a file with the very rows of the data; None: it has others.
     can_tell: Whether there is a control; else coincidences take its place.
     lacking: Columns that the control lacks.
+    tested: People of the data and the control by all columns, where these decide nothing.
     """
     error = (1 - confidence) / 2
     value, low, high = trace.excess(error, beside=can_tell)
@@ -437,6 +480,8 @@ def copied_rows(
             if sure > at_most:
                 low, assumptions = sure, (INDEPENDENT,)
         details: dict[str, int | float | str] = {}
+        if can_tell and tested is not None:
+            counts |= {"control_successes": tested.others, "control_people": tested.other_trials}
     else:
         counts = {"successes": beside.successes, "people": beside.trials}
         share, baseline = beside.successes / beside.trials, beside.others / beside.other_trials
@@ -444,6 +489,10 @@ def copied_rows(
         details = {"fisher": min(1.0, beside.fisher)}
         if (detectable_excess := beside.detectable(at_most, error=error * trace.share)) is not None:
             details["detectable"] = detectable_excess
+    if isinstance(many, PartlyCopied):  # decided by half of the people, and told of all
+        counts |= {f"scored_{key}": counts[key] for key in ("successes", "people")}
+        counts |= {"successes": many.all_standing, "people": many.all_unique}
+        share = many.all_standing / max(1, many.all_unique)
     if absent := [f"`{name}`" for name in trace.columns if name in lacking]:
         counts["lacking"] = some_of(absent)
     if is_data is not None and is_data <= error:  # whether anybody is unique or not

@@ -19,6 +19,7 @@ from narcissus.kinds.engine import Done, Kind, PreparedWork
 from narcissus.kinds.synthetic.copies import (
     CopiesDetail,
     copied_rows,
+    deciding_trace,
     fact_rows,
     in_both,
     not_sought,
@@ -27,7 +28,7 @@ from narcissus.kinds.synthetic.copies import (
 from narcissus.kinds.synthetic.measures import measured_files
 from narcissus.kinds.synthetic.schema import ExcessThreshold, SyntheticPolicy, SyntheticStudy
 from narcissus.kinds.table.propose import BY_VALUES
-from narcissus.kinds.table.twins import cautions
+from narcissus.kinds.table.twins import cautions, guessed
 from narcissus.observer import Observer
 from narcissus.results import FOR_COPIES, LEFT_OUT, Estimate, NotAssessed
 from narcissus.rows import (
@@ -126,10 +127,19 @@ class RiskDetail(Fact):
     attack: str = Field(description="The one that was chosen.")
     tried: Mapping[str, TriedAttack]
     facts: Mapping[str, Count]
+    how: str = Field(
+        default="right",
+        description="How right a guess is: 'to the right fifth' of a secret that is binned.",
+    )
+
+    @property
+    def label(self) -> str:
+        """The secret, and its bins."""
+        return f"{self.secret} {self.how.removeprefix('right').lstrip()}".rstrip()
 
     @property
     def name(self) -> str:
-        return f"{self.risk} of {self.secret}" if self.secret else self.risk
+        return f"{self.risk} of {self.label}" if self.secret else self.risk
 
     @model_validator(mode="after")
     def _was_tried(self) -> Self:
@@ -160,6 +170,9 @@ class SyntheticDetail(Fact):
     )
     not_sought: tuple[str, ...] = Field(
         default=(), description="How copies were not sought, since the files are large."
+    )
+    declared: tuple[str, ...] = Field(
+        default=(), description="What tells nothing about a person, as the user declares."
     )
 
     units: tuple[str, ...] = Field(
@@ -301,7 +314,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             least=groups.least_group,
             measures=measured_files(work.files, work.study.threat.known, work.study.threat.unknown),
             whole=work.whole,
-            units=_units_of(work.study),
+            study=work.study,
         )
 
     def measured(
@@ -315,7 +328,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
         least: int = 10,
         measures: Mapping[str, FileMeasures] | None = None,
         whole: WholeFiles | None = None,
-        units: Sequence[str] = (),
+        study: SyntheticStudy | None = None,
     ) -> Findings:
         """Limit the outcome of an assessment.
 
@@ -324,11 +337,12 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
         least: fewest people of a group that is shown.
         measures: what disclosure control measures of the files.
         whole: the files as they are published.
-        units: columns that look like the number of a household.
+        study: what is declared and binned, and which columns look like the number of a household.
         """
         groups, merged = _groups(files, found, columns, least)
         decide = threshold.worst_group is not None
         unlike, halves, facts = found.unlike, found.halves, found.facts
+        bins = {} if study is None else _bins_of(study)
         levels = (
             Levels.of_copies(confidence)
             if unlike is None
@@ -353,7 +367,10 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             claim_confidence=levels.claim,
             group_confidence=levels.group,
             unlike=None if unlike is None else UnlikeControl.of(unlike),
-            risks=tuple(RiskDetail.taken(risk, tried=_tried(risk)) for risk in found.risks),
+            risks=tuple(
+                RiskDetail.taken(risk, tried=_tried(risk), how=_how_right(risk.secret, bins))
+                for risk in found.risks
+            ),
             merged=merged if columns else None,
             copies=CopiesDetail.of(
                 facts,
@@ -367,17 +384,25 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             ),
             measures=measures or {},
             not_sought=() if whole is None else tuple(not_sought(whole, traces)),
-            units=tuple(units),
+            units=() if study is None else tuple(_units_of(study)),
+            declared=() if study is None else tuple(study.data.irrelevant),
         )
         at_most = threshold.accepts(COPIES)
-        left = unaccounted(whole, traces, at_most, can_tell=detail.can_tell)
-        detail = detail.model_copy(update={"unaccounted": tuple(left)})
         rows = [
             row
-            for risk in found.risks
-            for row in _rows(risk, threshold.accepts(risk.risk), levels, groups, detail.can_tell)
+            for risk, about_risk in zip(found.risks, detail.risks, strict=True)
+            for row in _rows(
+                about_risk.name,
+                risk,
+                threshold.accepts(risk.risk),
+                levels,
+                groups,
+                can_tell=detail.can_tell,
+            )
         ]
-        trace, level = traces.deciding(error, beside=detail.can_tell), levels.claim
+        tested = traces.each[0].beside
+        trace = deciding_trace(traces, error, at_most, can_tell=detail.can_tell)
+        level = levels.claim
         if found.lacking is not None:  # claims of their own, as where there is no control
             other, error_alone = found.lacking, (1 - confidence) / 2
             by_others = other.deciding(error_alone, beside=False)
@@ -392,11 +417,21 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             level,
             can_tell=detail.can_tell,
             lacking=() if whole is None else whole.lacking,
+            tested=tested,
         )
         rows += fact_rows(facts, None if found.traces is None else traces, error)
         accepted: dict[str, float] = {r.risk: threshold.accepts(r.risk) for r in found.risks}
         accepted[COPIES] = threshold.accepts(COPIES)
         criteria = _criteria(rows, detail, accepted, threshold.worst_group)
+        status = self.judge(self.found(criteria, tuple(rows), detail)).status
+        left = unaccounted(
+            whole,
+            traces,
+            at_most,
+            can_tell=detail.can_tell,
+            is_exceeded=status == "exceeded",
+        )
+        detail = detail.model_copy(update={"unaccounted": tuple(left)})
         return self.found(criteria, tuple(rows), detail)
 
     def premises(self, detail: SyntheticDetail) -> tuple[str, ...]:
@@ -503,7 +538,7 @@ def _left_open(
     """
     table, rows = files.table, files.table.codes[files.rows("real")]
     real = Table(table.names, table.labels, table.ordered, rows, table.values)
-    yield from cautions(real, study.threat.unknown)
+    yield from cautions(real, study.threat.unknown, _bins_of(study))
     if left_out := study.data.left_out:
         how = {"" if is_part_beside(name) else name: f"{FOR_COPIES}, " for name in compared}
         shown = [
@@ -515,6 +550,23 @@ def _left_open(
             "; ".join(shown),
             "a column that `--unknown`, `--groups` or `--bins` names is kept if it can be",
         )
+
+
+def _bins_of(study: SyntheticStudy) -> dict[str, dict[str, Any]]:
+    """Return the bins of the columns that are guessed."""
+    bins = study.data.bins
+    return {name: bins[name].model_dump() for name in study.threat.unknown if name in bins}
+
+
+def _how_right(secret: str, bins: Mapping[str, Mapping[str, Any]]) -> str:
+    """Say how right a guess of a secret is: of several columns, each that is binned."""
+    if secret in bins:
+        return guessed(bins[secret])
+    parts = f" and {secret} and "
+    each = [
+        f"{name} {guessed(some)}" for name, some in bins.items() if f" and {name} and " in parts
+    ]
+    return f"right ({'; '.join(each)})" if each else "right"
 
 
 def _units_of(study: SyntheticStudy) -> list[str]:
@@ -586,13 +638,18 @@ def _groups(
 
 
 def _rows(
-    risk: Risk, accepted: float, levels: Levels, groups: Sequence[Group], can_tell: bool
+    name: str,
+    risk: Risk,
+    accepted: float,
+    levels: Levels,
+    groups: Sequence[Group],
+    *,
+    can_tell: bool,
 ) -> Iterator[StudyRow]:
     """Yield a risk on people of the data, beside the control and the guess, and on each group.
 
     There is no excess where nothing can be told of it.
     """
-    name = f"{risk.risk} of {risk.secret}" if risk.secret else risk.risk
     at: Said = {"group": "", "attack": risk.attack}
     counts = risk.counts() if can_tell else None
     yield from _both(

@@ -19,11 +19,19 @@ from narcissus.kinds.synthetic.copies import (
     CopiesDetail,
     LinkedDetail,
     in_both,
+    name_declared,
 )
 from narcissus.kinds.synthetic.kind import RiskDetail, SyntheticDetail, UnlikeControl
 from narcissus.kinds.synthetic.measures import measured_section
 from narcissus.report.about import Answered, RealFigure, Subject
-from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, seeks, surely_largest
+from narcissus.report.first_screen import (
+    NO_GROUP,
+    NO_GROUPS,
+    Glance,
+    holds_if,
+    seeks,
+    surely_largest,
+)
 from narcissus.report.format import MISSING, between_points, limits, number, percent, points
 from narcissus.report.gives_away import VERDICT, groups_of_people, merged_words
 from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Range, Row, Section, Text
@@ -138,40 +146,8 @@ class SyntheticLayout(Layout):
 
     def verdict(self, case: StudyJudgement) -> str:
         """Describe the verdict in a short paragraph; it never says that a risk is met."""
-        risks, unlike = about(case), case.detail.unlike
-        detail: SyntheticDetail = case.detail
-        if not detail.can_tell:
-            return _by_copies(case, detail.copies)
-        if unlike is None:
-            first = risks[0]
-            assert first.guess is not None
-            return (
-                f"Not assessed: {NO_CONTROL}. From the file, {first.detail.secret} is guessed "
-                f"right for {percent(first.real.value)} of people in the data. Without the file, "
-                f"it is guessed right for {percent(first.guess.value)}."
-            )
-        if unlike.is_shown:
-            return f"Not assessed: {_foreign(unlike)}"
-        copied = _of_copies(case)
-        is_copied = copied is not None and copied.status == "exceeded"
-        if (beyond := [risk for risk in risks if risk.verdict == "exceeded"]) or is_copied:
-            sentences = [f"{_beyond(about_risk)}." for about_risk in beyond]
-            only = beyond and not is_copied and all(r.detail.risk == BY_VALUE for r in beyond)
-            facts = [_standing(case)] if is_copied else []
-            return " ".join(
-                [
-                    "Exceeded: people in the data are hit more often than others like them.",
-                    *facts,
-                    *sentences,
-                    *([_BY_ONE_VALUE] if only else []),
-                ]
-            )
-        worst = max(risks, key=lambda risk: risk.high)
-        return (
-            "Not shown: no attack clearly exceeds what is accepted. One may still do so: "
-            f"{worst.name} may exceed the control by up to "
-            f"{upper(100 * worst.high, places=1)} points."
-        )
+        said = holds_if(case.status, _declared(case.detail))
+        return f"{_verdict(case)} {said}".rstrip()
 
     def assessed(self, case: StudyJudgement) -> list[str]:
         lines = [f"{risk.name}, by {len(risk.detail.tried)} attacks" for risk in about(case)]
@@ -320,6 +296,44 @@ class SyntheticLayout(Layout):
 LAYOUT = SyntheticLayout()
 
 
+def _verdict(case: StudyJudgement) -> str:
+    """Describe what was found in a short paragraph."""
+    risks, unlike = about(case), case.detail.unlike
+    detail: SyntheticDetail = case.detail
+    if not detail.can_tell:
+        return _by_copies(case, detail.copies)
+    if unlike is None:
+        first = risks[0]
+        assert first.guess is not None
+        return (
+            f"Not assessed: {NO_CONTROL}. From the file, {first.detail.secret} is guessed "
+            f"{first.detail.how} for {percent(first.real.value)} of people in the data, and "
+            f"without it for {percent(first.guess.value)}."
+        )
+    if unlike.is_shown:
+        return f"Not assessed: {_foreign(unlike)}"
+    copied = _of_copies(case)
+    is_copied = copied is not None and copied.status == "exceeded"
+    if (beyond := [risk for risk in risks if risk.verdict == "exceeded"]) or is_copied:
+        sentences = [f"{_beyond(about_risk)}." for about_risk in beyond]
+        only = beyond and not is_copied and all(r.detail.risk == BY_VALUE for r in beyond)
+        facts = [_standing(case)] if is_copied else []
+        return " ".join(
+            [
+                "Exceeded: people in the data are hit more often than others like them.",
+                *facts,
+                *sentences,
+                *([_BY_ONE_VALUE] if only else []),
+            ]
+        )
+    worst = max(risks, key=lambda risk: risk.high)
+    return (
+        "Not shown: no attack clearly exceeds what is accepted. One may still do so: "
+        f"{worst.name} may exceed the control by up to "
+        f"{upper(100 * worst.high, places=1)} points."
+    )
+
+
 def _foreign(unlike: UnlikeControl) -> str:
     """Describe how the control differs from the data."""
     how = (
@@ -380,7 +394,7 @@ def _beyond(risk: AboutRisk) -> str:
 
 NO_CONTROL = "there is no comparison group of people left out of the data"
 _DOES = {
-    "inference": "guesses {} right for",
+    "inference": "guesses {} {} for",
     BY_VALUE: "singles out, by one value,",
     "singling out": "singles out",
     "linkability": "links the records of",
@@ -406,7 +420,7 @@ def _decided(case: StudyJudgement, row: StudyRow | None) -> AboutRisk:
 
 
 def _of_risk(case: StudyJudgement, risk: AboutRisk, row: StudyRow | None) -> Glance:
-    does = _DOES[risk.detail.risk].format(risk.detail.secret)
+    does = _DOES[risk.detail.risk].format(risk.detail.secret, risk.detail.how)
     who = f"people with {risk.group}" if risk.group else "people"
     without = Reach(f"We cannot say what is due to the release: {NO_CONTROL}.")
     if risk.real.baseline is not None:
@@ -426,7 +440,7 @@ def _of_risk(case: StudyJudgement, risk: AboutRisk, row: StudyRow | None) -> Gla
         most=None,
         unlimited=UNLIMITED,
         hardest=_hardest(case),
-        unseen=UNSEEN,
+        unseen=_not_looked_at(case.detail),
         accepted=beyond,
         view=MORE_OF_100,
         interval=f"The excess of {risk.name}",
@@ -434,6 +448,7 @@ def _of_risk(case: StudyJudgement, risk: AboutRisk, row: StudyRow | None) -> Gla
         undecided=f"We cannot say: {why or NO_CONTROL}." if case.status == "not assessed" else "",
         about=_about(case),
         notes=_few_copies(case),
+        declared=_declared(case.detail),
     )
 
 
@@ -452,8 +467,22 @@ NOTHING = Quantity(value=None, grade="not assessed")
 UNLIMITED = "Another attack might reach all 100: one file sets no limit."
 UNSEEN = "the method that made the file, other attacks, other files of the same people"
 DISGUISED = (
-    "disguised copies, where each row is changed by a rule of its own or stands in other words"
+    "disguised copies, where each row is changed by a rule of its own or stands in other words; "
+    "copies in few columns, where these are different columns for each row"
 )
+
+
+def _not_looked_at(detail: SyntheticDetail) -> str:
+    """Name what no number of the screen is about, whatever decided."""
+    return "; ".join([*detail.not_sought, DISGUISED, UNSEEN])
+
+
+def _declared(detail: SyntheticDetail) -> tuple[str, ...]:
+    """Return what the user declares, as a clause."""
+    if not detail.declared:
+        return ()
+    names = [name_declared(name) for name in detail.declared]
+    return (f"nothing about a person follows from {some_of(names, len(names))}",)
 
 
 def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
@@ -461,8 +490,9 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
     detail: SyntheticDetail = case.detail
     (row,) = case.findings.select(of="copied")
     expected = row.quantity.model_copy(update={"value": row.baseline, "grade": copied.grade})
-    unit = f"people who are unique in the data{_by(row)}"
-    without = f"By coincidence, {{}} {unit} would stand in the file."
+    unit = f"people who are unique in {_where(row)}{_by(row)}"
+    who = f"{unit}{',' if _by(row) else ''}"
+    without = f"By coincidence, {{}} {who} would stand in the file."
     if is_beside := _is_beside(row):
         without = "Of the people of the control, {} stand in the file."
     none = ""
@@ -476,14 +506,14 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
     beyond = "than of the control" if is_beside else "than coincidence explains"
     hardest = "Hit hardest: people who are unique in the data."
     is_hit = copied.status == "exceeded" and not about(case, groups=True)
-    who = "values of single people" if _how(row) == BY_VALUES else "people"
-    subject, broken = "The file", f"holds more {who} of the data {beyond}{_by(row)}"
+    copies = "values of single people" if _how(row) == BY_VALUES else "people"
+    subject, broken = "The file", f"holds more {copies} of the data {beyond}{_by(row)}"
     accepted = ""
     if copied.at_most:
         subject, broken, accepted = "Your threshold", "is exceeded", f"{{}} {beyond}"
     reached = (
         Reach(without, expected, row),
-        Reach.of(f"{{}} {unit}{' nearly' * (_how(row) == NEARLY)} stand in the file.", row),
+        Reach.of(f"{{}} {who}{' nearly' * (_how(row) == NEARLY)} stand in the file.", row),
     )
     if _is_data(case):
         unit = "rows of the file"
@@ -497,10 +527,11 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
         most=None,
         unlimited=UNLIMITED,
         hardest=hardest if is_hit else _hardest(case),
-        unseen="; ".join([*detail.not_sought, DISGUISED, UNSEEN]),
+        unseen=_not_looked_at(detail),
         accepted=accepted,
         view=MORE_OF_100,
-        interval="The excess of copies",
+        interval="The excess of copies"
+        + " among the people scored" * ("scored_people" in row.facts),
         asked=subject,
         broken=broken,
         why=none,
@@ -508,6 +539,7 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
         about=_about(case),
         undecided=_no_more(case, row, against) + (f", but {none}." if none else "."),
         notes=_compared(detail),
+        declared=_declared(detail),
     )
     guessed = guessed_by_file(case)
     if copied.status == "exceeded" or guessed is None or detail.can_tell:
@@ -520,11 +552,12 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
         glance,
         unit="people in the data",
         without=Reach(
-            f"A model that never saw the file guesses {secret} right for {{}} people.",
+            f"A model that never saw the file guesses {secret} {risk.detail.how} for {{}} people.",
             guess.quantity,
         ),
         with_it=Reach(
-            f"From the file, {secret} is guessed right for {{}} people.", risk.real.quantity
+            f"From the file, {secret} is guessed {risk.detail.how} for {{}} people.",
+            risk.real.quantity,
         ),
         added=guess.quantity.model_copy(update=above),
     )
@@ -567,7 +600,8 @@ def _evidence(case: StudyJudgement) -> tuple[str, ...]:
     risk = guessed_by_file(case)
     if risk is not None and risk.guess is not None and not case.detail.can_tell:
         clauses.append(
-            f"`{risk.detail.secret}` is guessed right for {of_100(risk.real.value)} people from "
+            f"`{risk.detail.secret}` is guessed {risk.detail.how} for "
+            f"{of_100(risk.real.value)} people from "
             f"the file, and for {of_100(risk.guess.value)} without it"
         )
     rows = [row for row in case.findings.select(of="count") if row.name == VALUES]
@@ -639,35 +673,36 @@ def _no_more(case: StudyJudgement, row: StudyRow, against: Sequence[str] = ()) -
         remedy = "" if detail.files.control else ": a control would decide"
         return f"{text[0].upper()}{text[1:]}{remedy}"
     ratio = 2 * detail.files.synthetic / detail.copies.people.people
-    many, people = float(row.facts["successes"]), float(row.facts["people"])
+    many, people = _scored(row)
     expected = (row.baseline or 0.0) * people
     limit = float(row.facts.get("most", 0.0))
     if not people:
         return "All people have others like them in the data, so a copy looks like coincidence"
+    everybody = _unique_people(row)
     if 2 * limit >= people and 2 * people < detail.copies.people.people:
         return "Too few people are unique in the data to tell copies from coincidence"
     if 2 * limit >= people:
         return (
-            f"Coincidence may explain up to {number(limit)} of {number(people)} people here, and "
+            f"Coincidence may explain up to {number(limit)} of {everybody}, and "
             f"{number(many)} stand in the file: {_why_open(detail, row)}"
         )
     usual = math.ceil(expected + 2 * math.sqrt(expected * (1 + ratio)))
     if many <= usual:
         threshold = usual + 1 - math.floor(expected)
         least = _least_excess(case) if detail.can_tell else float(threshold)
-        return f"No copied people are shown{_unseen(least, people, detail)}"
+        return f"No copied people are shown{_unseen(least, everybody, detail)}"
     return _some_stand(case, row)
 
 
 def _some_stand(case: StudyJudgement, row: StudyRow) -> str:
     """Say how many people stand in the file, and what explains some of them."""
     detail: SyntheticDetail = case.detail
-    many, people = float(row.facts["successes"]), float(row.facts["people"])
+    many, people = _scored(row)
     expected = number(round((row.baseline or 0.0) * people))
     who = f"{number(many)} people of the data stand" if many != 1 else "1 person of the data stands"
     text = f"{who} in the file{_by(row)}, where"
     if _is_beside(row):
-        rest = _unseen(_least_excess(case), people, detail)
+        rest = _unseen(_least_excess(case), _unique_people(row), detail)
         return f"{text} the control explains about {expected}{rest}"
     would = "" if detail.copies.refutes_control else f": {_why_open(detail, row)}"
     would = would if detail.files.control else ": a control would decide"
@@ -683,22 +718,44 @@ def _least_excess(case: StudyJudgement) -> float | None:
     (copied,) = case.findings.select(of="copied")
     excess = next(row for row in case.findings.select(of="excess") if row.name == COPIES)
     share = excess.facts.get("detectable")
-    people = float(copied.facts["people"])
+    people = _scored(copied)[1]
     if _is_beside(copied):
         return None if share is None else max(1.0, math.ceil(float(share) * people))
     return max(1.0, float(copied.facts["most"]) + 1 - math.floor((copied.baseline or 0.0) * people))
 
 
-def _unseen(least: float | None, people: float, detail: SyntheticDetail) -> str:
+def _scored(row: StudyRow) -> tuple[float, float]:
+    """Return how many people stand in the file and how many there are, of those who decide.
+
+    These are half of the people where the other half chose the columns.
+    """
+    facts = row.facts
+    many, people = (facts.get(f"scored_{key}", facts[key]) for key in ("successes", "people"))
+    return float(many), float(people)
+
+
+def _where(row: StudyRow) -> str:
+    """Say among whom people are unique: beside a control, on both sides together."""
+    return "the data and the control" if _is_beside(row) else "the data"
+
+
+def _unique_people(row: StudyRow) -> str:
+    """Name the people of whom copies are judged, and how many they are."""
+    scored = " and were scored" if "scored_people" in row.facts else ""
+    return f"the {number(_scored(row)[1])} people who are unique in {_where(row)}{scored}"
+
+
+def _unseen(least: float | None, everybody: str, detail: SyntheticDetail) -> str:
     """Say how many people could be copied unseen, as a clause that follows another.
 
+    everybody: Of whom, and how many these are.
     least: The fewest who would have been shown; None: no number would.
     """
     some: list[str] = []
     if least is not None and least > 1:
-        some.append(f"{number(least)} of {number(people)} people, whole or rounded")
+        some.append(f"{number(least)} of {everybody}, whole or rounded")
     if few := detail.copies.least:
-        some.append(f"{number(few)}{'' if some else ' people'} in two or three columns alone")
+        some.append(f"{number(few)}{'' if some else ' people'} in the same two or three columns")
     if least is None:
         return "; with so few people no number of copies would have been"
     return f"; fewer than {', or '.join(some)}, could be copied unseen" if some else ""
@@ -713,7 +770,7 @@ def _few_copies(case: StudyJudgement) -> tuple[str, ...]:
     people: CopiedDetail = case.detail.copies.people
     ratio = 2 * case.detail.files.synthetic / people.people
     (row,) = case.findings.select(of="copied")
-    shown = _unseen(_least_excess(case), float(row.facts["people"]), case.detail)
+    shown = _unseen(_least_excess(case), _unique_people(row), case.detail)
     if people.standing <= people.expected + 2 * math.sqrt(people.expected * (1 + ratio)):
         return (f"No copied people are shown{shown}.", *left)
     return (
@@ -821,8 +878,12 @@ def _why_open(detail: SyntheticDetail, row: StudyRow) -> str:
         why = "the control given is of another population than the data"
     elif lacking := row.facts.get("lacking"):
         why = f"the control given lacks {lacking}"
-    elif _how(row) == "row by row":
-        why = "the control given has too few people to tell"
+    elif "control_people" in row.facts:
+        many, people = (number(float(row.facts[f"control_{k}"])) for k in ("successes", "people"))
+        why = (
+            f"the control given does not settle it: {many} of its {people} unique people stand in "
+            "the file"
+        )
     else:
         why = "people of the control are not compared in this way"
     return why
@@ -848,9 +909,12 @@ def _standing(case: StudyJudgement) -> str:
     facts, detail = row.facts, case.detail
     text = (
         f"{number(float(facts['successes']))} of {number(float(facts['people']))} people who are "
-        f"unique in the data{_by(row)} ({percent(row.value)}) stand in the file"
+        f"unique in {_where(row)}{_by(row)} ({percent(row.value)}) stand in the file"
     )
     text = f"The file {_data_itself(detail)}. {text}" if _is_data(case) else text
+    if "scored_people" in facts:
+        many, people = map(number, _scored(row))
+        text = f"{text}. Of the {people} who were scored, {many} do"
     if detail.can_tell and _is_beside(row):
         return f"{text}, and {percent(row.baseline)} of the control's."
     if _is_data(case):
@@ -896,8 +960,9 @@ def _by_copies(case: StudyJudgement, copies: CopiesDetail) -> str:
         first = next(risk for risk in about(case) if risk.guess is not None)
         assert first.guess is not None
         words.append(
-            f"{first.detail.secret} is guessed right from the file for {percent(first.real.value)} "
-            f"of people, and for {percent(first.guess.value)} by a model that never saw the file."
+            f"{first.detail.secret} is guessed {first.detail.how} from the file for "
+            f"{percent(first.real.value)} of people, and for {percent(first.guess.value)} by a "
+            "model that never saw the file."
         )
         if copied.status != "exceeded":
             words.append("To conclude more takes a control.")
@@ -1049,7 +1114,7 @@ def _picture(name: RiskName, risks: Sequence[AboutRisk], grade: Grade) -> Figure
     """Draw each secret: people of the data beside people of the control."""
     lines = [
         Row(
-            risk.detail.secret or name,
+            risk.detail.label or name,
             risk.real.baseline,
             Range(risk.real.value, risk.real.quantity.low, risk.real.quantity.high),
             bold=risk.verdict == "exceeded",
@@ -1086,7 +1151,7 @@ def _cells(risk: AboutRisk) -> list[Cell]:
     low, high = (facts.get(f"control_{key}") for key in ("low", "high"))
     detectable = None if risk.excess is None else risk.excess.facts.get("detectable")
     return [
-        risk.detail.secret or risk.detail.risk,
+        risk.detail.label or risk.detail.risk,
         risk.detail.attack,
         real.value,
         limits(real.low, real.high),
@@ -1114,7 +1179,7 @@ def _beside_the_guess(risks: Sequence[AboutRisk]) -> Grid:
         value, low, high = (float(guess.facts[f"above_{k}"]) for k in ("value", "low", "high"))
         rows.append(
             [
-                risk.detail.secret,
+                risk.detail.label,
                 str(guess.at["attack"]),
                 guess.value,
                 points(value),
@@ -1139,7 +1204,7 @@ def _beside_the_guess(risks: Sequence[AboutRisk]) -> Grid:
 def _tried(risks: Sequence[AboutRisk]) -> Grid:
     rows: list[list[Cell]] = [
         [
-            risk.detail.secret or risk.detail.risk,
+            risk.detail.label or risk.detail.risk,
             name,
             tried.real,
             tried.control,

@@ -39,6 +39,7 @@ MOST_LABELS = 200  # values of a column that `read_table` takes
 NEARLY_ALL = 0.9  # different values for each person from which on a text identifies people
 MOST_CODES = 10  # texts among numbers that are taken for codes
 COMMON = 20  # values that stay where rare ones are made one
+MOST_OTHERS = 0.5  # share of the people in that one above which a column is not guessed
 SEVERAL = 3  # people from whom on a value is written into a study
 CROWD = 0.01  # share of the people from which on a value is no rare one
 OFTEN = 10  # people with a value from which on a comment may name it
@@ -82,6 +83,12 @@ class ColumnProposal:
     values: int = 0  # number of different ones, before binning
     is_code: bool = False  # its values name a person, a group or a time, and are no secret
     each: float = 0.0  # rows with the same value, on average, of an identifier that repeats
+    others: float = 0.0  # share of the people whose values the bins make one, "(other)"
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether most people are in one bin of others, so nothing is asked of their values."""
+        return self.others > MOST_OTHERS
 
 
 def propose_column(column: ColumnSketch, *, wanted: bool = False) -> ColumnProposal:
@@ -90,7 +97,7 @@ def propose_column(column: ColumnSketch, *, wanted: bool = False) -> ColumnPropo
     The proposal was tried: it is what `read_table` would make of the values seen. A ``wanted``
     column is kept if it can be, however much it looks like an identifier.
     """
-    labels, guess, kind = 0, 1.0, ""
+    labels, guess, kind, others = 0, 1.0, "", 0.0
     bins: Way = {}
     reason, tally = "", column.tally
     try:
@@ -107,6 +114,10 @@ def propose_column(column: ColumnSketch, *, wanted: bool = False) -> ColumnPropo
             people = np.bincount(coding.codes[:-1], weights=column.tally.counts)
             mode_count = max(float(people.max()), column.tally.missing)
             labels, guess = len(coding.labels), mode_count / column.tally.rows
+            if common := bins.get("common"):
+                assert isinstance(common, int)
+                kept = sum(sorted(tally.counts, reverse=True)[:common])
+                others = 1 - kept / max(1, sum(tally.counts))
         except InputError as error:
             drop = _shortly(str(error), column.name)
     different, is_named = len(tally.values), said.numbers_people(column.name)
@@ -124,6 +135,7 @@ def propose_column(column: ColumnSketch, *, wanted: bool = False) -> ColumnPropo
         different,
         is_named or _names_groups(column, tally),
         each if each >= 1 / NEARLY_ALL else 0.0,
+        others,
     )
 
 
@@ -375,17 +387,15 @@ def propose(
     left_out |= {column.name: column.drop for column in each if column.drop}
     columns = [column for column in each if column.name not in left_out]
     _require_usable(sketch, columns, left_out, unknown or ())
+    lost = [column for column in columns if column.is_lost and column.name not in wanted]
     twins = Twins(sketch.head)
+    diagnoses = [name for name, meaning in meanings.items() if meaning == "diagnosis"]
+    secrets = [c for c in lost if c.name in diagnoses or said.says(c.name, said.SECRET)]
     if unknown is None:
-        diagnoses = [name for name, meaning in meanings.items() if meaning == "diagnosis"]
-        free = [column for column in columns if column.name not in known]
-        if not free:
-            raise InputError(
-                "`known` names every column that could be guessed: leave one out of it, or name "
-                "what the attacker is after with `--unknown COLUMN`"
-            )
+        free = _free(columns, lost, known)
         chosen, reason = _unknown(free, twins, diagnoses, stand_in=stand_in)
     else:
+        _refuse_lost([column for column in lost if column.name in unknown])
         chosen, reason = tuple(unknown), ASKED
     revealers = {
         c.name: u
@@ -418,7 +428,10 @@ def propose(
         cells=cells,
         epsilon=tuple(epsilon),
         delta=min(1e-5, float(f"1e-{len(str(rows))}")),
-        cautions=tuple(_cautions(sketch.rows, columns, chosen, each)),
+        cautions=(
+            *_cautions(sketch.rows, columns, chosen, each),
+            *(f"{_shown(c.name)} is not guessed: {_of_lost(c)}" for c in secrets),
+        ),
         seen=tuple(each),
     )
 
@@ -436,7 +449,40 @@ def _cautions(
             "`unit` to keep one row of each, or read its numbers as those of rows"
         )
     guess = {c.name: (c.guess, "") for c in kept if c.name in unknown}
-    yield from weak(rows, len(kept) - len(unknown), guess)
+    bins = {c.name: c.bins for c in kept}
+    yield from weak(rows, len(kept) - len(unknown), guess, bins)
+
+
+def _free(
+    columns: Sequence[ColumnProposal], lost: Sequence[ColumnProposal], known: Sequence[str]
+) -> list[ColumnProposal]:
+    """Return the columns of which one may be unknown.
+
+    InputError: There is none.
+    """
+    candidates = [column for column in columns if column.name not in known]
+    if not candidates:
+        raise InputError(
+            "`known` names every column that could be guessed: leave one out of it, or name "
+            "what the attacker is after with `--unknown COLUMN`"
+        )
+    free = [column for column in candidates if column not in lost]
+    _refuse_lost([] if free else lost)
+    return free
+
+
+def _refuse_lost(lost: Sequence[ColumnProposal]) -> None:
+    for column in lost:
+        raise InputError(f"`{column.name}` cannot be unknown: {_of_lost(column)}")
+
+
+def _of_lost(column: ColumnProposal) -> str:
+    """Say that a column has too many values to be guessed, and what to do."""
+    return (
+        f"it has {column.values:,} values, and {100 * column.others:.0f} of 100 people have one "
+        "that few others have; write groups of its values into a column of all files, and name "
+        "that one, `--unknown COLUMN`, or bin it yourself"
+    )
 
 
 def _require_usable(

@@ -86,12 +86,44 @@ def _cells(
     return np.maximum.reduceat(count, first), np.add.reduceat(count, first)
 
 
-def weak(rows: int, known: int, guess: Mapping[str, tuple[float, str]]) -> Iterator[str]:
+PARTS = {2: "half", 3: "third", 4: "quarter", 5: "fifth", 10: "tenth"}
+
+
+def guessed(bins: Mapping[str, Any]) -> str:
+    """Say how right a guess of a value in bins is, after a verb; "right" of a value as it is.
+
+    >>> guessed({"quantiles": 5}), guessed({"width": 10000}), guessed({})
+    ('to the right fifth', 'to the right 10,000', 'right')
+    """
+    ways = {
+        "width": lambda width: f"to the right {width:,.12g}",
+        "edges": lambda edges: f"to the right one of {len(edges) + 1} bins",
+        "quantiles": lambda many: (
+            f"to the right {PARTS[many]}" if many in PARTS else f"to the right one of {many} bins"
+        ),
+        "above": lambda cut: f"to the right side of {cut:,.12g}",
+        "common": lambda many: (
+            f"to the right one of its {many} commonest values and all others"
+            if many > 1
+            else "to the right one of its commonest value and all others"
+        ),
+    }
+    given = (way(bins[name]) for name, way in ways.items() if bins.get(name) is not None)
+    return next(given, "right")
+
+
+def weak(
+    rows: int,
+    known: int,
+    guess: Mapping[str, tuple[float, str]],
+    bins: Mapping[str, Mapping[str, Any]] = {},
+) -> Iterator[str]:
     """Describe why an audit would show little, a sentence each.
 
     known: number of columns that the attacker knows.
     guess: by unknown column, the share of the people who are guessed right without a release, and
         the known column that they are guessed from; empty for none.
+    bins: of unknown columns, as in a study.
     """
     if rows < FEW_ROWS:
         yield f"{rows:,} rows are few: below {FEW_ROWS} limits are wide, and little can be shown"
@@ -100,18 +132,23 @@ def weak(rows: int, known: int, guess: Mapping[str, tuple[float, str]]) -> Itera
     for name, (share, by) in guess.items():
         if share >= CERTAIN:
             source = f" from `{by}` alone" if by else ""
+            how = guessed(bins.get(name, {}))
+            left = "little is left to recover"
+            left = left if how == "right" else "finer values are not asked about"
             yield (
-                f"`{name}` is guessed right for {100 * share:.0f} of 100 people{source}, before "
-                "any release: little is left to recover"
+                f"`{name}` is guessed {how} for {100 * share:.0f} of 100 people{source}, before "
+                f"any release: {left}"
             )
 
 
-def cautions(table: Table, unknown: Sequence[str]) -> Iterator[NotAssessed]:
+def cautions(
+    table: Table, unknown: Sequence[str], bins: Mapping[str, Mapping[str, Any]] = {}
+) -> Iterator[NotAssessed]:
     """Yield why an audit of a table, for these unknown columns, would show little."""
     secrets = [table.index(name) for name in unknown]
     known = [j for j in range(table.columns) if j not in secrets]
     guess = {table.names[j]: _guessed(table, j, known) for j in secrets}
-    for text in weak(table.rows, len(known), guess):
+    for text in weak(table.rows, len(known), guess, bins):
         yield NotAssessed(
             WEAK, text, "take more people, another unknown column, or leave out what tells it"
         )
