@@ -700,3 +700,54 @@ def test_numbers_of_people_inside_a_text_wait_for_a_control(tmp_path):
     assert "40 of 200 people stand in `ward`" in gaps["column `case`"].reason
     settled, _ = audited(real, made, tmp_path, irrelevant=["case"])
     assert all(gap.subject != "column `case`" for gap in settled.record.detail.unaccounted)
+
+
+def twice(frame, part, seed=1):
+    """Return people of whom a part stands in two rows."""
+    return pd.concat([frame, frame.iloc[: int(part * len(frame))]]).sample(
+        frac=1, random_state=seed
+    )
+
+
+@pytest.mark.parametrize("part", [1, 0.75, 0.1])
+def test_rows_that_stand_twice_are_one_person(part, tmp_path):
+    """They were taken for people who are alike: the control was blamed, or nobody was unique."""
+    real, control = (people(400, seed).drop(columns="height") for seed in (1, 2))
+    made = people(400, 3).drop(columns="height")
+    planted = pd.concat([real.iloc[:40], made.iloc[40:]])
+    audit, screen = audited(twice(real, part), planted, tmp_path, twice(control, part))
+    assert audit.status == "exceeded"
+    assert audit.record.detail.copies.people.standing == 40
+    assert audit.record.detail.files.real == 400
+    assert "people" in screen.answer
+
+
+def test_a_harmless_file_beside_rows_that_stand_twice_blames_no_control(tmp_path):
+    real, control, made = (people(400, seed) for seed in (1, 2, 3))
+    audit, _ = audited(twice(real, 0.75), made, tmp_path, twice(control, 0.75))
+    assert audit.record.detail.can_tell
+    assert audit.status == "not shown"
+
+
+def test_a_few_rows_that_stand_twice_are_asked_about_without_a_control(tmp_path):
+    real, made = people(400, 1), people(400, 2)
+    audit, screen = audited(twice(real, 0.1), made, tmp_path)
+    assert "repeated rows" in screen.answer
+    declared, _ = audited(twice(real, 0.1), made, tmp_path, irrelevant=["repeated rows"])
+    assert audit.status != "met"
+    assert not any("more than once" in u.subject for u in declared.record.detail.unaccounted)
+
+
+def test_a_panel_without_a_column_of_people_asks_for_one(tmp_path):
+    """The control was said to be of another population."""
+
+    def years(seed):
+        frame = people(300, seed)
+        each = [frame.assign(year=year, days=np.random.default_rng(year + seed).poisson(4, 300))
+                for year in (2021, 2022)]  # fmt: skip
+        return pd.concat(each).sort_values("income", kind="stable")
+
+    audit, screen = audited(years(1), years(2), tmp_path, years(3))
+    assert "another population" not in screen.answer
+    assert "may be of one person" in screen.answer
+    assert audit.status == "contradicted"

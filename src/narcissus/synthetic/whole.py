@@ -34,11 +34,13 @@ from narcissus.synthetic.files import (
     raw_columns,
 )
 from narcissus.synthetic.inside import NamesInside, names_inside
+from narcissus.synthetic.repeated import RepeatedRows, agreeing_columns, repeated_rows
 from narcissus.synthetic.written import Written, day_of, ways_of
 from narcissus.tables.formats import (
     LINES,
     NAMES,
     ORDER,
+    REPEATED,
     TEXTS,
     PartBeside,
     is_sheet,
@@ -129,6 +131,9 @@ class WholeFiles(Sides):
     without_control: WholeFiles | None = None  # with all columns, where the control lacks some
     inside: tuple[NamesInside, ...] = ()  # names of people inside other values
     places: Codes | None = None  # of each row, in the order in which its file has it
+    repeated: RepeatedRows | None = None  # rows that are equal as those of one person are
+    with_repeated: WholeFiles | None = None  # with all of these rows, where one of each is kept
+    agreeing: tuple[str, ...] = ()  # columns in which rows agree as those of one person do
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -219,54 +224,99 @@ def read_whole(
     names = _paired(raws["real"], raws["synthetic"])
     lacking = tuple(sorted(c for c in names if c not in raws.get("control", raws["real"])))
     unread: dict[str, str] = {}
-    sizes = {name: len(next(iter(raw.values())).codes) for name, raw in raws.items()}
-
-    def read_columns(files: Sequence[str], wanted: Iterable[str]) -> tuple[WholeColumn, ...]:
-        read: list[WholeColumn] = []
-        for name in sorted(wanted):
-            each = {f: raws[f][names[name] if f == "synthetic" else name] for f in files}
-            try:
-                read.append(_column(name, each, (read_as or {}).get(name)))
-            except (InputError, TooLargeError) as error:
-                unread[name] = str(error)
-        return tuple(read)
-
-    columns = read_columns(list(raws), set(names).difference(lacking))
-    without_control = None
-    if lacking:
-        without_control = _in_order(
-            WholeFiles(
-                read_columns(("real", "synthetic"), names),
-                sizes["real"],
-                sizes["synthetic"],
-                0,
-                _units(
-                    {n: c for n, c in units.items() if n == "real"},
-                    {n: many for n, many in sizes.items() if n != "control"},
-                    unit,
-                ),
-            )
-        )
-        lacking = tuple(name for name in lacking if name in without_control.names)
     others = [c for c in raws["synthetic"] if c not in names.values()]
     strange = [c for c in others if not _is_plain(raws["synthetic"][c])]
-    files = WholeFiles(
-        columns,
-        sizes["real"],
-        sizes["synthetic"],
-        sizes.get("control", 0),
-        _units(units, sizes, unit),
-        tuple(strange),
-        unread,
-        {part: why for part, why in beside.items() if part not in irrelevant},
-        left_out,
-        unseen,
-        lacking,
-        without_control,
-        names_inside(raws, {name: names[name] for name in names if name not in lacking}),
-    )
-    files = _in_order(files)
-    return replace(files, places=None) if ORDER in irrelevant else files
+
+    def read_rows(raws: Mapping[str, Raw]) -> WholeFiles:
+        sizes = {name: len(next(iter(raw.values())).codes) for name, raw in raws.items()}
+
+        def read_columns(files: Sequence[str], wanted: Iterable[str]) -> tuple[WholeColumn, ...]:
+            read: list[WholeColumn] = []
+            for name in sorted(wanted):
+                each = {f: raws[f][names[name] if f == "synthetic" else name] for f in files}
+                try:
+                    read.append(_column(name, each, (read_as or {}).get(name)))
+                except (InputError, TooLargeError) as error:
+                    unread[name] = str(error)
+            return tuple(read)
+
+        columns = read_columns(list(raws), set(names).difference(lacking))
+        without_control = None
+        absent = lacking
+        if lacking:
+            without_control = _in_order(
+                WholeFiles(
+                    read_columns(("real", "synthetic"), names),
+                    sizes["real"],
+                    sizes["synthetic"],
+                    0,
+                    _units(
+                        {n: c for n, c in units.items() if n == "real"},
+                        {n: many for n, many in sizes.items() if n != "control"},
+                        unit,
+                    ),
+                )
+            )
+            absent = tuple(name for name in lacking if name in without_control.names)
+        files = WholeFiles(
+            columns,
+            sizes["real"],
+            sizes["synthetic"],
+            sizes.get("control", 0),
+            _units(units, sizes, unit),
+            tuple(strange),
+            unread,
+            {part: why for part, why in beside.items() if part not in irrelevant},
+            left_out,
+            unseen,
+            absent,
+            without_control,
+            names_inside(raws, {name: names[name] for name in names if name not in lacking}),
+        )
+        return _in_order(files)
+
+    files = read_rows(raws)
+    repeated = None if unit or REPEATED in irrelevant else _repeated(files, raws)
+    if repeated is not None and repeated.kept:
+        one_of_each = {name: _kept(raw, repeated.kept.get(name)) for name, raw in raws.items()}
+        files = replace(read_rows(one_of_each), with_repeated=files)
+    files = replace(files, repeated=repeated)
+    if files.control and not unit and files.columns:
+        places = agreeing_columns(_by_side(files, files.columns))
+        files = replace(files, agreeing=tuple(files.names[j] for j in places))
+    return replace(files, places=None, with_repeated=None) if ORDER in irrelevant else files
+
+
+def _kept(raw: Raw, places: Codes | None) -> Raw:
+    """Return the rows at some places; None: all."""
+    if places is None:
+        return raw
+    return {name: replace(column, codes=column.codes[places]) for name, column in raw.items()}
+
+
+def _repeated(files: WholeFiles, raws: Mapping[str, Raw]) -> RepeatedRows | None:
+    """Test whether equal rows of the data or the control are of one person.
+
+    What numbers the rows of a table is none of its values.
+    """
+    columns = [column for column in files.columns if not column.counts]
+    sides = _by_side(files, columns)
+    others: dict[str, Codes] = {}
+    for name in sides:
+        more = [c for n, c in raws[name].items() if n not in files.names and not _is_plain(c)]
+        others[name] = np.column_stack([c.codes for c in more] or [np.zeros(len(sides[name]))])
+    return repeated_rows(sides, others) if columns else None
+
+
+def _by_side(files: WholeFiles, columns: Sequence[WholeColumn]) -> dict[str, Codes]:
+    """Return the codes of the data and of the control, with their rows as the files have them."""
+    assert files.places is not None
+    sides: dict[str, Codes] = {}
+    for name in ("real", "control") if files.control else ("real",):
+        rows = files.rows(name)
+        rows = rows[np.argsort(files.places[rows])]
+        sides[name] = np.column_stack([c.codes[rows] for c in columns] or [np.zeros(len(rows))])
+    return sides
 
 
 def _opened(

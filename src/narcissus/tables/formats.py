@@ -275,6 +275,8 @@ TEXTS = "texts beside the table"
 NAMES = "names of columns"
 ORDER = "order of rows"
 """Name of the order in which a file has its rows."""
+REPEATED = "repeated rows"
+"""Name of rows that a table has more than once."""
 _NUMBERED = re.compile(r"column \d+")
 
 
@@ -321,7 +323,7 @@ def parts_beside(path: Path) -> list[PartBeside]:
 
 def is_part_beside(name: str) -> bool:
     """Check whether a name may be that of something beside a table, and of no column."""
-    others = (*_PARTS, OTHER, TEXTS, NAMES, LINES, ORDER)
+    others = (*_PARTS, OTHER, TEXTS, NAMES, LINES, ORDER, REPEATED)
     return name.startswith(SHEET) or name in others or _NUMBERED.fullmatch(name) is not None
 
 

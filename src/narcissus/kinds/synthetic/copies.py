@@ -27,7 +27,7 @@ from narcissus.synthetic.traces import (
     Traces,
 )
 from narcissus.synthetic.whole import WholeFiles
-from narcissus.tables.formats import ORDER, SHEET
+from narcissus.tables.formats import ORDER, REPEATED, SHEET
 
 LAW = (
     "a file made without these people holds plausible people no more often, beyond what its decoys "
@@ -182,6 +182,17 @@ def unaccounted(
             subject=subject,
             reason=f"{why[0].upper()}{why[1:]}.",
             declaration=f'`irrelevant = ["{part}"]` in `[data]`, or `--irrelevant "{part}"`',
+        )
+    if whole.repeated is not None and not whole.repeated.kept:
+        many = [(whole.repeated.real, "the data"), (whole.repeated.control, "the control")]
+        rows = " and ".join(f"{n:,} rows of {where}" for n, where in many if n)
+        yield Unaccounted(
+            subject="the rows that appear more than once",
+            reason=f"{rows} equal another row, and independent people are alike in another way: "
+            "they may be several rows of one person each.",
+            declaration="`unit = COLUMN` in `[data]`, or `--unit COLUMN`, a column that numbers the "
+            f'people; or `irrelevant = ["{REPEATED}"]`, or `--irrelevant "{REPEATED}"`, where each '
+            "row is a person",
         )
     if names := [*whole.strange, *whole.unread]:
         alone = "the data have no such column, so it may be one of them under another name"

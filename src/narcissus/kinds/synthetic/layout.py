@@ -20,7 +20,13 @@ from narcissus.kinds.synthetic.copies import (
     LinkedDetail,
     in_both,
 )
-from narcissus.kinds.synthetic.kind import RiskDetail, SyntheticDetail, UnlikeControl
+from narcissus.kinds.synthetic.kind import (
+    NAME_PEOPLE,
+    RiskDetail,
+    SyntheticDetail,
+    UnlikeControl,
+    names_of,
+)
 from narcissus.kinds.synthetic.measures import measured_section
 from narcissus.report.about import Answered, RealFigure, Subject
 from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, seeks, surely_largest
@@ -538,7 +544,7 @@ def _no_control(detail: SyntheticDetail) -> str:
     """Say why the control is none."""
     if detail.copies.is_shared:
         return f"The control decides nothing: {in_both(detail.copies)}."
-    if detail.units:
+    if detail.units or detail.agreeing:
         text = _by_unit(detail)
         return f"The control decides nothing yet: {text}."
     return "The control is of other people than the data, so it decides nothing."
@@ -815,7 +821,7 @@ def _why_open(detail: SyntheticDetail, row: StudyRow) -> str:
     elif detail.copies.refutes_control:
         where = "data" if detail.copies.is_shared else "file"
         why = f"the control given is none, since its people stand in the {where}"
-    elif detail.unlike is not None and detail.unlike.is_shown and detail.units:
+    elif detail.unlike is not None and detail.unlike.is_shown and (detail.units or detail.agreeing):
         why = f"the control given tells nothing while no unit is named: {_by_unit(detail)}"
     elif detail.unlike is not None and detail.unlike.is_shown:
         why = "the control given is of another population than the data"
@@ -830,6 +836,11 @@ def _why_open(detail: SyntheticDetail, row: StudyRow) -> str:
 
 def _by_unit(detail: SyntheticDetail) -> str:
     """Say that rows depend on one another, and what to name."""
+    if not detail.units:
+        return (
+            f"rows that agree in {names_of(detail.agreeing)} may be of one person, so {NAME_PEOPLE}, "
+            "or `unit = COLUMN` in `[data]`"
+        )
     name = detail.units[0]
     return (
         f"rows of one `{name}` are not independent, so name it: `--unit {name}`, or "
@@ -868,7 +879,7 @@ def _by_copies(case: StudyJudgement, copies: CopiesDetail) -> str:
     is_foreign = unlike is not None and unlike.is_shown
     if unlike is not None and is_foreign:
         words.append(f"Contradicted: {_foreign(unlike)}")
-        if case.detail.units:
+        if case.detail.units or case.detail.agreeing:
             text = _by_unit(case.detail)
             words.append(f"{text[0].upper()}{text[1:]}.")
     if copies.is_shared:
