@@ -37,6 +37,7 @@ from narcissus.synthetic.inside import NamesInside, names_inside
 from narcissus.synthetic.repeated import RepeatedRows, agreeing_columns, repeated_rows
 from narcissus.synthetic.written import Written, day_of, ways_of
 from narcissus.tables.formats import (
+    AMONG_NUMBERS,
     LINES,
     NAMES,
     ORDER,
@@ -105,6 +106,7 @@ class WholeColumn:
     names_people: bool  # nearly everybody has another, and it measures nothing
     is_dense: bool  # everybody has another, and these lie close together
     counts: bool  # the same, one after the other
+    texts: int = 0  # rows of the file with a text, where the data have numbers alone
 
     @property
     def may_number(self) -> bool:
@@ -133,6 +135,8 @@ class WholeFiles(Sides):
     places: Codes | None = None  # of each row, in the order in which its file has it
     repeated: RepeatedRows | None = None  # rows that are equal as those of one person are
     with_repeated: WholeFiles | None = None  # with all of these rows, where one of each is kept
+    # columns of numbers in which the file has texts as well, and that nobody declared
+    with_texts: tuple[str, ...] = ()
     agreeing: tuple[str, ...] = ()  # columns in which rows agree as those of one person do
 
     @property
@@ -281,6 +285,8 @@ def read_whole(
         one_of_each = {name: _kept(raw, repeated.kept.get(name)) for name, raw in raws.items()}
         files = replace(read_rows(one_of_each), with_repeated=files)
     files = replace(files, repeated=repeated)
+    if AMONG_NUMBERS not in irrelevant:
+        files = replace(files, with_texts=tuple(c.name for c in files.columns if c.texts))
     if files.control and not unit and files.columns:
         places = agreeing_columns(_by_side(files, files.columns))
         files = replace(files, agreeing=tuple(files.names[j] for j in places))
@@ -618,14 +624,18 @@ def _column(name: str, each: Mapping[str, RawColumn], read_as: ReadAs | None) ->
         ways = ways_of(like.kind, some, sides["synthetic"], sides["real"])
         cover = _levels(values, known, list(sides["synthetic"]), ways) if ways else None
         written = tuple(dict.fromkeys(_words(way, sides["synthetic"], like.kind) for way in ways))
-    numbers, step = _placed(values)
+    texts: set[Value | None] = set()
+    if coarse is None and like.kind == "numbers" and not any(isinstance(v, str) for v in known):
+        texts = {value for value in values if isinstance(value, str)}
+    numbers, step = _placed([None if value in texts else value for value in values])
     named = _names_people(values, whole, each["real"])
     if numbers is None:  # a running number is one in all files
         named = named[0], False, False
     step = 1.0 if named[1] else step  # of dense numbers, whatever the file makes of them
     if not (written or any(named)):
         _require_common(like.kind, sides)
-    return WholeColumn(name, like.kind, whole, numbers, step, cover, written, *named)
+    many = sum(sides["synthetic"].get(text, 0) for text in texts)
+    return WholeColumn(name, like.kind, whole, numbers, step, cover, written, *named, many)
 
 
 def _words(way: Written, there: Mapping[Value | None, int], kind: str) -> str:
@@ -651,7 +661,10 @@ def _as_dates(name: str, each: Mapping[str, RawColumn]) -> Mapping[str, RawColum
             texts = dates_of(raw.distinct, dates)
             columns[file] = raw if texts is None else replace(raw, distinct=texts)
             if texts is None and file == "real" and known["synthetic"]:
-                raise InputError("the file has dates, and the data write them in another way")
+                raise InputError(
+                    "the file has dates, and the data write them in another way; write dates as "
+                    "2020-03-31 in all files"
+                )
     return columns
 
 
@@ -682,7 +695,8 @@ def _require_common(kind: str, sides: Mapping[str, Mapping[Value | None, int]]) 
         if 2 * len(ours) <= sum(ours.values()) and not ours.keys() & theirs.keys():
             raise InputError("the file has none of the data's values: it may write other words")
     elif here is None or there is None:
-        raise InputError(f"the data have {kind}, and the file has others or none")
+        how = "; write dates as 2020-03-31 in all files" if kind == "dates" else ""
+        raise InputError(f"the data have {kind}, and the file has others or none{how}")
     else:
         low, high = min(here), max(here)
         inside = sum(times for number, times in there.items() if low <= number <= high)

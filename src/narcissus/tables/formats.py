@@ -277,6 +277,8 @@ ORDER = "order of rows"
 """Name of the order in which a file has its rows."""
 REPEATED = "repeated rows"
 """Name of rows that a table has more than once."""
+AMONG_NUMBERS = "texts among numbers"
+"""Name of texts that a file has in columns in which the data have numbers alone."""
 _NUMBERED = re.compile(r"column \d+")
 
 
@@ -323,7 +325,7 @@ def parts_beside(path: Path) -> list[PartBeside]:
 
 def is_part_beside(name: str) -> bool:
     """Check whether a name may be that of something beside a table, and of no column."""
-    others = (*_PARTS, OTHER, TEXTS, NAMES, LINES, ORDER, REPEATED)
+    others = (*_PARTS, OTHER, TEXTS, NAMES, LINES, ORDER, REPEATED, AMONG_NUMBERS)
     return name.startswith(SHEET) or name in others or _NUMBERED.fullmatch(name) is not None
 
 
