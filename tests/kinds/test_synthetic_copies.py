@@ -116,7 +116,7 @@ def test_a_stata_file_of_32_bits_is_the_data(tmp_path):
     assert first.answer == "The file is the data itself, rounded."
 
 
-@pytest.mark.parametrize("form", ["%d.%m.%Y", "%m/%d/%Y", "%Y-%m-%d %H:%M:%S"])
+@pytest.mark.parametrize("form", ["%d.%m.%Y", "%m/%d/%Y", "%Y-%m-%d %H:%M:%S", "%b %d, %Y"])
 def test_dates_of_other_forms_hide_nothing(form, tmp_path):
     real = hospital()
     days = pd.to_datetime(real["admitted"]).dt.strftime(form)
@@ -751,3 +751,21 @@ def test_a_panel_without_a_column_of_people_asks_for_one(tmp_path):
     assert "another population" not in screen.answer
     assert "may be of one person" in screen.answer
     assert audit.status == "contradicted"
+
+
+def test_a_text_among_numbers_of_the_file_is_asked_about(tmp_path):
+    """The bins that the program proposes itself refused the file."""
+    real, made = (people(400, seed).astype({"income": int}) for seed in (1, 2))
+    made = made.astype({"income": object})
+    made.iloc[::80, made.columns.get_loc("income")] = "confidential"
+    audit, screen = audited(real, made, tmp_path, people(400, 3).astype({"income": int}))
+    subjects = [gap.subject for gap in audit.record.detail.unaccounted]
+    assert subjects == ["the texts among the numbers of `income`"]
+    assert "texts among numbers" in screen.answer
+    copied = made.copy()
+    copied.iloc[100:140] = real.iloc[100:140]
+    declared, _ = audited(
+        real, copied, tmp_path, people(400, 3).astype({"income": int}),
+        irrelevant=["texts among numbers"],
+    )  # fmt: skip
+    assert declared.status == "exceeded"

@@ -3,8 +3,8 @@
 A case number may stand in brackets after a profession, or be the last digits of a measure. A name
 may have its words in another order, or an initial for its first name. So the names of the data's
 people are sought as words of all texts of the file, as further digits of its numbers, and as names
-of the same words or of the same initial and surname. A code may be cut or written backwards, so parts of
-codes are sought as well.
+of the same words or of the same initial and surname. A code may be cut or written backwards, so
+parts of codes are sought as well.
 """
 
 from __future__ import annotations

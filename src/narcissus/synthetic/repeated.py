@@ -4,12 +4,13 @@ A table may have a row for each visit, or each row twice. Equal rows of independ
 coincidences, by which the coincidences of a file are counted: rows of one person are not. Two
 tests tell them apart, whatever the law of the people is. A row of the data agrees with one of the
 control as often as with one of the data. And of values that one, two and three people have, there
-are ``f1``, ``f2`` and ``f3`` with ``(2 f2)^2 <= 6 f1 f3`` on average, and so on: these are moments of
-the chances of the values (Good 1953, by Cauchy and Schwarz).
+are ``f1``, ``f2`` and ``f3`` with ``(2 f2)^2 <= 6 f1 f3`` on average, and so on: these are moments
+of the chances of the values (Good 1953, by Cauchy and Schwarz).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -115,8 +116,7 @@ class _Apart:
 def _log_ways(total: int, taken: int) -> float:
     if taken > total:
         return -np.inf
-    terms = scipy.special.gammaln(np.array([total + 1, taken + 1, total - taken + 1]))
-    return float(terms[0] - terms[1] - terms[2])
+    return math.lgamma(total + 1) - math.lgamma(taken + 1) - math.lgamma(total - taken + 1)
 
 
 def _are_dependent(times: Positions) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -279,18 +279,27 @@ def read_whole(
         )
         return _in_order(files)
 
-    files = read_rows(raws)
-    repeated = None if unit or REPEATED in irrelevant else _repeated(files, raws)
-    if repeated is not None and repeated.kept:
-        one_of_each = {name: _kept(raw, repeated.kept.get(name)) for name, raw in raws.items()}
-        files = replace(read_rows(one_of_each), with_repeated=files)
-    files = replace(files, repeated=repeated)
+    files = read_rows(raws) if unit else _one_row_each(raws, read_rows, irrelevant)
     if AMONG_NUMBERS not in irrelevant:
         files = replace(files, with_texts=tuple(c.name for c in files.columns if c.texts))
     if files.control and not unit and files.columns:
         places = agreeing_columns(_by_side(files, files.columns))
         files = replace(files, agreeing=tuple(files.names[j] for j in places))
     return replace(files, places=None, with_repeated=None) if ORDER in irrelevant else files
+
+
+def _one_row_each(
+    raws: Mapping[str, Raw],
+    read_rows: Callable[[Mapping[str, Raw]], WholeFiles],
+    irrelevant: Sequence[str],
+) -> WholeFiles:
+    """Read the files, of equal rows that are surely of one person one."""
+    files = read_rows(raws)
+    repeated = None if REPEATED in irrelevant else _repeated(files, raws)
+    if repeated is not None and repeated.kept:
+        one_of_each = {name: _kept(raw, repeated.kept.get(name)) for name, raw in raws.items()}
+        files = replace(read_rows(one_of_each), with_repeated=files)
+    return replace(files, repeated=repeated)
 
 
 def _kept(raw: Raw, places: Codes | None) -> Raw:
@@ -310,7 +319,8 @@ def _repeated(files: WholeFiles, raws: Mapping[str, Raw]) -> RepeatedRows | None
     others: dict[str, Codes] = {}
     for name in sides:
         more = [c for n, c in raws[name].items() if n not in files.names and not _is_plain(c)]
-        others[name] = np.column_stack([c.codes for c in more] or [np.zeros(len(sides[name]))])
+        none = np.zeros(len(sides[name]), np.int64)
+        others[name] = np.column_stack([none, *(c.codes for c in more)]).astype(np.int64)
     return repeated_rows(sides, others) if columns else None
 
 
@@ -321,7 +331,8 @@ def _by_side(files: WholeFiles, columns: Sequence[WholeColumn]) -> dict[str, Cod
     for name in ("real", "control") if files.control else ("real",):
         rows = files.rows(name)
         rows = rows[np.argsort(files.places[rows])]
-        sides[name] = np.column_stack([c.codes[rows] for c in columns] or [np.zeros(len(rows))])
+        codes = [c.codes[rows] for c in columns] or [np.zeros(len(rows), np.int64)]
+        sides[name] = np.column_stack(codes)
     return sides
 
 

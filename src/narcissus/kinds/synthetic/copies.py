@@ -237,9 +237,9 @@ def _of_rows(whole: WholeFiles) -> Iterator[Unaccounted]:
             subject="the rows that appear more than once",
             reason=f"{rows} equal another row, and independent people are alike in another way: "
             "they may be several rows of one person each.",
-            declaration="`unit = COLUMN` in `[data]`, or `--unit COLUMN`, a column that numbers the "
-            f'people; or `irrelevant = ["{REPEATED}"]`, or `--irrelevant "{REPEATED}"`, where each '
-            "row is a person",
+            declaration="`unit = COLUMN` in `[data]`, or `--unit COLUMN`, a column that numbers "
+            f'the people; or `irrelevant = ["{REPEATED}"]`, or `--irrelevant "{REPEATED}"`, where '
+            "each row is a person",
         )
     columns = [column for column in whole.columns if column.name in whole.with_texts]
     if columns:

@@ -171,8 +171,8 @@ class SyntheticDetail(Fact):
     )
     agreeing: tuple[str, ...] = Field(
         default=(),
-        description="Columns in which most rows agree with another row of their own file and hardly "
-        "any with one of the other, as several rows of one person do, where no unit is named.",
+        description="Columns in which most rows agree with another row of their own file and "
+        "hardly any with one of the other, as several rows of one person do.",
     )
 
     @property

@@ -837,8 +837,9 @@ def _why_open(detail: SyntheticDetail, row: StudyRow) -> str:
 def _by_unit(detail: SyntheticDetail) -> str:
     """Say that rows depend on one another, and what to name."""
     if not detail.units:
+        columns = names_of(detail.agreeing)
         return (
-            f"rows that agree in {names_of(detail.agreeing)} may be of one person, so {NAME_PEOPLE}, "
+            f"rows that agree in {columns} may be of one person, so {NAME_PEOPLE}, "
             "or `unit = COLUMN` in `[data]`"
         )
     name = detail.units[0]
