@@ -123,8 +123,8 @@ def _are_dependent(times: Positions) -> bool:
     """Check whether counts of values refute that people are independent, whatever their law."""
     many = np.bincount(times[times > 0], minlength=_MOST_OF_ONE + 2)
     error = REPEATED_ERROR / (3 * _MOST_OF_ONE)
-    low = scipy.stats.gamma.ppf(error, np.maximum(many, 1e-9))
-    high = scipy.stats.gamma.isf(error, many + 1)
+    low = np.asarray(scipy.stats.gamma.ppf(error, np.maximum(many, 1e-9)), np.float64)
+    high = np.asarray(scipy.stats.gamma.isf(error, many + 1), np.float64)
     return any(
         k * low[k] ** 2 > (k + 1) * high[k - 1] * high[k + 1] for k in range(2, _MOST_OF_ONE + 1)
     )
