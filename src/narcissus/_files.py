@@ -257,6 +257,27 @@ WESTERN = "narcissus-western"
 codecs.register_error(WESTERN, _western)
 
 
+_RUNS = re.compile(rb"([A-Za-z]?)([\x80-\xff]+)([A-Za-z]?)")
+_GAPS = bytes(b for b in range(128, 256) if ord(_LETTERS[b]) < 160)  # no letters of Windows-1252
+_FEWEST_STRANGE = 6  # bytes that are of no Western language
+
+
+def is_western(data: bytes) -> bool:
+    """Check whether bytes that are no UTF-8 may be Windows-1252: its accents stand among letters.
+
+    Letters of other alphabets follow one another, or are bytes that it gives no letter.
+    """
+    strange = total = 0
+    for before, run, after in _RUNS.findall(data):
+        try:
+            run.decode()
+        except UnicodeDecodeError:
+            is_word = len(run) == 1 or (len(run) == 2 and (before or after))
+            total += len(run)
+            strange += 0 if is_word and run == run.translate(None, _GAPS) else len(run)
+    return strange < _FEWEST_STRANGE or 2 * strange < total
+
+
 def western(data: bytes) -> str:
     """Decode UTF-8, of which bytes that are none are those of Windows-1252."""
     plain = len(data.translate(None, bytes(range(128, 256))))

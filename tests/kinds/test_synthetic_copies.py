@@ -116,7 +116,7 @@ def test_a_stata_file_of_32_bits_is_the_data(tmp_path):
     assert first.answer == "The file is the data itself, rounded."
 
 
-@pytest.mark.parametrize("form", ["%d.%m.%Y", "%m/%d/%Y", "%Y-%m-%d %H:%M:%S"])
+@pytest.mark.parametrize("form", ["%d.%m.%Y", "%m/%d/%Y", "%Y-%m-%d %H:%M:%S", "%b %d, %Y"])
 def test_dates_of_other_forms_hide_nothing(form, tmp_path):
     real = hospital()
     days = pd.to_datetime(real["admitted"]).dt.strftime(form)
@@ -705,3 +705,72 @@ def test_numbers_of_people_inside_a_text_wait_for_a_control(tmp_path):
     assert "40 of 200 people stand in `ward`" in gaps["column `case`"].reason
     settled, _ = audited(real, made, tmp_path, irrelevant=["case"])
     assert all(gap.subject != "column `case`" for gap in settled.record.detail.unaccounted)
+
+
+def twice(frame, part, seed=1):
+    """Return people of whom a part stands in two rows."""
+    return pd.concat([frame, frame.iloc[: int(part * len(frame))]]).sample(
+        frac=1, random_state=seed
+    )
+
+
+@pytest.mark.parametrize("part", [1, 0.75, 0.1])
+def test_rows_that_stand_twice_are_one_person(part, tmp_path):
+    """They were taken for people who are alike: the control was blamed, or nobody was unique."""
+    real, control = (people(400, seed).drop(columns="height") for seed in (1, 2))
+    made = people(400, 3).drop(columns="height")
+    planted = pd.concat([real.iloc[:40], made.iloc[40:]])
+    audit, screen = audited(twice(real, part), planted, tmp_path, twice(control, part))
+    assert audit.status == "exceeded"
+    assert audit.record.detail.copies.people.standing == 40
+    assert audit.record.detail.files.real == 400
+    assert "people" in screen.answer
+
+
+def test_a_harmless_file_beside_rows_that_stand_twice_blames_no_control(tmp_path):
+    real, control, made = (people(400, seed) for seed in (1, 2, 3))
+    audit, _ = audited(twice(real, 0.75), made, tmp_path, twice(control, 0.75))
+    assert audit.record.detail.can_tell
+    assert audit.status == "not shown"
+
+
+def test_a_few_rows_that_stand_twice_are_asked_about_without_a_control(tmp_path):
+    real, made = people(400, 1), people(400, 2)
+    audit, screen = audited(twice(real, 0.1), made, tmp_path)
+    assert "repeated rows" in screen.answer
+    declared, _ = audited(twice(real, 0.1), made, tmp_path, irrelevant=["repeated rows"])
+    assert audit.status != "met"
+    assert not any("more than once" in u.subject for u in declared.record.detail.unaccounted)
+
+
+def test_a_panel_without_a_column_of_people_asks_for_one(tmp_path):
+    """The control was said to be of another population."""
+
+    def years(seed):
+        frame = people(300, seed)
+        each = [frame.assign(year=year, days=np.random.default_rng(year + seed).poisson(4, 300))
+                for year in (2021, 2022)]  # fmt: skip
+        return pd.concat(each).sort_values("income", kind="stable")
+
+    audit, screen = audited(years(1), years(2), tmp_path, years(3))
+    assert "another population" not in screen.answer
+    assert "may be of one person" in screen.answer
+    assert audit.status == "contradicted"
+
+
+def test_a_text_among_numbers_of_the_file_is_asked_about(tmp_path):
+    """The bins that the program proposes itself refused the file."""
+    real, made = (people(400, seed).astype({"income": int}) for seed in (1, 2))
+    made = made.astype({"income": object})
+    made.iloc[::80, made.columns.get_loc("income")] = "confidential"
+    audit, screen = audited(real, made, tmp_path, people(400, 3).astype({"income": int}))
+    subjects = [gap.subject for gap in audit.record.detail.unaccounted]
+    assert subjects == ["the texts among the numbers of `income`"]
+    assert "texts among numbers" in screen.answer
+    copied = made.copy()
+    copied.iloc[100:140] = real.iloc[100:140]
+    declared, _ = audited(
+        real, copied, tmp_path, people(400, 3).astype({"income": int}),
+        irrelevant=["texts among numbers"],
+    )  # fmt: skip
+    assert declared.status == "exceeded"

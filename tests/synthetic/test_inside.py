@@ -82,3 +82,46 @@ def test_other_people_have_names_of_their_own(seed):
 def test_names_that_stand_as_they_are_are_counted_elsewhere():
     real = patients(200, 1)
     assert read_whole(real, real.sample(frac=1, random_state=1)).inside == ()
+
+
+def numbered(n, seed, letters=""):
+    """Draw people with a case number each; a leading zero may be one of its digits."""
+    rng = np.random.default_rng(seed)
+    cases = [f"{letters}{case:08d}" for case in rng.choice(9 * 10**7, n, replace=False)]
+    return patients(n, seed).assign(case=cases)
+
+
+PARTS = {
+    "last digits": lambda case: case[-5:],
+    "first digits": lambda case: case[:6],
+    "middle": lambda case: case[2:7],
+    "reversed": lambda case: case[::-1],
+    "last digits reversed": lambda case: case[-5:][::-1],
+    "last digits as a number": lambda case: str(int(case[-5:])),
+}
+
+
+@pytest.mark.parametrize("letters", ["", "F"])
+@pytest.mark.parametrize("part", PARTS)
+def test_parts_of_case_numbers_are_found(part, letters):
+    real, made, control = (numbered(400, seed, letters) for seed in (1, 2, 3))
+    hide = PARTS[part]
+    cut = made.assign(case=[hide(case) for case in [*real["case"][:40], *made["case"][40:]]])
+    (names, *_) = read_whole(real, cut, control).inside
+    assert names.column == "case"
+    assert names.standing >= 35
+    assert not names.is_explained
+    fresh = made.assign(case=[hide(case) for case in made["case"]])
+    assert read_whole(real, fresh, control).inside == ()
+    assert read_whole(real, fresh).inside == ()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rounded_pay_and_its_digits_are_nobodys_number(seed):
+    def paid(n, seed):
+        rng = np.random.default_rng(seed)
+        return patients(n, seed).assign(pay=(rng.lognormal(10.8, 0.3, n) // 10 * 10).astype(int))
+
+    real, made = paid(300, seed), paid(300, 50 + seed)
+    for pay in (made["pay"], made["pay"] // 10, made["pay"] // 100):
+        assert read_whole(real, made.assign(pay=pay)).inside == ()

@@ -22,7 +22,7 @@ import pytest
 import narcissus
 from narcissus.errors import InputError, TooLargeError
 from narcissus.tables import formats, read_table
-from narcissus.tables.parts import open_source, sketch_table
+from narcissus.tables.parts import names_with_index, open_source, sketch_table
 
 from .conftest import decoded
 
@@ -81,6 +81,11 @@ WRITERS = {
     "t.feather": (FRAME.to_feather, PLAIN),
     "t.arrow": (arrow_stream, PLAIN),
     "t.jsonl": (json_lines, PLAIN),
+    "t.json": (FRAME.to_json, PLAIN),
+    "records.json": (lambda p: FRAME.to_json(p, orient="records", indent=1), PLAIN),
+    "split.json": (lambda p: FRAME.to_json(p, orient="split"), PLAIN),
+    "lines.json": (lambda p: FRAME.to_json(p, orient="records", lines=True), PLAIN),
+    "packed.json.gz": (FRAME.to_json, PLAIN),
 }
 
 
@@ -329,6 +334,30 @@ def test_names_and_numbers_of_json_that_no_table_holds_are_refused(tmp_path):
         for name in (path, tmp_path / "people.csv"):
             with pytest.raises(InputError, match="`a` holds infinite values"):
                 read_table(name)
+
+
+FORGED = [
+    "[1, 2]", "{}", "[]", '{"a": 3}', "[{}", '{"columns": 3, "index": [], "data": []}', "7",
+    '{"columns": ["a", "a"], "index": [0], "data": [[1, 2]]}', '[{"a": [1]}, {"a": {}}]',
+    '{"columns": ["a", "b"], "index": [0], "data": [[1]]}', "[" * 200 + "]" * 200,
+    '{"columns": [["a"], "b"], "index": [0], "data": [[1, 2]]}', '[{"a": 1, "a": 2}]',
+    '{"columns": ["a"], "index": [0, 1], "data": [[1]]}',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", FORGED)
+def test_json_that_is_no_table_is_refused(tmp_path, text):
+    path = tmp_path / "people.json"
+    path.write_text(text)
+    with pytest.raises((InputError, TooLargeError)):
+        read_table(path)
+
+
+def test_names_of_rows_in_json_are_examined(tmp_path):
+    """Where rows have names, these may be people: they are a column, as an index of Parquet is."""
+    path = tmp_path / "people.json"
+    FRAME.set_index(pd.Index(list("vwxyz"))).to_json(path)
+    assert names_with_index(path) == [*FRAME.columns, "__index_level_0__"]
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".feather"])

@@ -406,3 +406,20 @@ def test_a_few_measurements_are_compared_by_their_range():
     thousands = {value * 1_000: times for value, times in drawn.items()}
     with pytest.raises(InputError, match="hardly overlap"):
         require_overlap("pay", ("real", "synthetic"), ours, thousands)
+
+
+NAMED_MONTHS = [
+    "Nov 13, 2008", "13 November 2008", "13-NOV-2008", "13NOV2008", "Thu, 13 Nov 2008",
+    "Thursday, November 13, 2008", "2008-Nov-13", "Nov. 13, 2008", "13. November 2008",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NAMED_MONTHS)
+def test_months_may_be_named_in_english(text):
+    found = spelled("day", [text, "3 May 2010"])
+    assert (found.kind, found.values) == ("dates", ["2008-11-13", "2010-05-03"])
+
+
+@pytest.mark.parametrize("text", ["May 2008", "31 Feb 2008", "Nov 131 2008", "mayor 3, 2008"])
+def test_what_is_no_day_of_a_named_month_is_none(text):
+    assert spelled("day", [text]).kind == "texts"

@@ -203,6 +203,36 @@ def test_windows_letters_are_told(write):
     assert found[2] == ["Bytes that are no UTF-8 read as Windows-1252"]
 
 
+WORDS = {
+    "cp1252": ["größe", "Ärzte", "créée", "naïve", "Österreich", "œuvre", "niño", "Øre"],
+    "cp932": ["東京都", "福岡県", "男", "女", "備考", "年齢"],
+    "cp936": ["北京市", "男", "女", "上海"],
+    "euc_kr": ["서울", "남", "여", "부산"],
+    "cp1251": ["Москва", "Тула", "да", "нет"],
+    "koi8_r": ["Москва", "Тула", "да", "нет"],
+    "cp1253": ["Αθήνα", "Πάτρα", "ναι", "όχι"],
+}
+
+
+@pytest.mark.parametrize("encoding", WORDS)
+def test_letters_of_other_alphabets_are_asked_about(encoding, write):
+    """They were read as Windows-1252, and printed as such."""
+    words = WORDS[encoding]
+    rows = [[str(at), words[at % len(words)]] for at in range(40)]
+    path = write(csv_of([["age", words[0]], *rows]).encode(encoding))
+    if encoding == "cp1252":
+        assert rows_of(path)[0][1] == words[0]
+        return
+    with pytest.raises(InputError, match="neither UTF-8 nor those of Western Europe"):
+        rows_of(path)
+
+
+@pytest.mark.parametrize("word", WORDS["cp1252"])
+def test_one_western_word_is_read(word, write):
+    body = [[str(at), word] for at in range(40)]
+    assert rows_of(write(csv_of([["age", "what"], *body]).encode("cp1252")))[1][0][1] == word
+
+
 def zipped(data, *names, folder=False):
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:

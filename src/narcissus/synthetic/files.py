@@ -161,6 +161,7 @@ def read_files(
     read_as: Mapping[str, ReadAs] | None = None,
     unit: str | None = None,
     same: Mapping[str, str] | None = None,
+    kept: Mapping[str, NDArray[np.int64]] | None = None,
 ) -> GivenFiles:
     """Read the files of an audit together.
 
@@ -180,6 +181,7 @@ def read_files(
     same: columns of ``real`` that ``synthetic`` has under another name, and that name.
     unit: column of ``real`` and ``control`` that names the person or household of a row, no column
         of the data. Rows of one unit depend on one another, so one of each is tried.
+    kept: places of the rows of "real" and "control" that are used; None: all.
 
     >>> real = pd.DataFrame({"age": [30, 40, 50], "ill": ["no", "yes", "no"]})
     >>> read_files(real, real[::-1]).table.labels
@@ -190,6 +192,12 @@ def read_files(
     reading = Reading(checked_bins(bins), missing, 3 * MOST_ROWS, drop, read_as or {})
     raws, left_out, named = _opened(sources, columns, drop, unit, same or {})
     reading.check(list(raws["real"]))
+    for name, places in (kept or {}).items():
+        many = len(next(iter(raws[name].values())).codes)
+        raws[name] = {n: replace(c, codes=c.codes[places]) for n, c in raws[name].items()}
+        if many > len(places):
+            line = f"Of the {name} file {len(places):,} of {many:,} rows: equal rows are one person"
+            left_out.append(line)
     if missing == "drop":
         named = {n: c[~np.any([r.gaps for r in raws[n].values()], 0)] for n, c in named.items()}
         raws = {name: _complete(name, raw) for name, raw in raws.items()}

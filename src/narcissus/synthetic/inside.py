@@ -3,13 +3,15 @@
 A case number may stand in brackets after a profession, or be the last digits of a measure. A name
 may have its words in another order, or an initial for its first name. So the names of the data's
 people are sought as words of all texts of the file, as further digits of its numbers, and as names
-of the same words or of the same initial and surname.
+of the same words or of the same initial and surname. A code may be cut or written backwards, so
+parts of codes are sought as well.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,6 +31,8 @@ _SHORTEST = 5  # letters or digits of a name that is sought inside a text
 _SHORTEST_DIGITS = 6  # digits of a number that is sought
 _MOVES = tuple(by for by in range(-100, 101) if by)
 _MOST_MOVED = 2_000  # numbers that are moved up and down
+_FAVOURITE = 0.3  # share of the codes with one last digit
+_SHORTEST_PART = 4  # letters or digits of a part of a code
 _MOST_WORDS = 4  # of a name inside a text
 _LONGEST = 200  # letters of a value that are looked at
 _WORD = re.compile(r"[^\W_]+")
@@ -88,6 +92,7 @@ def _counts(raws: Mapping[str, Raw], same: Mapping[str, str]) -> Iterator[NamesI
                 yield from _in_digits(name, within, (ours, theirs), further)
         if name in same:
             written = _values(made[same[name]])
+            yield from _in_part(name, same[name], (values, others, written))
             for how, form_of in (("in another order", _sorted), ("by initials", _initials)):
                 sides = values, others, written
                 yield from _in_other_words(name, same[name], how, form_of, sides)
@@ -214,6 +219,68 @@ def _in_other_words(
     hit = len(here & changed)
     beside = TwoSamples(hit, len(here), len(fresh & changed), len(fresh)) if fresh else None
     yield NamesInside(name, within, how, len(here), hit, max(expected, 1.0), beside)
+
+
+def _in_part(
+    name: str, within: str, sides: tuple[dict[str, int], dict[str, int], dict[str, int]]
+) -> Iterator[NamesInside]:
+    """Yield the people a part of whose code is a value of the file, and of nobody else's code.
+
+    As many are expected as after the parts are moved up and down, or as people are alike so.
+    """
+    values, others, written = sides
+    codes, fresh = ({code for text in side if (code := _code(text))} for side in (values, others))
+    there = {code for text in written if text not in values and (code := _code(text))}
+    if len(codes) < _FEWEST or not there or not _are_codes(codes):
+        return
+    lengths = Counter(map(len, there))
+    for size in {lengths.most_common(1)[0][0], max(lengths)}:
+        known = {code.zfill(size) if code.isdecimal() else code for code in there}
+        known = {code for code in known if len(code) == size}
+        for way in _parts(max(map(len, codes)), size):
+            forms = [form for code in codes if len(form := way(code)) == size]
+            here = _alone(forms)
+            beside = _alone(way(code) for code in fresh)
+            for names in _sought(name, within, "cut or reversed", (here, beside), known):
+                alike = 2 * len(there) / len(codes) * _pairs(forms)
+                yield replace(names, expected=max(names.expected, alike))
+
+
+def _code(text: str) -> str:
+    """Return the letters and digits of a code; nothing of a text without digits or of a measure."""
+    number = number_in(text)
+    if number is not None and not isinstance(number, int):
+        return ""
+    code = "".join(_WORD.findall(text if number is None else str(number)))
+    return code if re.search(r"\d", code) else ""
+
+
+def _are_codes(codes: Collection[str]) -> bool:
+    """Check whether codes number people, and measure nothing: as long, and no end is a favourite.
+
+    Amounts are rounded, and have fewer digits where they are small.
+    """
+    longest = Counter(map(len, codes)).most_common(1)[0]
+    ends = Counter(code[-1] for code in codes).most_common(1)[0]
+    is_text = any(not code.isdecimal() for code in codes)
+    is_long = is_text or (longest[0] >= _SHORTEST_DIGITS and longest[1] >= _NAMES * len(codes))
+    return is_long and ends[1] <= _FAVOURITE * len(codes)
+
+
+def _parts(longest: int, size: int) -> Iterator[Callable[[str], str]]:
+    """Yield ways to cut codes to so many letters, and to reverse them."""
+    if size < _SHORTEST_PART:
+        return
+    for end in range(longest - size + 1):
+        for step in (1, -1):
+            if step < 0 or longest > size:
+                yield (
+                    lambda code, end=end, step=step: (
+                        code[len(code) - size - end : len(code) - end][::step]
+                        if len(code) >= size + end
+                        else ""
+                    )
+                )
 
 
 def _times(forms: Iterable[str]) -> dict[str, int]:

@@ -137,9 +137,7 @@ def _hang_together(
             return None
         ours, theirs = (_scaled(_beside_neighbours(side)) for side in (ours, theirs))
         farthest = min(_MOST_MOVES, len(ours) // 3)
-        moves = [by for by in range(-farthest, farthest + 1) if by]
-        moved = (np.roll(theirs, by, axis=0) for by in moves)
-        scores = _scores(ours, theirs, moved)
+        scores = _standardised(_moved(ours, theirs, farthest))
         rest = scores[1:]
         strikes = scores[0] > max(rest.max(), rest.mean() + _BEYOND * rest.std())
     else:
@@ -153,13 +151,33 @@ def _hang_together(
     return int(places[0][j]), int(places[1][k]), float(products[j, k])
 
 
+def _moved(ours: Numbers, theirs: Numbers, farthest: int) -> Numbers:
+    """Return the largest of all products and the sum of their squares, by how far rows are moved.
+
+    Of rows where they are, then of rows moved down and up in a circle, so all moves are one
+    convolution. Shape (moves + 1, 2).
+    """
+    rows = len(ours)
+    places = np.r_[0, 1 : farthest + 1, rows - farthest : rows]
+    there = np.conj(scipy.fft.rfft(theirs, axis=0))
+    largest, squares = np.zeros((2, len(places)))
+    for feature in scipy.fft.rfft(ours, axis=0).T:
+        products = scipy.fft.irfft(feature[:, None] * there, rows, axis=0)[places]
+        largest = np.maximum(largest, np.abs(products).max(axis=1))
+        squares = squares + np.square(products).sum(axis=1)
+    return np.column_stack([largest, squares])
+
+
 def _scores(ours: Numbers, theirs: Numbers, others: Iterator[Numbers]) -> Numbers:
     """Return the larger of two scores, of the largest and of all products, each standardised."""
     each: list[tuple[float, float]] = []
     for side in (theirs, *others):
         products = ours.T @ side
         each.append((float(np.abs(products).max()), float(np.square(products).sum())))
-    scores = np.array(each)
+    return _standardised(np.array(each))
+
+
+def _standardised(scores: Numbers) -> Numbers:
     spread = scores.std(axis=0)
     return ((scores - scores.mean(axis=0)) / np.where(spread > 0, spread, 1.0)).max(axis=1)
 

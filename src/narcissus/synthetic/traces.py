@@ -330,7 +330,7 @@ def traces_of(
     return Traces(
         *(facts, (first, *each), numbering, near, values, small),
         nearer_people(whole, views, sides),
-        look_at_order(files, child(entropy, 11)),
+        look_at_order(files.with_repeated or files, child(entropy, 11)),
         people_elsewhere(whole, sides),
         look_mirrored(whole, sides, facts.copies, mirroring),
         nearer_mirrored(whole, views, sides, mirroring),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -34,11 +34,14 @@ from narcissus.synthetic.files import (
     raw_columns,
 )
 from narcissus.synthetic.inside import NamesInside, names_inside
+from narcissus.synthetic.repeated import RepeatedRows, agreeing_columns, repeated_rows
 from narcissus.synthetic.written import Written, day_of, ways_of
 from narcissus.tables.formats import (
+    AMONG_NUMBERS,
     LINES,
     NAMES,
     ORDER,
+    REPEATED,
     TEXTS,
     PartBeside,
     is_sheet,
@@ -104,6 +107,7 @@ class WholeColumn:
     names_people: bool  # nearly everybody has another, and it measures nothing
     is_dense: bool  # everybody has another, and these lie close together
     counts: bool  # the same, one after the other
+    texts: int = 0  # rows of the file with a text, where the data have numbers alone
 
     @property
     def may_number(self) -> bool:
@@ -130,6 +134,11 @@ class WholeFiles(Sides):
     without_control: WholeFiles | None = None  # with all columns, where the control lacks some
     inside: tuple[NamesInside, ...] = ()  # names of people inside other values
     places: Codes | None = None  # of each row, in the order in which its file has it
+    repeated: RepeatedRows | None = None  # rows that are equal as those of one person are
+    with_repeated: WholeFiles | None = None  # with all of these rows, where one of each is kept
+    # columns of numbers in which the file has texts as well, and that nobody declared
+    with_texts: tuple[str, ...] = ()
+    agreeing: tuple[str, ...] = ()  # columns in which rows agree as those of one person do
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -221,54 +230,112 @@ def read_whole(
     names = _paired(raws["real"], raws["synthetic"])
     lacking = tuple(sorted(c for c in names if c not in raws.get("control", raws["real"])))
     unread: dict[str, str] = {}
-    sizes = {name: len(next(iter(raw.values())).codes) for name, raw in raws.items()}
-
-    def read_columns(files: Sequence[str], wanted: Iterable[str]) -> tuple[WholeColumn, ...]:
-        read: list[WholeColumn] = []
-        for name in sorted(wanted):
-            each = {f: raws[f][names[name] if f == "synthetic" else name] for f in files}
-            try:
-                read.append(_column(name, each, (read_as or {}).get(name)))
-            except (InputError, TooLargeError) as error:
-                unread[name] = str(error)
-        return tuple(read)
-
-    columns = read_columns(list(raws), set(names).difference(lacking))
-    without_control = None
-    if lacking:
-        without_control = _in_order(
-            WholeFiles(
-                read_columns(("real", "synthetic"), names),
-                sizes["real"],
-                sizes["synthetic"],
-                0,
-                _units(
-                    {n: c for n, c in units.items() if n == "real"},
-                    {n: many for n, many in sizes.items() if n != "control"},
-                    unit,
-                ),
-            )
-        )
-        lacking = tuple(name for name in lacking if name in without_control.names)
     others = [c for c in raws["synthetic"] if c not in names.values()]
     strange = [c for c in others if not _is_plain(raws["synthetic"][c])]
-    files = WholeFiles(
-        columns,
-        sizes["real"],
-        sizes["synthetic"],
-        sizes.get("control", 0),
-        _units(units, sizes, unit),
-        tuple(strange),
-        unread,
-        {part: why for part, why in beside.items() if part not in irrelevant},
-        left_out,
-        unseen,
-        lacking,
-        without_control,
-        names_inside(raws, {name: names[name] for name in names if name not in lacking}),
-    )
-    files = _in_order(files)
-    return replace(files, places=None) if ORDER in irrelevant else files
+
+    def read_rows(raws: Mapping[str, Raw]) -> WholeFiles:
+        sizes = {name: len(next(iter(raw.values())).codes) for name, raw in raws.items()}
+
+        def read_columns(files: Sequence[str], wanted: Iterable[str]) -> tuple[WholeColumn, ...]:
+            read: list[WholeColumn] = []
+            for name in sorted(wanted):
+                each = {f: raws[f][names[name] if f == "synthetic" else name] for f in files}
+                try:
+                    read.append(_column(name, each, (read_as or {}).get(name)))
+                except (InputError, TooLargeError) as error:
+                    unread[name] = str(error)
+            return tuple(read)
+
+        columns = read_columns(list(raws), set(names).difference(lacking))
+        without_control = None
+        absent = lacking
+        if lacking:
+            without_control = _in_order(
+                WholeFiles(
+                    read_columns(("real", "synthetic"), names),
+                    sizes["real"],
+                    sizes["synthetic"],
+                    0,
+                    _units(
+                        {n: c for n, c in units.items() if n == "real"},
+                        {n: many for n, many in sizes.items() if n != "control"},
+                        unit,
+                    ),
+                )
+            )
+            absent = tuple(name for name in lacking if name in without_control.names)
+        files = WholeFiles(
+            columns,
+            sizes["real"],
+            sizes["synthetic"],
+            sizes.get("control", 0),
+            _units(units, sizes, unit),
+            tuple(strange),
+            unread,
+            {part: why for part, why in beside.items() if part not in irrelevant},
+            left_out,
+            unseen,
+            absent,
+            without_control,
+            names_inside(raws, {name: names[name] for name in names if name not in lacking}),
+        )
+        return _in_order(files)
+
+    files = read_rows(raws) if unit else _one_row_each(raws, read_rows, irrelevant)
+    if AMONG_NUMBERS not in irrelevant:
+        files = replace(files, with_texts=tuple(c.name for c in files.columns if c.texts))
+    if files.control and not unit and files.columns:
+        places = agreeing_columns(_by_side(files, files.columns))
+        files = replace(files, agreeing=tuple(files.names[j] for j in places))
+    return replace(files, places=None, with_repeated=None) if ORDER in irrelevant else files
+
+
+def _one_row_each(
+    raws: Mapping[str, Raw],
+    read_rows: Callable[[Mapping[str, Raw]], WholeFiles],
+    irrelevant: Sequence[str],
+) -> WholeFiles:
+    """Read the files, of equal rows that are surely of one person one."""
+    files = read_rows(raws)
+    repeated = None if REPEATED in irrelevant else _repeated(files, raws)
+    if repeated is not None and repeated.kept:
+        one_of_each = {name: _kept(raw, repeated.kept.get(name)) for name, raw in raws.items()}
+        files = replace(read_rows(one_of_each), with_repeated=files)
+    return replace(files, repeated=repeated)
+
+
+def _kept(raw: Raw, places: Codes | None) -> Raw:
+    """Return the rows at some places; None: all."""
+    if places is None:
+        return raw
+    return {name: replace(column, codes=column.codes[places]) for name, column in raw.items()}
+
+
+def _repeated(files: WholeFiles, raws: Mapping[str, Raw]) -> RepeatedRows | None:
+    """Test whether equal rows of the data or the control are of one person.
+
+    What numbers the rows of a table is none of its values.
+    """
+    columns = [column for column in files.columns if not column.counts]
+    sides = _by_side(files, columns)
+    others: dict[str, Codes] = {}
+    for name in sides:
+        more = [c for n, c in raws[name].items() if n not in files.names and not _is_plain(c)]
+        none = np.zeros(len(sides[name]), np.int64)
+        others[name] = np.column_stack([none, *(c.codes for c in more)]).astype(np.int64)
+    return repeated_rows(sides, others) if columns else None
+
+
+def _by_side(files: WholeFiles, columns: Sequence[WholeColumn]) -> dict[str, Codes]:
+    """Return the codes of the data and of the control, with their rows as the files have them."""
+    assert files.places is not None
+    sides: dict[str, Codes] = {}
+    for name in ("real", "control") if files.control else ("real",):
+        rows = files.rows(name)
+        rows = rows[np.argsort(files.places[rows])]
+        codes = [c.codes[rows] for c in columns] or [np.zeros(len(rows), np.int64)]
+        sides[name] = np.column_stack(codes)
+    return sides
 
 
 def _opened(
@@ -570,14 +637,18 @@ def _column(name: str, each: Mapping[str, RawColumn], read_as: ReadAs | None) ->
         ways = ways_of(like.kind, some, sides["synthetic"], sides["real"])
         cover = _levels(values, known, list(sides["synthetic"]), ways) if ways else None
         written = tuple(dict.fromkeys(_words(way, sides["synthetic"], like.kind) for way in ways))
-    numbers, step = _placed(values)
+    texts: set[Value | None] = set()
+    if coarse is None and like.kind == "numbers" and not any(isinstance(v, str) for v in known):
+        texts = {value for value in values if isinstance(value, str)}
+    numbers, step = _placed([None if value in texts else value for value in values])
     named = _names_people(values, whole, each["real"])
     if numbers is None:  # a running number is one in all files
         named = named[0], False, False
     step = 1.0 if named[1] else step  # of dense numbers, whatever the file makes of them
     if not (written or any(named)):
         _require_common(like.kind, sides)
-    return WholeColumn(name, like.kind, whole, numbers, step, cover, written, *named)
+    many = sum(sides["synthetic"].get(text, 0) for text in texts)
+    return WholeColumn(name, like.kind, whole, numbers, step, cover, written, *named, many)
 
 
 def _words(way: Written, there: Mapping[Value | None, int], kind: str) -> str:
@@ -611,7 +682,10 @@ def _as_dates(name: str, each: Mapping[str, RawColumn]) -> Mapping[str, RawColum
             texts = dates_of(raw.distinct, dates)
             columns[file] = raw if texts is None else replace(raw, distinct=texts)
             if texts is None and file == "real" and known["synthetic"]:
-                raise InputError("the file has dates, and the data write them in another way")
+                raise InputError(
+                    "the file has dates, and the data write them in another way; write dates as "
+                    "2020-03-31 in all files"
+                )
     return columns
 
 
@@ -642,7 +716,8 @@ def _require_common(kind: str, sides: Mapping[str, Mapping[Value | None, int]]) 
         if 2 * len(ours) <= sum(ours.values()) and not ours.keys() & theirs.keys():
             raise InputError("the file has none of the data's values: it may write other words")
     elif here is None or there is None:
-        raise InputError(f"the data have {kind}, and the file has others or none")
+        how = "; write dates as 2020-03-31 in all files" if kind == "dates" else ""
+        raise InputError(f"the data have {kind}, and the file has others or none{how}")
     else:
         low, high = min(here), max(here)
         inside = sum(times for number, times in there.items() if low <= number <= high)

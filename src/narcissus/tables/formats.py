@@ -45,6 +45,7 @@ STATISTICS = {
 }
 ARROW = (".feather", ".arrow")
 JSON_LINES = (".jsonl", ".ndjson")
+JSON = ".json"
 SHEETS = (".xlsx", ".xlsm")
 SHEET = "sheet "
 """What begins the name of a sheet beside the one that is read."""
@@ -67,11 +68,11 @@ def is_sheet(path: Path) -> bool:
 def is_frame_file(path: Path) -> bool:
     """Whether `read_frame` reads the file, by its name."""
     suffixes = (*STATISTICS, *ARROW)
-    return path.name.lower().endswith(suffixes) or unpacked_name(path).endswith(JSON_LINES)
+    return path.name.lower().endswith(suffixes) or unpacked_name(path).endswith((*JSON_LINES, JSON))
 
 
 def read_frame(path: Path, remarks: list[str]) -> pd.DataFrame:
-    """Read a file of Stata, SPSS, SAS, Arrow or JSON lines.
+    """Read a file of Stata, SPSS, SAS, Arrow, JSON or JSON lines.
 
     Value labels stand for the codes that have one. Codes that the file declares to be missing are
     missing values.
@@ -87,7 +88,7 @@ def read_frame(path: Path, remarks: list[str]) -> pd.DataFrame:
     if suffix in STATISTICS:
         return _statistics(path, size, remarks)
     if suffix not in ARROW:
-        return _json_lines(path)
+        return _json(path) if unpacked_name(path).endswith(JSON) else _json_lines(path)
     arrow: Any = optional("pyarrow.feather", extra="formats", purpose="Reading Arrow files")
     with parsing(path, "a readable Arrow file"), believed(path, size):
         with path.open("rb") as file:
@@ -220,6 +221,60 @@ def _json_lines(path: Path) -> pd.DataFrame:
         return pd.DataFrame(whole)
 
 
+def _json(path: Path) -> pd.DataFrame:
+    """Read a list of objects, the forms of pandas by columns and by rows, or JSON lines."""
+    with parsing(path, "a text of JSON"), open_text(path, largest=_LARGEST_PART) as stream:
+        first = stream.readline()
+        with suppress(ValueError):
+            if isinstance(read_json(first), dict) and any(map(str.strip, stream)):
+                return _json_lines(path)
+    with parsing(path, "a text of JSON"), open_text(path, largest=_LARGEST_PART) as stream:
+        return _frame_of_json(path, read_json(stream.read()))
+
+
+def _is_of(values: Any, kind: type) -> bool:
+    return isinstance(values, list) and all(isinstance(value, kind) for value in values)
+
+
+def _rows_of_split(path: Path, parsed: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[Any]]:
+    """Return the rows and their labels of what pandas writes as 'split'."""
+    names, data, labels = parsed["columns"], parsed["data"], parsed["index"]
+    if not (_is_of(names, str) and _is_of(data, list) and isinstance(labels, list)):
+        raise InputError(f"{path} is no table: its `columns` are no names, or its rows no lists")
+    if shared := repeated(names):
+        raise InputError(f"{path}: several columns are called {some_of(shared)}")
+    if any(len(row) != len(names) for row in data) or len(labels) != len(data):
+        raise InputError(f"{path}: a row has more or fewer values than there are columns")
+    return [dict(zip(names, row, strict=True)) for row in data], labels
+
+
+def _frame_of_json(path: Path, parsed: Any) -> pd.DataFrame:
+    """Return the table of a JSON text; rows that are named have their names as an index."""
+    if isinstance(parsed, dict) and parsed.keys() == {"columns", "index", "data"}:
+        rows, labels = _rows_of_split(path, parsed)
+    elif isinstance(parsed, dict) and parsed and all(isinstance(v, dict) for v in parsed.values()):
+        labels = list(dict.fromkeys(label for column in parsed.values() for label in column))
+        if len(labels) * len(parsed) > MOST_CELLS:
+            raise _too_many_cells(str(path), len(labels) * len(parsed))
+        rows = [{name: column.get(label) for name, column in parsed.items()} for label in labels]
+    elif isinstance(parsed, list) and all(isinstance(row, dict) for row in parsed):
+        rows, labels = parsed, range(len(parsed))
+    else:
+        raise InputError(
+            f"{path} is no table: a list of objects such as {{'age': 3}}, or what pandas writes by "
+            "columns or as 'split'"
+        )
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    require_columns(str(path), len(names))
+    if len(rows) * len(names) > MOST_CELLS:
+        raise _too_many_cells(str(path), len(rows) * len(names))
+    columns = {n: pd.Series([row.get(n) for row in rows], dtype=object) for n in names}
+    frame = pd.DataFrame(columns)
+    if [str(label) for label in labels] != [str(at) for at in range(len(rows))]:
+        frame.index = pd.Index(labels)
+    return frame
+
+
 def sheet_as_text(path: Path, remarks: list[str], largest: int, name: str = "") -> io.BytesIO:
     """Return a sheet of an Excel file, as the text of a CSV file.
 
@@ -277,6 +332,10 @@ UNREAD = "unread "
 NAMES = "names of columns"
 ORDER = "order of rows"
 """Name of the order in which a file has its rows."""
+REPEATED = "repeated rows"
+"""Name of rows that a table has more than once."""
+AMONG_NUMBERS = "texts among numbers"
+"""Name of texts that a file has in columns in which the data have numbers alone."""
 _NUMBERED = re.compile(r"column \d+")
 
 
@@ -323,7 +382,7 @@ def parts_beside(path: Path) -> list[PartBeside]:
 
 def is_part_beside(name: str) -> bool:
     """Check whether a name may be that of something beside a table, and of no column."""
-    others = (*_PARTS, OTHER, TEXTS, NAMES, LINES, ORDER)
+    others = (*_PARTS, OTHER, TEXTS, NAMES, LINES, ORDER, REPEATED, AMONG_NUMBERS)
     return (
         name.startswith((SHEET, UNREAD)) or name in others or _NUMBERED.fullmatch(name) is not None
     )

@@ -17,6 +17,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count, takewhile
 
 from narcissus._visible import is_heading
@@ -218,6 +219,7 @@ def _names_rows(header: list[str], below: list[list[str]]) -> bool:
     return len(set(first)) == len(first)
 
 
+@lru_cache(maxsize=2**14)  # a file is opened several times, and its first lines looked at
 def is_number(text: str) -> bool:
     return len(text) < 40 and any(number_in(text, mark) is not None for mark in ".,")
 

@@ -179,10 +179,13 @@ def _of_schema(schema: Any) -> Metadata:
                 continue
             if key == "pandas" and at == 0:
                 text = _said_by_pandas(text)
-            elif _BLOB.fullmatch(text.strip()):
-                with suppress(ValueError):
-                    text = base64.b64decode(text, validate=True).decode()
-                if _BLOB.fullmatch(text.strip()):
+            else:
+                bare = "".join(text.split("\n")).strip()  # base64 may stand in lines
+                if _BLOB.fullmatch(bare):
+                    text = bare
+                    with suppress(ValueError):
+                        text = base64.b64decode(bare, validate=True).decode()
+                if _BLOB.search(text):
                     unread.append(f"metadata `{key}` of the file")
             texts.append((_KEYS, text if key == "pandas" else f"{key} {_plain_json(text)}"))
     return Metadata(tuple(texts), (), tuple(dict.fromkeys(unread)))

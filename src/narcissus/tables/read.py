@@ -39,11 +39,11 @@ def read_table(
 
     source: A text file (.csv, .tsv, .txt; UTF-8, UTF-16 with a byte order mark, other bytes as
         Windows-1252; commas, semicolons or tabs separate; the second ``x`` is ``x (2)``; what is
-        above and below the table by the rules of `narcissus.tables.heads`), JSON lines (.jsonl,
-        .ndjson), both also packed (.gz, .xz, .zst, .zip); Parquet (.parquet, .pq; extra
-        ``parquet``); a sheet of Excel (.xlsx), Arrow (.feather, .arrow), Stata (.dta), SPSS (.sav,
-        .zsav, .por) or SAS (.sas7bdat, .xpt), all with the extra ``formats``; ``"-"``, standard
-        input; a table that statsmodels carries, such as ``"statsmodels:fair"`` (extra
+        above and below the table by the rules of `narcissus.tables.heads`), JSON (.json), JSON
+        lines (.jsonl, .ndjson), all also packed (.gz, .xz, .zst, .zip); Parquet (.parquet, .pq;
+        extra ``parquet``); a sheet of Excel (.xlsx), Arrow (.feather, .arrow), Stata (.dta), SPSS
+        (.sav, .zsav, .por) or SAS (.sas7bdat, .xpt), all with the extra ``formats``; ``"-"``,
+        standard input; a table that statsmodels carries, such as ``"statsmodels:fair"`` (extra
         ``examples``); a data frame of pandas, polars, pyarrow or DuckDB, or whatever Arrow can
         read; a dictionary of columns; or a `Table`, which is binned.
     columns: The columns to keep, in this order; None keeps all.

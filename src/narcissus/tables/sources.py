@@ -21,6 +21,7 @@ from narcissus._validation import did_you_mean
 from narcissus.errors import InputError, TooLargeError, refuse
 from narcissus.tables.formats import (
     ARROW,
+    JSON,
     JSON_LINES,
     SHEETS,
     STATISTICS,
@@ -88,7 +89,8 @@ _MAGIC = {
     b"\xfd7zXZ": ".csv.xz",
     b"\x28\xb5\x2f\xfd": ".csv.zst",
     b"PK": ".xlsx",
-    b"{": ".jsonl",
+    b"{": ".json",
+    b"[": ".json",
 }
 """How files begin, and what they are then called."""
 
@@ -102,7 +104,7 @@ def is_parquet(path: Path) -> bool:
     others = (*_PARQUET, *SHEETS, *STATISTICS, *ARROW)
     raise InputError(
         f"cannot tell what kind of table {path} is: its name must end in "
-        f"{', '.join((*_TEXT, *JSON_LINES))} (packed: also {', '.join(PACKED)}), "
+        f"{', '.join((*_TEXT, JSON, *JSON_LINES))} (packed: also {', '.join(PACKED)}), "
         f"{', '.join(others)}"
     )
 

@@ -10,8 +10,9 @@
   is 12, "($5)" is -5. Where the first file has numbers, one unit behind all numbers of another is
   left out: "66.5 kg" is 66.5.
 * A column is of **truth values** if it holds only true and false, in any case, and perhaps 1 and 0.
-* A column is of **dates** if at least half of its different values are: 2020-03-31, 31.3.2020, and
-  3/31/2020 or 31/3/2020, of which all together settle whether the month or the day comes first.
+* A column is of **dates** if at least half of its different values are: 2020-03-31, 31.3.2020,
+  31 March 2020 or Mar 31, 2020 (months in English), and 3/31/2020 or 31/3/2020, of which all
+  together settle whether the month or the day comes first.
 * Any other column is of **texts**.
 
 The first file decides the kind of a column; every other file is read as that kind.
@@ -62,6 +63,15 @@ _TRUTH: dict[str | float, str] = {"true": "True", "false": "False", 1: "True", 0
 _TIME = r"(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?))?"
 _YEAR_FIRST = re.compile(rf"(\d{{4}})([-/.])(\d\d?)\2(\d\d?){_TIME}")
 _YEAR_LAST = re.compile(rf"(\d\d?)([-/.])(\d\d?)\2(\d{{4}}){_TIME}")
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = (
+    r"(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
+    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+)
+_DAY_NAMED = re.compile(rf"(\d\d?)(?:st|nd|rd|th)?[-/. ]*{_MONTH}[-/., ]*(\d{{4}}){_TIME}", re.I)
+_MONTH_NAMED = re.compile(rf"{_MONTH}[-/. ]*(\d\d?)(?:st|nd|rd|th)?[-/, ]+(\d{{4}}){_TIME}", re.I)
+_YEAR_NAMED = re.compile(rf"(\d{{4}})[-/. ]*{_MONTH}[-/. ]*(\d\d?){_TIME}", re.I)
+_WEEKDAY = re.compile(r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,? +", re.I)
 _MIDNIGHT = re.compile(r"00:00(:00(\.0+)?)?")
 _SIGNS = "$€£¥₹₽₩₪₺₴₫฿₱₦%‰"
 _SIGNED = re.compile(rf"(\()?([+-]?)([{_SIGNS}]?)\s*([^{_SIGNS}()]+?)\s*([{_SIGNS}]?)(?(1)\))")
@@ -69,6 +79,7 @@ _IN_UNITS = re.compile(r"([+-]?\d[\d.,]*)\s*((?![eE]\d)[^\W\d_]{1,6}[²³]?|°[C
 _THOUSANDS = re.compile(r"[+-]?([1-9]\d{0,2}(,\d{3})+|\d{1,3})")
 _ZEROS = re.compile(r"0\d")
 _NO_FRACTION = re.compile(r"\.0+(?!\d)")
+_LONGEST_DATE = 60  # letters, with a weekday and a time
 _UNSETTLED = "day or month first"
 _MOST_DIGITS = 1e38  # of 128 bits; beyond, whole numbers are floating ones
 
@@ -345,6 +356,8 @@ def _day(value: Any, first: str) -> str:
             return f"{int(day)}/{int(month)}/{year} {time or ''}".rstrip()
         if mark != "." and first == "month-first":
             day, month = month, day
+    elif (named := _with_month_named(value)) is not None:
+        year, month, day, time = named
     else:
         return ""
     try:
@@ -354,6 +367,22 @@ def _day(value: Any, first: str) -> str:
     if time is None or _MIDNIGHT.fullmatch(time):
         return iso_date
     return f"{iso_date} {time}:00" if len(time) == 5 else f"{iso_date} {_NO_FRACTION.sub('', time)}"
+
+
+def _with_month_named(text: str) -> tuple[str, str, str, str | None] | None:
+    """Return year, month, day and time of a date with an English month, such as 13 Nov 2008."""
+    if len(text) > _LONGEST_DATE:
+        return None
+    text = _WEEKDAY.sub("", text, count=1) if text[:1].isalpha() else text
+    if match := _DAY_NAMED.fullmatch(text):
+        day, month, year, time = match.groups()
+    elif match := _MONTH_NAMED.fullmatch(text):
+        month, day, year, time = match.groups()
+    elif match := _YEAR_NAMED.fullmatch(text):
+        year, month, day, time = match.groups()
+    else:
+        return None
+    return year, str(_MONTHS.index(month[:3].lower()) + 1), day, time
 
 
 def _dates(

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus._files import open_bytes, unpacked_name, watched, western
+from narcissus._files import is_western, open_bytes, unpacked_name, watched, western
 from narcissus._pandas import pd
 from narcissus._visible import cell
 from narcissus.errors import InputError
@@ -64,7 +64,7 @@ def text_parts(
     marks = "\t" if unpacked_name(path).endswith(".tsv") else ",;\t"
     marks = "," if is_sheet(path) else marks
     with opened_text(path, largest, notes) as stream:
-        yield from _Text(str(path), _Lines(stream, notes), marks, notes).parts(choose)
+        yield from _Text(str(path), _Lines(str(path), stream, notes), marks, notes).parts(choose)
 
 
 def opened_text(path: Path, largest: int, remarks: list[str]) -> io.BufferedReader:
@@ -77,7 +77,8 @@ def opened_text(path: Path, largest: int, remarks: list[str]) -> io.BufferedRead
 class _Lines:
     """The bytes of a text as UTF-8, some whole lines at a time."""
 
-    def __init__(self, stream: io.BufferedReader, remarks: list[str]) -> None:
+    def __init__(self, name: str, stream: io.BufferedReader, remarks: list[str]) -> None:
+        self._name = name
         self._stream, self._remarks = stream, remarks
         self._rest = b""
         self.at_end = False
@@ -96,6 +97,12 @@ class _Lines:
         try:
             data.decode("utf-8")
         except UnicodeDecodeError:
+            if not is_western(data):
+                raise InputError(
+                    f"{self._name}: its letters are neither UTF-8 nor those of Western Europe "
+                    "(Windows-1252): save it as UTF-8, such as Excel's 'CSV UTF-8', or convert it "
+                    "with `iconv -f CP932 -t UTF-8` (Japanese; CP936 Chinese, CP1251 Cyrillic)"
+                ) from None
             _remark(self._remarks, "Bytes that are no UTF-8 read as Windows-1252")
             data = western(data).encode()
         return data

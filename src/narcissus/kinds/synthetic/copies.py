@@ -30,7 +30,7 @@ from narcissus.synthetic.traces import (
     Traces,
 )
 from narcissus.synthetic.whole import WholeFiles
-from narcissus.tables.formats import ORDER, SHEET, is_part_beside
+from narcissus.tables.formats import AMONG_NUMBERS, ORDER, REPEATED, SHEET, is_part_beside
 
 LAW = (
     "a file made without these people holds plausible people no more often, beyond what its decoys "
@@ -190,6 +190,7 @@ def unaccounted(
             reason=f"{why[0].upper()}{why[1:]}.",
             declaration=f'`irrelevant = ["{part}"]` in `[data]`, or `--irrelevant "{part}"`',
         )
+    yield from _of_rows(whole)
     if names := [*whole.strange, *whole.unread]:
         alone = "the data have no such column, so it may be one of them under another name"
         reason = next(iter(whole.unread.values()), alone)
@@ -244,6 +245,32 @@ def name_declared(name: str) -> str:
     if name.startswith(SHEET):
         return f"{SHEET}`{name.removeprefix(SHEET)}`"
     return f"the {name}" if is_part_beside(name) else f"`{name}`"
+
+
+def _of_rows(whole: WholeFiles) -> Iterator[Unaccounted]:
+    """Yield rows of one person each, perhaps, and texts where numbers are expected."""
+    if whole.repeated is not None and not whole.repeated.kept:
+        many = [(whole.repeated.real, "the data"), (whole.repeated.control, "the control")]
+        rows = " and ".join(f"{n:,} rows of {where}" for n, where in many if n)
+        yield Unaccounted(
+            subject="the rows that appear more than once",
+            reason=f"{rows} equal another row, and independent people are alike in another way: "
+            "they may be several rows of one person each.",
+            declaration="`unit = COLUMN` in `[data]`, or `--unit COLUMN`, a column that numbers "
+            f'the people; or `irrelevant = ["{REPEATED}"]`, or `--irrelevant "{REPEATED}"`, where '
+            "each row is a person",
+        )
+    columns = [column for column in whole.columns if column.name in whole.with_texts]
+    if columns:
+        rows = sum(column.texts for column in columns)
+        yield Unaccounted(
+            subject="the texts among the numbers of "
+            f"{some_of([f'`{name}`' for name in whole.with_texts], 4)}",
+            reason=f"The data have numbers alone there, and the file has texts in {rows:,} of its "
+            "cells: a second table may begin there, or a text may stand for a number.",
+            declaration=f'`irrelevant = ["{AMONG_NUMBERS}"]` in `[data]`, or `--irrelevant '
+            f'"{AMONG_NUMBERS}"`, where they tell nothing of a person',
+        )
 
 
 def _inside(whole: WholeFiles, at_most: float, *, can_tell: bool) -> Iterator[Unaccounted]:

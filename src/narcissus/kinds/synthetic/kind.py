@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from narcissus._validation import some_of
 from narcissus.disclosure import FileMeasures
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson, difference_limits, each_confidence
@@ -65,6 +66,7 @@ ASSUMPTIONS = (
     "random, and nothing of them went into the synthetic file",
     "the people of both are independent of one another: no household or person is in both",
 )
+NAME_PEOPLE = "give each person a number in a column of both files, and name it: `--unit COLUMN`"
 _SECONDS = 2e-9  # a person, a row, a column and an attack
 _ATTACKS = 16  # of singling out and linkability, as long as that many guesses
 
@@ -180,6 +182,11 @@ class SyntheticDetail(Fact):
         description="Columns whose values look like the number of a household or person of several "
         "rows, where no unit is named.",
     )
+    agreeing: tuple[str, ...] = Field(
+        default=(),
+        description="Columns in which most rows agree with another row of their own file and "
+        "hardly any with one of the other, as several rows of one person do.",
+    )
 
     @property
     def can_tell(self) -> bool:
@@ -264,7 +271,8 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
         threshold = policy_threshold or ExcessThreshold.model_validate({})
         if threshold.worst_group is not None and not study.groups.columns:
             raise InputError("the policy's `worst_group` needs groups: name their columns")
-        files, whole = read_given(study, folder), read_published(study, folder)
+        whole = read_published(study, folder)
+        files = read_given(study, folder, whole)
         parts = ("real", "synthetic", *(["control"] if files.control else []))
         notes = files.table.notes.items()
         return SyntheticWork(
@@ -386,6 +394,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             not_sought=() if whole is None else tuple(not_sought(whole, traces)),
             units=() if study is None else tuple(_units_of(study)),
             declared=() if study is None else tuple(study.data.irrelevant),
+            agreeing=() if whole is None else whole.agreeing,
         )
         at_most = threshold.accepts(COPIES)
         rows = [
@@ -423,7 +432,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
         accepted: dict[str, float] = {r.risk: threshold.accepts(r.risk) for r in found.risks}
         accepted[COPIES] = threshold.accepts(COPIES)
         criteria = _criteria(rows, detail, accepted, threshold.worst_group)
-        status = self.judge(self.found(criteria, tuple(rows), detail)).status
+        status = self.conclude(self.found(criteria, tuple(rows), detail)).status
         left = unaccounted(
             whole,
             traces,
@@ -462,6 +471,11 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
                 f"Rows of one `{name}` are not independent, so the control is not compared: name "
                 f"it, `--unit {name}` ({how}).",
             )
+        if detail.agreeing:
+            return (
+                f"The rows that agree in {names_of(detail.agreeing)} may be of one person, so the "
+                f"control is not compared: {NAME_PEOPLE} ({how}).",
+            )
         return (f"The people of the control are of another population than the data ({how}).",)
 
     def is_of_people(self, study: Mapping[str, Any]) -> bool:
@@ -469,6 +483,11 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
 
 
 KIND = SyntheticKind()
+
+
+def names_of(columns: Sequence[str]) -> str:
+    """Name a few columns."""
+    return some_of([f"`{name}`" for name in columns], 4)
 
 
 def _criteria(
@@ -499,8 +518,10 @@ def _criteria(
     return tuple(criteria)
 
 
-def read_given(study: SyntheticStudy, folder: Path) -> GivenFiles:
+def read_given(study: SyntheticStudy, folder: Path, whole: WholeFiles | None = None) -> GivenFiles:
+    """Read what the study uses; equal rows that ``whole`` takes for one person, once."""
     data = study.data
+    repeated = None if whole is None else whole.repeated
     return read_files(
         _source(data.real, folder),
         _source(data.synthetic, folder),
@@ -512,6 +533,7 @@ def read_given(study: SyntheticStudy, folder: Path) -> GivenFiles:
         read_as=data.read_as,
         unit=data.unit,
         same=data.same,
+        kept=None if repeated is None else repeated.kept,
     )
 
 

@@ -21,7 +21,13 @@ from narcissus.kinds.synthetic.copies import (
     in_both,
     name_declared,
 )
-from narcissus.kinds.synthetic.kind import RiskDetail, SyntheticDetail, UnlikeControl
+from narcissus.kinds.synthetic.kind import (
+    NAME_PEOPLE,
+    RiskDetail,
+    SyntheticDetail,
+    UnlikeControl,
+    names_of,
+)
 from narcissus.kinds.synthetic.measures import measured_section
 from narcissus.report.about import Answered, RealFigure, Subject
 from narcissus.report.first_screen import (
@@ -571,7 +577,7 @@ def _no_control(detail: SyntheticDetail) -> str:
     """Say why the control is none."""
     if detail.copies.is_shared:
         return f"The control decides nothing: {in_both(detail.copies)}."
-    if detail.units:
+    if detail.units or detail.agreeing:
         text = _by_unit(detail)
         return f"The control decides nothing yet: {text}."
     return "The control is of other people than the data, so it decides nothing."
@@ -872,7 +878,7 @@ def _why_open(detail: SyntheticDetail, row: StudyRow) -> str:
     elif detail.copies.refutes_control:
         where = "data" if detail.copies.is_shared else "file"
         why = f"the control given is none, since its people stand in the {where}"
-    elif detail.unlike is not None and detail.unlike.is_shown and detail.units:
+    elif detail.unlike is not None and detail.unlike.is_shown and (detail.units or detail.agreeing):
         why = f"the control given tells nothing while no unit is named: {_by_unit(detail)}"
     elif detail.unlike is not None and detail.unlike.is_shown:
         why = "the control given is of another population than the data"
@@ -891,6 +897,12 @@ def _why_open(detail: SyntheticDetail, row: StudyRow) -> str:
 
 def _by_unit(detail: SyntheticDetail) -> str:
     """Say that rows depend on one another, and what to name."""
+    if not detail.units:
+        columns = names_of(detail.agreeing)
+        return (
+            f"rows that agree in {columns} may be of one person, so {NAME_PEOPLE}, "
+            "or `unit = COLUMN` in `[data]`"
+        )
     name = detail.units[0]
     return (
         f"rows of one `{name}` are not independent, so name it: `--unit {name}`, or "
@@ -932,7 +944,7 @@ def _by_copies(case: StudyJudgement, copies: CopiesDetail) -> str:
     is_foreign = unlike is not None and unlike.is_shown
     if unlike is not None and is_foreign:
         words.append(f"Contradicted: {_foreign(unlike)}")
-        if case.detail.units:
+        if case.detail.units or case.detail.agreeing:
             text = _by_unit(case.detail)
             words.append(f"{text[0].upper()}{text[1:]}.")
     if copies.is_shared:

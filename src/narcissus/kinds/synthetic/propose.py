@@ -8,9 +8,10 @@ from typing import Any
 from narcissus.errors import InputError
 from narcissus.kinds.table.propose import Proposal, named, propose
 from narcissus.observer import SILENT, Observer
-from narcissus.synthetic.files import file_named
+from narcissus.synthetic.files import file_named, raw_columns
 from narcissus.synthetic.whole import paired_columns
 from narcissus.tables.parts import column_names, sketch_table
+from narcissus.tables.spelling import spelled
 
 NAMES = (
     "write the names of columns alike in all files, or pair them under [data] of a study: "
@@ -75,7 +76,7 @@ def completed(
     data["left_out"] = left_out
     # what is unknown is binned, and numbers with gaps: a gap as a value has no distance
     binned = [c for c in proposal.columns if c.name in proposal.unknown or c.missing]
-    data["bins"] = {c.name: c.bins for c in binned if c.bins} | bins
+    data["bins"] = {c.name: _with_codes(c.name, c.bins, data) for c in binned if c.bins} | bins
     # where most people have a text of their own no two files share many
     varied_columns = [c for c in proposal.columns if 2 * c.values > sketch.rows - c.missing]
     texts = {c.name: "text" for c in varied_columns if c.kind in ("texts", "dates")}
@@ -90,6 +91,21 @@ def completed(
     lines = [f"Taken for one column: {'; '.join(pairs)}"] if pairs else []
     lines += _lines(proposal, left_out, is_chosen)
     return {**settings, "data": data, "threat": threat}, lines
+
+
+def _with_codes(name: str, bins: dict[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
+    """Let texts that other files have among the numbers of a column stay values of their own."""
+    if "common" in bins:
+        return bins
+    codes = list(bins.get("codes", ()))
+    for file in ("synthetic", "control"):
+        if data[file] is not None:
+            other = data.get("same", {}).get(name, name) if file == "synthetic" else name
+            (column,), _ = raw_columns(file, data[file], [other], ())
+            values = [value for value in column.distinct if value is not None]
+            texts = spelled(name, values, kind="numbers").codes
+            codes += texts if 2 * len(texts) < len(values) else []
+    return {**bins, "codes": list(dict.fromkeys(codes))} if codes else bins
 
 
 def _renamed(data: Mapping[str, Any], names: Mapping[str, list[str]]) -> dict[str, str]:
