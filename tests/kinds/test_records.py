@@ -108,6 +108,7 @@ NAMES = {
     "estimators",
     "complexity",
     "endings",
+    "stand_ins",
     "measures",
 }  # their keys are no keys of ours
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from narcissus.report.about import Answered, RealFigure, Subject
 from narcissus.report.first_screen import Glance, paragraph
 from narcissus.report.format import limits, percent
 from narcissus.report.page import Cell, Grid, Headline, Page, Row, Section, Verdict
-from narcissus.results import NotAssessed
-from narcissus.rows import JudgedCriterion, StudyJudgement, StudyRow
+from narcissus.results import Grade, NotAssessed
+from narcissus.rows import JudgedCriterion, Quantity, StudyJudgement, StudyRow
 from narcissus.study.record import Record
 
 if TYPE_CHECKING:
@@ -118,14 +118,17 @@ class Layout:
         )
 
 
+NodeT = TypeVar("NodeT")
 Column = str | Callable[[StudyRow], Cell]
 """How a cell follows from a row: "name", "value", "limits", "baseline", a key of ``at`` or
 ``facts``, or a function."""
 
 
-def cell_of(row: StudyRow, column: Column) -> Cell:
+def cell_of(row: NodeT, column: str | Callable[[NodeT], Cell]) -> Cell:
     if callable(column):
         return column(row)
+    if not isinstance(row, StudyRow):
+        return getattr(row, column)
     quantity = row.quantity
     if column in ("value", "trials"):
         return getattr(quantity, column)
@@ -138,22 +141,34 @@ def cell_of(row: StudyRow, column: Column) -> Cell:
 
 def table(
     caption: str,
-    rows: Sequence[StudyRow],
-    columns: Mapping[str, Column],
+    rows: Sequence[NodeT],
+    columns: Mapping[str, str | Callable[[NodeT], Cell]],
     *,
-    graded: bool = True,
+    graded: bool | Sequence[Grade] = True,
     percent: Sequence[str] = (),
     folded: bool = False,
 ) -> Grid:
-    """Return a table with a row for each row, and a column for each heading."""
+    """Return a table with a row for each row or node, and a column for each heading.
+
+    graded: Whether rows show their grades, or the grades of nodes.
+    """
+    if graded is True:
+        graded = [row.quantity.grade for row in rows if isinstance(row, StudyRow)]
     return Grid(
         caption,
         tuple(columns),
         [[cell_of(row, column) for column in columns.values()] for row in rows],
-        grades=[row.quantity.grade for row in rows] if graded else None,
+        grades=None if graded is False else graded,
         percent=percent,
         folded=folded,
     )
+
+
+def observed(share: Quantity) -> tuple[int, int] | None:
+    """Return how many counted of how many trials; None where no trials are known."""
+    if share.trials is None or share.value is None:
+        return None
+    return round(share.value * share.trials), share.trials
 
 
 def dots(rows: Sequence[Row], **look: Any) -> Callable[[MplFigure], None]:

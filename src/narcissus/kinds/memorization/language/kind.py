@@ -32,11 +32,9 @@ from narcissus.extraction.recovered import (
 from narcissus.extraction.sandbox import check_source
 from narcissus.kinds.engine import Done, PreparedWork
 from narcissus.kinds.extraction.program import (
-    ProgramDetail,
+    ProgramResult,
     program_not_assessed,
     require_room,
-    success_rows,
-    with_derived,
 )
 from narcissus.kinds.memorization.engine import (
     ABOVE,
@@ -104,7 +102,7 @@ class LanguageDetail(MemorizedDetail):
     has_reference: bool
     trained_copies: Positive = Field(description="Documents trained on, with their copies.")
     attacks: tuple[DocumentAttack, ...] = Field(min_length=1)
-    program: ProgramDetail | None = None
+    program: ProgramResult | None = None
     curves: tuple[RocCurve, ...] = Field((), description="Of each score of membership.")
 
     @property
@@ -272,8 +270,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
         rows += [_canaries(part, each) for part in found.canaries]
         program, evidence = None, found.evidence
         if study.program is not None and evidence is not None:
-            program = ProgramDetail.of(evidence, study.program.relation.build())
-            rows += success_rows(vars(evidence))
+            program = ProgramResult.of(evidence, study.program.relation.build())
         detail = LanguageDetail(
             model=found.words,
             parameters=found.parameters,
@@ -308,14 +305,12 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
         )
 
     def derived(self, rows: Sequence[StudyRow], detail: LanguageDetail) -> Iterator[StudyRow]:
-        attack_rows = [row for row in rows if row.of != "success"]
-        attack_rows = [
-            row for row in attack_rows if detail.program is None or row.role != "measure"
-        ]
+        program = () if detail.program is None else tuple(detail.program.rows())
+        places = {(row.of, row.name) for row in program}
+        attack_rows = [row for row in rows if (row.of, row.name) not in places]
         for row in with_gains(attack_rows, self.counted):
             yield canary_row(row.at["copies"], row.facts) if row.of == CANARIES else row
-        if detail.program is not None:
-            yield from with_derived(rows, detail.program)
+        yield from program
 
     def deciding(
         self, criteria: Criteria, rows: Sequence[StudyRow], detail: LanguageDetail

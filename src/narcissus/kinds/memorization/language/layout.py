@@ -9,7 +9,7 @@ from typing import Any
 
 from narcissus._outwards import upper
 from narcissus.kinds.extraction.layout import evidence_sections, quality_glance
-from narcissus.kinds.extraction.program import ProgramFound
+from narcissus.kinds.extraction.program import QUALITY, ProgramResult
 from narcissus.kinds.layout import Headline, table
 from narcissus.kinds.memorization.engine import ABOVE, TOLD, Counted, copies_text
 from narcissus.kinds.memorization.language.kind import (
@@ -115,10 +115,10 @@ class LanguageLayout(MemorizationLayout):
             )
 
     def glance(self, case: StudyJudgement) -> Glance:
-        program = _program(case)
+        program: ProgramResult | None = case.detail.program
         row = case.decided_by
         if program is not None and row is not None and row.of == QUALITY:
-            lines = [f"{_HEADS[program.detail.verdict]}."]
+            lines = [f"{_HEADS[program.verdict]}."]
             summary = quality_glance(program, undecided="", notes=lines)
             return replace(
                 summary, hardest=self._hardest(self.best(case)[1]), about=self.about(case)
@@ -126,7 +126,7 @@ class LanguageLayout(MemorizationLayout):
         summary = super().glance(case)
         notes = [*summary.notes, *_canaries_said(case)]
         if program is not None:
-            notes.append(f"{_HEADS[program.detail.verdict]}.")
+            notes.append(f"{_HEADS[program.verdict]}.")
         return replace(summary, notes=notes)
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
@@ -145,10 +145,11 @@ class LanguageLayout(MemorizationLayout):
             text = f"{row.facts['named']} of {row.facts['canaries']}; a guess names "
             text += f"{percent(row.baseline or 0.0)}, by chance at most {row.facts['by_chance']}"
             lines.append((f"Canaries named, {copies}", percent(row.value), text, "sampled"))
-        if (program := _program(case)) is not None:
-            detail, share = program.detail, percent(program.success.value)
-            text = f"{detail.verdict}; quality at most {upper(detail.quality, 3)}"
-            lines.append(("The program succeeds", share, text, detail.verdict_grade))
+        program: ProgramResult | None = case.detail.program
+        if program is not None:
+            text = f"{program.verdict}; quality at most {upper(program.quality, 3)}"
+            share = percent(program.success.value)
+            lines.append(("The program succeeds", share, text, program.verdict_grade))
         return lines
 
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
@@ -164,7 +165,7 @@ class LanguageLayout(MemorizationLayout):
         return {"evidence_against": against}
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
-        groups, program = self.groups(case), _program(case)
+        groups, program = self.groups(case), case.detail.program
         parts = [Section("What is released, and who attacks", [self._facts(record, case)])]
         parts += [
             Section(
@@ -289,9 +290,6 @@ class LanguageLayout(MemorizationLayout):
 LAYOUT = LanguageLayout()
 
 
-QUALITY = "quality"
-
-
 def _canaries_said(case: StudyJudgement) -> list[str]:
     """Say of planted canaries how many were named: of those that stand most often."""
     rows = case.findings.select(of=CANARIES)
@@ -304,11 +302,6 @@ def _canaries_said(case: StudyJudgement) -> list[str]:
         f"Of canaries with {copies}, {named} of {canaries} were named; a guess names "
         f"{percent(row.baseline or 0.0)}."
     ]
-
-
-def _program(case: StudyJudgement) -> ProgramFound | None:
-    detail = case.detail.program
-    return None if detail is None else ProgramFound(detail, case.findings.select(of="success"))
 
 
 def _program_words(case: StudyJudgement) -> str:
