@@ -299,9 +299,9 @@ def test_counts_stand_as_they_were_observed_and_are_graded_so(every_case):
             continue
         first = first_of(case, record)
         for row in case.findings.select(role="attack"):
-            if (own := counted_in(row)) is None or row.name != (case.decided_by or row).name:
+            if row.of != case.detail.counted or row.name != (case.decided_by or row).name:
                 continue
-            text = f"{own[0]:,} of {own[1]:,}"
+            text = f"{row.about.recovered:,} of {row.about.total:,}"
             if any(text in said and "trained on" in said for said, _ in first.sentences):
                 counted += 1
         for text, grade in first.sentences:
