@@ -11,6 +11,7 @@ from narcissus.evidence import clopper_pearson
 from narcissus.evidence.intervals import TwoSamples
 from narcissus.extraction.sandbox import without_isolation
 from narcissus.kinds.memorization.classifier.layout import LAYOUT
+from narcissus.kinds.memorization.columns import between, count_columns, gain_cell, headline
 from narcissus.kinds.memorization.engine import (
     CountedGroup,
     GroupOfCopies,
@@ -19,7 +20,6 @@ from narcissus.kinds.memorization.engine import (
     require_whole,
 )
 from narcissus.kinds.memorization.image.kind import ImageGroup
-from narcissus.kinds.memorization.layout import between, count_columns, gain_cell, headline
 from narcissus.report.page import MISSING
 from narcissus.rows import Findings, Quantity, StudyCriterion, judge
 from narcissus.study.kinds import study_kind

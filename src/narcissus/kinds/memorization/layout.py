@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from narcissus._outwards import lower
-from narcissus.kinds.layout import Headline, Layout, dots, observed, table
+from narcissus.kinds.layout import Layout, dots, observed, table
 from narcissus.kinds.memorization.engine import CountedGroup, GroupT, MemorizedResult
 from narcissus.membership.reported import is_void, void_text
 from narcissus.report.about import Answered, RealFigure, Subject
@@ -19,48 +19,12 @@ from narcissus.report.first_screen import (
     surely_largest,
     voided,
 )
-from narcissus.report.format import MISSING, between_points, limits, number, percent
+from narcissus.report.format import number, percent
 from narcissus.report.gives_away import FOUND, VERDICT, merged_words
 from narcissus.report.page import Cell, Facts, Figure, Page, Range, Row, Section, Text
 from narcissus.report.reach import MORE_OF_100, Reach
 from narcissus.rows import Quantity, StudyJudgement, StudyRow
 from narcissus.study.record import Record
-
-
-def headline(label: str, group: CountedGroup, unit: str) -> Headline:
-    """Return the share of a group, with that of fresh ones and the gain."""
-    fresh, gain = group.fresh, group.limits_of_gain
-    if fresh is None or gain is None:
-        return label, percent(group.share), f"no fresh {unit}", "not assessed"
-    text = f"never seen {percent(fresh.value)}; gain {between_points(*gain)} points"
-    return label, percent(group.share), text, "sampled"
-
-
-def value_of(share: Quantity | None) -> Cell:
-    return None if share is None else share.value
-
-
-def between(share: Quantity | None) -> Cell:
-    return MISSING if share is None else limits(share.low, share.high)
-
-
-def count_columns(back: str) -> dict[str, Callable[[CountedGroup], Cell]]:
-    """Return the columns of a table of groups up to the share of fresh ones.
-
-    back: heading of those that came back.
-    """
-    return {
-        "Trained on": lambda group: group.total,
-        back: lambda group: group.recovered,
-        "Share": lambda group: group.share,
-        "Never seen": lambda group: value_of(group.fresh),
-        "Limits": lambda group: between(group.fresh),
-    }
-
-
-def gain_cell(group: CountedGroup) -> Cell:
-    ends = group.limits_of_gain
-    return MISSING if ends is None else between_points(*ends)
 
 
 class MemorizationLayout(Layout):

@@ -14,13 +14,8 @@ from narcissus.kinds.memorization.classifier.kind import (
     ImageAttack,
     ShownReconstruction,
 )
-from narcissus.kinds.memorization.layout import (
-    MemorizationLayout,
-    count_columns,
-    gain_cell,
-    headline,
-    most_gain,
-)
+from narcissus.kinds.memorization.columns import count_columns, gain_cell, headline
+from narcissus.kinds.memorization.layout import MemorizationLayout, most_gain
 from narcissus.report.format import MISSING, number, percent
 from narcissus.report.page import Block, Cell, Facts, Figure, Picture, Pictures, Section, Text
 from narcissus.results import NotAssessed

@@ -10,18 +10,15 @@ import numpy as np
 
 from narcissus.extraction.images import png_of
 from narcissus.kinds.layout import Headline
-from narcissus.kinds.memorization.image.kind import ImageResult
-from narcissus.kinds.memorization.layout import (
-    MemorizationLayout,
+from narcissus.kinds.memorization.columns import (
     between,
     count_columns,
     gain_cell,
-    gain_text,
     headline,
-    most_gain,
     value_of,
-    worst_of,
 )
+from narcissus.kinds.memorization.image.kind import ImageResult
+from narcissus.kinds.memorization.layout import MemorizationLayout, gain_text, most_gain, worst_of
 from narcissus.report.format import MISSING, number, percent
 from narcissus.report.page import Facts, Figure, Picture, Pictures, Section, Text
 from narcissus.results import NotAssessed
