@@ -13,18 +13,10 @@ import narcissus
 from narcissus.cli.main import main
 from narcissus.errors import InputError
 from narcissus.extraction.images import read_images
-from narcissus.kinds.memorization.image import kind as image_model
-from narcissus.kinds.memorization.image.layout import LAYOUT as IMAGE_LAYOUT
-from narcissus.kinds.memorization.language import kind as language_model
-from narcissus.kinds.memorization.language.layout import LAYOUT as LANGUAGE_LAYOUT
 from narcissus.study import read_record
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES, LANGUAGE = (ROOT / "examples" / name for name in ("image-models", "language-models"))
-
-
-def outliers_of(record):
-    return IMAGE_LAYOUT.best(image_model.KIND.judged(record))[1]
 
 
 def blocks(examples, kind):
@@ -58,15 +50,15 @@ def language(tmp_path_factory):
 def test_the_study_of_images_finds_what_came_often(images):
     folder, code = images
     record = read_record(folder / "results" / "images" / "record.json")
-    groups, detail = outliers_of(record), record.detail
+    detail = record.detail
     assert (code, record.status) == (1, "exceeded")
-    assert [group.copies for group in groups] == [0, 1, 5, 20]
-    often, once = groups[3], groups[1]
+    assert [group.copies for group in detail.groups] == [(), (1,), (5,), (20,)]
+    often, once = detail.groups[3], detail.groups[1]
     assert often.recovered == often.total
     assert often.shown_gain > 0.25  # of few images, whose share varies as that of fresh ones
     assert once.share < 0.1
-    assert all(group.fresh.value < 0.1 for group in groups)
-    assert all(group.of("shadows").value < 0.1 for group in groups)
+    assert all(group.fresh.value < 0.1 for group in detail.groups)
+    assert all(group.shadows.value < 0.1 for group in detail.groups)
     shown = [one for one in detail.pictures if one.copies == 20]
     assert all(one.to_trained < detail.close < one.to_fresh for one in shown)
     model = folder / "results" / "images" / "model"
@@ -91,7 +83,7 @@ def test_the_python_of_images_runs(images, monkeypatch, capsys):
 
 def test_the_example_that_needs_no_extra_is_played():
     record = narcissus.run(narcissus.load_study(IMAGES / "mixture.toml")).record
-    whole, *_, often = outliers_of(record)
+    whole, *_, often = record.detail.groups
     assert record.status == "exceeded"
     assert often.recovered == often.total
     assert whole.fresh.value == 0
@@ -128,16 +120,15 @@ def test_the_pictures_are_as_the_page_says(name, count, side):
 def test_the_study_of_the_page_finds_what_was_learnt_by_heart(language):
     folder, code = language
     record = read_record(folder / "results" / "quick" / "record.json")
-    case = language_model.KIND.judged(record)
     assert (code, record.status) == (1, "exceeded")
     assert record.detail.program.quality > record.criteria[1].at_most
-    for whole, *_, often in LANGUAGE_LAYOUT.groups(case).values():
-        assert (often.copies, often.recovered) == (25, often.total)
+    for attack in record.detail.attacks:
+        whole, *_, often = attack.groups
+        assert (often.copies, often.recovered) == ((25,), often.total)
         assert whole.fresh.value == 0
-    (canaries,) = case.findings.select(of="canaries named")
-    assert canaries.facts["named"] > canaries.facts["by_chance"]
-    scores = case.findings.select(of="above a fresh one")
-    assert all(one.value > 0.9 for one in scores if one.name != "lower")
+    (canaries,) = record.detail.canaries
+    assert canaries.named > canaries.by_chance
+    assert all(one.above.value > 0.9 for one in record.detail.scores if one.name != "lower")
     assert {path.name for path in (folder / "results" / "quick" / "model").iterdir()} >= {
         "config.json", "model.safetensors", "tokenizer.json",
     }  # fmt: skip
@@ -191,9 +182,9 @@ def test_the_released_folder_is_a_checkpoint_like_any_other(language, tmp_path):
     assert record.detail.has_reference
     assert any("was not trained on them" in one for one in record.assumptions)
     assert any(one.startswith("shadow models") for one in record.assumptions)
-    completion = LANGUAGE_LAYOUT.groups(language_model.KIND.judged(record))["completion"][0]
-    [[of_shadow], *_] = record.detail.attacks[1].shadows
-    assert of_shadow / completion.total == completion.of("reference").value  # the same model
+    completion = record.detail.groups_by_attack["completion"][0]
+    [of_shadow] = completion.by_shadows
+    assert of_shadow / completion.total == completion.reference.value  # the same model
     study["model"]["shadows"] = ["other"]
     with pytest.raises(InputError, match="must be different folders"):
         narcissus.load_study(study, folder=tmp_path).settings.model.build()

@@ -65,11 +65,11 @@ def change(folder, old, new):
     (folder / "copy.toml").write_text(text.replace(old, new))
 
 
-def test_json_has_the_keys_of_the_contract(done):
+def test_json_has_the_keys_of_the_contract(done, rows_of):
     folder, played = done()
     assert played.return_value == 0, played.output
     record = json.loads(played.stdout)
-    detail, rows = record["detail"], {row["name"]: row for row in record["rows"]}
+    detail, rows = record["detail"], {row["name"]: row for row in rows_of(record)}
     assert {"program_bytes", "complexity", "verdict"} <= set(detail)
     assert {"with the release", "an empty release", "on shadow data"} <= rows.keys()
     success = rows["with the release"]["quantity"]

@@ -34,8 +34,6 @@ from narcissus.extraction.recovered import (
     membership_scores,
     prompt_ends,
 )
-from narcissus.kinds.memorization.engine import groups_of
-from narcissus.kinds.memorization.language.kind import KIND
 from narcissus.observer import SILENT
 
 NO_ARRAYS = (8).to_bytes(8, "little") + b"{}      "
@@ -449,7 +447,7 @@ def test_a_study_counts_the_prompt_in_tokens_and_names_what_is_too_short(byte_pa
         loaded = narcissus.load_study({**study, "completion": completion}, folder=tmp_path)
         record = narcissus.run(loaded).record
         found = next((a for a in record.detail.attacks if a.name == "completion"), None)
-        return record, found, groups_of(KIND.judged(record), "recovered").get("completion")
+        return record, found, found and found.groups
 
     record, found, (whole, *_) = play(prompt=10)
     assert (whole.recovered, whole.total, whole.fresh.value) == (4, 4, 0)

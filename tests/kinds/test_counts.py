@@ -13,7 +13,7 @@ from narcissus.study.registry import loaded
 
 STUDIES = Path(__file__).parents[1] / "study"
 KEPT = sorted([*STUDIES.glob("kept/*.json"), *STUDIES.glob("records/last/*.json")])
-WHOLE = {"named", "canaries", "program bytes"}
+WHOLE = {"named", "canaries", "program bytes", "recovered", "reproduced"}
 """Measures that are counts without how many of how many."""
 
 

@@ -304,9 +304,9 @@ def test_counts_stand_as_they_were_observed_and_are_graded_so(every_case):
             continue
         first = first_of(case, record)
         for row in case.findings.select(role="attack"):
-            if (own := counted_in(row)) is None or row.name != (case.decided_by or row).name:
+            if row.of != case.detail.counted or row.name != (case.decided_by or row).name:
                 continue
-            text = f"{own[0]:,} of {own[1]:,}"
+            text = f"{row.about.recovered:,} of {row.about.total:,}"
             if any(text in said and "trained on" in said for said, _ in first.sentences):
                 counted += 1
         for text, grade in first.sentences:
@@ -415,8 +415,7 @@ def test_a_language_model_exceeded_by_its_program_shows_the_quality():
     program = read_record(STUDY / "records" / "last" / "extraction.json")
     kind = study_kind(record.kind)
     detail = record.detail.model_copy(update={"program": program.detail})
-    rows = (*record.rows, *(one for one in program.rows if one.of == "success"))
-    found = kind.found(kind.criteria(1.0, 0.5), rows, detail)
+    found = kind.found(kind.criteria(1.0, 0.5), record.rows, detail)
     case = kind.conclude(found)
     first = first_of(case, as_record(record, case))
     assert case.status == "exceeded"

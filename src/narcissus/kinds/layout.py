@@ -11,7 +11,7 @@ from narcissus.report.first_screen import Glance, paragraph
 from narcissus.report.format import limits, percent
 from narcissus.report.page import Cell, Grid, Headline, Page, Row, Section, Verdict
 from narcissus.results import Grade, NotAssessed
-from narcissus.rows import JudgedCriterion, StudyJudgement, StudyRow
+from narcissus.rows import JudgedCriterion, Quantity, StudyJudgement, StudyRow
 from narcissus.study.record import Record
 
 if TYPE_CHECKING:
@@ -145,17 +145,19 @@ def table(
     nodes: Sequence[NodeT],
     columns: Mapping[str, str | Callable[[NodeT], Cell]],
     *,
-    graded: bool | Grade = True,
+    graded: bool | Grade | Sequence[Grade] = True,
     percent: Sequence[str] = (),
     folded: bool = False,
 ) -> Grid:
     """Return a table with a row for each row or part of a result, and a column for each heading.
 
-    graded: Whether each row has its own grade; or the grade of all.
+    graded: Whether each row has its own grade; or the grade of all, or of each part.
     """
-    grades: list[Grade] = [node.quantity.grade for node in nodes if isinstance(node, StudyRow)]
-    if not isinstance(graded, bool):
+    grades = [node.quantity.grade for node in nodes if isinstance(node, StudyRow)]
+    if isinstance(graded, str):
         grades = [graded for _ in nodes]
+    elif not isinstance(graded, bool):
+        grades = [*graded]
     return Grid(
         caption,
         tuple(columns),
@@ -164,6 +166,13 @@ def table(
         percent=percent,
         folded=folded,
     )
+
+
+def observed(share: Quantity) -> tuple[int, int] | None:
+    """Return how many counted of how many trials; None where no trials are known."""
+    if share.trials is None or share.value is None:
+        return None
+    return round(share.value * share.trials), share.trials
 
 
 def dots(rows: Sequence[Row], **look: Any) -> Callable[[MplFigure], None]:

@@ -16,7 +16,7 @@ from narcissus.extraction import sandbox
 from narcissus.extraction.sandbox import Isolation, Limits, without_isolation
 from narcissus.kinds.extraction import kind, program
 from narcissus.kinds.extraction.kind import KIND
-from narcissus.kinds.extraction.program import ProgramDetail, require_room
+from narcissus.kinds.extraction.program import ProgramResult, require_room
 from narcissus.observer import SILENT
 from narcissus.report import Facts, Figure, Grid, Items, page_of
 from narcissus.results import NotAssessed
@@ -245,33 +245,31 @@ def test_a_program_is_timed_where_its_limit_would_be_too_long(checked, monkeypat
 
 @pytest.fixture
 def record_of():
-    """Give the function that reads the kept record, with changes to its detail."""
+    """Give the function that reads the kept record, with changes to its result."""
 
-    def read(edit=lambda detail: None, *, without=""):
+    def read(edit=lambda detail: None):
         record = read_record(KEPT)
         said = record.detail.model_dump(mode="json")
         edit(said)
-        detail = ProgramDetail.model_validate_json(json.dumps(said))
-        rows = [row for row in record.rows if row.name != without]
-        found = KIND.found(record.criteria, rows, detail)
-        parts = {"criteria": found.criteria, "rows": found.rows, "detail": found.detail}
-        return read_record(KEPT).model_copy(update=parts)
+        detail = ProgramResult.model_validate_json(json.dumps(said))
+        return record.model_copy(update={"detail": detail})
 
     return read
 
 
 def test_a_verdict_within_the_margin_and_numbers_that_cannot_be_are_refused(record_of):
     good = record_of().detail.model_dump()
-    assert ProgramDetail.model_validate(good).quality == pytest.approx(1 - 23 / 2532)
+    assert ProgramResult.model_validate(good).quality == pytest.approx(1 - 23 / 2532)
     for change, says in (
         ({"margin": 2510}, "within the margin"),
         ({"verdict": "maybe"}, "verdict"),
         ({"complexity": {}}, "complexity"),
+        ({"stand_ins": {}}, "stand_ins"),
         ({"program_bytes": -1}, "program_bytes"),
     ):
         with pytest.raises(ValidationError, match=says):
-            ProgramDetail.model_validate({**good, **change})
-    longer = ProgramDetail.model_validate(
+            ProgramResult.model_validate({**good, **change})
+    longer = ProgramResult.model_validate(
         {**good, "program_bytes": 2542, "verdict": "no extraction"}
     )
     assert longer.quality < 0 == longer.extractable_bits
@@ -302,14 +300,14 @@ def test_a_quality_is_an_upper_estimate_and_is_rounded_up(record_of):
 
 
 def test_without_shadow_data_nothing_is_said_of_it(record_of, blocks):
-    page = page_of(record_of(without="on shadow data"))
+    page = page_of(record_of(lambda r: r.update(on_shadow=None)))
     assert page.verdict.numbers[2][1:] == (
         "\N{EM DASH}",
         "no shadow data was given",
         "not assessed",
     )
     grid = blocks(page, Grid)[0]
-    assert grid.rows[-1][1:] == (None, None, None)
+    assert grid.rows[-1][1:] == [None, None, None]
     assert list(grid.grades) == ["sampled"] * 3 + ["not assessed"]
 
 
@@ -327,7 +325,7 @@ def test_walls_are_named_and_missing_ones_are_a_warning(record_of, blocks):
     page = page_of(record_of())
     assert "seccomp" in dict(blocks(page, Facts)[1].rows)["Isolation"]
     [checks] = [b for b in blocks(page, Grid) if b.caption.startswith("Attempts to break out")]
-    assert checks.rows[0] == ("reads its release", "it can")
+    assert checks.rows[0] == ["reads its release", "it can"]
 
     def landlock(results):
         hidden = {"not_hidden": ["names of files"], "missing": ["namespaces"]}

@@ -4,71 +4,76 @@ from bisect import bisect_left
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 from scipy import stats
 
 from narcissus.evidence import clopper_pearson
 from narcissus.evidence.intervals import TwoSamples
 from narcissus.extraction.sandbox import without_isolation
 from narcissus.kinds.memorization.classifier.layout import LAYOUT
+from narcissus.kinds.memorization.columns import between, count_columns, gain_cell, headline
 from narcissus.kinds.memorization.engine import (
-    count_rows,
-    groups_of,
+    CountedGroup,
+    GroupOfCopies,
     limits_of,
     model_not_assessed,
-    of_copies,
-    with_gains,
+    require_whole,
 )
-from narcissus.kinds.memorization.layout import CountedLine
+from narcissus.kinds.memorization.image.kind import ImageGroup
 from narcissus.report.page import MISSING
-from narcissus.rows import Findings, Quantity, StudyCriterion, StudyRow, cases_of, judge
+from narcissus.rows import Findings, Quantity, StudyCriterion, cases_of, judge
 from narcissus.study.kinds import study_kind
 
 FRESH = Quantity(value=0.25, low=0.12345, high=0.50012, grade="sampled", confidence=0.95, trials=40)
 
 
-def case_of(*groups, most=None, **how):
-    """Judge groups (copies, recovered, of, fresh)."""
-    rows = [
-        row
-        for copies, ours, of, fresh in groups
-        for row in count_rows("recovered", "a", (ours, of), {"fresh": fresh}, of_copies(copies))
-    ]
-    criteria = (StudyCriterion(of="gain", at_most=most),)
-    found = Findings(criteria, tuple(with_gains(rows, "recovered", **how)), None)
+def case_of(*groups, most=None):
+    """Judge groups."""
+    rows = tuple(row for group in groups for row in group.rows("recovered", "a"))
+    found = Findings((StudyCriterion(of="gain", at_most=most),), rows, None)
     return judge(found, cases_of(found))
 
 
-def test_a_gain_is_the_share_less_that_of_fresh_ones_whatever_a_row_says():
-    case = case_of(([], 30, 40, FRESH))
-    [count, fresh, gain] = case.findings.rows
+def group_of(recovered, total, fresh=FRESH, copies=(), model=GroupOfCopies):
+    return model(recovered=recovered, total=total, fresh=fresh, copies=copies)
+
+
+def test_a_gain_is_the_share_less_that_of_fresh_ones():
+    group = group_of(30, 40)
+    [count, fresh, gain] = group.rows("recovered", "a")
     assert (count.value, count.baseline, gain.value) == (0.75, 0.25, 0.5)
+    assert (fresh.quantity, gain.quantity, gain.about) == (FRESH, group.gain, group)
     # the limits over fresh ones, and those in which both sides vary
     alone, both = clopper_pearson(10, 40), TwoSamples(30, 40, 10, 40).excess()
-    assert gain.quantity.low == min(0.75 - alone.high, both.low)
-    assert gain.quantity.high == max(0.75 - alone.low, both.high)
-    wrong = Quantity(value=0.9, low=0.8, grade="proved")
-    forged = [count.model_copy(update={"quantity": wrong, "baseline": 0.0}), fresh,
-              gain.model_copy(update={"quantity": wrong})]  # fmt: skip
-    assert tuple(with_gains(forged, "recovered")) == (count, fresh, gain)
-    one = StudyRow(role="attack", of="told", quantity=wrong)
-    assert tuple(with_gains([count, fresh, one, count], "recovered"))[:4] == (
-        count, fresh, gain, one,
-    )  # fmt: skip
+    assert group.limits_of_gain == (
+        min(0.75 - alone.high, both.low),
+        max(0.75 - alone.low, both.high),
+    )
+
+
+def test_no_more_come_back_than_there_are():
+    with pytest.raises(ValidationError, match="5 came back of 4"):
+        group_of(5, 4)
 
 
 def test_the_first_group_is_the_whole_of_the_others():
     def groups(*counts):
-        return groups_of(case_of(*((c, k, n, FRESH) for c, k, n in counts)), "recovered")["a"]
+        return require_whole(tuple(group_of(k, n, copies=copies) for copies, k, n in counts))
 
-    assert [one.copies for one in groups(([], 5, 9))] == [0]
-    found = groups(([], 5, 9), ([1], 2, 6), ([4, 5], 3, 3))
-    assert [one.words("words") for one in found] == ["all words", "1 copy", "4 or 5 copies"]
+    assert [group.copies for group in groups(((), 5, 9))] == [()]
+    found = groups(((), 5, 9), ((1,), 2, 6), ((4, 5), 3, 3))
+    assert [group.words("words") for group in found] == ["all words", "1 copy", "4 or 5 copies"]
+    assert [group.at for group in found] == [
+        {"copies": 0}, {"copies": 1}, {"copies": 4, "group": "4 or 5 copies"},
+    ]  # fmt: skip
     for wrong in (
-        [([1], 5, 9)], [([], 5, 9), ([], 5, 9)], [([], 5, 9), ([1], 5, 8)],
-        [([], 5, 9), ([1], 4, 9)],
+        [((1,), 5, 9)], [((), 5, 9), ((), 5, 9)], [((), 5, 9), ((1,), 5, 8)],
+        [((), 5, 9), ((1,), 4, 9)],
     ):  # fmt: skip
         with pytest.raises(ValueError, match="add up to all"):
             groups(*wrong)
+    with pytest.raises(ValueError, match="unpack"):
+        groups()
 
 
 @pytest.mark.parametrize(
@@ -81,21 +86,17 @@ def test_the_first_group_is_the_whole_of_the_others():
     ],
 )
 def test_an_attack_that_fails_proves_nothing(ours, most, status):
-    case = case_of(([], ours, 40, FRESH), ([2], ours, 40, None), most=most)
+    case = case_of(group_of(ours, 40), group_of(ours, 40, None, (2,)), most=most)
     assert (case.status, case.grade) == (status, "sampled")
 
 
 def test_a_share_without_fresh_ones_shows_no_gain_and_may_be_some():
-    alone = ([], 30, 40, None)
+    alone = group_of(30, 40, None)
     assert case_of(alone, most=0.1).status == "not assessed"
-    [gain] = [row for row in case_of(alone).findings.rows if row.of == "gain"]
-    assert (gain.quantity.value, gain.quantity.low, gain.quantity.grade) == (
-        None, None, "not assessed"
-    )  # fmt: skip
-    assert case_of(alone, most=0.1, alone_may_be_gain=True).status == "too few trials"
-    for row in case_of(alone).findings.rows:
-        assert (LAYOUT.counted, LAYOUT.unit) == ("recovered", "images")
-        assert row.of != "gain" or "low" not in row.facts
+    assert (alone.gain.value, alone.gain.low, alone.gain.grade) == (None, None, "not assessed")
+    assert alone.limits_of_gain is None
+    may_be = group_of(30, 40, None, model=ImageGroup)
+    assert case_of(may_be, most=0.1).status == "too few trials"
 
 
 @pytest.mark.parametrize(
@@ -143,30 +144,33 @@ def test_what_others_trained_on_is_taken_on_trust(kept_audit, kind):
     assert len(premises(given)) == 2 + (kind == "classifier")
 
 
-def line(ours, of, fresh=FRESH, **more):
-    [group] = groups_of(case_of(([], ours, of, fresh)), "recovered")["a"]
-    return CountedLine("all", group, **more)
-
-
 def test_a_share_stands_beside_that_of_fresh_ones_with_its_limits_rounded_outwards():
     said = "never seen 25.0%; gain +27.8 to +68.3 points"
-    assert line(30, 40).headline("words") == ("all", "75.0%", said, "sampled")
-    known = line(3, 4)
-    assert known.cells()[:5] == ["all", 4, 3, 0.75, 0.25]
-    assert known.cells()[5].split() == ["12.3%", "to", "50.1%"]
+    assert headline("all", group_of(30, 40), "words") == ("all", "75.0%", said, "sampled")
+    few = group_of(3, 4)
+    cells = [column(few) for column in count_columns("Back").values()]
+    assert cells[:4] == [4, 3, 0.75, 0.25]
+    assert cells[4].split() == between(FRESH).split() == ["12.3%", "to", "50.1%"]
     # of 4, three may come back by chance
-    assert known.headline("words")[2] == "never seen 25.0%; gain \N{MINUS SIGN}5.0 to +93.5 points"
-    assert known.cells()[6:] == ["\N{MINUS SIGN}5.0 to +93.5"]
-    beside = line(3, 4, beside=(FRESH,), more=["x"])
-    assert beside.cells() == [*known.cells()[:6], *known.cells()[4:], "x"]
+    assert headline("all", few, "words")[2] == (
+        "never seen 25.0%; gain \N{MINUS SIGN}5.0 to +93.5 points"
+    )
+    assert gain_cell(few) == "\N{MINUS SIGN}5.0 to +93.5"
 
 
 def test_without_fresh_ones_there_is_no_gain_on_a_page():
-    alone, known = line(1, 4, None), line(3, 4)
-    assert alone.headline("words") == ("all", "25.0%", "no fresh words", "not assessed")
-    assert alone.cells() == ["all", 4, 1, 0.25, None, MISSING, MISSING]
-    columns = ("Words", "All", "Back", "Share", "Never seen", "Limits", "Gain")
-    figure = LAYOUT.shares_figure("t", "d", "c", columns, [known, alone], "words")
+    alone, known = (
+        CountedGroup(recovered=1, total=4),
+        CountedGroup(recovered=3, total=4, fresh=FRESH),
+    )
+    assert headline("all", alone, "words") == ("all", "25.0%", "no fresh words", "not assessed")
+    columns = {
+        "Words": lambda group: group.words("words"),
+        **count_columns("Back"),
+        "Gain": gain_cell,
+    }
+    figure = LAYOUT.shares_figure("t", "d", "c", "words", [known, alone], columns)
+    assert figure.table.rows[1] == ["all words", 4, 1, 0.25, None, MISSING, MISSING]
     assert list(figure.table.grades) == ["sampled", "not assessed"]
     assert figure.table.percent == ("Share", "Never seen")
 
@@ -175,10 +179,10 @@ def test_what_is_accepted_is_rounded_down_and_has_its_reason(kept_audit):
     record = kept_audit("classifier").record
     why = record.model_copy(update={"study": {"threshold": {"reason": "so few"}}})
     wanted = [("a", "b"), ("Accepted", "a gain of 12.3% of images"), ("Why", "so few")]
-    accepted = case_of(([], 3, 4, FRESH), most=0.12399)
+    accepted = case_of(group_of(3, 4), most=0.12399)
     assert LAYOUT.facts([("a", "b")], why, accepted).rows == wanted
     plain = record.model_copy(update={"study": {}})
-    assert LAYOUT.facts([("a", "b")], plain, case_of(([], 3, 4, FRESH))).rows == [("a", "b")]
+    assert LAYOUT.facts([("a", "b")], plain, case_of(group_of(3, 4))).rows == [("a", "b")]
 
 
 def test_what_holds_a_model_of_others_back_nowhere_is_told():

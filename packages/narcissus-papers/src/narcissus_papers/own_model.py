@@ -31,8 +31,6 @@ from narcissus.extraction.language_models import HuggingFaceGenerator, LocalChec
 from narcissus.extraction.ngram import model_prior
 from narcissus.extraction.recovered import LARGEST_TEXT, read_documents
 from narcissus.guarantees import ApproximateDP
-from narcissus.kinds.memorization.engine import groups_of
-from narcissus.kinds.memorization.language.kind import KIND
 from narcissus.observer import SILENT, Observer
 from narcissus.priors.secrets import MOST, read_values
 from narcissus.report.panels import Line, Panel
@@ -264,14 +262,13 @@ def _audit_seconds(asked: OwnModel, files: Mapping[str, str]) -> float:
 def _audited(_given: Given, *, study: dict[str, Any], place: Path | None) -> dict[str, Any]:
     """Audit the model by an attack or a program, and return what the figure needs of the record."""
     record = run(load_study(study), folder=place).record
-    case = KIND.judged(record)
-    program, groups = case.detail.program, []
-    for name, found in groups_of(case, "recovered").items():
-        for one in found:
-            beside = {k: (q := one.of(k)) and [q.value, q.high] for k in ("fresh", "reference")}
-            label = f"{name}: {one.words('documents')}"
-            groups.append({"name": label, "share": one.share, **beside})
-    ranked = [one.model_dump() for attack in case.detail.attacks for one in attack.ranked]
+    program, groups = record.detail.program, []
+    for attack in record.detail.attacks:
+        for group in attack.groups:
+            beside = {k: q and [q.value, q.high] for k, q in group.others.items()}
+            label = f"{attack.name}: {group.words('documents')}"
+            groups.append({"name": label, "share": group.share, **beside})
+    ranked = [one.model_dump() for attack in record.detail.attacks for one in attack.ranked]
     more = {"ranked": ranked, "program": program and program.model_dump()}
     return {"verdict": record.verdict, "groups": groups, **more}
 

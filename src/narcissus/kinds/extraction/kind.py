@@ -25,11 +25,10 @@ from narcissus.extraction.files import DataSet, check_release
 from narcissus.extraction.sandbox import Limits, check_source, readable_paths
 from narcissus.kinds.engine import Done, Kind, PreparedWork
 from narcissus.kinds.extraction.program import (
-    ProgramDetail,
+    QUALITY,
+    ProgramResult,
     program_not_assessed,
     require_room,
-    success_rows,
-    with_derived,
 )
 from narcissus.observer import Observer
 from narcissus.results import Status
@@ -136,7 +135,7 @@ class ExtractionKind(Kind[ExtractionStudy, ExtractionWork]):
     """The kind "extraction"."""
 
     model = ExtractionStudy
-    detail = ProgramDetail
+    detail = ProgramResult
     layout = "narcissus.kinds.extraction.layout:LAYOUT"
 
     def check(self, study: ExtractionStudy, folder: Path, observer: Observer) -> None:
@@ -193,17 +192,14 @@ class ExtractionKind(Kind[ExtractionStudy, ExtractionWork]):
             text = json.dumps(evidence.to_dict(), indent=1) + "\n"
             write_atomically(options.internal, text, private=True)
         work.not_assessed.extend(program_not_assessed(evidence))
-        detail = ProgramDetail.of(evidence, study.relation.build())
-        threshold = None if study.threshold is None else study.threshold.quality
-        return self.found(_criteria(threshold), success_rows(vars(evidence)), detail)
+        result = ProgramResult.of(evidence, study.relation.build())
+        limit = None if study.threshold is None else study.threshold.quality
+        return self.found([StudyCriterion(of=QUALITY, at_most=limit)], (), result)
 
-    def found(self, criteria: Any, rows: Any, detail: ProgramDetail) -> Findings:
-        return super().found(criteria, tuple(with_derived(rows, detail)), detail)
-
-    def premises(self, detail: ProgramDetail) -> tuple[str, ...]:
+    def premises(self, detail: ProgramResult) -> tuple[str, ...]:
         return detail.assumptions
 
-    def undecided(self, detail: ProgramDetail) -> Status | None:
+    def undecided(self, detail: ProgramResult) -> Status | None:
         if detail.verdict != "inconclusive":
             return None
         return "too few trials" if detail.more else "inconclusive"
@@ -213,10 +209,6 @@ class ExtractionKind(Kind[ExtractionStudy, ExtractionWork]):
 
 
 KIND = ExtractionKind()
-
-
-def _criteria(most: float | None) -> tuple[StudyCriterion, ...]:
-    return (StudyCriterion(of="quality", at_most=most),)
 
 
 def _read(path: Path, what: str) -> bytes:

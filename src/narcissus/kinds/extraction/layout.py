@@ -6,20 +6,20 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from narcissus._outwards import upper
-from narcissus.kinds.extraction.program import WITH, ProgramFound
-from narcissus.kinds.layout import Headline, Layout
+from narcissus.kinds.extraction.program import QUALITY, ProgramResult
+from narcissus.kinds.extraction.sections import evidence_sections
+from narcissus.kinds.layout import Headline, Layout, observed
 from narcissus.report.about import RealFigure, Subject
 from narcissus.report.first_screen import Glance, seeks
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.gives_away import FOUND, VERDICT
-from narcissus.report.page import Block, Facts, Figure, Grid, Items, Section, Text
+from narcissus.report.page import Block, Facts, Section, Text
 from narcissus.report.reach import AT_MOST, Reach, decided
-from narcissus.results import Grade
 from narcissus.rows import Quantity, StudyJudgement, StudyRow
 from narcissus.study.record import Record
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as MplFigure
+    pass
 
 _HEADS = {
     "extraction": "Evidence of extraction",
@@ -51,50 +51,49 @@ class ExtractionLayout(Layout):
         ]
 
     def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any] | None:
-        return None if row.of == "quality" else {}
+        return None if row.of == QUALITY else {}
 
     def glance(self, case: StudyJudgement) -> Glance:
-        program = program_of(case)
-        detail = program.detail
-        walls, notes = detail.isolation, list[str]()
+        program: ProgramResult = case.detail
+        walls, notes = program.isolation, list[str]()
         if walls.method == "none":
             notes.append("The program ran without isolation: it could read anything.")
         elif walls.reduced:
             notes.append("Isolation was reduced: the program could see what is on the machine.")
-        if not detail.deterministic:
+        if not program.deterministic:
             notes.append("The output of the program differs from run to run.")
         undecided = "The runs do not settle whether the program extracts the data."
-        if detail.more:
-            undecided = f"There are too few runs: {detail.more} would probably settle it."
+        if program.more:
+            undecided = f"There are too few runs: {program.more} would probably settle it."
         return quality_glance(program, undecided=undecided, notes=notes)
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
-        program = program_of(case)
+        program: ProgramResult = case.detail
         return [
             _share("Success without the release", program.without),
             _share("Success with the release", program.success),
             _share("Shadow data that fit as well", program.on_shadow),
             (
                 "Quality of the extraction",
-                f"at most {upper(program.detail.quality, 3)}",
-                f"{number(program.detail.extractable_bits)} extractable bits at most",
+                f"at most {upper(program.quality, 3)}",
+                f"{number(program.extractable_bits)} extractable bits at most",
                 "approximate",
             ),
         ]
 
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
-        program = program_of(case)
         # What is inconclusive speaks for nobody; the headline says why it is.
-        verdict, reasons = program.detail.verdict, program.detail.reasons
-        return {
-            "evidence_for": reasons if verdict == "no extraction" else [],
-            "evidence_against": reasons if verdict == "extraction" else [],
-        }
+        sides = {"no extraction": "evidence_for", "extraction": "evidence_against"}
+        empty: dict[str, Any] = {"evidence_for": [], "evidence_against": []}
+        verdict = case.detail.verdict
+        return empty | ({sides[verdict]: case.detail.reasons} if verdict in sides else {})
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
-        program = program_of(case)
-        question = Section("What was asked", _question(record, program))
-        return [question, *evidence_sections(program)]
+        program: ProgramResult = case.detail
+        return [
+            Section("What was asked", _question(record, program)),
+            *evidence_sections(program),
+        ]
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
         return Subject(
@@ -112,26 +111,27 @@ class ExtractionLayout(Layout):
 LAYOUT = ExtractionLayout()
 
 
-def program_of(case: StudyJudgement) -> ProgramFound:
-    return ProgramFound(case.detail, case.findings.select(of="success"))
-
-
-def quality_glance(found: ProgramFound, undecided: str, notes: list[str]) -> Glance:
+def quality_glance(program: ProgramResult, undecided: str, notes: list[str]) -> Glance:
     """Word the quality of an extraction, which is judged, and the runs that it rests on."""
-    detail = found.detail
-    success, without = found.success, found.without
-    shown = "The quality of the extraction is {}, at most: a shorter program may need no release."
-    if detail.verdict == "no extraction":
-        shown = "The program is no extraction, so its quality is {}."
-    elif detail.verdict == "inconclusive":
-        shown = "The quality of the extraction is not known."
+    quality = {
+        "extraction": "The quality of the extraction is {}, at most: a shorter program may need no "
+        "release.",
+        "no extraction": "The program is no extraction, so its quality is {}.",
+        "inconclusive": "The quality of the extraction is not known.",
+    }
     return Glance(
         unit="runs",
-        without=_runs("Without the release, the program succeeds in {} runs.", without),
-        with_it=_runs(
-            "With the release, it succeeds in {}. An extractor needs two in three.", success
+        without=Reach(
+            "Without the release, the program succeeds in {} runs.",
+            program.without,
+            counted=observed(program.without),
         ),
-        most=decided(shown, AT_MOST),
+        with_it=Reach(
+            "With the release, it succeeds in {}. An extractor needs two in three.",
+            program.success,
+            counted=observed(program.success),
+        ),
+        most=decided(quality[program.verdict], AT_MOST),
         unlimited="Another program might always succeed: one program sets no limit.",
         hardest="We looked at one program and one data set, and at nobody in it.",
         unseen="other programs, the true complexity, how the program was found",
@@ -139,35 +139,14 @@ def quality_glance(found: ProgramFound, undecided: str, notes: list[str]) -> Gla
         view=AT_MOST,
         interval="The quality",
         undecided=undecided,
-        plainly=f"{_HEADS[detail.verdict]}.",
+        plainly=f"{_HEADS[program.verdict]}.",
         notes=notes,
         about=seeks(
-            f"a program of {number(detail.program_bytes)} bytes",
+            f"a program of {number(program.program_bytes)} bytes",
             "the data behind it",
-            f"one release; it succeeds if {detail.relation}",
+            f"one release; it succeeds if {program.relation}",
         ),
     )
-
-
-def _runs(text: str, found: Quantity) -> Reach:
-    """Word how many runs counted, as they were observed."""
-    runs = found.trials
-    counted = None if runs is None else (round((found.value or 0.0) * runs), runs)
-    return Reach(text, found, counted=counted)
-
-
-def evidence_sections(found: ProgramFound, of: str = "") -> list[Section]:
-    """Return the sections on a program's success, its complexity and its sandbox.
-
-    of: put before each title: a page may be about more than a program.
-    """
-    changes = Items("Any of these would", found.detail.would_change)
-    return [
-        Section(f"{of}Success", [_success_table(found)]),
-        Section(f"{of}Complexity", _complexity(found)),
-        Section(f"{of}What would change the verdict", [changes]),
-        Section(f"{of}The sandbox", _sandbox(found)),
-    ]
 
 
 def _share(label: str, found: Quantity | None) -> Headline:
@@ -177,8 +156,20 @@ def _share(label: str, found: Quantity | None) -> Headline:
     return label, percent(found.value), text, found.grade
 
 
-def _question(record: Record, found: ProgramFound) -> list[Block]:
-    study, detail = record.study, found.detail
+def _question(record: Record, program: ProgramResult) -> list[Block]:
+    files = {name: str(record.study.get(name, MISSING)) for name in ("data", "release", "program")}
+    size = f"{program.program_bytes} bytes ({program.program_bytes_compressed} after zlib)"
+    facts = [
+        ("Data", files["data"]),
+        ("Release", files["release"]),
+        ("Program", f"{files['program']}, {size}"),
+        ("It succeeds if", program.relation),
+        ("Output", "the same in every run" if program.deterministic else "differs from run to run"),
+        ("Runs ended", ", ".join(f"{n} {e}" for e, n in program.endings.items())),
+    ]
+    if program.margin is not None:
+        text = f"{program.margin} bytes shorter than every program that needs no release"
+        facts.insert(4, ("Margin, declared beforehand", text))
     return [
         Text(
             [
@@ -188,111 +179,5 @@ def _question(record: Record, found: ProgramFound) -> list[Block]:
                 "programs with the packages installed on this machine."
             ]
         ),
-        Facts(
-            [
-                ("Data", str(study.get("data", MISSING))),
-                ("Release", str(study.get("release", MISSING))),
-                (
-                    "Program",
-                    f"{study.get('program', MISSING)}, {detail.program_bytes} bytes "
-                    f"({detail.program_bytes_compressed} after zlib)",
-                ),
-                ("It succeeds if", detail.relation),
-                *(
-                    []
-                    if detail.margin is None
-                    else [
-                        (
-                            "Margin, declared beforehand",
-                            f"{detail.margin} bytes shorter than every "
-                            "program that needs no release",
-                        )
-                    ]
-                ),
-                (
-                    "Output",
-                    "the same in every run" if detail.deterministic else "differs from run to run",
-                ),
-                ("Runs ended", ", ".join(f"{n} {e}" for e, n in detail.endings.items())),
-            ]
-        ),
-    ]
-
-
-def _success_table(found: ProgramFound) -> Grid:
-    rows: list[tuple[str, Quantity | None]] = [
-        (WITH, found.success),
-        *((f"with {name}", quantity) for name, quantity in found.stand_ins.items()),
-        ("outputs with the release: share of shadow data that they fit", found.on_shadow),
-    ]
-    grades: list[Grade] = ["sampled" if quantity else "not assessed" for _, quantity in rows]
-    return Grid(
-        "How often the output counts",
-        ["Runs", "Share that counts", "Limits", "Trials"],
-        [
-            (name, *((v.value, limits(v.low, v.high), v.trials) if v else (None,) * 3))
-            for name, v in rows
-        ],
-        grades=grades,
-        percent=("Share that counts",),
-    )
-
-
-def _complexity(found: ProgramFound) -> list[Block]:
-    detail = found.detail
-    length = detail.program_bytes
-    sizes = sorted(detail.complexity.items(), key=lambda item: item[1])
-    grades: list[Grade] = ["approximate" for _ in sizes]
-    table = Grid(
-        "Programs that print an output that counts, without the release",
-        ["Method", "Bytes", "Quality if this were the shortest"],
-        [(name, size, round(1 - length / size, 4)) for name, size in sizes],
-        grades=grades,
-    )
-
-    def draw(figure: MplFigure) -> None:
-        from narcissus.report.svg import BLUE, RUST
-
-        axes = figure.add_subplot()
-        names = [name for name, _ in sizes][::-1]
-        axes.barh(names, [size for _, size in sizes][::-1], color=BLUE, height=0.6)
-        axes.axvline(length, color=RUST, linewidth=2)
-        axes.set_xscale("log")
-        axes.set_xlabel(f"bytes of program (line: the extraction program, {length})")
-
-    best = f"{detail.shortest} bytes by {detail.method}"
-    return [
-        Text([detail.caveat]),
-        Figure(
-            title=f"The shortest program found that needs no release has {best}",
-            description=(
-                "Bars of the length in bytes of each program that prints an output that counts "
-                f"without the release; the shortest has {best}. A line marks the extraction "
-                f"program at {length} bytes."
-            ),
-            draw=draw,
-            table=table,
-            size=(7.2, 0.8 + 0.32 * len(sizes)),
-            name="programs",
-        ),
-    ]
-
-
-def _sandbox(found: ProgramFound) -> list[Block]:
-    walls = found.detail.isolation
-    if walls.method == "none":
-        warnings = ["The program ran without isolation, as it was told to: it could read anything."]
-        return [Items("No isolation", warnings, tone="warning")]
-    hidden = "Reduced isolation: Landlock alone does not hide"
-    facts = [("Isolation", "; ".join(walls.layers))]
-    if walls.missing:
-        facts.append(("Not on this machine", "; ".join(walls.missing)))
-    return [
-        *([Items(hidden, walls.not_hidden, tone="warning")] if walls.reduced else []),
         Facts(facts),
-        Grid(
-            "Attempts to break out, made before the program was run",
-            ["Attempt", "Result"],
-            walls.checks,
-        ),
     ]

@@ -1,4 +1,4 @@
-"""The outcome of a program that claims to extract data, as rows and detail; what its runs may take.
+"""The result of a program that claims to extract data; what its runs may take.
 
 A study of a language model may run such a program, too.
 """
@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -20,11 +20,12 @@ from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.relations import OutputRelation
 from narcissus.extraction.sandbox import Limits, run_program
 from narcissus.results import Estimate, Grade, NotAssessed
-from narcissus.rows import Count, Fact, Positive, Quantity, Share, StudyRow
+from narcissus.rows import Count, Fact, Positive, Quantity, Share, StudyResult, StudyRow
 from narcissus.study.kinds import RunOptions
 from narcissus.study.work import PATIENCE, agree, machine_memory
 
 WITH, ON_SHADOW = "with the release", "on shadow data"
+PROGRAM, QUALITY = "extraction program", "quality"
 
 
 class IsolationLayers(Fact):
@@ -44,12 +45,19 @@ class IsolationLayers(Fact):
         return self.method == "Landlock"
 
 
-class ProgramDetail(Fact):
-    """A program and its verdict: what of it is no share of runs."""
+class ProgramResult(StudyResult):
+    """A program, how often its output counts, and the verdict."""
 
     verdict: Literal["extraction", "no extraction", "inconclusive"]
     verdict_grade: Grade = Field(description="The weakest grade of what the verdict rests on.")
     reasons: tuple[str, ...]
+    success: Quantity = Field(description="Share of runs with the release whose output counts.")
+    stand_ins: Mapping[str, Quantity] = Field(
+        min_length=1, description="The same with each stand-in for the release."
+    )
+    on_shadow: Quantity | None = Field(
+        description="Share of shadow data that the outputs fit as well; null: none was given."
+    )
     shadow_rank: Share | None = Field(description="p-value of the data's lead over its shadows.")
     program_bytes: Count = Field(description="Length of the source as it stands.")
     program_bytes_compressed: Count = Field(description="The same after zlib.")
@@ -72,6 +80,11 @@ class ProgramDetail(Fact):
     fingerprint: bool | None = Field(
         None, description="Whether it failed on every release with a byte flipped."
     )
+
+    @property
+    def without(self) -> Quantity:
+        """The stand-in for the release that does best; the first of equals."""
+        return max(self.stand_ins.values(), key=lambda share: share.value or 0.0)
 
     @property
     def method(self) -> str:
@@ -115,41 +128,41 @@ class ProgramDetail(Fact):
 
     @classmethod
     def of(cls, evidence: ExtractionEvidence, relation: OutputRelation) -> Self:
-        isolation = IsolationLayers.taken(evidence.isolation)
-        return cls.taken(evidence, isolation=isolation, relation=relation.describe())
+        shadow = evidence.success_on_shadow
+        return cls.taken(
+            evidence,
+            success=Quantity.of(evidence.success),
+            stand_ins={name: Quantity.of(share) for name, share in evidence.stand_ins.items()},
+            on_shadow=Quantity.of(shadow) if isinstance(shadow, Estimate) else None,
+            isolation=IsolationLayers.taken(evidence.isolation),
+            relation=relation.describe(),
+        )
 
+    def rows(self) -> Iterator[StudyRow]:
+        """Yield the shares of runs, the lengths, and the quality that follows from these.
 
-def success_rows(found: Mapping[str, Any]) -> list[StudyRow]:
-    """Return the shares of runs that count: with the release, with stand-ins, on shadow data."""
-    shares = {WITH: found["success"], **found["stand_ins"], ON_SHADOW: found["success_on_shadow"]}
-    quantities = {
-        name: Quantity.of(share) for name, share in shares.items() if isinstance(share, Estimate)
-    }
-    without = max(quantities[name].value or 0.0 for name in found["stand_ins"])
-    return [
-        StudyRow(role="attack", of="success", name=name, quantity=share, baseline=without)
-        if name == WITH
-        else StudyRow(role="fresh", of="success", name=name, quantity=share)
-        for name, share in quantities.items()
-    ]
-
-
-def with_derived(rows: Sequence[StudyRow], detail: ProgramDetail) -> Iterator[StudyRow]:
-    """Yield the shares of runs, then what follows from the detail: lengths, and the quality.
-
-    The quality is that of an extraction, 0 of none, and not known of what is inconclusive.
-    """
-    yield from (row for row in rows if row.of == "success")
-    sizes: list[tuple[str, int, Grade]] = [
-        *((name, size, "approximate") for name, size in detail.complexity.items()),
-        ("extraction program", detail.program_bytes, "counted"),
-    ]
-    for name, size, grade in sizes:
-        quantity = Quantity(value=size, grade=grade)
-        yield StudyRow(role="measure", of="program bytes", name=name, quantity=quantity)
-    quality = {"extraction": detail.quality, "no extraction": 0.0}.get(detail.verdict)
-    estimate = Quantity(value=quality, low=quality, high=quality, grade=detail.verdict_grade)
-    yield StudyRow(role="measure", of="quality", name="extraction program", quantity=estimate)
+        The quality is that of an extraction, 0 of none, and not known of what is inconclusive.
+        """
+        yield StudyRow(
+            role="attack",
+            of="success",
+            name=WITH,
+            quantity=self.success,
+            baseline=self.without.value or 0.0,
+        )
+        shadow = {} if self.on_shadow is None else {ON_SHADOW: self.on_shadow}
+        for name, share in {**self.stand_ins, **shadow}.items():
+            yield StudyRow(role="fresh", of="success", name=name, quantity=share)
+        sizes: list[tuple[str, int, Grade]] = [
+            *((name, size, "approximate") for name, size in self.complexity.items()),
+            (PROGRAM, self.program_bytes, "counted"),
+        ]
+        for name, size, grade in sizes:
+            quantity = Quantity(value=size, grade=grade)
+            yield StudyRow(role="measure", of="program bytes", name=name, quantity=quantity)
+        quality = {"extraction": self.quality, "no extraction": 0.0}.get(self.verdict)
+        estimate = Quantity(value=quality, low=quality, high=quality, grade=self.verdict_grade)
+        yield StudyRow(role="measure", of=QUALITY, name=PROGRAM, quantity=estimate)
 
 
 def program_not_assessed(evidence: ExtractionEvidence) -> list[NotAssessed]:
@@ -175,31 +188,6 @@ def program_not_assessed(evidence: ExtractionEvidence) -> list[NotAssessed]:
             )
         )
     return missing
-
-
-@dataclass(frozen=True)
-class ProgramFound:
-    """The outcome of a program: its verdict beside the shares of its runs."""
-
-    detail: ProgramDetail
-    rows: tuple[StudyRow, ...]  # Of the measure "success"
-
-    @property
-    def success(self) -> Quantity:
-        return next(row.quantity for row in self.rows if row.name == WITH)
-
-    @property
-    def stand_ins(self) -> dict[str, Quantity]:
-        return {r.name: r.quantity for r in self.rows if r.name not in (WITH, ON_SHADOW)}
-
-    @property
-    def without(self) -> Quantity:
-        """The stand-in for the release that does best; the first of equals."""
-        return max(self.stand_ins.values(), key=lambda one: one.value or 0.0)
-
-    @property
-    def on_shadow(self) -> Quantity | None:
-        return next((row.quantity for row in self.rows if row.name == ON_SHADOW), None)
 
 
 def require_room(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from narcissus._outwards import lower
-from narcissus.kinds.layout import Headline, Layout, dots
-from narcissus.kinds.memorization.engine import Counted, groups_of
+from narcissus.kinds.layout import Layout, dots, observed, table
+from narcissus.kinds.memorization.engine import CountedGroup, GroupT, MemorizedResult
 from narcissus.membership.reported import is_void, void_text
 from narcissus.report.about import Answered, RealFigure, Subject
 from narcissus.report.first_screen import (
@@ -19,50 +19,15 @@ from narcissus.report.first_screen import (
     surely_largest,
     voided,
 )
-from narcissus.report.format import MISSING, between_points, limits, number, percent
+from narcissus.report.format import number, percent
 from narcissus.report.gives_away import FOUND, VERDICT, merged_words
-from narcissus.report.page import Cell, Facts, Figure, Grid, Page, Range, Row, Section, Text
+from narcissus.report.page import Cell, Facts, Figure, Page, Range, Row, Section, Text
 from narcissus.report.reach import MORE_OF_100, Reach
-from narcissus.results import Grade
-from narcissus.rows import SLACK, Quantity, StudyJudgement, StudyRow
+from narcissus.rows import Quantity, StudyJudgement, StudyRow
 from narcissus.study.record import Record
 
 
-@dataclass(frozen=True)
-class CountedLine:
-    """A group as a row of a table.
-
-    ``beside`` is what a model that was not trained on them gives, None where that is no question;
-    ``more`` are cells after the gain.
-    """
-
-    label: str
-    group: Counted
-    beside: tuple[Quantity | None] | None = None
-    more: Sequence[Cell] = ()
-
-    def headline(self, unit: str) -> Headline:
-        group, fresh, gain = self.group, self.group.fresh, self.group.limits_of_gain
-        if fresh is None or gain is None:
-            return self.label, percent(group.share), f"no fresh {unit}", "not assessed"
-        text = f"never seen {percent(fresh.value)}; gain {between_points(*gain)} points"
-        return self.label, percent(group.share), text, "sampled"
-
-    def cells(self) -> list[Cell]:
-        group, gain = self.group, self.group.limits_of_gain
-        cells: list[Cell] = [self.label, group.total, group.recovered, group.share]
-        for estimate in (group.fresh, *(self.beside or ())):
-            cells += (
-                [None, MISSING]
-                if estimate is None
-                else [estimate.value, limits(estimate.low, estimate.high)]
-            )
-        return [*cells, MISSING if gain is None else between_points(*gain), *self.more]
-
-
 class MemorizationLayout(Layout):
-    counted: ClassVar[str] = "recovered"
-    """What counts of a group are called."""
     unit: ClassVar[str] = "images"
     outliers: ClassVar[str] = "images"
     """Which of them may count."""
@@ -90,19 +55,6 @@ class MemorizationLayout(Layout):
     def subtitle(self, case: StudyJudgement) -> str:
         return self.asked
 
-    def groups(self, case: StudyJudgement) -> dict[str, list[Counted]]:
-        """Return the groups of each attack, all first."""
-        groups, level = groups_of(case, self.counted), case.detail.claim_confidence
-        beside = [
-            comparison
-            for attack_groups in groups.values()
-            for group in attack_groups
-            for comparison in group.beside.values()
-        ]
-        if any(abs((row.quantity.confidence or 0.0) - level) > SLACK for row in beside):
-            raise ValueError("a limit is of another level than that of all claims")
-        return groups
-
     def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any] | None:
         """Leave out a gain that is not known."""
         return {} if row.of not in ("gain", "quality") or row.quantity.high is not None else None
@@ -117,7 +69,8 @@ class MemorizationLayout(Layout):
         return {"inference": Answered(text, "sampled")} if reached else {}
 
     def figures(self, record: Record, case: StudyJudgement) -> list[RealFigure]:
-        detail, unit = case.detail, self.unit
+        detail: MemorizedResult = case.detail
+        unit = self.unit
         real_figures = [
             RealFigure(
                 "Shares, gains, limits and the verdict",
@@ -126,8 +79,8 @@ class MemorizationLayout(Layout):
             ),
             RealFigure(f"Numbers of {unit}", f"{detail.trained:,} trained on, exact.", ()),
         ]
-        groups = [group for attack_groups in self.groups(case).values() for group in attack_groups]
-        if any("copies" in group.count.at for group in groups):
+        groups = [group for part in detail.groups_by_attack.values() for group in part]
+        if any("copies" in group.at for group in groups):
             few = ""
             if min(group.total for group in groups) < 10:
                 few = " Some are of fewer than 10, and so about each of them."
@@ -147,9 +100,10 @@ class MemorizationLayout(Layout):
         why = [("Why", str(reason))] if reason else []
         return Facts([*rows, *(accepted if limit is not None else []), *why])
 
-    def best(self, case: StudyJudgement) -> tuple[str, list[Counted]]:
+    def best(self, detail: MemorizedResult) -> tuple[str, Sequence[CountedGroup]]:
         """Return the attack that gains most over fresh ones, its groups; the first of equals."""
-        return max(self.groups(case).items(), key=lambda one: gain_of(one[1][0]))
+        attacks = detail.groups_by_attack.items()
+        return max(attacks, key=lambda attack: _gain(attack[1][0]))
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
         detail = case.detail
@@ -167,25 +121,27 @@ class MemorizationLayout(Layout):
             return voided(self.outliers, f"other attacks, {self.outliers} of another source")
         unit = self.outliers
         name, groups, group = self._decided(case)
-        of = f"{unit} with {group.words(unit)}" if group.copies else unit
+        of = unit if group.is_whole else f"{unit} with {group.words(unit)}"
         does = f"{self.subject_of_attack(name)} {self.does}"
+        rows = {row.of: row for row in group.rows(case.detail.counted, name)}
         without = Reach(f"There is no comparison: the model saw every one of these {of}.")
-        if (fresh := group.beside.get("fresh")) is not None:
+        if (fresh := group.fresh) is not None:
             text = f"{does} {{}} {unit} that the model never saw."
-            without = Reach(text, fresh.quantity, fresh, _observed(fresh.quantity))
+            without = Reach(text, fresh, rows["fresh"], observed(fresh))
+        with_it = Reach.of(f"{does} {{}} {of} that it was trained on.", rows[case.detail.counted])
         shown = ["No gain is shown."] if group.shown_gain <= 0 else []
         return Glance(
             unit=of,
             without=without,
-            with_it=Reach.of(f"{does} {{}} {of} that it was trained on.", group.count),
+            with_it=replace(with_it, counted=(group.recovered, group.total)),
             most=None,
             unlimited="Another attack might reach all of them: nothing here limits every attacker.",
-            hardest=self._hardest(groups),
+            hardest=self.hardest(groups),
             unseen=f"other attacks, {unit} of another source",
             accepted="" if most_gain(case) is None else f"{{}} than of fresh {unit}",
             view=MORE_OF_100,
             interval="The gain",
-            added=group.gain.quantity if group.gain.is_known else NOTHING,
+            added=group.gain if rows["gain"].is_known else NOTHING,
             notes=shown,
             about=self.about(case),
         )
@@ -196,21 +152,21 @@ class MemorizationLayout(Layout):
         model = f"{released[:1].lower()}{released[1:]}"
         return seeks(self.knows, f"the {self.unit} that it was trained on", model)
 
-    def _decided(self, case: StudyJudgement) -> tuple[str, list[Counted], Counted]:
+    def _decided(self, case: StudyJudgement) -> tuple[str, Sequence[CountedGroup], CountedGroup]:
         """Return the attack, its groups and the group of the row that decided."""
         row = case.decided_by
-        for name, groups in self.groups(case).items():
-            for group in groups:
-                if row is not None and group.gain == row:
-                    return name, groups, group
-        name, groups = self.best(case)
+        for name, groups in case.detail.groups_by_attack.items():
+            if row is not None and row.name == name and row.about in groups:
+                return name, groups, row.about
+        name, groups = self.best(case.detail)
         return name, groups, groups[0]
 
     def subject_of_attack(self, name: str) -> str:
         """Name who does it, as the subject of a sentence."""
         return f"The attack {name}"
 
-    def _hardest(self, groups: Sequence[Counted]) -> str:
+    def hardest(self, groups: Sequence[CountedGroup]) -> str:
+        """Name the group of which most come back, if one is sure to be it."""
         _, *parts = groups
         if not parts:
             return NO_GROUPS
@@ -218,7 +174,7 @@ class MemorizationLayout(Layout):
         if place is None or parts[place].shown_gain <= 0:
             return NO_GROUP
         worst = parts[place]
-        beside = "0" if worst.fresh is None else _of(_observed(worst.fresh))
+        beside = "0" if worst.fresh is None else _of(observed(worst.fresh))
         return (
             f"Hit hardest: {self.outliers} with {worst.words(self.outliers)}. "
             f"{worst.recovered:,} of {worst.total:,} come back, and {beside} of those never seen."
@@ -236,42 +192,38 @@ class MemorizationLayout(Layout):
         title: str,
         description: str,
         caption: str,
-        columns: Sequence[str],
-        lines: Sequence[CountedLine],
         name: str,
+        groups: Sequence[GroupT],
+        columns: Mapping[str, Callable[[GroupT], Cell]],
     ) -> Figure:
-        """Draw for each line a dot and, for fresh ones, an open square, over the table."""
-        unit = self.unit
+        """Draw for each group a dot and, for fresh ones, an open square, over the table.
+
+        columns: The first one labels the groups.
+        """
+        unit, label = self.unit, next(iter(columns.values()))
         rows = [
-            Row(line.label, fresh and fresh.value, Range(line.group.share))
-            for line in lines
-            for fresh in [line.group.fresh]
+            Row(str(label(group)), group.fresh and group.fresh.value, Range(group.share))
+            for group in groups
         ]
         draw = dots(rows, without=f"fresh {unit}, by the same rule", with_it=f"{unit} trained on")
-        grades: list[Grade] = [
-            "not assessed" if line.group.fresh is None else "sampled" for line in lines
-        ]
         shares = ("From ", "By shadow")
-        percents = ("Share", "Never seen", *(c for c in columns if c.startswith(shares)))
-        table = Grid(caption, columns, [line.cells() for line in lines], grades, percents)
-        return Figure(title, description, draw, table, (7.2, 1.3 + 0.45 * len(lines)), name)
+        grid = table(
+            caption,
+            groups,
+            columns,
+            graded=["not assessed" if group.fresh is None else "sampled" for group in groups],
+            percent=("Share", "Never seen", *(c for c in columns if c.startswith(shares))),
+        )
+        return Figure(title, description, draw, grid, (7.2, 1.3 + 0.45 * len(groups)), name)
 
 
 NOTHING = Quantity(value=None, grade="not assessed")
 """A gain that is not known."""
 
 
-def gain_of(group: Counted) -> float:
+def _gain(group: CountedGroup) -> float:
     """Return the gain of a group, below every other one where it is not known."""
-    gain = group.gain.quantity.value
-    return -1.0 if gain is None else gain
-
-
-def _observed(fresh: Quantity) -> tuple[int, int] | None:
-    """Return how many fresh ones came back, of how many."""
-    if fresh.trials is None or fresh.value is None:
-        return None
-    return round(fresh.value * fresh.trials), fresh.trials
+    return -1.0 if group.gain.value is None else group.gain.value
 
 
 def _of(counted: tuple[int, int] | None) -> str:
@@ -284,9 +236,9 @@ def most_gain(case: StudyJudgement) -> float | None:
     return None if limit is None or limit >= 1 else limit
 
 
-def worst_of(groups: Sequence[Counted]) -> Counted:
+def worst_of(groups: Sequence[GroupT]) -> GroupT:
     """Return the group with the largest gain for certain; all where others are equal."""
-    return max(groups, key=lambda one: one.shown_gain)
+    return max(groups, key=lambda group: group.shown_gain)
 
 
 def gain_text(low: float) -> str:

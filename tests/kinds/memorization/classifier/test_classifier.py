@@ -19,7 +19,7 @@ from narcissus.extraction.images import ImageLayout
 from narcissus.kinds.memorization.classifier.kind import (
     KIND,
     AttacksNetworks,
-    ClassifierDetail,
+    ClassifierResult,
     ImageSides,
     ReconstructedPoints,
 )
@@ -30,22 +30,17 @@ from narcissus.report.format import percent
 from .conftest import GIVEN
 
 
-def found_in(record):
-    """Give the attacks of a record, and what each got."""
-    return LAYOUT.found(KIND.judged(record))
-
-
 def test_training_images_are_found_and_hardly_a_fresh_one(audit):
     detail = audit.record.detail
     assert audit.record.status == "exceeded"
     assert (detail.network, detail.fitted, detail.trained) == ("64-40-10", 1.0, 12)
-    (blind, got), (informed, named) = found_in(audit.record)
-    assert got.recovered >= 4
-    assert got.shown_gain > 0.1
+    blind, informed = detail.attacks
+    assert blind.recovered >= 4
+    assert blind.shown_gain > 0.1
     assert blind.chance < 1e-4
-    assert max(blind.shadows) < got.recovered
-    assert blind.lead(got.recovered) == pytest.approx(1 / 3)
-    assert named.total == 3
+    assert max(blind.shadows) < blind.recovered
+    assert blind.lead == pytest.approx(1 / 3)
+    assert informed.total == 3
     assert informed.named >= 1
 
 
@@ -58,8 +53,8 @@ def test_a_network_that_was_stopped_early_gives_little_away(load):
     """After one step nothing has been learnt: the limits of the gain hold zero."""
     found = narcissus.run(load(training={"steps": 1}, informed=False)).record
     assert found.status in ("inconclusive", "too few trials")
-    [(blind, got)] = found_in(found)
-    assert got.limits_of_gain[0] <= 0
+    [blind] = found.detail.attacks
+    assert blind.limits_of_gain[0] <= 0
     assert blind.chance > 0.01
     assert found.detail.fitted < 1
     assert any("trained to the end" in one.quantity for one in found.not_assessed)
@@ -99,12 +94,12 @@ def test_a_run_that_was_stopped_goes_on(load, tmp_path, monkeypatch, audit):
 def test_a_network_of_ones_own(load):
     found = narcissus.run(load(GIVEN, weights={"shadows": ["shadow.npz", "other.npz"]})).record
     assert found.status == "no threshold"
-    (blind, got), (informed, _) = found_in(found)
+    blind, informed = found.detail.attacks
     assert not found.detail.by_chance
     assert found.detail.fitted is None
-    assert got.recovered > max(blind.shadows)
-    assert got.shown_gain > 0
-    assert blind.lead(got.recovered) == pytest.approx(1 / 3)
+    assert blind.recovered > max(blind.shadows)
+    assert blind.shown_gain > 0
+    assert blind.lead == pytest.approx(1 / 3)
     assert blind.shown == informed.shown == ()  # single images only where they are asked for
     assert any("same way" in text for text in found.assumptions)
     assert "network" in found.provenance.digests
@@ -112,7 +107,7 @@ def test_a_network_of_ones_own(load):
 
 def test_without_shadows_that_is_said(load):
     found = narcissus.run(load(GIVEN, informed=False)).record
-    assert [attack.lead(got.recovered) for attack, got in found_in(found)] == [None]
+    assert [attack.lead for attack in found.detail.attacks] == [None]
     assert any("weights.shadows" in one.remedy for one in found.not_assessed)
 
 
@@ -179,7 +174,7 @@ def measured(load):
     def of(shadows, about, pooled, guessed=None, **changes):
         study = settings.model_copy(update=changes)
         made = ReconstructedPoints(pooled, guessed)
-        return LAYOUT.found(KIND.conclude(KIND.measured(study, NET, shadows, about, made)))
+        return KIND.measured(study, NET, shadows, about, made).detail.attacks
 
     return of
 
@@ -188,39 +183,39 @@ def test_limits_are_those_of_the_counts(measured):
     rng = np.random.default_rng(1)
     about = sides(rng)
     pooled = [rng.normal(size=(5, 9)) for _ in range(4)]
-    (blind, got), (informed, named) = measured(3, about, pooled, about.trained[:4])
+    blind, informed = measured(3, about, pooled, about.trained[:4])
     alike = np.corrcoef(np.concatenate([about.fresh, pooled[0]]))[:40, 40:] >= 0.6
     count = int(alike.any(axis=1).sum())
     expected = clopper_pearson(count, 40, confidence=each_confidence(0.95, 2))
-    assert (got.fresh.low, got.fresh.high) == (expected.low, expected.high)
-    assert got.limits_of_gain[0] <= got.share - expected.high
+    assert (blind.fresh.low, blind.fresh.high) == (expected.low, expected.high)
+    assert blind.limits_of_gain[0] <= blind.share - expected.high
     assert [len(blind.shadows), blind.points] == [3, 5]
     # whose guesses are the images themselves
-    assert (named.recovered, informed.named, named.share) == (4, 4, 1.0)
+    assert (informed.recovered, informed.named, informed.share) == (4, 4, 1.0)
     assert informed.chance == pytest.approx(4 / (4 * 41))
     own = np.corrcoef(np.concatenate([about.fresh, about.trained[:4]]))[:40, 40:]
     taken = own[np.arange(40), np.arange(40) % 4] >= 0.6
-    assert named.fresh.value == taken.mean()
+    assert informed.fresh.value == taken.mean()
 
 
 def test_shown_are_the_best_first_beside_the_nearest_fresh_one(measured):
     rng = np.random.default_rng(2)
     about = sides(rng)
     points = np.stack([about.trained[3] + rng.normal(0, 0.2, 9), about.trained[7] * 2 + 1])
-    [(blind, _)] = measured(0, about, [points])
+    [blind] = measured(0, about, [points])
     first, second = blind.shown
     assert first.correlation == pytest.approx(1)
     assert 0.9 < second.correlation < 1
     nearest = np.corrcoef(np.concatenate([points[1:], about.fresh]))[0, 1:]
     assert first.fresh_correlation == pytest.approx(nearest.max())
     other = replace(about, fresh=about.fresh[[int(nearest.argmax())]])
-    [(again, _)] = measured(0, other, [points])
+    [again] = measured(0, other, [points])
     assert again.shown[0].fresh == first.fresh
 
 
 def test_no_point_is_no_reconstruction(measured):
-    [(blind, got)] = measured(0, sides(np.random.default_rng(3)), [np.zeros((0, 9))])
-    assert (got.recovered, got.fresh.value, blind.shown, blind.chance) == (0, 0.0, (), 1.0)
+    [blind] = measured(0, sides(np.random.default_rng(3)), [np.zeros((0, 9))])
+    assert (blind.recovered, blind.fresh.value, blind.shown, blind.chance) == (0, 0.0, (), 1.0)
 
 
 def test_chances_are_no_smaller_than_they_may_be(measured):
@@ -231,8 +226,8 @@ def test_chances_are_no_smaller_than_they_may_be(measured):
         about = sides(rng)
         pooled = [rng.normal(size=(12, 9)) for _ in range(10)]
         guessed = rng.normal(size=(5, 9))
-        (blind, got), (informed, _) = measured(9, about, pooled, guessed, pictures=0)
-        chances.append((blind.chance, informed.chance, blind.lead(got.recovered)))
+        blind, informed = measured(9, about, pooled, guessed, pictures=0)
+        chances.append((blind.chance, informed.chance, blind.lead))
     for level in (0.1, 0.3):
         share = (np.array(chances) <= level).mean(axis=0)
         assert (share <= level + 4 * np.sqrt(level / repeats)).all(), share
@@ -240,7 +235,7 @@ def test_chances_are_no_smaller_than_they_may_be(measured):
 
 def test_the_verdict_has_the_counts_and_rounds_the_gain_down(audit):
     case, text = KIND.judged(audit.record), audit.record.verdict
-    [got] = [one for _, one in LAYOUT.found(case) if one.gain == case.decided_by]
+    got = case.decided_by.about
     assert text == LAYOUT.verdict(case)
     assert f"gets {got.recovered} of {got.total} images that it was trained on" in text
     said = float(text.partition("The gain is +")[2].partition(" to ")[0])
@@ -276,7 +271,7 @@ def test_what_cannot_be_is_refused(kept, path, value, said):
         part = part[key]
     part[last] = value
     with pytest.raises(ValidationError, match=said):
-        ClassifierDetail.model_validate(found, strict=False)
+        ClassifierResult.model_validate(found, strict=False)
 
 
 @pytest.fixture(scope="module")
@@ -323,15 +318,14 @@ def test_without_pictures_and_shadows_there_are_none_and_it_says_so(kept):
 
 
 def test_numbers_are_those_of_the_record(kept):
-    found = found_in(kept.record)
+    attacks = kept.record.detail.attacks
     text = " ".join(render_text(kept.record, internal=True).split())
-    for _, got in found:
-        assert percent(got.share) in text
+    assert all(percent(attack.share) in text for attack in attacks)
     blocks = (b for s in page_of(kept.record, internal=True).sections for b in s.blocks)
     [figure] = [b for b in blocks if isinstance(b, Figure)]
-    assert [row[2] for row in figure.table.rows] == [got.recovered for _, got in found]
+    assert [row[2] for row in figure.table.rows] == [attack.recovered for attack in attacks]
     drawn = {round(float(x), 9) for line in kept.plot("attacks").lines for x in line.get_xdata()}
-    assert {round(got.share, 9) for _, got in found} <= drawn
+    assert {round(attack.share, 9) for attack in attacks} <= drawn
     assert "of 8 images without" in repr(kept)
     assert "Reconstruction 1" not in text  # images are for the page
-    assert f"{found[0][0].shown[0].correlation:.2f} with the training image" in text
+    assert f"{attacks[0].shown[0].correlation:.2f} with the training image" in text

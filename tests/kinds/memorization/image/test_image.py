@@ -15,7 +15,7 @@ import narcissus
 from narcissus.errors import InputError, MissingExtraError, StudyError
 from narcissus.evidence import clopper_pearson, each_confidence
 from narcissus.extraction.image_models import CaptionlessMixture
-from narcissus.kinds.memorization.image.kind import KIND, ImageDetail
+from narcissus.kinds.memorization.image.kind import KIND, ImageResult
 from narcissus.kinds.memorization.image.layout import LAYOUT
 from narcissus.kinds.memorization.layout import worst_of
 from narcissus.observer import SILENT
@@ -25,7 +25,7 @@ from narcissus.study.reading import read_record
 
 
 def groups_of(record):
-    return LAYOUT.best(KIND.judged(record))[1]
+    return record.detail.groups
 
 
 def test_what_came_often_is_given_back_and_nothing_of_fresh_images(audit):
@@ -34,12 +34,12 @@ def test_what_came_often_is_given_back_and_nothing_of_fresh_images(audit):
     assert (detail.trained, detail.fresh, detail.shadow_models) == (30, 30, 2)
     assert detail.trained_copies == 24 + 3 * 10 + 3 * 30
     groups = groups_of(record)
-    assert [group.copies for group in groups] == [0, 1, 10, 30]
+    assert [group.copies for group in groups] == [(), (1,), (10,), (30,)]
     assert groups[-1].recovered == groups[-1].total
     assert groups[1].recovered == 0
     assert worst_of(groups).shown_gain > 0.05
     for group in groups:
-        assert group.fresh.value == group.of("shadows").value == 0
+        assert group.fresh.value == group.shadows.value == 0
         assert group.fresh.trials == detail.fresh_outliers  # chance repeats: all are alike
 
 
@@ -135,7 +135,7 @@ def test_one_shadow_model_is_counted_and_several_are_averaged(audit, load, tmp_p
     one, several = (groups_of(r) for r in (narcissus.run(load(data=data)).record, audit.record))
     for groups, is_counted in ((one, True), (several, False)):
         for group in groups:
-            found = group.of("shadows")
+            found = group.shadows
             counted = clopper_pearson(0, found.trials, confidence=found.confidence)
             assert (found.high == counted.high) == is_counted
 
@@ -155,7 +155,7 @@ def test_images_that_come_several_times_are_held_against_fresh_ones_that_do(load
     }
     record = narcissus.run(narcissus.load_study(study, folder=tmp_path)).record
     _, *parts = groups_of(record)
-    assert [group.copies for group in parts] == [1, 3]
+    assert [group.copies for group in parts] == [(1,), (3,)]
     assert sum(group.fresh.trials for group in parts) == record.detail.fresh_outliers
 
 
@@ -177,9 +177,9 @@ def test_pictures_are_of_every_number_of_copies_and_hold_the_pixels(audit):
     for key, value in (("fresh", "AAAA"), ("generated", "no base64!")):
         pictures = ({**said["pictures"][0], key: value},)
         with pytest.raises(ValidationError, match="pixels"):
-            ImageDetail.model_validate({**said, "pictures": pictures})
+            ImageResult.model_validate({**said, "pictures": pictures})
     with pytest.raises(ValidationError, match="pixels"):
-        ImageDetail.model_validate({**said, "shown_shape": (4, 4, 3)})
+        ImageResult.model_validate({**said, "shown_shape": (4, 4, 3)})
 
 
 def test_large_images_are_shrunk(load, tmp_path):
@@ -199,7 +199,7 @@ def test_groups_of_few_images_are_merged(load):
     assert [(one.words("all"), one.total) for one in groups[1:]] == [
         ("1 copy", 18), ("10 or 30 copies", 12),
     ]  # fmt: skip
-    shadows = [one.of("shadows") for one in groups]
+    shadows = [one.shadows for one in groups]
     assert min(one.trials for one in shadows if one) >= 10
     assert audit.record.detail.merged.merged == {"number of copies": 2}
     assert "10 or 30 copies" in render_text(audit.record)
@@ -211,7 +211,7 @@ def test_the_verdict_names_counts_and_gain(audit):
     whole, worst, said = groups[0], worst_of(groups), audit.record.verdict
     assert said == LAYOUT.verdict(KIND.judged(audit.record))
     case = KIND.judged(audit.record)
-    [shown] = [one for one in groups if one.gain == case.decided_by]
+    shown = case.decided_by.about
     fresh = shown.fresh.trials
     assert f"gives back 0 of {fresh} {LAYOUT.outliers} that the model never saw" in said
     assert f"gives back {shown.recovered} of {shown.total} outliers" in said
@@ -227,8 +227,9 @@ def test_the_verdict_names_counts_and_gain(audit):
 def test_what_is_missing_is_named(audit):
     case = KIND.judged(audit.record)
     assert not list(LAYOUT.not_assessed(case))
-    rows = tuple(row for row in case.findings.rows if row.of == "reproduced")[:1]
-    alone = KIND.conclude(KIND.found(case.findings.criteria, rows, case.detail))
+    whole = case.detail.groups[0].model_copy(update={"fresh": None, "shadows": None})
+    lacking = case.detail.model_copy(update={"groups": (whole,)})
+    alone = KIND.conclude(KIND.found(case.findings.criteria, (), lacking))
     found = list(LAYOUT.not_assessed(alone))
     assert ["never saw" in found[0].quantity, "shadow" in found[1].quantity] == [True, True]
     assert alone.status == "too few trials"  # a share without fresh ones may be gain
@@ -248,7 +249,7 @@ def kept(kept_audit):
 def test_one_number_of_copies_over_the_threshold_is_enough(kept):
     """The status is that of the group with the largest gain, whatever the others hide."""
     groups, record = groups_of(kept.record), kept.record
-    assert worst_of(groups).copies == 20
+    assert worst_of(groups).copies == (20,)
     assert groups[0].shown_gain < 0.2 < worst_of(groups).shown_gain
     for most, status in ((0.2, "exceeded"), (0.999, "too few trials")):
         criteria = (record.criteria[0].model_copy(update={"at_most": most}),)

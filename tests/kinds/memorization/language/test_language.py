@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
 import narcissus
 from narcissus.errors import InputError, MissingExtraError, StudyError
@@ -13,9 +14,8 @@ from narcissus.kinds.memorization.language.attacks import AttackedDocuments
 from narcissus.kinds.memorization.language.kind import (
     CANARIES,
     KIND,
+    CanaryGroup,
     FoundAboutModel,
-    beside_shadows,
-    canary_row,
 )
 from narcissus.kinds.memorization.language.layout import LAYOUT
 from narcissus.kinds.memorization.language.schema import LanguageStudy
@@ -28,7 +28,7 @@ def case_of(record):
 
 
 def groups_of(record):
-    return LAYOUT.groups(case_of(record))
+    return record.detail.groups_by_attack
 
 
 def test_what_was_learnt_by_heart_is_found_and_nothing_of_fresh_documents(audit):
@@ -37,15 +37,15 @@ def test_what_was_learnt_by_heart_is_found_and_nothing_of_fresh_documents(audit)
     assert (record.detail.trained, record.detail.fresh) == (30, 30)
     for name, (whole, *parts) in groups_of(record).items():
         assert whole.recovered >= 10, name
-        assert whole.fresh.value == whole.of("reference").value == 0
+        assert whole.fresh.value == whole.reference.value == 0
         assert whole.shown_gain > 0.05
-        assert whole.count.facts["chance"] < 1e-3
-        assert [group.copies for group in parts] == [1, 4]
+        assert whole.chance < 1e-3
+        assert [group.copies for group in parts] == [(1,), (4,)]
     scores = {row.name: row.quantity for row in case.findings.select(of="above a fresh one")}
     assert scores.keys() == {"perplexity", "zlib", "lower", "reference"}
     # all letters are lower-case, so that one score says nothing
     assert all((one.low > 0.6) == (name != "lower") for name, one in scores.items())
-    assert all(row.facts["named"] == 5 for row in case.findings.select(of=CANARIES))
+    assert [group.named for group in record.detail.canaries] == [5, 5]
     assert sum(one.trained for one in record.detail.attacks[0].ranked) > 0
     assert all(one.fresh == 0 for one in record.detail.attacks[0].ranked)
 
@@ -210,20 +210,30 @@ def test_a_shadow_model_is_a_trial():
     recovered = np.array([True, False, True, True])
     case = measured(trained, fresh, recovered, tuple(by_shadows))
     assert case.detail.claims == 3 + 2 * 3  # fresh ones, and two limits of shadows, by group
-    level, counts = case.detail.claim_confidence, case.detail.attacks[0].shadows
-    assert counts[0] == (2, 1, *[0] * 17)
+    level, groups = case.detail.claim_confidence, case.detail.attacks[0].groups
+    assert groups[0].by_shadows == (2, 1, *[0] * 17)
     assert "shadow models were trained" in case.assumptions[-1]
     for place, (many, total, ours) in enumerate(((0, 4, 3), (1, 2, 1), (1, 2, 2))):
-        mean, as_many = beside_shadows(counts[place], ours, total, level)
+        group = groups[place]
+        assert (group.recovered, group.total) == (ours, total)
+        mean, as_many = group.beside_shadows(level)
         assert as_many == clopper_pearson(many, 19, confidence=level)
-        wanted = mean_limits(np.array(counts[place]) / total, confidence=level)
+        wanted = mean_limits(np.array(group.by_shadows) / total, confidence=level)
         assert (mean.value, mean.high) == (wanted.value, wanted.high)
 
 
 def test_shadow_models_have_columns_of_their_own(kept_audit):
     record = kept_audit("language-model").record
-    attacks = [one.model_copy(update={"shadows": ((0,) * 19,) * 4}) for one in
-               record.detail.attacks]  # fmt: skip
+    attacks = [
+        attack.model_copy(
+            update={
+                "groups": tuple(
+                    group.model_copy(update={"by_shadows": (0,) * 19}) for group in attack.groups
+                )
+            }
+        )
+        for attack in record.detail.attacks
+    ]
     detail = record.detail.model_copy(update={"attacks": tuple(attacks)})
     page = page_of(record.model_copy(update={"detail": detail}), internal=True)
     as_many = clopper_pearson(0, 19, confidence=detail.claim_confidence)
@@ -251,7 +261,7 @@ def test_groups_of_few_documents_are_merged(load):
 
 def test_the_verdict_names_attack_counts_and_gain(audit):
     case, said = case_of(audit.record), audit.record.verdict
-    name, (whole, *_) = LAYOUT.best(case)
+    name, (whole, *_) = LAYOUT.best(case.detail)
     assert said == LAYOUT.verdict(case)
     fresh = whole.fresh.trials
     assert f"The attack {name} recovers 0 of {fresh} documents that the model never saw" in said
@@ -266,12 +276,14 @@ def test_what_is_not_assessed_is_named(audit):
     assert not any("without the documents" in one for one in named)  # there is a reference model
 
 
-def test_a_canary_cannot_be_printed_more_often_than_it_was_planted(audit):
+@pytest.mark.parametrize("words", ["named", "printed"])
+def test_a_canary_cannot_be_named_or_printed_more_often_than_it_was_planted(audit, words):
+    group = audit.record.detail.canaries[0]
     row = next(row for row in audit.record.rows if row.of == CANARIES)
-    assert canary_row(row.at["copies"], row.facts) == row
-    assert row.baseline == 1 / 20
-    with pytest.raises(ValueError, match="more canaries printed"):
-        canary_row(1, {**row.facts, "completed": 6})
+    assert (row.value, row.baseline, row.at) == (1, 1 / 20, {"copies": group.copies})
+    change = {{"printed": "completed"}.get(words, words): 6}
+    with pytest.raises(ValidationError, match=f"more canaries {words}"):
+        CanaryGroup.model_validate({**group.model_dump(), **change})
 
 
 @pytest.mark.parametrize(
@@ -312,7 +324,7 @@ def kept(kept_audit):
 def test_every_attack_has_its_picture_with_the_numbers_behind_it(kept):
     blocks = (b for s in page_of(kept.record).sections for b in s.blocks)
     figures = {b.name: b for b in blocks if isinstance(b, Figure)}
-    assert list(figures) == ["generation", "completion"]
+    assert list(figures) == ["generation", "completion", "roc"]
     for name, groups in groups_of(kept.record).items():
         table = figures[name].table
         assert [row[0] for row in table.rows] == [

@@ -34,11 +34,11 @@ from narcissus.kinds.memorization.classifier.schema import (
     WeightsSection,
 )
 from narcissus.kinds.memorization.engine import (
+    CountedGroup,
     MemorizationKind,
-    MemorizedDetail,
+    MemorizedResult,
     asks_points,
-    count_rows,
-    with_gains,
+    level_of_each,
 )
 from narcissus.rows import Count, Fact, Findings, Quantity, Share, StudyRow
 from narcissus.study.kinds import RunOptions
@@ -49,6 +49,7 @@ Png = Annotated[
 ]
 Correlation = Annotated[float, Field(ge=-1, le=1)]
 
+NAMED, FROM_SHADOWS = "named", "from shadows"
 _ATTACK = 2  # key of random streams
 _CLOSED = "closed"  # what is read off in closed form
 _TRAINED = 5e-10  # seconds for an image, a number of the network and a step
@@ -65,8 +66,8 @@ class ShownReconstruction(Fact):
     fresh_correlation: Correlation = Field(description="The same with the fresh image.")
 
 
-class ImageAttack(Fact):
-    """One attack that reconstructs training images, beside its rows."""
+class ImageAttack(CountedGroup):
+    """One attack that reconstructs training images, and how many it got."""
 
     name: Literal["reconstruction", "informed"]
     rule: str = Field(description="When an image counts as reconstructed.")
@@ -88,37 +89,29 @@ class ImageAttack(Fact):
     )
     shown: tuple[ShownReconstruction, ...] = ()
 
-    def lead(self, recovered: int) -> float | None:
-        """Return the chance of such a lead over networks trained without these images."""
-        return lead_over_shadows(recovered, self.shadows) if self.shadows else None
+    @property
+    def lead(self) -> float | None:
+        """The chance of such a lead over networks trained without these images."""
+        return lead_over_shadows(self.recovered, self.shadows) if self.shadows else None
 
-    def rows(self, count: StudyRow, fresh: int) -> Iterator[StudyRow]:
-        """Yield what follows beside the gain: images that were named, and what shadows give."""
-        ours, of = int(count.facts["recovered"]), int(count.facts["of"])
-        if self.named is not None:
-            quantity = Quantity(value=self.named / of, grade="counted", trials=of)
-            yield StudyRow(
-                role="attack",
-                of="named",
-                name=self.name,
-                quantity=quantity,
-                baseline=1 / (fresh + 1),
-                facts={"chance": self.chance},
-            )
-        if (chance := self.lead(ours)) is not None:
-            mean, trials = sum(self.shadows) / len(self.shadows) / of, len(self.shadows)
-            quantity = Quantity(value=mean, grade="sampled", trials=trials)
-            yield StudyRow(
-                role="fresh",
-                of="from shadows",
-                name=self.name,
-                quantity=quantity,
-                facts={"chance": chance},
-            )
+    @property
+    def share_named(self) -> Quantity | None:
+        """The share of left-out images that were named; None: not asked."""
+        if self.named is None:
+            return None
+        return Quantity(value=self.named / self.total, grade="counted", trials=self.total)
+
+    @property
+    def from_shadows(self) -> Quantity | None:
+        """The mean share that the attack gets from a shadow network; None: there are none."""
+        if not self.shadows:
+            return None
+        mean, trials = sum(self.shadows) / len(self.shadows) / self.total, len(self.shadows)
+        return Quantity(value=mean, grade="sampled", trials=trials)
 
 
-class ClassifierDetail(MemorizedDetail):
-    """What is said of a classifier beside rows."""
+class ClassifierResult(MemorizedResult):
+    """What attacks reconstruct of a classifier's training images."""
 
     network: str = Field(description="Its layers: numbers in, neurons, outputs.")
     fitted: Share | None = Field(
@@ -131,6 +124,10 @@ class ClassifierDetail(MemorizedDetail):
     attacks: tuple[ImageAttack, ...] = Field(min_length=1)
 
     @property
+    def groups_by_attack(self) -> dict[str, tuple[ImageAttack]]:
+        return {attack.name: (attack,) for attack in self.attacks}
+
+    @property
     def shown(self) -> tuple[ShownReconstruction, ...]:
         return tuple(shown for attack in self.attacks for shown in attack.shown)
 
@@ -139,6 +136,17 @@ class ClassifierDetail(MemorizedDetail):
         if any(len(attack.shadows) not in (0, self.shadows) for attack in self.attacks):
             raise ValueError(f"there are {self.shadows} shadow networks")
         return self
+
+    def all_rows(self) -> Iterator[StudyRow]:
+        """Yield the counts of each attack, the images that it named, and what shadows give."""
+        for attack in self.attacks:
+            labels: dict[str, Any] = {"name": attack.name, "about": attack}
+            yield from attack.rows(self.counted, attack.name)
+            if (share := attack.share_named) is not None:
+                guess = 1 / (self.fresh + 1)
+                yield StudyRow(role="attack", of=NAMED, quantity=share, baseline=guess, **labels)
+            if (share := attack.from_shadows) is not None:
+                yield StudyRow(role="fresh", of=FROM_SHADOWS, quantity=share, **labels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +174,7 @@ class ClassifierWork(PreparedWork[ClassifierStudy]):
 
 class ClassifierKind(MemorizationKind[ClassifierStudy, ClassifierWork]):
     model = ClassifierStudy
-    detail = ClassifierDetail
+    detail = ClassifierResult
     layout = "narcissus.kinds.memorization.classifier.layout:LAYOUT"
     trained = "network"
 
@@ -215,12 +223,16 @@ class ClassifierKind(MemorizationKind[ClassifierStudy, ClassifierWork]):
         fitted = None
         if sides.classes is not None:
             fitted = float((net.classes(sides.trained) == sides.classes).mean())
-        outcomes: list[_Found] = []
+        by_chance = study.training is not None
+        claims = bool(made.pooled) + (made.guessed is not None)
+        claims += asks_points(sides.trained, sides.fresh, by_chance=by_chance)
+        each = level_of_each(study.run.confidence, claims)
+        attacks: list[ImageAttack] = []
         if made.pooled:
-            outcomes.append(_reconstruction(study, sides, made.pooled))
+            attacks.append(_reconstruction(study, sides, made.pooled, each))
         if made.guessed is not None:
-            outcomes.append(_informed(study, sides, made.guessed))
-        detail = ClassifierDetail(
+            attacks.append(_informed(study, sides, made.guessed, each))
+        result = ClassifierResult(
             network=net.describe(),
             parameters=net.parameters,
             fitted=fitted,
@@ -228,39 +240,25 @@ class ClassifierKind(MemorizationKind[ClassifierStudy, ClassifierWork]):
             fresh=len(sides.fresh),
             image=sides.layout.describe(),
             shadows=shadows,
-            by_chance=study.training is not None,
+            by_chance=by_chance,
             correlation=study.success.correlation,
             box=sides.box,
             confidence=study.run.confidence,
-            claims=len(outcomes)
-            + asks_points(sides.trained, sides.fresh, by_chance=study.training is not None),
-            attacks=tuple(attack for attack, _, _ in outcomes),
+            claims=claims,
+            blind=self.without_model(sides.trained, sides.fresh, by_chance=by_chance, each=each),
+            attacks=tuple(attacks),
         )
-        blind = self.without_model(sides.trained, sides.fresh, detail)
-        detail = detail.model_copy(update={"blind": blind})
-        rows: list[StudyRow] = []
-        for attack, ours, theirs in outcomes:
-            counted = recovered_documents(ours, theirs, confidence=detail.claim_confidence)
-            counts = counted.recovered, counted.documents
-            rows += count_rows(self.counted, attack.name, counts, {"fresh": counted.fresh})
         limit = None if study.threshold is None else study.threshold.gain
-        return self.found(self.criteria(limit), rows, detail)
+        return self.found(self.criteria(limit), (), result)
 
-    def derived(self, rows: Sequence[StudyRow], detail: ClassifierDetail) -> Iterator[StudyRow]:
-        for attack in detail.attacks:
-            attack_rows = [row for row in rows if row.name == attack.name and row.role != "excess"]
-            attack_rows = [row for row in attack_rows if row.of in (self.counted, "fresh")]
-            yield from with_gains(attack_rows, self.counted)
-            yield from attack.rows(attack_rows[0], detail.fresh)
-
-    def premises(self, detail: ClassifierDetail) -> tuple[str, ...]:
+    def premises(self, detail: ClassifierResult) -> tuple[str, ...]:
         assumptions = super().premises(detail)
         if detail.by_chance or not detail.shadows:
             return assumptions
         text = "the shadow networks were trained in the same way, on other images of the source"
         return (*assumptions, text)
 
-    def to_show(self, detail: ClassifierDetail) -> ClassifierDetail:
+    def to_show(self, detail: ClassifierResult) -> ClassifierResult:
         attacks = tuple(attack.model_copy(update={"shown": ()}) for attack in detail.attacks)
         return detail.model_copy(update={"attacks": attacks})
 
@@ -294,11 +292,11 @@ class ClassifierKind(MemorizationKind[ClassifierStudy, ClassifierWork]):
 
 
 KIND = ClassifierKind()
-_Found = tuple[ImageAttack, NDArray[np.bool_], NDArray[np.bool_]]
-"""An attack, which images it got, and which fresh ones."""
 
 
-def _reconstruction(study: ClassifierStudy, sides: ImageSides, pooled: Sequence[Floats]) -> _Found:
+def _reconstruction(
+    study: ClassifierStudy, sides: ImageSides, pooled: Sequence[Floats], each: float
+) -> ImageAttack:
     """Count the training images, and the fresh ones, to which some point is close."""
     limit, points = study.success.correlation, pooled[0]
     nearest = nearest_points(sides.trained, points)
@@ -308,23 +306,25 @@ def _reconstruction(study: ClassifierStudy, sides: ImageSides, pooled: Sequence[
         int((nearest_points(sides.trained, other).correlation >= limit).sum())
         for other in pooled[1:]
     ]
-    chance = recovered_documents(ours, fresh).chance
-    assert chance is not None
+    counts = recovered_documents(ours, fresh, confidence=each)
+    assert counts.chance is not None
     best = _best(nearest.correlation, study.pictures) if len(points) else []
-    attack = ImageAttack(
+    return ImageAttack.of(
+        counts,
         name="reconstruction",
         rule=f"one of the reconstructions has a normalised cross-correlation of {limit:g} or more "
         "with it",
         points=len(points),
-        chance=chance,
+        chance=counts.chance,
         chance_by="Fisher's exact test of training images against fresh ones",
         shadows=tuple(beside),
         shown=_shown(sides, [(i, points[nearest.point[i]]) for i in best]),
     )
-    return attack, ours, fresh
 
 
-def _informed(study: ClassifierStudy, sides: ImageSides, guessed: Floats) -> _Found:
+def _informed(
+    study: ClassifierStudy, sides: ImageSides, guessed: Floats, each: float
+) -> ImageAttack:
     """Hold each guess against the image that it is of, and against fresh ones."""
     limit, count, fresh = study.success.correlation, len(guessed), len(sides.fresh)
     alike = normalised(sides.trained[:count]) * normalised(guessed)
@@ -333,7 +333,9 @@ def _informed(study: ClassifierStudy, sides: ImageSides, guessed: Floats) -> _Fo
     turn = np.arange(fresh) % count
     theirs = (normalised(sides.fresh) * normalised(guessed)[turn]).sum(axis=1) >= limit
     named = int((correlations > nearest_points(guessed, sides.fresh).correlation).sum())
-    attack = ImageAttack(
+    counts = recovered_documents(correlations >= limit, theirs, confidence=each)
+    return ImageAttack.of(
+        counts,
         name="informed",
         rule=f"the reconstruction of the image that was left out has a normalised "
         f"cross-correlation of {limit:g} or more with it",
@@ -344,7 +346,6 @@ def _informed(study: ClassifierStudy, sides: ImageSides, guessed: Floats) -> _Fo
         named=named,
         shown=_shown(sides, [(i, guessed[i]) for i in _best(correlations, study.pictures)]),
     )
-    return attack, correlations >= limit, theirs
 
 
 def _best(correlations: Floats, count: int) -> list[int]:

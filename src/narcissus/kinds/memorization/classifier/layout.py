@@ -8,17 +8,15 @@ from typing import Any
 
 from narcissus.kinds.layout import Headline
 from narcissus.kinds.memorization.classifier.kind import (
-    ClassifierDetail,
+    FROM_SHADOWS,
+    NAMED,
+    ClassifierResult,
     ImageAttack,
     ShownReconstruction,
 )
-from narcissus.kinds.memorization.engine import Counted
-from narcissus.kinds.memorization.layout import (
-    CountedLine,
-    MemorizationLayout,
-    most_gain,
-)
-from narcissus.report.format import MISSING, between_points, number, percent
+from narcissus.kinds.memorization.columns import count_columns, gain_cell, headline
+from narcissus.kinds.memorization.layout import MemorizationLayout, most_gain
+from narcissus.report.format import MISSING, number, percent
 from narcissus.report.page import Block, Cell, Facts, Figure, Picture, Pictures, Section, Text
 from narcissus.results import NotAssessed
 from narcissus.rows import StudyJudgement, StudyRow
@@ -45,13 +43,8 @@ class ClassifierLayout(MemorizationLayout):
         "an image that is like one of another side: it counts as reconstructed on both",
     )
 
-    def found(self, case: StudyJudgement) -> list[tuple[ImageAttack, Counted]]:
-        """Return the attacks in their order, and what each got."""
-        groups = self.groups(case)
-        return [(attack, groups[attack.name][0]) for attack in case.detail.attacks]
-
     def assessed(self, case: StudyJudgement) -> list[str]:
-        detail: ClassifierDetail = case.detail
+        detail: ClassifierResult = case.detail
         beside = f" and {detail.shadows} networks trained without them" if detail.shadows else ""
         names = {
             "reconstruction": "reconstruction from the weights alone: training images, beside "
@@ -62,7 +55,7 @@ class ClassifierLayout(MemorizationLayout):
         return [names[attack.name] for attack in detail.attacks]
 
     def not_assessed(self, case: StudyJudgement) -> Iterator[NotAssessed]:
-        detail: ClassifierDetail = case.detail
+        detail: ClassifierResult = case.detail
         if not detail.shadows and any(attack.name == "reconstruction" for attack in detail.attacks):
             key = "training" if detail.by_chance else "weights"
             yield NotAssessed(
@@ -80,32 +73,23 @@ class ClassifierLayout(MemorizationLayout):
 
     def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any] | None:
         """Return p-values besides: of a count, of names, of a lead over shadows."""
-        columns = super().in_frame(row, case)
-        if row.of == self.counted:
-            [attack] = [
-                candidate for candidate in case.detail.attacks if candidate.name == row.name
-            ]
+        attack: ImageAttack = row.about
+        if row.of == case.detail.counted:
             chance = attack.chance if attack.named is None else None
-            return {"chance": chance, "trials": row.facts["of"]}
-        if columns is not None and "chance" in row.facts:
-            return {**columns, "chance": row.facts["chance"]}
-        return columns
+            return {"chance": chance, "trials": attack.total}
+        if row.of in (NAMED, FROM_SHADOWS):
+            return {"chance": attack.chance if row.of == NAMED else attack.lead}
+        return super().in_frame(row, case)
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
         lines: list[Headline] = []
-        for attack, counts in self.found(case):
-            lines.append(CountedLine(ATTACKS[attack.name], counts).headline(self.unit))
-            if (chance := attack.lead(counts.recovered)) is not None:
-                maximum = f"{max(attack.shadows):,} of {counts.total:,}"
-                text = f"at most {maximum} from {len(attack.shadows)} others"
-                lines.append(
-                    (
-                        "Chance of such a lead over networks trained without these images",
-                        f"{chance:.2g}",
-                        text,
-                        "sampled",
-                    )
-                )
+        for attack in case.detail.attacks:
+            lines.append(headline(ATTACKS[attack.name], attack, self.unit))
+            if attack.lead is not None:
+                label = "Chance of such a lead over networks trained without these images"
+                largest = f"{max(attack.shadows):,} of {attack.total:,}"
+                text = f"at most {largest} from {len(attack.shadows)} others"
+                lines.append((label, f"{attack.lead:.2g}", text, "sampled"))
         return lines
 
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
@@ -113,11 +97,9 @@ class ClassifierLayout(MemorizationLayout):
         return {
             # an attack that fails proves nothing: there is no evidence for
             "evidence_against": [
-                f"{ATTACKS[attack.name]}: a gain of {between_points(*counts.limits_of_gain)} points"
-                for attack, counts in self.found(case)
-                if limit is not None
-                and counts.shown_gain > limit
-                and counts.limits_of_gain is not None
+                f"{ATTACKS[attack.name]}: a gain of {gain_cell(attack)} points"
+                for attack in case.detail.attacks
+                if limit is not None and attack.shown_gain > limit
             ]
         }
 
@@ -126,14 +108,14 @@ class ClassifierLayout(MemorizationLayout):
             Section("What is released, and who attacks", [self._facts(record, case)]),
             Section("Images reconstructed", [self._counts(case)]),
             *(
-                Section(ATTACKS[attack.name], list(_attack(attack, counts)))
-                for attack, counts in self.found(case)
+                Section(ATTACKS[attack.name], list(_attack(attack)))
+                for attack in case.detail.attacks
             ),
             Section("Method", [self._method(case)]),
         ]
 
     def _facts(self, record: Record, case: StudyJudgement) -> Facts:
-        detail: ClassifierDetail = case.detail
+        detail: ClassifierResult = case.detail
         rows = [
             ("Network", f"{detail.network}, with ReLUs: {number(detail.parameters)} numbers"),
             ("Trained on", f"{number(detail.trained)} images of {detail.image}"),
@@ -152,27 +134,27 @@ class ClassifierLayout(MemorizationLayout):
         return self.facts(rows, record, case)
 
     def _counts(self, case: StudyJudgement) -> Figure:
-        name, [counts] = self.best(case)
+        detail: ClassifierResult = case.detail
+        name, [best] = self.best(detail)
         shadows = ("Most from a shadow", "Rank among shadows")
         figure = self.shares_figure(
-            f"{ATTACKS[name]} gets {counts.recovered:,} of {counts.total:,} training images, "
-            f"{percent((counts.fresh and counts.fresh.value) or 0.0)} of fresh ones",
+            f"{ATTACKS[name]} gets {best.recovered:,} of {best.total:,} training images, "
+            f"{percent((best.fresh and best.fresh.value) or 0.0)} of fresh ones",
             "For each attack a dot for the share of training images that it reconstructs, and an "
             "open square for that of images the network never saw.",
             "Training images reconstructed, beside fresh images and shadow networks",
-            (
-                "Attack",
-                "Trained on",
-                "Reconstructed",
-                "Share",
-                "Never seen",
-                "Limits",
-                "Gain, points",
-                "By chance",
-                *shadows,
-            ),
-            [_line(*pair) for pair in self.found(case)],
             "attacks",
+            detail.attacks,
+            {
+                "Attack": lambda attack: ATTACKS[attack.name],
+                **count_columns("Reconstructed"),
+                "Gain, points": gain_cell,
+                "By chance": lambda attack: f"{attack.chance:.2g}",
+                shadows[0]: lambda attack: (
+                    f"{max(attack.shadows):,}" if attack.shadows else MISSING
+                ),
+                shadows[1]: lambda attack: f"{attack.lead:.2g}" if attack.shadows else MISSING,
+            },
         )
         return replace(figure, table=figure.table.where_known(*shadows))
 
@@ -200,22 +182,15 @@ class ClassifierLayout(MemorizationLayout):
 LAYOUT = ClassifierLayout()
 
 
-def _line(attack: ImageAttack, got: Counted) -> CountedLine:
-    beside: list[Cell] = [MISSING, MISSING]
-    if (chance := attack.lead(got.recovered)) is not None:
-        beside = [f"{max(attack.shadows):,}", f"{chance:.2g}"]
-    return CountedLine(ATTACKS[attack.name], got, more=[f"{attack.chance:.2g}", *beside])
-
-
-def _attack(one: ImageAttack, got: Counted) -> Iterator[Block]:
-    text = f"{ASKED[one.name]} An image counts if {one.rule}."
-    if one.named is not None:
+def _attack(attack: ImageAttack) -> Iterator[Block]:
+    text = f"{ASKED[attack.name]} An image counts if {attack.rule}."
+    if attack.named is not None:
         text += (
-            f" {one.named:,} of {got.total:,} images that were left out are more like their "
+            f" {attack.named:,} of {attack.total:,} images that were left out are more like their "
             "reconstruction than every fresh image is."
         )
-    yield Text([text, f"Chance of as many: at most {one.chance:.2g} ({one.chance_by})."])
-    if not one.shown:
+    yield Text([text, f"Chance of as many: at most {attack.chance:.2g} ({attack.chance_by})."])
+    if not attack.shown:
         yield Text(
             [
                 "No image is shown. `pictures = 6` in the study shows the best reconstructions "
@@ -226,7 +201,7 @@ def _attack(one: ImageAttack, got: Counted) -> Iterator[Block]:
     yield Pictures(
         "The reconstructions nearest to a training image, the best first",
         ("Reconstruction", "The training image", "The nearest fresh image"),
-        [_row(shown, place) for place, shown in enumerate(one.shown, 1)],
+        [_row(shown, place) for place, shown in enumerate(attack.shown, 1)],
         ("Correlation of the reconstruction",),
     )
     yield Text(

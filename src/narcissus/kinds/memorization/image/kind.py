@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 from scipy.spatial import distance
 
 from narcissus._arrays import BoolArray, Floats
@@ -44,16 +44,16 @@ from narcissus.extraction.model_digest import model_digest
 from narcissus.extraction.recovered import recovered_documents
 from narcissus.kinds.engine import Done, PreparedWork
 from narcissus.kinds.memorization.engine import (
+    GroupOfCopies,
     MemorizationKind,
-    MemorizedDetail,
+    MemorizedResult,
     asks_points,
-    count_rows,
+    level_of_each,
     model_not_assessed,
-    of_copies,
+    require_whole,
 )
 from narcissus.observer import Observer
-from narcissus.results import Estimate
-from narcissus.rows import Count, Fact, Findings, Positive, Share, StudyRow
+from narcissus.rows import Count, Fact, Findings, Positive, Quantity, Share
 from narcissus.study.kinds import RunOptions
 from narcissus.study.merging import MergedGroups, by_copies
 from narcissus.study.part_section import PartSection
@@ -232,8 +232,24 @@ class ShownAttempt(Fact):
     to_fresh: NonNegative = Field(description="Distance to the nearest fresh image.")
 
 
-class ImageDetail(MemorizedDetail):
-    """What is said of a model of images beside rows."""
+class ImageGroup(GroupOfCopies):
+    """Outliers with as many copies in the training data, and which of them are given back."""
+
+    alone_may_be_gain: ClassVar[bool] = True
+
+    shadows: Quantity | None = Field(
+        default=None, description="Share that shadow models give of them; null: there is none."
+    )
+
+    @property
+    def others(self) -> dict[str, Quantity | None]:
+        return {**super().others, "shadows": self.shadows}
+
+
+class ImageResult(MemorizedResult):
+    """What a model of images gives back."""
+
+    counted: ClassVar[str] = "reproduced"
 
     model: str = Field(description="What it is, in words.")
     shape: Shape = Field(description="Height, width and channels of an image.")
@@ -248,8 +264,15 @@ class ImageDetail(MemorizedDetail):
     shown_shape: Shape = Field(
         description="Height, width and channels of the pictures, which large images are shrunk to."
     )
+    groups: Annotated[tuple[ImageGroup, ...], AfterValidator(require_whole)] = Field(
+        description="All outliers, then those of each number of copies."
+    )
     pictures: tuple[ShownAttempt, ...] = ()
     merged: MergedGroups | None = None
+
+    @property
+    def groups_by_attack(self) -> dict[str, tuple[ImageGroup, ...]]:
+        return {"attempts": self.groups}
 
     @property
     def shown(self) -> tuple[ShownAttempt, ...]:
@@ -291,10 +314,8 @@ class ImageWork(PreparedWork[ImageStudy]):
 
 class ImageKind(MemorizationKind[ImageStudy, ImageWork]):
     model = ImageStudy
-    detail = ImageDetail
+    detail = ImageResult
     layout = "narcissus.kinds.memorization.image.layout:LAYOUT"
-    counted = "reproduced"
-    alone_may_be_gain = True
 
     def check(self, study: ImageStudy, folder: Path, observer: Observer) -> None:
         """Refuse missing files, folders that are no models, missing packages."""
@@ -351,9 +372,10 @@ class ImageKind(MemorizationKind[ImageStudy, ImageWork]):
             ours, theirs = _masks(division, found, copies, alike=alike)
             claims += bool(theirs.any()) + bool((ours & found.shadow_outliers).any())
         claims += asks_points(trained.rows, fresh.rows, by_chance=division.by_chance)
+        each = level_of_each(study.run.confidence, claims)
         height, width, channels = trained.shape
         smaller = -(-max(height, width) // LARGEST_PICTURE)
-        detail = ImageDetail(
+        result = ImageResult(
             model=work.part.words(),
             parameters=models.parameters,
             shape=trained.shape,
@@ -371,17 +393,17 @@ class ImageKind(MemorizationKind[ImageStudy, ImageWork]):
             confidence=study.run.confidence,
             claims=claims,
             shown_shape=(height // smaller, width // smaller, channels),
+            groups=tuple(_group(division, found, copies, each, alike=alike) for copies in groups),
             pictures=tuple(_pictures(study.pictures, division, found, smaller)),
             merged=merged,
+            blind=self.without_model(
+                trained.rows, fresh.rows, by_chance=division.by_chance, each=each
+            ),
         )
-        blind = self.without_model(trained.rows, fresh.rows, detail)
-        detail = detail.model_copy(update={"blind": blind})
-        each = detail.claim_confidence
-        rows = [r for copies in groups for r in _group(division, found, copies, each, alike=alike)]
         limit = None if study.threshold is None else study.threshold.gain
-        return self.found(self.criteria(limit), rows, detail)
+        return self.found(self.criteria(limit), (), result)
 
-    def to_show(self, detail: ImageDetail) -> ImageDetail:
+    def to_show(self, detail: ImageResult) -> ImageResult:
         return detail.model_copy(update={"pictures": ()})
 
 
@@ -488,25 +510,24 @@ def _group(
     each: float,
     *,
     alike: bool,
-) -> list[StudyRow]:
+) -> ImageGroup:
     ours, theirs = _masks(division, found, copies, alike=alike)
     counted = recovered_documents(
         found.reproduced[ours & found.outliers], found.reproduced_fresh[theirs], confidence=each
     )
     shadows = _by_shadows(found.by_shadows[ours & found.shadow_outliers], found.shadow_models, each)
-    beside = {"fresh": counted.fresh, "shadows": shadows}
-    counts = counted.recovered, counted.documents
-    return count_rows("reproduced", "attempts", counts, beside, of_copies(copies))
+    return ImageGroup.of(counted, copies=copies, shadows=shadows)
 
 
-def _by_shadows(shares: Floats, models: int, each: float) -> Estimate | None:
+def _by_shadows(shares: Floats, models: int, each: float) -> Quantity | None:
     """Limit the share that shadow models give of images that they never saw."""
     quantity = "a shadow model gives an image that it was not trained on"
     if not len(shares):
         return None
-    if models == 1:
-        return clopper_pearson(int(shares.sum()), len(shares), confidence=each, quantity=quantity)
-    return mean_limits(shares, confidence=each, quantity=quantity)
+    if models > 1:
+        return Quantity.of(mean_limits(shares, confidence=each, quantity=quantity))
+    count = int(shares.sum())
+    return Quantity.of(clopper_pearson(count, len(shares), confidence=each, quantity=quantity))
 
 
 def _pictures(

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from narcissus.extraction.images import png_of
 from narcissus.kinds.layout import Headline
-from narcissus.kinds.memorization.engine import Counted
-from narcissus.kinds.memorization.image.kind import ImageDetail
-from narcissus.kinds.memorization.layout import (
-    CountedLine,
-    MemorizationLayout,
-    gain_text,
-    most_gain,
-    worst_of,
+from narcissus.kinds.memorization.columns import (
+    between,
+    count_columns,
+    gain_cell,
+    headline,
+    value_of,
 )
+from narcissus.kinds.memorization.image.kind import ImageResult
+from narcissus.kinds.memorization.layout import MemorizationLayout, gain_text, most_gain, worst_of
 from narcissus.report.format import MISSING, number, percent
 from narcissus.report.page import Facts, Figure, Picture, Pictures, Section, Text
 from narcissus.results import NotAssessed
@@ -29,7 +29,7 @@ from narcissus.study.record import Record
 class ImageModelLayout(MemorizationLayout):
     untitled, released = "A model of images", "A model of images ({0.model})"
     asked = "Which of the images that it was trained on does a model give back?"
-    counted, outliers = "reproduced", "outliers"
+    outliers = "outliers"
 
     def subject_of_attack(self, name: str) -> str:
         return "The model"
@@ -49,15 +49,15 @@ class ImageModelLayout(MemorizationLayout):
         return [f"outliers given back on their captions, close and unique, beside {beside}"]
 
     def not_assessed(self, case: StudyJudgement) -> Iterator[NotAssessed]:
-        for group in self.best(case)[1]:
-            of = f" of {group.words(self.outliers)}" if group.copies else ""
+        for group in case.detail.groups:
+            of = "" if group.is_whole else f" of {group.words(self.outliers)}"
             if group.fresh is None:
                 yield NotAssessed(
                     f"what the model gives of outliers{of} that it never saw",
                     "no fresh image is like them",
                     "more fresh images, or let chance choose what is repeated: [duplicates]",
                 )
-            if case.detail.shadow_models and group.of("shadows") is None:
+            if case.detail.shadow_models and group.shadows is None:
                 yield NotAssessed(
                     f"what shadow models give of outliers{of}",
                     "none of them is unlike the images of shadow models",
@@ -71,12 +71,12 @@ class ImageModelLayout(MemorizationLayout):
             )
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
-        groups = self.best(case)[1]
-        whole, worst = groups[0], worst_of(groups)
-        lines = [CountedLine("Given back", whole).headline(self.unit)]
+        detail: ImageResult = case.detail
+        whole, worst = detail.groups[0], worst_of(detail.groups)
+        lines = [headline("Given back", whole, self.unit)]
         if worst is not whole:
             name = f"Of those with {worst.words(self.outliers)}"
-            lines.append(CountedLine(name, worst).headline(self.unit))
+            lines.append(headline(name, worst, self.unit))
         return lines
 
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
@@ -85,25 +85,24 @@ class ImageModelLayout(MemorizationLayout):
             # attempts that fail prove nothing: there is no evidence for
             "evidence_against": [
                 f"{group.words(self.outliers)}: {gain_text(group.shown_gain)}"
-                for group in self.best(case)[1]
+                for group in case.detail.groups
                 if limit is not None and group.shown_gain > limit
             ]
         }
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
-        detail: ImageDetail = case.detail
-        groups = self.best(case)[1]
-        counts = [Text([_rule(detail)]), self._counts(groups)]
+        detail: ImageResult = case.detail
+        counts = [Text([_rule(detail)]), self._counts(detail)]
         pictures = [Section("Pictures", [_pictures(detail)])] if detail.pictures else []
         return [
-            Section("What is released, and who attacks", [self._facts(record, case, groups[0])]),
+            Section("What is released, and who attacks", [self._facts(record, case)]),
             Section("Images given back", counts),
             *pictures,
             Section("Method", [self._method(case)]),
         ]
 
-    def _facts(self, record: Record, case: StudyJudgement, whole: Counted) -> Facts:
-        detail: ImageDetail = case.detail
+    def _facts(self, record: Record, case: StudyJudgement) -> Facts:
+        detail: ImageResult = case.detail
         height, width, channels = detail.shape
         shadows = detail.shadow_models
         rows = [
@@ -113,7 +112,7 @@ class ImageModelLayout(MemorizationLayout):
             (
                 "Trained on",
                 f"{number(detail.trained)} different images, {number(detail.trained_copies)} with "
-                f"their copies; {number(whole.total)} are unlike all others",
+                f"their copies; {number(detail.groups[0].total)} are unlike all others",
             ),
             (
                 "Fresh images",
@@ -136,27 +135,23 @@ class ImageModelLayout(MemorizationLayout):
         ]
         return self.facts(rows, record, case)
 
-    def _counts(self, groups: Sequence[Counted]) -> Figure:
-        whole = groups[0]
+    def _counts(self, detail: ImageResult) -> Figure:
+        whole = detail.groups[0]
         beside = "" if whole.fresh is None else f", and {percent(whole.fresh.value)} of fresh ones"
         return self.shares_figure(
             f"The model gives back {percent(whole.share)} of outliers{beside}",
             "For all outliers, and for those with as many copies in the training data: a dot for "
             "the share given back, an open square for that of images the model never saw.",
             "Outliers given back, by copies in the training data",
-            (
-                "Images",
-                "Trained on",
-                "Given back",
-                "Share",
-                "Never seen",
-                "Limits",
-                "By shadow models",
-                "Their limits",
-                "Gain, points",
-            ),
-            [CountedLine(row.words(self.outliers), row, (row.of("shadows"),)) for row in groups],
             "copies",
+            detail.groups,
+            {
+                "Images": lambda group: group.words(self.outliers),
+                **count_columns("Given back"),
+                "By shadow models": lambda group: value_of(group.shadows),
+                "Their limits": lambda group: between(group.shadows),
+                "Gain, points": gain_cell,
+            },
         )
 
     def _method(self, case: StudyJudgement) -> Text:
@@ -181,7 +176,7 @@ class ImageModelLayout(MemorizationLayout):
 LAYOUT = ImageModelLayout()
 
 
-def _rule(detail: ImageDetail) -> str:
+def _rule(detail: ImageResult) -> str:
     return (
         f"An image counts if one of the attempts from its caption is closer than {detail.close:g} "
         f"and it is farther than {detail.unique:g} from every other image of the training data: "
@@ -190,7 +185,7 @@ def _rule(detail: ImageDetail) -> str:
     )
 
 
-def _pictures(detail: ImageDetail) -> Pictures:
+def _pictures(detail: ImageResult) -> Pictures:
     return Pictures(
         "Attempts that come closest to an outlier, of each number of copies, beside the nearest "
         "image trained on and the nearest fresh one",
@@ -218,6 +213,6 @@ def _pictures(detail: ImageDetail) -> Pictures:
     )
 
 
-def _png(raw: str, detail: ImageDetail) -> str:
+def _png(raw: str, detail: ImageResult) -> str:
     pixels = np.frombuffer(base64.b64decode(raw), dtype=np.uint8)
     return base64.b64encode(png_of(pixels.reshape(detail.shown_shape))).decode()

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from narcissus._arrays import BoolArray
 from narcissus._files import file_digest, read_bytes
 from narcissus._random import child
 from narcissus.errors import InputError
-from narcissus.evidence import clopper_pearson, each_confidence, mean_limits, roc_band
+from narcissus.evidence import clopper_pearson, mean_limits, roc_band
 from narcissus.evidence.intervals import auc
 from narcissus.extraction.assess import assess_extraction
 from narcissus.extraction.canaries import CanaryPlan, NamedCanaries, PlantedCanary, named_canaries
@@ -32,23 +32,21 @@ from narcissus.extraction.recovered import (
 from narcissus.extraction.sandbox import check_source
 from narcissus.kinds.engine import Done, PreparedWork
 from narcissus.kinds.extraction.program import (
-    ProgramDetail,
+    ProgramResult,
     program_not_assessed,
     require_room,
-    success_rows,
-    with_derived,
 )
 from narcissus.kinds.memorization.engine import (
     ABOVE,
     TOLD,
     Criteria,
+    GroupOfCopies,
     MemorizationKind,
-    MemorizedDetail,
+    MemorizedResult,
     asks_points,
-    count_rows,
+    level_of_each,
     model_not_assessed,
-    of_copies,
-    with_gains,
+    require_whole,
 )
 from narcissus.kinds.memorization.language.attacks import (
     AttackedDocuments,
@@ -59,31 +57,79 @@ from narcissus.kinds.memorization.language.attacks import (
     keeping,
     texts_of,
 )
-from narcissus.kinds.memorization.language.schema import LanguageStudy
+from narcissus.kinds.memorization.language.schema import LanguageStudy, MembershipSection
 from narcissus.membership.reported import RateTold, RocCurve, rate_rows, reported_rates
 from narcissus.observer import Observer
 from narcissus.results import Estimate, Grade
-from narcissus.rows import Count, Fact, Findings, Positive, Quantity, StudyCriterion, StudyRow
+from narcissus.rows import (
+    Count,
+    Fact,
+    Findings,
+    Positive,
+    Quantity,
+    Share,
+    StudyCriterion,
+    StudyRow,
+)
 from narcissus.study.kinds import RunOptions
 from narcissus.study.merging import MergedGroups, by_copies
 
 Scores = Mapping[str, NDArray[np.float64]]
+CANARIES = "canaries named"
+_CALLED: dict[Grade, str] = dict.fromkeys(("sampled", "approximate", "not assessed"), TOLD)
 _DIVISION, _CANARIES, _RANKS, _TRAINING, _PROGRAM = 0, 2, 3, 4, 5
 """Keys of random streams; 1 is sampling's."""
 
 
+class DocumentGroup(GroupOfCopies):
+    """Documents with as many copies in the training text, and how many an attack recovered."""
+
+    reference: Quantity | None = Field(
+        default=None, description="Share that the same attack recovers from the reference model."
+    )
+    chance: Share | None = Field(
+        default=None,
+        description="That as many are recovered if the division were random; null: no fresh ones.",
+    )
+    by_shadows: tuple[Count, ...] = Field(
+        default=(), description="How many of them each shadow model gives away."
+    )
+
+    @property
+    def others(self) -> dict[str, Quantity | None]:
+        return {**super().others, "reference": self.reference}
+
+    @model_validator(mode="after")
+    def _of_its_documents(self) -> Self:
+        if max(self.by_shadows, default=0) > self.total:
+            raise ValueError("a shadow model gives away more documents than there are")
+        return self
+
+    def beside_shadows(self, each: float) -> tuple[Estimate, Estimate]:
+        """Limit what models that were trained without these documents give away: each is a trial.
+
+        Returns tuple: the share that such a model gives away on average, and how often it gives
+            away as many as this model, or more.
+        """
+        many = sum(count >= self.recovered for count in self.by_shadows)
+        quantity = "share recovered from a model without them"
+        shares = np.array(self.by_shadows) / self.total
+        mean = mean_limits(shares, confidence=each, quantity=quantity)
+        return mean, clopper_pearson(many, len(self.by_shadows), confidence=each)
+
+
 class DocumentAttack(Fact):
-    """One attack that recovers documents, beside its rows."""
+    """One attack that recovers documents."""
 
     name: str = Field(
         pattern="^(generation|completion|near-verbatim completion|discovery n=[0-9]+)$"
     )
     rule: str = Field(description="When a document counts as recovered.")
+    groups: Annotated[tuple[DocumentGroup, ...], AfterValidator(require_whole)] = Field(
+        description="All documents, then those of each number of copies."
+    )
     ranked: tuple[RankedBy, ...] = Field((), description="By score, where anything is ranked.")
     merged: MergedGroups | None = None
-    shadows: tuple[tuple[Count, ...], ...] = Field(
-        (), description="By group, how many of its documents each shadow model gives away."
-    )
     unrelated: Count | None = Field(
         None,
         description="Continuations that are as near to the text of another document trained on, "
@@ -92,24 +138,100 @@ class DocumentAttack(Fact):
 
     @model_validator(mode="after")
     def _paired(self) -> Self:
-        if len(set(map(len, self.shadows))) > 1:
-            raise ValueError("`shadows` must hold as many models for each group")
+        if len({len(group.by_shadows) for group in self.groups}) > 1:
+            raise ValueError("there must be as many shadow models for each group")
         return self
 
 
-class LanguageDetail(MemorizedDetail):
-    """What is said of a language model beside rows."""
+class MembershipScore(Fact):
+    """How a score tells documents trained on from fresh ones."""
+
+    curve: RocCurve
+    above: Quantity = Field(description="Chance that it is above that of a fresh document.")
+    rates: tuple[RateTold, ...]
+
+    @property
+    def name(self) -> str:
+        return self.curve.name
+
+    def rows(self, base_rate: float | None) -> Iterator[StudyRow]:
+        yield StudyRow(role="attack", of=ABOVE, name=self.name, quantity=self.above, about=self)
+        yield from rate_rows(self.name, self.rates, base_rate, of=_CALLED, key="rate")
+
+
+class CanaryGroup(Fact):
+    """Canaries that are in the training text equally often.
+
+    What a model that never saw them does is known exactly: it names one of as many secrets as each
+    was compared with.
+    """
+
+    copies: Positive
+    canaries: Positive
+    alternatives: Positive = Field(description="Other secrets that each is compared with.")
+    named: Count = Field(description="Whose secret is likelier than every other.")
+    by_chance: Count = Field(description="Most that a model names that never saw them.")
+    chance: Share = Field(description="That such a model names as many.")
+    completed: Count = Field(description="Whose secret the model prints after the text before it.")
+    guess_completed: Share = Field(description="Largest chance that such a model prints one.")
+    exposure: float = Field(ge=0, description="Median over canaries, in bits.")
+
+    @model_validator(mode="after")
+    def _of_those_planted(self) -> Self:
+        for count, words in ((self.named, "named"), (self.completed, "printed")):
+            if count > self.canaries:
+                raise ValueError(f"there are more canaries {words} than planted")
+        return self
+
+    @property
+    def guess(self) -> float:
+        return 1 / (self.alternatives + 1)
+
+    @property
+    def share(self) -> Quantity:
+        return Quantity(value=self.named / self.canaries, grade="counted", trials=self.canaries)
+
+    def row(self) -> StudyRow:
+        return StudyRow(
+            role="attack",
+            of=CANARIES,
+            name="likelihood",
+            quantity=self.share,
+            baseline=self.guess,
+            at={"copies": self.copies},
+            about=self,
+        )
+
+
+class LanguageResult(MemorizedResult):
+    """What a language model gives away."""
 
     model: str = Field(description="What it is, in words.")
     has_reference: bool
     trained_copies: Positive = Field(description="Documents trained on, with their copies.")
     attacks: tuple[DocumentAttack, ...] = Field(min_length=1)
-    program: ProgramDetail | None = None
-    curves: tuple[RocCurve, ...] = Field((), description="Of each score of membership.")
+    base_rate: Share | None = Field(
+        default=None, description="Share of documents trained on, of precisions."
+    )
+    scores: tuple[MembershipScore, ...] = Field((), description="Of membership.")
+    canaries: tuple[CanaryGroup, ...] = Field((), description="By copies.")
+    program: ProgramResult | None = None
+
+    @property
+    def groups_by_attack(self) -> dict[str, tuple[DocumentGroup, ...]]:
+        return {attack.name: attack.groups for attack in self.attacks}
 
     @property
     def how_merged(self) -> MergedGroups | None:
         return next((attack.merged for attack in self.attacks if attack.merged is not None), None)
+
+    def all_rows(self) -> Iterator[StudyRow]:
+        yield from super().all_rows()
+        for score in self.scores:
+            yield from score.rows(self.base_rate)
+        yield from (group.row() for group in self.canaries)
+        if self.program is not None:
+            yield from self.program.rows()
 
 
 @dataclass(frozen=True)
@@ -143,7 +265,7 @@ class LanguageWork(PreparedWork[LanguageStudy]):
 
 class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
     model = LanguageStudy
-    detail = LanguageDetail
+    detail = LanguageResult
     layout = "narcissus.kinds.memorization.language.layout:LAYOUT"
     unit, kept = "documents", ("chance",)
 
@@ -223,75 +345,58 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
 
     def measured(self, study: LanguageStudy, found: FoundAboutModel) -> Findings:
         """Make the limits, each for all of them together (Bonferroni)."""
-        membership, base_rate = study.membership, None
-        if membership:
-            rates, base_rate = reported_rates(membership.false_alarms), membership.base_rate
-        else:
-            rates = []
-        minimum = study.groups.least_group
+        division, evidence = found.division, found.evidence
         divided = [
-            by_copies([_copies(part.trained), _copies(part.fresh)], minimum)
+            by_copies([_copies(part.trained), _copies(part.fresh)], study.groups.least_group)
             for part in found.attacked
         ]
         groups = [[(), *parts] for parts, _ in divided]
         claims = 2 * len(found.trained_scores) + len(found.canaries)
-        sides = texts_of(found.division.trained), texts_of(found.division.fresh)
-        claims += asks_points(*sides, by_chance=found.division.by_chance)
+        sides = texts_of(division.trained), texts_of(division.fresh)
+        claims += asks_points(*sides, by_chance=division.by_chance)
         for part, copy_groups in zip(found.attacked, groups, strict=True):
             claims += sum(bool(_among(part.fresh, copies).any()) for copies in copy_groups)
             claims += len(copy_groups) * (part.by_reference is not None)
             claims += len(copy_groups) * 2 * bool(part.by_shadows)
-        each = each_confidence(study.run.confidence, claims)
-        rows: list[StudyRow] = []
-        attacks: list[DocumentAttack] = []
-        for part, copy_groups, (_, merged) in zip(found.attacked, groups, divided, strict=True):
-            rows += [row for copies in copy_groups for row in _group(part, copies, each)]
-            members = (
-                [_among(part.trained, copies) for copies in copy_groups] if part.by_shadows else []
-            )
-            counts = [tuple(int(s[m].sum()) for s in part.by_shadows) for m in members]
-            attacks.append(
-                DocumentAttack(
-                    name=part.name,
-                    rule=part.rule,
-                    ranked=part.ranked,
-                    merged=merged,
-                    shadows=tuple(counts),
-                    unrelated=part.unrelated,
-                )
-            )
-        curves: list[RocCurve] = []
-        for name, trained in found.trained_scores.items():
-            fresh = found.fresh_scores[name]
-            rows.append(_above(name, auc(trained, fresh, confidence=each)))
-            # both sides vary; the share of these very documents is within, whatever they share
-            band = roc_band(trained, fresh, confidence=each)
-            curves.append(RocCurve.of(name, band))
-            told = [RateTold.of(band, rate, base_rate) for rate in rates]
-            rows += rate_rows(name, told, base_rate, of=_CALLED, key="rate")
-        rows += [_canaries(part, each) for part in found.canaries]
-        program, evidence = None, found.evidence
+        each = level_of_each(study.run.confidence, claims)
+        program, membership = None, study.membership or None
         if study.program is not None and evidence is not None:
-            program = ProgramDetail.of(evidence, study.program.relation.build())
-            rows += success_rows(vars(evidence))
-        detail = LanguageDetail(
+            program = ProgramResult.of(evidence, study.program.relation.build())
+        result = LanguageResult(
             model=found.words,
             parameters=found.parameters,
             has_reference=found.has_reference,
-            trained=len(found.division.trained),
-            trained_copies=sum(part.copies for part in found.division.trained),
-            fresh=len(found.division.fresh),
-            by_chance=found.division.by_chance,
+            trained=len(division.trained),
+            trained_copies=sum(part.copies for part in division.trained),
+            fresh=len(division.fresh),
+            by_chance=division.by_chance,
             confidence=study.run.confidence,
             claims=claims,
-            attacks=tuple(attacks),
+            blind=self.without_model(*sides, by_chance=division.by_chance, each=each),
+            attacks=tuple(
+                DocumentAttack(
+                    name=part.name,
+                    rule=part.rule,
+                    groups=tuple(_group(part, copies, each) for copies in copy_groups),
+                    ranked=part.ranked,
+                    merged=merged,
+                    unrelated=part.unrelated,
+                )
+                for part, copy_groups, (_, merged) in zip(
+                    found.attacked, groups, divided, strict=True
+                )
+            ),
+            base_rate=membership and membership.base_rate,
+            scores=tuple(_scored(found, membership, each)),
+            canaries=tuple(
+                CanaryGroup.taken(part, by_chance=part.by_chance(each), chance=part.chance())
+                for part in found.canaries
+            ),
             program=program,
-            curves=tuple(curves),
         )
-        detail = detail.model_copy(update={"blind": self.without_model(*sides, detail)})
         limit = study.threshold
         accepted = (None, None) if limit is None else (limit.gain, limit.quality)
-        return self.found(self.criteria(*accepted), rows, detail)
+        return self.found(self.criteria(*accepted), (), result)
 
     def criteria(self, gain: float | None, quality: float | None = None) -> Criteria:
         """Hold gains of all documents, and the program's quality, to what is accepted.
@@ -307,34 +412,21 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
             StudyCriterion(of="quality", at_most=quality, decides=False),
         )
 
-    def derived(self, rows: Sequence[StudyRow], detail: LanguageDetail) -> Iterator[StudyRow]:
-        attack_rows = [row for row in rows if row.of != "success"]
-        attack_rows = [
-            row for row in attack_rows if detail.program is None or row.role != "measure"
-        ]
-        for row in with_gains(attack_rows, self.counted):
-            yield canary_row(row.at["copies"], row.facts) if row.of == CANARIES else row
-        if detail.program is not None:
-            yield from with_derived(rows, detail.program)
-
-    def deciding(
-        self, criteria: Criteria, rows: Sequence[StudyRow], detail: LanguageDetail
-    ) -> Criteria:
+    def found(self, criteria: Any, rows: Any, detail: LanguageResult) -> Findings:
         """Let a program decide that is an extraction of too much quality, if no gain does."""
         gain, *others = criteria
-        gains = [row.quantity.low or 0.0 for row in rows if row.of == "gain" and row.is_at(gain.at)]
-        exceeds = gain.at_most is not None and max(gains) > gain.at_most
-        return (
-            gain,
-            *(
-                other.model_copy(update={"decides": not exceeds and program_exceeds(detail, other)})
-                for other in others
-            ),
-        )
+        largest = max(attack.groups[0].gain.low or 0.0 for attack in detail.attacks)
+        exceeds = gain.at_most is not None and largest > gain.at_most
+        decides = [not exceeds and program_exceeds(detail, other) for other in others]
+        others = [
+            other.model_copy(update={"decides": that})
+            for other, that in zip(others, decides, strict=True)
+        ]
+        return super().found((gain, *others), rows, detail)
 
-    def premises(self, detail: LanguageDetail) -> tuple[str, ...]:
+    def premises(self, detail: LanguageResult) -> tuple[str, ...]:
         assumptions = super().premises(detail)
-        if any(attack.shadows for attack in detail.attacks):
+        if any(attack.groups[0].by_shadows for attack in detail.attacks):
             text = (
                 "shadow models were trained as the model was, each without these documents and "
                 "independently of the others"
@@ -344,22 +436,9 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
 
 
 KIND = LanguageKind()
-CANARIES = "canaries named"
-_CALLED: dict[Grade, str] = dict.fromkeys(("sampled", "approximate", "not assessed"), TOLD)
-CANARY = (
-    "canaries",
-    "alternatives",
-    "named",
-    "by_chance",
-    "chance",
-    "completed",
-    "guess_completed",
-    "exposure",
-)
-"""What is known of canaries that stand equally often in the training text."""
 
 
-def program_exceeds(detail: LanguageDetail, one: StudyCriterion) -> bool:
+def program_exceeds(detail: LanguageResult, one: StudyCriterion) -> bool:
     """Return whether the program is an extraction of more quality than is accepted."""
     program, limit = detail.program, one.at_most
     return (
@@ -378,65 +457,38 @@ def _among(documents: Sequence[TextDocument], copies: tuple[int, ...]) -> BoolAr
     return np.isin(_copies(documents), copies) | (not copies)
 
 
-def _group(one: AttackedDocuments, copies: tuple[int, ...], each: float) -> list[StudyRow]:
-    trained, fresh = _among(one.trained, copies), _among(one.fresh, copies)
-    recovery = recovered_documents(
-        one.recovered[trained],
-        one.recovered_fresh[fresh],
-        None if one.by_reference is None else one.by_reference[trained],
+def _group(part: AttackedDocuments, copies: tuple[int, ...], each: float) -> DocumentGroup:
+    trained, fresh = _among(part.trained, copies), _among(part.fresh, copies)
+    counts = recovered_documents(
+        part.recovered[trained],
+        part.recovered_fresh[fresh],
+        None if part.by_reference is None else part.by_reference[trained],
         confidence=each,
     )
-    beside = {"fresh": recovery.fresh, "reference": recovery.reference}
-    facts = {} if recovery.chance is None else {"chance": recovery.chance}
-    counts = recovery.recovered, recovery.documents
-    return count_rows("recovered", one.name, counts, beside, of_copies(copies), facts)
-
-
-def _above(score: str, found: Estimate) -> StudyRow:
-    """Return the chance that a document trained on scores above a fresh one (area under ROC)."""
-    return StudyRow(role="attack", of=ABOVE, name=score, quantity=Quantity.of(found))
-
-
-def _canaries(one: NamedCanaries, each: float) -> StudyRow:
-    chances = {"by_chance": one.by_chance(each), "chance": one.chance()}
-    facts = {key: chances[key] if key in chances else getattr(one, key) for key in CANARY}
-    return canary_row(one.copies, facts)
-
-
-def canary_row(copies: Any, facts: Mapping[str, Any]) -> StudyRow:
-    """Return how many canaries were named whose secrets stand so often in the training text.
-
-    What a model that never saw them does is known exactly: one of as many secrets as each was
-    compared with.
-    """
-    named, count = facts["named"], facts["canaries"]
-    if facts["completed"] > count:
-        raise ValueError("there are more canaries printed than planted")
-    quantity = Quantity(value=named / count, grade="counted", trials=count)
-    return StudyRow(
-        role="attack",
-        of=CANARIES,
-        name="likelihood",
-        quantity=quantity,
-        baseline=1 / (facts["alternatives"] + 1),
-        at={"copies": copies},
-        facts=facts,
+    return DocumentGroup.of(
+        counts,
+        copies=copies,
+        reference=None if counts.reference is None else Quantity.of(counts.reference),
+        chance=counts.chance,
+        by_shadows=tuple(int(shadow[trained].sum()) for shadow in part.by_shadows),
     )
 
 
-def beside_shadows(
-    counts: Sequence[int], recovered: int, of: int, each: float
-) -> tuple[Estimate, Estimate]:
-    """Limit what models that were trained without these documents give away: each is a trial.
-
-    counts: documents that each gives away, of so many.
-    Returns tuple: the share that such a model gives away on average, and how often it gives away
-        as many as this model, or more.
-    """
-    many = sum(count >= recovered for count in counts)
-    quantity = "share recovered from a model without them"
-    mean = mean_limits(np.array(counts) / of, confidence=each, quantity=quantity)
-    return mean, clopper_pearson(many, len(counts), confidence=each)
+def _scored(
+    found: FoundAboutModel, section: MembershipSection | None, each: float
+) -> Iterator[MembershipScore]:
+    """Yield how each score tells documents trained on from fresh ones."""
+    rates = [] if section is None else reported_rates(section.false_alarms)
+    base_rate = None if section is None else section.base_rate
+    for name, trained in found.trained_scores.items():
+        fresh = found.fresh_scores[name]
+        # both sides vary; the share of these very documents is within, whatever they share
+        band = roc_band(trained, fresh, confidence=each)
+        yield MembershipScore(
+            curve=RocCurve.of(name, band),
+            above=Quantity.of(auc(trained, fresh, confidence=each)),
+            rates=tuple(RateTold.of(band, rate, base_rate) for rate in rates),
+        )
 
 
 def refuse_program(part: HasModels) -> None:
