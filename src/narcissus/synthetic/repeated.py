@@ -74,7 +74,7 @@ def repeated_rows(
         if whole[whole > 1].sum() < _WHOLE * rows[name]:
             return None
     if "control" in sides:
-        apart = _Apart.of(times["real"], times["control"])
+        apart = _RowsApart.of(times["real"], times["control"])
         is_shown, is_sure = apart.p_value <= REPEATED_ERROR, apart.are_apart
     else:
         is_dependent, is_near = _are_dependent(times["real"]), _are_near(sides["real"])
@@ -86,7 +86,7 @@ def repeated_rows(
 
 
 @dataclass(frozen=True)
-class _Apart:
+class _RowsApart:
     """Values of several rows: how many both sides have, and how likely so few are."""
 
     shared: int
@@ -94,7 +94,7 @@ class _Apart:
     p_value: float
 
     @classmethod
-    def of(cls, ours: Positions, others: Positions) -> _Apart:
+    def of(cls, ours: Positions, others: Positions) -> _RowsApart:
         """Count values of several rows; given these, chance alone divides them between sides."""
         n, m = int(ours.sum()), int(others.sum())
         total = ours + others
@@ -178,7 +178,7 @@ def agreeing_columns(sides: Mapping[str, Codes]) -> tuple[int, ...]:
         chosen.append(j)
         left = [other for _, other, _ in finer if other != j]
     ours, others = times_of(keys)
-    apart = _Apart.of(ours, others)
+    apart = _RowsApart.of(ours, others)
     is_fine = all((side > 0).sum() * _MOST_ROWS_EACH >= side.sum() for side in (ours, others))
     if chosen and is_fine and apart.are_apart and apart.p_value <= REPEATED_ERROR:
         return tuple(sorted(chosen))
