@@ -582,6 +582,7 @@ def words(unique, *, control=0, shown=False):
         copies=SimpleNamespace(people=SimpleNamespace(people=300), refutes_control=False),
         unlike=SimpleNamespace(is_shown=shown),
         units=(),
+        agreeing=(),
     )
     return _no_more(SimpleNamespace(detail=detail), row)
 
