@@ -143,3 +143,15 @@ def test_an_option_that_a_text_names_is_one_of_a_command():
     }  # fmt: skip
     assert len(about_tables) > 20
     assert not {one for one in about_tables if one[0] not in of["tables"] | of["rules"]}
+
+
+def test_every_whole_number_has_a_largest():
+    """`tables --width` of 400 digits ended in a traceback: it is no number of a float."""
+    ranges = {
+        f"{name} {option.opts[0]}": option.type
+        for name in COMMANDS
+        for option in cli.get_command(None, name).params
+        if isinstance(option.type, click.types.IntParamType)
+    }
+    assert len(ranges) > 40
+    assert [name for name, kind in ranges.items() if getattr(kind, "max", None) is None] == []

@@ -32,8 +32,11 @@ if TYPE_CHECKING:
 ANY = click.Path(path_type=Path)
 FILE = click.Path(path_type=Path, dir_okay=False)
 EXISTING = click.Path(path_type=Path, dir_okay=False, exists=True)
-COUNT = click.IntRange(min=1)
-SEED = click.IntRange(min=0)
+LARGEST = 2**63 - 1
+"""More than anybody counts: what is computed of it stays a number."""
+COUNT = click.IntRange(1, LARGEST)
+WHOLE = click.IntRange(-LARGEST, LARGEST)
+SEED = click.IntRange(0, 2**128 - 1)
 INSIDE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 Texts = Mapping[str, tuple[str | None, str]]  # of options: place-holder and text
@@ -56,7 +59,7 @@ class Opt:
         option = self.name or f"--{name.replace('_', '-')}"
         arguments: dict[str, Any] = {"callback": self.check}
         arguments["metavar"], arguments["help"] = texts[option]
-        arguments["type"] = self.kind or {Path: ANY, int: int, float: float}.get(
+        arguments["type"] = self.kind or {Path: ANY, int: WHOLE, float: float}.get(
             inner[0] if inner else hint
         )
         if hint is bool:
