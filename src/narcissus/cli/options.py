@@ -34,9 +34,29 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 EXISTING = click.Path(path_type=Path, dir_okay=False, exists=True)
 LARGEST = 2**63 - 1
 """More than anybody counts: what is computed of it stays a number."""
-COUNT = click.IntRange(1, LARGEST)
-WHOLE = click.IntRange(-LARGEST, LARGEST)
-SEED = click.IntRange(0, 2**128 - 1)
+
+
+def _counted(kind: click.ParamType, number: int, given: tuple[Any, Any]) -> int:
+    if abs(number) > LARGEST:
+        kind.fail("a whole number of at most 19 digits is needed", *given)
+    return number
+
+
+class Whole(click.types.IntParamType):
+    """Whole numbers that somebody may count."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int:
+        return _counted(self, super().convert(value, param, ctx), (param, ctx))
+
+
+class AtLeast(click.IntRange):
+    """Whole numbers from one on that somebody may count."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int:
+        return _counted(self, super().convert(value, param, ctx), (param, ctx))
+
+
+WHOLE, COUNT, SEED = Whole(), AtLeast(min=1), click.IntRange(min=0)
 INSIDE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 Texts = Mapping[str, tuple[str | None, str]]  # of options: place-holder and text

@@ -17,9 +17,9 @@ from narcissus.cli.main import EXCEEDED, NOT_ASSESSED, OK
 from narcissus.cli.options import (
     COUNT,
     EXISTING,
-    LARGEST,
     SEED,
     AsJson,
+    AtLeast,
     Existing,
     Opt,
     command,
@@ -360,7 +360,7 @@ class RulesOptions:
     secret: str = ""
     bins: Annotated[tuple[str, ...], Opt(check=bins_of)] = ()
     read_as: Annotated[tuple[str, ...], Opt(check=ways_of)] = ()
-    small: Annotated[int, Opt(click.IntRange(2, LARGEST))] = 3
+    small: Annotated[int, Opt(AtLeast(min=2))] = 3
     cell_key: Existing = None
     epsilon: Annotated[tuple[float, ...], Opt(PERCENT)] = ()
     trials: Annotated[int, Opt(click.IntRange(0, 100_000))] = 5
