@@ -36,7 +36,7 @@ LARGEST = 2**63 - 1
 """More than anybody counts: what is computed of it stays a number."""
 
 
-def _counted(kind: click.ParamType, number: int, given: tuple[Any, Any]) -> int:
+def _counted(kind: click.ParamType[Any, Any], number: int, given: tuple[Any, Any]) -> int:
     if abs(number) > LARGEST:
         kind.fail("a whole number of at most 19 digits is needed", *given)
     return number
