@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from narcissus.report.about import Answered, RealFigure, Subject
 from narcissus.report.first_screen import Glance, paragraph
 from narcissus.report.format import limits, percent
 from narcissus.report.page import Cell, Grid, Headline, Page, Row, Section, Verdict
-from narcissus.results import NotAssessed
+from narcissus.results import Grade, NotAssessed
 from narcissus.rows import JudgedCriterion, StudyJudgement, StudyRow
 from narcissus.study.record import Record
 
@@ -118,39 +118,49 @@ class Layout:
         )
 
 
+NodeT = TypeVar("NodeT")
+"""A row, or another part of a result."""
 Column = str | Callable[[StudyRow], Cell]
 """How a cell follows from a row: "name", "value", "limits", "baseline", a key of ``at`` or
-``facts``, or a function."""
+``facts``; from another part of a result, the name of its field; from either, a function."""
 
 
-def cell_of(row: StudyRow, column: Column) -> Cell:
+def cell_of(node: NodeT, column: str | Callable[[NodeT], Cell]) -> Cell:
     if callable(column):
-        return column(row)
-    quantity = row.quantity
+        return column(node)
+    if not isinstance(node, StudyRow):
+        return getattr(node, column)
+    quantity = node.quantity
     if column in ("value", "trials"):
         return getattr(quantity, column)
     if column == "limits":
         return limits(quantity.low, quantity.high)
     if column in ("name", "baseline"):
-        return getattr(row, column)
-    return row.at.get(column, row.facts.get(column))
+        return getattr(node, column)
+    return node.at.get(column, node.facts.get(column))
 
 
 def table(
     caption: str,
-    rows: Sequence[StudyRow],
-    columns: Mapping[str, Column],
+    nodes: Sequence[NodeT],
+    columns: Mapping[str, str | Callable[[NodeT], Cell]],
     *,
-    graded: bool = True,
+    graded: bool | Grade = True,
     percent: Sequence[str] = (),
     folded: bool = False,
 ) -> Grid:
-    """Return a table with a row for each row, and a column for each heading."""
+    """Return a table with a row for each row or part of a result, and a column for each heading.
+
+    graded: Whether each row has its own grade; or the grade of all.
+    """
+    grades: list[Grade] = [node.quantity.grade for node in nodes if isinstance(node, StudyRow)]
+    if not isinstance(graded, bool):
+        grades = [graded for _ in nodes]
     return Grid(
         caption,
         tuple(columns),
-        [[cell_of(row, column) for column in columns.values()] for row in rows],
-        grades=[row.quantity.grade for row in rows] if graded else None,
+        [[cell_of(node, column) for column in columns.values()] for node in nodes],
+        grades=grades if graded else None,
         percent=percent,
         folded=folded,
     )
