@@ -9,7 +9,7 @@ from narcissus import load_study, run
 from narcissus.errors import NarcissusError
 from narcissus.game import Attacked, Play
 from narcissus.kinds.game.judgement import game_of
-from narcissus.kinds.game.kind import KIND, game_with_gaps
+from narcissus.kinds.game.kind import KIND, played_game
 from narcissus.kinds.game.layout import LAYOUT
 from narcissus.kinds.game.numbers import (
     bound_of,
@@ -20,7 +20,7 @@ from narcissus.kinds.game.numbers import (
 )
 from narcissus.kinds.game.result import ExactAnswer, GameResult, GameStatement, ProfilePoint
 from narcissus.results import Bound, Estimate
-from narcissus.rows import StudyJudgement
+from narcissus.rows import Quantity, StudyJudgement
 from narcissus.success.statements import Resilience, Scores
 
 STATEMENT = Resilience(0.5, 0.2)
@@ -69,15 +69,25 @@ def proof(value, given=(), limits="delta", theorem="T", **more):
     return bound_of(Bound(value, "delta", theorem, tuple(given), **more), limits)
 
 
+def with_gap(attacker, gaps):
+    gap = gaps.get(attacker.name)
+    return attacker.model_copy(update={"gap": gap and Quantity.of(gap)})
+
+
 def judged(exact=None, proofs=(), run=None, *, gaps=None, best=None, statement=STATEMENT, **detail):
     """Judge made-up numbers on a statement."""
     epsilon = statement.epsilon if has_epsilon(statement) else None
     said = {"name": "narcissus", "words": statement.words(), "definition": statement.definition}
     said |= {"scope": "this one world", "epsilon": epsilon, "delta": statement.delta}
+    play = None if run is None else played_game(None, run, stopped=False)
+    attackers = () if play is None else play.attackers
     found = GameResult(
         statement=GameStatement(**said),
         confidence=0.95 if run is None else run.confidence,
-        play=None if run is None else game_with_gaps(run, gaps or {}),
+        play=play
+        and play.model_copy(
+            update={"attackers": tuple(with_gap(one, gaps or {}) for one in attackers)}
+        ),
         exact=exact,
         bounds=tuple(proofs),
         fixed_guess=fixed_guess(best, None),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -353,33 +353,25 @@ def played_game(statement: Any, played: Play, *, stopped: bool) -> PlayedGame:
 
     stopped: whether the run ended as soon as the statement was refuted.
     """
-    share = (1 - played.confidence) / len(played.attackers) / played.members
-    gaps: dict[str, Estimate | None] = {}
+    confidence = 1 - (1 - played.confidence) / len(played.attackers) / played.members
+    gaps: list[Estimate | None] = [None for _ in played.attackers]
     if isinstance(statement, Resilience):
-        gaps = {
-            attacker.name: gap_limits(
-                attacker.scores, statement.epsilon, confidence=1 - share, stopped=stopped
-            )
-            for attacker in played.attackers
-        }
-    return game_with_gaps(played, gaps)
-
-
-def game_with_gaps(played: Play, gaps: Mapping[str, Estimate | None]) -> PlayedGame:
-    refuted, statement = played.refuted, played.statement
+        how = partial(gap_limits, confidence=confidence, stopped=stopped)
+        gaps = [how(attacker.scores, statement.epsilon) for attacker in played.attackers]
+    refuted, tested = played.refuted, played.statement
     return PlayedGame.taken(
         played,
         end=PlayEnd.taken(played) if played.ended else None,
-        attackers=tuple(_attacker(one, gaps.get(one.name)) for one in played.attackers),
+        attackers=tuple(map(_attacker, played.attackers, gaps)),
         refuted=None
         if refuted is None
         else Quantity(value=refuted, low=refuted, grade="sampled", confidence=played.confidence),
-        curve=curve_of(statement, played.attackers),
+        curve=curve_of(tested, played.attackers),
         remarks=tuple(played.remarks),
-        breaks=f"Memorizes at least {statement.m} of {statement.n} rows, at a false alarm rate "
-        f"of at most {statement.xi:g}"
-        if isinstance(statement, NotMemorizing)
-        else f"Violates: {statement.words()}",
+        breaks=f"Memorizes at least {tested.m} of {tested.n} rows, at a false alarm rate of at "
+        f"most {tested.xi:g}"
+        if isinstance(tested, NotMemorizing)
+        else f"Violates: {tested.words()}",
     )
 
 

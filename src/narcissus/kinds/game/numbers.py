@@ -12,8 +12,8 @@ import numpy as np
 from narcissus.game import Attacked
 from narcissus.kinds.game.result import (
     GAP,
-    ExactAnswer,
     BestFixedGuess,
+    ExactAnswer,
     GameBound,
     IsolationPoint,
     Limits,

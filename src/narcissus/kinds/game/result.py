@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Annotated, Literal, Self
 
@@ -20,6 +20,7 @@ from narcissus.rows import (
     Number,
     Positive,
     Quantity,
+    Role,
     Share,
     StudyResult,
     StudyRow,
@@ -62,6 +63,22 @@ Proved = Annotated[Rate, AfterValidator(_require_grade)]
 def value_of(quantity: Quantity) -> float:
     """Return the number; NaN where there is none."""
     return math.nan if quantity.value is None else quantity.value
+
+
+def _row(
+    role: Role,
+    of: str,
+    name: str,
+    quantity: Quantity,
+    about: Fact | None = None,
+    *,
+    baseline: float | None = None,
+    at: Mapping[str, float] | None = None,
+) -> StudyRow:
+    places = at or {}
+    return StudyRow(
+        role=role, of=of, name=name, quantity=quantity, baseline=baseline, at=places, about=about
+    )
 
 
 class GameStatement(Fact):
@@ -143,26 +160,18 @@ class GameAttacker(Fact):
     @property
     def row(self) -> StudyRow:
         """The success, next to what the same attempts reach against fresh data."""
-        return StudyRow(
-            role="attack",
-            of="success",
-            name=self.name,
-            quantity=self.success,
-            baseline=self.fresh.value,
-            about=self,
-        )
+        baseline = self.fresh.value
+        return _row("attack", "success", self.name, self.success, self, baseline=baseline)
 
     @property
     def fresh_row(self) -> StudyRow:
-        return StudyRow(role="fresh", of="", name=self.name, quantity=self.fresh, about=self)
+        return _row("fresh", "", self.name, self.fresh, self)
 
     def gap_row(self, epsilon: float | None) -> StudyRow | None:
         if self.gap is None:
             return None
-        at = {} if epsilon is None else {"epsilon": epsilon}
-        return StudyRow(
-            role="measure", of=GAP, name=self.name, quantity=self.gap, at=at, about=self
-        )
+        at = None if epsilon is None else {"epsilon": epsilon}
+        return _row("measure", GAP, self.name, self.gap, self, at=at)
 
 
 class PlayEnd(Fact):
@@ -229,16 +238,10 @@ class PlayedGame(Fact):
             if (gap := attacker.gap_row(epsilon)) is not None:
                 yield gap
         if self.refuted is not None:
-            yield StudyRow(role="refuted", of="", name="epsilon", quantity=self.refuted)
+            yield _row("refuted", "", "epsilon", self.refuted)
         for point in self.curve:
-            yield StudyRow(
-                role="measure",
-                of="isolated",
-                name="attack",
-                quantity=Quantity(value=point.success, grade="sampled"),
-                baseline=point.baseline,
-                at={"weight": point.weight},
-            )
+            share, at = Quantity(value=point.success, grade="sampled"), {"weight": point.weight}
+            yield _row("measure", "isolated", "attack", share, baseline=point.baseline, at=at)
 
 
 class ProfilePoint(Fact):
@@ -293,31 +296,18 @@ class ExactAnswer(Fact):
 
     @property
     def row(self) -> StudyRow:
-        return StudyRow(role="measure", of="", name=self.name, quantity=self.needed, about=self)
+        return _row("measure", "", self.name, self.needed, self)
 
     def rows(self) -> Iterator[StudyRow]:
         """Yield the attacker with the largest gap, what is needed and what is enough, deltas."""
-        yield StudyRow(
-            role="measure",
-            of="success",
-            name=EVERYBODY,
-            quantity=self.quantity(self.success),
-            baseline=self.baseline,
-            at={"epsilon": self.epsilon},
-            about=self,
-        )
+        success, at = self.quantity(self.success), {"epsilon": self.epsilon}
+        yield _row("measure", "success", EVERYBODY, success, baseline=self.baseline, at=at)
         yield self.row
         for point in self.profile:
             # members that were not written out may need more
             is_all = self.needed.high == self.needed.value
-            high = (point.delta or ROUNDING) if is_all else None
-            yield StudyRow(
-                role="measure",
-                of="delta",
-                name=EVERYBODY,
-                quantity=self.quantity(point.delta, high),
-                at={"epsilon": point.epsilon},
-            )
+            delta = self.quantity(point.delta, (point.delta or ROUNDING) if is_all else None)
+            yield _row("measure", "delta", EVERYBODY, delta, at={"epsilon": point.epsilon})
 
 
 Limits = Literal["success", "delta"]
@@ -341,9 +331,7 @@ class GameBound(Fact):
 
     @property
     def row(self) -> StudyRow:
-        return StudyRow(
-            role="bound", of="bound", name=self.theorem, quantity=self.limit, about=self
-        )
+        return _row("bound", "bound", self.theorem, self.limit, self)
 
 
 class BestFixedGuess(Fact):
@@ -357,7 +345,7 @@ class BestFixedGuess(Fact):
 
     @property
     def row(self) -> StudyRow:
-        return StudyRow(role="guess", of="", name=self.name, quantity=self.chance)
+        return _row("guess", "", self.name, self.chance)
 
 
 class RateCover(Fact):
@@ -415,6 +403,4 @@ class GameResult(StudyResult):
         if self.fixed_guess is not None:
             yield self.fixed_guess.row
         if self.memorized is not None:
-            yield StudyRow(
-                role="measure", of="memorized bits", name="release", quantity=self.memorized
-            )
+            yield _row("measure", "memorized bits", "release", self.memorized)

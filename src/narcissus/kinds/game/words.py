@@ -8,8 +8,7 @@ from narcissus._outwards import lower, upper
 from narcissus.game.looks import rounded_trials
 from narcissus.kinds.game.judgement import WHATEVER_IS_TOLD, JudgedGame
 from narcissus.kinds.game.numbers import quoted
-from narcissus.kinds.game.result import ExactAnswer, GameAttacker, GameBound, RateCover
-from narcissus.profiles import Cover
+from narcissus.kinds.game.result import ExactAnswer, GameAttacker, GameBound
 from narcissus.profiles.write_out import number as exact_number
 from narcissus.report.format import number, percent
 from narcissus.rows import Quantity
@@ -148,9 +147,10 @@ def _exact_verdict(case: JudgedGame, exact: ExactAnswer, who: str, against: str)
         return f"Violated, {sure}: the best attacker{who} does better than allowed. {words}"
     if case.status_alone == "met":
         if (cover := detail.cover) is not None:
-            fields = {name: getattr(cover, name) for name in RateCover.model_fields}
-            text = str(Cover(**fields, at_most=exact.enough))
-            words += f" {text[:1].upper()}{text[1:]}."
+            words += (
+                f" At every rate from {cover.low:g} to {cover.high:g} a delta of "
+                f"{upper(exact.enough, 3)} is enough, by {cover.looked_at:,} intervals."
+            )
         elif detail.near:
             words += f" For {detail.near}, a delta of {upper(exact.enough, 3)} is enough."
         return f"Resilient, {sure}, {against}. {words}"
