@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from operator import itemgetter
 from typing import Any
 
-from narcissus._outwards import lower, upper
+from narcissus._outwards import upper
+from narcissus.kinds.game.blocks import conversations, results
 from narcissus.kinds.game.glance import glance_of
 from narcissus.kinds.game.judgement import JudgedGame, game_of
 from narcissus.kinds.game.numbers import quoted
-from narcissus.kinds.game.pictures import pictures
-from narcissus.kinds.game.result import ExactAnswer, GameAttacker, GameBound
+from narcissus.kinds.game.result import ExactAnswer, GameBound
 from narcissus.kinds.game.words import (
     among,
     at_most,
@@ -21,7 +20,7 @@ from narcissus.kinds.game.words import (
     theorem_of,
     verdict_words,
 )
-from narcissus.kinds.layout import Layout, table
+from narcissus.kinds.layout import Layout
 from narcissus.profiles.write_out import ROUNDING
 from narcissus.report.about import Answered, EveryAttacker, Subject
 from narcissus.report.first_screen import Glance
@@ -29,13 +28,6 @@ from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.page import Block, Facts, Headline, Items, Section, Text
 from narcissus.rows import Quantity, StudyJudgement
 from narcissus.study.record import Record
-
-ENDED = {
-    "decided": "when the verdict was decided",
-    "below": "when each attacker was shown to gain no more than is allowed",
-    "budget": "when its time was spent",
-    "most": "after the most trials that are played",
-}
 
 
 class GameLayout(Layout):
@@ -53,19 +45,15 @@ class GameLayout(Layout):
         return verdict_words(game_of(case))
 
     def assessed(self, case: StudyJudgement) -> list[str]:
-        game, lines = game_of(case), list[str]()
-        if (exact := game.exact) is not None:
-            lines.append(
-                f"every attacker, exactly: {exact.data_sets:,} data sets, {exact.releases:,} "
-                f"releases, {exact.guesses:,} guesses"
-            )
-        for bound in game.bounds:
-            who = quoted(bound.against) if bound.against else "every attacker"
-            lines.append(f"{who}, by {bound.theorem}")
-        return [
-            *lines,
+        game = game_of(case)
+        lines = [
+            *(f"{_who(bound)}, by {bound.theorem}" for bound in game.bounds),
             *(f"the attacker {one.name}, by {game.trials:,} trials" for one in game.attackers),
         ]
+        if (exact := game.exact) is None:
+            return lines
+        sizes = f"{exact.data_sets:,} data sets, {exact.releases:,} releases"
+        return [f"every attacker, exactly: {sizes}, {exact.guesses:,} guesses", *lines]
 
     def uncovered(self, case: StudyJudgement) -> list[str]:
         game = game_of(case)
@@ -105,14 +93,10 @@ class GameLayout(Layout):
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
         game = game_of(case)
-        blocks = [*_attackers(game), *pictures(game)]
-        if (memorized := game.detail.memorized) is not None:
-            words = f"{memorized.value:.6g} bits (proved)"
-            blocks.append(Facts([("Memorized information I(S; release | Nature)", words)]))
-        conversations = [block for one in game.attackers for block in _conversations(one)]
+        talks = [block for one in game.attackers for block in conversations(one)]
         parts = (
-            Section("Results", blocks),
-            Section("What was said in the first trials", conversations),
+            Section("Results", list(results(game))),
+            Section("What was said in the first trials", talks),
         )
         return [_setting(record, game), *(part for part in parts if part.blocks)]
 
@@ -153,6 +137,10 @@ class GameLayout(Layout):
 LAYOUT = GameLayout()
 
 
+def _who(bound: GameBound) -> str:
+    return quoted(bound.against) if bound.against else "every attacker"
+
+
 def _limit(bound: GameBound) -> EveryAttacker:
     premises = bound.limit.takes_as_given
     return EveryAttacker(f"{bound.what}: {at_most(bound)}.", bound.limit.grade, premises)
@@ -186,20 +174,16 @@ def _exact_numbers(case: JudgedGame, exact: ExactAnswer) -> Iterator[Headline]:
 
 
 def _part(part: Any) -> str:
-    """Describe a section of the study in one line."""
+    """Describe a section of the study, or a value in it, in one line."""
     if not isinstance(part, dict):
         return MISSING if part is None else str(part)
-    values = _keys(part, "name")
-    return f"{part.get('name', '')}: {values}" if values else str(part.get("name", ""))
+    values = {key: value for key, value in part.items() if value not in (None, [], {}, "")}
+    name = str(values.pop("name", ""))
+    texts = [f"{key} = {_short(_part(value))}" for key, value in values.items()]
+    return f"{name}: {', '.join(texts)}" if texts else name
 
 
-def _keys(part: dict[str, Any], but: str) -> str:
-    options = {k: v for k, v in part.items() if k != but and v not in (None, [], {}, "")}
-    return ", ".join(f"{key} = {_short(value)}" for key, value in options.items())
-
-
-def _short(value: Any) -> str:
-    text = _part(value) if isinstance(value, dict) else str(value)
+def _short(text: str) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
@@ -208,8 +192,8 @@ def _setting(record: Record, case: JudgedGame) -> Section:
     world, family, side = (study.get(key) for key in ("world", "family", "side-information"))
     rows = [("World: who the data is about", _part(world))] if world or not family else []
     if family:  # it makes worlds, or varies the one of the study
-        keys = {key: value for key, value in family.items() if value is not None}
-        rows.append(("Family: for each of", f"{family['kind']}: {_keys(keys, 'kind')}"))
+        named = {**family, "name": family["kind"], "kind": None}
+        rows.append(("Family: for each of", _part(named)))
     rows.append(("Mechanism: what is released", _part(study.get("mechanism"))))
     rows.append(("Success: what counts", _part(study.get("success"))))
     if study.get("looser"):
@@ -233,55 +217,3 @@ def _setting(record: Record, case: JudgedGame) -> Section:
         title = "Assumed by what is proved if (tested as far as was played)"
         blocks.append(Items(title, list(assumed)))
     return Section("Threat model and statement", blocks)
-
-
-def _attackers(case: JudgedGame) -> Iterator[Block]:
-    if (play := case.play) is None:
-        return
-    several = len(play.attackers)
-    where = f"; the limits of all {several} attackers hold at once" if several > 1 else ""
-    if case.detail.near:
-        where = f" at {play.member}{where}"
-    elif play.member:
-        where = (
-            f" of {play.member}, the one of {number(case.detail.members)} distributions with the "
-            f"strongest evidence; the limits hold for all of them at once{where}"
-        )
-    yield table(
-        f"Success and own baseline in {number(play.trials)} trials{where}",
-        [attacker.row for attacker in play.attackers],
-        {
-            "attacker": "name",
-            "success": "value",
-            "limits": "limits",
-            "own baseline": "baseline",
-            "its limits": lambda row: limits(row.about.fresh.low, row.about.fresh.high),
-            "failures": lambda row: row.about.failed,
-        },
-        percent=("success", "own baseline"),
-    )
-    if case.refuted is not None:
-        all_ = "these" if case.classes else "all"
-        words = f"{lower(case.refuted, places=2)}, by {all_} attackers together (estimated)"
-        yield Facts([("Largest epsilon refuted at the statement's delta", words)])
-    if (end := play.end) is not None:
-        words = f"{ENDED[end.ended]}, at look {end.look}; the limits hold whenever a run ends"
-        yield Facts([("The run ended", words)])
-    if play.remarks:
-        yield Items("Remarks", play.remarks, "warning")
-
-
-def _conversations(attacker: GameAttacker) -> Iterator[Block]:
-    """Show what was said in the first trials with a mechanism that is talked with."""
-    for talk in attacker.transcripts:
-        greeting = f" The mechanism begins: {talk.greeting}." if talk.greeting else ""
-        shown = len(talk.exchanges)
-        first = f", the first {shown} of them here" if shown < talk.questions else ""
-        count = "1 question" if talk.questions == 1 else f"{number(talk.questions)} questions"
-        fits = "fits the data" if talk.success else "does not fit the data"
-        caption = (
-            f"{attacker.name} in trial {talk.trial + 1}: {count}{first}.{greeting} It came to "
-            f"{talk.attempt}, which {fits}; the same against fresh data: {percent(talk.baseline)}"
-        )
-        columns = {"question": itemgetter(0), "answer": itemgetter(1)}
-        yield table(caption, talk.exchanges, columns, graded=False)

@@ -87,15 +87,9 @@ class GameStatement(Fact):
     name: str
     words: str = Field(description="As a formula.")
     definition: str = Field(description="Paper and number.")
-    scope: str | None = Field(
-        default=None, description="What it speaks of: this one world, a family."
-    )
-    epsilon: NonNegative | None = Field(
-        default=None, description="Null where the statement has none."
-    )
-    delta: Share | None = Field(
-        default=None, description="What is allowed; null where it has none."
-    )
+    scope: str | None = Field(default=None, description="What it is about: a world, a family.")
+    epsilon: NonNegative | None = Field(default=None, description="Null: it has none.")
+    delta: Share | None = Field(default=None, description="What is allowed; null: it has none.")
 
 
 class FailedAttempt(Fact):
@@ -130,17 +124,12 @@ class GameAttacker(Fact):
     name: str
     success: Rate
     fresh: Rate = Field(description="The same attempts, against fresh data.")
-    gap: Quantity | None = Field(
-        default=None,
-        description="Success less e^epsilon times the baseline, if the statement is about it.",
-    )
+    gap: Quantity | None = Field(default=None, description="Success less e^epsilon times fresh.")
     attempts: Count
     failed: Count = Field(description="How often it raised an error.")
     baseline_exact_per_attempt: bool
     failures: tuple[FailedAttempt, ...] = Field(default=(), description="The first of them.")
-    transcripts: tuple[TrialConversation, ...] = Field(
-        default=(), description="The first conversations."
-    )
+    transcripts: tuple[TrialConversation, ...] = Field(default=(), description="The first.")
 
     @model_validator(mode="after")
     def _counted(self) -> Self:
@@ -196,17 +185,12 @@ class PlayedGame(Fact):
     """What attackers did."""
 
     trials: Positive
-    decided: Positive | None = Field(
-        default=None, description="Trial at which a violation was certain."
-    )
+    decided: Positive | None = Field(default=None, description="Trial of a certain violation.")
     end: PlayEnd | None = Field(default=None, description="Null where the trials are given.")
     decides: str = Field(description="The attacker with the strongest evidence.")
     member: str = Field(default="", description="Of a family, the distribution that was played.")
     attackers: tuple[GameAttacker, ...]
-    refuted: Quantity | None = Field(
-        default=None,
-        description="Largest epsilon refuted at the statement's delta, by all together.",
-    )
+    refuted: Quantity | None = Field(default=None, description="Largest epsilon, at the delta.")
     curve: tuple[IsolationPoint, ...] = Field(default=(), description="By weight, sampled.")
     remarks: tuple[str, ...] = ()
     breaks: str = Field(description="What a violation of the statement is, in words.")
