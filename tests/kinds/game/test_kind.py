@@ -187,7 +187,7 @@ def test_an_attack_that_always_fails_is_not_assessed(tmp_path):
     assert audit.status == "not assessed"
     assert any("OSError: no" in remark.reason for remark in audit.record.not_assessed)
     assert "failed with an error on" in audit.verdict
-    assert case_of(audit).attackers[0].said.failures[0].seed in audit.verdict
+    assert case_of(audit).attackers[0].failures[0].seed in audit.verdict
     page_of(audit.record)
 
 

@@ -35,7 +35,7 @@ class JudgedGame(Case):
 
     findings: Findings
 
-    def __post_init__(self) -> None:
+    def _require_end(self) -> None:
         """Refuse a run that did not end as it says."""
         end = None if self.play is None else self.play.end
         if end is None:
@@ -199,6 +199,7 @@ class JudgedGame(Case):
     @property
     def status_alone(self) -> Status:
         """The status, were nothing contradicted."""
+        self._require_end()
         if self.of_class is not None:
             return "inconclusive" if self.undeclared else "met"
         if self.exact is not None:
