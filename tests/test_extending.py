@@ -31,8 +31,8 @@ def play(path, *, allow_code):
     record = run(load_study(path, allow_code=allow_code), workers=1).to_dict()
     results = record["rows"]
     if record["kind"] == "game":  # parts of one's own are drawn otherwise, and taken as given
-        needed = [row for row in record["rows"] if (row["role"], row["of"]) == ("measure", "")]
-        results = [record["detail"]["trials"], *(row["quantity"]["value"] for row in needed)]
+        found = record["detail"]
+        results = [found["play"]["trials"], found.get("exact", {}).get("needed", {}).get("value")]
     return json.dumps(results, sort_keys=True), record["status"]
 
 

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from narcissus import Game, play, profile
-from narcissus.kinds.game.judgement import GameDetail, GameStatement, game_of
-from narcissus.kinds.game.kind import KIND, played_detail, played_rows
+from narcissus.kinds.game.judgement import game_of
+from narcissus.kinds.game.kind import KIND, played_game
 from narcissus.kinds.game.layout import LAYOUT
-from narcissus.kinds.game.numbers import criterion_of, exactly, proof_row
+from narcissus.kinds.game.numbers import bound_of, criterion_of, exactly
+from narcissus.kinds.game.result import GameResult, GameStatement
 from narcissus.mechanisms import (
     Constant,
     CountingQuery,
@@ -127,17 +128,18 @@ def judged(game, statement, *, seed, epsilon, privacy=None, trials=1500):
     )
     bounds = [from_privacy(game, epsilon)]
     bounds += [] if privacy is None else [from_privacy(game, epsilon, privacy)]
-    rows = [
-        *played_rows(statement, run, stopped=False),
-        *exactly(write_out_family(game), statement, [epsilon]),
-        *(proof_row(bound, "delta") for bound in bounds if bound is not None),
-    ]
     said = GameStatement(
         name="x", words="", definition="", scope="this", epsilon=epsilon, delta=statement.delta
     )
-    detail = GameDetail(statement=said, confidence=SURE, members=run.members, **played_detail(run))
-    criterion = criterion_of(statement)
-    return game_of(KIND.conclude(KIND.found((criterion,), rows, detail)))
+    result = GameResult(
+        statement=said,
+        confidence=SURE,
+        members=run.members,
+        play=played_game(statement, run, stopped=False),
+        exact=exactly(write_out_family(game), statement, [epsilon]),
+        bounds=tuple(bound_of(bound, "delta") for bound in bounds if bound is not None),
+    )
+    return game_of(KIND.conclude(KIND.found((criterion_of(statement),), (), result)))
 
 
 @given(games(), st.sampled_from([0.0, 0.4, 1.0]), st.sampled_from([0.0, 0.05, 0.3]), seeds)
@@ -149,9 +151,9 @@ def test_what_is_played_never_contradicts_what_is_proved(game, epsilon, delta, s
     assert case.status == ("met" if case.holds else "exceeded")
     assert case.grade == "proved"
     [one] = case.attackers
-    gap, worth = one.gap.quantity, one.success.value - math.exp(epsilon) * one.fresh.value
+    gap, worth = one.gap, one.success.value - math.exp(epsilon) * one.fresh.value
     assert gap.low - 1e-9 <= worth <= gap.high + 1e-9
-    assert gap.low <= case.profile[0].value + 1e-9
+    assert gap.low <= case.exact.profile[0].delta + 1e-9
 
 
 @given(games(), st.sampled_from([FixedBaseline(0.3, 0.1), Threshold(0.4, 0.3)]), seeds)
@@ -176,12 +178,10 @@ def test_a_promise_that_is_not_kept_is_the_verdict(seed, promised, epsilon):
         trials=4000,
     )
     said = f"the mechanism is ({promised:g}, 0)-differentially private, replace-one"
-    own, promise = whole.proofs
-    rows = [row for row in whole.findings.rows if row is not own]
-    assert promise in rows
-    played = [row for row in rows if row.role != "measure" or row.of == "gap"]
-    for known in (rows, played):
-        verdict = KIND.conclude(KIND.found(whole.findings.criteria, known, whole.detail))
+    _, promise = whole.bounds
+    known = whole.detail.model_copy(update={"bounds": (promise,)})
+    for detail in (known, known.model_copy(update={"exact": None})):
+        verdict = KIND.conclude(KIND.found(whole.findings.criteria, (), detail))
         assert verdict.status == "contradicted"
         assert said in LAYOUT.verdict(verdict)
         assert verdict.contradictions
@@ -231,4 +231,4 @@ def test_singling_out_against_the_definition(chances, n, seed, factor):
     game = Game(world, Coded(), Isolates())
     statement = SinglingOut(n, float(w_max), math.log(factor))
     found = exactly(write_out_family(game), statement, [0.0])
-    assert found[1].value == pytest.approx(float(expected), abs=1e-12)
+    assert found.least == pytest.approx(float(expected), abs=1e-12)

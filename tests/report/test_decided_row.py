@@ -104,8 +104,8 @@ def variants(record):
         yield "undeclared", found(rows=moved(own.rows, -1.0), detail=with_more(own.detail))
         return
     if record.kind == "game":
-        alone = [r for r in own.rows if r.role in ("attack", "fresh") or r.of == "gap"]
-        yield "attacks alone", found(held_to(own.criteria, 1.0, None), rows=tuple(alone))
+        alone = own.detail.model_copy(update={"exact": None, "bounds": ()})
+        yield "attacks alone", found(held_to(own.criteria, 1.0, None), detail=alone)
     for at_most, at_least in ((0.0, 1.0), (0.01, 0.99), (0.3, 0.7), (0.6, 0.45), (1.0, 0.0),
                               (None, None)):  # fmt: skip
         yield f"at most {at_most}", found(held_to(own.criteria, at_most, at_least))
@@ -442,7 +442,7 @@ def test_a_game_that_is_met_names_its_statement_and_what_is_allowed():
     assert first.status == "met"
     assert f"The {case.detail.statement.name} statement" in first.answer
     game = game_of(case)
-    most = math.exp(case.detail.statement.epsilon) * game.top.baseline + game.limit
+    most = math.exp(case.detail.statement.epsilon) * game.exact.baseline + game.limit
     assert f"allows {round(100 * most)} of 100" in first.sentences[1][0]
 
 

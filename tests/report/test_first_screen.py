@@ -85,7 +85,7 @@ def figures(record):
         )  # fmt: skip
     if record.kind == "game":
         if top := of(role="measure", of="success"):
-            return top[0]["baseline"], value(top[0]), top[0]["facts"]["largest"]
+            return top[0]["baseline"], value(top[0]), record.detail.exact.largest
         [attack] = of(role="attack")
         return attack["baseline"], value(attack), 1.0
     if record.kind == "channel":

@@ -33,8 +33,12 @@ def refused(data, tmp_path):
 @pytest.mark.parametrize(
     ("path", "wrong", "place"),
     [
-        (("rows", 0, "quantity", "confidence"), -3, "rows[0].quantity.confidence: "),
-        (("detail", "trials"), "x", "detail.trials: "),
+        (
+            ("detail", "play", "attackers", 0, "success", "confidence"),
+            -3,
+            "detail.play.attackers[0].success.confidence: ",
+        ),
+        (("detail", "play", "trials"), "x", "detail.play.trials: "),
     ],
 )
 def test_the_place_of_a_mistake_is_named(old_record, tmp_path, path, wrong, place):

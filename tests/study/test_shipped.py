@@ -40,14 +40,14 @@ def headline_is_of_who_decides(audit, study):
         return
     one = case.decisive
     first = page_of(audit.record).first
-    if case.needed is None:
+    if case.exact is None:
         assert f"attempts of {one.name} succeed" in first.sentences[0][0]
         assert abs(first.with_it - 100 * one.success.value) <= 0.5
     assert first.word == STATUS[audit.status][1]
     assert [f"the attack {one.name}" in label for label, *_ in verdict.numbers[:2]] == [False, True]
     game = next(iter(study.settings.build().game.members().values()))
     statement = prepared(study.settings.build().statement, game)
-    if case.detail.decided is None or not isinstance(statement, FixedBaseline | Resilience):
+    if case.decided is None or not isinstance(statement, FixedBaseline | Resilience):
         return
     fixed = isinstance(statement, FixedBaseline)
     baseline = statement.best if fixed else one.fresh.value
@@ -126,7 +126,7 @@ def test_shipped_studies_say_what_they_show_and_where_it_is_from():
 def test_what_the_singling_out_study_says_of_itself_is_what_comes_out():
     """Three records of four values, their average exactly: 3/4 less 27/64."""
     audit = run(load_study(shipped_study("singling-out-exact").path), rng=1)
-    assert game_of(KIND.judged(audit.record)).needed.value == pytest.approx(0.75 - 27 / 64)
+    assert game_of(KIND.judged(audit.record)).exact.least == pytest.approx(0.75 - 27 / 64)
     assert str(0.75 - 27 / 64) in audit.record.study["about"]
 
 

@@ -440,8 +440,8 @@ QUARTERS = Records(3, [0.25] * 4)
 def least(world, mechanism, **options):
     game = Game(world, mechanism, Isolates())
     statement = SinglingOut(world.n, **{"w_max": 1.0, **options})
-    _, needed, *_ = exactly(write_out_family(game), statement, [0.0])
-    return needed.value
+    exact = exactly(write_out_family(game), statement, [0.0])
+    return exact.least
 
 
 def test_three_records_of_four_values_with_their_average():

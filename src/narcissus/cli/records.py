@@ -381,7 +381,9 @@ def _again(
 def _looks(written: Record) -> int | None:
     """Return the look at which a run ended for want of time; None for every other run."""
     detail: Any = written.detail
-    ends = [getattr(detail, "end", None)]  # of a game; else those of the settings of a table
+    ends = [
+        getattr(getattr(detail, "play", None), "end", None)
+    ]  # of a game; else those of the settings of a table
     ends += [getattr(end, "precision", None) for end in getattr(detail, "settings", ())]
     ended: list[Any] = [end for end in ends if getattr(end, "ended", None) == "budget"]
     return ended[0].look if ended else None

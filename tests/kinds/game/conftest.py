@@ -8,19 +8,19 @@ import pytest
 from narcissus import load_study, run
 from narcissus.errors import NarcissusError
 from narcissus.game import Attacked, Play
-from narcissus.kinds.game.judgement import GameDetail, GameStatement, game_of
-from narcissus.kinds.game.kind import KIND, played_detail
+from narcissus.kinds.game.judgement import game_of
+from narcissus.kinds.game.kind import KIND, played_game
 from narcissus.kinds.game.layout import LAYOUT
 from narcissus.kinds.game.numbers import (
-    attacked,
+    bound_of,
     criterion_of,
+    fixed_guess,
     has_epsilon,
-    others,
-    proof_row,
-    written,
+    proved,
 )
+from narcissus.kinds.game.result import ExactAnswer, GameResult, GameStatement, ProfilePoint
 from narcissus.results import Bound, Estimate
-from narcissus.rows import Findings, Quantity, StudyJudgement
+from narcissus.rows import Quantity, StudyJudgement
 from narcissus.success.statements import Resilience, Scores
 
 STATEMENT = Resilience(0.5, 0.2)
@@ -48,47 +48,52 @@ def played(outcome="no violation found", attackers=(("a", 0.3),), statement=STAT
         for name, low in attackers
     ]
     told = {"confidence": 0.95, "trials": 100, "decided": None, "capital": 0.0, "refuted": None}
+    told["decides"] = attackers[0][0]
     return Play(
         outcome=outcome, statement=statement, attackers=every, entropy=1, **{**told, **more}
     )
 
 
-def exact(least, given=(), *, enough=None, best=0.7, fixed=None, **facts):
+def exact(least, given=(), *, enough=None, best=0.7, fixed=None):
     """Make up an exact answer; ``enough`` is for all rates of a family, -1 where none is known."""
     high = None if enough == -1 else least if enough is None else enough
-    grade = "proved if" if given else "proved"
-    sizes = {"data_sets": 2, "releases": 2, "guesses": 2, "members": 1}
-    return list(written(
-        ("in numbers", least, high), (0.7, 0.1), 0.5, {0.5: least}, grade, given, 1e-12,
-        facts={"fixed": fixed}, top={"largest": best, **sizes, **facts},
-    ))  # fmt: skip
+    return ExactAnswer(
+        needed=proved(least, given, low=least, high=high),
+        name="in numbers", epsilon=0.5, success=0.7, baseline=0.1, largest=best, fixed=fixed,
+        data_sets=2, releases=2, guesses=2, members=1,
+        profile=(ProfilePoint(epsilon=0.5, delta=least),),
+    )  # fmt: skip
 
 
 def proof(value, given=(), limits="delta", theorem="T", **more):
-    return proof_row(Bound(value, "delta", theorem, tuple(given), **more), limits)
+    return bound_of(Bound(value, "delta", theorem, tuple(given), **more), limits)
 
 
-def judged(
-    exact=(), proofs=(), run=None, *, gaps=None, best=None, statement=STATEMENT, members=1, **detail
-):
+def with_gap(attacker, gaps):
+    gap = gaps.get(attacker.name)
+    return attacker.model_copy(update={"gap": gap and Quantity.of(gap)})
+
+
+def judged(exact=None, proofs=(), run=None, *, gaps=None, best=None, statement=STATEMENT, **detail):
     """Judge made-up numbers on a statement."""
     epsilon = statement.epsilon if has_epsilon(statement) else None
-    rows = []
-    for one in () if run is None else run.attackers:
-        gap = (gaps or {}).get(one.name)
-        numbers = Quantity.of(one.success), Quantity.of(one.baseline), gap and Quantity.of(gap)
-        rows += attacked(one.name, *numbers, epsilon, failed=one.failed, attempts=one.attempts)
-    rows += [*exact, *proofs]
-    confidence = 0.95 if run is None else run.confidence
-    rows += others(best, None if run is None else run.refuted, confidence, (), None)
-    facts = {"trials": 0} if run is None else played_detail(run)
     said = {"name": "narcissus", "words": statement.words(), "definition": statement.definition}
     said |= {"scope": "this one world", "epsilon": epsilon, "delta": statement.delta}
-    found = GameDetail(
-        statement=GameStatement(**said), confidence=confidence, members=members, **facts, **detail
+    play = None if run is None else played_game(None, run, stopped=False)
+    attackers = () if play is None else play.attackers
+    found = GameResult(
+        statement=GameStatement(**said),
+        confidence=0.95 if run is None else run.confidence,
+        play=play
+        and play.model_copy(
+            update={"attackers": tuple(with_gap(one, gaps or {}) for one in attackers)}
+        ),
+        exact=exact,
+        bounds=tuple(proofs),
+        fixed_guess=fixed_guess(best, None),
+        **{"members": 1, **detail},
     )
-    criterion = criterion_of(statement)
-    return game_of(KIND.conclude(Findings((criterion,), tuple(rows), found)))
+    return game_of(KIND.conclude(KIND.found((criterion_of(statement),), (), found)))
 
 
 class Keys:

@@ -12,7 +12,7 @@ import pytest
 
 from narcissus import Game, load_study, run
 from narcissus.errors import NarcissusError
-from narcissus.kinds.game.numbers import of_class
+from narcissus.kinds.game.numbers import bound_of_class
 from narcissus.kinds.game.schema import Assume
 from narcissus.knowledge.base import KnownRows
 from narcissus.mechanisms import RandomizedResponse
@@ -397,9 +397,9 @@ def test_a_fixed_guess_is_not_told_what_the_attacker_is():
 
 
 def test_a_world_of_the_users_own_is_assumed_to_draw_fresh_data_alike():
-    given = of_class(0.1, Assume(**SURE), own=True).quantity.takes_as_given
+    given = bound_of_class(0.1, Assume(**SURE), own=True).limit.takes_as_given
     assert (
         given[2]
         == "the user's part draws fresh data sets as the data are drawn, given what is told"
     )
-    assert len(of_class(0.1, Assume(**SURE), own=False).quantity.takes_as_given) == 2
+    assert len(bound_of_class(0.1, Assume(**SURE), own=False).limit.takes_as_given) == 2

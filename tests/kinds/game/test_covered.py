@@ -74,10 +74,10 @@ def study(tmp_path):
 def test_every_rate_is_proved_and_the_worst_one_named(study, tmp_path):
     audit = run(study(), rng=1)
     case, cover = case_of(audit), audit.record.detail.cover
-    member, needed = case.needed.facts["member"], case.needed.quantity
+    member, needed = case.exact.member, case.exact.needed
     assert (audit.record.status, audit.record.grade) == ("met", "proved")
     assert "for every rate from 0 to 0.5" in audit.verdict
-    assert case.top.facts["members"] == 7
+    assert case.exact.members == 7
     assert member == f"rate = {cover.rate!r}"
     assert needed.value == pytest.approx(cover.least, rel=1e-9)
     assert needed.value <= needed.high <= 0.004
@@ -110,7 +110,7 @@ def test_what_is_not_shown_between_is_inconclusive(study):
     assert (few.record.status, few.record.grade) == ("inconclusive", "not assessed")
     assert "This is not shown for every rate" in few.verdict
     assert "take a larger `family.budget`" in few.verdict
-    assert case_of(few).needed.quantity.high > 0.004
+    assert case_of(few).exact.needed.high > 0.004
     wide = run(study(("points = 6", "points = 6\ntolerance = 0.9")), rng=1)
     assert "take a smaller `family.tolerance`" in wide.verdict
 
@@ -143,9 +143,9 @@ def test_an_outcome_that_its_cover_does_not_show_is_refused(study):
     record = run(study(("points = 6", "points = 6\nbudget = 6")), rng=1).record
     said = disagreement(record.model_copy(update={"status": "met", "grade": "proved"}))
     assert said == "the status is 'met', and that of the rows 'inconclusive'"
-    cover = record.detail.cover.model_copy(update={"rate": 0.9})
+    cover = record.detail.cover
     with pytest.raises(ValueError, match="not in the interval"):
-        type(record.detail)(**{**dict(record.detail), "cover": cover})
+        type(cover)(**{**dict(cover), "rate": 0.9})
 
 
 def test_long_work_is_told_before_it_starts(study, tmp_path):

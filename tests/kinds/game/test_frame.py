@@ -17,15 +17,15 @@ def test_the_frame_holds_attackers_and_the_exact_profile(audit):
     frame = audit.to_frame()
     [one] = case_of(audit).attackers
     success = frame[(frame["quantity"] == "success") & (frame["name"] == one.name)].iloc[0]
-    found = one.success.quantity
+    found = one.success
     assert success["value"] == found.value
     assert (success["low"], success["high"]) == (found.low, found.high)
     assert success["baseline"] == one.fresh.value
     assert (success["grade"], success["trials"]) == ("sampled", found.trials)
     profile = frame[frame["quantity"] == "delta"]
-    rows = case_of(audit).profile
-    assert profile["epsilon"].tolist() == [row.at["epsilon"] for row in rows]
-    assert profile["value"].tolist() == [row.value for row in rows]
+    points = case_of(audit).exact.profile
+    assert profile["epsilon"].tolist() == [point.epsilon for point in points]
+    assert profile["value"].tolist() == [point.delta for point in points]
     assert set(profile["grade"]) == {"proved"}
 
 

@@ -10,7 +10,7 @@ import pytest
 from narcissus import load_study, run
 from narcissus.errors import InputError
 from narcissus.guarantees.base import DECLARED
-from narcissus.kinds.game.judgement import GAP
+from narcissus.kinds.game.result import GAP
 from narcissus.profiles.write_out import ROUNDING
 from narcissus.report import page_of, render_html, render_text
 from narcissus.study.reading import read_record
@@ -111,7 +111,7 @@ def test_no_verdict_on_every_side_information_drops_the_quantifier():
         judged(exact(0.0), **told),
         judged(exact(0.0, enough=-1), between="unknown", **told),
         judged(exact(0.5), **told),
-        judged((), [proof(0.01, theorem="a lemma", id="kaplan-4.1")], **told),
+        judged(None, [proof(0.01, theorem="a lemma", id="kaplan-4.1")], **told),
     ):
         words = verdict_of(case)
         assert "`rows` (rows = 1)" in words or "unknown" in words
@@ -164,7 +164,7 @@ def test_a_promise_that_nothing_refutes_is_an_assumption_of_the_verdict(tmp_path
         *DECLARED,
     ]
     assert "proved if" in audit.verdict
-    assert case_of(audit).proofs[0].quantity.grade == "proved if"
+    assert case_of(audit).bounds[0].limit.grade == "proved if"
 
 
 def test_a_promise_of_the_packages_own_mechanism_is_a_theorem(tmp_path):
@@ -278,7 +278,7 @@ def test_failed_attempts_and_bounds_of_one_are_no_evidence(tmp_path):
         '"randomized-response"\nepsilon = 3.0', '"identity"'
     )
     found = run(study(tmp_path, loose + '[exact]\nwhen = "never"\n'), rng=1)
-    assert case_of(found).proofs[0].value == 1
+    assert case_of(found).bounds[0].value == 1
     assert list(page_of(found.record).verdict.evidence_for) == []
 
 
@@ -312,7 +312,7 @@ epsilon = 1.0
 delta = 0.1
 """
     audit = run(study(tmp_path, text), rng=1)
-    assert case_of(audit).top.facts["largest"] == pytest.approx(0.8)
+    assert case_of(audit).exact.largest == pytest.approx(0.8)
     assert case_of(audit).attackers[0].success.value > 0.7
     numbers = {label: value for label, value, *_ in page_of(audit.record).verdict.numbers}
     assert numbers["Largest success of any attacker"] == "80.0%"
@@ -369,9 +369,9 @@ delta = 1e-6
     assert case_of(audit).outcome == "resilient, proved"
     assert "from Kaplan et al. 2025, Lemma 3.7" in audit.verdict
     case = case_of(audit)
-    lemma, criteria = case.proofs
-    assert (lemma.facts["limits"], lemma.value) == ("success", 1.0)
-    assert (criteria.facts["limits"], case.suffices(criteria)) == ("delta", True)
+    lemma, criteria = case.bounds
+    assert (lemma.limits, lemma.value) == ("success", 1.0)
+    assert (criteria.limits, case.suffices(criteria)) == ("delta", True)
     rows = text.replace("gamma = 0.23", "gamma = 0.04").replace("two-criteria", "side-information")
     rows = rows.replace('[looser]\nname = "hamming"\ngamma = 0.3148',
                         '[side-information]\nname = "rows"\nrows = 6')  # fmt: skip
@@ -400,10 +400,10 @@ name = "bayes"
 trials = 2000
 """
     audit = run(study(tmp_path, text), rng=1)
-    assert case_of(audit).needed.value == pytest.approx(7 / 72, abs=1e-12)
+    assert case_of(audit).exact.least == pytest.approx(7 / 72, abs=1e-12)
     assert case_of(audit).outcome == "resilient, proved"
     [best] = case_of(audit).attackers
-    won, lost = best.success.quantity, best.fresh.quantity
+    won, lost = best.success, best.fresh
     assert won.low <= 0.5 <= won.high  # exact: .5 and .4028
     assert lost.low <= 29 / 72 <= lost.high
 
@@ -411,10 +411,10 @@ trials = 2000
 def test_a_family_in_a_study_is_judged_member_by_member(tmp_path):
     each = run(load_study(shipped_study("neighbours-each").path), rng=1)
     assert each.status == "exceeded"
-    assert case_of(each).needed.value == pytest.approx(1)
-    assert case_of(each).top.facts["members"] == 1024
+    assert case_of(each).exact.least == pytest.approx(1)
+    assert case_of(each).exact.members == 1024
     assert "pair 1, [0, 0, 0, 0, 0, 0, 0, 0]" in each.verdict
-    assert each.record.detail.member.startswith("pair ")
+    assert each.record.detail.play.member.startswith("pair ")
     html = render_html(each.record)
     assert "each of the 1,024 distributions" in html
     drawn = run(load_study(shipped_study("neighbours-on-average").path), rng=1)
@@ -516,65 +516,65 @@ def test_the_theorem_that_assumes_least_is_named_and_then_the_smallest():
     """One that is too large proves nothing."""
     weak = proof(0.01, ("it is so",), theorem="weak")
     bare, small = proof(0.2, theorem="bare"), proof(0.1, theorem="small")
-    assert "from small." in verdict_of(judged((), [weak, bare, small]))
-    assert "from bare." in verdict_of(judged((), [weak, bare]))
-    found = judged((), [weak])
+    assert "from small." in verdict_of(judged(None, [weak, bare, small]))
+    assert "from bare." in verdict_of(judged(None, [weak, bare]))
+    found = judged(None, [weak])
     assert brief(found) == ("resilient, proved if", "met", "proved if", ("it is so",))
-    assert brief(judged((), [bare])) == ("resilient, proved", "met", "proved", ())
+    assert brief(judged(None, [bare])) == ("resilient, proved", "met", "proved", ())
     told = proof(0.15, theorem="told", id="kaplan-4.8")
-    assert "from told." in verdict_of(judged((), [weak, small, told]))
-    assert judged((), [proof(0.21)]).status == "not assessed"
-    assert judged((), [proof(0.2 * (1 + ROUNDING / 2))]).status == "met"
+    assert "from told." in verdict_of(judged(None, [weak, small, told]))
+    assert judged(None, [proof(0.21)]).status == "not assessed"
+    assert judged(None, [proof(0.2 * (1 + ROUNDING / 2))]).status == "met"
     just = proof(0.2 + ROUNDING / 2, id="cohen-a.4")
-    assert judged((), [just]).status == "met"
+    assert judged(None, [just]).status == "met"
 
 
 def test_a_tail_proves_no_delta_below_it_however_small_both_are():
     """A bound of 5e-197 was called a proof of delta 1e-300, by the rounding of larger numbers."""
     tail = proof(4.7e-197, limits="success")
     for allowed in (0.0, 1e-300):
-        found = judged((), [tail], statement=Resilience(0.0, allowed))
+        found = judged(None, [tail], statement=Resilience(0.0, allowed))
         assert found.outcome == "not assessed"
     tiny = {"statement": Resilience(0.0, 1e-300)}
-    assert judged((), [proof(2.3e-308)], **tiny).outcome == "resilient, proved"
-    assert judged((), [proof(1e-300 * (1 + 1e-9))], **tiny).outcome == "not assessed"
+    assert judged(None, [proof(2.3e-308)], **tiny).outcome == "resilient, proved"
+    assert judged(None, [proof(1e-300 * (1 + 1e-9))], **tiny).outcome == "not assessed"
     # a difference of numbers near one, of two epsilons that are equal but for rounding
     close = proof(1e-16, id="cohen-e.1")
-    assert judged((), [close], statement=Resilience(0.3, 0.0)).status == "met"
+    assert judged(None, [close], statement=Resilience(0.3, 0.0)).status == "met"
 
 
 def test_what_was_only_played_is_sampled():
     guess = "the best fixed guess succeeds with chance at most 0.3, as [statement] says"
-    quiet = judged((), (), played(), best=0.3)
+    quiet = judged(None, (), played(), best=0.3)
     assert brief(quiet) == ("no violation found", "inconclusive", "sampled", (guess,))
     assert "in 100 trials. Attacks: a." in verdict_of(quiet)
-    several = judged((), (), played(trials=2000), members=3)
+    several = judged(None, (), played(trials=2000), members=3)
     assert "2,000 trials of each of 3 distributions. Attacks: a." in verdict_of(several)
-    loud = judged((), (), played("violates", decided=40), best=0.3)
+    loud = judged(None, (), played("violates", decided=40), best=0.3)
     assert brief(loud) == ("violates", "exceeded", "sampled", (guess,))
     words = verdict_of(loud)
     certain = "This is certain after 40 trials, with 95% confidence."
     assert words == f"Violates: {STATEMENT.words()}. {certain}"
-    more = judged((), (), played("violates", decided=40, member="pair 2", refuted=1.2))
+    more = judged(None, (), played("violates", decided=40, member="pair 2", refuted=1.2))
     assert verdict_of(more).endswith(
         "confidence, for pair 2. Every epsilon up to 1.20 is refuted at this delta."
     )
-    rows = judged((), (), played("violates", decided=9, statement=NotMemorizing(3, 4, 0.1)))
+    rows = judged(None, (), played("violates", decided=9, statement=NotMemorizing(3, 4, 0.1)))
     assert "at least 3 of 4 rows" in verdict_of(rows)
     assert "at most 0.1" in verdict_of(rows)
 
 
 def test_the_gap_decides_what_was_played_and_where_there_is_none_the_success():
-    alone = judged((), (), played()).decision
+    alone = judged(None, (), played()).decision
     assert (alone.row.of, alone.row.name, alone.row.value) == ("success", "a", 0.9)
     assert alone.limit is None  # of a success nothing is accepted
-    compared = judged((), (), played(), gaps={"a": estimate(0.05, -0.1, 0.15)}).decision
+    compared = judged(None, (), played(), gaps={"a": estimate(0.05, -0.1, 0.15)}).decision
     assert (compared.row.of, compared.row.name, compared.row.value) == (GAP, "a", 0.05)
     assert compared.limit == 0.2
 
 
 def test_a_bound_is_written_no_smaller_than_it_is():
-    words = verdict_of(judged((), [proof(0.01234)]))
+    words = verdict_of(judged(None, [proof(0.01234)]))
     assert "Delta is at most 0.0124, and 0.2 is allowed." in words
 
 
@@ -605,7 +605,7 @@ def test_every_statement_is_compared_on_its_own_quantity():
     }
     # success and gap each fail with chance 5%
     assert all(f.confidence == pytest.approx(0.9) for f in told.values() if f.kind == "sampled")
-    unsure = findings(judged((), (), played(confidence=0.3)))
+    unsure = findings(judged(None, (), played(confidence=0.3)))
     assert [f.confidence for f in unsure] == [0.0]
 
 
@@ -638,14 +638,14 @@ def test_the_fixed_guess_that_the_study_names_is_compared_with_the_best_there_is
 def test_numbers_that_contradict_each_other_are_the_verdict():
     given = ("it is so",)
     held = {"run": played(), "gaps": {"a": estimate(0.5, 0.4, 0.6)}}
-    found = judged((), [proof(0.1, given)], **held)
+    found = judged(None, [proof(0.1, given)], **held)
     assert brief(found) == ("contradicted", "contradicted", "sampled", ())
     assert verdict_of(found).startswith("Refuted: that it is so.")
     [said] = found.contradictions
     assert "at least 40% by the attack `a`" in said
-    bare = judged((), [proof(0.1)], **held)
+    bare = judged(None, [proof(0.1)], **held)
     assert "a false alarm or an error in this software" in verdict_of(bare)
-    two = judged((), [proof(0.1, given), proof(0.2, ("B", *given))], **held)
+    two = judged(None, [proof(0.1, given), proof(0.2, ("B", *given))], **held)
     assert verdict_of(two).startswith("Refuted: that it is so. Refuted: that B.")
     assert len(two.contradictions) == 2
 
@@ -694,10 +694,10 @@ KEPT = Path(__file__).parents[2] / "study" / "kept" / "game.json"
 def said(tmp_path):
     """Give the function that seals a record with a change, and tells why it is refused."""
 
-    def read(change):
+    def read(change, criteria=1):
         data = read_record(KEPT).to_dict()
-        rows = {(row["role"], row["of"]): row for row in data["rows"]}
-        change(data, rows)
+        change(data["detail"])
+        data["criteria"] *= criteria
         del data["digest"]
         data["digest"] = digest_of(data)
         (tmp_path / "record.json").write_text(json.dumps(data))
@@ -711,27 +711,22 @@ def said(tmp_path):
 
 
 def needed(**changes):
-    def change(data, rows):
-        rows["measure", ""]["quantity"].update(low=0.3, value=0.3, high=0.3)
-        rows["measure", ""]["facts"].update(changes)
-
-    return change
+    return lambda detail: detail["exact"]["needed"].update(**changes)
 
 
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda d, r: None, ""),
-        (lambda d, r: r["measure", ""]["quantity"].update(grade="sampled"), "does not follow"),
-        (lambda d, r: r["bound", "bound"]["quantity"].update(grade="proved if"), "does not follow"),
-        (lambda d, r: r["attack", "success"]["facts"].update(failed=834), "more attempts"),
-        (lambda d, r: r["fresh", ""].update(name="b"), "not those of its detail"),
-        (lambda d, r: d["detail"].update(decides="b"), "rows are not those of its kind"),
-        (lambda d, r: d["detail"].update(decided=834), "decided after 834 of 833 trials"),
-        (lambda d, r: d["detail"].update(trials=0), "decided after None of 0 trials"),
-        (lambda d, r: d["criteria"].append(d["criteria"][0]), "too many values"),
-        (needed(), "and that of the rows"),
-        (needed(rounding=0.5), "and that of the rows"),
+        (lambda d: None, ""),
+        (needed(grade="sampled"), "does not follow"),
+        (lambda d: d["bounds"][0]["limit"].update(grade="proved if"), "does not follow"),
+        (lambda d: d["play"]["attackers"][0].update(failed=834), "more attempts"),
+        (lambda d: d["play"].update(decides="b"), "no attacker, or several, are called 'b'"),
+        (lambda d: d["play"].update(decided=834), "decided after 834 of 833 trials"),
+        (lambda d: d["play"].update(trials=0), "greater than or equal to 1"),
+        (needed(low=0.2), "is above its upper one"),
+        (needed(low=0.0), "`low` is its value"),
+        (needed(low=0.3, value=0.3, high=0.3), "and that of the rows"),
     ],
 )
 def test_a_forged_record_is_refused_for_what_it_shows(said, change, says):
@@ -740,15 +735,19 @@ def test_a_forged_record_is_refused_for_what_it_shows(said, change, says):
     assert bool(says) == bool(found)
 
 
+def test_a_record_of_several_criteria_is_refused(said):
+    assert "too many values" in said(lambda detail: None, criteria=2)
+
+
 @pytest.mark.parametrize("decided", [None, 50])
 def test_limits_that_cross_refute_what_they_rest_on_alone(decided):
     """That attackers break the statement says nothing more: it may follow from the same."""
     proofs = [proof(0.05, ("A",)), proof(0.1, ("B",), limits="success")]
-    case = judged((), proofs, played(decided=decided))
+    case = judged(None, proofs, played(decided=decided))
     assert (case.status_alone, case.status, case.given) == ("met", "contradicted", ("A",))
     assert case.clashes
     assert (case.broken, case.wrong) == ("", ("B",))
-    alone = judged((), proofs[:1], played(decided=50))
+    alone = judged(None, proofs[:1], played(decided=50))
     assert alone.clashes == ()
     assert alone.broken.startswith("Refuted: that A (the attackers break the statement")
     assert alone.wrong == ("A",)

@@ -22,9 +22,9 @@ from narcissus.attacks import OwnAttack, ReleasedRow
 from narcissus.attacks.base import Failure
 from narcissus.errors import InputError, LongWorkError, NarcissusError, StoreError, TooLargeError
 from narcissus.kinds.game import kind
-from narcissus.kinds.game.layout import exact_words
 from narcissus.kinds.game.numbers import curve_of, exactly, has_epsilon
 from narcissus.kinds.game.schema import Exact, GameRun, Privacy
+from narcissus.kinds.game.words import exact_words
 from narcissus.mechanisms import Constant, Identity, RandomizedResponse
 from narcissus.profiles import write_out_family
 from narcissus.report import page_of, render_html, render_text
@@ -158,7 +158,7 @@ def test_own_modules_of_one_name_do_not_collide(tmp_path):
 def test_a_world_too_large_for_the_exact_answer_that_was_asked(tmp_path):
     large = SMALL.replace("n = 4", "n = 40")
     audit = run(load_study(write(tmp_path, large)), rng=1)
-    assert case_of(audit).needed is None
+    assert case_of(audit).exact is None
     assert any("1,099,511,627,776" in n.reason for n in audit.record.not_assessed)
     asked = load_study(write(tmp_path, large + '[exact]\nwhen = "required"\n'))
     with pytest.raises(TooLargeError, match="1,099,511,627,776 data sets"):
@@ -187,7 +187,7 @@ def test_an_attack_that_always_fails_is_not_assessed(tmp_path):
     assert audit.status == "not assessed"
     assert any("OSError: no" in remark.reason for remark in audit.record.not_assessed)
     assert "failed with an error on" in audit.verdict
-    assert case_of(audit).attackers[0].said.failures[0].seed in audit.verdict
+    assert case_of(audit).attackers[0].failures[0].seed in audit.verdict
     page_of(audit.record)
 
 
@@ -332,13 +332,13 @@ def test_an_encryption_scheme_of_ones_own_is_asked(tmp_path, mechanism, attack):
     assert case_of(audit).outcome == "violates"
     [attacker] = case_of(audit).attackers
     assert attacker.success.value == 1
-    assert [one.trial for one in attacker.said.transcripts] == [0, 1, 2]
-    for one in attacker.said.transcripts:
+    assert [one.trial for one in attacker.transcripts] == [0, 1, 2]
+    for one in attacker.transcripts:
         assert one.questions == len(one.exchanges) == 2
         assert one.success == (one.baseline == 0)
     text = render_text(audit.record)
     assert "What was said in the first trials" in text
-    assert attacker.said.transcripts[0].exchanges[1][1] in text
+    assert attacker.transcripts[0].exchanges[1][1] in text
     assert "What was said in the first trials" in render_html(audit.record)
 
 
@@ -352,13 +352,13 @@ def test_what_was_said_of_a_world_of_ones_own_is_not_kept(tmp_path):
     audit = run(load_study(path, allow_code=True), rng=1)
     [attacker] = case_of(audit).attackers
     assert attacker.success.value == 1
-    assert not attacker.said.transcripts
+    assert not attacker.transcripts
     assert "What was said" not in render_text(audit.record)
 
 
 def test_a_record_without_conversations_has_no_key_for_them(tmp_path):
     audit = run(load_study(write(tmp_path, SMALL)), rng=3)
-    assert "transcripts" not in audit.results["detail"]["attackers"][0]
+    assert "transcripts" not in audit.results["detail"]["play"]["attackers"][0]
 
 
 def test_what_was_said_is_the_same_when_a_run_is_continued(tmp_path):
@@ -367,7 +367,7 @@ def test_what_was_said_is_the_same_when_a_run_is_continued(tmp_path):
     again = run(study, rng=5, folder=tmp_path / "kept")
     continued = run(study, rng=5, folder=tmp_path / "kept")
     assert whole.results == again.results == continued.results
-    assert case_of(whole).attackers[0].said.transcripts
+    assert case_of(whole).attackers[0].transcripts
 
 
 def test_a_promise_of_a_broken_mechanism_is_refuted(tmp_path):
@@ -405,35 +405,35 @@ def test_every_attacker_of_the_run_stands_in_it_with_what_failed():
     game = Game(Bits(3), Identity(), Prefix())
     attacks = {"all": ReleasedRow("all"), "some": OwnAttack(failing)}
     run = play(game, attacks, STATEMENT, trials=60, rng=1)
-    case = judged((), (), run, gaps={"all": Estimate(0.5, 0.1, 0.9, 0.9, 60)})
-    assert (case.detail.trials, case.detail.decided) == (run.trials, run.decided)
+    case = judged(None, (), run, gaps={"all": Estimate(0.5, 0.1, 0.9, 0.9, 60)})
+    assert (case.trials, case.decided) == (run.trials, run.decided)
     assert case.refuted == run.refuted
-    assert case.detail.remarks == tuple(run.remarks)
+    assert case.play.remarks == tuple(run.remarks)
     for one, told in zip(run.attackers, case.attackers, strict=True):
         assert (told.name, told.failed) == (one.name, one.failed)
-        assert told.success.facts["attempts"] == one.attempts
+        assert told.attempts == one.attempts
         for row, found in ((told.success, one.success), (told.fresh, one.baseline)):
-            assert (row.value, row.quantity.low, row.quantity.high) == (
+            assert (row.value, row.low, row.high) == (
                 found.value, found.low, found.high,
             )  # fmt: skip
-        back = [Failure(f.trial, int(f.seed), f.error) for f in told.said.failures]
+        back = [Failure(f.trial, int(f.seed), f.error) for f in told.failures]
         assert back == one.failures
     every, some = case.attackers
-    gap = every.gap.quantity
+    gap = every.gap
     assert (gap.value, gap.low, gap.high) == (0.5, 0.1, 0.9)
-    assert every.gap.at == {"epsilon": 0.5}
+    assert case.findings.select(of="gap")[0].at == {"epsilon": 0.5}
     assert some.gap is None
-    assert every.said.baseline_exact_per_attempt
+    assert every.baseline_exact_per_attempt
     assert some.failed > 0
 
 
 def test_proofs_say_whether_they_suffice():
-    case = judged((), [proof(0.15, ("it is so",), theorem="T 1"), proof(0.25, (), "success")])
-    one, other = case.proofs
-    assert (one.name, one.facts["limits"], one.value) == ("T 1", "delta", 0.15)
-    assert (one.quantity.grade, one.quantity.takes_as_given) == ("proved if", ("it is so",))
-    assert (other.facts["limits"], other.facts["what"]) == ("success", "delta")
-    assert [case.suffices(row) for row in case.proofs] == [True, False]
+    case = judged(None, [proof(0.15, ("it is so",), theorem="T 1"), proof(0.25, (), "success")])
+    one, other = case.bounds
+    assert (one.theorem, one.limits, one.value) == ("T 1", "delta", 0.15)
+    assert (one.limit.grade, one.limit.takes_as_given) == ("proved if", ("it is so",))
+    assert (other.limits, other.what) == ("success", "delta")
+    assert [case.suffices(row) for row in case.bounds] == [True, False]
 
 
 def test_the_curve_has_the_best_attacker_at_each_weight():
@@ -452,10 +452,10 @@ def test_the_curve_has_the_best_attacker_at_each_weight():
         (b, np.arange(40) < 20, np.where(np.arange(40) < 35, 0.5, np.nan)),
     ):
         scores.success[:], scores.weight[:] = success, weight
-    weights, shares, baselines = zip(*curve_of(statement, run.attackers), strict=True)
-    assert weights == (0.25, 0.5)
-    assert shares == (10 / 40, 20 / 40)
-    assert list(baselines) == pytest.approx([2 * 0.25 * 0.75, 0.5])
+    points = curve_of(statement, run.attackers)
+    assert [point.weight for point in points] == [0.25, 0.5]
+    assert [point.success for point in points] == [10 / 40, 20 / 40]
+    assert [point.baseline for point in points] == pytest.approx([2 * 0.25 * 0.75, 0.5])
 
 
 COIN = Game(Bits(1), Identity(), Prefix())
@@ -464,12 +464,12 @@ UNEVEN = Game(Records(1, [0.7, 0.2, 0.1]), Identity(), Prefix())
 
 def answer(game, statement, epsilons=(0.0,)):
     """Judge the exact answer alone; None where the statement has none."""
-    rows = exactly(write_out_family(game), statement, epsilons)
-    return judged(rows, statement=statement) if rows else None
+    exact = exactly(write_out_family(game), statement, epsilons)
+    return judged(exact, statement=statement) if exact else None
 
 
 def epsilons(found):
-    return tuple(row.at["epsilon"] for row in found.profile)
+    return tuple(point.epsilon for point in found.exact.profile)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 2.0])
@@ -479,19 +479,19 @@ def test_naming_a_coin_gains_what_its_own_baseline_leaves(epsilon):
     found = answer(COIN, Resilience(epsilon, 0.2), (1.0, 0.0, 1.0))
     assert epsilons(found) == tuple(sorted({0.0, 1.0, epsilon}))
     expected = [max(0.0, 1 - math.exp(e) / 2) for e in epsilons(found)]
-    assert [row.value for row in found.profile] == pytest.approx(expected)
-    assert (found.needed.value, found.limit) == (pytest.approx(least), 0.2)
+    assert [point.delta for point in found.exact.profile] == pytest.approx(expected)
+    assert (found.exact.least, found.limit) == (pytest.approx(least), 0.2)
     assert found.holds == (least <= 0.2)
-    best = found.top
-    assert best.at["epsilon"] == epsilon
-    assert (best.value, best.baseline) == ((1, 0.5) if least else (0, 0))
-    assert found.top.facts["largest"] == 1
-    assert best.facts["members"] == 1
-    assert "member" not in {*best.facts, *found.needed.facts}
-    assert (best.quantity.grade, found.given) == ("proved", ())
-    sizes = [best.facts[key] for key in ("data_sets", "releases", "guesses")]
+    best = found.exact
+    assert best.epsilon == epsilon
+    assert (best.success, best.baseline) == ((1, 0.5) if least else (0, 0))
+    assert best.largest == 1
+    assert best.members == 1
+    assert (best.member, best.gap_member) == ("", "")
+    assert (best.needed.grade, found.given) == ("proved", ())
+    sizes = [best.data_sets, best.releases, best.guesses]
     assert sizes == [2, 2, 2]
-    assert "fixed" not in found.needed.facts
+    assert best.fixed is None
 
 
 def test_the_edge_of_a_statement_holds():
@@ -503,22 +503,22 @@ def test_a_fixed_baseline_is_that_of_the_likeliest_value():
     """Everything is known: 1 less e^epsilon times .7."""
     for epsilon in (0.0, 0.2):
         found = answer(UNEVEN, FixedBaseline(epsilon, 0.1))
-        assert found.needed.value == pytest.approx(1 - 0.7 * math.exp(epsilon))
-        assert found.needed.facts["fixed"] == pytest.approx(0.7)
+        assert found.exact.least == pytest.approx(1 - 0.7 * math.exp(epsilon))
+        assert found.exact.fixed == pytest.approx(0.7)
         assert epsilon in epsilons(found)
     nothing = answer(Game(UNEVEN.world, Constant(), Prefix()), FixedBaseline(0.0, 0.0))
-    assert nothing.needed.value == pytest.approx(0, abs=1e-12)
+    assert nothing.exact.least == pytest.approx(0, abs=1e-12)
     assert nothing.holds
 
 
 @pytest.mark.parametrize(("tau", "least"), [(0.05, 0.0), (0.1, 0.1), (0.2, 0.3), (0.7, 1.0)])
 def test_a_threshold_counts_the_values_that_are_rare_enough(tau, least):
     found = answer(UNEVEN, Threshold(0.25, tau), (0.5,))
-    assert (found.needed.value, found.limit) == (pytest.approx(least), 0.25)
+    assert (found.exact.least, found.limit) == (pytest.approx(least), 0.25)
     assert found.holds == (least <= 0.25)
     # its epsilon is no factor on a baseline: the profile is at the points that were asked
     assert epsilons(found) == (0.5,)
-    assert found.top.at["epsilon"] == 0.5
+    assert found.exact.epsilon == 0.5
 
 
 def test_what_a_statement_takes_as_a_factor():
@@ -531,11 +531,11 @@ def test_singling_out_takes_the_weight_at_which_most_is_gained():
     is what a predicate of weight 1/2 does anyway."""
     game = Game(Records(2, [0.5, 0.5]), Identity(), Isolates())
     found = answer(game, SinglingOut(2, 1.0))
-    assert found.needed.value == pytest.approx(0.5 - 2 * 0.5 * 0.5, abs=1e-12)
+    assert found.exact.least == pytest.approx(0.5 - 2 * 0.5 * 0.5, abs=1e-12)
     three = Game(Records(2, [0.25] * 4), Identity(), Isolates())
     # with quarters: differing 3/4 of the time, where a predicate of weight 1/4 isolates with 3/8
-    assert answer(three, SinglingOut(2, 0.25)).needed.value == pytest.approx(3 / 4 - 3 / 8)
-    assert answer(three, SinglingOut(2, 0.2)).needed.value == 0
+    assert answer(three, SinglingOut(2, 0.25)).exact.least == pytest.approx(3 / 4 - 3 / 8)
+    assert answer(three, SinglingOut(2, 0.2)).exact.least == 0
 
 
 def test_statements_without_an_exact_form_have_none():
@@ -559,11 +559,11 @@ def test_a_family_needs_what_its_worst_member_needs(statement, worst):
     worlds = [Bits(1, 0.1), Bits(1, 0.5), Bits(1, 0.4)]
     each = [answer(Game(world, Identity(), Prefix()), statement) for world in worlds]
     found = answer(Game(Family(worlds), Identity(), Prefix()), statement)
-    assert found.top.facts["members"] == 3
-    assert found.needed.facts["member"] == worst
-    assert found.needed.value == max(one.needed.value for one in each)
-    assert worst in exact_words(found)
-    assert found.top.facts["member"] in {repr(world) for world in worlds}
+    assert found.exact.members == 3
+    assert found.exact.member == worst
+    assert found.exact.least == max(one.exact.least for one in each)
+    assert worst in exact_words(found, found.exact)
+    assert found.exact.gap_member in {repr(world) for world in worlds}
     assert found.holds == all(one.holds for one in each)
 
 
@@ -579,7 +579,7 @@ def test_randomized_response_by_all_guesses():
     p = 1 / (1 + math.exp(-1.0))
     found = answer(Game(Bits(2), RandomizedResponse(1.0), Prefix()), Resilience(0.25, 0.1))
     gain = [p**2, p * (1 - p), p * (1 - p), (1 - p) ** 2] - np.exp(0.25) / 4
-    assert found.needed.value == pytest.approx(gain.clip(0).max())
+    assert found.exact.least == pytest.approx(gain.clip(0).max())
 
 
 def allowed(path):
@@ -664,8 +664,8 @@ def test_workers_do_not_change_a_digit_nor_the_decision(game, delta):
     assert case_of(plain).outcome == "violates"
     assert case_of(plain).attackers[0].failed > 0
     # "late" must pass some batches, and end before the last one.
-    assert plain.record.detail.trials < 3200
-    assert delta == 0.1 or plain.record.detail.trials > 500
+    assert plain.record.detail.play.trials < 3200
+    assert delta == 0.1 or plain.record.detail.play.trials > 500
     two = run(study, workers=2, folder="two")
     assert two.record.to_json() == plain.record.to_json()
     # Once more, all out of the store.
@@ -939,9 +939,9 @@ def test_what_takes_long_is_refused_and_started_with_yes(
     loaded = game_work()
     with pytest.raises(LongWorkError, match=r"at most 2,000 trials of .* s each, in 1 processes"):
         narcissus.run(loaded, hours=0.0, folder="out")
-    assert narcissus.run(loaded, hours=None, folder="out").record.detail.trials > 0
+    assert narcissus.run(loaded, hours=None, folder="out").record.detail.play.trials > 0
     # all is in the store: nothing is left to be agreed to
-    assert narcissus.run(loaded, hours=0.0, folder="out").record.detail.trials > 0
+    assert narcissus.run(loaded, hours=0.0, folder="out").record.detail.play.trials > 0
 
 
 def test_an_agreement_changes_no_number(game_work):

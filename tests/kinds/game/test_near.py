@@ -58,9 +58,9 @@ def test_the_worst_near_prior_decides(allowed, status, grade, said):
     assert (audit.record.status, audit.record.grade) == (status, grade)
     assert said.lower() in audit.verdict.lower()
     case, page = case_of(audit), render_text(audit.record)
-    assert case.needed.quantity.value == pytest.approx(0.0497331, abs=1e-6)
+    assert case.exact.least == pytest.approx(0.0497331, abs=1e-6)
     assert "Attacks are played at the given prior." in " ".join(page.split())
-    assert case.detail.member == "the given prior"
+    assert case.member == "the given prior"
     assert len(render_html(audit.record)) > 1000
 
 
@@ -82,8 +82,8 @@ def test_no_row_limits_all_near_priors_by_those_that_were_looked_at():
     """Between the worst prior found and the limit nothing is known, at no epsilon."""
     audit = run(study(0.07), rng=1)
     case = case_of(audit)
-    assert case.needed.quantity.high > case.needed.value
-    assert {row.quantity.high for row in case.profile} == {None}
+    assert case.exact.needed.high > case.exact.least
+    assert {row.quantity.high for row in case.findings.select(of="delta")} == {None}
     said = render_brief(audit.record).partition("No attacker gets more")[2]
     assert "a delta of 0.0628 is enough" in said
     assert "0.0497331" not in said
@@ -95,9 +95,9 @@ def test_a_gain_at_the_given_prior_is_compared_with_the_baseline_at_that_prior()
     audit = run(allowed, rng=1)
     case = case_of(audit)
     assert audit.record.status == "exceeded"
-    assert case.detail.decided is not None
+    assert case.decided is not None
     assert not case.contradictions
-    assert "0.4 (best fixed guess)" in case.detail.breaks
+    assert "0.4 (best fixed guess)" in case.play.breaks
     # the statement is about each near prior, so its words hold the guess of none of them
     assert case.detail.statement.words == "success <= e^0 x best fixed guess + 0.02"
 
@@ -121,9 +121,9 @@ def test_lemmas_about_the_given_prior_are_left_out_and_privacy_is_not():
     two = {"name": "finite", "data": [[0], [1]], "probabilities": [0.7, 0.3]}
     mechanism = {"name": "randomized-response", "epsilon": 1.0}
     audit = run(study(0.4, "bayesian", 0.0, world=two, mechanism=mechanism), rng=1)
-    [row] = case_of(audit).proofs
-    assert row.quantity.id == "cohen-e.1"
-    assert case_of(audit).needed.quantity.high <= row.value
+    [bound] = case_of(audit).bounds
+    assert bound.limit.id == "cohen-e.1"
+    assert case_of(audit).exact.needed.high <= bound.value
 
 
 def test_a_record_is_read_again_and_a_changed_one_is_refused(tmp_path):
@@ -131,8 +131,7 @@ def test_a_record_is_read_again_and_a_changed_one_is_refused(tmp_path):
     (tmp_path / "r.json").write_text(audit.record.to_json(), encoding="utf-8")
     assert read_record(tmp_path / "r.json").detail.near == EVERY
     changed = json.loads(audit.record.to_json())
-    [needed] = [row for row in changed["rows"] if row["name"].startswith("least delta")]
-    needed["quantity"]["high"] = 0.08
+    changed["detail"]["exact"]["needed"]["high"] = 0.08
     (tmp_path / "r.json").write_text(json.dumps(changed), encoding="utf-8")
     with pytest.raises(NarcissusError):
         read_record(tmp_path / "r.json")
@@ -193,7 +192,7 @@ def test_what_limits_every_attacker_at_the_priors_looked_at_is_not_left_out(allo
     from narcissus.report.reach import of_100
 
     audit = run(study(allowed, **PLAYED), rng=1)
-    largest = float(case_of(audit).top.facts["largest"])
+    largest = case_of(audit).exact.largest
     assert largest < 1
     text = " ".join(render_text(audit.record).split())
     assert "nothing here limits all of them" not in text

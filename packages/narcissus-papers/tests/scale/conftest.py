@@ -2,7 +2,6 @@
 
 import pytest
 
-from narcissus.kinds.game.kind import KIND
 from narcissus_papers.scale import AtValue, Parameter, Sweep, scale
 from narcissus_papers.scale.fit import Known
 
@@ -34,14 +33,11 @@ ROWS = {
 
 @pytest.fixture
 def changed():
-    """Give the function that changes what a value's run found: its rows, each or left out."""
+    """Give the function that changes what a value's run found."""
 
-    def make(one, change=lambda row: row, **detail):
-        case = KIND.judged(one.record)
-        rows = tuple(row for old in case.findings.rows if (row := change(old)) is not None)
-        told = case.detail.model_copy(update=detail)
-        record = one.record.model_copy(update={"rows": rows, "detail": told})
-        return AtValue(one.value, record)
+    def make(one, **changes):
+        detail = one.record.detail.model_copy(update=changes)
+        return AtValue(one.value, one.record.model_copy(update={"detail": detail}))
 
     return make
 

@@ -10,7 +10,8 @@ import pytest
 from scipy import optimize, stats
 
 from narcissus.evidence import clopper_pearson
-from narcissus.kinds.game.numbers import proved
+from narcissus.kinds.game.numbers import bound_of
+from narcissus.results import Bound
 from narcissus_papers.scale import Parameter, Sweep, scale
 from narcissus_papers.scale.fit import (
     EVERYBODY,
@@ -192,7 +193,7 @@ def test_sampled_values_are_those_of_the_records_with_the_narrower_limits(drawn)
     assert found.grade == "sampled"
     for point, one in zip(found.points, drawn.each, strict=True):
         of = next(a for a in one.found.attackers if a.name == "released-places")
-        won, lost, gap = (row.quantity for row in (of.success, of.fresh, of.gap))
+        won, lost, gap = of.success, of.fresh, of.gap
         assert point.value == won.value - lost.value
         assert point.low == max(gap.low, won.low - lost.high)
         assert point.high == min(gap.high, won.high - lost.low)
@@ -207,19 +208,19 @@ def gains(one):
     return [c.points for c in curves_of([(1.0, one.found)]) if c.quantity == "gain"]
 
 
-def only_attackers(row, *, gap=True):
-    return row if row.role in ("attack", "fresh") or (gap and row.of == "gap") else None
+def attackers_with(one, **changes):
+    """Return what was played, with a change of each attacker."""
+    play = one.record.detail.play
+    attackers = tuple(attacker.model_copy(update=changes) for attacker in play.attackers)
+    return play.model_copy(update={"attackers": attackers})
 
 
 def test_the_factor_on_the_baseline_is_that_of_the_statement(drawn, changed):
     first = drawn.each[0]
-    other = changed(
-        first,
-        lambda row: only_attackers(row, gap=False),
-        statement=statement_of(first, epsilon=1.0),
-    )
+    statement = statement_of(first, epsilon=1.0)
+    other = changed(first, play=attackers_with(first, gap=None), exact=None, statement=statement)
     gain = gains(other)[0][0]
-    won, lost = first.found.attackers[0].success.quantity, first.found.attackers[0].fresh.quantity
+    won, lost = first.found.attackers[0].success, first.found.attackers[0].fresh
     assert gain.value == won.value - math.e * lost.value
     assert gain.low == won.low - math.e * lost.high
     assert gain.high == won.high - math.e * lost.low
@@ -265,32 +266,27 @@ def test_of_every_rate_only_limits_are_known(rows, kept):
 
 
 def test_who_makes_no_attempt_has_no_success(drawn, changed):
-    def none(row):
-        zero = row.quantity.model_copy(update={"value": 0.0})
-        update = {"quantity": zero, "baseline": 0.0 if row.of == "success" else None}
-        return None if only_attackers(row) else row.model_copy(update=update)
-
-    found = changed(drawn.each[0], none, attackers=()).found
+    exact = drawn.each[0].record.detail.exact
+    points = tuple(point.model_copy(update={"delta": 0.0}) for point in exact.profile)
+    none = exact.model_copy(update={"success": 0.0, "baseline": 0.0, "profile": points})
+    found = changed(drawn.each[0], exact=none, bounds=(), play=None).found
     assert [(c.quantity, c.direction) for c in curves_of([(1.0, found), (2.0, found)])] == [
         ("gain", "is zero")
     ]
 
 
 def test_an_attacker_that_always_failed_says_nothing(drawn, changed):
-    def broken(row):
-        facts = {"failed": row.quantity.trials}
-        return only_attackers(row.model_copy(update={"facts": facts}))
-
-    assert curves_of([(1.0, changed(drawn.each[0], broken).found)]) == []
+    first = drawn.each[0]
+    broken = attackers_with(first, failed=first.record.detail.play.trials)
+    assert curves_of([(1.0, changed(first, play=broken, exact=None, bounds=()).found)]) == []
 
 
 def test_bounds_are_named_by_their_theorem_and_graded_by_the_weakest(drawn, changed):
     name = "Theorem 1 (the mechanism is (1, 0)-private)"
 
     def with_bound(value, given):
-        row = proved(name, value, given, "x", what="delta", limits="delta")
-        rows = iter([row])
-        return changed(drawn.each[0], lambda _: next(rows, None), attackers=()).found
+        bound = bound_of(Bound(value, "delta", name, given, id="x"), "delta")
+        return changed(drawn.each[0], bounds=(bound,), play=None, exact=None).found
 
     (found,) = curves_of([(1.0, with_bound(0.5, ())), (2.0, with_bound(0.2, ("it is so",)))])
     assert (found.whose, found.quantity, found.limits) == ("Theorem 1", "bound", "gain")

@@ -61,12 +61,8 @@ def test_the_verdict_is_about_the_values_drawn(drawn):
     assert "values of success.k other than those drawn" in str(page(drawn).sections[-1])
 
 
-def only_attackers(row):
-    return row if row.role in ("attack", "fresh") or row.of == "gap" else None
-
-
 def test_values_without_an_exact_answer_are_counted(drawn, changed):
-    bare = changed(drawn.each[-1], only_attackers).record
+    bare = changed(drawn.each[-1], exact=None, bounds=()).record
     longer = [replace(drawn.each[0], value=v) if v < 4 else AtValue(v, bare) for v in (1, 2, 3, 4)]
     words = verdict_of(replace(drawn, each=tuple(longer)))[0]
     assert "Every attacker is covered at 3 of the 4 values" in words
@@ -117,7 +113,7 @@ def test_an_attack_that_raised_at_a_value_is_said(rows):
 
 
 def test_nothing_played_is_nothing_told(drawn, changed):
-    record = changed(drawn.each[0], lambda _: None, attackers=()).record
+    record = changed(drawn.each[0], play=None, exact=None, bounds=()).record
     words, grade, is_told = verdict_of(replace(drawn, each=(AtValue(1, record),)))
     assert words.startswith("Nothing could be told")
     assert (grade, is_told) == ("not assessed", False)

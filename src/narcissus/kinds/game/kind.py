@@ -22,26 +22,27 @@ from narcissus.game.loop import Blocks, Through, Until, gap_limits
 from narcissus.game.rules import is_own
 from narcissus.kinds.engine import Done, Kind, PreparedWork
 from narcissus.kinds.game.covered import covered
-from narcissus.kinds.game.judgement import (
-    AttackerDetail,
-    CoverDetail,
-    FailedAttempt,
-    GameDetail,
-    GameStatement,
-    JudgedGame,
-    PlayedUntil,
-    SaidInTrial,
-    game_of,
-)
+from narcissus.kinds.game.judgement import JudgedGame, game_of
 from narcissus.kinds.game.numbers import (
-    Limits,
-    attacked,
+    bound_of,
+    bound_of_class,
     criterion_of,
     curve_of,
     exactly,
-    of_class,
-    others,
-    proof_row,
+    fixed_guess,
+    proved,
+)
+from narcissus.kinds.game.result import (
+    FailedAttempt,
+    GameAttacker,
+    GameBound,
+    GameResult,
+    GameStatement,
+    Limits,
+    PlayedGame,
+    PlayEnd,
+    RateCover,
+    TrialConversation,
 )
 from narcissus.kinds.game.schema import (
     Assume,
@@ -55,7 +56,7 @@ from narcissus.knowledge import OwnSideInformation
 from narcissus.profiles import WORK, Cover, WrittenFamily, memorized_information, write_out_family
 from narcissus.profiles.proofs import from_advantage, from_comparison, from_lemmas, from_privacy
 from narcissus.results import Bound, Estimate, NotAssessed
-from narcissus.rows import Findings, Quantity, StudyRow
+from narcissus.rows import Findings, Quantity
 from narcissus.study.kinds import RunOptions
 from narcissus.study.parts import own_parts
 from narcissus.study.plugins import source_digests
@@ -263,7 +264,7 @@ class GameKind(Kind[GameStudy, GameWork]):
     """The kind "game"."""
 
     model = GameStudy
-    detail = GameDetail
+    detail = GameResult
     layout = "narcissus.kinds.game.layout:LAYOUT"
 
     def prepare(self, study: GameStudy, folder: Path, options: RunOptions) -> GameWork:
@@ -292,51 +293,48 @@ class GameKind(Kind[GameStudy, GameWork]):
         study, setup, left = work.study, work.setup, work.not_assessed
         family = _written(study, setup, left)
         statement = _completed(setup, family)
-        exact, cover, between = list[StudyRow](), None, ""
+        exact, cover, between = None, None, ""
         near = work.scope if isinstance(study.family, NearFamily) else ""
         if family is not None:
             family, cover, between = covered(study, family, setup.statement, options)
             exact = exactly(family, setup.statement, study.exact.epsilons, cover, between)
-        proofs = list(_proofs(study, setup, statement))
-
-        def concluded(played: Play | None, memorized: float | None) -> Findings:
-            rows, facts = list[StudyRow](), dict[str, Any](trials=0)
-            refuted, curve = None, list[tuple[float, float, float]]()
-            if played is not None:
-                rows += played_rows(statement, played, stopped=study.run.stop)
-                facts, refuted = played_detail(played), played.refuted
-                curve = curve_of(played.statement, played.attackers)
-            parameters, confidence = study.statement.options, study.run.confidence
-            rows += [*exact, *proofs]
-            fixed = getattr(statement, "best", None) if study.assume is not None else None
-            rows += others(parameters.get("best"), refuted, confidence, curve, memorized, fixed)
-            claim = GameStatement(
+        parameters = study.statement.options
+        computed_guess = None if study.assume is None else getattr(statement, "best", None)
+        result = GameResult(
+            statement=GameStatement(
                 name=study.statement.name,
                 words=(setup.statement if near else statement).words(),
                 definition=statement.definition,
                 scope=work.scope,
                 epsilon=parameters.get("epsilon"),
                 delta=parameters.get("delta"),
-            )
-            detail = GameDetail(
-                statement=claim,
-                confidence=confidence,
-                **facts,
-                members=len(setup.game.members()),
-                cover=CoverDetail.taken(cover) if isinstance(cover, Cover) else None,
-                near=near,
-                between=between,
-                told=work.told,
-                outside=() if study.assume is None else tuple(study.assume.outside),
-            )
-            return self.found((criterion_of(statement),), rows, detail)
+            ),
+            confidence=study.run.confidence,
+            members=len(setup.game.members()),
+            exact=exact,
+            bounds=tuple(_bounds(study, setup, statement)),
+            fixed_guess=fixed_guess(parameters.get("best"), computed_guess),
+            cover=RateCover.taken(cover) if isinstance(cover, Cover) else None,
+            near=near,
+            between=between,
+            told=work.told,
+            outside=() if study.assume is None else tuple(study.assume.outside),
+        )
+
+        def found(play: PlayedGame | None = None, memorized: Quantity | None = None) -> Findings:
+            detail = result.model_copy(update={"play": play, "memorized": memorized})
+            return self.found((criterion_of(statement),), (), detail)
 
         known = False
         if study.run.trials == "auto":
-            known = game_of(self.conclude(concluded(None, None))).is_proved
+            known = game_of(self.conclude(found())).is_proved
         played = _played(work, statement, options, store, executor, known=known)
-        left += _gaps_in(statement, bool(exact), played)
-        findings = concluded(played, _memorized(study, setup, left))
+        left += _gaps_in(statement, exact is not None, played)
+        bits = _memorized(study, setup, left)
+        findings = found(
+            None if played is None else played_game(statement, played, stopped=study.run.stop),
+            None if bits is None else proved(bits, ()),
+        )
         if self.conclude(findings).status == "not assessed":
             why = "the game is too large to write out, and neither a lemma nor an attacker applies"
             remedy = "add an [[attack]] that works, or make the world smaller"
@@ -350,59 +348,49 @@ class GameKind(Kind[GameStudy, GameWork]):
 KIND = GameKind()
 
 
-def played_rows(statement: Any, played: Play, *, stopped: bool) -> Iterator[StudyRow]:
-    """Yield how each attacker fared, its gap where the statement is about that.
+def played_game(statement: Any, played: Play, *, stopped: bool) -> PlayedGame:
+    """Return what attackers did, with the gap of each where the statement is about that.
 
     stopped: whether the run ended as soon as the statement was refuted.
     """
-    share = (1 - played.confidence) / len(played.attackers) / played.members
-    for attacker in played.attackers:
-        gap: Estimate | None = None
-        if isinstance(statement, Resilience):
-            gap = gap_limits(
-                attacker.scores, statement.epsilon, confidence=1 - share, stopped=stopped
-            )
-        yield from attacked(
-            attacker.name,
-            Quantity.of(attacker.success),
-            Quantity.of(attacker.baseline),
-            None if gap is None else Quantity.of(gap),
-            statement.epsilon,
-            failed=attacker.failed,
-            attempts=attacker.attempts,
-        )
+    confidence = 1 - (1 - played.confidence) / len(played.attackers) / played.members
+    gaps: list[Estimate | None] = [None for _ in played.attackers]
+    if isinstance(statement, Resilience):
+        how = partial(gap_limits, confidence=confidence, stopped=stopped)
+        gaps = [how(attacker.scores, statement.epsilon) for attacker in played.attackers]
+    refuted, tested = played.refuted, played.statement
+    return PlayedGame.taken(
+        played,
+        end=PlayEnd.taken(played) if played.ended else None,
+        attackers=tuple(map(_attacker, played.attackers, gaps)),
+        refuted=None
+        if refuted is None
+        else Quantity(value=refuted, low=refuted, grade="sampled", confidence=played.confidence),
+        curve=curve_of(tested, played.attackers),
+        remarks=tuple(played.remarks),
+        breaks=f"Memorizes at least {tested.m} of {tested.n} rows, at a false alarm rate of at "
+        f"most {tested.xi:g}"
+        if isinstance(tested, NotMemorizing)
+        else f"Violates: {tested.words()}",
+    )
 
 
-def played_detail(played: Play) -> dict[str, Any]:
-    """Return what no number says of a run."""
-    statement = played.statement
-    return {
-        "trials": played.trials,
-        "decided": played.decided,
-        "decides": played.decides,
-        "end": PlayedUntil.taken(played) if played.ended else None,
-        "member": played.member,
-        "attackers": tuple(map(_attacker, played.attackers)),
-        "remarks": tuple(played.remarks),
-        "breaks": f"Memorizes at least {statement.m} of {statement.n} rows, at a false alarm rate "
-        f"of at most {statement.xi:g}"
-        if isinstance(statement, NotMemorizing)
-        else f"Violates: {statement.words()}",
-    }
-
-
-def _attacker(one: Attacked) -> AttackerDetail:
-    return AttackerDetail(
-        name=one.name,
-        baseline_exact_per_attempt=one.scores.fresh == 0,
-        failures=tuple(FailedAttempt.taken(f, seed=str(f.seed)) for f in one.failures),
+def _attacker(attacked: Attacked, gap: Estimate | None) -> GameAttacker:
+    scores = attacked.scores
+    return GameAttacker.taken(
+        attacked,
+        success=Quantity.of(attacked.success),
+        fresh=Quantity.of(attacked.baseline),
+        gap=None if gap is None else Quantity.of(gap),
+        baseline_exact_per_attempt=scores.fresh == 0,
+        failures=tuple(FailedAttempt.taken(f, seed=str(f.seed)) for f in attacked.failures),
         transcripts=tuple(
-            SaidInTrial.taken(
+            TrialConversation.taken(
                 transcript,
-                success=bool(one.scores.success[transcript.trial]),
-                baseline=float(one.scores.baseline[transcript.trial]),
+                success=bool(scores.success[transcript.trial]),
+                baseline=float(scores.baseline[transcript.trial]),
             )
-            for transcript in one.transcripts
+            for transcript in attacked.transcripts
         ),
     )
 
@@ -469,7 +457,7 @@ def _gaps_in(statement: Any, is_exact: bool, played: Play | None) -> Iterator[No
             yield NotAssessed(f"the attack {attacker.name}", why, "mend it, and play again")
 
 
-def _proofs(study: GameStudy, setup: Setup, statement: Any) -> Iterator[StudyRow]:
+def _bounds(study: GameStudy, setup: Setup, statement: Any) -> Iterator[GameBound]:
     if not isinstance(statement, Resilience | FixedBaseline):
         return
     if study.assume is not None and (limit := _advantage(study.assume, setup)) is not None:
@@ -479,7 +467,7 @@ def _proofs(study: GameStudy, setup: Setup, statement: Any) -> Iterator[StudyRow
         has_user_draws = has_user_draws or any(
             is_own(game.world) for game in setup.game.members().values()
         )
-        yield of_class(limit, study.assume, own=has_user_draws)  # for every distribution
+        yield bound_of_class(limit, study.assume, own=has_user_draws)  # for every distribution
     if isinstance(study.family, RatesFamily):
         return  # a theorem about each point says nothing of the rates between
     bounds = list[tuple[Bound | None, Limits]]()
@@ -491,7 +479,7 @@ def _proofs(study: GameStudy, setup: Setup, statement: Any) -> Iterator[StudyRow
         promise = None if study.privacy is None else (study.privacy.epsilon, study.privacy.delta)
         for known in dict.fromkeys((None, promise)):
             bounds.append((from_privacy(setup.game, statement.epsilon, known), "delta"))
-    yield from (proof_row(bound, limits) for bound, limits in bounds if bound is not None)
+    yield from (bound_of(bound, limits) for bound, limits in bounds if bound is not None)
 
 
 def _advantage(assume: Assume, setup: Setup) -> float | None:

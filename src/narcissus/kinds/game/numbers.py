@@ -1,26 +1,30 @@
-"""The rows of a game: what is exact, what is proved, and what was played."""
+"""The numbers of a game: what is exact, what is proved, and how light predicates isolate."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from narcissus.game import Attacked
-from narcissus.kinds.game.judgement import (
-    EVERYBODY,
+from narcissus.kinds.game.result import (
     GAP,
+    BestFixedGuess,
+    ExactAnswer,
+    GameBound,
+    IsolationPoint,
+    Limits,
+    ProfilePoint,
     grade_of,
 )
 from narcissus.kinds.game.schema import Assume
 from narcissus.profiles import Cover, WrittenFamily, WrittenOut
 from narcissus.profiles.nearby import NearPriors
-from narcissus.profiles.write_out import ROUNDING
-from narcissus.results import Bound, Grade
-from narcissus.rows import Quantity, Role, StudyCriterion, StudyRow
+from narcissus.results import Bound
+from narcissus.rows import Quantity, StudyCriterion
 from narcissus.success.statements import (
     SAME,
     FixedBaseline,
@@ -31,39 +35,32 @@ from narcissus.success.statements import (
     prepared,
 )
 
-Facts = Mapping[str, float | str | None]
 
-
-def fact(
-    role: Role,
-    of: str,
-    name: str,
-    quantity: Quantity,
+def proved(
+    value: float,
+    assumptions: Sequence[str],
     *,
-    baseline: float | None = None,
-    at: Facts | None = None,
-    facts: Facts | None = None,
-) -> StudyRow:
-    """Return a row; what is None of its place and its facts is left out."""
-    place, known = [
-        {k: v for k, v in (mapping or {}).items() if v is not None} for mapping in (at, facts)
-    ]
-    return StudyRow(
-        role=role, of=of, name=name, quantity=quantity, baseline=baseline, at=place, facts=known
+    id: str = "",
+    low: float | None = None,
+    high: float | None = None,
+) -> Quantity:
+    return Quantity(
+        value=value,
+        low=low,
+        high=high,
+        grade=grade_of(assumptions),
+        id=id,
+        takes_as_given=tuple(assumptions),
     )
 
 
-Limits = Literal["success", "delta"]
-"""Which of the two numbers of a game a theorem bounds."""
+def bound_of(bound: Bound, limits: Limits) -> GameBound:
+    """Return what a theorem says of every attacker."""
+    limit = proved(bound.value, bound.assumptions, id=bound.id)
+    return GameBound(theorem=bound.theorem, what=bound.quantity, limits=limits, limit=limit)
 
 
-def proof_row(bound: Bound, limits: Limits) -> StudyRow:
-    return proved(
-        bound.theorem, bound.value, bound.assumptions, bound.id, what=bound.quantity, limits=limits
-    )
-
-
-def of_class(value: float, assume: Assume, *, own: bool) -> StudyRow:
+def bound_of_class(value: float, assume: Assume, *, own: bool) -> GameBound:
     """Return the limit for a class of attackers, no limit for others.
 
     own: Whether the user's world, or side information, draws the fresh data sets.
@@ -80,11 +77,14 @@ def of_class(value: float, assume: Assume, *, own: bool) -> StudyRow:
         f"the same limits the advantage of a program that runs one of {who}{others} and checks the "
         "attempt against a data set"
     )
-    subject = f"delta at every epsilon, for {who}"
-    how: dict[str, str] = {"what": subject, "limits": "delta", "against": assume.against}
     draws = "the user's part draws fresh data sets as the data are drawn, given what is told"
-    premises = [premise, composed, draws] if own else [premise, composed]
-    return proved(f"Narcissus theory 2.4, for {who}", value, premises, "hybrid", **how)
+    return GameBound(
+        theorem=f"Narcissus theory 2.4, for {who}",
+        what=f"delta at every epsilon, for {who}",
+        limits="delta",
+        against=assume.against,
+        limit=proved(value, [premise, composed, *[draws] * own], id="hybrid"),
+    )
 
 
 def quoted(words: str) -> str:
@@ -92,82 +92,18 @@ def quoted(words: str) -> str:
     return f"“{words}”"
 
 
-def proved(
-    theorem: str, value: float, given: Sequence[str], id: str, **facts: float | str | None
-) -> StudyRow:
-    quantity = Quantity(value=value, grade=grade_of(given), id=id, takes_as_given=tuple(given))
-    return fact("bound", "bound", theorem, quantity, facts=facts)
+def fixed_guess(assumed: float | None, computed: float | None) -> BestFixedGuess | None:
+    """Return the chance of the best fixed guess; None where nothing is known of it.
 
-
-def attacked(
-    name: str,
-    success: Quantity,
-    fresh: Quantity,
-    gap: Quantity | None,
-    epsilon: float | None,
-    **facts: int | None,
-) -> Iterator[StudyRow]:
-    """Yield an attacker's success, that of the same attempts against fresh data, its gap."""
-    yield fact("attack", "success", name, success, baseline=fresh.value, facts=facts)
-    yield fact("fresh", "", name, fresh)
-    if gap is not None:
-        yield fact("measure", GAP, name, gap, at={"epsilon": epsilon})
-
-
-def written(
-    needed: tuple[str, float, float | None],
-    rates: tuple[float, float],
-    at: float,
-    profile: Mapping[float, float],
-    grade: Grade,
-    given: Sequence[str],
-    rounding: float | None,
-    *,
-    facts: Facts,
-    top: Facts,
-) -> Iterator[StudyRow]:
-    """Yield the attacker with the largest gap, what is needed and what is enough, the profile."""
-    name, minimum, enough = needed
-    success = Quantity(value=rates[0], grade=grade)
-    yield fact(
-        "measure", "success", EVERYBODY, success, baseline=rates[1], at={"epsilon": at}, facts=top
-    )
-    quantity = Quantity(
-        value=minimum, low=minimum, high=enough, grade=grade, takes_as_given=tuple(given)
-    )
-    yield fact("measure", "", name, quantity, facts={**facts, "rounding": rounding})
-    for epsilon, delta in profile.items():
-        high = (delta or rounding) if enough == minimum else None  # others may need more
-        quantity = Quantity(value=delta, high=high, grade=grade)
-        yield fact("measure", "delta", EVERYBODY, quantity, at={"epsilon": epsilon})
-
-
-def others(
-    best: float | None,
-    refuted: float | None,
-    confidence: float,
-    curve: Sequence[tuple[float, float, float]],
-    bits: float | None,
-    fixed: float | None = None,
-) -> Iterator[StudyRow]:
-    """Yield what the statement itself assumes, what was refuted, the curve, what is memorized.
-
-    fixed: The chance of the best fixed guess, where it is computed and counts for a class.
+    assumed: What the statement says it is.
+    computed: What it is in the world, where that counts for a class of attackers.
     """
-    if best is not None:
-        words = f"the best fixed guess succeeds with chance at most {best:g}, as [statement] says"
-        quantity = Quantity(value=best, grade="proved if", takes_as_given=(words,))
-        yield fact("guess", "", "[statement]", quantity)
-    elif fixed is not None:
-        yield fact("guess", "", "[world]", Quantity(value=fixed, grade="proved"))
-    if refuted is not None:
-        quantity = Quantity(value=refuted, low=refuted, grade="sampled", confidence=confidence)
-        yield fact("refuted", "", "epsilon", quantity)
-    for weight, success, baseline in curve:
-        quantity, at = Quantity(value=success, grade="sampled"), {"weight": weight}
-        yield fact("measure", "isolated", "attack", quantity, baseline=baseline, at=at)
-    if bits is not None:
-        yield fact("measure", "memorized bits", "release", Quantity(value=bits, grade="proved"))
+    if assumed is not None:
+        words = (
+            f"the best fixed guess succeeds with chance at most {assumed:g}, as [statement] says"
+        )
+        return BestFixedGuess(chance=proved(assumed, [words]))
+    return None if computed is None else BestFixedGuess(chance=proved(computed, ()))
 
 
 def criterion_of(statement: Any) -> StudyCriterion:
@@ -192,8 +128,8 @@ def exactly(
     epsilons: Sequence[float],
     cover: Cover | NearPriors | None = None,
     between: str = "",
-) -> list[StudyRow]:
-    """Evaluate a statement exactly; nothing if it has no exact form in this game.
+) -> ExactAnswer | None:
+    """Evaluate a statement exactly; None if it has no exact form in this game.
 
     cover: what is known between the members of a family of rates, or of near priors.
     between: why nothing is; empty where there is nothing between.
@@ -211,37 +147,36 @@ def exactly(
     else:
         answer = _other(family, statement)
     if answer is None:
-        return []
+        return None
     member, minimum, name, fixed = answer
-    several, premises = len(family.members) > 1, family.assumptions
     enough = max(cover.at_most, minimum) if cover is not None else None if between else minimum
-    return [
-        *written(
-            (name, minimum, enough),
-            worst[at].best.rates,
-            at,
-            {float(point): worst[point].best.delta for point in points},
-            grade_of(premises),
-            premises,
-            ROUNDING,
-            facts={"member": member if several else None, "fixed": fixed},
-            top={
-                "largest": worst[-math.inf].best.rates[0],
-                **family.sizes(),
-                "members": len(family.members),
-                "member": worst[at].member if several else None,
-            },
-        )
-    ]
+    is_family = len(family.members) > 1
+    success, baseline = worst[at].best.rates
+    return ExactAnswer(
+        needed=proved(minimum, family.assumptions, low=minimum, high=enough),
+        name=name,
+        member=member if is_family else "",
+        epsilon=at,
+        success=success,
+        baseline=baseline,
+        gap_member=worst[at].member if is_family else "",
+        largest=worst[-math.inf].best.rates[0],
+        fixed=fixed,
+        **family.sizes(),
+        members=len(family.members),
+        profile=tuple(
+            ProfilePoint(epsilon=float(point), delta=worst[point].best.delta) for point in points
+        ),
+    )
 
 
 # the worst member, what is needed, what that is, the best fixed guess
-_Found = tuple[str, float, str, float | None]
+_Answer = tuple[str, float, str, float | None]
 
 
-def _other(family: WrittenFamily, statement: Any) -> _Found | None:
+def _other(family: WrittenFamily, statement: Any) -> _Answer | None:
     """Evaluate a statement other than resilience for each member; None if one has no answer."""
-    every: list[_Found] = []
+    every: list[_Answer] = []
     for name, exact in family.members.items():
         answer = _least(exact, prepared(statement, exact.game))
         if answer is None:
@@ -274,16 +209,17 @@ def _singled_out(exact: WrittenOut, statement: SinglingOut) -> float | None:
     return max(0.0, float(np.max(gains)))
 
 
-def curve_of(statement: Any, attackers: Sequence[Attacked]) -> list[tuple[float, float, float]]:
+def curve_of(statement: Any, attackers: Sequence[Attacked]) -> tuple[IsolationPoint, ...]:
     """Return, for each weight, how often predicates that light isolate, and the best baseline."""
     if not isinstance(statement, SinglingOut):
-        return []
-    points: list[tuple[float, float, float]] = []
+        return ()
+    points: list[IsolationPoint] = []
     for w in statement.weights[statement.weights > 0]:  # nothing of weight 0 isolates
         light = w * (1 + SAME)  # what has no weight, NaN, is not light
         shares = [
             float((attacker.scores.success & (attacker.scores.weight <= light)).mean())
             for attacker in attackers
         ]
-        points.append((float(w), max(shares), float(statement.baseline(float(w)))))
-    return points
+        baseline = float(statement.baseline(float(w)))
+        points.append(IsolationPoint(weight=float(w), success=max(shares), baseline=baseline))
+    return tuple(points)

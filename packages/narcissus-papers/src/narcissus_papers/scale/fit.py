@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from narcissus._outwards import lower, upper
 from narcissus.findings import weakest
-from narcissus.kinds.game.judgement import EVERYBODY, JudgedGame, PlayedAttacker
+from narcissus.kinds.game.judgement import JudgedGame
+from narcissus.kinds.game.result import EVERYBODY, ExactAnswer, GameAttacker, value_of
 from narcissus.profiles.write_out import ROUNDING
 from narcissus.results import Grade
-from narcissus.rows import StudyRow
 
 Law = Literal["2^(-a x)", "x^(-a)"]
 LAWS: tuple[Law, ...] = ("2^(-a x)", "x^(-a)")
@@ -218,49 +218,47 @@ _Point = tuple[str, Quantity, str, Known, Grade]
 
 
 def _of_one(size: float, found: JudgedGame, *, between: bool) -> Iterator[_Point]:
-    if found.needed is not None:
-        yield from _exact(size, found, found.needed, between=between)
+    if found.exact is not None:
+        yield from _exact(size, found.exact, between=between)
     for attacker in found.attackers:
         if not attacker.is_useless:  # one that always raised says nothing
             yield from _sampled(size, attacker, math.exp(epsilon_of(found)))
-    for row in found.proofs:
+    for bound in found.bounds:
         # without the promise, which the size may be part of
-        theorem, value = row.name.split(" (")[0], row.value
-        limits = "gain" if row.facts["limits"] == "delta" else "success"
+        theorem, value = bound.theorem.split(" (")[0], bound.value
+        limits = "gain" if bound.limits == "delta" else "success"
         known = Known(size, value, value, value, exact=True)
-        yield theorem, "bound", limits, known, row.quantity.grade
+        yield theorem, "bound", limits, known, bound.limit.grade
 
 
-def _exact(size: float, found: JudgedGame, needed: StudyRow, *, between: bool) -> Iterator[_Point]:
+def _exact(size: float, exact: ExactAnswer, *, between: bool) -> Iterator[_Point]:
     """Yield what the best attacker gains, and how; between rates, up to what is enough for all.
 
     Success and baseline are known at the examined rates only, and the worst rate may be another.
     """
-    top, grade = found.top, found.top.quantity.grade
-    gain = next(row.value for row in found.profile if row.is_at(top.at))
+    grade = exact.needed.grade
+    gain = next(point.delta for point in exact.profile if point.epsilon == exact.epsilon)
     numbers: dict[Quantity, float] = {"gain": gain}
     if between:
-        enough = 1.0 if needed.quantity.high is None else needed.quantity.high
-        known = Known(size, gain, max(0.0, gain - ROUNDING), max(enough, gain) + ROUNDING)
+        known = Known(size, gain, max(0.0, gain - ROUNDING), max(exact.enough, gain) + ROUNDING)
         yield EVERYBODY, "gain", "", known, grade
         return
     if gain > ROUNDING:  # else the best attacker makes no attempt
-        numbers |= {"success": top.value, "baseline": top.baseline or 0.0}
+        numbers |= {"success": exact.success, "baseline": exact.baseline}
     for quantity, value in numbers.items():
         low, high = max(0.0, value - ROUNDING), value + ROUNDING
         yield EVERYBODY, quantity, "", Known(size, value, low, high, exact=True), grade
 
 
-def _sampled(size: float, one: PlayedAttacker, factor: float) -> Iterator[_Point]:
+def _sampled(size: float, one: GameAttacker, factor: float) -> Iterator[_Point]:
     """Yield the sampled points of one attack; all limits hold at once, so the narrower ones do."""
     s, b = [
-        (row.value, _or(row.quantity.low, 0.0), _or(row.quantity.high, 1.0))
-        for row in (one.success, one.fresh)
+        (value_of(rate), _or(rate.low, 0.0), _or(rate.high, 1.0))
+        for rate in (one.success, one.fresh)
     ]
     low, high = s[1] - factor * b[2], s[2] - factor * b[1]
     if one.gap is not None:
-        quantity = one.gap.quantity
-        low, high = max(low, _or(quantity.low, -math.inf)), min(high, _or(quantity.high, math.inf))
+        low, high = max(low, _or(one.gap.low, -math.inf)), min(high, _or(one.gap.high, math.inf))
     gain = s[0] - factor * b[0]
     yield one.name, "gain", "", Known(size, gain, min(low, gain), max(high, gain)), "sampled"
     yield one.name, "success", "", Known(size, *s), "sampled"

@@ -404,7 +404,7 @@ class AtValue:
         attackers = () if self.found is None else self.found.attackers
         return [
             f"the attack {attacker.name} failed with an error on {attacker.failed:,} of "
-            f"{attacker.success.quantity.trials:,} trials ({attacker.said.failures[0].error})"
+            f"{attacker.success.trials:,} trials ({attacker.failures[0].error})"
             for attacker in attackers
             if attacker.failed
         ]

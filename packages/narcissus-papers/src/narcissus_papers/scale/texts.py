@@ -165,7 +165,7 @@ def _facts(scaled: Scaled) -> list[tuple[str, str]]:
     rows += [
         (f"with {o.name}", ", ".join(f"{v:g}" for v in o.values)) for o in scaled.sweep.together
     ]
-    trials = {point.found.detail.trials for point in scaled.each if point.found is not None}
+    trials = {point.found.trials for point in scaled.each if point.found is not None}
     rows.append(("Trials at each value", ", ".join(f"{n:,}" for n in sorted(trials))))
     rows.append(
         ("Limits", f"{100 * scaled.sweep.confidence:g}%, of all values and numbers together")
