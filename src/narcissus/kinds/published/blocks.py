@@ -49,15 +49,12 @@ def describe_certain(detail: TablesResult) -> list[Block]:
     columns = {"Table": "table", "Labels": "name"}
     limits = {"Least": _least, "Most": _most}
     if hidden.total:
-        blocks.append(
-            table(
-                "Hidden cells, the narrowest first; ? marks limits that may be wider than necessary",
-                hidden.narrowest,
-                {**columns, "Printed": "printed", **limits},
-                graded="proved",
-                folded=hidden.total > 12,
-            )
+        caption = (
+            "Hidden cells, the narrowest first; ? marks limits that may be wider than necessary"
         )
+        shown = {**columns, "Printed": "printed", **limits}
+        is_long = hidden.total > 12
+        blocks.append(table(caption, hidden.narrowest, shown, graded="proved", folded=is_long))
     if detail.groups:
         caption = "Small groups that are known, and that no mark hides"
         blocks.append(table(caption, detail.groups, {**columns, **limits}, graded="proved"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Self
 
 from pydantic import Field, model_validator
@@ -96,21 +97,11 @@ class TablesAttack(Fact):
     readings: Mapping[How, Positive] = Field(description="Tables of the game, by how it read them.")
 
     def rows(self) -> Iterator[StudyRow]:
-        for role, of, quantity, baseline, at in (
-            ("attack", SHARE, self.published, None, THESE),
-            ("attack", SHARE, self.members, self.left_out.value, GAME),
-            ("fresh", SHARE, self.left_out, None, GAME),
-            ("excess", GAIN, self.gain, None, GAME),
-        ):
-            yield StudyRow(
-                role=role,
-                of=of,
-                name=self.prior,
-                quantity=quantity,
-                baseline=baseline,
-                at=at,
-                about=self,
-            )
+        row, base = partial(StudyRow, name=self.prior, about=self), self.left_out.value
+        yield row(role="attack", of=SHARE, quantity=self.published, at=THESE)
+        yield row(role="attack", of=SHARE, quantity=self.members, baseline=base, at=GAME)
+        yield row(role="fresh", of=SHARE, quantity=self.left_out, at=GAME)
+        yield row(role="excess", of=GAIN, quantity=self.gain, at=GAME)
 
 
 class PlayedTables(Fact):
