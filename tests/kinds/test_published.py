@@ -9,7 +9,8 @@ import pytest
 import narcissus
 from narcissus.counts import AsPublished, Publication, TablesGame, WantedSecret, play, posterior
 from narcissus.errors import InputError, StudyError
-from narcissus.kinds.published.kind import (
+from narcissus.kinds.published.kind import KIND
+from narcissus.kinds.published.result import (
     CERTAIN,
     DETERMINED,
     EXPECTED,
@@ -17,8 +18,8 @@ from narcissus.kinds.published.kind import (
     GAME,
     GROUPS,
     HIDDEN,
-    KIND,
     SHARE,
+    THESE,
 )
 from narcissus.report import page_of, render_html, render_text
 from narcissus.study.reading import read_record
@@ -94,7 +95,7 @@ def test_its_rows_are_those_of_the_game(folder, record):
         assert gain.quantity.low <= one.gain.high
         assert gain.quantity.high >= one.gain.low
         assert gain.value == pytest.approx(seen.value - seen.baseline)
-        assert sum(seen.facts.values()) == 6
+        assert sum(seen.about.readings.values()) == 6
 
 
 def test_the_same_seed_plays_the_same_whoever_plays(folder, record):
@@ -174,7 +175,7 @@ def test_without_records_there_is_certainty_and_a_prior(folder):
     found = played(folder, data=data).record
     assert {row.of for row in found.rows} == {DETERMINED, GROUPS, HIDDEN, EXPECTED}
     hidden = rows(found, of=HIDDEN)
-    assert len(hidden) == found.detail.hidden > 0
+    assert len(hidden) == found.detail.hidden.total > 0
     assert all(row.quantity.low <= row.quantity.high <= 3 for row in hidden)
     assert {row.quantity.grade for row in hidden} == {"proved"}
     assert all(row.quantity.grade == "approximate" for row in rows(found, of=EXPECTED))
@@ -184,7 +185,8 @@ def test_without_records_there_is_certainty_and_a_prior(folder):
     accepted = {"people": 0, "groups": 99}
     certain = played(folder, data=data, threat=None, threshold=accepted).record
     assert {row.of for row in certain.rows} == {DETERMINED, GROUPS, HIDDEN}
-    assert (certain.status, certain.grade) == ("met", "proved")
+    assert (certain.status, certain.grade) == ("met", "proved if")
+    assert certain.assumptions[0].startswith("all tables are about the same people")
     assert "settle all labels of" in render_text(certain)
 
 
@@ -256,7 +258,9 @@ def test_statistics_that_the_attack_does_not_use_are_named_at_each_figure(folder
         assert found.status in ("no threshold", "not assessed")
         words = " ".join(render_text(found).split())
         assert words.count(more) >= figures
-        these = [row for row in found.rows if row.facts.get("read counts alone")]
+        assert found.detail.leaves_statistics_out
+        read_alone = [row for row in found.rows if getattr(row.about, "read", "") == "counts alone"]
+        these = [row for row in read_alone if row.at == THESE]
         assert these
         assert all(not row.is_exact and row.quantity.grade != "proved" for row in these)
         assert any("who uses all means" in str(one) for one in found.not_assessed)
@@ -378,7 +382,7 @@ def test_a_fitted_reading_says_nothing(folder, monkeypatch):
     monkeypatch.setattr(posterior, "LARGEST_SAMPLED", 1)
     record = played(folder, data=DATA | {"people": None}, run={"steps": 0}).record
     readings = rows(record, of=EXPECTED)
-    assert {row.facts.get("read fitted") for row in readings} == {1}
+    assert {row.about.read for row in readings} == {"fitted"}
     assert {row.quantity.grade for row in readings} == {"not assessed"}
     assert "expects to be right" not in render_text(record)
 

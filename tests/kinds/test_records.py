@@ -110,6 +110,8 @@ NAMES = {
     "endings",
     "stand_ins",
     "measures",
+    "labels",
+    "readings",
 }  # their keys are no keys of ours
 
 

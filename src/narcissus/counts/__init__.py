@@ -18,11 +18,12 @@ from narcissus.counts.declared import Publication, read_published
 from narcissus.counts.difference import audit_next, differences, small_groups
 from narcissus.counts.game import TablesGame, TablesPlayed, WantedSecret, play
 from narcissus.counts.groups import LARGEST_SMALL, SizeRule
-from narcissus.counts.layout import PublishedLayout, PublishedTables, with_own_labels
+from narcissus.counts.layout import PublishedLayout
 from narcissus.counts.marks import CellKey, Rules, read_cell_key
 from narcissus.counts.reading import Cell, Variable
 from narcissus.counts.remade import AsPublished
 from narcissus.counts.system import Structure, Within
+from narcissus.counts.tables import PublishedTables, with_own_labels
 from narcissus.counts.unmarked import threshold
 
 __all__ = [

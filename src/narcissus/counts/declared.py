@@ -19,11 +19,11 @@ from narcissus._visible import visible
 from narcissus.counts.alike import SameNames
 from narcissus.counts.books import choose_sheets, list_sheets
 from narcissus.counts.columns import DeclaredColumns, require_declared
-from narcissus.counts.layout import PublishedTables, understand
 from narcissus.counts.marks import Rules, read_cell_key
 from narcissus.counts.order import ORDERS
 from narcissus.counts.reading import MOST_CELLS, Cell, TableRead, Variable, read_table
 from narcissus.counts.system import Structure, Within
+from narcissus.counts.tables import PublishedTables, understand
 from narcissus.errors import InputError, TooLargeError
 from narcissus.tables.formats import is_sheet
 

@@ -11,7 +11,6 @@ from time import monotonic
 from typing import Any
 
 import numpy as np
-from pydantic import Field
 
 from narcissus._files import file_digest
 from narcissus._pandas import pd
@@ -39,30 +38,31 @@ from narcissus.counts.game import PosteriorReader, ReadingAttack, TablesPlayed, 
 from narcissus.counts.posterior import PRIORS
 from narcissus.errors import InputError
 from narcissus.kinds.engine import Done, Kind, PreparedWork, Tasks
+from narcissus.kinds.published.result import (
+    CERTAIN,
+    DETERMINED,
+    FOR_SURE,
+    GAIN,
+    GAME,
+    GROUPS,
+    SHARE,
+    THESE,
+    ExpectedShare,
+    HiddenCells,
+    LimitedGroup,
+    PlayedTables,
+    SmallGroups,
+    TablesAttack,
+    TablesResult,
+)
 from narcissus.kinds.published.schema import PublishedTablesStudy, TablesPolicy, TablesThreshold
 from narcissus.results import Grade, NotAssessed
-from narcissus.rows import (
-    Count,
-    Fact,
-    Findings,
-    Level,
-    Positive,
-    Quantity,
-    StudyCriterion,
-    StudyRow,
-    Unaccounted,
-)
+from narcissus.rows import Findings, Quantity, StudyCriterion, Unaccounted
 from narcissus.study.kinds import RunOptions
 from narcissus.study.toml import read_policy
 from narcissus.tables import Table
 from narcissus.tables.read import read_labels
 
-DETERMINED, GAIN, SHARE, CERTAIN = "people determined", "gain", "secrets named", "secrets certain"
-EXPECTED, HIDDEN = "secrets named, expected", "people of a hidden cell"
-GROUPS, GROUP = "small groups known", "people of a known group"
-FOR_SURE = {"question": "certainty"}
-THESE = {"question": "these tables"}
-GAME = {"question": "people left out"}
 ASSUMED = {
     "uniform": "every data set that is consistent with the tables is as likely as any other",
     "people": "every person is in any cell with the same chance, independently of others",
@@ -72,32 +72,6 @@ FITTED = "the tables were fitted, not enumerated or sampled, and fitted chances 
 IGNORED = "means, medians and totals are not used: an attacker who uses them may do better"
 _LISTED = 50  # hidden cells, the narrowest
 _MOST_LABELS = 5_000  # of a column
-
-
-class TablesDetail(Fact):
-    """The tables, and how they were attacked."""
-
-    tables: Positive
-    cells: Positive
-    hidden: Count
-    hidden_determined: Count
-    hidden_open: Count = Field(
-        default=0, description="Hidden cells of which it was not settled whether they are."
-    )
-    data_sets: Count | None = Field(description="Consistent ones, as far as counted.")
-    all_counted: bool
-    notes: tuple[str, ...]
-    secret: str = ""
-    known: tuple[str, ...] = ()
-    people: Count = Field(default=0, description="In all; 0: no records are at hand.")
-    left_out: Count = Field(default=0, description="Of each table of the game.")
-    trials: Count = 0
-    confidence: Level = 0.95
-    layout: tuple[str, ...] = Field(default=(), description="How the tables were understood.")
-    small: Count = Field(default=0, description="Groups of fewer people are small; 0: not known.")
-    unaccounted: tuple[Unaccounted, ...] = Field(
-        default=(), description="What was not understood, and what the user may declare."
-    )
 
 
 def _trial(game: TablesGame, entropy: int, key: str) -> dict[str, Any]:
@@ -161,7 +135,7 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
     """The kind "published-tables"."""
 
     model = PublishedTablesStudy
-    detail = TablesDetail
+    detail = TablesResult
     layout = "narcissus.kinds.published.layout:LAYOUT"
     quantity = "share of secrets named by the best attacker"
     fails = "not shown"
@@ -247,19 +221,12 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
         groups: list[CellLimits] = []
         if not work.tables.are_labels_open:
             groups = small_groups(audit, work.structure, work.sizes, printed=work.below is not None)
-        narrow = sorted(audit.hidden, key=lambda part: part.width)[:_LISTED]
-        rows, played = (
-            [_determined(audit, work.takes_as_given), *map(_hidden, narrow)],
-            None,
-        )
-        rows += [*_known_groups(work, audit, groups), *map(_group, groups[:_LISTED])]
+        parts: dict[str, Any] = {}
         if work.game is not None and work.reader is not None:
             shares, how = (np.array([part[k] for part in done.values()]) for k in ("shares", "how"))
-            played = concluded(work.game, shares, how, work.reader, run.confidence)
-            rows += [row for part in played.attacks for row in _attacked(part)]
-            rows += _about_these(played)
+            parts["game"] = _played(concluded(work.game, shares, how, work.reader, run.confidence))
         elif work.reader is not None:
-            rows += _believed(work.reader)
+            parts["expected"] = tuple(_believed(work.reader))
             work.not_assessed.append(
                 NotAssessed(
                     "what the tables tell beyond a guess",
@@ -267,12 +234,11 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
                     "name `people` in [data]",
                 )
             )
-        return self.found(
-            _criteria(work, played), tuple(rows), _detail(work, audit, played, groups)
-        )
+        result = _result(work, audit, groups, **parts)
+        return self.found(_criteria(result, work.threshold), (), result)
 
-    def confidence(self, detail: TablesDetail) -> float | None:
-        return detail.confidence if detail.trials else None
+    def confidence(self, detail: TablesResult) -> float | None:
+        return None if detail.game is None else detail.game.confidence
 
     def is_of_people(self, study: Mapping[str, Any]) -> bool:
         return True
@@ -294,20 +260,22 @@ def _people(path: Path, columns: Sequence[str], variable: Variable | None) -> Ta
         return _people(path, columns, None)
 
 
-def _criteria(work: TablesWork, played: TablesPlayed | None) -> tuple[StudyCriterion, ...]:
-    threshold = work.threshold
+def _criteria(
+    result: TablesResult, threshold: TablesThreshold | None
+) -> tuple[StudyCriterion, ...]:
+    game = result.game
     questions = [(DETERMINED, "people determined", FOR_SURE, threshold and threshold.people)]
-    if work.below is not None:
+    if result.small_groups is not None:
         questions.append(
             (GROUPS, "small groups known", FOR_SURE, threshold and threshold.known_groups)
         )
-    if played is not None:
+    if game is not None:
         questions += [
             (GAIN, "gain over people left out", GAME, threshold and threshold.gain),
             (SHARE, "share of these tables' people", THESE, threshold and threshold.share),
         ]
         if threshold is not None and threshold.people is not None:
-            limit = min(1.0, threshold.people / played.people)
+            limit = min(1.0, threshold.people / game.people)
             questions.append((CERTAIN, "people whose secret is certain", THESE, limit))
     return tuple(
         StudyCriterion(
@@ -317,10 +285,39 @@ def _criteria(work: TablesWork, played: TablesPlayed | None) -> tuple[StudyCrite
     )
 
 
-def _determined(audit: TablesAudit, given: tuple[str, ...]) -> StudyRow:
+def _result(
+    work: TablesWork, audit: TablesAudit, groups: Sequence[CellLimits], **parts: Any
+) -> TablesResult:
+    """Put together what follows with certainty, and the ``game`` or what is ``expected``."""
+    hidden, threat = audit.hidden, work.study.threat
+    if threat is not None:
+        parts |= {"secret": threat.secret, "known": tuple(threat.known)}
+    narrowest = sorted(hidden, key=lambda limits: limits.width)[:_LISTED]
+    return TablesResult(
+        tables=len({cell.file for cell in work.cells}),
+        cells=len(work.cells),
+        determined=_determined(audit, work.takes_as_given),
+        hidden=HiddenCells(
+            total=len(hidden),
+            determined=sum(limits.determined for limits in hidden),
+            undecided=sum(limits.may_be_within(1) for limits in hidden),
+            narrowest=tuple(_limited(limits, _hidden(limits)) for limits in narrowest),
+        ),
+        small_groups=_small_groups(work, audit, groups),
+        groups=tuple(_limited(group, _known(group)) for group in groups[:_LISTED]),
+        data_sets=audit.data_sets,
+        all_counted=audit.all_counted,
+        notes=audit.notes,
+        layout=tuple(line for layout in work.tables.layouts for line in layout.lines()),
+        unaccounted=(*map(_as_key, work.tables.unaccounted), *_undeclared(work, groups)),
+        **parts,
+    )
+
+
+def _determined(audit: TablesAudit, given: tuple[str, ...]) -> Quantity:
     many = audit.determined_people
     grade: Grade = "not assessed" if many is None else "proved if" if given else "proved"
-    quantity = Quantity(
+    return Quantity(
         value=many,
         low=many,
         high=many if audit.is_all_determined else None,
@@ -328,142 +325,106 @@ def _determined(audit: TablesAudit, given: tuple[str, ...]) -> StudyRow:
         takes_as_given=given if many is not None else (),
         why="" if audit.is_all_determined else "whether there are others was not settled",
     )
-    return StudyRow(role="measure", of=DETERMINED, name="", quantity=quantity, at=FOR_SURE)
 
 
-def _known_groups(
+def _limited(limits: CellLimits, people: Quantity) -> LimitedGroup:
+    return LimitedGroup(
+        table=visible(limits.cell.file),
+        labels={visible(name): visible(label) for name, label in limits.cell.labels.items()},
+        printed=visible(limits.cell.printed),
+        people=people,
+    )
+
+
+def _hidden(limits: CellLimits) -> Quantity:
+    return Quantity(
+        value=limits.low if limits.determined else None,
+        low=limits.low,
+        high=limits.high,
+        grade="proved",
+        why="" if limits.exact else "the limits may be wider than necessary",
+    )
+
+
+def _known(limits: CellLimits) -> Quantity:
+    return Quantity(value=limits.low, low=limits.low, high=limits.high, grade="proved")
+
+
+def _small_groups(
     work: TablesWork, audit: TablesAudit, groups: Sequence[CellLimits]
-) -> Iterator[StudyRow]:
-    """Yield how many groups of few people are known: hidden cells, and all that no cell hides."""
+) -> SmallGroups | None:
+    """Count the groups of few people that are known: hidden cells, and all that no cell hides."""
     if work.below is None:
-        return
+        return None
     hidden = sum(cell.determined and 1 <= cell.low < work.below for cell in audit.hidden)
     many = len(groups) + hidden
     is_open = any(cell.may_be_within(1) for cell in audit.hidden)
     is_open |= work.tables.are_labels_open
-    high = None if audit.groups_left or is_open else many
-    why = audit.groups_left or "limits of hidden cells may be narrower than shown" * is_open
     assumptions = work.takes_as_given
-    quantity = Quantity(
+    known = Quantity(
         value=many,
         low=many,
-        high=high,
-        why=why,
+        high=None if audit.groups_left or is_open else many,
+        why=audit.groups_left or "limits of hidden cells may be narrower than shown" * is_open,
         grade="proved if" if assumptions else "proved",
         takes_as_given=assumptions,
     )
-    yield StudyRow(role="measure", of=GROUPS, name="", quantity=quantity, at=FOR_SURE)
+    return SmallGroups(below=work.below, known=known)
 
 
-def _group(group: CellLimits) -> StudyRow:
-    labels = ", ".join(f"{name} = {label}" for name, label in group.cell.labels.items()) or "all"
-    return StudyRow(
-        role="measure",
-        of=GROUP,
-        name=visible(labels),
-        at={"table": visible(group.cell.file)},
-        quantity=Quantity(value=group.low, low=group.low, high=group.high, grade="proved"),
+def _played(played: TablesPlayed) -> PlayedTables:
+    low, high = played.certain
+    return PlayedTables.taken(
+        played,
+        attacks=tuple(map(_attacked, played.attacks)),
+        guess=Quantity(value=played.guess, grade="counted"),
+        ceiling=Quantity(value=played.ceiling, high=played.ceiling, grade="proved"),
+        certain=Quantity(value=low, low=low, high=high, grade="proved"),
     )
+
+
+def _attacked(attack: ReadingAttack) -> TablesAttack:
+    published = Quantity(value=attack.these, grade="counted")
+    if attack.read == "counts alone":
+        published = Quantity(
+            value=attack.these, low=attack.these, grade="approximate", takes_as_given=(IGNORED,)
+        )
+    return TablesAttack(
+        prior=attack.name,
+        read=attack.read,
+        published=published,
+        members=Quantity.of(attack.inside),
+        left_out=Quantity.of(attack.outside),
+        gain=Quantity.of(attack.gain),
+        readings=attack.how,
+    )
+
+
+def _believed(reader: PosteriorReader) -> Iterator[ExpectedShare]:
+    """Yield what an attacker expects; nothing is expected of tables that were only fitted."""
+    for prior in PRIORS:
+        how, assumptions = reader.how[prior], [ASSUMED[prior]]
+        assumptions += [IGNORED] * (how == "counts alone")
+        named = Quantity(
+            value=reader.believed(prior), grade="approximate", takes_as_given=tuple(assumptions)
+        )
+        if how == "fitted":
+            named = Quantity(value=None, grade="not assessed", why=FITTED)
+        yield ExpectedShare(prior=prior, read=how, named=named)
 
 
 def _undeclared(work: TablesWork, groups: Sequence[CellLimits]) -> tuple[Unaccounted, ...]:
     """Ask for the threshold of small groups where some are known and nothing says it."""
     if work.below is not None or not groups:
         return ()
-    labels = ", ".join(f"{k} = {v}" for k, v in groups[0].cell.labels.items()) or "all"
+    group = _limited(groups[0], _known(groups[0]))
     many = "One group is" if len(groups) == 1 else f"{len(groups):,} groups are"
     return (
         Unaccounted(
             subject="the threshold of small groups",
-            reason=f"{many} known that no cell prints, such as {visible(labels)}: {groups[0].low}.",
+            reason=f"{many} known that no cell prints, such as {group.name}: {groups[0].low}.",
             declaration="`below = 5` in `[made]`",
         ),
-    )
-
-
-def _attacked(one: ReadingAttack) -> Iterator[StudyRow]:
-    """Yield what an attack reaches from these tables, in the game, and beyond people left out."""
-    exact = Quantity(value=one.these, grade="counted")
-    ignored: dict[str, Any] = {}
-    if one.read == "counts alone":
-        exact = Quantity(
-            value=one.these, low=one.these, grade="approximate", takes_as_given=(IGNORED,)
-        )
-        ignored = {f"read {one.read}": 1}
-    how: dict[str, Any] = {f"read {word}": many for word, many in one.how.items()}
-    yield StudyRow(role="attack", of=SHARE, name=one.name, quantity=exact, at=THESE, facts=ignored)
-    inside, outside = Quantity.of(one.inside), Quantity.of(one.outside)
-    yield StudyRow(
-        role="attack",
-        of=SHARE,
-        name=one.name,
-        quantity=inside,
-        baseline=outside.value,
-        at=GAME,
-        facts=how,
-    )
-    yield StudyRow(role="fresh", of=SHARE, name=one.name, quantity=outside, at=GAME)
-    yield StudyRow(role="excess", of=GAIN, name=one.name, quantity=Quantity.of(one.gain), at=GAME)
-
-
-def _about_these(played: TablesPlayed) -> list[StudyRow]:
-    ceiling = Quantity(value=played.ceiling, high=played.ceiling, grade="proved")
-    guess = Quantity(value=played.guess, grade="counted")
-    low, high = played.certain
-    sure = Quantity(value=low, low=low, high=high, grade="proved")
-    return [
-        StudyRow(role="guess", of="guess", name="most frequent secret", quantity=guess, at=THESE),
-        StudyRow(role="bound", of=SHARE, name="same known columns", quantity=ceiling, at=THESE),
-        StudyRow(role="measure", of=CERTAIN, quantity=sure, at=THESE),
-    ]
-
-
-def _believed(reader: PosteriorReader) -> Iterator[StudyRow]:
-    """Yield what an attacker expects; nothing is expected of tables that were only fitted."""
-    for prior in PRIORS:
-        how, assumptions = reader.how[prior], [ASSUMED[prior]]
-        assumptions += [IGNORED] * (how == "counts alone")
-        quantity = Quantity(
-            value=reader.believed(prior), grade="approximate", takes_as_given=tuple(assumptions)
-        )
-        if how == "fitted":
-            quantity = Quantity(value=None, grade="not assessed", why=FITTED)
-        yield StudyRow(
-            role="measure",
-            of=EXPECTED,
-            name=prior,
-            at=THESE,
-            facts={f"read {how}": 1},
-            quantity=quantity,
-        )
-
-
-def _detail(
-    work: TablesWork,
-    audit: TablesAudit,
-    played: TablesPlayed | None,
-    groups: Sequence[CellLimits],
-) -> TablesDetail:
-    hidden, threat = audit.hidden, work.study.threat
-    details: dict[str, Any] = {}
-    if threat is not None:
-        details = {"secret": threat.secret, "known": tuple(threat.known)}
-    if played is not None:
-        names = ("people", "left_out", "trials", "confidence")
-        details |= {name: getattr(played, name) for name in names}
-    return TablesDetail(
-        tables=len({cell.file for cell in work.cells}),
-        cells=len(work.cells),
-        hidden=len(hidden),
-        hidden_determined=sum(limits.determined for limits in hidden),
-        hidden_open=sum(limits.may_be_within(1) for limits in hidden),
-        data_sets=audit.data_sets,
-        all_counted=audit.all_counted,
-        notes=audit.notes,
-        layout=tuple(line for layout in work.tables.layouts for line in layout.lines()),
-        small=work.below or 0,
-        unaccounted=(*map(_as_key, work.tables.unaccounted), *_undeclared(work, groups)),
-        **details,
     )
 
 
@@ -481,21 +442,3 @@ def _key_of(option: re.Match[str]) -> str:
     if key == "below":
         return f"`{key} = {value}`"
     return f'`{key} = "{value}"`' if key in ("rounded", "cell_key") else f'`{key} = ["{value}"]`'
-
-
-def _hidden(one: CellLimits) -> StudyRow:
-    labels = ", ".join(f"{k} = {v}" for k, v in one.cell.labels.items()) or "all"
-    return StudyRow(
-        role="measure",
-        of=HIDDEN,
-        name=visible(labels),
-        at={"table": one.cell.file},
-        facts={"printed": visible(one.cell.printed)},
-        quantity=Quantity(
-            value=one.low if one.determined else None,
-            low=one.low,
-            high=one.high,
-            grade="proved",
-            why="" if one.exact else "the limits may be wider than necessary",
-        ),
-    )

@@ -1,0 +1,277 @@
+"""Published tables, understood together: columns, totals, groups, and what is left over.
+
+Tables are read one by one, columns of codes and groups are matched over all of them, percentages
+narrow the counts, and sums show totals and groups. What nothing explains is a question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+
+from narcissus._validation import did_you_mean
+from narcissus._visible import visible
+from narcissus.counts.alike import (
+    SameNames,
+    ask_for_names,
+    fold_name,
+    list_tied,
+    rename_alike,
+)
+from narcissus.counts.columns import ColumnUse, SecondName
+from narcissus.counts.further_columns import FurtherColumns
+from narcissus.counts.layout import PublishedLayout, layout_of
+from narcissus.counts.marks import Rules
+from narcissus.counts.order import ask_for_order, find_order
+from narcissus.counts.reading import Cell, TableRead, require_single
+from narcissus.counts.system import EVERYBODY, Structure
+from narcissus.counts.texts import ask_for_texts, list_named, list_texts
+from narcissus.counts.totals import ask_for_gaps, find_labels
+from narcissus.counts.unmarked import unmarked
+from narcissus.errors import InputError
+from narcissus.rows import Unaccounted
+
+
+@dataclass(frozen=True)
+class PublishedTables:
+    """Published tables, ready to be audited.
+
+    Options
+    -------
+    cells: of all tables.
+    structure: what is declared of dimensions, with the groups that were recognized.
+    layouts: how each table was understood.
+    unaccounted: what was not, with the declaration that decides it.
+    takes_as_given: what a verdict in favour takes as given that nobody declares, in words.
+    slices: where a label may be a total or a group: cells whose sums hold all the same, those
+        beside each label of its dimension and those beside none. They have no sum over it.
+    """
+
+    cells: list[Cell]
+    structure: Structure
+    layouts: tuple[PublishedLayout, ...]
+    unaccounted: tuple[Unaccounted, ...]
+    slices: tuple[list[Cell], Structure] | None = None
+    takes_as_given: tuple[str, ...] = ()
+
+    @property
+    def are_labels_open(self) -> bool:
+        """Whether a label may be a total or a group, so that sums over its dimension are open."""
+        return self.slices is not None
+
+    @property
+    def sure(self) -> tuple[list[Cell], Structure]:
+        """Cells and structure of which everything that follows holds, whatever labels are."""
+        return self.slices or (self.cells, self.structure)
+
+    def require_understood(self) -> PublishedTables:
+        """Return the tables themselves. Raises `InputError` where something was not understood."""
+        for question in self.unaccounted:
+            raise InputError(
+                f"{question.subject} is not accounted for. {question.reason} Declare it: "
+                f"{question.declaration}"
+            )
+        return self
+
+
+def understand(
+    tables: Sequence[TableRead],
+    structure: Structure,
+    rules: Rules,
+    flat: Sequence[str] = (),
+    margins: Mapping[str, Mapping[str, tuple[str, ...]]] | None = None,
+    same: SameNames | None = None,
+    count: str | None = None,
+    order: Mapping[str, str] | None = None,
+    *,
+    texts_tell_nothing: bool = False,
+) -> PublishedTables:
+    """Put tables together, and list what none of their numbers explains.
+
+    Options
+    -------
+    tables: as they were read.
+    structure, rules: how they were made.
+    flat: dimensions of which no label is the sum of others.
+    margins: of a file's columns of percentages, the dimensions of whose labels together they are.
+    same: names in several tables that are one, or are not.
+    count: the header of counts, where it is declared.
+    order: of a file, whether its labels stand in the order of their counts (``count``), or not.
+    texts_tell_nothing: the user has read all texts that are not understood.
+
+    Raises `InputError` for declarations that numbers refute, percentages that contradict the
+    counts, and cells that appear twice.
+    """
+    questions = [q for table in tables for q in (*table.columns.unaccounted, *table.unaccounted)]
+    same = same or SameNames()
+    tables, structure, flat = rename_alike(tables, structure, flat, same)
+    flat = _require_flat(tables, flat)
+    seconds = [second for table in tables for second in table.columns.second_names]
+    parents = _group_parents(seconds)
+    known = {
+        name: {**parents.get(name, {}), **structure.parents.get(name, {})}
+        for name in {*parents, *structure.parents}
+    }
+    structure = replace(structure, parents=known)
+    each = {
+        table.file: [_renamed(cell, seconds, parents) for cell in table.cells] for table in tables
+    }
+    indented = {table.file: table.indented for table in tables}
+    cells = [cell for some in each.values() for cell in some]
+    labels = find_labels(cells, structure, rules, flat, indented)
+    uses: dict[str, list[ColumnUse]] = {}
+    narrowed: list[Cell] = []
+    for table in tables:
+        before = labels.without_totals(each[table.file])
+        of = (margins or {}).get(table.file, {})
+        several = {name for other in tables if other is not table for name in other.header}
+        read = FurtherColumns(table, before, rules, structure.others, of, several).read()
+        uses[table.file], each[table.file] = read.uses, read.cells
+        questions += read.questions
+        narrowed += read.narrowed
+    labels = labels.joined(find_labels(narrowed, structure, rules, flat, indented))
+    cells = [cell for some in each.values() for cell in some]
+    plain = unmarked(labels.without_totals(cells), rules)
+    cells = labels.without_overlaps(plain)
+    questions += labels.questions
+    groups = {
+        name: {**labels.parents.get(name, {}), **structure.parents.get(name, {})}
+        for name in {**labels.parents, **structure.parents}
+    }
+    structure = replace(structure, parents=groups, ranges=labels.ranges)
+    require_single(cells)
+    questions += [*ask_for_names(cells, structure, same), *ask_for_gaps(cells, structure)]
+    order = order or {}
+    _require_files(tables, order)
+    questions += ask_for_order(cells, groups, order)
+    structure = replace(structure, ordered=find_order(cells, groups, order))
+    texts = list_texts(tables, cells, structure, rules, () if count is None else (count,))
+    questions += [] if texts_tell_nothing else ask_for_texts(texts)
+    layouts = tuple(
+        replace(
+            layout_of(table, uses[table.file], cells, labels, groups, rules),
+            texts=texts[table.file],
+        )
+        for table in tables
+    )
+    left = tuple(dict.fromkeys(questions))
+    slices = _slices(plain, structure, labels.open_names) if labels.questions else None
+    hides = any(cell.count.kind not in ("exact", "derived") for cell in cells)
+    names = [] if texts_tell_nothing else list_named(tables, cells, structure, rules)
+    premises = (*_one_population(tables, structure), *list_tied(cells, same), *names)
+    premises = premises if hides else ()
+    return PublishedTables(cells, structure, layouts, left, slices, premises)
+
+
+def _require_files(tables: Sequence[TableRead], order: Mapping[str, str]) -> None:
+    """Refuse an order that is declared of a file that is not there."""
+    files = [table.file for table in tables]
+    if unknown := next((file for file in order if file not in files), None):
+        raise InputError(
+            f"`--order`: no table is named {visible(unknown)}{did_you_mean(unknown, files)}"
+        )
+
+
+def _one_population(tables: Sequence[TableRead], structure: Structure) -> Iterator[str]:
+    """Yield that tables are about the same people, where they are joined and no part is named."""
+    whole = [table.file for table in tables if not structure.within.get(table.file)]
+    if len(whole) > 1:
+        yield "all tables are about the same people, but for what `--within` names"
+
+
+def _slices(
+    cells: Sequence[Cell], structure: Structure, names: Set[str]
+) -> tuple[list[Cell], Structure]:
+    """Return cells without sums over some dimensions, whose labels may be totals or groups.
+
+    What stands beside one label of them is about the same people, whatever that label is, and so
+    is what stands beside none: each is a part of its own here.
+    """
+    of_part = {
+        file for file, parts in structure.within.items() if {p.dimension for p in parts} & names
+    }
+
+    def whole(file: str) -> str:
+        return f"{EVERYBODY} of {file}" if file in of_part else EVERYBODY
+
+    found = [
+        replace(cell, labels={**dict.fromkeys(names, whole(cell.file)), **cell.labels}, share=None)
+        for cell in cells
+    ]
+    within = {
+        file: left
+        for file, parts in structure.within.items()
+        if (left := [part for part in parts if part.dimension not in names])
+    }
+    return found, replace(
+        structure,
+        within=within,
+        parents={name: tree for name, tree in structure.parents.items() if name not in names},
+        ranges={name: spans for name, spans in structure.ranges.items() if name not in names},
+        others=tuple(name for name in structure.others if name not in names),
+    )
+
+
+def with_own_labels(cell: Cell) -> Cell:
+    """Return a cell of `PublishedTables.sure` with the labels that it prints."""
+    shown = {name: label for name, label in cell.labels.items() if not label.startswith(EVERYBODY)}
+    return replace(cell, labels=shown)
+
+
+def _require_flat(tables: Sequence[TableRead], flat: Sequence[str]) -> tuple[str, ...]:
+    """Return flat dimensions as tables name them. Raises `InputError` for one that none has."""
+    known = dict.fromkeys(name for table in tables for cell in table.cells for name in cell.labels)
+    known |= dict.fromkeys(
+        name for table in tables for name in (table.across, table.second_across) if name
+    )
+    known |= dict.fromkeys(name for table in tables for name in table.columns.dimensions.values())
+    known |= dict.fromkeys(use.column for table in tables for use in table.columns.uses)
+    known |= dict.fromkeys(
+        second_name.column for table in tables for second_name in table.columns.second_names
+    )
+    folded = {fold_name(name): name for name in known}
+    names = [name if name in known else folded.get(fold_name(name), name) for name in flat]
+    if wrong := next((name for name in names if name not in known), None):
+        raise InputError(
+            f"`--flat`: no table has a dimension {visible(wrong)!r}{did_you_mean(wrong, known)}"
+        )
+    return tuple(names)
+
+
+def _group_parents(seconds: Sequence[SecondName]) -> dict[str, dict[str, str]]:
+    """Return the group of each label, where columns hold groups."""
+    parents: dict[str, dict[str, str]] = {}
+    for second in seconds:
+        if second.is_group:
+            tree = parents.setdefault(second.of, {})
+            for label, group in second.labels.items():
+                tree.setdefault(label, _group_name(second, group))
+    return parents
+
+
+def _group_name(second: SecondName, group: str) -> str:
+    """Return the name of a group; it is told apart from a label of the same name."""
+    return f"{group} ({second.column})" if group in second.labels else group
+
+
+def _renamed(
+    cell: Cell, seconds: Sequence[SecondName], parents: Mapping[str, Mapping[str, str]]
+) -> Cell:
+    """Return a cell whose labels are those of dimensions, and not of codes and groups."""
+    labels = dict(cell.labels)
+    for second in seconds:
+        label = labels.get(second.column)
+        if label is None:
+            continue
+        if second.of in labels:
+            group = parents.get(second.of, {}).get(labels[second.of])
+            if not second.is_group or group == _group_name(second, label):
+                del labels[second.column]
+            continue
+        if second.is_group and label in second.labels.values():
+            del labels[second.column]
+            labels[second.of] = _group_name(second, label)
+        elif not second.is_group and label in second.labels:
+            del labels[second.column]
+            labels[second.of] = second.labels[label]
+    return cell if labels == cell.labels else replace(cell, labels=labels)

@@ -1,0 +1,96 @@
+"""What is said of published tables in several places: hidden counts, people, attackers."""
+
+from __future__ import annotations
+
+from narcissus.counts.posterior import Prior
+from narcissus.kinds.published.result import (
+    CERTAIN,
+    DETERMINED,
+    GAIN,
+    GROUPS,
+    SHARE,
+    TablesAttack,
+    TablesResult,
+)
+from narcissus.report.format import percent
+from narcissus.rows import JudgedCriterion, StudyJudgement
+
+HOLDS: dict[Prior, str] = {"uniform": "every data set alike", "people": "every person alike"}
+"""What the attacker believes, by prior."""
+
+
+def find_attack(case: StudyJudgement) -> TablesAttack | None:
+    """Return the attack that decided, else the one that gains most; None: no game was played."""
+    game, worst = case.detail.game, case.worst
+    if worst.criterion.of in (GAIN, SHARE) and worst.attacks:
+        return (worst.surest if worst.criterion.of == GAIN else worst.best).about
+    return game and max(game.attacks, key=lambda attack: attack.gain.value or 0.0)
+
+
+def list_known(detail: TablesResult) -> str:
+    return ", ".join(detail.known) or "nothing"
+
+
+def may_be_more(detail: TablesResult) -> bool:
+    """Check whether more people may be determined, by limits or by what was not accounted for."""
+    return detail.determined.high is None or bool(detail.unaccounted)
+
+
+def are_counts_open(detail: TablesResult) -> bool:
+    """Check whether more hidden counts may follow from the tables."""
+    return detail.hidden.undecided > 0 or bool(detail.unaccounted)
+
+
+def describe_ignored(detail: TablesResult, more: str = "do better") -> str:
+    """Return what follows a sentence about an attack that did not use all statistics."""
+    words = f". An attacker who uses all means, medians and totals may {more}"
+    return words * detail.leaves_statistics_out
+
+
+def describe_recovered(detail: TablesResult) -> str:
+    """Describe how many hidden counts follow with certainty."""
+    hidden = detail.hidden
+    if not hidden.total:
+        return "No count is hidden."
+    if hidden.determined == hidden.total:
+        return f"All {hidden.total:,} hidden counts can be recomputed exactly."
+    if hidden.determined:
+        prefix = "At least " * are_counts_open(detail)
+        many = f"{prefix}{hidden.determined:,} of {hidden.total:,}"
+        return f"{many} hidden counts can be recomputed exactly."
+    if are_counts_open(detail):
+        return "Whether hidden counts can be recomputed exactly is not decided."
+    return "No hidden count can be recomputed exactly."
+
+
+def describe_determined(detail: TablesResult) -> str:
+    """Describe the number of people who are determined."""
+    if detail.determined.value is None:
+        return "Whether the tables determine people with all labels was not settled."
+    many = int(detail.determined.value)
+    people = f"{'at least ' * may_be_more(detail)}{many:,} {'person' if many == 1 else 'people'}"
+    return f"The tables alone settle all labels of {people}: how many, not who."
+
+
+def describe_criterion(judged: JudgedCriterion, detail: TablesResult) -> str:
+    """Describe what was measured where a criterion is, and what is accepted."""
+    of, game, groups = judged.criterion.of, detail.game, detail.small_groups
+    if of == DETERMINED:
+        many = judged.measures[0].value
+        return f"{many:,.0f} people are determined; {judged.at_most:,.0f} accepted."
+    if of == GROUPS and groups is not None:
+        few = f"of fewer than {groups.below:,} people"
+        many = judged.measures[0].value
+        return f"{many:,.0f} groups {few} are known; {judged.at_most:,.0f} accepted."
+    if of == CERTAIN and game is not None:
+        shares = (judged.measures[0].value, judged.at_most or 0.0)
+        many, limit = (round(share * game.people) for share in shares)
+        return f"The {detail.secret} of {many:,} people is certain; {limit:,} accepted."
+    accepted = f"{percent(judged.at_most)} is accepted"
+    if judged.status == "met" and judged.bound is not None:
+        limit = percent(judged.bound.quantity.high, "up")
+        return f"No attacker names more than {limit}; {accepted}."
+    row, verb = (judged.surest, "gains at least") if of == GAIN else (judged.best, "names")
+    low = row.value if row.quantity.low is None else row.quantity.low
+    attack = f"The attack with {HOLDS[row.about.prior]} {verb} {percent(low, 'down')}"
+    return f"{attack}; {accepted}{describe_ignored(detail)}."
