@@ -66,7 +66,7 @@ def guessed_by_file(case: StudyJudgement) -> AssessedRisk | None:
     risks = [risk for risk in case.detail.risks if risk.guess is not None]
     candidates: list[tuple[float, AssessedRisk]] = []
     for risk in risks:
-        ours, theirs = (risk.counts.get(name, 0) for name in (BY_FILE, BY_OTHERS))
+        ours, theirs = (risk.attack_counts.get(name, 0) for name in (BY_FILE, BY_OTHERS))
         p_value = float(scipy.stats.binom.sf(ours - 1, ours + theirs, 0.5))
         if p_value <= TOLD / len(risks):
             candidates.append((p_value, risk))

@@ -528,7 +528,7 @@ def _assessed(
             name: TriedAttack(real=real, control=control)
             for name, (real, control) in risk.tried.items()
         },
-        counts=risk.facts,
+        attack_counts=risk.facts,
         how=how,
         everybody=RiskOfPeople(
             real=_counted(risk.real, levels.share),

@@ -150,7 +150,9 @@ class AssessedRisk(Fact):
     secret: str = Field(description="What is guessed; empty where nothing is.")
     attack: str = Field(description="The one that was chosen.")
     tried: Mapping[str, TriedAttack]
-    counts: Mapping[str, Count] = Field(description="Numbers about the attack, by their meaning.")
+    attack_counts: Mapping[str, Count] = Field(
+        description="Numbers about the attack, by their meaning."
+    )
     how: str = Field(
         default="right",
         description="How right a guess is: 'to the right fifth' of a secret that is binned.",

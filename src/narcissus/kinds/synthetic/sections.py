@@ -163,7 +163,7 @@ def describe_risk(case: StudyJudgement, name: RiskName, grade: Grade) -> Iterato
     if name == "inference":
         yield _beside_the_guess(risks)
     for risk in risks:
-        if counts := risk.counts:
+        if counts := risk.attack_counts:
             yield Facts([(k[0].upper() + k[1:], number(v)) for k, v in counts.items()])
     yield _tried(risks)
 
