@@ -12,7 +12,7 @@ from narcissus.audits import run
 from narcissus.errors import InputError
 from narcissus.kinds.synthetic.copied import no_more
 from narcissus.kinds.synthetic.copies import UNIQUE, Coincidences, CopiedPeople
-from narcissus.kinds.synthetic.excess import Excess
+from narcissus.kinds.synthetic.excess import ExcessShare
 from narcissus.kinds.synthetic.propose import completed
 from narcissus.report import page_of
 from narcissus.rows import Quantity
@@ -581,7 +581,7 @@ def words(unique, *, control=0, shown=False):
         people=Quantity(value=87 / unique, grade="counted", counted=(87, unique)),
         coincidences=Coincidences(share=0.05, most=190),
         control=(9, control) if control else None,
-        excess=Excess(share=Quantity(value=0.0, grade="approximate")),
+        excess=ExcessShare(share=Quantity(value=0.0, grade="approximate")),
     )
     detail = SimpleNamespace(
         files=SimpleNamespace(synthetic=300, control=control),

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from narcissus._validation import some_of
 from narcissus.evidence.intervals import TwoSamples
-from narcissus.kinds.synthetic.excess import Excess
+from narcissus.kinds.synthetic.excess import ExcessShare
 from narcissus.results import Grade
 from narcissus.rows import Count, Fact, Place, Positive, Quantity, Share, StudyRow, Unaccounted
 from narcissus.synthetic.assess import ALIKE
@@ -167,7 +167,7 @@ class CopiedPeople(Fact):
     lacking: tuple[str, ...] = Field(
         default=(), description="Columns of these that the control lacks."
     )
-    excess: Excess
+    excess: ExcessShare
 
     @property
     def counted(self) -> tuple[int, int]:
@@ -647,9 +647,9 @@ def copied_people(
         coincidences=chance,
         control=(tested.others, tested.other_trials) if can_tell and tested is not None else None,
         lacking=tuple(name for name in trace.columns if name in lacking),
-        excess=Excess(share=excess)
+        excess=ExcessShare(share=excess)
         if beside is None
-        else Excess.of(beside, excess, at_most, error * trace.share),
+        else ExcessShare.of(beside, excess, at_most, error * trace.share),
     )
 
 

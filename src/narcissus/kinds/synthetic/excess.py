@@ -12,7 +12,7 @@ from narcissus.results import Estimate
 from narcissus.rows import Fact, Place, Quantity, Share, StudyRow
 
 
-class Excess(Fact):
+class ExcessShare(Fact):
     """How much more often people of the data are hit than others."""
 
     share: Quantity
@@ -26,7 +26,7 @@ class Excess(Fact):
     )
 
     @classmethod
-    def of(cls, counts: TwoSamples, share: Quantity, at_most: float, error: float) -> Excess:
+    def of(cls, counts: TwoSamples, share: Quantity, at_most: float, error: float) -> ExcessShare:
         """Return the excess of a claim, tested with ``error`` against what is accepted."""
         detectable = counts.detectable(at_most, error=error)
         return cls(share=share, p_value=min(1.0, counts.fisher), detectable=detectable)

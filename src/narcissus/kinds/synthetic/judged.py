@@ -10,6 +10,7 @@ from narcissus.rows import WORST, JudgedCriterion, StudyJudgement
 from narcissus.synthetic.assess import BY_FILE, BY_OTHERS
 from narcissus.synthetic.copies import COPIES
 
+NONE: Status = "not assessed"
 TOLD = 0.001
 """Error of telling that the file guesses better than records of other people do."""
 
@@ -32,8 +33,8 @@ def is_copied(case: StudyJudgement) -> bool:
 
 def verdict_of(case: StudyJudgement, risk: AssessedRisk) -> Status:
     """Return "exceeded" if the excess is, or that of a group of which it was asked."""
-    statuses = {judged.status for judged in judged_of(case, risk.name)}
-    return next((status for status in WORST if status in statuses), "not assessed")
+    judged = judged_of(case, risk.name)
+    return min(judged, key=lambda each: WORST.index(each.status)).status if judged else NONE
 
 
 def beyond(case: StudyJudgement) -> list[AssessedRisk]:

@@ -24,13 +24,13 @@ from narcissus.kinds.synthetic.copies import (
     not_sought,
     unaccounted,
 )
-from narcissus.kinds.synthetic.excess import Excess, estimated
+from narcissus.kinds.synthetic.excess import ExcessShare, estimated
 from narcissus.kinds.synthetic.measures import measured_files
 from narcissus.kinds.synthetic.result import (
     AssessedRisk,
-    BestGuess,
     FileSizes,
     RiskOfPeople,
+    SecretGuess,
     SyntheticResult,
     TriedAttack,
     UnlikeControl,
@@ -521,7 +521,7 @@ def _assessed(
     level, counts, excess = levels.claim, risk.counts(), None
     if counts is not None and can_tell:
         share = estimated(counts.excess(confidence=level), level)
-        excess = Excess.of(counts, share, accepted, (1 - level) / 2)
+        excess = ExcessShare.of(counts, share, accepted, (1 - level) / 2)
     return AssessedRisk.taken(
         risk,
         tried={
@@ -544,7 +544,7 @@ def _of_group(risk: Risk, group: Group, levels: Levels, *, can_tell: bool) -> Ri
     counts, excess = risk.counts(group.real, group.control), None
     if counts is not None and can_tell:
         share = estimated(counts.excess(confidence=levels.group), levels.group)
-        excess = Excess(share=share)
+        excess = ExcessShare(share=share)
     control = None if risk.control is None else risk.control[group.control]
     return RiskOfPeople(
         column=group.by,
@@ -555,14 +555,14 @@ def _of_group(risk: Risk, group: Group, levels: Levels, *, can_tell: bool) -> Ri
     )
 
 
-def _guess(risk: Risk, level: float) -> BestGuess | None:
+def _guess(risk: Risk, level: float) -> SecretGuess | None:
     """Return the best guess without the file, and what the file teaches beyond it."""
     if risk.guessed_real is None:
         return None
     taught, above = None, difference_limits(risk.real, risk.guessed_real, confidence=level)
     if risk.control is not None and risk.guessed_control is not None:
         taught = difference_limits(risk.control, risk.guessed_control, confidence=level)
-    return BestGuess(
+    return SecretGuess(
         name=risk.guess,
         real=_counted(risk.guessed_real, level),
         control=_counted_some(risk.guessed_control, level),

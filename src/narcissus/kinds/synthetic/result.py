@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from narcissus.disclosure import FileMeasures
 from narcissus.kinds.synthetic.copies import CopiedPeople, CopiesDetail, FileCount
-from narcissus.kinds.synthetic.excess import Excess
+from narcissus.kinds.synthetic.excess import ExcessShare
 from narcissus.rows import (
     Count,
     Fact,
@@ -83,7 +83,7 @@ class RiskOfPeople(Fact):
     value: str = Field(default="", description="That the group has.")
     real: Quantity
     control: Quantity | None = Field(default=None, description="Null: nobody to compare with.")
-    excess: Excess | None = Field(default=None, description="Null: nothing can be told of it.")
+    excess: ExcessShare | None = Field(default=None, description="Null: nothing can be told of it.")
 
     @property
     def group(self) -> str:
@@ -122,7 +122,7 @@ class RiskOfPeople(Fact):
             yield self.excess.row(name, at, self)
 
 
-class BestGuess(Fact):
+class SecretGuess(Fact):
     """The best guess without the file, and how far above it the attack is."""
 
     name: str
@@ -159,7 +159,7 @@ class AssessedRisk(Fact):
     )
     everybody: RiskOfPeople
     groups: tuple[RiskOfPeople, ...] = ()
-    guess: BestGuess | None = Field(default=None, description="Null where nothing is guessed.")
+    guess: SecretGuess | None = Field(default=None, description="Null where nothing is guessed.")
 
     @property
     def label(self) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from narcissus.kinds.layout import dots, table
 from narcissus.kinds.synthetic.copied import by_columns, compared
 from narcissus.kinds.synthetic.copies import FileCount, LinkedDetail
-from narcissus.kinds.synthetic.excess import Excess
+from narcissus.kinds.synthetic.excess import ExcessShare
 from narcissus.kinds.synthetic.judged import verdict_of
 from narcissus.kinds.synthetic.result import AssessedRisk, SyntheticResult
 from narcissus.report.format import MISSING, between_points, limits, number, percent, points
@@ -201,7 +201,7 @@ def _picture(
                 "Limits": lambda risk: _limits(risk.everybody.real),
                 "Control": lambda risk: _value(risk.everybody.control),
                 "Limits of the control": lambda risk: _limits(risk.everybody.control),
-                "Excess, points": lambda risk: _points(_share(risk.everybody.excess)),
+                "ExcessShare, points": lambda risk: _points(_share(risk.everybody.excess)),
                 "Limits of the excess": lambda risk: _between(_share(risk.everybody.excess)),
                 "Fisher's p-value": lambda risk: p_value(risk.everybody.excess),
                 "Would have been shown from, points": lambda risk: points(
@@ -225,7 +225,7 @@ def _limits(share: Quantity | None) -> str:
     return MISSING if share is None else limits(share.low, share.high)
 
 
-def _share(excess: Excess | None) -> Quantity | None:
+def _share(excess: ExcessShare | None) -> Quantity | None:
     return None if excess is None else excess.share
 
 
@@ -239,7 +239,7 @@ def _between(share: Quantity | None) -> str:
     return between_points(share.low, share.high)
 
 
-def p_value(excess: Excess | None) -> str:
+def p_value(excess: ExcessShare | None) -> str:
     """Write the p-value of a claim; a dash where none is made."""
     if excess is None or excess.p_value is None:
         return MISSING
@@ -300,7 +300,7 @@ def describe_groups(detail: SyntheticResult) -> Iterator[Block]:
                 "People": lambda pair: pair[1].real.counted and pair[1].real.counted[1],
                 "In the data": lambda pair: pair[1].real.value,
                 "Control": lambda pair: _value(pair[1].control),
-                "Excess, points": lambda pair: _points(_share(pair[1].excess)),
+                "ExcessShare, points": lambda pair: _points(_share(pair[1].excess)),
                 "Limits": lambda pair: _between(_share(pair[1].excess)),
             },
             graded=["not assessed" if group.excess is None else "sampled" for _, group in groups],
