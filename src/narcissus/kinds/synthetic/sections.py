@@ -201,7 +201,7 @@ def _picture(
                 "Limits": lambda risk: _limits(risk.everybody.real),
                 "Control": lambda risk: _value(risk.everybody.control),
                 "Limits of the control": lambda risk: _limits(risk.everybody.control),
-                "ExcessShare, points": lambda risk: _points(_share(risk.everybody.excess)),
+                "Excess, points": lambda risk: _points(_share(risk.everybody.excess)),
                 "Limits of the excess": lambda risk: _between(_share(risk.everybody.excess)),
                 "Fisher's p-value": lambda risk: p_value(risk.everybody.excess),
                 "Would have been shown from, points": lambda risk: points(
@@ -300,7 +300,7 @@ def describe_groups(detail: SyntheticResult) -> Iterator[Block]:
                 "People": lambda pair: pair[1].real.counted and pair[1].real.counted[1],
                 "In the data": lambda pair: pair[1].real.value,
                 "Control": lambda pair: _value(pair[1].control),
-                "ExcessShare, points": lambda pair: _points(_share(pair[1].excess)),
+                "Excess, points": lambda pair: _points(_share(pair[1].excess)),
                 "Limits": lambda pair: _between(_share(pair[1].excess)),
             },
             graded=["not assessed" if group.excess is None else "sampled" for _, group in groups],
