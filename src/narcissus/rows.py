@@ -115,7 +115,7 @@ class Quantity(Fact):
     approximate: tuple[Number, Number] | None = Field(
         default=None, description="Approximate limits, which decide nothing."
     )
-    counted: tuple[Count, Positive] | None = Field(
+    counted: tuple[Count, Count] | None = Field(
         default=None, description="How many were observed, and of how many."
     )
     why: str = Field(default="", description="Why a limit is missing.")

@@ -103,6 +103,7 @@ def parts(value, path=()):
 NAMES = {
     "at",
     "facts",
+    "attack_counts",
     "merged",
     "tried",
     "estimators",

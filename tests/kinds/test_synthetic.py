@@ -13,8 +13,8 @@ from narcissus import load_study
 from narcissus.errors import InputError, LongWorkError, StudyError
 from narcissus.evidence import clopper_pearson
 from narcissus.evidence.intervals import TwoSamples
+from narcissus.kinds.synthetic.judged import judged_of, verdict_of
 from narcissus.kinds.synthetic.kind import KIND, Levels
-from narcissus.kinds.synthetic.layout import about
 from narcissus.kinds.synthetic.schema import ExcessThreshold
 from narcissus.report import Figure, page_of, render_html, render_text
 from narcissus.report.first_screen import NO_GROUP, NO_GROUPS
@@ -50,8 +50,8 @@ def play(synthetic="real", *, control=True, unknown=("ill",), **arguments):
     )
 
 
-def risks_of(audit, **how):
-    return about(KIND.judged(audit.record), **how)
+def risks_of(audit):
+    return audit.record.detail.risks
 
 
 @pytest.mark.nightly
@@ -60,11 +60,11 @@ def test_copies_are_shown_in_the_example_and_nothing_in_the_other():
     assert (copied.status, copied.record.grade) == ("exceeded", "sampled")
     risks = {risk.name: risk for risk in risks_of(copied)}
     assert risks["singling out"].verdict == risks["linkability"].verdict == "exceeded"
-    assert risks["singling out"].real.value > 0.1
+    assert risks["singling out"].everybody.real.value > 0.1
     fresh = narcissus.run(load_study(EXAMPLES / "given_fresh.toml"))
     assert (fresh.status, fresh.record.grade) == ("not shown", "sampled")
     assert all(risk.low < 0 < risk.high for risk in risks_of(fresh))
-    assert all(risk.excess.value < 0.05 for risk in risks_of(fresh))
+    assert all(risk.everybody.excess.share.value < 0.05 for risk in risks_of(fresh))
 
 
 def test_the_digest_of_a_file_is_that_of_its_cells(tmp_path):
@@ -204,28 +204,32 @@ def judged(assessed, columns=(), **threshold):
 
 def test_numbers_are_those_of_the_people_scored(assessed):
     _, found = assessed
-    seen = about(judged(assessed))
-    for risk, said in zip(found.risks, seen, strict=True):
-        limits, real = clopper_pearson(int(risk.real.sum()), risk.real.size), said.real.quantity
+    case = judged(assessed)
+    for risk, said in zip(found.risks, case.detail.risks, strict=True):
+        people = said.everybody
+        limits, real = clopper_pearson(int(risk.real.sum()), risk.real.size), people.real
         assert (real.value, real.low, real.high) == (risk.real.mean(), limits.low, limits.high)
         counts = TwoSamples(
             int(risk.real.sum()), risk.real.size, int(risk.control.sum()), risk.control.size
         )
         joint = counts.excess(confidence=1 - 0.05 / 5)  # four risks, and copies
-        assert (said.low, said.high) == (joint.low, joint.high)
-        assert said.excess.facts["fisher"] == counts.fisher
-        assert said.verdict == ("exceeded" if joint.low > 0 else "not shown")
-    facts = seen[0].guess.facts
+        assert (people.low, people.high) == (joint.low, joint.high)
+        assert people.excess.p_value == counts.fisher
+        assert verdict_of(case, said) == ("exceeded" if joint.low > 0 else "not shown")
+    above = case.detail.risks[0].guess.above
     gain = found.risks[0].real.mean() - found.risks[0].guessed_real.mean()
-    assert facts["above_value"] == pytest.approx(gain)
-    assert facts["above_low"] < gain < facts["above_high"]
+    assert above.value == pytest.approx(gain)
+    assert above.low < gain < above.high
+
+
+def verdicts(case):
+    return [verdict_of(case, risk) for risk in case.detail.risks]
 
 
 def test_a_threshold_moves_the_verdict(assessed):
-    free = about(judged(assessed, at_most=0.9))
-    assert {risk.verdict for risk in free} == {"not shown"}
+    assert {*verdicts(judged(assessed, at_most=0.9))} == {"not shown"}
     some = judged(assessed, at_most=0.9, linkability=0.0)
-    assert [risk.verdict for risk in about(some)] == ["not shown"] * 3 + ["exceeded"]
+    assert verdicts(some) == ["not shown"] * 3 + ["exceeded"]
     assert some.status == "exceeded"
 
 
@@ -233,17 +237,14 @@ def test_groups_are_people_with_one_value(assessed):
     given, found = assessed
     case = judged(assessed, columns=["job"])
     jobs = given.table.codes[found.halves.scored, given.table.index("job")]
-    for risk in found.risks:
-        groups = [g for g in about(case, groups=True) if g.detail.risk == risk.risk]
+    for risk, said in zip(found.risks, case.detail.risks, strict=True):
+        groups = said.groups
         assert [g.group for g in groups] == ["job clerk", "job cook", "job nurse"]
-        assert sum(g.real.facts["people"] for g in groups) == risk.real.size
+        assert sum(g.real.counted[1] for g in groups) == risk.real.size
         for code, group in enumerate(groups):
-            facts = group.real.facts
-            assert facts["successes"] == risk.real[jobs == code].sum()
-            own = TwoSamples(
-                facts["successes"], facts["people"],
-                facts["control_successes"], facts["control_people"],
-            ).excess(confidence=1 - 0.05 / 12)  # fmt: skip
+            assert group.real.counted[0] == risk.real[jobs == code].sum()
+            samples = TwoSamples(*group.real.counted, *group.control.counted)
+            own = samples.excess(confidence=1 - 0.05 / 12)
             assert (group.low, group.high) == (own.low, own.high)
 
 
@@ -252,7 +253,8 @@ def test_a_group_beyond_what_is_accepted_decides(assessed):
     beyond = [one for one in case.each if one.status == "exceeded"]
     assert {one.label.split()[0] for one in beyond} == {"job"}
     named = {one.criterion.name for one in beyond}
-    assert all((risk.verdict == "exceeded") == (risk.name in named) for risk in about(case))
+    assert all(one in judged_of(case, one.criterion.name)[1:] for one in beyond)
+    assert named == {r.name for r in case.detail.risks if verdict_of(case, r) == "exceeded"}
     assert case.detail.claims == 17
     assert judged(assessed, columns=["job"], at_most=0.98).status == "not shown"
     assert judged(assessed, at_most=0.98, copies=0.5).status == "exceeded"
@@ -268,8 +270,8 @@ def test_a_group_that_the_control_has_nobody_of_has_no_excess():
         KIND.measured(given, found, accepted, confidence=0.95, columns=["job"], least=1)
     )
     assert case.detail.can_tell
-    (smith, *_) = [g for g in about(case, groups=True) if g.group == "job smith"]
-    assert (smith.real.baseline, smith.excess) == (None, None)
+    (smith, *_) = [g for g in case.detail.groups if g.group == "job smith"]
+    assert (smith.control, smith.excess) == (None, None)
     assert {"job clerk"} == {one.label for one in case.each} & {"job clerk", "job smith"}
 
 
@@ -280,7 +282,7 @@ def test_a_control_of_other_people_leaves_no_verdict():
     assert case.detail.unlike.is_shown
     assert case.status == "contradicted"
     assert "town is 5 for" in " ".join(case.contradictions)
-    assert all(risk.excess is None for risk in about(case))
+    assert all(risk.everybody.excess is None for risk in case.detail.risks)
     # copies are counted without it
     given = read_files(FILES["real"], FILES["real"], other)
     case = judged((given, assess_file(given, FileThreat(("ill",)), entropy=1)))
@@ -303,8 +305,7 @@ def test_groups_of_few_of_the_data_or_of_the_control_are_merged():
             "groups": {"columns": ["place"], "least_group": least},
             "run": {"seed": 1},
         }))  # fmt: skip
-        groups = [g for g in risks_of(audit, groups=True) if g.detail.risk == "inference"]
-        return {g.group.removeprefix("place "): g.real for g in groups}, audit.record.detail.merged
+        return {g.value: g for g in risks_of(audit)[0].groups}, audit.record.detail.merged
 
     files = file(80, 60, 40, 16, 4), file(60, 60, 30, 5, 5), file(90, 60, 8, 30, 4)
     fine, none = groups_of(1, *files)
@@ -313,12 +314,12 @@ def test_groups_of_few_of_the_data_or_of_the_control_are_merged():
     small = [label for label in "abcde" if label not in found]
     assert {"c", "e"} <= set(small)  # of c the control has few, of e both sides
     assert merged.merged == {"place": len(small)}
-    few = found["smaller groups"].facts
-    parts = [fine[label].facts for label in small]
-    assert few["successes"] == sum(part["successes"] for part in parts)
-    assert few["people"] == sum(part["people"] for part in parts) >= 10
-    assert few["control_people"] == sum(part["control_people"] for part in parts) >= 10
-    assert found["a"].quantity == fine["a"].quantity
+    few = found["smaller groups"]
+    for side in ("real", "control"):
+        parts = [getattr(fine[label], side).counted for label in small]
+        assert getattr(few, side).counted == tuple(map(sum, zip(*parts, strict=True)))
+        assert getattr(few, side).counted[1] >= 10
+    assert found["a"].real == fine["a"].real
 
 
 def test_exceeded_names_each_risk_with_both_shares():
@@ -326,8 +327,8 @@ def test_exceeded_names_each_risk_with_both_shares():
     risk = risks_of(found)[-1]
     assert risk.name == "linkability"
     assert found.verdict.startswith("Exceeded: people in the data are hit more often")
-    assert risk.real.value == 1
-    shares = f"100% of people in the data, {100 * risk.real.baseline:.1f}%"
+    assert risk.everybody.real.value == 1
+    shares = f"100% of people in the data, {100 * risk.everybody.control.value:.1f}%"
     assert f"Linkability: {shares} of the control. The excess is at least" in found.verdict
     assert "points, and none is accepted." in found.verdict
 
@@ -458,17 +459,17 @@ def test_there_is_a_picture_for_each_risk_with_its_table(audits):
         names = ["inference", "singling_out", "singling_out_by_a_value", "linkability"]
         assert list(found) == names == list(audit.figures)
         rows = found["inference"].table.rows
-        risks = [r for r in risks_of(audit) if r.detail.risk == "inference"]
-        assert [row[0] for row in rows] == [r.detail.secret for r in risks]
-        assert [row[2] for row in rows] == [r.real.value for r in risks]
+        risks = [r for r in risks_of(audit) if r.risk == "inference"]
+        assert [row[0] for row in rows] == [r.secret for r in risks]
+        assert [row[2] for row in rows] == [r.everybody.real.value for r in risks]
 
 
 def test_both_sides_are_drawn(audits):
     axes = audits["copied"].plot("linkability")
     risk = risks_of(audits["copied"])[-1]
     drawn = [x for line in axes.lines for x in line.get_xdata()]
-    assert risk.real.value in drawn
-    assert risk.real.baseline in drawn
+    assert risk.everybody.real.value in drawn
+    assert risk.everybody.control.value in drawn
 
 
 def test_the_verdict_has_both_shares_and_no_evidence_for(audits):
@@ -505,7 +506,7 @@ def test_whoever_surely_loses_most_is_named_and_nobody_is_called_safe(audits):
     def first(name):
         return page_of(audits[name].record, internal=True).first
 
-    groups = risks_of(audits["copied"], groups=True)
+    groups = audits["copied"].record.detail.groups
     assert max(group.low for group in groups) > 0.5
     assert first("copied").hardest == NO_GROUP  # each is copied
     assert first("fresh").hardest in (NO_GROUP, NO_GROUPS)
@@ -524,19 +525,20 @@ def test_rows_are_the_numbers_of_the_frame():
     everybody = frame[frame["group"] == ""].set_index(["quantity", "name"])
     for risk in risks_of(audit):
         row = everybody.loc["risk", risk.name]
-        assert (row["value"], row["baseline"]) == (risk.real.value, risk.real.baseline)
+        people = risk.everybody
+        assert (row["value"], row["baseline"]) == (people.real.value, people.control.value)
         row = everybody.loc["excess", risk.name]
-        assert (row["low"], row["high"]) == (risk.low, risk.high)
+        assert (row["low"], row["high"]) == (people.low, people.high)
         assert row["confidence"] == pytest.approx(1 - 0.05 / audit.record.detail.claims)
-    first = risks_of(audit)[0]
-    assert everybody.loc["guess", "inference of ESR"]["value"] == first.guess.value
-    assert everybody.loc["taught", "inference of ESR"]["value"] == first.taught.value
+    guess = risks_of(audit)[0].guess
+    assert everybody.loc["guess", "inference of ESR"]["value"] == guess.real.value
+    assert everybody.loc["taught", "inference of ESR"]["value"] == guess.taught.value
     groups = frame[(frame["group"] != "") & (frame["quantity"] == "excess")]
-    assert len(groups) == len(risks_of(audit, groups=True))
+    assert len(groups) == len(audit.record.detail.groups)
     assert set(frame["grade"]) == {"counted", "sampled"}
-    last = risks_of(audit)[-1]
+    last = risks_of(audit)[-1].everybody
     assert "synthetic: exceeded, sampled" in repr(audit)
-    assert f"of 100 people without {round(100 * last.real.baseline)}, with " in repr(audit)
+    assert f"of 100 people without {round(100 * last.control.value)}, with " in repr(audit)
 
 
 def test_the_command_takes_a_unit_that_the_file_lacks(narcissus, tmp_path, monkeypatch):

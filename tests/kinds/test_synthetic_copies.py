@@ -10,10 +10,12 @@ from scipy import stats
 from narcissus import load_audit
 from narcissus.audits import run
 from narcissus.errors import InputError
-from narcissus.kinds.synthetic.copies import UNIQUE
-from narcissus.kinds.synthetic.layout import _no_more
+from narcissus.kinds.synthetic.copied import no_more
+from narcissus.kinds.synthetic.copies import UNIQUE, Coincidences, CopiedPeople
+from narcissus.kinds.synthetic.excess import ExcessShare
 from narcissus.kinds.synthetic.propose import completed
 from narcissus.report import page_of
+from narcissus.rows import Quantity
 from narcissus.study.load import load_study
 
 
@@ -226,7 +228,7 @@ def test_a_declaration_takes_the_column_out_of_everything(tmp_path):
     assert audited(real, made, tmp_path)[0].status == "exceeded"
     audit, _first = audited(real, made, tmp_path, irrelevant=["case"])
     assert audit.status == "not shown"
-    assert all("case" not in str(row.at["attack"]) for row in audit.record.rows)
+    assert all("case" not in count.columns for count in audit.record.detail.counts)
 
 
 HARMLESS = {
@@ -394,8 +396,8 @@ def test_a_few_copies_among_many_rows_are_found_by_their_last_digits(
     made = pd.concat([fresh[: 2000 - copies * times], *rows]).round(places)
     audit, screen = audited(real, made, tmp_path)
     assert audit.record.status == "exceeded"
-    (row,) = [row for row in audit.record.rows if row.of == "count" and row.name == UNIQUE][:1]
-    assert row.value == copies
+    first = next(count for count in audit.record.detail.counts if count.what == UNIQUE)
+    assert first.standing == copies
     if places == 6:
         assert f"{copies} of 500" in " ".join(text for text, _ in screen.sentences)
     assert "generator that merely favours" not in screen.answer
@@ -574,17 +576,22 @@ def baskets(n, seed):
 
 def words(unique, *, control=0, shown=False):
     """Say what is open of 300 people, where coincidence may explain 190 who stand in the file."""
-    facts = {"successes": 87, "people": unique, "most": 190}
-    facts |= {"control_successes": 9, "control_people": control} if control else {}
-    row = SimpleNamespace(facts=facts, baseline=0.05, at={"attack": "row by row"})
+    copied = CopiedPeople(
+        how="row by row",
+        people=Quantity(value=87 / unique, grade="counted", counted=(87, unique)),
+        coincidences=Coincidences(share=0.05, most=190),
+        control=(9, control) if control else None,
+        excess=ExcessShare(share=Quantity(value=0.0, grade="approximate")),
+    )
     detail = SimpleNamespace(
         files=SimpleNamespace(synthetic=300, control=control),
+        copied=copied,
         copies=SimpleNamespace(people=SimpleNamespace(people=300), refutes_control=False),
         unlike=SimpleNamespace(is_shown=shown),
         units=(),
         agreeing=(),
     )
-    return _no_more(SimpleNamespace(detail=detail), row)
+    return no_more(detail)
 
 
 def test_a_weak_limit_of_coincidences_is_not_said_to_be_few_unique_people():
@@ -620,10 +627,9 @@ def test_with_a_control_the_screen_says_how_many_could_be_copied_unseen(tmp_path
     assert audit.status == "not shown"
     text = " ".join([screen.answer, *screen.rests_on])
     assert "No copied people are shown; fewer than " in text
-    (excess,) = [row for row in audit.record.rows if (row.of, row.name) == ("excess", "copies")]
-    (copied,) = [row for row in audit.record.rows if row.of == "copied"]
-    scored = copied.facts.get("scored_people", copied.facts["people"])
-    least = np.ceil(excess.facts["detectable"] * scored)
+    copied = audit.record.detail.copied
+    scored = copied.deciding[1]
+    least = np.ceil(copied.excess.detectable * scored)
     assert f"fewer than {least:.0f} of the {scored:.0f} people who are" in text
 
 

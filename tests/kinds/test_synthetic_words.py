@@ -223,9 +223,9 @@ def test_a_control_that_decides_does(tmp_path):
     """40 of 300 people stand in the file and nobody of the control: it has people enough."""
     copies = REAL.assign(pay=(REAL["pay"] / 1000).round().astype(int) * 1000)
     audit, screen = audited(tmp_path, planted(copies, MADE, 40))
-    (excess,) = (r for r in audit.record.rows if (r.of, r.name) == ("excess", "copies"))
-    assert excess.quantity.grade == "sampled"
-    assert excess.quantity.low > 0
+    excess = audit.record.detail.copied.excess.share
+    assert excess.grade == "sampled"
+    assert excess.low > 0
     text = f"{said_of(audit, screen)} {audit.verdict}"
     assert "too few people" not in text
     assert "favours" not in text
@@ -234,9 +234,9 @@ def test_a_control_that_decides_does(tmp_path):
 def test_a_control_that_does_not_decide_is_told_by_its_counts(tmp_path):
     audit, screen = audited(tmp_path, planted(REAL, MADE, 30), control=CONTROL[:45])
     assert audit.status == "exceeded"
-    (copied,) = (row for row in audit.record.rows if row.of == "copied")
+    copied = audit.record.detail.copied
     if "favours" in screen.answer:
-        assert f"0 of its {copied.facts['control_people']} unique people" in screen.answer
+        assert f"0 of its {copied.control[1]} unique people" in screen.answer
 
 
 def test_what_is_counted_is_counted_in_the_whole_file(tmp_path):
@@ -245,25 +245,24 @@ def test_what_is_counted_is_counted_in_the_whole_file(tmp_path):
     made = planted(REAL, MADE, 100, columns)
     audit, screen = audited(tmp_path, made)
     assert audit.status == "exceeded"
-    (copied,) = (row for row in audit.record.rows if row.of == "copied")
-    names = copied.at["attack"].partition(": ")[2].split(", ")
+    copied = audit.record.detail.copied
+    names = list(copied.columns)
     both = pd.concat([REAL, CONTROL], keys=["real", "control"])
     unique = both[~both.duplicated(names, keep=False)].loc["real"]
     standing = len(unique.merge(made[names].drop_duplicates(), on=names))
-    assert (copied.facts["successes"], copied.facts["people"]) == (standing, len(unique))
+    assert copied.counted == (standing, len(unique))
     text = f"{said_of(audit, screen)} {audit.verdict}"
     assert f"{standing} of {len(unique)} people" in text
     if " ".join(names) in " ".join(columns):
-        assert f"Of the {copied.facts['scored_people']} who were scored" in text
+        assert f"Of the {copied.scored[1]} who were scored" in text
     assert "Not accounted for: column" not in said_of(audit, screen)
 
 
 def test_people_who_could_be_copied_unseen_are_those_who_are_unique(tmp_path):
     """Some are like others, and the sentence spoke of all."""
     audit, screen = audited(tmp_path)
-    (copied,) = (row for row in audit.record.rows if row.of == "copied")
-    many = copied.facts.get("scored_people", copied.facts["people"])
-    unique = f"of the {many} people who are unique in the data"
+    copied = audit.record.detail.copied
+    unique = f"of the {copied.deciding[1]} people who are unique in the data"
     text = said_of(audit, screen)
     assert unique in text
     assert "could be copied unseen" in text

@@ -51,8 +51,8 @@ from narcissus.kinds.memorization.image.kind import AttackedImages, ImageStudy
 from narcissus.kinds.memorization.language.attacks import AttackedDocuments
 from narcissus.kinds.memorization.language.kind import KIND, FoundAboutModel
 from narcissus.kinds.memorization.language.schema import LanguageStudy
+from narcissus.kinds.synthetic.judged import TOLD, guessed_by_file
 from narcissus.kinds.synthetic.kind import KIND as SYNTHETIC
-from narcissus.kinds.synthetic.layout import TOLD, guessed_by_file
 from narcissus.kinds.synthetic.schema import ExcessThreshold
 from narcissus.kinds.table.experiment import Experiment
 from narcissus.kinds.table.held_out import SURE, held_out_attempts
@@ -1549,7 +1549,7 @@ NULLS = (
             f"{T}estimates AttackScores.above_guess",
             f"{T}summary prior_test",
             f"{T}summary _by_chance",
-            "kinds/synthetic/kind _rows",
+            "kinds/synthetic/kind _guess",
         ),
         "Waudby-Smith and Ramdas 2023, Theorem 3",
         "pairs independent and alike; their number fixed beforehand",
@@ -1791,7 +1791,7 @@ NULLS = (
     ),
     Null(
         "a whole report: synthetic file",
-        ("kinds/synthetic/kind _rows",),
+        ("kinds/synthetic/kind _assessed",),
         "Fisher 1935 and Berger and Boos 1994, Bonferroni over risks",
         "people exchangeable; one row of each unit",
         "halves are drawn at random, one row of a unit",
@@ -1978,7 +1978,7 @@ NULLS = (
         (
             "synthetic/copies LimitedCount.excess",
             "synthetic/traces Trace.is_striking",
-            "kinds/synthetic/copies copied_rows",
+            "kinds/synthetic/copies copied_people",
         ),
         "Good 1953; Przyborowski and Wilenski 1940; Bonferroni over sets of columns",
         "as of copies without a control; numbers of people are as likely as those next to them",

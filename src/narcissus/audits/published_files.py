@@ -10,9 +10,7 @@ from narcissus._files import writing
 from narcissus._pandas import pd
 from narcissus._visible import csv_text
 from narcissus.findings import weakest
-from narcissus.kinds.synthetic.copies import CopiesDetail
-from narcissus.kinds.synthetic.kind import KIND
-from narcissus.kinds.synthetic.layout import about
+from narcissus.kinds.synthetic.result import SyntheticResult
 from narcissus.report.html import page_html
 from narcissus.report.page import Cell, Grid, Page, Section, Text, Verdict
 from narcissus.rows import WORST
@@ -40,7 +38,7 @@ def ordered(audits: Mapping[str, Audit]) -> dict[str, Audit]:
 
     def risk(name: str) -> tuple[int, float, str]:
         record = audits[name].record
-        people = _copies(record).people
+        people = _result(record).copies.people
         beyond = (people.standing - people.expected) / max(1, people.unique)
         return WORST.index(record.status), -beyond, name
 
@@ -95,24 +93,22 @@ def write(audits: Mapping[str, Audit], folder: Path, title: str, *, restart: boo
     return index_page
 
 
-def _copies(record: Record) -> CopiesDetail:
-    copies = record.detail.copies
-    assert isinstance(copies, CopiesDetail)
-    return copies
+def _result(record: Record) -> SyntheticResult:
+    assert isinstance(record.detail, SyntheticResult)
+    return record.detail
 
 
 def _cells(name: str, record: Record) -> list[Cell]:
-    people, unique = _copies(record).people, max(1, _copies(record).people.unique)
-    case = KIND.judged(record)
-    verbatim = case.findings.select(of="count")[0]
-    (first, *_) = [risk for risk in about(case) if risk.guess is not None]
-    assert first.guess is not None
+    result = _result(record)
+    people, verbatim = result.copies.people, result.counts[0]
+    unique = max(1, people.unique)
+    risk, guess = next((risk, risk.guess) for risk in result.risks if risk.guess is not None)
     return [
         name,
         record.status,
-        verbatim.value / float(verbatim.facts["of"]),
+        verbatim.standing / verbatim.of,
         people.standing / unique,
         people.expected / unique,
-        first.real.value,
-        first.guess.value,
+        risk.everybody.real.value,
+        guess.real.value,
     ]

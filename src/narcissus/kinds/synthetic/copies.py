@@ -1,18 +1,19 @@
-"""What stands in a given file, as rows and as a part of the record."""
+"""What stands in a given file: people and rows that are counted, and questions that stay open."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from narcissus._validation import some_of
 from narcissus.evidence.intervals import TwoSamples
+from narcissus.kinds.synthetic.excess import ExcessShare
 from narcissus.results import Grade
-from narcissus.rows import Count, Fact, Positive, Quantity, Share, StudyRow, Unaccounted
+from narcissus.rows import Count, Fact, Place, Positive, Quantity, Share, StudyRow, Unaccounted
 from narcissus.synthetic.assess import ALIKE
 from narcissus.synthetic.copies import COPIES, Copies, FileFacts
 from narcissus.synthetic.nearly import NearerPeople
@@ -55,6 +56,19 @@ _OTHERWISE = (WHOLE, BUT_ANY, DIGITS, NEAREST, NEARLY, BY_VALUES)  # told in row
 Number = Annotated[float, Field(ge=0)]
 
 
+class UniquePeople(Protocol):
+    """People who are unique on some columns, and stand in the file by these."""
+
+    @property
+    def unique(self) -> int: ...
+
+    @property
+    def standing(self) -> int: ...
+
+    @property
+    def expected(self) -> float: ...
+
+
 class CopiedDetail(Fact):
     """People of one side who stand in the file; one row of each person or household."""
 
@@ -95,8 +109,119 @@ class LinkedDetail(Fact):
     is_alike: bool = Field(description="Whether that is refuted.")
 
 
+class FileCount(Fact):
+    """How many rows of the file, or people of the data, are there in a way."""
+
+    what: str
+    columns: tuple[str, ...] = Field(default=(), description="By which; empty: all.")
+    standing: Count = Field(description="How many are there.")
+    expected: Number | None = Field(description="By coincidence.")
+    of: Count = Field(description="Of how many.")
+
+    @classmethod
+    def of_people(cls, what: str, columns: tuple[str, ...], count: UniquePeople) -> FileCount:
+        return cls.taken(count, what=what, columns=columns, of=count.unique)
+
+    @model_validator(mode="after")
+    def _among_these(self) -> Self:
+        if self.standing > self.of:
+            raise ValueError(f"{self.standing:,} of {self.of:,} {self.what}")
+        return self
+
+    def row(self) -> StudyRow:
+        return StudyRow(
+            role="measure",
+            of="count",
+            name=self.what,
+            quantity=Quantity(value=self.standing, grade="counted"),
+            baseline=self.expected,
+            at={"group": "", "attack": ", ".join(self.columns)},
+            about=self,
+        )
+
+
+class Coincidences(Fact):
+    """How many people of a fresh file would be like people of the data."""
+
+    share: Number = Field(description="Expected, of the unique people.")
+    most: Count = Field(description="They are no more, at the level of the claim.")
+
+
+class CopiedPeople(Fact):
+    """Unique people of the data who stand in the file, by the columns that decide."""
+
+    how: str = Field(description="How they were sought.")
+    columns: tuple[str, ...] = Field(default=(), description="By which; empty: row by row.")
+    people: Quantity
+    scored: tuple[Count, Count] | None = Field(
+        default=None,
+        description="How many of how many decide, where half of the people chose the columns.",
+    )
+    coincidences: Coincidences | None = Field(
+        default=None, description="Null where people of the control take their place."
+    )
+    control: tuple[Count, Count] | None = Field(
+        default=None,
+        description="How many of its unique people stand in the file, where that is told.",
+    )
+    lacking: tuple[str, ...] = Field(
+        default=(), description="Columns of these that the control lacks."
+    )
+    excess: ExcessShare
+
+    @property
+    def counted(self) -> tuple[int, int]:
+        """How many people stand in the file, of how many who are unique."""
+        assert self.people.counted is not None
+        return self.people.counted
+
+    @property
+    def deciding(self) -> tuple[int, int]:
+        """The same of those who decide: of half of the people where others chose the columns."""
+        return self.scored or self.counted
+
+    @property
+    def is_beside(self) -> bool:
+        """Whether the people of the data are compared with those of the control."""
+        return self.coincidences is None
+
+    @property
+    def baseline(self) -> float:
+        """Share of the unique people of the control, or that coincidence explains."""
+        if self.coincidences is not None:
+            return self.coincidences.share
+        assert self.control is not None
+        return self.control[0] / max(1, self.control[1])
+
+    @property
+    def attack(self) -> str:
+        return ": ".join([self.how, *([", ".join(self.columns)] if self.columns else [])])
+
+    @model_validator(mode="after")
+    def _compared(self) -> Self:
+        if self.people.counted is None or (self.control is None and self.coincidences is None):
+            raise ValueError("people are not counted, or compared with nobody")
+        pairs = (self.people.counted, self.scored, self.control)
+        if any(pair is not None and pair[0] > pair[1] for pair in pairs):
+            raise ValueError("more people stand in the file than there are")
+        return self
+
+    def rows(self) -> Iterator[StudyRow]:
+        at: dict[str, Place] = {"group": "", "attack": self.attack}
+        yield StudyRow(
+            role="attack",
+            of="copied",
+            name=COPIES,
+            quantity=self.people,
+            at=at,
+            baseline=self.baseline,
+            about=self,
+        )
+        yield self.excess.row(COPIES, at, self)
+
+
 class CopiesDetail(Fact):
-    """What stands in the file, beside the counts, which are rows."""
+    """Who stands in the file, and how people were sought."""
 
     unread: Count = Field(description="Rows that are coarse in too rare a way to be looked up.")
     is_data: Share | None = Field(description="The chance of a file with the data's very rows.")
@@ -395,49 +520,35 @@ def _undeclared(names: Sequence[str], reason: str, declaration: str = "") -> Una
     )
 
 
-def fact_rows(
+def counts_of(
     found: FileFacts, traces: Traces | None = None, error: float = 0.0
-) -> Iterator[StudyRow]:
-    """Yield the counts, each with its coincidences as the baseline.
+) -> Iterator[FileCount]:
+    """Yield what is counted in the file.
 
     ``error`` decides which sets of columns strike: these are told, and columns by themselves.
     """
-
-    def row(name: str, value: float, expected: float | None, of: int, on: str = "") -> StudyRow:
-        quantity = Quantity(value=value, grade="counted")
-        at: dict[str, int | float | str] = {"group": "", "attack": on}
-        return StudyRow(
-            role="measure",
-            of="count",
-            name=name,
-            quantity=quantity,
-            baseline=expected,
-            at=at,
-            facts={"of": of},
-        )
-
-    yield row(VERBATIM, found.verbatim, found.verbatim_expected, found.rows)
-    column_sets: set[tuple[str, ...]] = set()
-    for count in found.sets:
-        column_sets.add(count.columns)
-        yield row(UNIQUE, count.standing, count.expected, count.unique, ", ".join(count.columns))
-    for trace in _told(traces, error) if traces else ():
-        if trace.columns not in column_sets:
-            column_sets.add(trace.columns)
-            many, on = trace.copies, ", ".join(trace.columns)
-            yield row(UNIQUE, many.standing, many.expected, many.unique, on)
-    for some in () if traces is None else traces.sets.striking:
-        if some.columns not in column_sets:
-            column_sets.add(some.columns)
-            yield row(UNIQUE, some.standing, some.expected, some.unique, ", ".join(some.columns))
-    for value_trace in () if traces is None else traces.values:
-        many = value_trace.copies
-        yield row(VALUES, many.standing, many.expected, many.unique, value_trace.columns[0])
+    verbatim, near = found.verbatim_expected, found.near_expected
+    yield FileCount(what=VERBATIM, standing=found.verbatim, expected=verbatim, of=found.rows)
+    seen: set[tuple[str, ...]] = set()
+    told = [(trace.columns, trace.copies) for trace in (_told(traces, error) if traces else ())]
+    sets = [(count.columns, count) for count in found.sets]
+    few = [(some.columns, some) for some in (traces.sets.striking if traces else ())]
+    for columns, count in (*sets, *told, *few):
+        if columns not in seen:
+            seen.add(columns)
+            yield FileCount.of_people(UNIQUE, columns, count)
+    for trace in traces.values if traces else ():
+        yield FileCount.of_people(VALUES, trace.columns[:1], trace.copies)
     if found.near is not None:
-        yield row(NEAR, found.near, found.near_expected, found.rows)
-    if traces is not None and traces.near is not None:
-        near = traces.near
-        yield row(NEARER, near.near, near.expected, near.rows, ", ".join(near.columns))
+        yield FileCount(what=NEAR, standing=found.near, expected=near, of=found.rows)
+    if traces is not None and (people := traces.near) is not None:
+        yield FileCount(
+            what=NEARER,
+            columns=people.columns,
+            standing=people.near,
+            expected=people.expected,
+            of=people.rows,
+        )
 
 
 def _told(traces: Traces, error: float) -> list[Trace]:
@@ -471,7 +582,7 @@ def _is_of_any_law(trace: Trace, error: float, at_most: float) -> bool:
     return isinstance(many, Copies) and many.excess_of_any_law(error * trace.share) > at_most
 
 
-def copied_rows(
+def copied_people(
     trace: Trace,
     is_data: float | None,
     at_most: float,
@@ -480,8 +591,8 @@ def copied_rows(
     can_tell: bool,
     lacking: Sequence[str] = (),
     tested: TwoSamples | None = None,
-) -> Iterator[StudyRow]:
-    """Yield the share of unique people who stand in the file, and how far it is beyond others'.
+) -> CopiedPeople:
+    """Return the unique people who stand in the file, and how far they are beyond others.
 
     trace: The set of columns that decides.
     is_data: The chance of a file with the very rows of the data; None: it has others.
@@ -492,64 +603,64 @@ def copied_rows(
     error = (1 - confidence) / 2
     value, low, high = trace.excess(error, beside=can_tell)
     many = trace.copies
-    at: dict[str, int | float | str] = {"group": "", "attack": _how(trace)}
     beside = trace.beside if can_tell else None
     grade: Grade = "approximate" if beside is None else "sampled"
-    assumptions: tuple[str, ...]
+    premises: tuple[str, ...] = ()
+    chance: Coincidences | None = None
+    counted = (many.standing, many.unique)
     if beside is None:
-        counts: dict[str, int | float | str] = {"successes": many.standing, "people": many.unique}
-        share = many.standing / max(1, many.unique)
-        baseline = many.expected / max(1, many.unique)
-        counts["most"] = math.ceil(many.most_coincidences(error * trace.share))
-        assumptions = (LAST_DIGITS,) if trace.how == DIGITS else (INDEPENDENT, LAW)
+        most = many.most_coincidences(error * trace.share)
+        chance = Coincidences(share=many.expected / max(1, many.unique), most=math.ceil(most))
+        premises = (LAST_DIGITS,) if trace.how == DIGITS else (INDEPENDENT, LAW)
         if isinstance(many, Copies):
             sure = min(low, many.excess_of_any_law(error * trace.share))
             if sure > at_most:
-                low, assumptions = sure, (INDEPENDENT,)
-        details: dict[str, int | float | str] = {}
-        if can_tell and tested is not None:
-            counts |= {"control_successes": tested.others, "control_people": tested.other_trials}
+                low, premises = sure, (INDEPENDENT,)
     else:
-        counts = {"successes": beside.successes, "people": beside.trials}
-        share, baseline = beside.successes / beside.trials, beside.others / beside.other_trials
-        assumptions = ()
-        details = {"fisher": min(1.0, beside.fisher)}
-        if (detectable_excess := beside.detectable(at_most, error=error * trace.share)) is not None:
-            details["detectable"] = detectable_excess
-    if isinstance(many, PartlyCopied):  # decided by half of the people, and told of all
-        counts |= {f"scored_{key}": counts[key] for key in ("successes", "people")}
-        counts |= {"successes": many.all_standing, "people": many.all_unique}
-        share = many.all_standing / max(1, many.all_unique)
-    if absent := [f"`{name}`" for name in trace.columns if name in lacking]:
-        counts["lacking"] = some_of(absent)
+        counted, tested = (beside.successes, beside.trials), beside
     if is_data is not None and is_data <= error:  # whether anybody is unique or not
-        value, low, high = (1.0, 1.0, 1.0) if beside is None else (1 - baseline, low, 1.0)
+        value, high = 1.0, 1.0
+        if beside is None:
+            low = 1.0
+        else:
+            value -= beside.others / beside.other_trials
         low = max(low, min(value, 1 / max(1, many.unique)))
-        assumptions = ()
-    counted = Quantity(value=share, grade="counted")
-    yield StudyRow(
-        role="attack",
-        of="copied",
-        name=COPIES,
-        quantity=counted,
-        at=at,
-        baseline=baseline,
-        facts=counts,
-    )
+        premises = ()
     excess = Quantity(
         value=value,
         low=low,
         high=high,
         grade=grade,
         confidence=confidence,
-        takes_as_given=assumptions,
+        takes_as_given=premises,
     )
-    yield StudyRow(role="excess", of="excess", name=COPIES, quantity=excess, at=at, facts=details)
+    everybody, scored = counted, None
+    if isinstance(many, PartlyCopied):  # decided by half of the people, and told of all
+        everybody, scored = (many.all_standing, many.all_unique), counted
+    return CopiedPeople(
+        how=_how(trace),
+        columns=_columns_of(trace),
+        people=Quantity(
+            value=everybody[0] / max(1, everybody[1]), grade="counted", counted=everybody
+        ),
+        scored=scored,
+        coincidences=chance,
+        control=(tested.others, tested.other_trials) if can_tell and tested is not None else None,
+        lacking=tuple(name for name in trace.columns if name in lacking),
+        excess=ExcessShare(share=excess)
+        if beside is None
+        else ExcessShare.of(beside, excess, at_most, error * trace.share),
+    )
 
 
 def _how(trace: Trace) -> str:
     if trace.how in (WHOLE, DIGITS):
         return "row by row"
-    if trace.how == BUT_ANY:
-        return f"nearly row by row: {BUT_ANY}"
-    return f"{trace.how}: {', '.join(trace.columns)}"
+    return "nearly row by row" if trace.how == BUT_ANY else trace.how
+
+
+def _columns_of(trace: Trace) -> tuple[str, ...]:
+    """Return by which columns people were sought; empty: all."""
+    if trace.how in (WHOLE, DIGITS):
+        return ()
+    return (BUT_ANY,) if trace.how == BUT_ANY else trace.columns

@@ -5,51 +5,48 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
 
 from narcissus._validation import some_of
 from narcissus.disclosure import FileMeasures
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson, difference_limits, each_confidence
-from narcissus.evidence.intervals import TwoSamples
 from narcissus.kinds.engine import Done, Kind, PreparedWork
 from narcissus.kinds.synthetic.copies import (
     CopiesDetail,
-    copied_rows,
+    copied_people,
+    counts_of,
     deciding_trace,
-    fact_rows,
     in_both,
     not_sought,
     unaccounted,
 )
+from narcissus.kinds.synthetic.excess import ExcessShare, estimated
 from narcissus.kinds.synthetic.measures import measured_files
+from narcissus.kinds.synthetic.result import (
+    AssessedRisk,
+    FileSizes,
+    RiskOfPeople,
+    SecretGuess,
+    SyntheticResult,
+    TriedAttack,
+    UnlikeControl,
+    can_tell,
+)
 from narcissus.kinds.synthetic.schema import ExcessThreshold, SyntheticPolicy, SyntheticStudy
 from narcissus.kinds.table.propose import BY_VALUES
 from narcissus.kinds.table.twins import cautions, guessed
 from narcissus.observer import Observer
-from narcissus.results import FOR_COPIES, LEFT_OUT, Estimate, NotAssessed
-from narcissus.rows import (
-    Count,
-    Fact,
-    Findings,
-    Level,
-    Positive,
-    Quantity,
-    Share,
-    StudyCriterion,
-    StudyRow,
-    Unaccounted,
-)
+from narcissus.results import FOR_COPIES, LEFT_OUT, NotAssessed
+from narcissus.rows import Findings, Place, Quantity, StudyCriterion
 from narcissus.study.kinds import RunOptions
 from narcissus.study.merging import SMALLER, MergedGroups, merge_sides, numbered, tells_of_fewer
 from narcissus.study.plugins import GIVEN, load_attribute
 from narcissus.study.toml import read_policy
 from narcissus.synthetic import Assessment, FileThreat, GivenFiles, Risk, assess_file, read_files
-from narcissus.synthetic.assess import ALIKE, RISKS, RiskName, Unlike
 from narcissus.synthetic.copies import COPIES
 from narcissus.synthetic.files import Source
 from narcissus.synthetic.traces import Traces, trace_of_all
@@ -59,7 +56,6 @@ from narcissus.tables.formats import is_part_beside
 
 Mask = NDArray[np.bool_]
 Labels = NDArray[np.int64]
-Said = dict[str, float | str]
 
 ASSUMPTIONS = (
     "the people of the control are of the same population as those of the real data, set aside at "
@@ -69,138 +65,6 @@ ASSUMPTIONS = (
 NAME_PEOPLE = "give each person a number in a column of both files, and name it: `--unit COLUMN`"
 _SECONDS = 2e-9  # a person, a row, a column and an attack
 _ATTACKS = 16  # of singling out and linkability, as long as that many guesses
-
-
-class FileSizes(Fact):
-    """How many rows each file has, and how many of them were scored."""
-
-    real: Positive
-    synthetic: Positive
-    control: Count = Field(description="0 where there is none.")
-    columns: Positive
-    real_scored: Positive
-    control_scored: Count
-    real_people: Count = Field(default=0, description="Units of the rows; 0 where none are named.")
-    control_people: Count = Field(default=0, description="Likewise.")
-
-
-class ComparedTogether(Fact):
-    """How the real data and the control differ in all columns together."""
-
-    p_value: Share = Field(description="Of an exact test by relabelling, of two together.")
-    columns: tuple[str, ...] = Field(description="The two that differ most together.")
-
-
-class UnlikeControl(Fact):
-    """The value whose share differs most between the real data and the control, and columns."""
-
-    column: str
-    value: str
-    real: Share
-    control: Share
-    p_value: Share = Field(description="Two-sided, corrected for all values looked at.")
-    is_shown: bool = Field(description="Whether that refutes that both are of one population.")
-    together: ComparedTogether | None = Field(
-        default=None, description="All columns together; null where they cannot be compared."
-    )
-
-    @classmethod
-    def of(cls, found: Unlike) -> UnlikeControl:
-        return cls.taken(found, together=ComparedTogether.taken(found.together))
-
-    @property
-    def is_together(self) -> bool:
-        """Whether only all columns together show it."""
-        return self.is_shown and self.p_value >= ALIKE
-
-
-class TriedAttack(Fact):
-    """What an attack reached on the people that attacks were chosen on."""
-
-    real: Share
-    control: Share | None
-
-
-class RiskDetail(Fact):
-    """One risk, beside its rows."""
-
-    risk: RiskName
-    secret: str = Field(description="What is guessed; empty where nothing is.")
-    attack: str = Field(description="The one that was chosen.")
-    tried: Mapping[str, TriedAttack]
-    facts: Mapping[str, Count]
-    how: str = Field(
-        default="right",
-        description="How right a guess is: 'to the right fifth' of a secret that is binned.",
-    )
-
-    @property
-    def label(self) -> str:
-        """The secret, and its bins."""
-        return f"{self.secret} {self.how.removeprefix('right').lstrip()}".rstrip()
-
-    @property
-    def name(self) -> str:
-        return f"{self.risk} of {self.label}" if self.secret else self.risk
-
-    @model_validator(mode="after")
-    def _was_tried(self) -> Self:
-        if self.attack not in self.tried:
-            raise ValueError(f"the attack {self.attack!r} is none of those tried")
-        return self
-
-
-class SyntheticDetail(Fact):
-    """The files, and what was tried on them."""
-
-    files: FileSizes
-    confidence: Level
-    claims: Positive = Field(description="Decided at once: each excess is limited at this level.")
-    claim_confidence: Level
-    group_confidence: Level
-    unlike: UnlikeControl | None = Field(description="Null without a control.")
-    risks: tuple[RiskDetail, ...]
-    merged: MergedGroups | None = Field(
-        default=None, description="Null where no groups are asked for."
-    )
-    copies: CopiesDetail = Field(description="What stands in the file.")
-    measures: Mapping[str, FileMeasures] = Field(
-        description="Of the real and of the synthetic file."
-    )
-    unaccounted: tuple[Unaccounted, ...] = Field(
-        default=(), description="Columns that could not be compared."
-    )
-    not_sought: tuple[str, ...] = Field(
-        default=(), description="How copies were not sought, since the files are large."
-    )
-    declared: tuple[str, ...] = Field(
-        default=(), description="What tells nothing about a person, as the user declares."
-    )
-
-    units: tuple[str, ...] = Field(
-        default=(),
-        description="Columns whose values look like the number of a household or person of several "
-        "rows, where no unit is named.",
-    )
-    agreeing: tuple[str, ...] = Field(
-        default=(),
-        description="Columns in which most rows agree with another row of their own file and "
-        "hardly any with one of the other, as several rows of one person do.",
-    )
-
-    @property
-    def can_tell(self) -> bool:
-        """Whether there is a control of the same population, as far as is known."""
-        is_alike = self.unlike is not None and not self.unlike.is_shown
-        return is_alike and not self.copies.refutes_control
-
-    @model_validator(mode="after")
-    def _agrees(self) -> Self:
-        if {risk.risk for risk in self.risks} != set(RISKS):
-            raise ValueError(f"each risk must be there: {', '.join(RISKS)}")
-        if (self.unlike is None) != (self.files.control == 0):
-            raise ValueError("there is a control, and it was not compared with the real data")
-        return self
 
 
 @dataclass(frozen=True)
@@ -253,7 +117,7 @@ class SyntheticWork(PreparedWork[SyntheticStudy]):
 
 class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
     model = SyntheticStudy
-    detail = SyntheticDetail
+    detail = SyntheticResult
     layout = "narcissus.kinds.synthetic.layout:LAYOUT"
     fails = "not shown"
 
@@ -358,10 +222,32 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
                 confidence, len(found.risks), len(groups), groups_decide=decide, copies=1
             )
         )
-        error = (1 - levels.claim) / 2
+        error, at_most = (1 - levels.claim) / 2, threshold.accepts(COPIES)
         traces = found.traces or Traces(facts, (trace_of_all(facts),), (), None)
-        coarse = () if whole is None else tuple(plain_words(whole.columns))
-        detail = SyntheticDetail(
+        lacking = () if whole is None else whole.lacking
+        control = None if unlike is None else UnlikeControl.of(unlike)
+        copies = CopiesDetail.of(
+            facts,
+            error * traces.each[0].share,
+            found.traces,
+            coarse=() if whole is None else tuple(plain_words(whole.columns)),
+            columns=0 if whole is None else len(whole.columns),
+            aside=() if whole is None else tuple(whole.aside),
+            left_out=() if whole is None else whole.left_out,
+            lacking=lacking,
+        )
+        is_told = can_tell(control, copies)
+        tested = traces.each[0].beside
+        trace = deciding_trace(traces, error, at_most, can_tell=is_told)
+        level = levels.claim
+        if found.lacking is not None:  # claims of their own, as where there is no control
+            other, error_alone = found.lacking, (1 - confidence) / 2
+            by_others = other.deciding(error_alone, beside=False)
+            low = by_others.excess(error_alone, beside=False)[1]
+            if low > max(at_most, trace.excess(error, beside=is_told)[1]):
+                trace, level = by_others, confidence
+            traces = replace(traces, each=(*traces.each, *other.each))
+        result = SyntheticResult(
             files=FileSizes.taken(
                 files,
                 columns=files.table.columns,
@@ -374,79 +260,48 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             claims=levels.claims,
             claim_confidence=levels.claim,
             group_confidence=levels.group,
-            unlike=None if unlike is None else UnlikeControl.of(unlike),
+            unlike=control,
             risks=tuple(
-                RiskDetail.taken(risk, tried=_tried(risk), how=_how_right(risk.secret, bins))
+                _assessed(
+                    risk,
+                    threshold.accepts(risk.risk),
+                    levels,
+                    groups,
+                    how=_how_right(risk.secret, bins),
+                    can_tell=is_told,
+                )
                 for risk in found.risks
             ),
             merged=merged if columns else None,
-            copies=CopiesDetail.of(
-                facts,
-                error * traces.each[0].share,
-                found.traces,
-                coarse=coarse,
-                columns=0 if whole is None else len(whole.columns),
-                aside=() if whole is None else tuple(whole.aside),
-                left_out=() if whole is None else whole.left_out,
-                lacking=() if whole is None else whole.lacking,
+            copied=copied_people(
+                trace,
+                facts.is_data,
+                at_most,
+                level,
+                can_tell=is_told,
+                lacking=lacking,
+                tested=tested,
             ),
+            counts=tuple(counts_of(facts, None if found.traces is None else traces, error)),
+            copies=copies,
             measures=measures or {},
             not_sought=() if whole is None else tuple(not_sought(whole, traces)),
             units=() if study is None else tuple(_units_of(study)),
             declared=() if study is None else tuple(study.data.irrelevant),
             agreeing=() if whole is None else whole.agreeing,
         )
-        at_most = threshold.accepts(COPIES)
-        rows = [
-            row
-            for risk, about_risk in zip(found.risks, detail.risks, strict=True)
-            for row in _rows(
-                about_risk.name,
-                risk,
-                threshold.accepts(risk.risk),
-                levels,
-                groups,
-                can_tell=detail.can_tell,
-            )
-        ]
-        tested = traces.each[0].beside
-        trace = deciding_trace(traces, error, at_most, can_tell=detail.can_tell)
-        level = levels.claim
-        if found.lacking is not None:  # claims of their own, as where there is no control
-            other, error_alone = found.lacking, (1 - confidence) / 2
-            by_others = other.deciding(error_alone, beside=False)
-            low = by_others.excess(error_alone, beside=False)[1]
-            if low > max(at_most, trace.excess(error, beside=detail.can_tell)[1]):
-                trace, level = by_others, confidence
-            traces = replace(traces, each=(*traces.each, *other.each))
-        rows += copied_rows(
-            trace,
-            facts.is_data,
-            at_most,
-            level,
-            can_tell=detail.can_tell,
-            lacking=() if whole is None else whole.lacking,
-            tested=tested,
-        )
-        rows += fact_rows(facts, None if found.traces is None else traces, error)
-        accepted: dict[str, float] = {r.risk: threshold.accepts(r.risk) for r in found.risks}
-        accepted[COPIES] = threshold.accepts(COPIES)
-        criteria = _criteria(rows, detail, accepted, threshold.worst_group)
-        status = self.conclude(self.found(criteria, tuple(rows), detail)).status
+        criteria = _criteria(result, threshold)
+        status = self.conclude(self.found(criteria, (), result)).status
         left = unaccounted(
-            whole,
-            traces,
-            at_most,
-            can_tell=detail.can_tell,
-            is_exceeded=status == "exceeded",
+            whole, traces, at_most, can_tell=is_told, is_exceeded=status == "exceeded"
         )
-        detail = detail.model_copy(update={"unaccounted": tuple(left)})
-        return self.found(criteria, tuple(rows), detail)
+        result = result.model_copy(update={"unaccounted": tuple(left)})
+        return self.found(criteria, (), result)
 
-    def premises(self, detail: SyntheticDetail) -> tuple[str, ...]:
+    def premises(self, detail: SyntheticResult) -> tuple[str, ...]:
         return ASSUMPTIONS if detail.can_tell else ()
 
-    def refuted(self, detail: SyntheticDetail) -> tuple[str, ...]:
+    def refuted(self, detail: SyntheticResult) -> tuple[str, ...]:
         """Return why the control is none, where that is shown."""
         if detail.copies.is_shared:
             return (
@@ -490,25 +345,16 @@ def names_of(columns: Sequence[str]) -> str:
     return some_of([f"`{name}`" for name in columns], 4)
 
 
-def _criteria(
-    rows: Sequence[StudyRow],
-    detail: SyntheticDetail,
-    accepted: Mapping[str, float],
-    worst_group: float | None,
-) -> tuple[StudyCriterion, ...]:
+def _criteria(result: SyntheticResult, threshold: ExcessThreshold) -> tuple[StudyCriterion, ...]:
     """Hold each risk to what is accepted of it, and each group, where that is asked."""
-    criteria: list[StudyCriterion] = []
-    if COPIES in accepted:
-        at: Said = {"group": ""}
-        criteria.append(StudyCriterion(of="excess", name=COPIES, at=at, at_most=accepted[COPIES]))
-    for risk in detail.risks if detail.unlike is not None or not criteria else ():
-        places: dict[str, float] = {"": accepted[risk.risk]}
+    at_most, worst_group = threshold.accepts(COPIES), threshold.worst_group
+    everybody: dict[str, Place] = {"group": ""}
+    criteria = [StudyCriterion(of="excess", name=COPIES, at=everybody, at_most=at_most)]
+    for risk in result.risks if result.unlike is not None else ():
+        places: dict[str, float] = {"": threshold.accepts(risk.risk)}
         if worst_group is not None:
-            places |= {
-                str(row.at["group"]): worst_group
-                for row in rows
-                if (row.of, row.name) == ("excess", risk.name) and row.at["group"]
-            }
+            compared = [group for group in risk.groups if group.excess is not None]
+            places |= {group.group: worst_group for group in compared}
         criteria += [
             StudyCriterion(
                 of="excess", name=risk.name, label=group, at={"group": group}, at_most=limit
@@ -659,154 +505,79 @@ def _groups(
     return groups, MergedGroups(least=least, merged=merged, left_out=tuple(left_out), people=people)
 
 
-def _rows(
-    name: str,
+def _assessed(
     risk: Risk,
     accepted: float,
     levels: Levels,
     groups: Sequence[Group],
     *,
+    how: str,
     can_tell: bool,
-) -> Iterator[StudyRow]:
-    """Yield a risk on people of the data, beside the control and the guess, and on each group.
+) -> AssessedRisk:
+    """Limit a risk on people of the data, beside the control and the guess, and on each group.
 
     There is no excess where nothing can be told of it.
     """
-    at: Said = {"group": "", "attack": risk.attack}
-    counts = risk.counts() if can_tell else None
-    yield from _both(
-        name,
-        at,
-        _counted(risk.real, levels.share),
-        _counted(risk.control, levels.share),
-        None if counts is None else _excess(counts, accepted, levels.claim),
-        (levels.share, levels.claim),
+    level, counts, excess = levels.claim, risk.counts(), None
+    if counts is not None and can_tell:
+        share = estimated(counts.excess(confidence=level), level)
+        excess = ExcessShare.of(counts, share, accepted, (1 - level) / 2)
+    return AssessedRisk.taken(
+        risk,
+        tried={
+            name: TriedAttack(real=real, control=control)
+            for name, (real, control) in risk.tried.items()
+        },
+        attack_counts=risk.facts,
+        how=how,
+        everybody=RiskOfPeople(
+            real=_counted(risk.real, levels.share),
+            control=_counted_some(risk.control, levels.share),
+            excess=excess,
+        ),
+        groups=tuple(_of_group(risk, group, levels, can_tell=can_tell) for group in groups),
+        guess=_guess(risk, levels.share),
     )
-    if risk.guessed_real is not None:
-        fresh = risk.guessed_control
-        taught = (
-            None
-            if fresh is None or risk.control is None
-            else difference_limits(risk.control, fresh, confidence=levels.share)
-        )
-        above = difference_limits(risk.real, risk.guessed_real, confidence=levels.share)
-        guess = {
-            "by": risk.guess,
-            "real": _counted(risk.guessed_real, levels.share),
-            "control": _counted(fresh, levels.share),
-            "above": _limits(above),
-            "taught": None if taught is None else _limits(taught),
-        }
-        yield from _guess(name, risk.attack, guess, levels.share)
-    for group in groups:
-        counts = risk.counts(group.real, group.control) if can_tell else None
-        yield from _both(
-            name,
-            {**at, "group": f"{group.by} {group.label}"},
-            _counted(risk.real[group.real], levels.share),
-            None if risk.control is None else _counted(risk.control[group.control], levels.share),
-            None if counts is None else _limits(counts.excess(confidence=levels.group)),
-            (levels.share, levels.group),
-            by=group.by,
-        )
 
 
-def _tried(risk: Risk) -> dict[str, TriedAttack]:
-    return {
-        name: TriedAttack(real=real, control=control)
-        for name, (real, control) in risk.tried.items()
-    }
+def _of_group(risk: Risk, group: Group, levels: Levels, *, can_tell: bool) -> RiskOfPeople:
+    counts, excess = risk.counts(group.real, group.control), None
+    if counts is not None and can_tell:
+        share = estimated(counts.excess(confidence=levels.group), levels.group)
+        excess = ExcessShare(share=share)
+    control = None if risk.control is None else risk.control[group.control]
+    return RiskOfPeople(
+        column=group.by,
+        value=group.label,
+        real=_counted(risk.real[group.real], levels.share),
+        control=_counted_some(control, levels.share),
+        excess=excess,
+    )
 
 
-def _counted(won: Mask | None, confidence: float) -> dict[str, Any] | None:
-    """Count people of whom something is right, with limits; None of nobody."""
-    if won is None or not won.size:
+def _guess(risk: Risk, level: float) -> SecretGuess | None:
+    """Return the best guess without the file, and what the file teaches beyond it."""
+    if risk.guessed_real is None:
         return None
-    estimate = clopper_pearson(int(won.sum()), won.size, confidence=confidence)
-    return {
-        "successes": int(won.sum()),
-        "people": won.size,
-        "share": estimate.value,
-        "low": estimate.low,
-        "high": estimate.high,
-    }
-
-
-def _limits(found: Estimate) -> dict[str, Any]:
-    return {"value": found.value, "low": found.low, "high": found.high}
-
-
-def _excess(counts: TwoSamples, accepted: float, confidence: float) -> dict[str, Any]:
-    """Limit an excess; ``detectable`` is the least that would have been shown to be above.
-
-    That is with the control as it is; null where none would.
-    """
-    limits = _limits(counts.excess(confidence=confidence))
-    detectable = counts.detectable(accepted, error=(1 - confidence) / 2)
-    return {**limits, "fisher": min(1.0, counts.fisher), "detectable": detectable}
-
-
-def _both(
-    name: str,
-    at: Said,
-    real: dict[str, Any] | None,
-    control: dict[str, Any] | None,
-    excess: dict[str, Any] | None,
-    confidence: tuple[float, float],
-    by: str = "",
-) -> Iterator[StudyRow]:
-    """Yield how often people of the data are hit, and how much more often than the control.
-
-    by: the column whose value makes the group; empty of everybody.
-    """
-    assert real is not None
-    facts: dict[str, Any] = {key: real[key] for key in ("successes", "people")}
-    facts |= {"by": by} if by else {}
-    if control is not None:
-        facts |= {f"control_{k}": control[k] for k in ("successes", "people", "low", "high")}
-    yield StudyRow(
-        role="attack",
-        of="risk",
-        name=name,
-        quantity=_limited(real, confidence[0]),
-        at=at,
-        baseline=None if control is None else control["share"],
-        facts=facts,
+    taught, above = None, difference_limits(risk.real, risk.guessed_real, confidence=level)
+    if risk.control is not None and risk.guessed_control is not None:
+        taught = difference_limits(risk.control, risk.guessed_control, confidence=level)
+    return SecretGuess(
+        name=risk.guess,
+        real=_counted(risk.guessed_real, level),
+        control=_counted_some(risk.guessed_control, level),
+        above=estimated(above, level),
+        taught=None if taught is None else estimated(taught, level),
     )
-    if excess is not None:
-        excess_facts = {
-            key: excess[key] for key in ("fisher", "detectable") if excess.get(key) is not None
-        }
-        yield StudyRow(
-            role="excess",
-            of="excess",
-            name=name,
-            at=at,
-            facts=excess_facts,
-            quantity=_limited(excess, confidence[1]),
-        )
 
 
-def _guess(
-    name: str, attack: str, guess: Mapping[str, Any], confidence: float
-) -> Iterator[StudyRow]:
-    """Yield the best guess without the release, and what the file teaches beyond it."""
-    at: Said = {"group": "", "attack": guess["by"]}
-    facts = {key: guess["real"][key] for key in ("successes", "people")}
-    facts |= {f"above_{key}": guess["above"][key] for key in ("value", "low", "high")}
-    control = guess["control"]
-    if control is not None:
-        facts |= {f"control_{k}": control[k] for k in ("share", "successes", "people")}
-    quantity = _limited(guess["real"], confidence)
-    yield StudyRow(role="guess", of="guess", name=name, quantity=quantity, at=at, facts=facts)
-    if (taught := guess["taught"]) is not None:
-        quantity = _limited(taught, confidence)
-        yield StudyRow(
-            role="gain", of="taught", name=name, quantity=quantity, at={**at, "attack": attack}
-        )
+def _counted(right: Mask, confidence: float) -> Quantity:
+    """Count people of whom something is right, with limits."""
+    counted = int(right.sum()), right.size
+    share = estimated(clopper_pearson(*counted, confidence=confidence), confidence)
+    return share.model_copy(update={"counted": counted})
 
 
-def _limited(found: Mapping[str, Any], confidence: float) -> Quantity:
-    value = found["share"] if "share" in found else found["value"]
-    low, high = found["low"], found["high"]
-    return Quantity(value=value, low=low, high=high, grade="sampled", confidence=confidence)
+def _counted_some(right: Mask | None, confidence: float) -> Quantity | None:
+    """Count people, if there are any."""
+    return None if right is None or not right.size else _counted(right, confidence)

@@ -1,0 +1,260 @@
+"""Who stands in the file, and who may unseen, in sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from narcissus._validation import some_of
+from narcissus.kinds.synthetic.copies import LAW, VALUES, CopiedPeople
+from narcissus.kinds.synthetic.judged import guessed_by_file
+from narcissus.kinds.synthetic.kind import NAME_PEOPLE, names_of
+from narcissus.kinds.synthetic.result import SyntheticResult
+from narcissus.report.format import number, percent
+from narcissus.report.reach import of_100
+from narcissus.rows import JudgedCriterion, StudyJudgement
+
+FAVOURED = "a generator that merely favours such people may do the same"
+
+
+def by_columns(names: Sequence[str]) -> str:
+    """Name the columns by which people stand in the file, where these are not all."""
+    shown = names if len(names) <= 6 else [*names[:5], f"{len(names) - 5} more columns"]
+    if not shown:
+        return ""
+    *first, last = shown
+    return f", by {', '.join(first)} and {last}" if first else f", by {last}"
+
+
+def data_itself(detail: SyntheticResult) -> str:
+    """Say that the file is the data, and how it is written."""
+    coarse = detail.copies.coarse
+    if any(word in line for line in coarse for word in ("rounded", "cut")):
+        return "is the data itself, rounded"
+    return "is the data itself, in coarser values" if coarse else "is the data itself"
+
+
+def population_of(copied: CopiedPeople) -> str:
+    """Say among whom people are unique: beside a control, on both sides together."""
+    return "the data and the control" if copied.is_beside else "the data"
+
+
+def standing(detail: SyntheticResult) -> str:
+    """Describe how many unique people stand in the file, and how many would by chance."""
+    copied, is_data = detail.copied, detail.copies.is_data is not None
+    (many, people), value = copied.counted, copied.people.value
+    text = (
+        f"{number(many)} of {number(people)} people who are unique in "
+        f"{population_of(copied)}{by_columns(copied.columns)} ({percent(value)}) stand in the file"
+    )
+    text = f"The file {data_itself(detail)}. {text}" if is_data else text
+    if copied.scored is not None:
+        scored, everybody = copied.scored
+        text = f"{text}. Of the {number(everybody)} who were scored, {number(scored)} do"
+    if detail.can_tell and copied.is_beside:
+        return f"{text}, and {percent(copied.baseline)} of the control's."
+    if is_data:
+        return f"{text}."
+    chance = copied.coincidences
+    limit = math.ceil(detail.copies.people.most) if chance is None else chance.most
+    return f"{text}. Coincidence explains at most {number(limit)}."
+
+
+def rows_standing(detail: SyntheticResult) -> str:
+    """Describe how many rows of the file are rows of the data."""
+    rows = detail.counts[0]
+    return f"{number(rows.standing)} of {number(rows.of)} rows of the file are rows of the data"
+
+
+def usual_count(detail: SyntheticResult, expected: float) -> float:
+    """Return how many people stand in a file where no copies are shown.
+
+    These are no more than are expected and two standard errors, of the count and of what is
+    expected: the more rows the file has for each person, the less is known of that.
+    """
+    ratio = 2 * detail.files.synthetic / detail.copies.people.people
+    return expected + 2 * math.sqrt(expected * (1 + ratio))
+
+
+def no_more(detail: SyntheticResult, against: Sequence[str] = ()) -> str:
+    """Say how many people stand in the file, or how many might unseen.
+
+    against: What the record holds against the file, and no control decides, each a clause.
+    """
+    if against:
+        text = "; ".join(against)
+        remedy = "" if detail.files.control else ": a control would decide"
+        return f"{text[0].upper()}{text[1:]}{remedy}"
+    copied = detail.copied
+    many, people = copied.deciding
+    expected = copied.baseline * people
+    limit = 0 if copied.coincidences is None else copied.coincidences.most
+    if not people:
+        return "All people have others like them in the data, so a copy looks like coincidence"
+    if 2 * limit >= people and 2 * people < detail.copies.people.people:
+        return "Too few people are unique in the data to tell copies from coincidence"
+    if 2 * limit >= people:
+        return (
+            f"Coincidence may explain up to {number(limit)} of {_unique_people(copied)}, and "
+            f"{number(many)} stand in the file: {_why_open(detail)}"
+        )
+    usual = math.ceil(usual_count(detail, expected))
+    if many <= usual:
+        threshold = float(usual + 1 - math.floor(expected))
+        return f"No copied people are shown{unseen(detail, None if detail.can_tell else threshold)}"
+    return _some_stand(detail)
+
+
+def _some_stand(detail: SyntheticResult) -> str:
+    """Say how many people stand in the file, and what explains some of them."""
+    copied = detail.copied
+    many, people = copied.deciding
+    expected = number(round(copied.baseline * people))
+    who = f"{number(many)} people of the data stand" if many != 1 else "1 person of the data stands"
+    text = f"{who} in the file{by_columns(copied.columns)}, where"
+    if copied.coincidences is None:
+        return f"{text} the control explains about {expected}{unseen(detail)}"
+    would = "" if detail.copies.refutes_control else f": {_why_open(detail)}"
+    would = would if detail.files.control else ": a control would decide"
+    limit = number(copied.coincidences.most)
+    return f"{text} coincidence explains about {expected}, and surely no more than {limit}{would}"
+
+
+def _least_excess(copied: CopiedPeople) -> float | None:
+    """Return the fewest people beyond those of the control who would have been shown to be copied.
+
+    None where no number would have been.
+    """
+    people, share = copied.deciding[1], copied.excess.detectable
+    if copied.coincidences is None:
+        return None if share is None else max(1.0, math.ceil(share * people))
+    return max(1.0, copied.coincidences.most + 1 - math.floor(copied.baseline * people))
+
+
+def _unique_people(copied: CopiedPeople) -> str:
+    """Name the people of whom copies are judged, and how many they are."""
+    scored = "" if copied.scored is None else " and were scored"
+    people = number(copied.deciding[1])
+    return f"the {people} people who are unique in {population_of(copied)}{scored}"
+
+
+def unseen(detail: SyntheticResult, least: float | None = None) -> str:
+    """Say how many people could be copied unseen, as a clause that follows another.
+
+    least: The fewest who would have been shown; None: as many as the claim would have shown.
+    """
+    least = _least_excess(detail.copied) if least is None else least
+    if least is None:
+        return "; with so few people no number of copies would have been"
+    some: list[str] = []
+    if least > 1:
+        some.append(f"{number(least)} of {_unique_people(detail.copied)}, whole or rounded")
+    if few := detail.copies.least:
+        some.append(f"{number(few)}{'' if some else ' people'} in the same two or three columns")
+    return f"; fewer than {', or '.join(some)}, could be copied unseen" if some else ""
+
+
+def favoured(detail: SyntheticResult) -> str:
+    """Say that a generator may explain copies, and what of a control tells no more."""
+    return f"{FAVOURED}, and {_why_open(detail)}"
+
+
+def _why_open(detail: SyntheticResult) -> str:
+    """Say that a control would tell, or why the given one does not."""
+    copied, unlike = detail.copied, detail.unlike
+    if not detail.files.control:
+        why = "only a control tells"
+    elif detail.copies.refutes_control:
+        where = "data" if detail.copies.is_shared else "file"
+        why = f"the control given is none, since its people stand in the {where}"
+    elif unlike is not None and unlike.is_shown and (detail.units or detail.agreeing):
+        why = f"the control given tells nothing while no unit is named: {by_unit(detail)}"
+    elif unlike is not None and unlike.is_shown:
+        why = "the control given is of another population than the data"
+    elif copied.lacking:
+        why = f"the control given lacks {names_lacking(copied)}"
+    elif copied.control is not None:
+        many, people = map(number, copied.control)
+        why = (
+            f"the control given does not settle it: {many} of its {people} unique people stand in "
+            "the file"
+        )
+    else:
+        why = "people of the control are not compared in this way"
+    return why
+
+
+def names_lacking(copied: CopiedPeople) -> str:
+    """Name the columns that decide and the control lacks."""
+    return some_of([f"`{name}`" for name in copied.lacking])
+
+
+def by_unit(detail: SyntheticResult) -> str:
+    """Say that rows depend on one another, and what to name."""
+    if not detail.units:
+        columns = names_of(detail.agreeing)
+        return (
+            f"rows that agree in {columns} may be of one person, so {NAME_PEOPLE}, "
+            "or `unit = COLUMN` in `[data]`"
+        )
+    name = detail.units[0]
+    return (
+        f"rows of one `{name}` are not independent, so name it: `--unit {name}`, or "
+        f'`unit = "{name}"` in `[data]`'
+    )
+
+
+def is_law_assumed(copied: JudgedCriterion) -> bool:
+    """Check whether copies are beyond coincidence only if the file favours no plausible people."""
+    return any(LAW in row.quantity.takes_as_given for row in copied.attacks)
+
+
+def evidence(case: StudyJudgement) -> tuple[str, ...]:
+    """Return what the record holds against the file, and no control decides, each a clause."""
+    clauses: list[str] = []
+    detail: SyntheticResult = case.detail
+    risk = guessed_by_file(case)
+    if risk is not None and risk.guess is not None and not detail.can_tell:
+        clauses.append(
+            f"`{risk.secret}` is guessed {risk.how} for "
+            f"{of_100(risk.everybody.real.value or 0.0)} people from "
+            f"the file, and for {of_100(risk.guess.real.value or 0.0)} without it"
+        )
+    values = [count for count in detail.counts if count.what == VALUES]
+    if values:
+        worst = max(values, key=lambda count: count.standing)
+        clauses.append(
+            f"the own values of {number(worst.standing)} of {number(worst.of)} people in "
+            f"`{worst.columns[0]}` stand in the file, where coincidence explains about "
+            f"{number(round(worst.expected or 0.0))}"
+        )
+    return tuple(clauses)
+
+
+def compared(detail: SyntheticResult) -> tuple[str, ...]:
+    """Say on which columns people were sought, and how coarsely."""
+    copies = detail.copies
+    if not copies.columns:
+        return ()
+    many = "the only column" if copies.columns == 1 else f"all {copies.columns} columns"
+    left = lines_left(detail)
+    if copies.aside:
+        few = len(copies.aside) == 1
+        named = some_of([f"`{name}`" for name in copies.aside])
+        numbering = "names or numbers people and is" if few else "name or number people and are"
+        many += f" but {named}, which {numbering} sought by {'itself' if few else 'themselves'}"
+    if not copies.coarse:
+        return (f"Counted to the last digit of {many}.", *left)
+    shown = "; ".join(copies.coarse[:3])
+    suffix = f"; and {len(copies.coarse) - 3} more" if len(copies.coarse) > 3 else ""
+    return (f"Counted on {many}, as coarsely as the file is written: {shown}{suffix}.", *left)
+
+
+def lines_left(detail: SyntheticResult) -> tuple[str, ...]:
+    """Say which lines beside the tables are in no count, and in which none of the control."""
+    left, lacking = detail.copies.left_out, detail.copies.lacking
+    lines = [f"In no count: {some_of(left)}, taken for titles and notes."] if left else []
+    if lacking:
+        named = some_of([f"`{name}`" for name in lacking])
+        lines.append(f"The control lacks {named}: copies by it are compared with coincidence.")
+    return tuple(lines)

@@ -1,0 +1,252 @@
+"""The first screen on a given file: of the risk, or of the copies, that decided."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from narcissus._validation import some_of
+from narcissus.kinds.synthetic.copied import (
+    by_columns,
+    by_unit,
+    compared,
+    data_itself,
+    evidence,
+    favoured,
+    is_law_assumed,
+    lines_left,
+    names_lacking,
+    no_more,
+    population_of,
+    unseen,
+    usual_count,
+)
+from narcissus.kinds.synthetic.copies import FileCount, in_both, name_declared
+from narcissus.kinds.synthetic.judged import copies_of, decided, guessed_by_file, is_copied
+from narcissus.kinds.synthetic.result import AssessedRisk, RiskOfPeople, SyntheticResult
+from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, seeks, surely_largest
+from narcissus.report.format import number
+from narcissus.report.reach import MORE_OF_100, Reach, of_100
+from narcissus.rows import JudgedCriterion, Quantity, StudyJudgement
+from narcissus.synthetic.assess import BY_VALUE
+from narcissus.synthetic.copies import COPIES
+from narcissus.synthetic.traces import BY_VALUES, NEARLY
+
+NO_CONTROL = "there is no comparison group of people left out of the data"
+_DOES = {
+    "inference": "guesses {} {} for",
+    BY_VALUE: "singles out, by one value,",
+    "singling out": "singles out",
+    "linkability": "links the records of",
+}
+
+
+def glance_of(case: StudyJudgement) -> Glance:
+    """Word the risk, or the copies, that decided."""
+    copied, row = copies_of(case), case.decided_by
+    if copied is not None and (row is None or row.name == COPIES):
+        return _of_copied(case, copied)
+    return _of_risk(case, *decided(case))
+
+
+def _of_risk(case: StudyJudgement, risk: AssessedRisk, people: RiskOfPeople) -> Glance:
+    detail: SyntheticResult = case.detail
+    does = _DOES[risk.risk].format(risk.secret, risk.how)
+    who = f"people with {people.group}" if people.group else "people"
+    row = next(people.rows(risk.name, risk.attack))
+    without = Reach(f"We cannot say what is due to the release: {NO_CONTROL}.")
+    if people.control is not None:
+        text = f"The attack {does} {{}} {who} who are not in the data."
+        without = Reach(text, people.control, row)
+    why = "" if detail.unlike is None else "the comparison group differs from the data"
+    return Glance(
+        unit=who,
+        without=without,
+        with_it=Reach.of(f"The attack {does} {{}} {who} in the data.", row),
+        most=None,
+        unlimited=UNLIMITED,
+        hardest=_hardest(case),
+        unseen=_not_looked_at(detail),
+        accepted=f"{{}} than among others{f' in {people.group}' if people.group else ''}",
+        view=MORE_OF_100,
+        interval=f"The excess of {risk.name}",
+        added=None if case.decided_by is not None else NOTHING,
+        undecided=f"We cannot say: {why or NO_CONTROL}." if case.status == "not assessed" else "",
+        about=_about(detail),
+        notes=_few_copies(case),
+        declared=declared(detail),
+    )
+
+
+def _about(detail: SyntheticResult) -> str:
+    secrets = list(dict.fromkeys(risk.secret for risk in detail.risks if risk.secret))
+    named = secrets[0] if secrets else "who is in the data"
+    if len(secrets) > 1:  # the last is all of them
+        few = ", ".join(secrets[:-1][:3])
+        named = f"{few}{' and others' * (len(secrets) > 4)}, each alone and all together"
+    rows = number(detail.files.synthetic)
+    return seeks("a person's other columns", named, f"one synthetic file of {rows} rows")
+
+
+NOTHING = Quantity(value=None, grade="not assessed")
+"""An excess that is not known."""
+UNLIMITED = "Another attack might reach all 100: one file sets no limit."
+UNSEEN = "the method that made the file, other attacks, other files of the same people"
+DISGUISED = (
+    "disguised copies, where each row is changed by a rule of its own or stands in other words; "
+    "copies in few columns, where these are different columns for each row"
+)
+
+
+def _not_looked_at(detail: SyntheticResult) -> str:
+    """Name what no number of the screen is about, whatever decided."""
+    return "; ".join([*detail.not_sought, DISGUISED, UNSEEN])
+
+
+def declared(detail: SyntheticResult) -> tuple[str, ...]:
+    """Return what the user declares, as a clause."""
+    if not detail.declared:
+        return ()
+    names = [name_declared(name) for name in detail.declared]
+    return (f"nothing about a person follows from {some_of(names, len(names))}",)
+
+
+def _of_copied(case: StudyJudgement, judged: JudgedCriterion) -> Glance:
+    """Return the numbers of people who stand in the file, where these decide."""
+    detail: SyntheticResult = case.detail
+    copied, is_exceeded = detail.copied, judged.status == "exceeded"
+    by = by_columns(copied.columns)
+    row = next(copied.rows())
+    expected = Quantity(value=copied.baseline, grade=judged.grade)
+    unit = f"people who are unique in {population_of(copied)}{by}"
+    who = f"{unit}{',' if by else ''}"
+    without, beyond = f"By coincidence, {{}} {who} would stand in the file.", "coincidence explains"
+    if copied.is_beside:
+        without, beyond = "Of the people of the control, {} stand in the file.", "of the control"
+    copies = "values of single people" if copied.how == BY_VALUES else "people"
+    subject, broken, accepted = "The file", f"holds more {copies} of the data than {beyond}{by}", ""
+    if judged.at_most:
+        subject, broken, accepted = "Your threshold", "is exceeded", f"{{}} than {beyond}"
+    why = _why_none(detail, judged)
+    reached = (
+        Reach(without, expected, row),
+        Reach.of(f"{{}} {who}{' nearly' * (copied.how == NEARLY)} stand in the file.", row),
+    )
+    if detail.copies.is_data is not None:
+        unit, subject, broken, accepted, why = "rows of the file", "The file", "", "", ""
+        broken = data_itself(detail)
+        reached = _rows_reached(detail.counts[0])
+    is_hit = is_exceeded and not detail.groups
+    open_text = no_more(detail, () if is_exceeded else evidence(case))
+    among = "" if copied.scored is None else " among the people scored"
+    glance = Glance(
+        unit=unit,
+        without=reached[0],
+        with_it=reached[1],
+        most=None,
+        unlimited=UNLIMITED,
+        hardest="Hit hardest: people who are unique in the data." if is_hit else _hardest(case),
+        unseen=_not_looked_at(detail),
+        accepted=accepted,
+        view=MORE_OF_100,
+        interval=f"The excess of copies{among}",
+        asked=subject,
+        broken=broken,
+        why=why,
+        contradicted=_no_control(detail),
+        about=_about(detail),
+        undecided=f"{open_text}, but {why}." if why else f"{open_text}.",
+        notes=compared(detail),
+        declared=declared(detail),
+    )
+    risk = guessed_by_file(case)
+    if is_exceeded or risk is None or risk.guess is None or detail.can_tell:
+        return glance
+    guessing = f"A model that never saw the file guesses {risk.secret} {risk.how} for {{}} people."
+    attacking = f"From the file, {risk.secret} is guessed {risk.how} for {{}} people."
+    return replace(
+        glance,
+        unit="people in the data",
+        without=Reach(guessing, risk.guess.real),
+        with_it=Reach(attacking, risk.everybody.real),
+        added=risk.guess.above,
+    )
+
+
+def _why_none(detail: SyntheticResult, judged: JudgedCriterion) -> str:
+    """Say why the control decides nothing of copies, as a clause; nothing where it does."""
+    if judged.status == "exceeded" and is_law_assumed(judged):
+        return favoured(detail)
+    if detail.copied.lacking:
+        return f"the control lacks {names_lacking(detail.copied)}"
+    if detail.copies.refutes_control:
+        where = "data" if detail.copies.is_shared else "file"
+        return f"the control is none, since its people stand in the {where}"
+    return ""
+
+
+def _no_control(detail: SyntheticResult) -> str:
+    """Say why the control is none."""
+    if detail.copies.is_shared:
+        return f"The control decides nothing: {in_both(detail.copies)}."
+    if detail.units or detail.agreeing:
+        return f"The control decides nothing yet: {by_unit(detail)}."
+    return "The control is of other people than the data, so it decides nothing."
+
+
+def _rows_reached(rows: FileCount) -> tuple[Reach, Reach]:
+    """Return how many rows of the file would be rows of the data by coincidence, and how many are.
+
+    They are counted where the file is the data itself: then it may be that nobody is unique.
+    """
+    expected = min(1.0, (rows.expected or 0.0) / rows.of)
+    return (
+        Reach(
+            "By coincidence, {} rows of the file would be rows of the data.",
+            Quantity(value=expected, grade="approximate"),
+        ),
+        Reach(
+            "{} rows of the file are rows of the data.",
+            Quantity(value=rows.standing / rows.of, grade="counted"),
+        ),
+    )
+
+
+def _few_copies(case: StudyJudgement) -> tuple[str, ...]:
+    """Say how many people stand in the file where a control does not show these to be too many."""
+    detail: SyntheticResult = case.detail
+    left, people = lines_left(detail), detail.copies.people
+    if copies_of(case) is None or is_copied(case) or not detail.can_tell:
+        return left
+    if people.standing <= usual_count(detail, people.expected):
+        return (f"No copied people are shown{unseen(detail)}.", *left)
+    return (
+        f"{number(people.standing)} people of the data stand in the file, where coincidence "
+        f"explains about {number(round(people.expected))}.",
+        *left,
+    )
+
+
+def _hardest(case: StudyJudgement) -> str:
+    """Name the group whose excess is surely above that of all groups by the same column."""
+    detail: SyntheticResult = case.detail
+    if not detail.can_tell or case.status == "not assessed":
+        return "Only a comparison group could show who is hit hardest."
+    if not detail.groups:
+        return NO_GROUPS
+    largest: list[tuple[AssessedRisk, RiskOfPeople]] = []
+    for risk in detail.risks:
+        for column in dict.fromkeys(group.column for group in risk.groups):
+            parts = [group for group in risk.groups if group.column == column]
+            limits = [None if part.excess is None else (part.low, part.high) for part in parts]
+            if (place := surely_largest(limits)) is not None:
+                largest.append((risk, parts[place]))
+    if not largest:
+        return NO_GROUP
+    risk, worst = max(largest, key=lambda pair: pair[1].low)
+    if worst.low <= 0 or worst.control is None:
+        return NO_GROUP
+    return (
+        f"Hit hardest: people with {worst.group}. {risk.title} succeeds for "
+        f"{of_100(worst.real.value or 0.0)} of them, and for "
+        f"{of_100(worst.control.value or 0.0)} of others like them."
+    )
