@@ -169,7 +169,7 @@ def same(found, expected):
     assert found.value == pytest.approx(expected[0], abs=1e-12)
     assert [found.low, found.high] == pytest.approx(list(expected[1:3]), abs=1e-12)
     assert found.trials == expected[3]
-    assert found.kind == "sampled"
+    assert found.quantity.grade == "sampled"
 
 
 @pytest.mark.parametrize("people", ["prior", "rows"])
@@ -420,7 +420,7 @@ def test_a_gap_in_every_trial_is_no_matter_of_too_few_trials():
     found = excess_of("attack", "x", "advantage", "", *limits, trials=20, low_apart=low)
     threshold = ThresholdSpec(advantage=0.1, reason="r")
     assert compared(threshold, [found], [], ()).status == "exceeded"
-    without = replace(found, low_apart=None)
+    without = found.model_copy(update={"low_apart": None})
     assert compared(threshold, [without], [], ()).status == "too few trials"
 
 
