@@ -2,7 +2,7 @@
 
 from narcissus.kinds.table.found import (
     BelowGuess,
-    ColumnShare,
+    ColumnRecovered,
     Decoy,
     Excess,
     GroupAttack,
@@ -64,7 +64,7 @@ def attack_of(found, level=0.95):
         if counts is None
         else HitCounts(targets=tuple(counts["targets"]), trials=tuple(counts["trials"])),
         columns={
-            name: ColumnShare(quantity=quantity(one, level=level), baseline=one["baseline"])
+            name: ColumnRecovered(quantity=quantity(one, level=level), baseline=one["baseline"])
             for name, one in found["columns"].items()
         },
     )

@@ -160,7 +160,7 @@ class Decoy(Limited):
     test: PriorOff
 
 
-class ColumnShare(Limited):
+class ColumnRecovered(Limited):
     """What an attack recovered of one unknown column."""
 
     baseline: float
@@ -205,7 +205,7 @@ class PlayedAttack(Limited):
     search: SearchLeft | None = None
     below: BelowGuess | None = None
     distribution: HitCounts | None = None
-    columns: Mapping[str, ColumnShare] = {}
+    columns: Mapping[str, ColumnRecovered] = {}
 
     @property
     def baseline(self) -> float:

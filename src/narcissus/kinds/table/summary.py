@@ -40,7 +40,7 @@ from narcissus.kinds.table.excesses import apart, excesses, family
 from narcissus.kinds.table.experiment import Experiment
 from narcissus.kinds.table.found import (
     BelowGuess,
-    ColumnShare,
+    ColumnRecovered,
     Decoy,
     GroupAttack,
     GroupChance,
@@ -180,15 +180,17 @@ def attack_result(
     )
 
 
-def _columns(experiment: Experiment, name: str, trials: Sequence[Trial]) -> dict[str, ColumnShare]:
+def _columns(
+    experiment: Experiment, name: str, trials: Sequence[Trial]
+) -> dict[str, ColumnRecovered]:
     values = np.clip([t[f"{name}/columns"] for t in trials], 0, 1)
     fresh = np.array([t[f"{name}/columns_fresh"] for t in trials])
-    columns: dict[str, ColumnShare] = {}
+    columns: dict[str, ColumnRecovered] = {}
     for c, column in enumerate(experiment.queries.unknown):
         around, guesses = Enclosure.of_column(trials, c), experiment.success.guess_shape[c]
         scores = AttackScores(values[:, c], fresh[:, c], experiment.targets, around, guesses)
         share = _sampled(scores.share(experiment.confidence), experiment.claimed)
-        columns[experiment.table.names[column]] = ColumnShare(
+        columns[experiment.table.names[column]] = ColumnRecovered(
             quantity=share, baseline=float(fresh[:, c].mean())
         )
     return columns
