@@ -159,7 +159,7 @@ def test_the_theorem_reaches_the_people_of_a_table(tmp_path, monkeypatch):
         after = proved(workers)
         [own] = [row for row in after if row.quantity.id == theorem.id]
         assert (own.of, own.quantity.grade) == ("bound on targets", "proved")
-        assert 3 <= own.value < own.facts["of_population"] == own.facts["people"] == 6
+        assert 3 <= own.value < own.about.of_population == own.about.people == 6
         assert [row for row in after if row.quantity.id != theorem.id] == before
     run(load_study(study, allow_code=True), workers=1, folder=tmp_path / "out")
     monkeypatch.delitem(bounds.THEOREMS, theorem.id)

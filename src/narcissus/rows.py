@@ -183,13 +183,14 @@ class StudyRow(Fact):
         """Refuse what is no share, and limits that do not hold their value.
 
         A measure may be any number, and the limits of one that is estimated may miss it. A bound
-        on a number of people says of how many (`facts["people"]`); an excess is a share less two.
+        on a number of people says of how many (`people`); an excess is a share less two.
         """
         quantity = self.quantity
         if self.role in ("measure", "refuted"):
             return self
         lower_limit = {"excess": -2.0, "gain": -1.0}.get(self.role, 0.0)
-        upper_limit = self.facts.get("people", 1.0) if self.role == "bound" else 1.0
+        people = getattr(self.about, "people", None) or self.facts.get("people", 1.0)
+        upper_limit = people if self.role == "bound" else 1.0
         order = [lower_limit, quantity.low, quantity.value, quantity.high, float(upper_limit)]
         for low, high in pairwise(number for number in order if number is not None):
             _require_order(

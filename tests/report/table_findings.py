@@ -1,20 +1,15 @@
 """Findings of a table's audit from made-up numbers, by the package's own rows."""
 
+from tests.table_nodes import attack_of, bound_of, excess_of, group_of, guess_of
+
 from narcissus.evidence import each_confidence
 from narcissus.kinds.table.found import (
     Accepted,
     CountedAttack,
-    Excess,
     NoiseDetail,
     OwnRelease,
-    SettingDetail,
-    TableDetail,
-    attack_detail,
-    attack_rows,
-    bound_row,
-    column_rows,
-    group_rows,
-    guess_rows,
+    SettingFound,
+    TableResult,
 )
 from narcissus.kinds.table.kind import KIND, criteria_at
 
@@ -26,45 +21,32 @@ PLAIN = (
 
 def findings_of(settings):
     """Turn settings, dictionaries of numbers, into what a kind finds."""
-    criteria, rows, details = [], [], []
+    criteria, details = [], []
     for one in settings:
         limits = one["threshold"]
         accepted = None if limits is None else Accepted(**limits)
         criteria += criteria_at(one["label"], accepted)
-        rows += rows_of(one, accepted)
-        details.append(detail_of(one, len(settings)))
+        details.append(detail_of(one, accepted, len(settings)))
     first, own = settings[0]["threshold"] or {}, settings[0].get("own_release")
     said = {key: first[key] for key in ("decided_at", "reason", "origin") if key in first}
     if own is not None:
         attacks = tuple(CountedAttack(name=name, **one) for name, one in own["attacks"].items())
         said["own_release"] = OwnRelease(**{**own, "attacks": attacks})
-    return KIND.found(criteria, rows, TableDetail(settings=tuple(details), **said))
+    return KIND.found(criteria, (), TableResult(settings=tuple(details), **said))
 
 
-def rows_of(one, accepted):
-    """Yield the rows of a setting."""
-    label, level, attacks, ceiling = one["label"], one["confidence"], one["attacks"], one["ceiling"]
-    yield from guess_rows(label, one["guess"], level)
-    for name, found in attacks.items():
-        yield from attack_rows(label, "attack", name, found, level)
-    if ceiling is not None:
-        yield from attack_rows(label, "ceiling", "ceiling", ceiling, level)
-    yield from column_rows(label, attacks, ceiling, one["best"], level)
-    for group in one["groups"]:
-        yield from group_rows(label, group, level)
-    for bound in one["bounds"]:
-        yield bound_row(label, bound)
-    if accepted is not None:
-        yield from (excess.row(label) for excess in excesses_of(one, accepted))
-
-
-def detail_of(one, settings):
-    return SettingDetail(
+def detail_of(one, accepted, settings):
+    level, ceiling = one["confidence"], one["ceiling"]
+    return SettingFound(
         **{key: one[key] for key in PLAIN if key in one},
-        joint=each_confidence(one["confidence"], max(1, len(one["attacks"])) * settings),
+        joint=each_confidence(level, max(1, len(one["attacks"])) * settings),
         noise=None if one["noise"] is None else NoiseDetail(**one["noise"]),
-        attacks=tuple(attack_detail(name, found) for name, found in one["attacks"].items()),
-        ceiling=None if one["ceiling"] is None else attack_detail("ceiling", one["ceiling"]),
+        guess=guess_of(one["guess"], level),
+        attacks={name: attack_of(found, level) for name, found in one["attacks"].items()},
+        ceiling=None if ceiling is None else attack_of(ceiling, level),
+        groups=tuple(group_of(found, level) for found in one["groups"]),
+        bounds=tuple(map(bound_of, one["bounds"])),
+        excesses=() if accepted is None else tuple(excesses_of(one, accepted)),
     )
 
 
@@ -86,13 +68,15 @@ def excesses_of(one, accepted):
 def excesses_of_shares(of, allowed, one, proved):
     ends = ("share", "low", "high")
     for name, found in one["attacks"].items():
-        yield Excess("attack", name, of, "", *(found[end] - allowed for end in ends))
+        yield excess_of("attack", name, of, "", *(found[end] - allowed for end in ends))
     if one["ceiling"] is not None:
-        yield Excess("ceiling", "ceiling", of, "", *(one["ceiling"][end] - allowed for end in ends))
+        yield excess_of(
+            "ceiling", "ceiling", of, "", *(one["ceiling"][end] - allowed for end in ends)
+        )
     for bound in proved:
         if bound["limits"] == "share":
             most = bound["share_at_most"] - allowed
-            yield Excess("bound", bound["name"], of, "", most, None, most)
+            yield excess_of("bound", bound["name"], of, "", most, None, most)
 
 
 def excesses_of_targets(targets, one, proved):
@@ -102,8 +86,8 @@ def excesses_of_targets(targets, one, proved):
         hits = found["distribution"]
         pairs = zip(hits["targets"], hits["trials"], strict=True)
         over = sum(trials for hit, trials in pairs if hit > targets) / found["trials"]
-        yield Excess("attack", name, "targets", "", over + level - 1, None, None)
+        yield excess_of("attack", name, "targets", "", over + level - 1, None, None)
     for bound in counts:
         if bound["confidence"] == level:
             most = (min(bound["at_most"], one["people"]) - targets) / one["people"]
-            yield Excess("bound", bound["name"], "targets", "", most, None, most)
+            yield excess_of("bound", bound["name"], "targets", "", most, None, most)

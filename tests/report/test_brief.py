@@ -111,7 +111,7 @@ def test_numbers_of_a_sweep_are_those_where_its_status_is_from(table_record):
     one = case.worst
     assert one.status == "exceeded" != case.each[0].status
     assert grid.caption.endswith(f": {one.label}")
-    assert grid.rows[1][1] == percent(one.best_attack.share)
+    assert grid.rows[1][1] == percent(one.detail.best_attack.share)
     assert f"without {one.label.removeprefix('no ')}" == "without noise"
     assert "release without noise" in brief_of(record).first.sentences[1][0]
     (grid,) = parts(table_record(5))["What an attacker gets"]

@@ -1,5 +1,7 @@
 """Two records side by side: every row that differs, and no other."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from narcissus.errors import InputError
@@ -29,8 +31,7 @@ def test_a_number_that_differs_is_its_row_and_no_other(every_record):
             found = row.quantity.model_copy(update={"value": 0.123456789})
             rows = [*record.rows]
             rows[place] = row.model_copy(update={"quantity": found})
-            changed = record.model_copy(update={"rows": tuple(rows)})
-            page = _drawn(record, changed)
+            page = _drawn(record, SimpleNamespace(rows=rows))
             [(name, old, new)] = page
             assert row.name in name
             assert new.startswith("0.123457")
@@ -45,7 +46,7 @@ def _drawn(one, other):
 
 def test_a_row_that_one_lacks_and_a_setting_that_differs_are_shown(every_record):
     record = every_record["sweep"]
-    less = record.model_copy(update={"rows": record.rows[1:]})
+    less = SimpleNamespace(rows=record.rows[1:])
     [(_, old, new)] = _drawn(record, less)
     assert (old != new, new) == (True, "\N{EM DASH}")
     other = record.model_copy(update={"study": {**record.study, "policy": "strict.toml"}})

@@ -54,15 +54,10 @@ def figures(record):
 
     if record.kind == "table":
         setting = record.detail.settings[-1]
-        here = {"setting": setting.label, "by": "everyone"}
-        [bound] = [
-            row for row in of(role="bound", of="bound", **here)
-            if value(row) == min(value(r) for r in of(role="bound", of="bound", **here))
-        ][:1]  # fmt: skip
         return (
-            value(of(role="guess", of="guess", **here)[0]),
-            value(of(role="attack", of="attack", name=setting.best, **here)[0]),
-            bound["facts"]["of_population"],
+            setting.guess.share,
+            setting.best_attack.share,
+            setting.share_bound.of_population,
         )
     if record.kind == "synthetic":
         excess = max(of(role="excess", group=""), key=lambda row: row["quantity"]["low"])
@@ -328,14 +323,14 @@ def test_of_a_sweep_the_answer_names_where_and_the_figures_are_from_there(table_
     assert one.label in first.answer
     assert f"without {one.label.removeprefix('no ')}" == "without noise"
     assert "release without noise" in first.sentences[1][0]
-    assert first.with_it == hundredths(one.best_attack.share)
+    assert first.with_it == hundredths(one.detail.best_attack.share)
     assert "at ε = 1" in first_of(table_record(5)).sentences[1][0]
 
 
 def test_the_hardest_hit_group_is_the_one_with_the_surest_gain(table_record, single):
     record = table_record(1)
     (setting,) = KIND.judged(record).each
-    gains = [(a.sure_gain, g, a) for g in setting.groups for a in g.attacks.values()]
+    gains = [(a.sure_gain, g, a) for g in setting.detail.groups for a in g.attacks.values()]
     _, group, attack = max(gains, key=lambda one: one[0])
     said = first_of(record).hardest
     assert f"“{group.by}: {group.group}”" in said
@@ -350,7 +345,7 @@ def test_the_hardest_hit_group_is_the_one_with_the_surest_gain(table_record, sin
         result["groups"][1]["attacks"] = {name: {**names[name], **low} for name in names}
         found = result["groups"][0]["attacks"]["posterior"]
         found |= {"by_chance": chance, "share": 0.9, "low": 0.8, "high": 1.0}
-        found |= {"over_guess": 0.4, "over_guess_low": 0.3}
+        found |= {"over_guess": 0.4, "over_guess_low": 0.3, "over_guess_high": 0.5}
 
     assert "90 of 100 of them right, guessing 60 of 100" in first_of(single(by_chance)).hardest
 

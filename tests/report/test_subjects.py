@@ -44,12 +44,12 @@ def test_limits_of_a_table_are_rounded_up_and_have_their_bounds_grade(single):
         share.text
         == "At most 61.6% of these people on average; of all like them 62.3% (estimated)."
     )
-    bound = setting.share_bound
+    bound = setting.detail.share_bound
     said = float(share.text.split("%")[0].rpartition(" ")[2]) / 100
     assert bound.at_most <= said < bound.at_most + 0.0011
     assert share.grade == "proved"
     assert share.given == bound.assumptions
-    assert f"at most {setting.count_bound.at_most} of 100" in count.text
+    assert f"at most {setting.detail.count_bound.at_most} of 100" in count.text
 
     def assume(result):
         for one in result["bounds"]:

@@ -248,7 +248,7 @@ def test_each_attack_is_named_once_with_all_its_settings(table_record, blocks):
         results[0]["attacks"]["rap_from_prior"]["below"] = {"guess": 0.875, "why": "it leaves"}
 
     record = table_record(edit=below)
-    shares = [s.attacks["rap"].share for s in settings_of(record)[:2]]
+    shares = [s.detail.attacks["rap"].share for s in settings_of(record)[:2]]
     [found] = [one for one in blocks(page_of(record), Items) if one.title.startswith("Below")]
     rap, other = found.items
     assert rap.startswith("RAP, as published (")
@@ -473,38 +473,43 @@ def test_the_gain_is_over_what_is_guessed_and_not_over_the_own_baseline(single):
 
 def shuffled(record, rng):
     """Give a table's record with other shares: any attack may be above any, and the guess."""
-    moved = {}
 
-    def other(row):
+    def other(one):
         """Move an attack's share, and with it its columns and its gain."""
-        found, at = row.quantity, row.at
-        whole = "over_guess" not in row.facts and row.of in ("attack", "gain")
-        if not whole or row.name == "ceiling":
-            return row
-        place = at["setting"], row.name
-        if row.role == "attack" and at["by"] == "everyone":
-            share = rng.uniform(0.3, 0.9)
-            moved[place] = share - found.value
-            facts = {k: v for k, v in row.facts.items() if not k.startswith("approximate")}
-            facts["low_joint"] = max(0.0, share - 0.15)
-            new = {"value": share, "low": max(0, share - 0.1), "high": min(1, share + 0.1)}
-            return row.model_copy(update={"quantity": found.model_copy(update=new), "facts": facts})
-        shift, facts = moved[place], row.facts
-        keys = ("value", "low", "high")
-        new = {key: min(1, max(0, getattr(found, key) + shift)) for key in keys}
-        if row.role == "gain":
-            gain = found.value + shift
-            new = {"value": gain, "low": gain - 0.1, "high": gain + 0.1}
-            facts = {"low_joint": gain - 0.15}
-        return row.model_copy(update={"quantity": found.model_copy(update=new), "facts": facts})
+        share = rng.uniform(0.3, 0.9)
+        shift = share - one.share
+        gain = one.gain.value + shift
+        new = {"low": max(0, share - 0.1), "value": share, "high": min(1, share + 0.1)}
+        columns = {
+            name: column.model_copy(update={"quantity": moved(column.quantity, shift)})
+            for name, column in one.columns.items()
+        }
+        changes = {
+            "quantity": one.quantity.model_copy(update={**new, "approximate": None}),
+            "low_joint": max(0.0, share - 0.15),
+            "gain": changed(one.gain, value=gain, low=gain - 0.1, high=gain + 0.1),
+            "gain_low_joint": gain - 0.15,
+            "gain_low_apart": None,
+            "advantage": moved(one.advantage, shift),
+            "columns": columns,
+        }
+        return one.model_copy(update=changes)
 
-    rows = tuple(other(row) for row in record.rows)
     settings = tuple(
-        one.model_copy(update={"best": rng.choice([a.name for a in one.attacks])})
+        changed(
+            one,
+            best=rng.choice([*one.attacks]),
+            attacks={name: other(attack) for name, attack in one.attacks.items()},
+        )
         for one in record.detail.settings
     )
-    detail = record.detail.model_copy(update={"settings": settings})
-    return record.model_copy(update={"rows": rows, "detail": detail})
+    return changed(record, detail=changed(record.detail, settings=settings))
+
+
+def moved(found, shift):
+    """Give a quantity that is more by so much, within [0, 1]."""
+    ends = {key: getattr(found, key) + shift for key in ("value", "low", "high")}
+    return found.model_copy(update={key: min(1, max(0, end)) for key, end in ends.items()})
 
 
 def texts(record):
@@ -526,8 +531,8 @@ def test_what_is_called_best_is_the_row_that_is_quoted(every_record, single):
     records += [shuffled(record, rng) for record in records for _ in range(3)]
     for record in records:
         one, said = KIND.judged(record).worst, texts(record)
-        name, best = best_name(one), one.best_attack
-        largest = max(attack.share for attack in one.attacks.values())
+        name, best = best_name(one), one.detail.best_attack
+        largest = max(attack.share for attack in one.detail.attacks.values())
         assert (name == "the best attack") == (best.share == largest)
         for quoted in re.findall(r"[Rr]ecovered with it by the best attack (\d+\.\d)%", said):
             assert quoted == f"{100 * largest:.1f}" == f"{100 * best.share:.1f}"
@@ -535,7 +540,7 @@ def test_what_is_called_best_is_the_row_that_is_quoted(every_record, single):
             assert "by the best attack" not in said
             assert "the best attack (" not in said
             assert f"Recovered with it by {name}" in said
-            assert attack_name(one.best) in name
+            assert attack_name(one.detail.best) in name
 
 
 def test_sentences_about_numbers_do_not_contradict_each_other(every_record, single):
@@ -549,10 +554,10 @@ def test_sentences_about_numbers_do_not_contradict_each_other(every_record, sing
     for record in records:
         for one in KIND.judged(record).each:
             found = " ".join(against(one))
-            for name, attack in one.attacks.items():
+            for name, attack in one.detail.attacks.items():
                 learns = f"Estimated: the attack `{name}` learns from the release"
                 assert learns not in found or (
                     attack.sure_gain > 0 and percent(attack.share) in found
                 )
-            some = [a for a in one.attacks.values() if a.sure_gain > 0 and a.about.uses != "prior"]
+            some = [a for a in one.detail.attacks.values() if a.sure_gain > 0 and a.uses != "prior"]
             assert bool(some) == bool(re.search("Estimated: the attack `[^`]+` learns", found))

@@ -74,10 +74,10 @@ def _key(row: StudyRow) -> _Key:
     """Name a row by all that its numbers do not decide; a bound also by its level."""
     place = (f"{key} {value}" for key, value in sorted(row.at.items()) if value != "")
     level = row.quantity.confidence
-    at = f"at level {level:g}" if row.role == "bound" and level else ""
-    return tuple(
-        filter(None, (row.role, row.of, row.name, str(row.facts.get("by", "")), at, *place))
-    )
+    is_bound = row.role == "bound"
+    at = f"at level {level:g}" if is_bound and level else ""
+    by = str(row.facts.get("by", "")) or str(getattr(row.about, "name", "")) * is_bound
+    return tuple(filter(None, (row.role, row.of, row.name, by, at, *place)))
 
 
 def _rows(one: Record, other: Record) -> Iterator[tuple[str, Cell, Cell]]:

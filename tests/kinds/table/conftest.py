@@ -2,25 +2,18 @@
 
 from dataclasses import dataclass, replace
 from itertools import combinations
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from tests.table_nodes import attack_of as played
+from tests.table_nodes import bound_of, group_of, guess_of
 
-from narcissus.kinds.table.found import (
-    SettingDetail,
-    attack_detail,
-    attack_rows,
-    bound_row,
-    column_rows,
-    declared_row,
-    group_rows,
-    guess_rows,
-)
+from narcissus.kinds.table.found import SettingFound
 from narcissus.kinds.table.judgement import JudgedSetting
 from narcissus.kinds.table.kind import prepare
+from narcissus.rows import Quantity
 from narcissus.study import load_study
 
 GUESS = {"share": 0.5, "low": 0.4, "high": 0.6, "by_the_prior": None}
@@ -87,9 +80,11 @@ class Compared(JudgedSetting):
 
 def compared(threshold, excesses, clashes=(), given=()):
     """Judge excesses, as of one setting."""
-    detail = SimpleNamespace(label="here", given=tuple(given), near=(), declared=(), are_real=True)
-    rows = [excess.row("here") for excess in excesses]
-    return Compared(detail, rows, threshold, clashes=tuple(clashes))
+    detail = SettingFound(
+        **{**SETTING, "label": "here", "given": tuple(given), "are_real": True},
+        guess=guess_of(GUESS), attacks={}, excesses=tuple(excesses),
+    )  # fmt: skip
+    return Compared(detail, threshold, clashes=tuple(clashes))
 
 
 @pytest.fixture(scope="session")
@@ -127,25 +122,20 @@ def setting_of():
     ):  # fmt: skip
         attacks = attacks or {}
         told = {**SETTING, "best": next(iter(attacks), None), **detail}
-        label, level, best = told["label"], told["confidence"], told["best"]
-        rows = [*guess_rows(label, guess, level)]
-        for name, one in attacks.items():
-            rows += attack_rows(label, "attack", name, one, level)
-        if ceiling is not None:
-            rows += attack_rows(label, "ceiling", "ceiling", ceiling, level)
-        rows += column_rows(label, attacks, ceiling, best, level)
-        rows += [row for one in groups for row in group_rows(label, one, level)]
-        rows += [bound_row(label, one) for one in bounds]
-        rows += [] if gain is None else [declared_row(label, gain, level)]
-        rows += [one.row(label) for one in excesses]
-        own = SettingDetail(
+        level = told["confidence"]
+        own = SettingFound(
             **told,
-            attacks=tuple(attack_detail(name, one) for name, one in attacks.items()),
-            ceiling=None if ceiling is None else attack_detail("ceiling", ceiling),
+            guess=guess_of(guess, level),
+            attacks={name: played(one, level) for name, one in attacks.items()},
+            ceiling=None if ceiling is None else played(ceiling, level),
+            groups=tuple(group_of(one, level) for one in groups),
+            bounds=tuple(map(bound_of, bounds)),
+            declared_gain=None if gain is None else Quantity(value=gain, grade="sampled"),
+            excesses=tuple(excesses),
         )
         verdict = verdict or Verdict(clashes=tuple(clash))
         return AsSaid(
-            own, rows, threshold,
+            own, threshold,
             verdict=verdict, held_back_by=verdict.held_back_by, claimed=tuple(statements),
         )  # fmt: skip
 

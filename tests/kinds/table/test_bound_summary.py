@@ -11,13 +11,12 @@ from narcissus.bounds import THEOREMS
 from narcissus.evidence import population_mean_upper
 from narcissus.kinds.table import proofs
 from narcissus.kinds.table.bound_summary import (
-    bound_rows,
+    bounds_at,
     mean_of_people,
     other_tails,
     tail_of_population,
 )
 from narcissus.kinds.table.excesses import excesses
-from narcissus.kinds.table.found import TableBound
 from narcissus.kinds.table.kind import prepare
 from narcissus.kinds.table.proofs import not_exceeded
 from narcissus.kinds.table.schema import ThresholdSpec
@@ -26,7 +25,7 @@ from narcissus.study import load_study
 
 
 def bounds_of(*found):
-    return [TableBound(row) for row in bound_rows(*found)]
+    return bounds_at(*found)
 
 
 STUDY = {

@@ -9,7 +9,7 @@ import pytest
 from narcissus.findings import Finding, contradictions
 from narcissus.kinds.table.bound_summary import mean_of_people
 from narcissus.kinds.table.excesses import excesses
-from narcissus.kinds.table.found import Accepted, NoiseDetail, TableDetail
+from narcissus.kinds.table.found import Accepted, NoiseDetail, TableResult
 from narcissus.kinds.table.held_out import held_out_attempts, scored
 from narcissus.kinds.table.judgement import setting_cases
 from narcissus.kinds.table.kind import KIND, measured
@@ -34,8 +34,8 @@ def said(case):
 
 def conclude(experiment, trials, threshold, at):
     criteria, found = measured(experiment, trials, threshold, at)
-    detail = TableDetail(settings=tuple(one.detail for one in found), decided_at=at)
-    findings = Findings(criteria, tuple(r for one in found for r in one.rows), detail)
+    detail = TableResult(settings=tuple(found), decided_at=at)
+    findings = Findings(criteria, tuple(detail.rows()), detail)
     return judge(findings, [*setting_cases(findings)], is_sweep=True).each
 
 
@@ -62,9 +62,9 @@ def concluded(prepared, made_up):
         experiment = replace(experiment, settings=settings)
         made = [made_up(experiment, 30, seed=seed) for seed in (1, 2)]
         for number, one in enumerate(made):
-            one.proved[:] = np.maximum(one.guess, 0.55 + 0.1 * number)
+            one.proved[:] = np.maximum(one.detail.guess, 0.55 + 0.1 * number)
             # the prior says the same of guesses and decoys as they score, so it is not refuted
-            one.guessed[:] = one.guess
+            one.guessed[:] = one.detail.guess
             for name in one.decoy:
                 one.decoy[name][:, 1] = one.decoy[name][:, 0]
         for number, change in changes:
@@ -84,11 +84,10 @@ def test_every_setting_is_summarised_and_held_from_its_own_trials(concluded):
     made, found = concluded(threshold)
     guessed = scored(made[0].experiment, held_out_attempts(made[0].experiment))
     for number, (one, result) in enumerate(zip(made, found, strict=True)):
-        numbers = summarise(made[0].experiment, number, one.trials, held_out=guessed)
-        assert result.detail == numbers.detail
+        told = {"held_out": guessed, "threshold": threshold}
+        assert result.detail == summarise(made[0].experiment, number, one.trials, **told)
         expected = excesses(made[0].experiment, number, one.trials, threshold)
-        assert result.excesses == tuple(expected)
-        assert [*result.rows] == [*numbers.rows, *(e.row(result.label) for e in expected)]
+        assert result.detail.excesses == tuple(expected)
         assert result.threshold == Accepted(share=0.7)
         assert result.status == "met"
         assert result.decides
@@ -100,7 +99,11 @@ def test_every_setting_is_summarised_and_held_from_its_own_trials(concluded):
 def test_without_a_threshold_nothing_is_held_against_one(concluded):
     _, found = concluded()
     for result in found:
-        assert (result.threshold, result.excesses, result.status) == (None, (), "no threshold")
+        assert (result.threshold, result.detail.excesses, result.status) == (
+            None,
+            (),
+            "no threshold",
+        )
 
 
 def test_one_setting_decides_where_one_is_named(concluded):
@@ -181,7 +184,7 @@ def test_few_trials_say_how_many_would_do(concluded):
     for result in found:
         assert result.status == "too few trials"
         assert result.trials_needed == max(
-            e.trials for e in result.excesses if e.name == "posterior"
+            e.trials for e in result.detail.excesses if e.name == "posterior"
         )
         assert result.grade == "sampled"
 
@@ -194,9 +197,9 @@ def test_a_setting_rests_on_its_own_declaration_alone(concluded, word):
     assert (given.status, free.status) == ("met", "met")
     assert (given.detail.is_declared, given.assumptions) == (True, said)
     assert (free.detail.is_declared, free.assumptions) == (False, ())
-    assert {(b.grade, b.takes_as_given) for b in given.bounds} == {("proved if", said)}
-    assert {(b.grade, b.takes_as_given) for b in free.bounds} == {("proved", ())}
-    assert (given.proved_if, free.proved_if) == ("what was declared holds", "")
+    assert {(b.grade, b.takes_as_given) for b in given.detail.bounds} == {("proved if", said)}
+    assert {(b.grade, b.takes_as_given) for b in free.detail.bounds} == {("proved", ())}
+    assert (given.detail.proved_if, free.detail.proved_if) == ("what was declared holds", "")
 
 
 @pytest.mark.parametrize("more", [{}, ROWS], ids=["prior", "rows"])
@@ -257,14 +260,14 @@ def test_every_level_must_meet_it_unless_one_is_named(others, setting):
         statuses = {"ε = 1": (9.0, "met"), "ε = 3": (3.0, others)}
         settings = (setting(label, *one, Accepted(share=0.5), decides=decided_at in (None, label))
                     for label, one in statuses.items())  # fmt: skip
-        findings = Findings((), (), TableDetail(settings=()))
+        findings = Findings((), (), TableResult(settings=()))
         return StudyJudgement(findings, tuple(settings), is_sweep=True)
 
     whole = overall()
     assert whole.status == (others if others != "no threshold" else "met")
     # what stands for the whole is what it is judged by
     assert whole.worst.status == whole.status
-    assert f"at {whole.worst.label}," in said(whole) or not whole.worst.attacks
+    assert f"at {whole.worst.label}," in said(whole) or not whole.worst.detail.attacks
     one = overall("ε = 1")
     # what is refuted at one level is assumed at all of them
     assert one.status == ("contradicted" if others == "contradicted" else "met")
@@ -349,12 +352,12 @@ def test_the_highest_confidence_is_the_headline_whatever_the_order(study, narcis
     for given in ([0.5, 0.99], [0.99, 0.5]):
         narcissus("audit", study(bounds={"confidence": given}), "--json", "--quiet", "--restart")
         [one] = KIND.judged(read_record("results/s")).each
-        counts = [bound for bound in one.bounds if not bound.is_share]
+        counts = [bound for bound in one.detail.bounds if not bound.is_share]
         levels = {bound.name: set() for bound in counts}
         for bound in counts:
             levels[bound.name].add(bound.confidence)
         assert levels == {"interpolation": {0.5, 0.99}, "published": {0.5, 0.99}}
-        assert one.count_bound.confidence == 0.99
+        assert one.detail.count_bound.confidence == 0.99
         assert one.detail.confidence == 0.95  # sampled limits have a level of their own
-        bounds.append([row for row in one.rows if row.role == "bound"])
+        bounds.append([row for row in one.detail.rows() if row.role == "bound"])
     assert bounds[0] == bounds[1]

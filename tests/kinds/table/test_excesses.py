@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.stats import binom
+from tests.table_nodes import excess_of
 
 from narcissus.evidence import clopper_pearson, mean_limits, population_mean_upper, trials_for
 from narcissus.evidence.population import PeopleSums
@@ -14,7 +15,6 @@ from narcissus.kinds.table import excesses as module
 from narcissus.kinds.table.bound_summary import tail_of_population
 from narcissus.kinds.table.estimates import AttackScores, Criterion, within
 from narcissus.kinds.table.excesses import apart, excesses, family, trials_to_tell
-from narcissus.kinds.table.found import Excess
 from narcissus.kinds.table.kind import KIND
 from narcissus.kinds.table.schema import ThresholdSpec
 from narcissus.study.reading import read_record
@@ -107,7 +107,7 @@ def test_what_is_gained_is_what_is_recovered_less_the_baseline(study, narcissus,
         [one] = settings_of()
         for found in [*one.attacks.values(), one.ceiling]:
             assert found.gain == pytest.approx(found.share - found.baseline)
-        for row in one.rows:
+        for row in one.detail.rows():
             if row.role == "gain":
                 assert row.quantity.low <= row.value <= row.quantity.high
 
@@ -169,7 +169,7 @@ def same(found, expected):
     assert found.value == pytest.approx(expected[0], abs=1e-12)
     assert [found.low, found.high] == pytest.approx(list(expected[1:3]), abs=1e-12)
     assert found.trials == expected[3]
-    assert found.kind == "sampled"
+    assert found.quantity.grade == "sampled"
 
 
 @pytest.mark.parametrize("people", ["prior", "rows"])
@@ -417,10 +417,10 @@ def test_a_gap_in_every_trial_is_no_matter_of_too_few_trials():
     low = apart(stub(people=300), scores, ADVANTAGE, trials, 0.95)
     assert paired.low < 0 < low < 0.97 - guess.mean() - 0.1 * (1 - guess.mean())
     limits = (paired.value, paired.low, paired.high)
-    found = Excess("attack", "x", "advantage", "", *limits, trials=20, low_apart=low)
+    found = excess_of("attack", "x", "advantage", "", *limits, trials=20, low_apart=low)
     threshold = ThresholdSpec(advantage=0.1, reason="r")
     assert compared(threshold, [found], [], ()).status == "exceeded"
-    without = replace(found, low_apart=None)
+    without = found.model_copy(update={"low_apart": None})
     assert compared(threshold, [without], [], ()).status == "too few trials"
 
 

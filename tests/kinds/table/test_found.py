@@ -12,57 +12,58 @@ from narcissus.study.keyed import WITHHELD
 from narcissus.study.reading import read_record
 from narcissus.study.record import digest_of
 
-BY = "rate_marriage"
 KEPT = Path(__file__).parents[2] / "study" / "records" / "last" / "sweep.json"
-
-
-def row(data, role, of, **at):
-    return next(
-        one
-        for one in data["rows"]
-        if (one["role"], one["of"]) == (role, of) and at.items() <= one["at"].items()
-    )
 
 
 def setting(data):
     return data["detail"]["settings"][0]
 
 
-def without(data, role, name):
-    data["rows"] = [r for r in data["rows"] if (r["role"], r["name"]) != (role, name)]
+def bound(data, *, is_share):
+    return next(one for one in setting(data)["bounds"] if ("people" in one) != is_share)
+
+
+def excesses(data, role):
+    return [one for one in setting(data)["excesses"] if one["role"] == role]
+
+
+def group_attack(data):
+    return next(iter(setting(data)["groups"][0]["attacks"].values()))
 
 
 @pytest.mark.parametrize(
     "edit",
     [
         lambda d: setting(d).update(best="nobody"),
-        lambda d: setting(d).update(best=None),
-        lambda d: setting(d)["attacks"].pop(),
+        lambda d: setting(d).pop("best"),
+        lambda d: setting(d)["attacks"].popitem(),
         lambda d: setting(d).update(trials=1),
         lambda d: setting(d).update(share_of_columns=True),
-        lambda d: setting(d)["attacks"][0]["distribution"].update(targets=[10**6], trials=[1]),
-        lambda d: setting(d)["attacks"][0].pop("distribution"),
-        lambda d: row(d, "attack", "attack", by=BY)["facts"].update(over_guess_low=0.9),
-        lambda d: row(d, "bound", "bound on targets")["facts"].update(reached=10**6),
-        lambda d: row(d, "bound", "bound")["facts"].update(of_population=1.5),
-        lambda d: row(d, "bound", "bound")["quantity"].update(grade="proved if"),
-        lambda d: without(d, "excess", "posterior"),
-        lambda d: without(d, "gain", "posterior"),
-        lambda d: row(d, "excess", "share")["at"].update(by="nobody"),
+        lambda d: setting(d)["attacks"]["posterior"]["distribution"].update(
+            targets=[10**6], trials=[1]
+        ),
+        lambda d: setting(d)["attacks"]["posterior"].pop("distribution"),
+        lambda d: setting(d)["attacks"]["posterior"].pop("gain"),
+        lambda d: group_attack(d)["over_guess"].update(low=0.9),
+        lambda d: bound(d, is_share=False).update(reached=10**6),
+        lambda d: bound(d, is_share=True).update(of_population=1.5),
+        lambda d: bound(d, is_share=True)["quantity"].update(grade="proved if"),
+        lambda d: setting(d)["excesses"].remove(excesses(d, "attack")[0]),
+        lambda d: excesses(d, "attack")[0].update(role="nobody"),
     ],
 )
-def test_rows_that_cannot_be_of_one_setting_are_refused(edit, tmp_path):
+def test_what_cannot_be_of_one_setting_is_refused(edit, tmp_path):
     data = read_record(KEPT).to_dict()
     edit(data)
     data["digest"] = digest_of(data)
     (tmp_path / "record.json").write_text(json.dumps(data))
-    with pytest.raises(InputError, match=r"its rows are not those of its kind|is no share"):
+    with pytest.raises(InputError, match=r"detail|those of its kind"):
         read_record(tmp_path)
 
 
 def test_a_lower_limit_that_is_raised_is_another_status(tmp_path):
     data = read_record(KEPT).to_dict()
-    row(data, "excess", "share", by="attack")["quantity"] |= {"value": 0.2, "low": 0.1, "high": 0.3}
+    excesses(data, "attack")[0]["quantity"] |= {"value": 0.2, "low": 0.1, "high": 0.3}
     data["digest"] = digest_of(data)
     (tmp_path / "record.json").write_text(json.dumps(data))
     with pytest.raises(InputError, match="the status is 'met', and that of the rows 'exceeded'"):

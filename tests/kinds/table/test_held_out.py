@@ -81,7 +81,7 @@ def test_a_prior_that_misses_a_relation_is_refuted(study, narcissus):
     threshold = {"share": 0.95}
     code, record, one = audited(narcissus, study(**PLAY, threat=threat, threshold=threshold))
     assert (code, record["status"]) == (3, "contradicted")
-    [forest] = [h for h in one.held_out if h.by == FOREST]
+    [forest] = [h for h in one.detail.held_out if h.by == FOREST]
     assert forest.share > 0.9 > 0.4 > forest.at_most >= forest.prior_share - 0.1
     said = " ".join(against(one))
     short = 100 * (forest.share - forest.prior_share)
@@ -97,7 +97,7 @@ def test_people_who_are_copies_are_not_independent(study, narcissus):
     _, record, one = audited(narcissus, path)
     assert record["status"] == "contradicted"
     assert any("independent given their known columns" in c for c in record["contradictions"])
-    [equal] = [h for h in one.held_out if h.by == EQUAL]
+    [equal] = [h for h in one.detail.held_out if h.by == EQUAL]
     assert (equal.people, equal.share) == (40, 1.0)
 
 
@@ -121,7 +121,8 @@ def test_a_refuted_prior_voids_every_mode(study, narcissus, people):
     path = study(**{**PLAY, "prior": prior}, threat=threat, threshold={"share": 0.65})
     code, record, one = audited(narcissus, path)
     assert (code, record["status"]) == (3, "contradicted")
-    assert max(h.share for h in one.held_out) > 0.9 > 0.7 > max(h.at_most for h in one.held_out)
+    tests = one.detail.held_out
+    assert max(h.share for h in tests) > 0.9 > 0.7 > max(h.at_most for h in tests)
     assert record["verdict"].startswith("Contradicted: The prior is refuted")
     tried = record["detail"]["other_priors"]
     assert tried[-1] == {
@@ -139,7 +140,7 @@ def test_the_prior_that_is_named_decides(study, narcissus):
     path = study(**{**PLAY, "prior": prior}, threat=threat, threshold={"share": 0.65})
     code, record, one = audited(narcissus, path)
     assert (code, record["status"]) == (1, "exceeded")
-    assert not one.is_prior_refuted
+    assert not one.detail.is_prior_refuted
 
 
 @pytest.fixture

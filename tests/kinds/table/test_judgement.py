@@ -2,17 +2,16 @@
 
 import json
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.table_nodes import excess_of
 
 import narcissus
 from narcissus.evidence import clopper_pearson
 from narcissus.findings import Finding, contradictions
-from narcissus.kinds.table.found import Excess
 from narcissus.kinds.table.judgement import statements
 from narcissus.kinds.table.kind import KIND
 from narcissus.kinds.table.schema import ThresholdSpec
@@ -139,7 +138,7 @@ def some_excesses(draw):
             low, value, high = sorted(draw(st.tuples(LEVELS, LEVELS, LEVELS)))
             trials = draw(st.none() | st.integers(1, 1000))
             low = None if role == "bound" else low
-            found.append(Excess(role, role, "share", group, value, low, high, trials=trials))
+            found.append(excess_of(role, role, "share", group, value, low, high, trials=trials))
     return found
 
 
@@ -198,15 +197,15 @@ def test_no_record_contradicts_its_verdict(study, seed):
     audit = narcissus.run(narcissus.load_study(path))
     assert audit.status != "contradicted" or people == "rows"
     for one in settings_of(audit.record):
-        shown = [*one.attacks.values(), one.ceiling]
-        proved = min(bound.at_most for bound in one.bounds if bound.is_share)
+        shown = [*one.detail.attacks.values(), one.detail.ceiling]
+        proved = min(bound.at_most for bound in one.detail.bounds if bound.is_share)
         if people == "prior":
             for found in shown:
                 assert found.share <= proved + 1e-12
-                assert found.share <= one.ceiling.share + 1e-12
+                assert found.share <= one.detail.ceiling.share + 1e-12
                 assert found.low <= found.share <= found.high
                 assert found.approximate[0] <= found.share <= found.approximate[1]
-        held = one.excesses
+        held = one.detail.excesses
         if one.status == "met":
             assert not any(e.role == "attack" and e.low > 0 for e in held)
             for group in {e.group for e in held}:
@@ -216,12 +215,12 @@ def test_no_record_contradicts_its_verdict(study, seed):
             assert any(e.role == "attack" and e.low > 0 for e in held)
         if one.contradictions:
             assert one.status in ("exceeded", "contradicted")
-        if one.best_attack.share - one.guess.share > 0.05:
+        if one.detail.best_attack.share - one.detail.guess.share > 0.05:
             assert against(one)
 
 
 def excess(role, value, low=None, high=None, trials=None, group="", name=None):
-    return Excess(role, name or role, "share", group, value, low, high, trials=trials)
+    return excess_of(role, name or role, "share", group, value, low, high, trials=trials)
 
 
 BOUND = Finding("share", "a theorem", high=0.5, assumptions=("it is so",))
@@ -317,8 +316,8 @@ def test_without_a_threshold_what_was_measured_is_sampled():
 
 
 def test_a_verdict_has_the_weakest_grade_of_what_it_rests_on():
-    proved = replace(MET, kind="proved")
-    group = replace(excess("bound", -0.2, None, -0.1, group="g"), kind="approximate")
+    proved = excess_of("bound", "bound", "share", "", MET.value, MET.low, MET.high, kind="proved")
+    group = excess_of("bound", "bound", "share", "g", -0.2, None, -0.1, kind="approximate")
     assert compared(SHARE, [proved], (), []).grade == "proved"
     assert compared(SHARE, [proved, group], (), []).grade == "approximate"
     assert compared(SHARE, [], (), []).grade == "not assessed"
@@ -356,7 +355,7 @@ def states(setting_of):
     """Give a function from numbers to what they state, and its words that tell them apart."""
 
     def make(**changes):
-        return statements(setting_of(**{"given": GIVEN, **changes}))
+        return statements(setting_of(**{"given": GIVEN, **changes}).detail)
 
     return make
 
@@ -380,7 +379,7 @@ def test_the_mean_share_is_limited_from_both_sides(states, share, count, attack)
     found = states(
         bounds=(share(0.5, 0.6), share(0.7, None, "T 3"), count(whole=None)),
         ceiling=attack(low=0.35, high=0.55),
-        attacks={"a": attack(low_joint=0.3), "b": attack(low_joint=None)},
+        attacks={"a": attack(low_joint=0.3), "b": attack(low_joint=0.25)},
     )
     quantity = "mean share recovered"
     assert told(found) == {
@@ -388,7 +387,7 @@ def test_the_mean_share_is_limited_from_both_sides(states, share, count, attack)
         (quantity, "the bound T 1"): (None, 0.6, "sampled", GIVEN, 0.95),
         (quantity, "the ceiling"): (0.35, 0.55, "sampled", GIVEN, 0.95),
         (quantity, "the attack `a`"): (0.3, None, "sampled", (), 0.99),
-        (quantity, "the attack `b`"): (None, None, "sampled", (), 0.99),
+        (quantity, "the attack `b`"): (0.25, None, "sampled", (), 0.99),
     }
     assert all("ε = 1" in one.quantity for one in found)
 
@@ -407,14 +406,14 @@ def test_a_release_that_adds_more_than_was_declared_refutes_the_word(
     low, refuted, states, share, attack
 ):
     """The share is no more than is proved: where most is guessed, only the gain tells."""
-    attacks = {"a": attack(gain_low_joint=low), "b": attack(gain_low_joint=None)}
+    attacks = {"a": attack(gain_low_joint=low), "b": attack(gain_low_joint=-0.1)}
     found = states(bounds=(share(0.5, 0.6),), attacks=attacks, gain=0.2)
     gains = {key: value for key, value in told(found).items() if "gain" in key[0]}
     quantity = "mean gain over fresh people"
     assert gains == {
         (quantity, "the total variation that was declared"): (None, 0.2, "sampled", GIVEN, 0.95),
         (quantity, "the attack `a`"): (low, None, "sampled", (), 0.99),
-        (quantity, "the attack `b`"): (None, None, "sampled", (), 0.99),
+        (quantity, "the attack `b`"): (-0.1, None, "sampled", (), 0.99),
     }
     assert [one.refuted for one in contradictions(found)] == ([refuted] if refuted else [])
 
@@ -494,10 +493,10 @@ def test_an_attack_that_ignores_the_release_gains_nothing_in_any_group(study, na
     [one] = settings_of()
     assert "hardest hit" not in " ".join(against(one)).lower()
     assert one.status != "exceeded"
-    for group in one.groups:
+    for group in one.detail.groups:
         own = group.attacks["prior"]
         assert own.share == pytest.approx(group.guess.share)
-        assert own.fact("over_guess") == pytest.approx(0.0, abs=1e-12)
+        assert own.over_guess.value == pytest.approx(0.0, abs=1e-12)
 
 
 def test_a_worst_group_needs_a_group_that_is_told_by_known_columns(study, narcissus):

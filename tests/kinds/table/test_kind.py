@@ -39,12 +39,12 @@ def settings_of(record):
 def check_attack(found):
     assert 0 <= found.low <= found.share <= found.high <= 1
     assert 0 <= found.baseline <= 1
-    counts = found.about.distribution
+    counts = found.distribution
     assert counts is None or sum(counts.trials) == found.trials
 
 
 def check_bounds(one):
-    for bound in one.bounds:
+    for bound in one.detail.bounds:
         assert bound.grade in ("proved", "proved if", "not assessed")
         assert bound.theorem
         assert bound.is_share or 0 < bound.confidence < 1
@@ -112,15 +112,15 @@ def test_every_kind_of_study_gives_a_valid_record(study, narcissus, fit, case):
     assert len(record["criteria"]) == len(found)
     asked = {"prior", "posterior", "ceiling"} if "attacks" not in changes else {*changes["attacks"]}
     for one in found:
-        assert {*one.attacks} == asked - {"ceiling"}
-        assert (one.ceiling is not None) == ("ceiling" in asked)
-        for attack in [*one.attacks.values(), *([one.ceiling] if one.ceiling else [])]:
+        assert {*one.detail.attacks} == asked - {"ceiling"}
+        assert (one.detail.ceiling is not None) == ("ceiling" in asked)
+        for attack in [*one.detail.attacks.values(), *filter(None, [one.detail.ceiling])]:
             check_attack(attack)
         check_bounds(one)
-        assert 0 <= one.guess.low <= one.guess.share <= one.guess.high
-        if "prior" in one.attacks and case == "one trial of one person":
+        assert 0 <= one.detail.guess.low <= one.detail.guess.share <= one.detail.guess.high
+        if "prior" in one.detail.attacks and case == "one trial of one person":
             # Without the release, the best guess is the prior attack's own baseline.
-            assert one.guess.share == pytest.approx(one.attacks["prior"].baseline)
+            assert one.detail.guess.share == pytest.approx(one.detail.attacks["prior"].baseline)
     if isinstance(level, list) and case != "by mu":
         noises = [one.detail.noise.scale for one in found]
         assert len(set(noises)) == len(noises)
@@ -150,13 +150,13 @@ def test_a_guess_between_the_values_is_made_scored_and_bounded(study):
         Path("people.csv").read_text().replace("yes", "2").replace("no,", "0,")
     )
     [one] = settings_of(play(path, internal="guesses.csv").record)
-    assert one.guess.share == pytest.approx(1, abs=1e-12)
-    assert one.ceiling.share == pytest.approx(1, abs=1e-12)
+    assert one.detail.guess.share == pytest.approx(1, abs=1e-12)
+    assert one.detail.ceiling.share == pytest.approx(1, abs=1e-12)
     for name in ("prior", "posterior"):
-        assert one.attacks[name].share == pytest.approx(1, abs=1e-12)
-        assert one.attacks[name].baseline == pytest.approx(1, abs=1e-12)
-    assert one.attacks["rap"].share < 1  # it says listed values only
-    for bound in one.bounds:
+        assert one.detail.attacks[name].share == pytest.approx(1, abs=1e-12)
+        assert one.detail.attacks[name].baseline == pytest.approx(1, abs=1e-12)
+    assert one.detail.attacks["rap"].share < 1  # it says listed values only
+    for bound in one.detail.bounds:
         assert bound.at_most == (1 if bound.is_share else 15)
     with Path("guesses.csv").open() as file:
         said = {(r["attack"], r["true_ill"], r["guess_ill"]) for r in csv.DictReader(file)}
@@ -179,9 +179,9 @@ def test_a_bad_attack_limits_nobody_else(study):
         settings_of(play(path).record)
         for path in (study(attacks={"rarest": {"name": "mine:Rarest"}}), study())
     )
-    assert [b.row for b in alone.bounds] == [b.row for b in with_all.bounds]
-    best = max(bound.at_most for bound in alone.bounds if not bound.is_share)
-    tops = with_all.attacks["prior"].about.distribution.targets
+    assert alone.detail.bounds == with_all.detail.bounds
+    best = max(bound.at_most for bound in alone.detail.bounds if not bound.is_share)
+    tops = with_all.detail.attacks["prior"].distribution.targets
     assert best >= np.median(tops)
 
 
@@ -240,7 +240,7 @@ def test_an_attack_of_ones_own(study, workers):
     audit = play(own(study, "posterior"), workers=workers)
     attacks = settings_of(audit.record)[0].attacks
     assert attacks["own"].share == attacks["posterior"].share
-    assert attacks["own"].about.title == "own (posterior)"
+    assert attacks["own"].title == "own (posterior)"
 
 
 @pytest.mark.parametrize("answer", ["unsigned", "list"])
@@ -339,9 +339,9 @@ def _check_shares(record, noisy, bare):
     [proved] = [one for one in noisy.bounds if one.counts]
     assert proved.id == "column-shares"
     assert noisy.guess.share < proved.at_most < 1
-    assert not any(not one.is_share for s in (noisy, bare) for one in s.bounds)
-    assert all(one.about.distribution is None for one in bare.attacks.values())
-    assert bare.attacks["posterior"].share > noisy.attacks["posterior"].share + 0.1
+    assert not any(not one.is_share for s in (noisy, bare) for one in s.detail.bounds)
+    assert all(one.distribution is None for one in bare.detail.attacks.values())
+    assert bare.detail.attacks["posterior"].share > noisy.detail.attacks["posterior"].share + 0.1
     assert " of 100 answers right." in record.verdict
     assert {"bound", "attack"} <= {one.role for one in noisy.excesses}
     reasons = {one.quantity for one in record.not_assessed}
@@ -380,17 +380,15 @@ def test_an_exact_ceiling_without_a_list_keeps_attackers_below_it(study, monkeyp
         assert any(one.quantity == "the exact ceiling" for one in record.not_assessed) == (
             work == 10
         )
-        [excess] = [one for one in setting.excesses if one.role == "ceiling"]
+        [excess] = [one for one in setting.detail.excesses if one.role == "ceiling"]
         assert (excess.kind, excess.high is None) == (
             ("approximate", True) if work == 10 else ("sampled", False)
         )
-        found.append(setting.ceiling)
+        found.append(setting.detail.ceiling)
     listed, exact, estimated = found
-    assert not exact.about.is_estimated
-    assert estimated.about.is_estimated
-    assert (
-        exact.about.distribution == listed.about.distribution
-    )  # the same decisions on the same releases
+    assert not exact.is_estimated
+    assert estimated.is_estimated
+    assert exact.distribution == listed.distribution  # the same decisions on the same releases
 
 
 @pytest.mark.parametrize("rounds", [0, 50])
@@ -411,10 +409,11 @@ def test_the_record_says_whether_the_best_guess_is_proved(study, monkeypatch, na
     assert ("the best guess that was found" in " ".join(text.split())) == (rounds == 0)
     if rounds:
         assert not reasons
-        assert not {"is_best_found", "at_most"} & setting.guess.row.facts.keys()
+        assert not setting.detail.guess.is_best_found
+        assert setting.detail.guess.at_most is None
     else:
-        assert setting.guess.fact("is_best_found")
-        assert setting.guess.share < setting.guess.fact("at_most") < 1
+        assert setting.detail.guess.is_best_found
+        assert setting.detail.guess.share < setting.detail.guess.at_most < 1
         assert "but none with a larger mean chance than" in reasons[0]
 
 
@@ -434,13 +433,13 @@ def many(study, monkeypatch):
 def test_exact_counts_of_many_columns_say_that_values_agreed_with_them(many):
     outcome = many()
     [setting] = settings_of(outcome)
-    found = setting.attacks["posterior"]
-    assert (found.fact("stuck"), found.fact("residual")) == (0, 0.0)
-    assert setting.attacks["prior"].fact("stuck") is None
-    assert found.share > setting.guess.share
+    found = setting.detail.attacks["posterior"]
+    assert (found.search.stuck, found.search.residual) == (0, 0.0)
+    assert setting.detail.attacks["prior"].search is None
+    assert found.share > setting.detail.guess.share
     assert not any("stuck" in one.reason for one in outcome.not_assessed)
-    assert "is_best_found" not in setting.guess.row.facts
-    assert set(setting.guess_of_columns) == {"ill", "job", "age"}
+    assert not setting.detail.guess.is_best_found
+    assert set(setting.detail.guess.columns) == {"ill", "job", "age"}
 
 
 def test_a_search_that_sticks_is_not_assessed_with_its_residual(many, monkeypatch):
@@ -464,11 +463,11 @@ def test_rap_is_played_where_no_joint_values_are_listed(study, monkeypatch):
         run={"trials": 8},
     )
     [setting] = settings_of(play(path).record)
-    rap = setting.attacks["rap"]
+    rap = setting.detail.attacks["rap"]
     assert set(rap.columns) == {"ill", "job", "age"}
-    assert rap.share < rap.fact("guess") == pytest.approx(setting.guess.share)
-    assert "rounded by itself" in rap.about.below
-    assert setting.attacks["prior"].about.below == ""
+    assert rap.share < rap.below.guess == pytest.approx(setting.detail.guess.share)
+    assert "rounded by itself" in rap.below.why
+    assert setting.detail.attacks["prior"].below is None
 
 
 @pytest.mark.parametrize("listed", [100_000, 1])

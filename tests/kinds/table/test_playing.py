@@ -94,13 +94,13 @@ def test_a_precision_chooses_the_trials_and_is_kept(study, narcissus):
     reached = one.detail.precision
     assert reached.aimed == 0.08
     assert reached.reached <= 0.08
-    for found in (one.guess, one.best_attack, one.ceiling):
+    for found in (one.detail.guess, one.detail.best_attack, one.detail.ceiling):
         assert (found.high - found.low) / 2 <= reached.reached + 1e-12
     assert one.detail.confidence == 0.95
     for workers in ("1", "2"):
         where = ("--out", f"again{workers}", "--workers", workers)
         _, again, _ = narcissus("audit", path, "--json", "--quiet", *where)
-        assert json.loads(again)["rows"] == json.loads(out)["rows"]
+        assert json.loads(again)["detail"] == json.loads(out)["detail"]
         assert json.loads(again)["portable_digest"] == json.loads(out)["portable_digest"]
 
 
@@ -145,7 +145,7 @@ def test_most_trials_are_not_exceeded_and_what_was_not_reached_is_said(study, na
     [same] = settings_of("plain")
     assert "precision of 0.5 points is not reached" in against(one)[0]
     assert against(one)[1:] == against(same)
-    assert one.rows == same.rows
+    assert one.detail == same.detail
     assert one.detail.model_copy(update={"precision": None}) == same.detail
     assert narcissus("report", "results/s/record.json", "--text")[0] == 0
     text = narcissus("report", "results/s/record.json", "--text", "--verbose")[1]
@@ -170,10 +170,10 @@ def test_a_run_waits_for_the_gain_and_the_groups_that_a_threshold_limits(study, 
     assert one.detail.trials > alone.detail.trials
     reached = one.detail.precision.reached
     assert reached <= 0.12
-    waited = [(one.best_attack.gain_high - one.best_attack.gain_low) / 2]
-    for group in one.groups:
+    waited = [(one.detail.best_attack.gain.high - one.detail.best_attack.gain.low) / 2]
+    for group in one.detail.groups:
         if not group.by_secret and group.share_of_people * 40 >= 2:
-            own = [group.attacks[one.best], group.ceiling]
+            own = [group.attacks[one.detail.best], group.ceiling]
             waited += [(found.high - found.low) / 2 for found in own]
     assert len(waited) > 5
     assert max(waited) <= reached + 1e-12
@@ -207,8 +207,8 @@ def test_each_look_spends_its_part_of_the_error(study):
     assert len(heard.notes) == 4
     assert "aimed 1, about" in heard.notes[0]
     found = summarise(last, 0, [trials[f"{t}/0"] for t in range(70)])
-    assert found.detail.confidence == 0.95
-    assert found.detail.precision == last.precision
+    assert found.confidence == 0.95
+    assert found.precision == last.precision
     assert half_width(found) == last.precision.reached
     plain = replace(last, holds=None, confidence=1 - 0.05 / 16)
     same = summarise(plain, 0, [trials[f"{t}/0"] for t in range(70)]).guess
@@ -356,8 +356,8 @@ def test_a_run_plays_until_it_is_decided(study, narcissus, monkeypatch):
     )  # fmt: skip
     assert narcissus("audit", fixed, "--quiet", "--out", "fixed")[0] == 0
     [same] = settings_of("fixed")
-    limits = [(row.role, row.of, row.quantity.low, row.quantity.high) for row in one.rows]
-    assert limits == [(r.role, r.of, r.quantity.low, r.quantity.high) for r in same.rows]
+    limits = [(row.role, row.of, row.quantity.low, row.quantity.high) for row in one.detail.rows()]
+    assert limits == [(r.role, r.of, r.quantity.low, r.quantity.high) for r in same.detail.rows()]
     before = record(path, "out")
     assert record(path, "out").rows == before.rows  # and goes on from kept trials
     text = " ".join(narcissus("report", "results/s/record.json", "--text", "--verbose")[1].split())

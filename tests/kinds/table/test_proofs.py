@@ -28,8 +28,7 @@ from narcissus.errors import InputError
 from narcissus.guarantees import ApproximateDP, BayesSecurity, GaussianDP, PureDP
 from narcissus.kinds.table import proofs
 from narcissus.kinds.table import proofs as counts
-from narcissus.kinds.table.bound_summary import bound_rows
-from narcissus.kinds.table.found import TableBound
+from narcissus.kinds.table.bound_summary import bounds_at
 from narcissus.kinds.table.kind import prepare
 from narcissus.kinds.table.proofs import (
     at_most_if_fair,
@@ -51,7 +50,7 @@ from narcissus.worlds import People
 
 
 def bounds_of(*found):
-    return [TableBound(row) for row in bound_rows(*found)]
+    return bounds_at(*found)
 
 
 ALARM = 1e-6
@@ -379,11 +378,11 @@ def test_nobody_gets_more_than_is_proved(played, noise, success):
             if not bound.is_share and name != "ceiling":
                 over = int((hits > bound.at_most).sum())
                 allowed = stats.binom.ppf(1 - ALARM, len(trials), 1 - bound.confidence)
-                assert over <= allowed, bound.row
+                assert over <= allowed, bound
             elif bound.is_share:
                 shares = hits / experiment.targets
                 error = -stats.norm.ppf(ALARM) * shares.std() / math.sqrt(len(trials))
-                assert shares.mean() <= bound.at_most + error, bound.row
+                assert shares.mean() <= bound.at_most + error, bound
     name = "domination" if noise == PURE else "interpolation"
     assert {b.confidence for b in bounds if b.name == name} == {0.95, 0.5}
 
@@ -410,7 +409,7 @@ def test_limits_of_the_summary_cover(played, noise):
     for name in ("prior", "posterior", "ceiling", "guess"):
 
         def of(one, name=name):
-            return one.attacks[name] if name in one.attacks else getattr(one, name)
+            return one.detail.attacks[name] if name in one.detail.attacks else getattr(one, name)
 
         truth = of(whole)
         assert covered(lambda one, of=of: (of(one).low, of(one).high), truth.share) >= floor, name
@@ -803,7 +802,7 @@ def test_limits_of_the_program_stand_beside_those_that_they_are_below(ready, mad
 def test_what_is_reached_is_kept_and_left_out_where_it_is_not_known(ready, made_up):
     made = made_up(ready(**STUDY), 10)
     found = bounds_of(made.experiment, 0, made.trials)
-    assert "reached" not in found[0].row.facts
+    assert found[0].reached is None
     low = made.tails[:, 0].mean(axis=0) / 2
     trials = [{**t, "reached": low} for t in made.trials]
     found = bounds_of(made.experiment, 0, trials)

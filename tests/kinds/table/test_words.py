@@ -4,13 +4,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.table_nodes import excess_of
 
 from narcissus.bounds import each_success, exact_match_optimum, interpolation_tails, posterior
 from narcissus.bounds.one_target import profile_multipliers
 from narcissus.findings import Finding, contradictions
 from narcissus.guarantees import PureDP
 from narcissus.kinds.table import words
-from narcissus.kinds.table.found import Accepted, Excess, NoiseDetail
+from narcissus.kinds.table.found import Accepted, NoiseDetail
 from narcissus.kinds.table.population import Members, proved
 from narcissus.kinds.table.words import glance, most_vulnerable, percent, points
 from narcissus.report.first_screen import paragraph
@@ -26,7 +27,8 @@ CLASH = contradictions([
 
 
 def group(label, over_low, over_high=0.9, **more):
-    own = {"share": 0.8, "low": 0.1, "high": 0.9, "baseline": 0.3, "over_guess": 0.1,
+    own = {"share": 0.8, "low": 0.1, "high": 0.9, "baseline": 0.3,
+           "over_guess": max(0.1, over_low),
            "over_guess_low": over_low, "over_guess_high": over_high, "people": 5}  # fmt: skip
     return {"by": "sex", "group": label, "by_secret": False, "share_of_people": 0.25,
             "guess": {"share": 0.3, "low": 0.2, "high": 0.4}, "attacks": {"a": own},
@@ -59,7 +61,7 @@ def numbers(setting_of, share_bound, count_bound, attack_of):
 
 def excess(role, low, high, group="", name=None, of="share"):
     value = (high + (low if low is not None else high)) / 2
-    return Excess(role, name or role, of, group, value, low, high)
+    return excess_of(role, name or role, of, group, value, low, high)
 
 
 def test_limits_are_rounded_to_the_safe_side(numbers, attack, share, count):
@@ -219,7 +221,7 @@ def test_what_speaks_against_a_release(numbers, attack, share):
             "Open: the attack `a` seems to learn from the release: it recovers 60.0%",
         ),
         (
-            {"gain_low_joint": None, "approximate": {"low": 0.4, "high": 0.7, "method": "t"}},
+            {"gain_low_joint": -0.2, "approximate": {"low": 0.4, "high": 0.7, "method": "t"}},
             "Open: whether the attack `a` learns from the release: it recovers 60.0%",
         ),
         ({"gain_low_joint": 0.0}, "Open: whether the attack `a` learns"),
@@ -229,7 +231,7 @@ def test_what_the_best_attack_gains_is_said_at_the_joint_level(more, says, numbe
     [said] = words.against(numbers(attacks={"a": attack(**more)}))
     assert says in said
     low = more.get("gain_low_joint", 0.1)
-    least = points(-1.0 if low is None else low).removesuffix(" points")
+    least = points(low).removesuffix(" points")
     assert f"({least} to 30.0 points more)" in said
 
 

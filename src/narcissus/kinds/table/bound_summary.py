@@ -6,7 +6,8 @@ tail needs no more than upper limits of two means, as if all people were alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,10 +22,10 @@ from narcissus.kinds.table import proofs
 from narcissus.kinds.table.envelope import Trial
 from narcissus.kinds.table.estimates import exactly
 from narcissus.kinds.table.experiment import Experiment
-from narcissus.kinds.table.found import INDEPENDENT, bound_row
+from narcissus.kinds.table.found import INDEPENDENT, TableBound
 from narcissus.kinds.table.proofs import mean_tails, not_exceeded, unpacked
-from narcissus.results import Estimate
-from narcissus.rows import StudyRow
+from narcissus.results import Estimate, Grade
+from narcissus.rows import Quantity
 
 
 def mean_of_people(
@@ -114,19 +115,58 @@ def tail_of_population(
     return interpolation_tails(np.full(n, upper_limit), np.full(n, delta * part.high))
 
 
-Found = dict[str, Any]
+@dataclass(frozen=True)
+class _Basis:
+    """What bounds at a setting follow from."""
+
+    guarantee: str
+    grade: Grade
+    assumptions: tuple[str, ...] = ()
+    takes_as_given: tuple[str, ...] = ()
+    for_comparison: bool = False
+
+    def bound(
+        self,
+        theorem: Theorem | None,
+        name: str,
+        value: float,
+        *,
+        people: int | None = None,
+        level: float | None = None,
+        whole: float | None = None,
+        reached: int | None = None,
+    ) -> TableBound:
+        """Return a bound on a mean share, or on the number of some people at a level."""
+        return TableBound(
+            quantity=Quantity(
+                value=value,
+                grade=self.grade,
+                confidence=level,
+                id="" if theorem is None else theorem.id,
+                assumptions=self.assumptions,
+                takes_as_given=self.takes_as_given,
+            ),
+            theorem=NO_THEOREM if theorem is None else theorem.statement,
+            name=name,
+            guarantee=self.guarantee,
+            people=people,
+            of_population=whole,
+            reached=reached,
+            for_comparison=self.for_comparison,
+        )
 
 
-def bound_rows(experiment: Experiment, number: int, trials: Sequence[Trial]) -> list[StudyRow]:
+NO_THEOREM = "no theorem: the release guarantees nothing"
+
+
+def bounds_at(experiment: Experiment, number: int, trials: Sequence[Trial]) -> list[TableBound]:
     """Return the bounds at a setting; those for comparison only come last."""
-    label = experiment.settings[number].label
-    return [bound_row(label, bound) for bound in _bounds(experiment, number, trials)]
-
-
-def _bounds(experiment: Experiment, number: int, trials: Sequence[Trial]) -> list[Found]:
     guarantee, n = experiment.settings[number].guarantee, experiment.targets
     if guarantee is None:
-        return _nothing(experiment)
+        nothing, name = _Basis("none", "not assessed"), "trivial limit"
+        levels = _levels(experiment)[:1]
+        counts = [nothing.bound(None, name, n, people=n, level=level) for level in levels]
+        return [*counts, nothing.bound(None, name, 1.0)]
     basis = _given(experiment, number, guarantee)
     by_share, by_tail = theorems_of(experiment, guarantee)
     floor = None
@@ -135,27 +175,18 @@ def _bounds(experiment: Experiment, number: int, trials: Sequence[Trial]) -> lis
 
     def count(
         theorem: Theorem, name: str, level: float, limits: Sequence[Floats], reached: int | None
-    ) -> Found:
+    ) -> TableBound:
         played, whole = (not_exceeded(tails, level) for tails in limits)
-        return {
-            "limits": "count",
-            **_by(theorem),
-            "name": name,
-            **basis,
-            "confidence": level,
-            "at_most": played,
-            "of": n,
-            "at_most_of_population": whole,
-            "reached": reached,
-        }
+        more: Any = {"level": level, "whole": whole, "reached": reached}
+        return basis.bound(theorem, name, played, people=n, **more)
 
-    bounds: list[Found] = []
+    bounds: list[TableBound] = []
     for place, level in enumerate(_levels(experiment)):
         tails = mean_tails(trials, f"tails/{place}", n)
         whole = tail_of_population(experiment, number, trials, place)
         reached = None if floor is None else not_exceeded(floor, level)
         bounds.append(count(by_tail, by_tail.id, level, (tails, whole), reached))
-    bounds += _if_fair(experiment, guarantee, trials, bounds)
+    bounds += _if_fair(experiment, guarantee, trials, basis, bounds)
     bounds += [
         count(theorem, theorem.title, level, limits, None)
         for theorem, *limits in other_tails(experiment, number, trials)
@@ -166,43 +197,35 @@ def _bounds(experiment: Experiment, number: int, trials: Sequence[Trial]) -> lis
         experiment, sums[:, 0], sums[:, 1], confidence=experiment.confidence
     )
     mean_bound = float(sums[:, 0].sum() / (n * len(trials)))
-    share = _share(_by(by_share), "mean share", basis, mean_bound, population.high)
-    compared: dict[str, Any] = {**basis, "for_comparison": True}
-    columns: list[Found] = []
+    bounds.append(basis.bound(by_share, "mean share", mean_bound, whole=population.high))
+    compared = replace(basis, for_comparison=True)
     if "columns_bound" in trials[0]:  # no bound on the share of people
         mean_bound = float(np.mean([float(t["columns_bound"]) for t in trials]))
-        columns.append(_share(_by(COLUMNS), COLUMNS.title, compared, mean_bound))
-    return [*bounds, share, *columns, *_published(experiment, number, trials, share, compared)]
-
-
-def _share(
-    theorem: Mapping[str, str],
-    name: str,
-    given: Mapping[str, Any],
-    most: float,
-    population: float | None = None,
-) -> Found:
-    limits = {"limits": "share", "share_at_most": most, "share_of_population": population}
-    return {**limits, **theorem, "name": name, **given}
+        bounds.append(compared.bound(COLUMNS, COLUMNS.title, mean_bound))
+    return [*bounds, *_published(experiment, number, trials, by_share, compared)]
 
 
 def _if_fair(
-    experiment: Experiment, guarantee: Guarantee, trials: Sequence[Trial], known: Sequence[Found]
-) -> list[Found]:
+    experiment: Experiment,
+    guarantee: Guarantee,
+    trials: Sequence[Trial],
+    basis: _Basis,
+    known: Sequence[TableBound],
+) -> list[TableBound]:
     """Return lower bounds of the swap program, for people no less fair than those played."""
     if "evenness" not in trials[0]:
         return []
     each = np.array([t["evenness"] for t in trials])
     even = np.array([each[:, 0].max(), each[:, 1].min()])
-    bounds: list[Found] = []
+    bounds: list[TableBound] = []
     for bound in known:
-        limit = proofs.at_most_if_fair(even, bound["of"], guarantee, bound["confidence"])
-        if limit is None or limit.value >= bound["at_most"]:
+        limit = proofs.at_most_if_fair(even, bound.of, guarantee, bound.confidence)
+        if limit is None or limit.value >= bound.at_most:
             continue
         theorem, count = THEOREMS[limit.id], int(limit.value)
-        changes: dict[str, Any] = {**_by(theorem), "name": theorem.id, "at_most": count}
-        changes["at_most_of_population"] = count if experiment.everybody else None
-        bounds.append(bound | changes)
+        whole = count if experiment.everybody else None
+        more: Any = {"level": bound.confidence, "whole": whole, "reached": bound.reached}
+        bounds.append(basis.bound(theorem, theorem.id, count, people=bound.of, **more))
     return bounds
 
 
@@ -216,55 +239,24 @@ def theorems_of(experiment: Experiment, guarantee: Guarantee) -> tuple[Theorem, 
     return proofs.theorems_of(success, people, guarantee, factored=experiment.factored)
 
 
-def _nothing(experiment: Experiment) -> list[Found]:
-    basis: Found = {
-        "guarantee": "none",
-        "grade": "not assessed",
-        "for_comparison": False,
-        "assumptions": (),
-        "takes_as_given": (),
-    }
-    theorem = {"theorem": "no theorem: the release guarantees nothing", "id": ""}
-    n, name = experiment.targets, "trivial limit"
-    counts: list[Found] = [
-        {
-            "limits": "count",
-            **theorem,
-            "name": name,
-            **basis,
-            "confidence": level,
-            "at_most": n,
-            "of": n,
-            "at_most_of_population": None,
-        }
-        for level in _levels(experiment)[:1]
-    ]
-    return [*counts, _share(theorem, name, basis, 1.0)]
-
-
-def _by(theorem: Theorem) -> dict[str, str]:
-    return {"id": theorem.id, "theorem": theorem.statement}
-
-
-def _given(experiment: Experiment, number: int, guarantee: Guarantee) -> dict[str, Any]:
-    premises = experiment.given_at(number)
-    return {
-        "guarantee": guarantee.describe(),
-        "for_comparison": False,
-        "grade": "proved if" if premises else "proved",
-        "assumptions": (f"the release is {guarantee.describe()}", *guarantee.required, INDEPENDENT),
-        "takes_as_given": premises,
-    }
+def _given(experiment: Experiment, number: int, guarantee: Guarantee) -> _Basis:
+    premises, words = experiment.given_at(number), guarantee.describe()
+    return _Basis(
+        guarantee=words,
+        grade="proved if" if premises else "proved",
+        assumptions=(f"the release is {words}", *guarantee.required, INDEPENDENT),
+        takes_as_given=tuple(premises),
+    )
 
 
 def _published(
     experiment: Experiment,
     number: int,
     trials: Sequence[Trial],
-    share: Found,
-    compared: Mapping[str, Any],
-) -> list[Found]:
-    """Return the bounds from one (epsilon, delta) alone, and the published bound.
+    by_share: Theorem,
+    compared: _Basis,
+) -> Iterator[TableBound]:
+    """Yield the bounds from one (epsilon, delta) alone, and the published bound.
 
     The published bound is evaluated at the best guess, so it holds for every attacker. Evaluated at
     one attack's attempts it would be smaller for a bad attack, and no bound on the others. Under
@@ -273,30 +265,17 @@ def _published(
     """
     setting, n = experiment.settings[number], experiment.targets
     if setting.single is None:
-        return []
-    same: dict[str, Any] = {**compared, "guarantee": setting.single.describe()}
+        return
+    same = replace(compared, guarantee=setting.single.describe())
     pure = setting.single == setting.guarantee
-    bounds: list[Found] = []
     if not pure:
         limit = float(np.mean([float(t["share_single"]) for t in trials]))
-        theorem = {key: share[key] for key in ("id", "theorem")}
-        bounds.append(_share(theorem, "mean share from one (epsilon, delta)", same, limit))
+        yield same.bound(by_share, "mean share from one (epsilon, delta)", limit)
+    theorem = proofs.published_theorem(setting.single)
     for level in _levels(experiment):
         limit = (
             max(not_exceeded(unpacked(t, "published", n), level) for t in trials)
             if pure
             else not_exceeded(mean_tails(trials, "published", n), level)
         )
-        bounds.append(
-            {
-                "limits": "count",
-                **_by(proofs.published_theorem(setting.single)),
-                "name": "published",
-                **same,
-                "confidence": level,
-                "at_most": limit,
-                "of": n,
-                "at_most_of_population": None,
-            }
-        )
-    return bounds
+        yield same.bound(theorem, "published", limit, people=n, level=level)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -43,6 +42,7 @@ from narcissus.kinds.table.found import Excess, ExcessRole
 from narcissus.kinds.table.proofs import mean_tails
 from narcissus.kinds.table.schema import ThresholdSpec
 from narcissus.results import Estimate, Grade
+from narcissus.rows import Quantity
 
 Trials = Sequence[Mapping[str, NDArray[Any]]]
 
@@ -81,7 +81,9 @@ def _excess(
     trials: int | None,
     kind: Grade = "sampled",
 ) -> Excess:
-    return Excess(role, name, of, group, *limits, kind, trials)
+    value, low, high = limits
+    quantity = Quantity(value=value, low=low, high=high, grade=kind)
+    return Excess(role=role, name=name, of=of, group=group, quantity=quantity, trials=trials)
 
 
 def _of_scores(
@@ -150,7 +152,7 @@ def _of_means(
         excess = _of_scores(experiment, name, attack, criterion, scores, guess, confidence)
         if excess.role == "attack" and excess.trials is not None and excess.value > 0:
             low_apart = apart(experiment, scores, criterion, trials[:count], confidence)
-            excess = replace(excess, low_apart=low_apart)
+            excess = excess.model_copy(update={"low_apart": low_apart})
         yield excess
     if experiment.settings[number].guarantee is not None:
         sums = np.array([t[criterion.moments] for t in trials])

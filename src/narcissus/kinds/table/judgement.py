@@ -25,12 +25,13 @@ from narcissus.kinds.table.found import (
     DECLARED,
     GUESS,
     INDEPENDENT,
+    LIMITS,
     OF_TABLE,
     Accepted,
     Excess,
     SettingFound,
     TableBound,
-    TableDetail,
+    TableResult,
 )
 from narcissus.results import Grade, Status
 from narcissus.rows import Case, Decision, Findings, StudyJudgement, StudyRow
@@ -49,9 +50,8 @@ def statements(found: SettingFound) -> list[Finding]:
 
 
 def _of_shares(found: SettingFound) -> Iterator[Finding]:
-    detail = found.detail
     quantity = f"mean share recovered at {found.label}"
-    level, joint = detail.confidence, detail.joint
+    level, joint = found.confidence, found.joint
     for bound in found.bounds:
         if bound.is_share and bound.of_population is not None:
             played, source = f"{quantity}, of the people played", f"the bound {bound.theorem}"
@@ -61,10 +61,10 @@ def _of_shares(found: SettingFound) -> Iterator[Finding]:
     ceiling = found.ceiling
     if ceiling is not None:
         # an estimate of it is what one insider recovers: nobody is shown to recover less
-        high = None if ceiling.about.is_estimated else ceiling.high
-        yield Finding(quantity, "the ceiling", ceiling.low, high, "sampled", detail.given, level)
+        high = None if ceiling.is_estimated else ceiling.high
+        yield Finding(quantity, "the ceiling", ceiling.low, high, "sampled", found.given, level)
     for name, attack in found.attacks.items():
-        if detail.everybody and attack.low == attack.high and attack.about.uses == "prior":
+        if found.everybody and attack.low == attack.high and attack.uses == "prior":
             continue  # a count of all people: the test of the prior says what chance may do
         source, low = f"the attack `{name}`", attack.low_joint
         yield Finding(quantity, source, low, None, "sampled", (), joint)
@@ -74,24 +74,23 @@ def _of_gains(found: SettingFound) -> Iterator[Finding]:
     """Compare the release's addition, where a broken declaration of a good guess shows first."""
     if (gain := found.declared_gain) is None:
         return
-    detail = found.detail
-    quantity, joint = f"mean gain over fresh people at {found.label}", detail.joint
+    quantity, joint = f"mean gain over fresh people at {found.label}", found.joint
     premises = next((bound.takes_as_given for bound in found.bounds), ())
-    yield Finding(quantity, DECLARED, None, gain, "sampled", premises, detail.confidence)
+    yield Finding(quantity, DECLARED, None, gain.value, "sampled", premises, found.confidence)
     for name, attack in found.attacks.items():
         low = attack.gain_low_joint
         yield Finding(quantity, f"the attack `{name}`", low, None, "sampled", (), joint)
 
 
 def _of_guesses(found: SettingFound) -> Iterator[Finding]:
-    premises = found.detail.given
+    premises = found.given
     who = {name: f"the attack `{name}`" for name in found.attacks} | {GUESS: "the best guess"}
     for name, words in who.items():
         if (test := found.prior_tests.get(name)) is None:
             continue
         quantity = f"what {words} scores without the release at {found.label}"
-        by_prior, off = float(test.facts["by_the_prior"]), float(test.facts.get("chance_off", 0.0))
-        level, limits = test.quantity.confidence, (test.quantity.low, test.quantity.high)
+        by_prior, off = test.by_the_prior, test.chance_off or 0.0
+        level, limits = test.off.confidence, (test.off.low, test.off.high)
         sure = level if off else None
         yield Finding(
             quantity, "the prior", by_prior - off, by_prior + off, "proved", premises, sure
@@ -105,16 +104,14 @@ def _of_held_out(found: SettingFound) -> Iterator[Finding]:
 
     What is found of people of a prior is told of those of the table.
     """
-    detail = found.detail
     for guess in found.held_out:
         quantity = f"what {guess.by} guesses of other rows of the table at {found.label}"
-        limit, rests = guess.at_most, (*(detail.near or detail.given or (OF_TABLE,)), INDEPENDENT)
+        limit, rests = guess.at_most, (*(found.near or found.given or (OF_TABLE,)), INDEPENDENT)
         yield Finding(quantity, "the prior", None, limit, "proved", rests, guess.confidence)
         yield Finding(quantity, "the real people", guess.share, guess.share, "sampled", ())
 
 
 def _of_counts(found: SettingFound) -> Iterator[Finding]:
-    detail = found.detail
     for bound in found.bounds:
         limit = bound.of_population
         if bound.is_share or limit is None:
@@ -122,31 +119,28 @@ def _of_counts(found: SettingFound) -> Iterator[Finding]:
         quantity = f"chance that more than {limit} targets are reconstructed at {found.label}"
         rest, source = 1 - bound.confidence, f"the bound {bound.theorem}"
         rests = bound.takes_as_given
-        yield Finding(quantity, source, None, rest, "sampled", rests, detail.confidence)
+        yield Finding(quantity, source, None, rest, "sampled", rests, found.confidence)
         for name, attack in found.attacks.items():
-            counts = attack.about.distribution
+            counts = attack.distribution
             if counts is None:
                 continue
             pairs = zip(counts.targets, counts.trials, strict=True)
             over = sum(trials for v, trials in pairs if v > limit)
-            low = clopper_pearson(over, attack.trials, confidence=detail.joint).low
-            yield Finding(quantity, f"the attack `{name}`", low, None, "sampled", (), detail.joint)
+            low = clopper_pearson(over, attack.trials, confidence=found.joint).low
+            yield Finding(quantity, f"the attack `{name}`", low, None, "sampled", (), found.joint)
 
 
 def _of_groups(found: SettingFound) -> Iterator[Finding]:
     """Report what is recovered of groups; a ceiling holds if membership is known beforehand."""
-    detail = found.detail
     for group in found.groups:
         if group.by_secret is not False or group.ceiling is None or found.is_ceiling_estimated:
             continue
         quantity = f"mean share recovered at {found.label} of the group {group.by}: {group.group}"
         high = group.ceiling.high
-        yield Finding(
-            quantity, "the ceiling", None, high, "sampled", detail.given, detail.confidence
-        )
+        yield Finding(quantity, "the ceiling", None, high, "sampled", found.given, found.confidence)
         for name, attack in group.attacks.items():
             source, low = f"the attack `{name}`", attack.low
-            yield Finding(quantity, source, low, None, "sampled", (), detail.confidence)
+            yield Finding(quantity, source, low, None, "sampled", (), found.confidence)
 
 
 def weigh(excesses: Sequence[Excess]) -> tuple[Status, list[Excess], int | None]:
@@ -201,23 +195,38 @@ def _nearest(status: Status, rests_on: Sequence[Excess], every: Sequence[Excess]
 
 
 @dataclass(frozen=True, eq=False)
-class JudgedSetting(SettingFound, Case):
+class JudgedSetting(Case):
     """One setting, and the verdict on it."""
+
+    detail: SettingFound
+    threshold: Accepted | None = None
+
+    @property
+    def label(self) -> str:
+        return self.detail.label
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        return (*(self.detail.near or self.detail.given), *self.detail.declared)
+
+    @property
+    def protection(self) -> float:
+        return self.detail.protection
 
     @property
     def decides(self) -> bool:
         return self.threshold is None or self.threshold.decided_at in (None, self.label)
 
     def claims(self) -> list[Finding]:
-        return statements(self)
+        return statements(self.detail)
 
     @cached_property
     def _weighed(self) -> tuple[Status, list[Excess], int | None]:
         """What excesses show; where people are those of a prior that is refuted, none counts."""
         if self.threshold is None:
             return "no threshold", [], None
-        is_void = self.is_prior_refuted and not self.detail.are_real
-        return weigh(() if is_void else self.excesses)
+        is_void = self.detail.is_prior_refuted and not self.detail.are_real
+        return weigh(() if is_void else self.detail.excesses)
 
     @property
     def status_alone(self) -> Status:
@@ -230,7 +239,7 @@ class JudgedSetting(SettingFound, Case):
     @property
     def rank(self) -> tuple[float, ...]:
         """The one with least noise that is noise at all."""
-        return self.noiseless, self.protection
+        return self.detail.noiseless, self.protection
 
     @property
     def basis(self) -> tuple[Excess, ...]:
@@ -239,12 +248,7 @@ class JudgedSetting(SettingFound, Case):
 
     @property
     def rests_on(self) -> tuple[StudyRow, ...]:
-        return tuple(self._rows_by_excess[excess] for excess in self.basis)
-
-    @cached_property
-    def _rows_by_excess(self) -> dict[Excess, StudyRow]:
-        rows = [row for row in self.rows if row.role == "excess"]
-        return dict(zip(self.excesses, rows, strict=True))
+        return tuple(excess.row(self.label) for excess in self.basis)
 
     @property
     def trials_needed(self) -> int | None:
@@ -265,11 +269,25 @@ class JudgedSetting(SettingFound, Case):
     @property
     def decision(self) -> Decision | None:
         """The excess that decided, or is nearest to deciding; without a threshold, an attack."""
-        if self.threshold is None or not self.excesses:
-            best = self.best_attack
-            return None if best is None else Decision(best.row, label=self.label)
-        excess = _nearest(self.status, self.basis, self.excesses)
-        return Decision(self._rows_by_excess[excess], at_most=0.0, label=self.label)
+        if self.threshold is None or not self.detail.excesses:
+            name, best = self.detail.best, self.detail.best_attack
+            if name is None or best is None:
+                return None
+            return Decision(best.row(self.label, "attack", name), label=self.label)
+        excess = _nearest(self.status, self.basis, self.detail.excesses)
+        return Decision(excess.row(self.label), at_most=0.0, label=self.label)
+
+    def check(self) -> None:
+        """Refuse a setting of which not every attack is compared with what is accepted."""
+        for of in LIMITS:
+            compared = {
+                excess.name
+                for excess in self.detail.excesses
+                if (excess.role, excess.of, excess.group) == ("attack", of, "")
+            }
+            is_asked = getattr(self.threshold, of, None) is not None
+            if is_asked and compared != {*self.detail.attacks}:
+                raise ValueError(f"at {self.label} some attack is not compared")
 
     def grade_of(self, bound: TableBound) -> Grade:
         """Return the grade of a bound here: what is contradicted proves nothing."""
@@ -290,8 +308,7 @@ def of_table(case: StudyJudgement) -> TableJudgement:
 
 def setting_cases(findings: Findings) -> Iterator[JudgedSetting]:
     """Yield each setting with its rows and what it is held to."""
-    detail: TableDetail = findings.detail
+    detail: TableResult = findings.detail
     for setting in detail.settings:
-        rows = findings.select({"setting": setting.label})
         criteria = [c for c in findings.criteria if c.at.get("setting") == setting.label]
-        yield JudgedSetting(setting, rows, Accepted.of(criteria, detail))
+        yield JudgedSetting(setting, Accepted.of(criteria, detail))

@@ -30,7 +30,6 @@ from narcissus.errors import InputError, TooLargeError
 from narcissus.game.executor import Executor, soon
 from narcissus.kinds.engine import Done, Kind, PreparedWork
 from narcissus.kinds.table import proofs
-from narcissus.kinds.table.excesses import excesses
 from narcissus.kinds.table.experiment import Experiment, is_factored, learners, shown
 from narcissus.kinds.table.found import (
     LIMITS,
@@ -38,7 +37,7 @@ from narcissus.kinds.table.found import (
     HeldOutGuess,
     OwnRelease,
     SettingFound,
-    TableDetail,
+    TableResult,
 )
 from narcissus.kinds.table.judgement import JudgedSetting, of_table, setting_cases
 from narcissus.kinds.table.playing import looks_of, play_trials
@@ -70,7 +69,6 @@ from narcissus.results import NotAssessed, Status
 from narcissus.rows import (
     Findings,
     StudyCriterion,
-    StudyRow,
 )
 from narcissus.study.engines import executor_of
 from narcissus.study.given import digest_of_object
@@ -546,7 +544,7 @@ class TableWork(PreparedWork[TableStudy]):
 
 class TableKind(Kind[TableStudy, TableWork]):
     model = TableStudy
-    detail = TableDetail
+    detail = TableResult
     layout = "narcissus.kinds.table.layout:LAYOUT"
     is_sweep = True
 
@@ -646,8 +644,8 @@ class TableKind(Kind[TableStudy, TableWork]):
             levels = study.mechanism.levels
             decided_at = experiment.settings[levels.index(threshold.at)].label
         criteria, settings = measured(experiment, done, threshold, decided_at, tested.guesses)
-        detail = TableDetail(
-            settings=tuple(setting.detail for setting in settings),
+        detail = TableResult(
+            settings=tuple(settings),
             other_priors=tested.others,
             unaccounted=tested.unaccounted,
             examined=tested.examined,
@@ -658,9 +656,7 @@ class TableKind(Kind[TableStudy, TableWork]):
             origin="" if threshold is None else threshold.origin,
             own_release=own_release,
         )
-        return self.found(
-            criteria, tuple(row for setting in settings for row in setting.rows), detail
-        )
+        return self.found(criteria, (), detail)
 
     def cases(self, findings: Findings) -> list[JudgedSetting]:
         return list(setting_cases(findings))
@@ -668,7 +664,7 @@ class TableKind(Kind[TableStudy, TableWork]):
     def is_of_people(self, study: Mapping[str, Any]) -> bool:
         return True
 
-    def to_show(self, detail: TableDetail) -> TableDetail:
+    def to_show(self, detail: TableResult) -> TableResult:
         """Leave out what is about the file that was released."""
         own_release = detail.own_release
         if own_release is None:
@@ -701,17 +697,10 @@ def measured(
     summaries: list[SettingFound] = []
     for number, setting in enumerate(experiment.settings):
         sample = [trials[f"{t}/{number}"] for t in range(experiment.trials)]
-        summary = summarise(experiment, number, sample, held_out=held_out)
-        rows: list[StudyRow] = (
-            []
-            if threshold is None
-            else [
-                excess.row(setting.label)
-                for excess in excesses(experiment, number, sample, threshold)
-            ]
+        summaries.append(
+            summarise(experiment, number, sample, held_out=held_out, threshold=threshold)
         )
         criteria += criteria_at(setting.label, accepted)
-        summaries.append(SettingFound(summary.detail, [*summary.rows, *rows], accepted))
     return tuple(criteria), summaries
 
 

@@ -14,10 +14,8 @@ from narcissus.kinds.table.found import (
     DecisionDetail,
     Limited,
     OwnRelease,
-    PlayedAttack,
-    SettingFound,
     TableBound,
-    TableDetail,
+    TableResult,
 )
 from narcissus.kinds.table.judgement import JudgedSetting, of_table
 from narcissus.kinds.table.pictures import (
@@ -66,7 +64,7 @@ class TableLayout(Layout):
     columns = ("setting", "epsilon", "mu", "scale", "by", "group", "trials")
 
     def title(self, study: Any, case: StudyJudgement) -> str:
-        detail: TableDetail = case.detail
+        detail: TableResult = case.detail
         named = study.title or f"{detail.settings[0].released} of {_source(study)}"
         return f"{named} (quick look)" if study.run.quick else named
 
@@ -87,19 +85,22 @@ class TableLayout(Layout):
         return {} if threshold is None else vars(threshold)
 
     def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any] | None:
-        if row.of not in IN_FRAME or "only" in row.facts or row.quantity.grade == "not assessed":
+        bound = row.about if isinstance(row.about, TableBound) else None
+        if row.of not in IN_FRAME or row.quantity.grade == "not assessed":
+            return None
+        if bound is not None and bound.for_comparison:
             return None
         settings = of_table(case).each
         setting = next(setting for setting in settings if setting.label == row.at["setting"])
-        detail, exact = setting.detail, setting.noiseless
+        detail, exact = setting.detail, setting.detail.noiseless
         levels = {"epsilon": detail.epsilon, "mu": detail.mu}
         noise = {
             **{name: math.inf if exact else level for name, level in levels.items()},
             "scale": None if detail.noise is None else detail.noise.scale,
             "trials": None,
         }
-        if row.role == "bound":
-            return {**noise, "grade": setting.grade_of(TableBound(row))}
+        if bound is not None:
+            return {**noise, "grade": setting.grade_of(bound)}
         return {**noise, "confidence": detail.confidence}
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
@@ -107,25 +108,25 @@ class TableLayout(Layout):
         detail = setting.detail
         release = detail.released
         if detail.noise is not None or not release:
-            exact = "exact" if setting.noiseless else "noisy"
+            exact = "exact" if setting.detail.noiseless else "noisy"
             release = f"{number(detail.marginals)} {exact} tables of counts ({label_of(setting)})"
         threat = record.study.get("threat") or {}
         secret = ", ".join(threat.get("unknown") or []) or "all that is not known"
         text = f"{release}, about {number(detail.people)} people. The attacker is after: {secret}."
         if len(settings) > 1:
             text += f" {len(settings)} levels of protection were compared."
-        groups = bool(setting.groups or detail.merged)
+        groups = bool(setting.detail.groups or detail.merged)
         return Subject(text, groups, _every_attacker(setting))
 
     def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]:
         setting = of_table(case).worst
         replies: dict[str, Answered] = {}
-        if (best := setting.best_attack) is not None:
+        if (best := setting.detail.best_attack) is not None:
             who = best_name(setting).removeprefix("the best attack")
             text = f"{percent(best.share)} recovered{who and ' by '}{who}, "
-            text += f"{percent(setting.guess.share)} guessed without"
+            text += f"{percent(setting.detail.guess.share)} guessed without"
             replies["inference"] = Answered(f"{text} ({setting.label})", "sampled")
-        for bound in (setting.share_bound, setting.count_bound):
+        for bound in (setting.detail.share_bound, setting.detail.count_bound):
             if bound is not None and bound.guarantee:
                 grade = None if setting.detail.is_declared else setting.grade_of(bound)
                 replies["parameters"] = Answered(f"{bound.guarantee}, as described", grade)
@@ -167,10 +168,10 @@ class TableLayout(Layout):
         if threat["people"] == "all":
             how = f"All rows of the table: {first.detail.people:,}."
             real_figures.append(RealFigure("The number of people", how, ()))
-        if first.held_out:
+        if first.detail.held_out:
             how = "Scored on rows that the prior was not fitted to."
             real_figures.append(RealFigure("Guesses by other priors", how, ()))
-        if any(setting.groups or setting.detail.merged for setting in settings):
+        if any(setting.detail.groups or setting.detail.merged for setting in settings):
             how = "Names and shares over people drawn from the prior."
             if real:
                 how = f"Names and shares over real people. {groups_of_people(first.detail.merged)}"
@@ -215,11 +216,11 @@ def _source(study: Any) -> str:
     return study.data.table or Path(str(study.data.path)).name
 
 
-def unresolved(settings: Sequence[SettingFound]) -> Iterator[NotAssessed]:
+def unresolved(settings: Sequence[JudgedSetting]) -> Iterator[NotAssessed]:
     """List where the guess, or a search of an attack, is not known to be the best."""
-    guess = settings[0].guess  # the same at every setting
-    if guess.fact("is_best_found"):
-        limit = guess.fact("at_most")
+    guess = settings[0].detail.guess  # the same at every setting
+    if guess.is_best_found:
+        limit = guess.at_most
         beyond = (
             ""
             if limit is None
@@ -233,22 +234,22 @@ def unresolved(settings: Sequence[SettingFound]) -> Iterator[NotAssessed]:
             "`share_of_columns`, where the best guess is known",
         )
     for setting in settings:
-        for name, attack in setting.attacks.items():
-            if (stuck := attack.fact("stuck")) and attack.trials:
+        for name, attack in setting.detail.attacks.items():
+            if (search := attack.search) is not None and search.stuck and attack.trials:
                 yield NotAssessed(
                     f"what exact counts determine at '{setting.label}', by the attack `{name}`",
-                    f"its search stuck in {stuck} of {attack.trials} releases, at a "
-                    f"residual of {attack.fact('residual'):.4g} people in all counts together: "
+                    f"its search stuck in {search.stuck} of {attack.trials} releases, at a "
+                    f"residual of {search.residual:.4g} people in all counts together: "
                     "values that agree with every count exist, and may give away more",
                     "take fewer unknown columns, or release tables of more columns",
                 )
 
 
 def _every_attacker(one: JudgedSetting) -> tuple[EveryAttacker, ...]:
-    share, count = one.share_bound, one.count_bound
+    share, count = one.detail.share_bound, one.detail.count_bound
     limits: list[EveryAttacker] = []
     if share is not None and share.at_most < 1:
-        text = f"At most {percent(share.at_most, 'up')} of these {one.whose} on average"
+        text = f"At most {percent(share.at_most, 'up')} of these {one.detail.whose} on average"
         if share.of_population is not None and not one.detail.everybody:
             text += f"; of all like them {percent(share.of_population, 'up')} (estimated)"
         assumptions = share.assumptions + share.takes_as_given
@@ -283,7 +284,7 @@ def _scored(record: Record, setting: JudgedSetting) -> RealFigure:
 
 
 def _groups(setting: JudgedSetting, *, is_sweep: bool) -> Section | None:
-    if not setting.groups and setting.detail.merged is None:
+    if not setting.detail.groups and setting.detail.merged is None:
         return None
     notes = [] if setting.detail.merged is None else [merged_words(setting.detail.merged)]
     where = f" at {label_of(setting)}" if is_sweep else ""
@@ -297,7 +298,7 @@ def _groups(setting: JudgedSetting, *, is_sweep: bool) -> Section | None:
                     *notes,
                 ]
             ),
-            *([groups_picture(setting)] if setting.groups else []),
+            *([groups_picture(setting)] if setting.detail.groups else []),
         ],
     )
 
@@ -305,20 +306,20 @@ def _groups(setting: JudgedSetting, *, is_sweep: bool) -> Section | None:
 def overview(settings: Sequence[JudgedSetting]) -> Grid:
     rows: list[list[str]] = []
     for s in settings:
-        share, count = s.share_bound, s.count_bound
+        share, count = s.detail.share_bound, s.detail.count_bound
         rows.append(
             [
                 label_of(s),
-                percent(s.guess.share),
-                _in_brief(s.best_attack),
+                percent(s.detail.guess.share),
+                _in_brief(s.detail.best_attack),
                 points(above_guess(s)),
-                _in_brief(s.ceiling),
+                _in_brief(s.detail.ceiling),
                 MISSING if share is None else percent(share.at_most, "up"),
                 MISSING if count is None else f"{number(count.at_most)} of {count.of}",
                 s.status,
             ]
         )
-    is_proved = any(s.share_bound or s.count_bound for s in settings)
+    is_proved = any(s.detail.share_bound or s.detail.count_bound for s in settings)
     return Grid(
         "Every setting: shares are estimated (limits in brackets)"
         + (" but for the two proved columns" if is_proved else ""),
@@ -392,11 +393,11 @@ def below_the_guess(settings: Sequence[JudgedSetting]) -> Items:
     """Word of each such attack where it is below, by how much in its own trials, and how it can."""
     cases: dict[tuple[str, str], list[str]] = {}
     for setting in settings:
-        for name, attack in setting.attacks.items():
-            if attack.about.below:
-                shares = f"{percent(attack.share)} for {percent(attack.fact('guess'))}"
+        for name, attack in setting.detail.attacks.items():
+            if (below := attack.below) is not None:
+                shares = f"{percent(attack.share)} for {percent(below.guess)}"
                 where = f"{shares} at {label_of(setting)}"
-                cases.setdefault((name, attack.about.below), []).append(where)
+                cases.setdefault((name, below.why), []).append(where)
     return Items(
         "Below the best guess without the release in these trials, and why",
         [f"{attack_name(name)} ({', '.join(at)}): {why}." for (name, why), at in cases.items()],
@@ -411,28 +412,28 @@ def _sampled(label: str, value: Limited | None, level: str, more: str = "") -> H
     if value is None:
         return label, MISSING, "", "not assessed"
     text = f"{more}{level} {limits(value.low, value.high)}"
-    if isinstance(value, PlayedAttack) and value.approximate is not None:
-        text += f"; approximately {limits(*value.approximate)}"
+    if (rough := value.quantity.approximate) is not None:
+        text += f"; approximately {limits(*rough)}"
     return label, percent(value.share), text, "sampled"
 
 
 def _headline(setting: JudgedSetting) -> list[Headline]:
-    level, best = level_of(setting), setting.best_attack
+    level, best = level_of(setting), setting.detail.best_attack
     gain_text = "" if best is None else f"{points(above_guess(setting))} points above the guess; "
     is_conditional = setting.detail.near or not setting.detail.prior_is_exact
     if_right = ", if the prior is right" if is_conditional else ""
     search_text = ""
-    if setting.guess.fact("is_best_found"):
-        limit = setting.guess.fact("at_most")
+    if setting.detail.guess.is_best_found:
+        limit = setting.detail.guess.at_most
         search_text = (
             "" if limit is None else f"; by the prior none gets more than {percent(limit, 'up')}"
         )
         search_text = f" (the best guess that was found{search_text})"
-    ceiling = _sampled(f"Ceiling, for any attacker{if_right}", setting.ceiling, level)
-    if setting.is_ceiling_estimated:  # it limits nobody and must not look as if it did
+    ceiling = _sampled(f"Ceiling, for any attacker{if_right}", setting.detail.ceiling, level)
+    if setting.detail.is_ceiling_estimated:  # it limits nobody and must not look as if it did
         ceiling = (f"Ceiling, estimated by sampling{if_right}", *ceiling[1:3], "approximate")
     return [
-        _sampled(f"Guessed right without the release{search_text}", setting.guess, level),
+        _sampled(f"Guessed right without the release{search_text}", setting.detail.guess, level),
         _sampled(f"Recovered with it by {best_name(setting)}", best, level, gain_text),
         ceiling,
         _proved(setting),
@@ -441,7 +442,7 @@ def _headline(setting: JudgedSetting) -> list[Headline]:
 
 def _proved(setting: JudgedSetting) -> Headline:
     """Return the proved number of the headline: the mean share if there is one, else a count."""
-    share, count = setting.share_bound, setting.count_bound
+    share, count = setting.detail.share_bound, setting.detail.count_bound
     bound = share or count
     if bound is None:
         label = "Proved: no attacker recovers more"
@@ -449,11 +450,11 @@ def _proved(setting: JudgedSetting) -> Headline:
     grade = setting.grade_of(bound)
     heads: dict[Grade, str] = {
         "proved": "Proved: no attacker recovers more",
-        "proved if": f"Proved if {setting.proved_if}: no attacker recovers more",
+        "proved if": f"Proved if {setting.detail.proved_if}: no attacker recovers more",
     }
     label = heads.get(grade, "Contradicted: no attacker recovers more")
     if share is not None:
-        notes = f"of these {setting.whose}, on average"
+        notes = f"of these {setting.detail.whose}, on average"
         if share.of_population is not None and not setting.detail.everybody:
             whole = percent(share.of_population, "up")
             notes += f" (of all like them at most {whole}, estimated)"
@@ -493,7 +494,7 @@ def _verdict(record: Record, settings: Sequence[JudgedSetting], setting: JudgedS
 
 
 def _threat(record: Record, setting: JudgedSetting) -> Section:
-    bounds = [bound for bound in setting.bounds if bound.counts]
+    bounds = [bound for bound in setting.detail.bounds if bound.counts]
     assumptions = [text for bound in bounds for text in bound.assumptions]
     premises = dict.fromkeys(text for bound in bounds for text in bound.takes_as_given)
     assumptions += [f"{text} (tested on average, see the method)" for text in premises]
@@ -524,7 +525,7 @@ def _bounds(settings: Sequence[JudgedSetting]) -> Grid:
     rows: list[list[str]] = []
     grades: list[Grade] = []
     for setting in settings:
-        for bound in setting.bounds:
+        for bound in setting.detail.bounds:
             if bound.is_share:
                 whose = "columns of these people" if bound.id == COLUMNS else "these people"
                 says = f"mean share of {whose} at most {percent(bound.at_most, 'up')}"
@@ -568,19 +569,19 @@ def _findings(settings: Sequence[JudgedSetting]) -> Grid:
 
 def _results(settings: Sequence[JudgedSetting], setting: JudgedSetting) -> Section:
     blocks: list[Block] = []
-    is_sweep, best = len(settings) > 1, setting.best_attack
+    is_sweep, best = len(settings) > 1, setting.detail.best_attack
     if is_sweep:
         blocks += [overview(settings), curves_picture(settings)]
-    if setting.attacks or setting.ceiling is not None:
+    if setting.detail.attacks or setting.detail.ceiling is not None:
         blocks.append(attacks_picture(setting, is_sweep=is_sweep))
-    if any(attack.about.below for s in settings for attack in s.attacks.values()):
+    if any(attack.below for s in settings for attack in s.detail.attacks.values()):
         blocks.append(below_the_guess(settings))
     if best is not None:
-        if best.about.distribution is not None:
+        if best.distribution is not None:
             blocks.append(distribution_picture(setting))
         if len(best.columns) > 1:
             blocks.append(columns_picture(setting))
-    if any(s.bounds for s in settings):
+    if any(s.detail.bounds for s in settings):
         blocks.append(_bounds(settings))
     if any(s.claims() for s in settings):
         blocks.append(_findings(settings))
@@ -588,8 +589,8 @@ def _results(settings: Sequence[JudgedSetting], setting: JudgedSetting) -> Secti
 
 
 def _how_played(record: Record, setting: JudgedSetting) -> list[str]:
-    attacks = setting.attacks.values()
-    exact = any(attack.fact("baseline_exact") for attack in attacks)
+    attacks = setting.detail.attacks.values()
+    exact = any(attack.baseline_exact for attack in attacks)
     second = (
         ", and scores the guesses on those people and on a fresh set of people who had no part in "
         "the release."
@@ -600,19 +601,19 @@ def _how_played(record: Record, setting: JudgedSetting) -> list[str]:
         + (second if exact else " and scores the guesses.")
         + (" The second score is computed exactly from the prior." if exact else "")
     ]
-    if setting.ceiling is not None and setting.ceiling.about.is_estimated:
+    if setting.detail.ceiling is not None and setting.detail.ceiling.is_estimated:
         text.append(
             "The ceiling is an attacker who is also told everybody else's secrets. With so many "
             "unknown columns its posterior is sampled, column by column: a better decision from "
             "the same knowledge may exist. So it is an estimate, and no verdict rests on it."
         )
-    elif setting.ceiling is not None:
+    elif setting.detail.ceiling is not None:
         text.append(
             "The ceiling is an attacker who is also told everybody else's secrets: nobody does "
             "better with less knowledge, for this mechanism and this prior. It is sampled, so "
             "its upper limit is what counts."
         )
-    if methods := sorted({attack.about.method for attack in attacks if attack.about.method}):
+    if methods := sorted({attack.method for attack in attacks if attack.method}):
         text.append(
             f"Confidence limits of mean shares: {', '.join(methods)}. They hold whatever the "
             "distribution, and verdicts rest on them; with few trials no valid limits of what an "
@@ -626,7 +627,7 @@ def _how_played(record: Record, setting: JudgedSetting) -> list[str]:
             "fixed release. Other limits are about the noise of other "
             "releases, and about decoys."
         )
-    for guess in setting.held_out:
+    for guess in setting.detail.held_out:
         text.append(
             f"A second baseline: {guess.by} guesses {percent(guess.share)} of "
             f"{number(guess.people)} rows of the table whose secrets it was not shown, the prior's "
@@ -681,11 +682,9 @@ def _tables(setting: JudgedSetting) -> str:
 
 
 def _method(record: Record, settings: Sequence[JudgedSetting], setting: JudgedSetting) -> Section:
-    rows = [
-        [attack_name(n), a.about.title, a.about.uses, a.trials] for n, a in setting.attacks.items()
-    ]
-    if (ceiling := setting.ceiling) is not None:
-        rows.append(["ceiling", ceiling.about.title, ceiling.about.uses, ceiling.trials])
+    rows = [[attack_name(n), a.title, a.uses, a.trials] for n, a in setting.detail.attacks.items()]
+    if (ceiling := setting.detail.ceiling) is not None:
+        rows.append(["ceiling", ceiling.title, ceiling.uses, ceiling.trials])
     return Section(
         "Method",
         [
@@ -706,9 +705,8 @@ def _released(setting: JudgedSetting) -> str:
     """Name what is released; records of before say how many marginals."""
     if setting.detail.released and setting.detail.noise is None:
         return setting.detail.released[0].lower() + setting.detail.released[1:]
-    return (
-        f"{number(setting.detail.marginals)} {'exact' if setting.noiseless else 'noisy'} marginals"
-    )
+    exact = "exact" if setting.detail.noiseless else "noisy"
+    return f"{number(setting.detail.marginals)} {exact} marginals"
 
 
 def _what(settings: Sequence[JudgedSetting], setting: JudgedSetting) -> str:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from narcissus.kinds.layout import dots
-from narcissus.kinds.table.found import GroupAttack, HitCounts, Limited, TableBound
+from narcissus.kinds.table.found import GroupAttack, HitCounts, Limited, TableBound, known
 from narcissus.kinds.table.judgement import JudgedSetting
 from narcissus.kinds.table.words import above_guess, attack_name, best_name, label_of, share_allowed
 from narcissus.report.format import limits, number, percent
@@ -45,10 +45,10 @@ def _levels(setting: JudgedSetting) -> list[tuple[str, int, float | None]]:
 
 
 def _axis(settings: Sequence[JudgedSetting]) -> _Axis:
-    apart = next((i for i, s in enumerate(settings) if s.noiseless), None)
-    noisy = [i for i, s in enumerate(settings) if not s.noiseless]
+    apart = next((i for i, s in enumerate(settings) if s.detail.noiseless), None)
+    noisy = [i for i, s in enumerate(settings) if not s.detail.noiseless]
     places = [float(i) for i in range(len(settings))]
-    ticks = ["no\nnoise" if s.noiseless else label_of(s) for s in settings]
+    ticks = ["no\nnoise" if s.detail.noiseless else label_of(s) for s in settings]
     title = "setting"
     for kind, (words, sign, _) in enumerate(_levels(settings[0])):
         values = {i: value for i in noisy if (value := _levels(settings[i])[kind][2])}
@@ -68,18 +68,18 @@ def _axis(settings: Sequence[JudgedSetting]) -> _Axis:
 def curves_picture(settings: Sequence[JudgedSetting]) -> Figure:
     """Draw the best attack, its baseline, the ceiling and what is proved, over the settings."""
     axis = _axis(settings)
-    bounds = [(s, s.share_bound) for s in settings]
+    bounds = [(s, s.detail.share_bound) for s in settings]
     proved = [b.at_most if b is not None and s.is_edge(b) else None for s, b in bounds]
-    known = [(s, best) for s in settings if (best := s.best_attack) is not None]
+    bests = [(s, best) for s in settings if (best := s.detail.best_attack) is not None]
     # here and not where they are drawn: a record that lacks one is refused when it is read
     baselines = [
         None
-        if (b := s.best_attack) is None
-        else Range(b.baseline, b.number("baseline_low"), b.number("baseline_high"))
+        if (b := s.detail.best_attack) is None
+        else Range(b.baseline, known(b.without.low), known(b.without.high))
         for s in settings
     ]
-    ceilings = [as_range(s.ceiling) for s in settings]
-    best_attacks = [as_range(s.best_attack) for s in settings]
+    ceilings = [as_range(s.detail.ceiling) for s in settings]
+    best_attacks = [as_range(s.detail.best_attack) for s in settings]
 
     def draw(figure: MplFigure) -> None:
         from narcissus.report.charts import CEILING, WITH, WITHOUT, Curve, curves
@@ -102,16 +102,16 @@ def curves_picture(settings: Sequence[JudgedSetting]) -> Figure:
     rows = [
         [
             label_of(s),
-            *_cells(s.best_attack),
-            None if s.best_attack is None else s.best_attack.baseline,
-            *_cells(s.ceiling),
+            *_cells(s.detail.best_attack),
+            None if s.detail.best_attack is None else s.detail.best_attack.baseline,
+            *_cells(s.detail.ceiling),
             "" if p is None else percent(p, "up"),
         ]
         for s, p in zip(settings, proved, strict=True)
     ]
     headline = "What is recovered at each setting, and what limits it"
-    if len(known) > 1:
-        (first, a), (last, z) = known[0], known[-1]
+    if len(bests) > 1:
+        (first, a), (last, z) = bests[0], bests[-1]
         headline = (
             f"The best attack recovers {percent(a.share)} at {label_of(first)} and "
             f"{percent(z.share)} at {label_of(last)}"
@@ -140,7 +140,9 @@ def curves_picture(settings: Sequence[JudgedSetting]) -> Figure:
 
 
 def _in_words(settings: Sequence[JudgedSetting], *, is_proved: bool) -> str:
-    triangles = ", a line with triangles the ceiling" if any(s.ceiling for s in settings) else ""
+    triangles = (
+        ", a line with triangles the ceiling" if any(s.detail.ceiling for s in settings) else ""
+    )
     edge = " The hatched area above the heavy line is where it is proved that no attacker is, on "
     return (
         "Share of secrets recovered against the setting of the release. A line with circles is the "
@@ -150,14 +152,19 @@ def _in_words(settings: Sequence[JudgedSetting], *, is_proved: bool) -> str:
 
 
 def attacks_picture(setting: JudgedSetting, *, is_sweep: bool) -> Figure:
-    attacks = sorted(setting.attacks.items(), key=lambda pair: -pair[1].share)
-    ceiling, bound, best = setting.ceiling, setting.share_bound, setting.best_attack
+    attacks = sorted(setting.detail.attacks.items(), key=lambda pair: -pair[1].share)
+    ceiling, bound, best = (
+        setting.detail.ceiling,
+        setting.detail.share_bound,
+        setting.detail.best_attack,
+    )
+    guess = setting.detail.guess
     edge = bound.at_most if bound is not None and setting.is_edge(bound) else None
     where = f"At {label_of(setting)}" if is_sweep else "In this release"
 
     dotted = [] if ceiling is None else [Row("ceiling", None, None, as_range(ceiling))]
     dotted += [
-        Row(attack_name(name), a.baseline, as_range(a), bold=name == setting.best)
+        Row(attack_name(name), a.baseline, as_range(a), bold=name == setting.detail.best)
         for name, a in attacks
     ]
     draw = dots(
@@ -177,12 +184,12 @@ def attacks_picture(setting: JudgedSetting, *, is_sweep: bool) -> Figure:
         grades.append("sampled")
     headline = f"{where}, the attacks beside the ceiling and what is proved"
     named = best_name(setting)
-    if setting.best is not None and "(" not in named:
-        named += f" ({attack_name(setting.best)})"
-    if best is not None and setting.best is not None:
+    if setting.detail.best is not None and "(" not in named:
+        named += f" ({attack_name(setting.detail.best)})"
+    if best is not None and setting.detail.best is not None:
         headline = (
             f"{where}, {named} recovers "
-            f"{percent(best.share)}; {percent(setting.guess.share)} is guessed without the release"
+            f"{percent(best.share)}; {percent(guess.share)} is guessed without the release"
         )
     return Figure(
         headline,
@@ -210,12 +217,12 @@ def attacks_picture(setting: JudgedSetting, *, is_sweep: bool) -> Figure:
 
 def distribution_picture(setting: JudgedSetting) -> Figure:
     """Draw how many targets each attack recovered from trial to trial."""
-    answers = sorted(setting.attacks.items(), key=lambda pair: -pair[1].share)
-    if setting.ceiling is not None:
-        answers.insert(0, ("ceiling", setting.ceiling))
-    counted = [(n, d) for n, a in answers if (d := a.about.distribution) is not None]
+    answers = sorted(setting.detail.attacks.items(), key=lambda pair: -pair[1].share)
+    if setting.detail.ceiling is not None:
+        answers.insert(0, ("ceiling", setting.detail.ceiling))
+    counted = [(n, d) for n, a in answers if (d := a.distribution) is not None]
     maximum = max(max(distribution.targets) for name, distribution in counted if name != "ceiling")
-    count, people = setting.count_bound, setting.detail.people
+    count, people = setting.detail.count_bound, setting.detail.people
     bound = count if count is not None and setting.is_edge(count) else None
 
     def draw(figure: MplFigure) -> None:
@@ -287,11 +294,11 @@ def _quantiles(distribution: HitCounts) -> list[int]:
 
 def columns_picture(setting: JudgedSetting) -> Figure:
     """Draw each unknown column: the best attack and the ceiling."""
-    best, ceiling = setting.best_attack, setting.ceiling
+    best, ceiling = setting.detail.best_attack, setting.detail.ceiling
     shares = {} if best is None else best.columns
     columns = sorted(shares.items(), key=lambda pair: -pair[1].share)
     above = {} if ceiling is None else ceiling.columns
-    alone = setting.guess_of_columns
+    alone = setting.detail.guess.columns
     headers = () if not alone else ("Best guess of this column alone",)
     draw = dots([Row(n, c.baseline, as_range(c), as_range(above.get(n))) for n, c in columns])
     rows = [
@@ -340,7 +347,7 @@ class _Line:
 
 def groups_picture(setting: JudgedSetting) -> Figure:
     """Draw the groups beside the average; the one that the release costs most stands out."""
-    name = setting.best or ""
+    name = setting.detail.best or ""
     groups = [
         _Line(
             group.by,
@@ -351,10 +358,12 @@ def groups_picture(setting: JudgedSetting) -> Figure:
             group.attacks.get(name),
             group.ceiling,
         )
-        for group in setting.groups
+        for group in setting.detail.groups
     ]
     everyone = ("everyone", "average", "everyone (100% of people)", 1.0)
-    average = _Line(*everyone, setting.guess, setting.best_attack, setting.ceiling)
+    average = _Line(
+        *everyone, setting.detail.guess, setting.detail.best_attack, setting.detail.ceiling
+    )
     lines = [average, *groups]
     worst = max(groups, key=lambda line: line.sure_gain)
     draw = dots(
@@ -400,14 +409,14 @@ def groups_picture(setting: JudgedSetting) -> Figure:
 
 
 def _of_groups(setting: JudgedSetting, worst: _Line) -> str:
-    best = setting.best_attack
+    best, guess = setting.detail.best_attack, setting.detail.guess
     if worst.best is None or best is None:
         return "The groups beside the average"
     if worst.best.share <= worst.guess.share:
         return "No group clearly loses more than the average"
     change = (
         f"“{worst.by}: {worst.group}”: from {percent(worst.guess.share)} to "
-        f"{percent(worst.best.share)}, where the average goes from {percent(setting.guess.share)} "
+        f"{percent(worst.best.share)}, where the average goes from {percent(guess.share)} "
         f"to {percent(best.share)}"
     )
     if worst.sure_gain > (above_guess(setting) or 0.0):

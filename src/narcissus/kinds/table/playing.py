@@ -41,7 +41,7 @@ from narcissus.kinds.table.estimates import (
 )
 from narcissus.kinds.table.excesses import family
 from narcissus.kinds.table.experiment import Experiment, shown, trained
-from narcissus.kinds.table.found import DecisionDetail, PrecisionDetail, SettingFound
+from narcissus.kinds.table.found import DecisionDetail, PrecisionDetail, SettingFound, known
 from narcissus.kinds.table.population import PILOT
 from narcissus.kinds.table.schema import TableStudy, ThresholdSpec
 from narcissus.kinds.table.summary import summarise
@@ -228,7 +228,7 @@ def half_width(numbers: SettingFound, threshold: ThresholdSpec | None = None) ->
     A threshold adds the best attack's gain, and each group that an attacker can tell with two
     members a trial. An attack in fewer trials than the rest does not hold up the run.
     """
-    best, played = numbers.best_attack, numbers.detail.trials
+    best, played = numbers.best_attack, numbers.trials
     answers = [numbers.guess, best, numbers.ceiling]
     widths = [
         (answer.high - answer.low) / 2
@@ -237,10 +237,10 @@ def half_width(numbers: SettingFound, threshold: ThresholdSpec | None = None) ->
     ]
     whole = best is not None and best.trials == played
     if threshold is not None and threshold.gain is not None and best is not None and whole:
-        widths.append((best.gain_high - best.gain_low) / 2)
+        widths.append((known(best.gain.high) - known(best.gain.low)) / 2)
     if threshold is not None and threshold.worst_group is not None:
         for group in numbers.groups:
-            if group.by_secret or group.share_of_people * numbers.detail.people < FEW:
+            if group.by_secret or group.share_of_people * numbers.people < FEW:
                 continue
             attack = group.attacks.get(numbers.best or "") if whole else None
             limits = [interval for interval in (attack, group.ceiling) if interval is not None]

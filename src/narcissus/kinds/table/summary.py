@@ -22,7 +22,7 @@ from narcissus.evidence import (
     median_limits,
     studentised_limits,
 )
-from narcissus.kinds.table.bound_summary import bound_rows, gain_if_declared, mean_of_people
+from narcissus.kinds.table.bound_summary import bounds_at, gain_if_declared, mean_of_people
 from narcissus.kinds.table.envelope import LIKELIEST, Enclosure, Trial
 from narcissus.kinds.table.estimates import (
     AttackScores,
@@ -36,22 +36,30 @@ from narcissus.kinds.table.estimates import (
     has_decoy,
     scores_of,
 )
-from narcissus.kinds.table.excesses import apart, family
+from narcissus.kinds.table.excesses import apart, excesses, family
 from narcissus.kinds.table.experiment import Experiment
 from narcissus.kinds.table.found import (
+    BelowGuess,
+    ColumnRecovered,
+    Decoy,
+    GroupAttack,
+    GroupChance,
+    GroupFound,
+    GuessFound,
     HeldOutGuess,
+    HitCounts,
+    Limited,
     NoiseDetail,
-    SettingDetail,
+    PlayedAttack,
+    PriorOff,
+    SearchLeft,
     SettingFound,
     TableBound,
-    attack_detail,
-    attack_rows,
-    column_rows,
-    declared_row,
-    group_rows,
-    guess_rows,
+    known,
 )
+from narcissus.kinds.table.schema import ThresholdSpec
 from narcissus.results import Estimate
+from narcissus.rows import Quantity
 
 SURE = 0.99  # least level at which a prior is said to be refuted by what guesses score
 # A slope that is fitted to few trials takes more luck out than there is: with 3, 5 and 10 trials
@@ -60,13 +68,11 @@ ENOUGH_FOR_LUCK = 20
 STRONGEST = 1e300  # stands for an infinite strength, which a record cannot hold
 
 
-Found = dict[str, Any]
-"""Numbers by their names (`narcissus.kinds.table.found`)."""
-
-
-def as_mean(found: Estimate) -> Found:
+def _sampled(found: Estimate, level: float, **more: Any) -> Quantity:
     low, high = found.ends
-    return {"share": found.value, "low": low, "high": high}
+    return Quantity(
+        value=found.value, low=low, high=high, grade="sampled", confidence=level, **more
+    )
 
 
 def prior_test(
@@ -76,7 +82,7 @@ def prior_test(
     people: PeopleSums | None = None,
     *,
     sums: Floats | None = None,
-) -> Found:
+) -> PriorOff:
     """Test the prior: real scores of guesses without the release against its prediction.
 
     Every attack that is played, and the guess, tests the prior: the limits hold for all at once,
@@ -99,15 +105,9 @@ def prior_test(
     if people is not None and not experiment.everybody:
         low, high = people.lower((1 - level) / 2), people.upper((1 - level) / 2)
         off = replace(off, low=min(off.value, low), high=max(off.value, high))
-    low, high = off.ends
-    return {
-        "by_the_prior": float(said.mean()),
-        "confidence": level,
-        "off": off.value,
-        "off_low": low,
-        "off_high": high,
-        "chance_off": chance_off,
-    }
+    return PriorOff(
+        by_the_prior=float(said.mean()), off=_sampled(off, level), chance_off=chance_off
+    )
 
 
 def attack_result(
@@ -120,78 +120,94 @@ def attack_result(
     bounds: Sequence[TableBound],
     around: Enclosure | None = None,
     number: int = 0,
-) -> Found:
+) -> PlayedAttack:
     """Summarise one attack at one setting, less a control variate of each trial."""
-    level, n = experiment.confidence, experiment.targets
+    level, claimed = experiment.confidence, experiment.claimed
     joint = each_confidence(level, family(experiment))
     scores = scores_of(experiment, name, attack, trials, around, number)
-    share = scores.share(level)
-    hits = [float(t[f"{name}/hits"]) for t in trials]
-    median = median_limits([h / n for h in hits], confidence=level)
-    counts = Counter(map(int, sorted(hits)))
-    distribution = {"targets": tuple(counts), "trials": tuple(counts.values())}
+    estimate = scores.share(level)
+    value, rough = _roughly(scores, control_variate, level)
+    narrowest = scores.narrowest(value, level)
+    share = _sampled(estimate, claimed, trials=len(trials), approximate=rough)
+    share = share.model_copy(update={"value": value})
+    low_joint, gain_low = known(scores.share(joint).low), known(scores.gain(joint).low)
+    without, gain, advantage = (
+        _sampled(found(level), claimed)
+        for found in (scores.baseline, scores.gain, scores.advantage)
+    )
+    low_apart = None
+    if gain_low <= 0 < known(gain.value):
+        low_apart = apart(experiment, scores, Criterion("gain", 0.0), trials, joint)
+    if experiment.prior_is_exact:
+        proved = [float(t["bound"][0]) / experiment.targets for t in trials if "bound" in t]
+        share = _respected(share, low_joint, bounds, float(np.mean(proved)) if proved else 1.0)
+        # what is shown as gained is what is shown as recovered less what is shown as its baseline
+        more, left = known(share.value) - known(without.value), 1 - known(without.value)
+        gain, gain_low = _around(gain, max(-1.0, more)), min(gain_low, more)
+        advantage = _around(advantage, max(-1.0, more / left if left > 0 else 0.0))
+    columns = _columns(experiment, name, trials)
+    if len(columns) == 1:  # the one column's share is that of the whole
+        whole = share.model_copy(update={"trials": None, "approximate": None})
+        columns = {c: one.model_copy(update={"quantity": whole}) for c, one in columns.items()}
     scored = "shares of right columns" if experiment.success.by_column else "hits"
     if experiment.knows_chances:
         scored = "the expected success given the release and all other secrets"
-    numbers: dict[str, Any] = {
-        "low": share.low,
-        "high": share.high,
-        "low_joint": scores.share(joint).low,
-        **_roughly(scores, control_variate, level),
-        **_against_itself(scores, level, joint),
-        "gain_low_apart": None,
-        "decoy": _decoy(experiment, name, attack, trials, scores),
-        "median": {"share": median.value, "low": median.low, "high": median.high},
-        "trials": len(trials),
-        "method": f"{share.method}, on {scored}",
-        "distribution": None if experiment.success.by_column else distribution,
-        "columns": _columns(experiment, name, trials),
-        "baseline_exact": not has_decoy(experiment, attack),
-        "title": attack.title,
-        "is_estimated": attack.informed and experiment.estimates_ceiling,
-        "search": _search(name, trials),
-        "uses": attack.uses,
-    }
-    if numbers["gain_low_joint"] <= 0 < numbers["gain"]:
-        nothing = Criterion("gain", 0.0)
-        numbers["gain_low_apart"] = apart(experiment, scores, nothing, trials, joint)
-    if experiment.prior_is_exact:
-        shares = [float(t["bound"][0]) / n for t in trials if "bound" in t]
-        _respect(numbers, bounds, float(np.mean(shares)) if shares else 1.0)
-    if len(numbers["columns"]) == 1:  # the one column's share is that of the whole
-        [(column, column_numbers)] = numbers["columns"].items()
-        numbers["columns"] = {
-            column: column_numbers | {key: numbers[key] for key in ("share", "low", "high")}
-        }
-    numbers["below"] = _below(experiment, attack, trials, numbers["share"])
-    return numbers
+    hits = [float(t[f"{name}/hits"]) for t in trials]
+    counts = Counter(map(int, sorted(hits)))
+    median = median_limits([h / experiment.targets for h in hits], confidence=level)
+    return PlayedAttack(
+        quantity=share,
+        title=attack.title,
+        uses=attack.uses,
+        method=f"{estimate.method}, on {scored}",
+        is_estimated=attack.informed and experiment.estimates_ceiling,
+        low_joint=low_joint,
+        narrowest=narrowest,
+        median=Quantity.of(median),
+        without=without,
+        baseline_exact=not has_decoy(experiment, attack),
+        gain=gain,
+        gain_low_joint=gain_low,
+        gain_low_apart=low_apart,
+        advantage=advantage,
+        decoy=_decoy(experiment, name, attack, trials, scores),
+        search=_search(name, trials),
+        below=_below(experiment, attack, trials, known(share.value)),
+        distribution=None
+        if experiment.success.by_column
+        else HitCounts(targets=tuple(counts), trials=tuple(counts.values())),
+        columns=columns,
+    )
 
 
-def _columns(experiment: Experiment, name: str, trials: Sequence[Trial]) -> dict[str, Found]:
+def _columns(
+    experiment: Experiment, name: str, trials: Sequence[Trial]
+) -> dict[str, ColumnRecovered]:
     values = np.clip([t[f"{name}/columns"] for t in trials], 0, 1)
     fresh = np.array([t[f"{name}/columns_fresh"] for t in trials])
-    columns: dict[str, Found] = {}
+    columns: dict[str, ColumnRecovered] = {}
     for c, column in enumerate(experiment.queries.unknown):
         around, guesses = Enclosure.of_column(trials, c), experiment.success.guess_shape[c]
         scores = AttackScores(values[:, c], fresh[:, c], experiment.targets, around, guesses)
-        limits = scores.share(experiment.confidence)
-        baseline = float(fresh[:, c].mean())
-        columns[experiment.table.names[column]] = {**as_mean(limits), "baseline": baseline}
+        share = _sampled(scores.share(experiment.confidence), experiment.claimed)
+        columns[experiment.table.names[column]] = ColumnRecovered(
+            quantity=share, baseline=float(fresh[:, c].mean())
+        )
     return columns
 
 
-def _search(name: str, trials: Sequence[Trial]) -> Found | None:
+def _search(name: str, trials: Sequence[Trial]) -> SearchLeft | None:
     left = np.array([float(t[f"{name}/residual"]) for t in trials if f"{name}/residual" in t])
     if not left.size:
         return None
     stuck = left > 0
     residual = float(left[stuck].mean()) if stuck.any() else 0.0
-    return {"stuck": int(stuck.sum()), "residual": residual}
+    return SearchLeft(stuck=int(stuck.sum()), residual=residual)
 
 
 def _below(
     experiment: Experiment, attack: TableAttack, trials: Sequence[Trial], share: float
-) -> Found | None:
+) -> BelowGuess | None:
     if experiment.prior_is_exact:
         guesses = [float(t["guess"][0]) / experiment.targets for t in trials]
     else:
@@ -199,22 +215,18 @@ def _below(
     guess = min(1.0, float(np.mean(guesses)))
     if share >= guess or not isinstance(attack, MayFallBelow):
         return None
-    return {"guess": guess, "why": attack.why_below(len(experiment.queries.unknown))}
+    return BelowGuess(guess=guess, why=attack.why_below(len(experiment.queries.unknown)))
 
 
-def _roughly(scores: AttackScores, control_variate: Floats, level: float) -> dict[str, Any]:
+def _roughly(
+    scores: AttackScores, control_variate: Floats, level: float
+) -> tuple[float, tuple[float, float] | None]:
     left = scores.shares - control_variate
-    value = float(np.clip(left.mean(), 0, 1))
-    rough: dict[str, Any] | None = None
+    rough = None
     if left.size > 1:
         interval = studentised_limits(left, confidence=level)
-        rough = {
-            "low": max(0.0, interval.low),
-            "high": min(1.0, interval.high),
-            "method": interval.method,
-        }
-    low, high = scores.narrowest(value, level)
-    return {"share": value, "approximate": rough, "narrowest": {"low": low, "high": high}}
+        rough = max(0.0, interval.low), min(1.0, interval.high)
+    return float(np.clip(left.mean(), 0, 1)), rough
 
 
 def _decoy(
@@ -223,30 +235,20 @@ def _decoy(
     attack: TableAttack,
     trials: Sequence[Trial],
     scores: AttackScores,
-) -> Found | None:
+) -> Decoy | None:
     if not has_decoy(experiment, attack):
         return None
     fresh, predictions = np.clip([t[f"{name}/decoy"] for t in trials], 0, 1).T
     sums = trials[0]["guess"] if scores.exact[1] else None
-    return {
-        **as_mean(scores.baseline(experiment.confidence)),
-        **prior_test(experiment, fresh, predictions, sums=sums),
-    }
+    return Decoy(
+        quantity=_sampled(scores.baseline(experiment.confidence), experiment.claimed),
+        test=prior_test(experiment, fresh, predictions, sums=sums),
+    )
 
 
-def _against_itself(scores: AttackScores, level: float, joint: float) -> dict[str, Any]:
-    numbers: dict[str, Any] = {"gain_low_joint": scores.gain(joint).low}
-    for name in ("baseline", "gain", "advantage"):
-        estimate: Estimate = getattr(scores, name)(level)
-        numbers |= {
-            name: estimate.value,
-            f"{name}_low": estimate.low,
-            f"{name}_high": estimate.high,
-        }
-    return numbers
-
-
-def _respect(summary: dict[str, Any], bounds: Sequence[TableBound], proved: float) -> None:
+def _respected(
+    share: Quantity, low_joint: float, bounds: Sequence[TableBound], proved: float
+) -> Quantity:
     """Keep sampled numbers within the bounds of theorems.
 
     The people are the same, so an estimate above the bound on them is luck, and so is a lower limit
@@ -259,26 +261,23 @@ def _respect(summary: dict[str, Any], bounds: Sequence[TableBound], proved: floa
     shares = [b for b in bounds if b.is_share]
     limits = [b.of_population for b in shares if b.of_population is not None]
     above = min(limits, default=1.0)
-    if summary["low_joint"] > above or any(b.takes_as_given for b in shares):
+    if low_joint > above or any(b.takes_as_given for b in shares):
         above = proved = 1.0
-    summary["share"] = min(summary["share"], proved)
-    rough = summary["approximate"]
-    if rough is not None:
-        rough["high"] = max(summary["share"], rough["high"])
-        rough["low"] = min(rough["low"], summary["share"])
-    summary["low"] = min(summary["low"], above, summary["share"])
-    summary["high"] = max(summary["high"], summary["share"])
-    # what is shown as gained is what is shown as recovered less what is shown as its baseline
-    gain = summary["share"] - summary["baseline"]
-    left = 1 - summary["baseline"]
-    for key, value in (("gain", gain), ("advantage", gain / left if left > 0 else 0.0)):
-        summary[key] = max(-1.0, value)
-        summary[f"{key}_low"] = min(summary[f"{key}_low"], summary[key])
-        summary[f"{key}_high"] = max(summary[f"{key}_high"], summary[key])
-    summary["gain_low_joint"] = min(summary["gain_low_joint"], gain)
+    lowered = share.model_copy(update={"low": min(known(share.low), above)})
+    return _around(lowered, min(known(share.value), proved))
 
 
-def group_results(experiment: Experiment, trials: Sequence[Trial]) -> Iterator[Found]:
+def _around(found: Quantity, value: float) -> Quantity:
+    rough = found.approximate
+    ends = {
+        "low": min(known(found.low), value),
+        "high": max(known(found.high), value),
+        "approximate": rough and (min(rough[0], value), max(rough[1], value)),
+    }
+    return found.model_copy(update={"value": value, **ends})
+
+
+def group_results(experiment: Experiment, trials: Sequence[Trial]) -> Iterator[GroupFound]:
     """Summarise every attack for every group that had members.
 
     The share of a group is the mean over trials of its members' share, leaving out trials without
@@ -295,8 +294,8 @@ def group_results(experiment: Experiment, trials: Sequence[Trial]) -> Iterator[F
         if not people[:, g].any():
             continue
         around = enclosure_of_group(experiment, trials, g)
-        attacks: dict[str, Found] = {}
-        ceiling: Found | None = None
+        attacks: dict[str, GroupAttack] = {}
+        ceiling: GroupAttack | None = None
         for name, attack, count in experiment.attacks:
             member_scores = group_scores(experiment, name, attack, trials[:count], g, around)
             if member_scores is None:
@@ -304,38 +303,38 @@ def group_results(experiment: Experiment, trials: Sequence[Trial]) -> Iterator[F
             chance = (
                 _by_chance(experiment, name, trials[:count], g, joint) if by_secret[g] else None
             )
-            result = _of_group(member_scores, joint, chance)
+            result = _of_group(experiment, member_scores, joint, chance)
             if attack.informed:
                 ceiling = result
             else:
                 attacks[name] = result
-        yield {
-            "by": by,
-            "group": label,
-            "by_secret": bool(by_secret[g]),
-            "share_of_people": float(people[:, g].sum() / (len(trials) * experiment.targets)),
-            "guess": as_mean(guess_of_group(experiment, trials, g, around, joint)),
-            "attacks": attacks,
-            "ceiling": ceiling,
-        }
+        guess = guess_of_group(experiment, trials, g, around, joint)
+        yield GroupFound(
+            by=by,
+            group=label,
+            by_secret=bool(by_secret[g]),
+            share_of_people=float(people[:, g].sum() / (len(trials) * experiment.targets)),
+            guess=Limited(quantity=_sampled(guess, experiment.claimed)),
+            attacks=attacks,
+            ceiling=ceiling,
+        )
 
 
-def _of_group(own: GroupScores, joint: float, by_chance: Found | None) -> Found:
-    over = own.scores.above_guess(own.guess, joint)
-    return {
-        **as_mean(own.scores.share(joint)),
-        "over_guess": over.value,
-        "over_guess_low": over.ends[0],
-        "over_guess_high": over.ends[1],
-        "baseline": float(own.scores.fresh.mean()),
-        "people": own.people,
-        "by_chance": by_chance,
-    }
+def _of_group(
+    experiment: Experiment, own: GroupScores, joint: float, by_chance: GroupChance | None
+) -> GroupAttack:
+    return GroupAttack(
+        quantity=_sampled(own.scores.share(joint), experiment.claimed),
+        baseline=float(own.scores.fresh.mean()),
+        over_guess=_sampled(own.scores.above_guess(own.guess, joint), joint),
+        people=own.people,
+        by_chance=by_chance,
+    )
 
 
 def _by_chance(
     experiment: Experiment, name: str, trials: Sequence[Trial], g: int, joint: float
-) -> Found | None:
+) -> GroupChance | None:
     if f"{name}/group_decoy" not in trials[0]:
         return None
     members = np.array([[t["groups"][g], t["strangers"][g]] for t in trials], dtype=float)
@@ -349,7 +348,7 @@ def _by_chance(
         shares[:, 0], shares[:, 1], confidence=joint, people=experiment.targets
     )
     share = float(shares[:, 1].mean())
-    return {"share": share, "gain": over.value, "gain_low": over.ends[0]}
+    return GroupChance(share=share, gain=over.value, gain_low=over.ends[0])
 
 
 def summarise(
@@ -358,19 +357,19 @@ def summarise(
     trials: Sequence[Trial],
     *,
     held_out: Sequence[HeldOutGuess] = (),
+    threshold: ThresholdSpec | None = None,
 ) -> SettingFound:
-    """Return what was measured and what is proved at one setting, compared with nothing."""
+    """Return what was measured and what is proved at one setting, and what a threshold leaves."""
     setting = experiment.settings[number]
-    label, level = setting.label, experiment.claimed
+    level = experiment.claimed
     noise = setting.mechanism.noise
-    proved = bound_rows(experiment, number, trials)
-    bounds = tuple(map(TableBound, proved))
+    bounds = bounds_at(experiment, number, trials)
     control_variate = _control_variate(experiment, trials)
     around = Enclosure.of(trials, experiment.targets)
-    attacks: dict[str, Found] = {}
-    ceiling: Found | None = None
+    attacks: dict[str, PlayedAttack] = {}
+    ceiling: PlayedAttack | None = None
     for name, attack, count in experiment.attacks:
-        attack_numbers = attack_result(
+        played = attack_result(
             experiment,
             name,
             attack,
@@ -381,32 +380,13 @@ def summarise(
             number=number,
         )
         if attack.informed:
-            ceiling = attack_numbers
+            ceiling = played
         else:
-            attacks[name] = attack_numbers
-    best = _best(experiment, attacks, trials)
-    guess = _guess(experiment, trials, around) | {"held_out": [vars(test) for test in held_out]}
+            attacks[name] = played
     gain = gain_if_declared(experiment, number, trials)
-    rows = [
-        *guess_rows(label, guess, level),
-        *(
-            row
-            for name, numbers in attacks.items()
-            for row in attack_rows(label, "attack", name, numbers, level)
-        ),
-        *([] if ceiling is None else attack_rows(label, "ceiling", "ceiling", ceiling, level)),
-        *column_rows(label, attacks, ceiling, best, level),
-        *(
-            row
-            for numbers in group_results(experiment, trials)
-            for row in group_rows(label, numbers, level)
-        ),
-        *proved,
-        *([] if gain is None else [declared_row(label, gain, experiment.claimed)]),
-    ]
-    detail = SettingDetail(
+    return SettingFound(
         epsilon=_finite(setting.epsilon),
-        label=label,
+        label=setting.label,
         delta=setting.delta,
         mu=_finite(setting.mu),
         released=setting.title,
@@ -427,16 +407,25 @@ def summarise(
         are_real=experiment.real_rows,
         is_declared=bool(setting.mechanism.assumes),
         share_of_columns=experiment.success.by_column,
-        best=best,
-        attacks=tuple(attack_detail(name, numbers) for name, numbers in attacks.items()),
-        ceiling=None if ceiling is None else attack_detail("ceiling", ceiling),
+        guess=_guess(experiment, trials, around),
+        held_out=tuple(held_out),
+        best=_best(experiment, attacks, trials),
+        attacks=attacks,
+        ceiling=ceiling,
+        groups=tuple(group_results(experiment, trials)),
+        bounds=tuple(bounds),
+        declared_gain=None
+        if gain is None
+        else Quantity(value=gain, grade="sampled", confidence=level),
+        excesses=()
+        if threshold is None
+        else tuple(excesses(experiment, number, trials, threshold)),
         merged=getattr(experiment.groups, "said", None),
     )
-    return SettingFound(detail, rows)
 
 
 def _best(
-    experiment: Experiment, attacks: Mapping[str, Found], trials: Sequence[Trial]
+    experiment: Experiment, attacks: Mapping[str, PlayedAttack], trials: Sequence[Trial]
 ) -> str | None:
     """Choose the attack with most evidence, not the luckiest of few trials.
 
@@ -445,10 +434,10 @@ def _best(
     joint = each_confidence(experiment.confidence, family(experiment))
     evidence: dict[str, tuple[float, float]] = {}
     for name, attack in attacks.items():
-        played = trials[: attack["trials"]]
+        played = trials[: attack.trials]
         shares = np.clip([float(t[f"{name}/share"]) for t in played], 0, 1)
         low = mean_limits(shares, confidence=joint, people=experiment.targets).low
-        evidence[name] = (low or 0.0, attack["share"])
+        evidence[name] = (low or 0.0, attack.share)
     return max(evidence, key=evidence.__getitem__, default=None)
 
 
@@ -478,7 +467,7 @@ def _control_variate(experiment: Experiment, trials: Sequence[Trial]) -> Floats:
     return slope * surprises
 
 
-def _guess(experiment: Experiment, trials: Sequence[Trial], around: Enclosure | None) -> Found:
+def _guess(experiment: Experiment, trials: Sequence[Trial], around: Enclosure | None) -> GuessFound:
     """Limit the share of the best guess: by the prior, or by hits where that may be wrong."""
     sums = np.array([t["guess"] for t in trials])
     level, n = experiment.confidence, experiment.targets
@@ -487,7 +476,7 @@ def _guess(experiment: Experiment, trials: Sequence[Trial], around: Enclosure | 
         if around is not None and (people := around.envelope(LIKELIEST).people) is not None:
             low, high = people.lower((1 - level) / 2), people.upper((1 - level) / 2)
             chance = replace(chance, low=min(chance.value, low), high=max(chance.value, high))
-        return {**as_mean(chance), "by_the_prior": None, **_of_factors(experiment, trials)}
+        return _guess_of(experiment, trials, chance, None)
     real = np.array([float(t["guessed"]) for t in trials])
     predictions = np.clip(sums[:, 0] / n, 0, 1)
     right = [float(t["guessed_chance"]) for t in trials]
@@ -496,11 +485,8 @@ def _guess(experiment: Experiment, trials: Sequence[Trial], around: Enclosure | 
     )  # a hit is its own square, a part less
     people = PeopleSums.of_moments(moments, n, less=1.0, allowed=0.0)
     whole = sums[0] if experiment.everybody else None
-    return {
-        **as_mean(_hits(experiment, real)),
-        "by_the_prior": prior_test(experiment, real, predictions, people, sums=whole),
-        **_of_factors(experiment, trials),
-    }
+    test = prior_test(experiment, real, predictions, people, sums=whole)
+    return _guess_of(experiment, trials, _hits(experiment, real), test)
 
 
 def _hits(experiment: Experiment, real: Floats) -> Estimate:
@@ -516,14 +502,16 @@ def _hits(experiment: Experiment, real: Floats) -> Estimate:
     return clopper_pearson(round(n * real.sum()), n * len(real), confidence=level)
 
 
-def _of_factors(experiment: Experiment, trials: Sequence[Trial]) -> dict[str, Any]:
+def _guess_of(
+    experiment: Experiment, trials: Sequence[Trial], share: Estimate, test: PriorOff | None
+) -> GuessFound:
+    found = GuessFound(quantity=_sampled(share, experiment.claimed), by_the_prior=test)
     if not experiment.factored:
-        return {}
+        return found
     names = [experiment.table.names[c] for c in experiment.queries.unknown]
     each = np.mean([t["guess_columns"] for t in trials], axis=0).clip(0.0, 1.0).tolist()
     limit, unproved = np.mean([t["guess_limit"] for t in trials], axis=0).clip(0.0, 1.0)
-    return {
-        "is_best_found": bool(unproved > 0),
-        "at_most": float(limit) if unproved > 0 else None,
-        "each_column": dict(zip(names, each, strict=True)),
-    }
+    more = {"columns": dict(zip(names, each, strict=True))}
+    if unproved > 0:
+        more |= {"is_best_found": True, "at_most": float(limit)}
+    return found.model_copy(update=more)

@@ -19,8 +19,8 @@ from narcissus.kinds.table.found import (
     OtherPrior,
     PlayedAttack,
     PrecisionDetail,
-    SettingFound,
-    TableDetail,
+    TableResult,
+    known,
 )
 from narcissus.kinds.table.judgement import JudgedSetting, TableJudgement
 from narcissus.report.first_screen import (
@@ -60,15 +60,15 @@ def in_favour(numbers: JudgedSetting) -> list[str]:
     """List bounds and limits below the threshold; nothing else is evidence for a release."""
     if numbers.contradictions or numbers.held_back_by is not None:
         return []
-    threshold, excesses, premises = numbers.threshold, numbers.excesses, numbers.given
+    threshold, excesses, premises = numbers.threshold, numbers.detail.excesses, numbers.given
     given_text = f", if {' and '.join(premises)}" if premises else ""
     proved_if = f"Proved if {' and '.join(premises)}" if premises else "Proved"
     below = [e for e in excesses if e.role != "attack" and e.high is not None and e.high <= 0]
-    count, share = numbers.count_bound, numbers.share_bound
+    count, share = numbers.detail.count_bound, numbers.detail.share_bound
     if threshold is not None and threshold.targets is not None and not criteria(threshold):
         if count is None or not below:
             return []
-        people, whole = numbers.detail.people, numbers.count_of_population(count.confidence)
+        people, whole = numbers.detail.people, numbers.detail.count_of_population(count.confidence)
         like = "no limit is shown" if whole is None else whole
         others = f" For any {people} people like them it is estimated: {like}."
         return [
@@ -82,10 +82,10 @@ def in_favour(numbers: JudgedSetting) -> list[str]:
         proved = 1.0 if share is None else share.at_most
         if proved < 1:
             head = f"Proved if: {' and '.join(premises)}" if premises else "Proved"
-            above = proved - numbers.guess.share
+            above = proved - numbers.detail.guess.share
             items.append(
                 f"{head}: no attacker recovers more than {upper(100 * proved, places=1)}% of these "
-                f"{numbers.whose} on average"
+                f"{numbers.detail.whose} on average"
                 + (
                     f", {upper(100 * above, places=1)} points above the best guess."
                     if above >= 0
@@ -100,7 +100,7 @@ def in_favour(numbers: JudgedSetting) -> list[str]:
             f"{proved_if}: no attempts recover more than {upper(gain, places=1)} points "
             "above what the same attempts score on fresh people, on average."
         )
-    ceiling = numbers.ceiling
+    ceiling = numbers.detail.ceiling
     if ceiling is not None and any(e.role == "ceiling" and not e.group for e in below):
         items.append(
             "Estimated: told everybody else's secrets, an attacker recovers "
@@ -120,8 +120,8 @@ def in_favour(numbers: JudgedSetting) -> list[str]:
 def against(numbers: JudgedSetting, others: Sequence[OtherPrior] = ()) -> list[str]:
     """List what speaks against a release; ``others``: priors that were tried for a refuted one."""
     items = [*numbers.contradictions[:1]]
-    share, best = numbers.share_bound, numbers.best_attack
-    if not numbers.is_limited:
+    share, best = numbers.detail.share_bound, numbers.detail.best_attack
+    if not numbers.detail.is_limited:
         items.append("Nothing is proved: the release guarantees nothing.")
     elif share is None or share.at_most >= 1:
         why = (
@@ -134,7 +134,7 @@ def against(numbers: JudgedSetting, others: Sequence[OtherPrior] = ()) -> list[s
         f"The prior's guess falls short: {guess.by} gets {percent(guess.share)} of "
         f"{guess.people:,} rows of the table, the prior {percent(guess.prior_share)} of them, "
         f"{points(guess.share - guess.prior_share)} less."
-        for guess in numbers.held_out
+        for guess in numbers.detail.held_out
         if guess.refutes
     ]
     items += list(filter(None, [remedy(numbers, others)]))
@@ -145,7 +145,7 @@ def against(numbers: JudgedSetting, others: Sequence[OtherPrior] = ()) -> list[s
             f"{numbers.detail.trials:,} trials, the most that were to be run, half the distance "
             f"between limits is {100 * precision.reached:.3g} points at the widest."
         )
-    for excess in numbers.excesses:
+    for excess in numbers.detail.excesses:
         low = excess.at_least
         if excess.role == "attack" and low is not None and low > 0:
             who = f" of {excess.group}" if excess.group else ""
@@ -153,13 +153,13 @@ def against(numbers: JudgedSetting, others: Sequence[OtherPrior] = ()) -> list[s
                 f"Estimated: the attack `{excess.name}` is {points(excess.value)}{who} above what "
                 f"the threshold allows (at least {lower(100 * low, places=1)} points)."
             )
-    if numbers.best is not None and best is not None:
-        learns = best.about.uses != "prior" and best.sure_gain > 0
-        items += _best_attack(numbers.best, best)
+    if numbers.detail.best is not None and best is not None:
+        learns = best.uses != "prior" and best.sure_gain > 0
+        items += _best_attack(numbers.detail.best, best)
         items += [
             line
-            for name, attack in numbers.attacks.items()
-            if name != numbers.best and attack.sure_gain > 0 and not learns
+            for name, attack in numbers.detail.attacks.items()
+            if name != numbers.detail.best and attack.sure_gain > 0 and not learns
             for line in _best_attack(name, attack)
         ]
     worst = most_vulnerable(numbers)
@@ -176,28 +176,28 @@ def against(numbers: JudgedSetting, others: Sequence[OtherPrior] = ()) -> list[s
 
 
 def _best_attack(name: str, best: PlayedAttack) -> list[str]:
-    if best.about.uses == "prior":  # it does not look
+    if best.uses == "prior":  # it does not look
         return []
-    low = best.sure_gain
+    low, most = best.sure_gain, known(best.gain.high)
     chance = percent(best.baseline)
     both = (
         f"it recovers {percent(best.share)}, and the same "
         + (
             f"attempts {chance} of fresh people"
-            if best.fact("baseline_exact")
+            if best.baseline_exact
             else f"attack {chance} if it is shown a release of other secrets"
         )
-        + f" ({lower(100 * low, places=1)} to {upper(100 * best.gain_high, places=1)} points more)"
+        + f" ({lower(100 * low, places=1)} to {upper(100 * most, places=1)} points more)"
     )
     if low > 0:
         return [f"Estimated: the attack `{name}` learns from the release: {both}."]
-    rough = best.approximate
-    if best.gain > 0 and rough is not None and rough[0] > best.baseline:
+    rough = best.quantity.approximate
+    if known(best.gain.value) > 0 and rough is not None and rough[0] > best.baseline:
         return [
             f"Open: the attack `{name}` seems to learn from the release: {both}. There are too few "
             "trials to be sure."
         ]
-    if best.gain_high > 0.01:
+    if most > 0.01:
         return [f"Open: whether the attack `{name}` learns from the release: {both}."]
     return []
 
@@ -210,7 +210,7 @@ def most_vulnerable(numbers: JudgedSetting) -> tuple[GroupFound, str, GroupAttac
     from.
     """
     partitions: dict[str, list[GroupFound]] = {}
-    for group in numbers.groups:
+    for group in numbers.detail.groups:
         partitions.setdefault(group.by, []).append(group)
     candidates: list[tuple[GroupFound, str, GroupAttack]] = []
     for groups in partitions.values():
@@ -270,24 +270,24 @@ def share_allowed(setting: JudgedSetting) -> float | None:
         return None
     if threshold.advantage is not None:
         # an advantage is the part of what could not be guessed that is recovered
-        return setting.guess.share + threshold.advantage * (1 - setting.guess.share)
+        return setting.detail.guess.share + threshold.advantage * (1 - setting.detail.guess.share)
     return threshold.share
 
 
 def best_name(setting: JudgedSetting) -> str:
     """Name the attack whose numbers are quoted: one with less evidence may have a larger share."""
-    best = setting.best_attack
-    if setting.best is None or best is None:
+    best = setting.detail.best_attack
+    if setting.detail.best is None or best is None:
         return "the best attack"
-    if all(attack.share <= best.share for attack in setting.attacks.values()):
+    if all(attack.share <= best.share for attack in setting.detail.attacks.values()):
         return "the best attack"
-    return f"the attack with most evidence ({attack_name(setting.best)})"
+    return f"the attack with most evidence ({attack_name(setting.detail.best)})"
 
 
 def above_guess(setting: JudgedSetting) -> float | None:
     """Return how much more the best attack recovers than can be guessed without the release."""
-    best = setting.best_attack
-    return None if best is None else best.share - setting.guess.share
+    best = setting.detail.best_attack
+    return None if best is None else best.share - setting.detail.guess.share
 
 
 Answer = dict[str, Any]
@@ -446,9 +446,9 @@ def threat_facts(record: Record, setting: JudgedSetting) -> list[tuple[str, str]
     ]
 
 
-def refutation(one: SettingFound) -> str:
+def refutation(one: JudgedSetting) -> str:
     """Say what refutes the prior; empty where no guess of rows of the table does."""
-    refuting = [guess for guess in one.held_out if guess.refutes]
+    refuting = [guess for guess in one.detail.held_out if guess.refutes]
     if not refuting:
         return ""
     worst = max(refuting, key=lambda guess: guess.share - guess.at_most)
@@ -459,13 +459,13 @@ def refutation(one: SettingFound) -> str:
     )
 
 
-def remedy(one: SettingFound, others: Sequence[OtherPrior]) -> str:
+def remedy(one: JudgedSetting, others: Sequence[OtherPrior]) -> str:
     """Say which prior to take in place of one that is refuted; empty where none is."""
-    if not one.is_prior_refuted:
+    if not one.detail.is_prior_refuted:
         return ""
     if others and others[-1].passes:
         return f"To decide, write under [prior]: {others[-1].options}. The rows do not refute it."
-    if any(guess.by == EQUAL and guess.refutes for guess in one.held_out):
+    if any(guess.by == EQUAL and guess.refutes for guess in one.detail.held_out):
         return "To decide, name the person of each row, as `unit` in [data], or take fewer columns."
     return (
         "To decide, take coarser bins or fewer columns, or say how far off the prior may be: "
@@ -476,23 +476,21 @@ def remedy(one: SettingFound, others: Sequence[OtherPrior]) -> str:
 def glance(case: TableJudgement) -> Glance:
     """Word the setting that the status rests on, and there the excess that decided."""
     setting = case.worst
+    bound = setting.detail.share_bound
     refuted, better = refutation(setting), remedy(setting, case.detail.other_priors)
     decision = setting.decision
     unit = "answers" if setting.detail.share_of_columns else "people"
     at = f" {_at_level(setting)}" if len(case.each) > 1 else ""
-    excess = None
-    if decision is not None and decision.row.role == "excess":
-        excess = Excess.of_row(decision.row)
+    about = None if decision is None else decision.row.about
+    excess = about if isinstance(about, Excess) else None
     view = _view(setting, excess)
     group = _group_of(setting, excess)
     in_releases = excess is not None and excess.of == "targets"
     without = _guessed(setting, unit, group)
-    best = (
-        setting.best_attack
-        if excess is None
-        else setting.attacks.get(excess.name, setting.best_attack)
-    )
-    with_it = _reached(setting, excess, best, f"With the release{at},", view)
+    attacks, called = setting.detail.attacks, setting.detail.best
+    if excess is not None and excess.name in attacks:
+        called = excess.name
+    with_it = _reached(setting, excess, called, f"With the release{at},", view)
     limit = _limited(setting, excess, view) or _most(setting)
     if in_releases:
         without = replace(without, is_drawn=False)
@@ -511,12 +509,12 @@ def glance(case: TableJudgement) -> Glance:
         view=view,
         interval=_interval(excess),
         level=_confidence(setting, excess),
-        added=_added(best, excess, group),
+        added=_added(None if called is None else attacks[called], excess, group),
         where=_where(case),
         undecided=_undecided(setting),
         **({"contradicted": refuted} if refuted else {}),
         notes=[better] if better else [],
-        given=() if setting.share_bound is None else setting.share_bound.takes_as_given,
+        given=() if bound is None else bound.takes_as_given,
         about=_about(setting),
     )
 
@@ -527,7 +525,7 @@ UNSEEN = (
 )
 
 
-def _unseen(detail: TableDetail) -> str:
+def _unseen(detail: TableResult) -> str:
     """Say what no number is about, and what was examined, tells nothing and was left out."""
     named = ", ".join(detail.examined[:3]) + " and others" * (len(detail.examined) > 3)
     left = [named] if named else []
@@ -566,14 +564,13 @@ def _confidence(one: JudgedSetting, excess: Excess | None) -> float:
 def _about(one: JudgedSetting) -> str:
     """Name the secret, what is known and what is released, in a sentence."""
     detail = one.detail
-    played = {} if one.best_attack is None else one.best_attack.columns
-    columns = [*(one.guess_of_columns or played)] or ["the unknown columns"]
+    played = {} if one.detail.best_attack is None else one.detail.best_attack.columns
+    columns = [*(one.detail.guess.columns or played)] or ["the unknown columns"]
     named = f"{', '.join(columns[:3])}{' and others' * (len(columns) > 3)}"
     release = detail.released
     if detail.noise is not None or not release:
-        release = (
-            f"{number(detail.marginals)} {'exact' if one.noiseless else 'noisy'} tables of counts"
-        )
+        exact = "exact" if detail.noiseless else "noisy"
+        release = f"{number(detail.marginals)} {exact} tables of counts"
     return seeks("all other columns", named, f"{release}, {_at_level(one)}")
 
 
@@ -584,7 +581,7 @@ def _at_level(one: JudgedSetting) -> str:
 
 def _chance_allowed(one: JudgedSetting) -> float:
     """Return in how many releases more people than accepted may be recovered."""
-    counts = [bound.confidence for bound in one.bounds if not bound.is_share]
+    counts = [bound.confidence for bound in one.detail.bounds if not bound.is_share]
     return 1 - counts[0] if counts else 0.0
 
 
@@ -601,33 +598,34 @@ def _view(one: JudgedSetting, excess: Excess | None) -> RowView:
     if excess.of == "gain":
         return RowView(offset=accepted or 0.0, form="more")
     group = _group_of(one, excess)
-    guess = one.guess.share if group is None else group.guess.share
+    guess = one.detail.guess.share if group is None else group.guess.share
     return RowView(offset=guess + (accepted or 0.0) * (1 - guess))
 
 
 def _group_of(one: JudgedSetting, excess: Excess | None) -> GroupFound | None:
     if excess is None or not excess.group:
         return None
-    return next((g for g in one.groups if f"{g.by}: {g.group}" == excess.group), None)
+    return next((g for g in one.detail.groups if f"{g.by}: {g.group}" == excess.group), None)
 
 
 def _guessed(one: JudgedSetting, unit: str, group: GroupFound | None) -> Reach:
-    note = " that we found" if one.guess.fact("is_best_found") else ""
+    note = " that we found" if one.detail.guess.is_best_found else ""
     if group is not None:
         text = f"Without the release, the best guess{note} gets {{}} {unit} of this group right."
-        return Reach.of(text, group.guess.row)
+        return Reach.of(text, group.guess_row(one.label))
     text = f"Without the release, the best guess{note} gets {{}} {unit} right."
-    return Reach.of(text, one.guess.row)
+    return Reach.of(text, one.detail.guess.row(one.label))
 
 
 def _reached(
-    one: JudgedSetting, excess: Excess | None, best: PlayedAttack | None, head: str, view: RowView
+    one: JudgedSetting, excess: Excess | None, called: str | None, head: str, view: RowView
 ) -> Reach:
     """Word what the attack reached: of the excess that decided, if it is an attack's."""
-    if best is None:
+    if called is None:
         return Reach("No attack was run.")
-    name = best_name(one) if best is one.best_attack else f"the attack {best.about.name}"
-    plain = Reach.of(f"{head} {name} gets {{}} right.", best.row)
+    best = one.detail.attacks[called]
+    name = best_name(one) if best is one.detail.best_attack else f"the attack {called}"
+    plain = Reach.of(f"{head} {name} gets {{}} right.", best.row(one.label, "attack", called))
     if excess is None or excess.role != "attack":
         return plain
     if excess.of == "targets" and one.threshold is not None:
@@ -636,7 +634,8 @@ def _reached(
     group = _group_of(one, excess)
     if group is not None and excess.of == "gain" and excess.name in group.attacks:
         text = f"{head} {name} gets {{}} of this group right."
-        return Reach.of(text, group.attacks[excess.name].row)
+        row = group.row(one.label, "attack", excess.name, group.attacks[excess.name])
+        return Reach.of(text, row)
     if excess.of in ("share", "advantage"):
         of = " of this group" if group is not None else ""
         return decided(f"{head} {name} gets {{}}{of} right.", view)
@@ -648,7 +647,7 @@ def _limited(one: JudgedSetting, excess: Excess | None, view: RowView) -> Reach 
     if excess is None or excess.role == "attack":
         return None
     aid = "told everybody else's secrets, " if excess.role == "ceiling" else ""
-    if_so = f"if {one.proved_if}, " if one.proved_if and not aid else ""
+    if_so = f"if {one.detail.proved_if}, " if one.detail.proved_if and not aid else ""
     if excess.of == "targets" and one.threshold is not None:
         limit = one.threshold.targets
         text = (
@@ -676,7 +675,7 @@ def _added(
     """Return what the release surely adds to the attack of the picture."""
     if best is None:
         return None
-    gain, sure = best.gain, best.sure_gain
+    gain, sure = known(best.gain.value), best.sure_gain
     if group is not None and excess is not None and excess.name in group.attacks:
         attack = group.attacks[excess.name]
         gain, sure = attack.share - group.guess.share, attack.sure_gain
@@ -685,21 +684,23 @@ def _added(
 
 def _most(one: JudgedSetting) -> Reach | None:
     """Word what no attacker exceeds, where something else decided."""
-    share, count = one.share_bound, one.count_bound
-    if_so = f"if {one.proved_if}, " if one.proved_if else ""
+    share, count = one.detail.share_bound, one.detail.count_bound
+    if_so = f"if {one.detail.proved_if}, " if one.detail.proved_if else ""
     if share is not None and not one.detail.everybody and share.of_population is not None:
         limit = Quantity(value=share.of_population, grade="sampled")
         text = f"{if_so}no attacker gets more than {{}} right on average. {_theorem(one)}."
-        return Reach(text, limit, share.row)
+        return Reach(text, limit, share.row(one.label))
     if share is not None:
         limit = Quantity(value=share.at_most, grade=one.grade_of(share))
-        return Reach(f"{if_so}no attacker gets more than {{}} right on average.", limit, share.row)
+        return Reach(
+            f"{if_so}no attacker gets more than {{}} right on average.", limit, share.row(one.label)
+        )
     if count is None:
         return None
     limit = Quantity(value=count.at_most / count.of, grade=one.grade_of(count))
     times = f"{100 * count.confidence:g} of 100"
     text = f"In {times} releases, {if_so}no attacker gets more than {{}} right."
-    return Reach(text, limit, count.row)
+    return Reach(text, limit, count.row(one.label))
 
 
 def _accepted(one: JudgedSetting, excess: Excess | None) -> str:
@@ -710,7 +711,8 @@ def _accepted(one: JudgedSetting, excess: Excess | None) -> str:
     if excess is None:
         limits = {name: getattr(threshold, name) for name in ("share", "gain", "advantage")}
         name = next((name for name, limit in limits.items() if limit is not None), "targets")
-        placeholder = Excess("attack", "", name, "", 0.0, 0.0, 0.0)
+        nothing = Quantity(value=0.0, grade="sampled")
+        placeholder = Excess(role="attack", name="", of=name, group="", quantity=nothing)
         return _accepted(one, placeholder).replace("{}", written(0.0, _view(one, placeholder)))
     if excess.of == "targets":
         return f"{threshold.targets} people in one release"
@@ -743,7 +745,7 @@ def _undecided(one: JudgedSetting) -> str:
 
 
 def _hardest(one: JudgedSetting) -> str:
-    if not one.groups:
+    if not one.detail.groups:
         return (
             NO_GROUPS
             if one.detail.merged is None
