@@ -143,3 +143,17 @@ def test_an_option_that_a_text_names_is_one_of_a_command():
     }  # fmt: skip
     assert len(about_tables) > 20
     assert not {one for one in about_tables if one[0] not in of["tables"] | of["rules"]}
+
+
+def test_every_whole_number_has_a_largest():
+    """`tables --width` of 400 digits ended in a traceback: it is no number of a float."""
+    numbers = {
+        f"{name} {option.opts[0]}": option
+        for name in COMMANDS
+        for option in cli.get_command(None, name).params
+        if isinstance(option.type, click.types.IntParamType) and option.name != "seed"
+    }
+    assert len(numbers) > 30
+    for option in numbers.values():
+        with pytest.raises(click.BadParameter):
+            option.type.convert("9" * 400, option, None)

@@ -32,8 +32,31 @@ if TYPE_CHECKING:
 ANY = click.Path(path_type=Path)
 FILE = click.Path(path_type=Path, dir_okay=False)
 EXISTING = click.Path(path_type=Path, dir_okay=False, exists=True)
-COUNT = click.IntRange(min=1)
-SEED = click.IntRange(min=0)
+LARGEST = 2**63 - 1
+"""More than anybody counts: what is computed of it stays a number."""
+
+
+def _counted(kind: click.ParamType[Any, Any], number: int, given: tuple[Any, Any]) -> int:
+    if abs(number) > LARGEST:
+        kind.fail("a whole number of at most 19 digits is needed", *given)
+    return number
+
+
+class Whole(click.types.IntParamType):
+    """Whole numbers that somebody may count."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int:
+        return _counted(self, super().convert(value, param, ctx), (param, ctx))
+
+
+class AtLeast(click.IntRange):
+    """Whole numbers from one on that somebody may count."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int:
+        return _counted(self, super().convert(value, param, ctx), (param, ctx))
+
+
+WHOLE, COUNT, SEED = Whole(), AtLeast(min=1), click.IntRange(min=0)
 INSIDE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 Texts = Mapping[str, tuple[str | None, str]]  # of options: place-holder and text
@@ -56,7 +79,7 @@ class Opt:
         option = self.name or f"--{name.replace('_', '-')}"
         arguments: dict[str, Any] = {"callback": self.check}
         arguments["metavar"], arguments["help"] = texts[option]
-        arguments["type"] = self.kind or {Path: ANY, int: int, float: float}.get(
+        arguments["type"] = self.kind or {Path: ANY, int: WHOLE, float: float}.get(
             inner[0] if inner else hint
         )
         if hint is bool:

@@ -153,11 +153,12 @@ def table(
 
     graded: Whether each row has its own grade; or the grade of all, or of each part.
     """
-    grades = [node.quantity.grade for node in nodes if isinstance(node, StudyRow)]
+    grades: Sequence[Grade] = [node.quantity.grade for node in nodes if isinstance(node, StudyRow)]
     if isinstance(graded, str):
-        grades = [graded for _ in nodes]
+        of_all: Grade = graded
+        grades = [of_all for _ in nodes]
     elif not isinstance(graded, bool):
-        grades = [*graded]
+        grades = graded
     return Grid(
         caption,
         tuple(columns),
