@@ -54,10 +54,12 @@ def describe_certain(detail: TablesResult) -> list[Block]:
         )
         shown = {**columns, "Printed": "printed", **limits}
         is_long = hidden.total > 12
-        blocks.append(table(caption, hidden.narrowest, shown, graded="proved", folded=is_long))
+        grades = [group.people.grade for group in hidden.narrowest]
+        blocks.append(table(caption, hidden.narrowest, shown, graded=grades, folded=is_long))
     if detail.groups:
         caption = "Small groups that are known, and that no mark hides"
-        blocks.append(table(caption, detail.groups, {**columns, **limits}, graded="proved"))
+        grades = [group.people.grade for group in detail.groups]
+        blocks.append(table(caption, detail.groups, {**columns, **limits}, graded=grades))
     return [*blocks, Items("Assumed", detail.notes)]
 
 
