@@ -119,13 +119,18 @@ def understand(
     indented = {table.file: table.indented for table in tables}
     cells = [cell for some in each.values() for cell in some]
     labels = find_labels(cells, structure, rules, flat, indented)
+    wholes = {
+        name: {*labels.parents.get(name, {}).values(), *known.get(name, {}).values()}
+        for name in {*labels.parents, *known}
+    }
     uses: dict[str, list[ColumnUse]] = {}
     narrowed: list[Cell] = []
     for table in tables:
         before = labels.without_totals(each[table.file])
         of = (margins or {}).get(table.file, {})
         several = {name for other in tables if other is not table for name in other.header}
-        read = FurtherColumns(table, before, rules, structure.others, of, several).read()
+        further = FurtherColumns(table, before, rules, structure.others, of, several, wholes)
+        read = further.read()
         uses[table.file], each[table.file] = read.uses, read.cells
         questions += read.questions
         narrowed += read.narrowed
