@@ -1,9 +1,16 @@
 """The command tables: what it prints, its exit codes, one clear error each."""
 
 import json
+from dataclasses import fields
+from pathlib import Path
 
 import numpy as np
 import pytest
+
+from narcissus.cli.playing import Run
+from narcissus.cli.published import TablesOptions
+from narcissus.counts import Publication
+from narcissus.counts.declared import AS_PRINTED
 
 PEOPLE = """sex,race,count,mean
 *,*,4,30
@@ -30,7 +37,7 @@ def test_keys_of_json(folder, call, answer):
     )
     found = json.loads(out)
     assert code == 1  # by subtraction there are 2 men, and a mark hides them
-    assert found["grade"] == "proved"
+    assert found["grade"] == "proved if"  # what is declared of texts and of the variable
     women = next(one for one in found["cells"] if one.get("race") == "B")
     assert (women["sex"], women["printed"], women["determined"]) == ("F", "x", False)
     assert {"low", "high", "file", "line", "exact"} <= set(women)
@@ -276,3 +283,64 @@ def test_a_count_that_rests_on_an_assumption_is_graded_so(tmp_path, monkeypatch,
     code, out, _ = call("tables a.csv b.csv --mark x=any --texts-tell-nothing")
     assert code == 0
     assert "determined (proved if)." in out
+
+
+DECLARED = {
+    "total": ["All"], "across": ["t.csv=sex"], "within": ["t.csv:area!=North"], "others": ["area"],
+    "hierarchy": ["area:West=A,B"], "variable": "age=0:99", "magnitude": "turnover",
+    "count": "people", "dimension": ["area"], "percent": ["pc=area"], "group": ["region"],
+    "code": ["level"], "irrelevant": ["remarks"], "part": ["rest"], "flat": ["area"],
+    "same": ["area=district"], "apart": ["area"], "texts_tell_nothing": True,
+    "order": ["t.csv=count"], "sheet": ["Data"], "contributions": Path("firms.csv"),
+    "contributor": "firm",
+}  # fmt: skip
+"""Every option of the command that declares something of the data, with a value."""
+OF_RUN = {"p_percent", "dominance", "minimum", "protect", "limit", "seconds", "against", "width",
+          "people", "secret", "known", "trials", "run"}  # fmt: skip
+"""Options that say what is asked of the tables, and how long."""
+
+
+def test_every_option_that_declares_is_named():
+    """A new option is a rule of printing, of the run, or named with the verdict."""
+    options = {field.name for field in fields(TablesOptions)}
+    assert options == set(DECLARED) | AS_PRINTED | OF_RUN
+    own = {field.name for field in fields(Publication)}
+    run = Run()
+    said = set()
+    for name, value in DECLARED.items():
+        given = {"contributions": Path("firms.csv")} if name == "contributor" else {}
+        publication = Publication(**({name: value} if name in own else {}))
+        clauses = TablesOptions(run=run, **given, **{name: value}).declared(publication)
+        assert clauses, name
+        first = value[0] if isinstance(value, list) else str(value)
+        assert name == "texts_tell_nothing" or first.split(":")[0].split("=")[0] in str(clauses)
+        said.add(clauses)
+    assert len(said) == len(DECLARED)
+    assert Publication(below=5, mark=["c=any"], no_zeros=True).takes_as_given == ()
+
+
+@pytest.mark.parametrize(
+    ("table", "words", "named"),
+    [
+        ("area,count\nEssen,20\nBrixen,12\nFaro,9\nAitrang,x\nGenua,c\nTotal,50",
+         "--below 5 --mark c=any --flat area", ["no label of `area` is the sum of others"]),
+        ("area,count\nEssen,30\nBrixen,c\nFaro,9\nGenua,c\nTotal,54",
+         "--texts-tell-nothing --mark c=any --below 5 --others area "
+         "--hierarchy area:Essen=Brixen,Genua",
+         ["none of the labels of `area`", "Brixen, Genua are all of Essen"]),
+        ("area,count,level\nEssen,c,3\nBrixen,45,7\nFaro,c,5\nDelft,31,2\nTotal,150,",
+         "--flat area --code level --texts-tell-nothing --mark c=any",
+         ["`level` holds codes", "no label of `area`"]),
+    ],
+)  # fmt: skip
+def test_what_decides_in_favour_is_named(folder, call, table, words, named):
+    (folder / "t.csv").write_text(table + "\n")
+    code, out, _ = call(f"tables t.csv {words}")
+    [declared] = [line for line in out.splitlines() if line.startswith("This holds if, as you")]
+    assert code == 0
+    assert all(one in declared for one in named)
+    found = json.loads(call(f"tables t.csv {words} --json")[1])
+    assert found["grade"] == "proved if"
+    assert all(any(one in text for text in found["takes_as_given"]) for one in named)
+    but = ", of all dimensions but `area` (--others" in found["notes"][0]
+    assert but == ("--others" in words)

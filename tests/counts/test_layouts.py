@@ -1,7 +1,9 @@
 """What columns and labels are taken for, by their values; what is left over is asked for."""
 
+import itertools
 import re
 
+import numpy as np
 import pytest
 
 from narcissus.counts import Publication, audit_tables
@@ -435,6 +437,39 @@ def test_blank_labels_have_the_label_above(tmp_path, rows):
     assert cells[0] == cells[1]
     assert "blank cells have the label above" in "\n".join(reads[0].layouts[0].lines())
     assert "blank cells" not in "\n".join(reads[1].layouts[0].lines())
+
+
+@pytest.mark.parametrize("blank", [1, 2])
+def test_blank_labels_are_filled_in_tables_of_three_dimensions(tmp_path, blank):
+    rng, rows = np.random.default_rng(3), []
+    for place in itertools.product(["North", "South", "West"], ["Men", "Women"], ["0-17", "18+"]):
+        rows.append([*place, str(rng.integers(20, 90))])
+    rows[2][3] = "x"
+    full, above, shown = [], [""] * blank, []
+    for row in rows:
+        first = next((at for at in range(blank) if row[: at + 1] != above[: at + 1]), blank)
+        shown.append([""] * first + row[first:])
+        above = row[:blank]
+        full.append(row)
+    reads = []
+    for name, lines in (("a.csv", shown), ("b.csv", full)):
+        text = "\n".join(["area,sex,age,count", *map(",".join, lines)]) + "\n"
+        given = {"flat": ["area"], "texts_tell_nothing": True}
+        reads.append(Publication(**given).understand([write(tmp_path, text, name)]))
+    cells = [[(cell.labels, cell.printed) for cell in read.cells] for read in reads]
+    assert cells[0] == cells[1]
+
+
+@pytest.mark.parametrize("rows", [
+    ["N,Men,0-17,5", "N,Men,18+,6", "N,Women,0-17,x", "N,Women,18+,9",  # blank: everybody
+     ",Men,0-17,30", ",Men,18+,40", ",Women,0-17,50", ",Women,18+,60"],
+    ["N,Men,0-17,5", ",Men,18+,6", ",Men,18+,x", "S,Men,0-17,9", ",Men,18+,30", ",Men,18+,7"],
+    ["N,Men,0-17,5", ",Men,18+,6", "S,Men,0-17,x", ",Women,18+,9"],
+])  # fmt: skip
+def test_blank_labels_of_three_dimensions_that_may_be_totals_are_refused(tmp_path, rows):
+    path = write(tmp_path, "\n".join(["area,sex,age,count", *rows]) + "\n")
+    with pytest.raises(InputError, match="column area is empty: write its label"):
+        Publication(texts_tell_nothing=True).understand([path])
 
 
 @pytest.mark.parametrize("rows", [

@@ -126,18 +126,72 @@ def test_a_declared_order_limits_hidden_cells_or_is_a_premise(tmp_path):
     read = other.understand([path])
     assert not read.unaccounted
     assert not read.structure.ordered
-    assert "tells nothing of counts" in other.takes_as_given[0]
+    assert "the order of labels in t.csv tells nothing of counts" in other.takes_as_given
 
 
 @pytest.mark.parametrize(
     ("order", "said"),
     [
-        ("t.csv=count", "no hidden count stands between"),
+        ("t.csv=count", "its printed numbers are in no order"),
         ("u.csv=other", "no table is named"),
         ("t.csv=size", "FILE=count or FILE=other"),
     ],
 )
 def test_a_declared_order_that_is_not_there_is_refused(tmp_path, order, said):
-    path = write(tmp_path, long("abcdefghij", SORTED))
+    path = write(tmp_path, long("abcdefghij", [*SORTED[:2], *SORTED[:1:-1]]))
     with pytest.raises(InputError, match=said):
         Publication(texts_tell_nothing=True, order=[order]).understand([path])
+
+
+SHORT = {
+    "Lindau,25 Essen,15 Faro,13 Delft,10 Brixen,c Genua,9 Aitrang,x": {"Brixen": (9, 10)},
+    "Essen,15 Delft,9 Brixen,c Faro,9 Aitrang,x": {"Brixen": (9, 9)},
+    "Essen,15 Delft,12 Brixen,12 Faro,c Cadiz,7": {"Faro": (7, 12)},
+    "Essen,20 Brixen,c Delft,10": {"Brixen": (10, 20)},
+    "Essen,9 Brixen,c Delft,9": {"Brixen": (9, 9)},
+    "Essen,c Brixen,12 Delft,9": {"Essen": (12, None)},
+}
+"""Numbers in order that five or fewer are, by chance often; what a declared order says."""
+
+
+def short(rows):
+    return "\n".join(["area,count", *rows.split()]) + "\n"
+
+
+@pytest.mark.parametrize(("rows", "expected"), SHORT.items())
+def test_a_declared_order_of_few_numbers_limits_them(tmp_path, rows, expected):
+    path, given = write(tmp_path, short(rows)), {"mark": ["c=any"], "flat": ["area"], "below": 5}
+    assert not ask(path, **given)
+    read = Publication(**given, order=["t.csv=count"]).understand([path])
+    limits = {
+        one.cell.labels["area"]: (one.low, one.high)
+        for one in audit_tables(read.cells, read.structure).cells
+        if one.cell.labels["area"] in expected
+    }
+    assert limits == expected
+
+
+@pytest.mark.parametrize("rows", SHORT)
+def test_numbers_in_order_that_chance_explains_are_a_premise(tmp_path, rows):
+    """Three printed numbers or more: the verdict names that their order tells nothing."""
+    path, given = write(tmp_path, short(rows)), {"mark": ["c=any"], "flat": ["area"], "below": 5}
+    premise = "the order of labels in t.csv tells nothing of counts"
+    is_named = sum(row.split(",")[1].isdigit() for row in rows.split()) > 2
+    assert (premise in Publication(**given).understand([path]).takes_as_given) == is_named
+    for order in ("count", "other"):
+        read = Publication(**given, order=[f"t.csv={order}"]).understand([path])
+        assert premise not in read.takes_as_given
+    other = write(tmp_path, short("Essen,9 Brixen,c Delft,12 Faro,7 Genua,8"))
+    assert premise not in Publication(**given).understand([other]).takes_as_given
+    full = write(tmp_path, short("Essen,15 Delft,9 Brixen,8 Faro,7"))
+    assert premise not in Publication(**given).understand([full]).takes_as_given
+
+
+def test_a_declared_order_of_rows_is_none_of_two_columns(tmp_path):
+    """Men are more than women in all printed rows; hidden women may be more."""
+    text = "area,M,F\nEssen,40,30\nAlba,30,c\nDelft,20,15\nCadiz,12,c\n"
+    given = {"mark": ["c=any"], "flat": ["area"], "across": ["t.csv=sex"], "order": ["t.csv=count"]}
+    read = Publication(**given).understand([write(tmp_path, text)])
+    assert len(read.structure.ordered) == 6
+    labels = {(cell.file, cell.line, cell.column): cell.labels["sex"] for cell in read.cells}
+    assert all(labels[one] == labels[other] for one, other in read.structure.ordered)

@@ -142,3 +142,43 @@ def test_a_column_of_chance_may_be_left_out(tmp_path, seed):
     lines = [f"{label},{'x' if n is None else n},{value}" for label, n, value in rows]
     path = write(tmp_path, "\n".join(["area,count,more", *lines]) + "\n")
     assert conclude(path, 1, flat=["area"], irrelevant=["more"])[0] == "met"
+
+
+def grouped(rng, *, is_hidden=False, missing=()):
+    """Return a table of areas in two groups, by sex, with percentages of all areas."""
+    tree = {"North": ["Alba", "Brixen"], "South": ["Cadiz", "Delft", "Essen"]}
+    lines = []
+    for sex in "FM":
+        finest = {area: int(rng.integers(40, 200)) for some in tree.values() for area in some}
+        sums = {group: sum(finest[area] for area in some) for group, some in tree.items()}
+        total = sum(finest.values())
+        for area, n in {"Total": total, **sums, **finest}.items():
+            shown = "x" if is_hidden and (area, sex) in (("Cadiz", "F"), ("Delft", "F")) else n
+            if area not in missing:
+                lines.append(f"{area},{sex},{shown},{rounded(n, total, 1):.1f}")
+    named = [f"area:{group}={','.join(some)}" for group, some in tree.items()]
+    return "\n".join(["area,sex,count,percent", *lines]) + "\n", named
+
+
+@pytest.mark.parametrize("is_declared", [False, True])
+@pytest.mark.parametrize("is_hidden", [False, True])
+@pytest.mark.parametrize("missing", [(), ("Total",)])
+def test_only_finest_labels_sum_to_a_whole(tmp_path, is_declared, is_hidden, missing):
+    text, tree = grouped(np.random.default_rng(7), is_hidden=is_hidden, missing=missing)
+    given = {"mark": ["x=any"], "percent": ["percent=area"], "below": 5, "texts_tell_nothing": True}
+    given |= {"hierarchy": tree} if is_declared or (missing and is_hidden) else {}
+    tables = Publication(**given).understand([write(tmp_path, text)])
+    assert not tables.unaccounted
+    hidden = [one for one in audit_tables(tables.cells, tables.structure).cells if one.is_hidden]
+    assert len(hidden) == 2 * is_hidden
+    assert all(one.width < 3 for one in hidden)
+
+
+def test_a_printed_total_is_the_whole_where_rows_are_left_out(tmp_path):
+    full = "area,count\nBrixen,8\nDelft,10\nGenua,10\nFaro,17\nAlba,13\nTotal,58\n"
+    some = "area,count,percent\nTotal,58,100.0\nDelft,10,17.2\nFaro,x,29.3\n"
+    paths = [write(tmp_path, full, "t0.csv"), write(tmp_path, some, "t1.csv")]
+    given = {"mark": ["x=any"], "below": 5, "percent": ["t1.csv:percent=area"]}
+    tables = Publication(texts_tell_nothing=True, **given).understand(paths)
+    assert not tables.unaccounted
+    assert [cell.share.whole for cell in tables.cells if cell.share] == [{}, {}]

@@ -88,6 +88,16 @@ class TablesOptions:
         Run, some("out", "seed", "workers", "yes", "restart", "as_json", "quiet", "verbose")
     ]
 
+    def declared(self, publication: counts.Publication) -> tuple[str, ...]:
+        """Return what is declared of the data, in words."""
+        premises = publication.takes_as_given
+        if self.contributions is not None:
+            by = f"`{visible(self.contributor)}` names" if self.contributor else "each row is"
+            who = "who contributes" if self.contributor else "another contributor"
+            name = visible(self.contributions.name)
+            premises += (f"{name} holds all contributions", f"{by} {who}")
+        return premises
+
     def study(self, files: Sequence[Path]) -> studies.Study:
         """Return the study of whose secret the tables tell."""
         if self.secret is None or self.known is None:
@@ -160,7 +170,17 @@ class _Audited:
     size: _Size
     width: float | None
     asked: int | None  # --width
-    given: Sequence[str]  # what is declared and no number shows
+    given: Sequence[str]  # what is declared of the data
+
+    @property
+    def premises(self) -> tuple[str, ...]:
+        """What a verdict in favour rests on, declared or not, in words."""
+        return (*self.given, *self.read.takes_as_given)
+
+    @property
+    def grade(self) -> Grade:
+        """How sure the limits are."""
+        return "proved if" if self.premises else "proved"
 
     @property
     def narrow(self) -> list[counts.CellLimits]:
@@ -200,16 +220,15 @@ class _Audited:
                 {**after.to_dict(), "before": [before.low, before.high]}
                 for before, after in self.narrowed
             ]
-        given = [*self.given, *self.read.takes_as_given]
-        shown |= {"narrowest": self.audit.narrowest, "takes_as_given": given}
+        given = list(self.premises)
+        shown |= {"grade": self.grade, "narrowest": self.audit.narrowest, "takes_as_given": given}
         return {**shown, **_layout_json(self.read)}
 
     def text(self) -> Iterator[str]:
         """Yield the lines that are printed."""
         left = self.read.unaccounted
         yield from _layout(self.read)
-        premises = (*self.given, *self.read.takes_as_given)
-        yield from _text(self.audit, self.size, self.read, "proved if" if premises else "proved")
+        yield from _text(self.audit, self.size, self.read, self.grade)
         yield from _against(self.narrowed)
         yield from _sensitive(self.sensitive, bool(left))
         is_open = bool(left) and not self.is_exceeded
@@ -267,7 +286,7 @@ def _audited(
         known = counts.small_groups(audit, structure, rule, printed=are_printed)
     size = _Size(rule, known, is_asked, below is not None)
     return _Audited(
-        read, audit, narrowed, sensitive, size, width, of.width, publication.takes_as_given
+        read, audit, narrowed, sensitive, size, width, of.width, of.declared(publication)
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import eye_array, vstack
 
+from narcissus._visible import visible
 from narcissus.counts.contradiction import contradiction
 from narcissus.counts.data_sets import Steps, count_part, weight
 from narcissus.counts.groups import (
@@ -243,7 +244,10 @@ def audit_tables(
             search = search_people(cells, dimensions, declarations, limit=limit, deadline=deadline)
     except InfeasibleError:
         raise contradiction(cells, dimensions, declarations) from None
-    notes = [*_notes(solved.system, search, cells), *_overlaps(cells, declarations)]
+    notes = [
+        *_notes(solved.system, search, cells, declarations.others),
+        *_overlaps(cells, declarations),
+    ]
     limits = solved.limits(bool(search and not search.all_found))
     limits = [
         replace(cell_limits, cell=cell)
@@ -373,10 +377,14 @@ def _whole(system: System) -> Polytope:
     )
 
 
-def _notes(system: System, found: FoundPeople | None, cells: Sequence[Cell]) -> list[str]:
+def _notes(
+    system: System, found: FoundPeople | None, cells: Sequence[Cell], others: Sequence[str]
+) -> list[str]:
     some = "people are" if cells[0].unit is None else "contributions are 0 or more, and are"
+    names = ", ".join(f"`{visible(name)}`" for name in others)
+    but = f", of all dimensions but {names}" if others else ""
     notes = [
-        f"All {some} taken to have one of the labels that are shown (--others declares other "
+        f"All {some} taken to have one of the labels that are shown{but} (--others declares other "
         "ones), and tables to be printed as declared."
     ]
     if all(cell.count.kind == "suppressed" for cell in cells):

@@ -61,7 +61,7 @@ def _is_value(cell: str) -> bool:
 def fill_down(rows: Rows) -> tuple[Rows, list[int]]:
     """Return rows whose blank first cells have the label above, and the places of these columns.
 
-    As merged cells leave them. They are filled where the column behind has the same labels in each
+    As merged cells leave them. They are filled where columns behind have the same labels in each
     block, and no row comes twice: else a blank cell may stand for all people.
     """
     width = min((len(cells) for _, cells in rows), default=0)
@@ -77,13 +77,18 @@ def fill_down(rows: Rows) -> tuple[Rows, list[int]]:
             return rows, []  # a blank cell behind a label of this row
         above = [*above[:first], *cells[first:end]]
         filled.append((line, [*above, *cells[end:]]))
-    blocks: dict[tuple[str, ...], list[str]] = {}
-    for _, cells in filled:
-        blocks.setdefault(tuple(cells[:end]), []).append(cells[end])
+    is_clear = any(_repeats(filled, end, behind) for behind in range(end + 1, width))
+    return (filled, list(range(end))) if is_clear else (rows, [])
+
+
+def _repeats(rows: Rows, end: int, behind: int) -> bool:
+    """Check that columns up to ``behind`` have the same labels in each block, each of them once."""
+    blocks: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for _, cells in rows:
+        blocks.setdefault(tuple(cells[:end]), []).append(tuple(cells[end:behind]))
     sets = {frozenset(labels) for labels in blocks.values()}
     is_single = all(len(labels) == len(set(labels)) for labels in blocks.values())
-    is_clear = len(sets) == 1 and is_single and len(blocks) > 1
-    return (filled, list(range(end))) if is_clear else (rows, [])
+    return len(sets) == 1 and is_single and len(blocks) > 1
 
 
 def ask_for_rows(file: str, lines: Sequence[int]) -> Iterator[Unaccounted]:

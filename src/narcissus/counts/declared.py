@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -28,6 +28,8 @@ from narcissus.errors import InputError, TooLargeError
 from narcissus.tables.formats import is_sheet
 
 _MOST_DECIMALS = 12
+AS_PRINTED = frozenset({"below", "no_zeros", "mark", "rounded", "cell_key", "decimals"})
+"""Options that are rules of printing: every audit notes that tables are printed by them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,26 +114,14 @@ class Publication:
 
     @property
     def takes_as_given(self) -> tuple[str, ...]:
-        """What is declared that no number can show to be true, in words."""
-        assumptions = [
-            f"the column `{visible(name)}` tells nothing of counts" for name in self.irrelevant
-        ]
-        for text in self.apart:
-            subject, _, other = text.partition("=")
-            than = f"`{visible(other)}`" if other else "any other"
-            assumptions.append(f"`{visible(subject)}` tells nothing of {than}")
-        for file, order in map(_order, self.order):
-            assumptions.append(
-                f"labels of {visible(file)} stand in the order of their counts"
-                if order == "count"
-                else f"the order of labels in {visible(file)} tells nothing of counts"
-            )
-        if self.texts_tell_nothing:
-            assumptions.append(
-                "labels name groups of people, and no text or look of a cell tells a count, "
-                "another rule, or that a table is about some of the people alone"
-            )
-        return tuple(assumptions)
+        """What is declared of the data, in words: what a verdict in favour rests on."""
+        premises: list[str] = []
+        for name in (field.name for field in fields(self) if field.name not in AS_PRINTED):
+            value = getattr(self, name)
+            if value not in (None, False, (), []):
+                each = value if isinstance(value, (list, tuple)) else [value]
+                premises += [_PREMISES[name](text) for text in each]
+        return tuple(premises)
 
     def read(self, files: Iterable[Path | str]) -> list[Cell]:
         """Read tables of which everything is understood.
@@ -366,3 +356,73 @@ def _parents(path: Path, name: str) -> dict[str, str]:
     if not parents:
         raise InputError(f"{path} has no rows")
     return parents
+
+
+def _premise_of_within(text: str) -> str:
+    file, part = _within(text)
+    labels = ", ".join(map(visible, part.labels))
+    but = "all but " if part.is_but else ""
+    return f"{visible(file)} is about {but}the people of {labels} (`{visible(part.dimension)}`)"
+
+
+def _premise_of_hierarchy(text: str) -> str:
+    named = split_hierarchy(text)
+    if named is None:
+        name, _, file = text.partition("=")
+        return f"labels of `{visible(name)}` are parts of others as in {visible(Path(file).name)}"
+    name, whole, parts = named
+    one = f"{', '.join(map(visible, parts))} {'is' if len(parts) == 1 else 'are'}"
+    return f"{one} all of {visible(whole)} (`{visible(name)}`)"
+
+
+def _premise_of_percent(text: str) -> str:
+    column, margin = _margin(text)
+    of = f" of all labels of {' and '.join(f'`{visible(name)}`' for name in margin)}"
+    return f"`{visible(column)}` holds percentages of the counts{of * bool(margin)}"
+
+
+def _premise_of_apart(text: str) -> str:
+    subject, _, other = text.partition("=")
+    return (
+        f"`{visible(subject)}` tells nothing of {f'`{visible(other)}`' if other else 'any other'}"
+    )
+
+
+def _premise_of_order(text: str) -> str:
+    file, order = _order(text)
+    if order == "count":
+        return f"labels of {visible(file)} stand in the order of their counts"
+    return f"the order of labels in {visible(file)} tells nothing of counts"
+
+
+def _premise_of_pair(text: str, form: str) -> str:
+    one, _, other = text.partition("=")
+    return form.format(visible(one.strip()), visible(other.strip()))
+
+
+_PREMISES: Mapping[str, Callable[[str], str]] = {
+    "total": lambda word: f"`{visible(word)}` is a total",
+    "across": lambda text: _premise_of_pair(text, "columns of {} are labels of `{}`"),
+    "within": _premise_of_within,
+    "others": lambda name: f"people may have none of the labels of `{visible(name)}`",
+    "hierarchy": _premise_of_hierarchy,
+    "variable": lambda text: _premise_of_pair(text, "`{}` is a whole number from {}"),
+    "magnitude": lambda name: f"numbers of `{visible(name)}` are totals of contributions",
+    "count": lambda name: f"`{visible(name)}` holds the counts",
+    "dimension": lambda name: f"`{visible(name)}` is a dimension",
+    "percent": _premise_of_percent,
+    "group": lambda name: f"`{visible(name)}` holds groups of another dimension's labels",
+    "code": lambda name: f"`{visible(name)}` holds codes or names of another dimension's labels",
+    "irrelevant": lambda name: f"the column `{visible(name)}` tells nothing of counts",
+    "part": lambda label: f"`{visible(label)}` is neither a total nor a group of others",
+    "flat": lambda name: f"no label of `{visible(name)}` is the sum of others",
+    "same": lambda text: _premise_of_pair(text, "`{}` and `{}` are the same"),
+    "apart": _premise_of_apart,
+    "texts_tell_nothing": lambda _: (
+        "labels name groups of people, and no text or look of a cell tells a count, another rule, "
+        "or that a table is about some of the people alone"
+    ),
+    "order": _premise_of_order,
+    "sheet": lambda name: f"the sheet `{visible(name)}` is read, and others tell nothing of counts",
+}
+"""What each option declares of the data, in words, by its name."""

@@ -70,9 +70,11 @@ class FurtherColumns:
         others: Sequence[str],
         margins: Mapping[str, tuple[str, ...]],
         several: Set[str] = frozenset(),
+        groups: Mapping[str, Set[str]] | None = None,
     ) -> None:
         self.table, self.rules, self.others = table, rules, others
         self.several = several  # columns that other tables have, too
+        self.groups = groups  # of a dimension, labels that have others as their parts
         self.margins = {name.casefold(): margin for name, margin in margins.items()}
         self.found = WithShares(list(cells), list(cells))
         columns = table.columns
@@ -155,7 +157,13 @@ class FurtherColumns:
         margin = self.margins.get(name.casefold(), ())
         is_named = is_percent_name(name)
         read = use_percents(
-            cells, shares, self.rules, is_named=is_named, others=self.others, margin=margin
+            cells,
+            shares,
+            self.rules,
+            is_named=is_named,
+            others=self.others,
+            margin=margin,
+            groups=self.groups,
         )
         if read.of or margin:
             return read
@@ -173,7 +181,12 @@ class FurtherColumns:
         names = dict.fromkeys(label for cell in cells for label in cell.labels)
         for dimension in () if is_rate_name(name) else names:  # rates are of other people
             read = use_percents(
-                cells, shares, self.rules, is_named=is_percent_name(name), others=[dimension]
+                cells,
+                shares,
+                self.rules,
+                is_named=is_percent_name(name),
+                others=[dimension],
+                groups=self.groups,
             )
             if read.is_used and read.of:
                 why = f"They are percentages {read.of}, and of people with none of these labels."

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 from math import factorial, prod
 
 from narcissus._visible import visible
@@ -53,6 +53,23 @@ def ask_for_order(
             )
 
 
+def list_orders(
+    cells: Sequence[Cell],
+    parents: Mapping[str, Mapping[str, str]],
+    declared: Mapping[str, str],
+) -> Iterator[str]:
+    """Yield the premise of each table whose numbers are in order, perhaps by coincidence.
+
+    Three printed numbers or more of one kind are, all of them, and some are hidden among them.
+    `ask_for_order` asks where that is no coincidence.
+    """
+    for file, some in _by_file(cells).items():
+        if file in declared or next(_families_by_count(some, parents), None):
+            continue
+        if any(_tempts(family) for family, is_all in _families(some, parents) if is_all):
+            yield f"the order of labels in {visible(file)} tells nothing of counts"
+
+
 def find_order(
     cells: Sequence[Cell],
     parents: Mapping[str, Mapping[str, str]],
@@ -60,24 +77,23 @@ def find_order(
 ) -> tuple[tuple[Place, Place], ...]:
     """Return pairs of cells of which the first has as many people as the second, or more.
 
-    Of files that are declared to be in the order of counts. Raises `InputError` where none of their
-    numbers are.
+    Of files that are declared to be in the order of counts, wherever their numbers agree with it.
+    Raises `InputError` where the numbers contradict it.
     """
     pairs: dict[tuple[Place, Place], None] = {}
     by_file = _by_file(cells)
     for file in (file for file, order in declared.items() if order == "count"):
-        families = list(_families_by_count(by_file.get(file, []), parents))
-        if not families:
-            raise InputError(
-                f"`--order {visible(file)}=count` is declared, and no hidden count stands between "
-                "numbers that are in order: leave it out"
-            )
-        for family in families:
-            is_down = _is_sorted(family, down=True)
-            for one, other in (pair for sequence in family for pair in pairwise(sequence)):
-                pairs[place_of(one if is_down else other), place_of(other if is_down else one)] = (
-                    None
-                )
+        some = by_file.get(file, [])
+        for family in _families_declared(file, some, parents):
+            downs = _directions(family)
+            for sequence in family:
+                shown = [at for at, cell in enumerate(sequence) if cell.count.kind in _PRINTED]
+                # equal numbers are in order up and down, which limits what stands between them
+                ends = slice(shown[0], shown[-1] + 1) if shown else slice(0)
+                part = sequence if len(downs) == 1 else sequence[ends]
+                for (one, other), is_down in product(pairwise(part), downs):
+                    first, second = (one, other) if is_down else (other, one)
+                    pairs[place_of(first), place_of(second)] = None
     return tuple(pairs)
 
 
@@ -97,15 +113,58 @@ def _families_by_count(
     cells: Sequence[Cell], parents: Mapping[str, Mapping[str, str]]
 ) -> Iterator[_Family]:
     """Yield sequences of a table that are in the order of their counts by no coincidence."""
-    for family in _families(cells, parents):
-        is_hiding = any(cell.count.kind not in _PRINTED for some in family for cell in some)
-        is_sorted = is_hiding and any(_is_sorted(family, down=down) for down in (True, False))
-        if is_sorted and 2 * _chance(family) <= RARE:
+    for family, _ in _families(cells, parents):
+        if _hides(family) and _directions(family) and 2 * _chance(family) <= RARE:
             yield family
 
 
-def _families(cells: Sequence[Cell], parents: Mapping[str, Mapping[str, str]]) -> Iterator[_Family]:
+def _families_declared(
+    file: str, cells: Sequence[Cell], parents: Mapping[str, Mapping[str, str]]
+) -> list[_Family]:
+    """Return sequences that a declared order limits: all of one kind agree with it.
+
+    Single ones of a kind that is not in order are limited where that is no coincidence. Two labels
+    are in order always, and labels by name or range have an order already: these are limited if no
+    others are.
+    """
+    all_of_kind = [family for family, is_all in _families(cells, parents) if is_all]
+    several = [family for family in all_of_kind if max(map(len, family)) > 1]
+    agreeing = [family for family in several if _directions(family)]
+    rare = list(_families_by_count(cells, parents))
+    if not agreeing and not rare:
+        raise InputError(
+            f"`--order {visible(file)}=count` is declared, and its printed numbers are in no "
+            "order: leave it out"
+        )
+    chosen = rare + [family for family in agreeing if _hides(family) and max(map(len, family)) > 2]
+    return [family for family in chosen if not all(map(_is_explained, family))] or chosen
+
+
+def _tempts(family: _Family) -> bool:
+    """Return whether three numbers or more are in order, and one is hidden among them."""
+    is_long = any(_count_printed(sequence) > 2 for sequence in family)
+    return is_long and _hides(family) and bool(_directions(family))
+
+
+def _hides(family: _Family) -> bool:
+    return any(cell.count.kind not in _PRINTED for sequence in family for cell in sequence)
+
+
+def _count_printed(sequence: Sequence[Cell]) -> int:
+    return sum(cell.count.kind in _PRINTED for cell in sequence)
+
+
+def _directions(family: _Family) -> list[bool]:
+    """Return in which directions all printed numbers are in order: down, up, or both."""
+    return [down for down in (True, False) if _is_sorted(family, down=down)]
+
+
+def _families(
+    cells: Sequence[Cell], parents: Mapping[str, Mapping[str, str]]
+) -> Iterator[tuple[_Family, bool]]:
     """Yield sequences that one rule may have put in order: single ones, and those of one kind.
+
+    Also say whether these are all sequences of a kind.
 
     Of one kind are sequences along a dimension beside any labels of the same others, or beside one
     label of one of them; those of groups, or those of parts of each group.
@@ -114,9 +173,9 @@ def _families(cells: Sequence[Cell], parents: Mapping[str, Mapping[str, str]]) -
     for cell in cells:
         levels.setdefault(frozenset(cell.labels), []).append(cell)
     for names, some in levels.items():
-        yield [some]
+        yield [some], len({cell.column for cell in some}) == 1  # a wide table has no one sequence
         for name in names:
-            families: dict[object, dict[object, list[Cell]]] = {}
+            families: dict[tuple[object, bool], dict[object, list[Cell]]] = {}
             for cell in some:
                 others = frozenset(item for item in cell.labels.items() if item[0] != name)
                 whole = parents.get(name, {}).get(cell.labels[name])
@@ -124,9 +183,9 @@ def _families(cells: Sequence[Cell], parents: Mapping[str, Mapping[str, str]]) -
                 for fixed in kinds:
                     family = families.setdefault((fixed, whole is None), {})
                     family.setdefault((others, whole), []).append(cell)
-            for each in families.values():
-                yield list(each.values())
-                yield from ([sequence] for sequence in each.values() if len(each) > 1)
+            for (fixed, _), each in families.items():
+                yield list(each.values()), not fixed
+                yield from (([sequence], False) for sequence in each.values() if len(each) > 1)
 
 
 def _is_sorted(family: _Family, *, down: bool) -> bool:

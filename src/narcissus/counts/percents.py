@@ -6,7 +6,7 @@ of people that it is of, it limits the count of its row; with the count, it limi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
@@ -99,6 +99,7 @@ def use_percents(
     is_named: bool,
     others: Sequence[str] = (),
     margin: Sequence[str] = (),
+    groups: Mapping[str, Set[str]] | None = None,
 ) -> PercentRead:
     """Find what percentages are of, and give each cell its share.
 
@@ -110,6 +111,7 @@ def use_percents(
         is enough.
     others: dimensions with people in none of the labels that are shown.
     margin: dimensions that are declared: percentages are of all their labels together.
+    groups: of a dimension, labels that have others as their parts: only finest ones sum to a whole.
 
     Raises `InputError` where they are no percentages of the declared margin.
     """
@@ -121,7 +123,7 @@ def use_percents(
         for some in _margins(cells)
         if not margin or set(some) == set(margin)
         for scale in SCALES[:2]
-        if (way := _PercentWay(cells, shares, frozenset(some), scale, others)).agrees
+        if (way := _PercentWay(cells, shares, frozenset(some), scale, others, groups)).agrees
     ]
     if not ways and margin:
         raise InputError(
@@ -224,8 +226,10 @@ class _PercentWay:
         margin: frozenset[str],
         scale: int,
         others: Sequence[str] = (),
+        groups: Mapping[str, Set[str]] | None = None,
     ) -> None:
         self.cells, self.margin, self.scale = list(cells), margin, scale
+        self._groups = groups or {}
         self._printed = list(shares)
         self._is_open = bool(margin & set(others))  # people with none of the labels are in it
         self.shares = [
@@ -305,7 +309,8 @@ class _PercentWay:
         self.checks += sum(map(self._is_sum, self._known))
         sums: dict[Key, list[Share]] = {}
         for cell, share, key in rows:
-            if share is not None and key != frozenset(cell.labels.items()):
+            is_margin = key == frozenset(cell.labels.items())
+            if share is not None and not is_margin and self._is_finest(cell):
                 sums.setdefault(key, []).append(share)
         lows = {key: sum(share.low for share in shares) for key, shares in sums.items()}
         highs = {key: sum(share.high for share in shares) for key, shares in sums.items()}
@@ -315,12 +320,11 @@ class _PercentWay:
     def _is_sum(self, key: Key) -> bool:
         """Check whether a whole that no cell prints is the sum of its printed labels."""
         whole, (name,) = self._known[key], self.margin
+        finest = [cell for cell in self.cells if name in cell.labels and self._is_finest(cell)]
         parts = [
-            cell.count
-            for cell in self.cells
-            if name in cell.labels and self._whole(cell) == key and cell.count.kind == "exact"
+            cell.count for cell in finest if self._whole(cell) == key and cell.count.kind == "exact"
         ]
-        labels = {cell.labels[name] for cell in self.cells if name in cell.labels}
+        labels = {cell.labels[name] for cell in finest}
         if key in self._at or len(parts) < len(labels) or whole.high is None:
             return False
         is_near = 2 * (whole.high - whole.low) < whole.high
@@ -329,15 +333,25 @@ class _PercentWay:
     def _may_be_whole(self, rows: Sequence[tuple[Cell, Share | None, Key]]) -> bool:
         """Return whether percentages of all labels reach all of their whole.
 
-        Rates of populations do not: those of two years together are far below it.
+        Rates of populations do not: those of two years together are far below it. Of a printed
+        total, rows may be left out.
         """
-        shown = {name: {cell.labels.get(name) for cell in self.cells} for name in self.margin}
+        finest = [cell for cell in self.cells if self._is_finest(cell)]
+        shown = {name: {cell.labels.get(name) for cell in finest} for name in self.margin}
         many = prod(len(labels - {None}) for labels in shown.values())
         highs: dict[Key, list[Fraction]] = {}
         for cell, share, key in rows:
-            if share is not None and self.margin <= set(cell.labels):
+            is_part = self.margin <= set(cell.labels) and self._is_finest(cell)
+            if share is not None and is_part and not self._is_printed(key):
                 highs.setdefault(key, []).append(share.high)
         return all(len(some) < many or sum(some) >= 1 for some in highs.values())
+
+    def _is_printed(self, key: Key) -> bool:
+        return key in self._at and self.cells[self._at[key]].count.kind == "exact"
+
+    def _is_finest(self, cell: Cell) -> bool:
+        """Check that no label of the margin has others as its parts."""
+        return not any(cell.labels.get(name) in self._groups.get(name, ()) for name in self.margin)
 
     def shared(self) -> list[Cell]:
         """Return the cells with their shares of a whole that is larger than themselves."""

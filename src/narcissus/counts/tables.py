@@ -22,7 +22,7 @@ from narcissus.counts.columns import ColumnUse, SecondName
 from narcissus.counts.further_columns import FurtherColumns
 from narcissus.counts.layout import PublishedLayout, layout_of
 from narcissus.counts.marks import Rules
-from narcissus.counts.order import ask_for_order, find_order
+from narcissus.counts.order import ask_for_order, find_order, list_orders
 from narcissus.counts.reading import Cell, TableRead, require_single
 from narcissus.counts.system import EVERYBODY, Structure
 from narcissus.counts.texts import ask_for_texts, list_named, list_texts
@@ -119,13 +119,18 @@ def understand(
     indented = {table.file: table.indented for table in tables}
     cells = [cell for some in each.values() for cell in some]
     labels = find_labels(cells, structure, rules, flat, indented)
+    wholes = {
+        name: {*labels.parents.get(name, {}).values(), *known.get(name, {}).values()}
+        for name in {*labels.parents, *known}
+    }
     uses: dict[str, list[ColumnUse]] = {}
     narrowed: list[Cell] = []
     for table in tables:
         before = labels.without_totals(each[table.file])
         of = (margins or {}).get(table.file, {})
         several = {name for other in tables if other is not table for name in other.header}
-        read = FurtherColumns(table, before, rules, structure.others, of, several).read()
+        further = FurtherColumns(table, before, rules, structure.others, of, several, wholes)
+        read = further.read()
         uses[table.file], each[table.file] = read.uses, read.cells
         questions += read.questions
         narrowed += read.narrowed
@@ -158,7 +163,8 @@ def understand(
     slices = _slices(plain, structure, labels.open_names) if labels.questions else None
     hides = any(cell.count.kind not in ("exact", "derived") for cell in cells)
     names = [] if texts_tell_nothing else list_named(tables, cells, structure, rules)
-    premises = (*_one_population(tables, structure), *list_tied(cells, same), *names)
+    orders = list_orders(cells, groups, order)
+    premises = (*_one_population(tables, structure), *list_tied(cells, same), *names, *orders)
     premises = premises if hides else ()
     return PublishedTables(cells, structure, layouts, left, slices, premises)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from narcissus.kinds.layout import table
 from narcissus.kinds.published.result import (
     EXPECTED,
@@ -21,6 +23,7 @@ from narcissus.kinds.published.words import (
 )
 from narcissus.report.format import MISSING, percent
 from narcissus.report.page import Block, Facts, Items, Text
+from narcissus.results import Grade
 from narcissus.rows import StudyJudgement, StudyRow
 
 SIDES = {"attack": "people in the tables", "fresh": "people left out", "excess": "gain"}
@@ -54,11 +57,20 @@ def describe_certain(detail: TablesResult) -> list[Block]:
         )
         shown = {**columns, "Printed": "printed", **limits}
         is_long = hidden.total > 12
-        blocks.append(table(caption, hidden.narrowest, shown, graded="proved", folded=is_long))
+        blocks.append(
+            table(
+                caption, hidden.narrowest, shown, graded=_grades(hidden.narrowest), folded=is_long
+            )
+        )
     if detail.groups:
         caption = "Small groups that are known, and that no mark hides"
-        blocks.append(table(caption, detail.groups, {**columns, **limits}, graded="proved"))
+        grades = _grades(detail.groups)
+        blocks.append(table(caption, detail.groups, {**columns, **limits}, graded=grades))
     return [*blocks, Items("Assumed", detail.notes)]
+
+
+def _grades(groups: Sequence[LimitedGroup]) -> list[Grade]:
+    return [group.people.grade for group in groups]
 
 
 def _least(group: LimitedGroup) -> str:

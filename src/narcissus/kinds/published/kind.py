@@ -224,7 +224,8 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
         parts: dict[str, Any] = {}
         if work.game is not None and work.reader is not None:
             shares, how = (np.array([part[k] for part in done.values()]) for k in ("shares", "how"))
-            parts["game"] = _played(concluded(work.game, shares, how, work.reader, run.confidence))
+            played = concluded(work.game, shares, how, work.reader, run.confidence)
+            parts["game"] = _played(played, work.takes_as_given)
         elif work.reader is not None:
             parts["expected"] = tuple(_believed(work.reader))
             work.not_assessed.append(
@@ -289,22 +290,22 @@ def _result(
     work: TablesWork, audit: TablesAudit, groups: Sequence[CellLimits], **parts: Any
 ) -> TablesResult:
     """Put together what follows with certainty, and the ``game`` or what is ``expected``."""
-    hidden, threat = audit.hidden, work.study.threat
+    hidden, threat, given = audit.hidden, work.study.threat, work.takes_as_given
     if threat is not None:
         parts |= {"secret": threat.secret, "known": tuple(threat.known)}
     narrowest = sorted(hidden, key=lambda limits: limits.width)[:_LISTED]
     return TablesResult(
         tables=len({cell.file for cell in work.cells}),
         cells=len(work.cells),
-        determined=_determined(audit, work.takes_as_given),
+        determined=_determined(audit, given),
         hidden=HiddenCells(
             total=len(hidden),
             determined=sum(limits.determined for limits in hidden),
             undecided=sum(limits.may_be_within(1) for limits in hidden),
-            narrowest=tuple(_limited(limits, _hidden(limits)) for limits in narrowest),
+            narrowest=tuple(_limited(limits, _hidden(limits, given)) for limits in narrowest),
         ),
         small_groups=_small_groups(work, audit, groups),
-        groups=tuple(_limited(group, _known(group)) for group in groups[:_LISTED]),
+        groups=tuple(_limited(group, _known(group, given)) for group in groups[:_LISTED]),
         data_sets=audit.data_sets,
         all_counted=audit.all_counted,
         notes=audit.notes,
@@ -336,18 +337,25 @@ def _limited(limits: CellLimits, people: Quantity) -> LimitedGroup:
     )
 
 
-def _hidden(limits: CellLimits) -> Quantity:
+def _hidden(limits: CellLimits, given: tuple[str, ...]) -> Quantity:
     return Quantity(
         value=limits.low if limits.determined else None,
         low=limits.low,
         high=limits.high,
-        grade="proved",
+        grade="proved if" if given else "proved",
+        takes_as_given=given,
         why="" if limits.exact else "the limits may be wider than necessary",
     )
 
 
-def _known(limits: CellLimits) -> Quantity:
-    return Quantity(value=limits.low, low=limits.low, high=limits.high, grade="proved")
+def _known(limits: CellLimits, given: tuple[str, ...]) -> Quantity:
+    return Quantity(
+        value=limits.low,
+        low=limits.low,
+        high=limits.high,
+        grade="proved if" if given else "proved",
+        takes_as_given=given,
+    )
 
 
 def _small_groups(
@@ -372,14 +380,20 @@ def _small_groups(
     return SmallGroups(below=work.below, known=known)
 
 
-def _played(played: TablesPlayed) -> PlayedTables:
+def _played(played: TablesPlayed, given: tuple[str, ...]) -> PlayedTables:
     low, high = played.certain
     return PlayedTables.taken(
         played,
         attacks=tuple(map(_attacked, played.attacks)),
         guess=Quantity(value=played.guess, grade="counted"),
         ceiling=Quantity(value=played.ceiling, high=played.ceiling, grade="proved"),
-        certain=Quantity(value=low, low=low, high=high, grade="proved"),
+        certain=Quantity(
+            value=low,
+            low=low,
+            high=high,
+            grade="proved if" if given else "proved",
+            takes_as_given=given,
+        ),
     )
 
 
@@ -417,7 +431,7 @@ def _undeclared(work: TablesWork, groups: Sequence[CellLimits]) -> tuple[Unaccou
     """Ask for the threshold of small groups where some are known and nothing says it."""
     if work.below is not None or not groups:
         return ()
-    group = _limited(groups[0], _known(groups[0]))
+    group = _limited(groups[0], _known(groups[0], work.takes_as_given))
     many = "One group is" if len(groups) == 1 else f"{len(groups):,} groups are"
     return (
         Unaccounted(
