@@ -99,5 +99,8 @@ def _under_nulls(chunk: Any) -> list[Any]:
     bare = arrow.Array.from_buffers(kind, len(chunk), [None, *buffers[1:]], 0, chunk.offset)
     bare = bare.cast(arrow.large_binary()) if kinds.is_binary_view(kind) else bare
     values = bare.filter(chunk.is_null()).to_pylist()
-    return [value.decode("utf-8", "replace") if isinstance(value, bytes) else value
-            for value in values]  # fmt: skip
+    return [_decoded(value) for value in values]
+
+
+def _decoded(value: Any) -> Any:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
