@@ -11,7 +11,7 @@ import pytest
 
 from narcissus.synthetic.files import read_files
 from narcissus.synthetic.whole import read_whole
-from narcissus.tables.formats import LINES, NAMES, OTHER, TEXTS
+from narcissus.tables.formats import LEFT_OVER, LINES, NAMES, OTHER, TEXTS, UNDER_NULLS
 from narcissus.tables.metadata import _expansion_fields
 
 
@@ -439,3 +439,104 @@ def test_an_index_that_both_files_have_is_compared(tmp_path):
     found = read_whole(tmp_path / "real.parquet", tmp_path / "made.parquet")
     assert found.aside == ["__index_level_0__"]
     read_files(tmp_path / "real.parquet", tmp_path / "made.parquet")
+
+
+NAMED = REAL.assign(case=[f"CH-{412_000 + 37 * at}" for at in range(len(REAL))])
+
+
+def levelled(frame=MADE):
+    used = sorted(set(frame["region"]))
+    return frame.assign(region=pd.Categorical(frame["region"], [*used, *NAMED["case"]]))
+
+
+def arrow_stream(frame, path):
+    arrow = pytest.importorskip("pyarrow")
+    table = arrow.Table.from_pandas(frame)
+    with arrow.OSFile(str(path), "wb") as file, arrow.ipc.new_stream(file, table.schema) as writer:
+        writer.write_table(table)
+
+
+@pytest.mark.parametrize("name", ["made.parquet", "made.feather", "made.arrow", ""])
+def test_levels_that_no_row_has_are_texts_beside_the_table(name, tmp_path):
+    """Case numbers of all people stood in the dictionary of a column, and nothing was asked."""
+    frames = {"used": MADE.assign(region=pd.Categorical(MADE["region"])), "all": levelled()}
+    for which, frame in frames.items():
+        path = tmp_path / name
+        if name.endswith("parquet"):
+            frame.to_parquet(path)
+        elif name.endswith("feather"):
+            frame.to_feather(path)
+        elif name:
+            arrow_stream(frame, path)
+        found = read_whole(NAMED, path if name else frame)
+        assert list(found.beside) == [TEXTS] * (which == "all")
+    assert read_whole(NAMED, path if name else frame, irrelevant=[TEXTS]).beside == {}
+
+
+def test_what_else_a_data_frame_keeps_is_asked_about():
+    kept = pd.MultiIndex.from_product([NAMED["case"], [1, 2]], names=["case", "time"])
+    frame = MADE.assign(at=0).set_axis(kept[:1].repeat(len(MADE)))
+    frame.index = frame.index.set_levels(kept.levels[0], level=0)
+    assert list(read_whole(NAMED, frame).beside) == [TEXTS]
+    noted = MADE.copy()
+    noted.attrs = {"of": list(NAMED["case"])}
+    assert list(read_whole(NAMED, noted).beside) == [TEXTS]
+
+
+def suppressed():
+    """Return a frame whose cells were set to null after they had values of people."""
+    frame = MADE.copy()
+    frame["income"] = REAL["income"].astype("Int64")
+    frame.loc[::3, "income"] = pd.NA
+    return frame
+
+
+@pytest.mark.parametrize("compression", ["lz4", "uncompressed"])
+def test_values_under_nulls_wait_for_their_declaration(compression, tmp_path):
+    path = tmp_path / "made.feather"
+    suppressed().to_feather(path, compression=compression)
+    found = read_whole(REAL, path).beside
+    assert list(found) == [UNDER_NULLS]
+    assert "values of people" in found[UNDER_NULLS]
+    assert read_whole(REAL, path, irrelevant=[UNDER_NULLS]).beside == {}
+    read_files(REAL, path, drop=[UNDER_NULLS, "income"])
+
+
+@pytest.mark.parametrize("text", [False, True])
+def test_texts_and_dates_under_nulls_are_seen(text, tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    values = arrow.array(list(NAMED["case"]) if text else list(range(10**6, 10**6 + 200)))
+    values = values if text else values.cast("timestamp[s]")
+    bits = np.packbits(np.arange(200) % 3 > 0, bitorder="little").tobytes()
+    buffers = [arrow.py_buffer(bits), *values.buffers()[1:]]
+    column = arrow.Array.from_buffers(values.type, 200, buffers)
+    table = arrow.Table.from_pandas(MADE).append_column("more", column)
+    pytest.importorskip("pyarrow.feather").write_feather(table, tmp_path / "made.feather")
+    assert UNDER_NULLS in read_whole(NAMED, tmp_path / "made.feather").beside
+
+
+def test_ordinary_nulls_are_not_asked_about(tmp_path):
+    polars = pytest.importorskip("polars")
+    some = [None, *range(199)]
+    frame = MADE.assign(
+        whole=pd.array(some, "Int64"), part=pd.array(some, float), text=[str(s) for s in some],
+        day=pd.to_datetime(some, unit="D"), kept=pd.array([None, *[True] * 199], "boolean"),
+    )  # fmt: skip
+    frame.loc[4, "region"] = None
+    frame["group"] = pd.Categorical(frame["region"])
+    frame.to_feather(tmp_path / "made.feather")
+    polars.from_pandas(frame).write_ipc(tmp_path / "made.arrow")
+    for name in ("made.feather", "made.arrow"):
+        assert beside(tmp_path, tmp_path / name) == {}
+
+
+def test_bytes_that_no_reader_reads_wait_for_their_declaration(tmp_path):
+    path = tmp_path / "made.csv.zip"
+    MADE.to_csv(path, index=False)
+    path.write_bytes(REAL.to_csv().encode() + path.read_bytes())
+    found = read_whole(REAL, path).beside
+    assert found == {
+        LEFT_OVER: f"the file has {len(REAL.to_csv()):,} bytes that no reader of its table reads"
+    }
+    assert read_whole(REAL, path, irrelevant=[LEFT_OVER]).beside == {}
+    read_files(REAL, path, drop=[LEFT_OVER])

@@ -125,3 +125,15 @@ def test_rounded_pay_and_its_digits_are_nobodys_number(seed):
     real, made = paid(300, seed), paid(300, 50 + seed)
     for pay in (made["pay"], made["pay"] // 10, made["pay"] // 100):
         assert read_whole(real, made.assign(pay=pay)).inside == ()
+
+
+@pytest.mark.parametrize("form", ["CH-{}", "CH {}", "CH.{}", "CH{}", "CH_{}", "ch / {}"])
+@pytest.mark.parametrize("place", ["job", "remark"])
+def test_names_with_another_mark_are_names(form, place):
+    """40 case numbers of people stood in texts with a blank for a hyphen, and were not seen."""
+    real, made = patients(200, 1), patients(200, 2)
+    real["case"] = [f"CH-{case % 10**6}" for case in real["case"]]
+    cells = [f"A01 ({form.format(case[3:])})" for case in real["case"][:20]]
+    made = made.drop(columns=["case"]).assign(**{place: [*cells, *made["job"][20:]]})
+    (names,) = read_whole(real, made).inside
+    assert (names.column, names.within, names.standing) == ("case", place, 20)

@@ -33,10 +33,9 @@ _MOVES = tuple(by for by in range(-100, 101) if by)
 _MOST_MOVED = 2_000  # numbers that are moved up and down
 _FAVOURITE = 0.3  # share of the codes with one last digit
 _SHORTEST_PART = 4  # letters or digits of a part of a code
-_MOST_WORDS = 4  # of a name inside a text
+_MOST_WORDS = 6  # of a name inside a text, a mark or a blank between each two
 _LONGEST = 200  # letters of a value that are looked at
 _WORD = re.compile(r"[^\W_]+")
-_TOKEN = re.compile(r"[^\W_]+(?:[-./][^\W_]+)*")
 
 
 @dataclass(frozen=True)
@@ -122,22 +121,21 @@ def _as_token(text: str) -> str:
     number = number_in(text)
     if number is not None and not isinstance(number, int):
         return ""
-    plain = " ".join(_TOKEN.findall(text))
+    plain = "".join(_WORD.findall(text))
     if number is None and not re.search(r"[^\W\d_]", plain):  # a date
         return ""
     return plain if len(plain) >= (_SHORTEST if number is None else _SHORTEST_DIGITS) else ""
 
 
 def _tokens(column: RawColumn) -> set[str]:
-    """Return the words of the texts of a column, alone and a few together; of no number."""
+    """Return the words of the texts of a column, alone and a few as one; of no number."""
     tokens: set[str] = set()
     for text in _values(column):
         if not re.search(r"[^\W\d_]", text):
             continue
-        words = _TOKEN.findall(text)
-        tokens |= {*words, *_WORD.findall(text)}
-        for size in range(2, _MOST_WORDS + 1):
-            tokens |= {" ".join(words[at : at + size]) for at in range(len(words) - size + 1)}
+        words = _WORD.findall(text)
+        for size in range(1, _MOST_WORDS + 1):
+            tokens |= {"".join(words[at : at + size]) for at in range(len(words) - size + 1)}
     return tokens
 
 

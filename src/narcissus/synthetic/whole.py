@@ -16,6 +16,7 @@ from unicodedata import normalize
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._pandas import is_frame
 from narcissus._validation import some_of
 from narcissus.errors import InputError, TooLargeError
 from narcissus.synthetic.beside import KnownValues, tell_people
@@ -38,18 +39,27 @@ from narcissus.synthetic.repeated import RepeatedRows, agreeing_columns, repeate
 from narcissus.synthetic.written import Written, day_of, ways_of
 from narcissus.tables.formats import (
     AMONG_NUMBERS,
+    LEFT_OVER,
     LINES,
     NAMES,
     ORDER,
     REPEATED,
     TEXTS,
+    UNDER_NULLS,
     PartBeside,
+    as_frame,
     is_sheet,
     name_of_place,
     name_of_unread,
     parts_beside,
 )
-from narcissus.tables.metadata import STRICT, VALUE_LABELS, Metadata, read_metadata
+from narcissus.tables.metadata import (
+    STRICT,
+    VALUE_LABELS,
+    Metadata,
+    metadata_of_frame,
+    read_metadata,
+)
 from narcissus.tables.packages import NAMES_INSIDE, list_contents
 from narcissus.tables.parts import lines_of
 from narcissus.tables.sources import has_index
@@ -219,8 +229,7 @@ def read_whole(
     """
     inputs = {"real": real, "synthetic": synthetic, "control": control}
     sources = {name: source for name, source in inputs.items() if source is not None}
-    raws, beside, left_out = _opened(sources, irrelevant)
-    unseen = () if not isinstance(synthetic, str | Path) else _metadata(Path(synthetic)).unread
+    raws, beside, left_out, unseen = _opened(sources, irrelevant)
     beside |= {name_of_unread(part): "nobody can say what it holds" for part in unseen}
     for column, other in (same or {}).items():
         if other in raws["synthetic"]:
@@ -340,9 +349,13 @@ def _by_side(files: WholeFiles, columns: Sequence[WholeColumn]) -> dict[str, Cod
 
 def _opened(
     sources: Mapping[str, Source], irrelevant: Sequence[str]
-) -> tuple[dict[str, Raw], dict[str, str], tuple[str, ...]]:
-    """Read all columns of the files; return these, what else they hold, and lines left out."""
+) -> tuple[dict[str, Raw], dict[str, str], tuple[str, ...], tuple[str, ...]]:
+    """Read all columns of the files.
+
+    Return these, what else the files hold, lines left out, and what no reader gives.
+    """
     raws: dict[str, Raw] = {}
+    metadata = Metadata()
     beside: dict[str, str] = {}
     sheets: dict[str, list[PartBeside]] = {}
     left_out: list[str] = []
@@ -362,7 +375,9 @@ def _opened(
         if path is not None and is_sheet(path):
             sheets[name] = parts_beside(path)
         if name == "synthetic":
-            beside |= _texts_beside(path, there, places, raws)
+            metadata = _metadata(source)
+            beside |= _texts_beside(path, there, places, raws, metadata)
+            beside |= _not_read(metadata, raws["real"])
     if all(_numbers_rows(raws[name].get(column)) for name, column in index.items()):
         for name, column in index.items():
             raws[name].pop(column, None)
@@ -373,7 +388,7 @@ def _opened(
             rows = f"{many:,} of its rows are rows of the {_CALLED[other]}"
             reason = f"{part.what} (the {name} file){f'; {rows}' if many else ''}"
             beside.setdefault(part.name, reason)
-    return raws, beside, tuple(left_out)
+    return raws, beside, tuple(left_out), metadata.unread
 
 
 def _texts_beside(
@@ -381,6 +396,7 @@ def _texts_beside(
     names: Sequence[str],
     places: Sequence[tuple[int, int]],
     raws: Mapping[str, Raw],
+    metadata: Metadata,
 ) -> dict[str, str]:
     """Return texts of a file that tell values of the data's people, each with the reason."""
     real = raws["real"]
@@ -390,15 +406,13 @@ def _texts_beside(
     if path is not None and is_sheet(path):
         contents = list_contents(path, with_names=True)
         texts += [(f"{TEXTS}: {kind}", text) for kind, text in contents.texts]
-    if path is not None:
-        metadata = _metadata(path)
-        texts += [(f"{TEXTS}: {kind}", text) for kind, text in metadata.texts]
-        in_table = {name: _texts(column) for name, column in raws["synthetic"].items()}
-        texts += [
-            (f"{TEXTS}: {VALUE_LABELS}", text)
-            for variable, text in metadata.value_labels
-            if folded(text) not in in_table.get(variable, ())
-        ]
+    texts += [(f"{TEXTS}: {kind}", text) for kind, text in metadata.texts]
+    in_table = {name: _texts(column) for name, column in raws["synthetic"].items()}
+    texts += [
+        (f"{TEXTS}: {VALUE_LABELS}", text)
+        for variable, text in metadata.value_labels
+        if folded(text) not in in_table.get(variable, ())
+    ]
     strict = {f"{TEXTS}: {kind}" for kind in (NAMES_INSIDE, *STRICT)}
     counts = tell_people(KnownValues(real), texts, strict) if texts else {}
     reasons: dict[str, str] = {}
@@ -411,9 +425,31 @@ def _texts_beside(
     return reasons
 
 
-def _metadata(path: Path) -> Metadata:
-    """Read what a file says beside its table; a packaged table says nothing."""
-    return read_metadata(path) if path.is_file() else Metadata()
+def _not_read(metadata: Metadata, real: Raw) -> dict[str, str]:
+    """Return what a file holds and no reader of its table reads, each with the reason."""
+    reasons: dict[str, str] = {}
+    if under := metadata.under_nulls:
+        columns = some_of([f"`{name}`" for name in under], 4)
+        many = sum(map(len, under.values()))
+        told = KnownValues(real).told_by(" ; ".join(v for each in under.values() for v in each), 0)
+        of_people = f", {told:,} of them values of people of the data" if told else ""
+        reasons[UNDER_NULLS] = (
+            f"cells of {columns} that have no value hold {many:,} different ones{of_people}"
+        )
+    if metadata.left_over is None:
+        reasons[LEFT_OVER] = "nobody can say which bytes of the file its table is"
+    elif many := metadata.left_over:
+        some = f"{many:,} bytes" if many > 1 else "1 byte"
+        reasons[LEFT_OVER] = f"the file has {some} that no reader of its table reads"
+    return reasons
+
+
+def _metadata(source: Source) -> Metadata:
+    """Read what a file or a data frame says beside its table; a packaged table says nothing."""
+    if isinstance(source, str | Path):
+        return read_metadata(Path(source)) if Path(source).is_file() else Metadata()
+    frame = as_frame(source)
+    return metadata_of_frame(frame) if is_frame(frame) else Metadata()
 
 
 def _numbers_rows(column: RawColumn | None) -> bool:

@@ -8,13 +8,13 @@ import io
 import os
 import re
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 from narcissus._archives import opened_archive
 from narcissus._files import (
@@ -35,6 +35,7 @@ from narcissus.errors import InputError, TooLargeError
 from narcissus.tables.bins import number_label
 from narcissus.tables.packages import list_contents
 
+Used = TypeVar("Used")
 STATISTICS = {
     ".dta": ("Stata", "read_dta"),
     ".sav": ("SPSS", "read_sav"),
@@ -89,12 +90,17 @@ def read_frame(path: Path, remarks: list[str]) -> pd.DataFrame:
         return _statistics(path, size, remarks)
     if suffix not in ARROW:
         return _json(path) if unpacked_name(path).endswith(JSON) else _json_lines(path)
+    return read_arrow(path, lambda table: arrow_frame(str(path), table))
+
+
+def read_arrow(path: Path, use: Callable[[Any], Used]) -> Used:
+    """Read an Arrow file, and return what is made of its table; the errors are of `read_frame`."""
     arrow: Any = optional("pyarrow.feather", extra="formats", purpose="Reading Arrow files")
-    with parsing(path, "a readable Arrow file"), believed(path, size):
+    with parsing(path, "a readable Arrow file"), believed(path, file_size(path)):
         with path.open("rb") as file:
             table = _arrow_stream(file) if _is_stream(path) else arrow.read_table(file)
         table.validate(full=True)  # what a forged file says of its parts ends the process
-        return arrow_frame(str(path), table)
+        return use(table)
 
 
 def _is_stream(path: Path) -> bool:
@@ -329,6 +335,10 @@ TEXTS = "texts beside the table"
 """Name of titles, footers, properties, rules and formulas of an Excel file."""
 UNREAD = "unread "
 """What begins the name of something that a file holds and that no reader gives."""
+UNDER_NULLS = "values under nulls"
+"""Name of what stands in an Arrow file where a cell has no value."""
+LEFT_OVER = "bytes beside the table"
+"""Name of bytes of a file that no reader of its table reads."""
 NAMES = "names of columns"
 ORDER = "order of rows"
 """Name of the order in which a file has its rows."""
@@ -382,7 +392,18 @@ def parts_beside(path: Path) -> list[PartBeside]:
 
 def is_part_beside(name: str) -> bool:
     """Check whether a name may be that of something beside a table, and of no column."""
-    others = (*_PARTS, OTHER, TEXTS, NAMES, LINES, ORDER, REPEATED, AMONG_NUMBERS)
+    others = (
+        *_PARTS,
+        OTHER,
+        TEXTS,
+        NAMES,
+        LINES,
+        ORDER,
+        REPEATED,
+        AMONG_NUMBERS,
+        UNDER_NULLS,
+        LEFT_OVER,
+    )
     return (
         name.startswith((SHEET, UNREAD)) or name in others or _NUMBERED.fullmatch(name) is not None
     )

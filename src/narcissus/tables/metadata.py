@@ -10,9 +10,9 @@ import base64
 import json
 import re
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
@@ -20,6 +20,15 @@ from typing import Any, Literal
 from narcissus._archives import opened_archive
 from narcissus._files import parsing
 from narcissus._optional import optional
+from narcissus._pandas import pd
+from narcissus.tables.formats import read_arrow
+from narcissus.tables.leftover import count_left_over
+from narcissus.tables.unshown import (
+    parquet_columns,
+    unused_in_frame,
+    unused_levels,
+    values_under_nulls,
+)
 
 VARIABLE_LABELS = "labels of variables"
 VALUE_LABELS = "labels of values"
@@ -58,6 +67,9 @@ class Metadata:
     # of each variable, labels of values; these may stand in the table as well
     value_labels: tuple[tuple[str, str], ...] = ()
     unread: tuple[str, ...] = ()  # what no reader gives, a noun for each
+    # of each column, different values that stand where it has none
+    under_nulls: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    left_over: int | None = 0  # bytes that no reader of the table reads; None: cannot be told
 
 
 def read_metadata(path: Path) -> Metadata:
@@ -75,8 +87,14 @@ def read_metadata(path: Path) -> Metadata:
     }
     for suffixes, read in readers.items():
         if name.endswith(suffixes):
-            return read(path)
-    return Metadata()
+            return replace(read(path), left_over=count_left_over(path))
+    return Metadata(left_over=count_left_over(path))
+
+
+def metadata_of_frame(frame: pd.DataFrame) -> Metadata:
+    """Return what a data frame says beside its table: levels that no row has, and its notes."""
+    notes = [(_KEYS, " ; ".join(_words_in(frame.attrs)))] if frame.attrs else []
+    return Metadata(tuple(notes), tuple(unused_in_frame(frame)))
 
 
 def _of_statistics(path: Path) -> Metadata:
@@ -149,7 +167,8 @@ def _expansion_fields(data: bytes) -> list[bytes] | None:
 def _of_parquet(path: Path) -> Metadata:
     library: Any = optional("pyarrow.parquet", extra="formats", purpose="Reading Parquet files")
     with parsing(path, "a readable Parquet file"), path.open("rb") as file:
-        return _of_schema(library.read_schema(file))
+        found = _of_schema(library.read_schema(file))
+        return replace(found, value_labels=tuple(unused_levels(parquet_columns(path))))
 
 
 def _of_arrow(path: Path) -> Metadata:
@@ -160,13 +179,20 @@ def _of_arrow(path: Path) -> Metadata:
         return Metadata(unread=("metadata of a Feather file of version 1",))
     opened = library.open_file if begun == b"ARRO" else library.open_stream
     with parsing(path, "a readable Arrow file"), path.open("rb") as file:
-        return _of_schema(opened(file).schema)
+        found = _of_schema(opened(file).schema)
+    labels, under = read_arrow(path, _unshown)
+    return replace(found, value_labels=labels, under_nulls=under)
+
+
+def _unshown(table: Any) -> tuple[tuple[tuple[str, str], ...], dict[str, list[str]]]:
+    columns = zip(table.column_names, table.columns, strict=True)
+    return tuple(unused_levels(columns)), values_under_nulls(table)
 
 
 def _of_schema(schema: Any) -> Metadata:
     texts: list[tuple[str, str]] = []
     unread: list[str] = []
-    each = [schema.metadata or {}, *(field.metadata or {} for field in schema)]
+    each = [schema.metadata or {}, *(each.metadata or {} for each in schema)]
     for at, pairs in enumerate(each):
         for raw_key, raw in pairs.items():
             key = raw_key.decode("utf-8", "replace")

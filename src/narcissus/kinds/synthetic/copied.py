@@ -146,12 +146,12 @@ def unseen(detail: SyntheticResult, least: float | None = None) -> str:
     least = _least_excess(detail.copied) if least is None else least
     if least is None:
         return "; with so few people no number of copies would have been"
-    some: list[str] = []
-    if least > 1:
-        some.append(f"{number(least)} of {_unique_people(detail.copied)}, whole or rounded")
+    some = f"fewer than {number(least)}" if least > 1 else "none"
+    people = f"{some} of {_unique_people(detail.copied)}"
+    text = f"; {people} could be copied unseen whole, or rounded where the whole file is"
     if few := detail.copies.least:
-        some.append(f"{number(few)}{'' if some else ' people'} in the same two or three columns")
-    return f"; fewer than {', or '.join(some)}, could be copied unseen" if some else ""
+        text = f"{text}, and fewer than {number(few)} in the same two or three columns"
+    return text
 
 
 def favoured(detail: SyntheticResult) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Protocol, Self
@@ -313,13 +315,18 @@ def unaccounted(
         yield Unaccounted(
             subject=name_declared(part),
             reason=f"{why[0].upper()}{why[1:]}.",
-            declaration=f'`irrelevant = ["{part}"]` in `[data]`, or `--irrelevant "{part}"`',
+            declaration=_irrelevant([part]),
         )
     yield from _of_rows(whole)
     if names := [*whole.strange, *whole.unread]:
         alone = "the data have no such column, so it may be one of them under another name"
         reason = next(iter(whole.unread.values()), alone)
-        yield _undeclared(names, f"{reason[0].upper()}{reason[1:]}.")
+        told = "".join(
+            f"Names of {each.standing:,} of {each.people:,} people stand in `{each.within}`. "
+            for each in whole.inside
+            if each.within in whole.strange
+        )
+        yield _undeclared(names, f"{told}{reason[0].upper()}{reason[1:]}.")
     if alike := [trace.column for trace in traces.linked if trace.is_alike]:
         reason = (
             "Rows of both files with the same number are alike: they may be the same people, or "
@@ -511,13 +518,25 @@ def _without_control(names: Sequence[str], lacking: Sequence[str]) -> str:
 
 def _undeclared(names: Sequence[str], reason: str, declaration: str = "") -> Unaccounted:
     shown = ", ".join(f"`{name}`" for name in names)
-    quoted = ", ".join(f'"{name}"' for name in names)
     return Unaccounted(
         subject=f"{'column' if len(names) == 1 else 'columns'} {shown}",
         reason=reason,
-        declaration=declaration
-        or f"`irrelevant = [{quoted}]` in `[data]`, or `--irrelevant {','.join(names)}`",
+        declaration=declaration or _irrelevant(names),
     )
+
+
+def _irrelevant(names: Sequence[str]) -> str:
+    """Return how names are declared, in a study and as an option that a shell takes as it is.
+
+    >>> print(_irrelevant(["column 2", "hired"]))
+    `irrelevant = ["column 2", "hired"]` in `[data]`, or `--irrelevant "column 2,hired"`
+    """
+    listed = ",".join(names)
+    option = shlex.quote(listed)
+    if option == f"'{listed}'" and not set(listed) & set('"$`\\!'):
+        option = f'"{listed}"'
+    quoted = ", ".join(json.dumps(name, ensure_ascii=False) for name in names)
+    return f"`irrelevant = [{quoted}]` in `[data]`, or `--irrelevant {option}`"
 
 
 def counts_of(
