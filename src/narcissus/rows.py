@@ -175,7 +175,6 @@ class StudyRow(Fact):
     at: Mapping[str, Place] = Field(
         default={}, description="Where: prior, epsilon, group, copies, ..."
     )
-    facts: Mapping[str, Place] = Field(default={}, description="More that is known of it.")
     about: Any = Field(default=None, exclude=True, description="Part of the result it is from.")
 
     @model_validator(mode="after")
@@ -189,7 +188,7 @@ class StudyRow(Fact):
         if self.role in ("measure", "refuted"):
             return self
         lower_limit = {"excess": -2.0, "gain": -1.0}.get(self.role, 0.0)
-        people = getattr(self.about, "people", None) or self.facts.get("people", 1.0)
+        people = getattr(self.about, "people", None) or 1.0
         upper_limit = people if self.role == "bound" else 1.0
         order = [lower_limit, quantity.low, quantity.value, quantity.high, float(upper_limit)]
         for low, high in pairwise(number for number in order if number is not None):

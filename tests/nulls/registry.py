@@ -947,7 +947,7 @@ def language_report(g: Draws, gained: float = 0.0) -> bool:
     gains = [row.quantity.low for row in case.findings.rows if row.of in ("gain",)]
     above = [row.quantity.low or 0 for row in case.findings.select(of="above a fresh one")]
     told = [(r.quantity.low or 0) > r.at["rate"] for r in case.findings.select(of="told")]
-    many = [row.facts["named"] > row.facts["by_chance"] for row in case.findings.rows
+    many = [row.about.named > row.about.by_chance for row in case.findings.rows
             if row.of == "canaries named"]  # fmt: skip
     return case.status == "exceeded" or max(gains) > 0 or max(above) > 0.5 or any(many + told)
 

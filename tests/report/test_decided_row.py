@@ -46,22 +46,23 @@ FILES = [
 REFUTED = ("Refuted: that it rains (a says 1, b says 2).",)
 
 
-def moved(rows, by):
+def moved(detail, by):
     """Move every excess, as another threshold of a table's audit does."""
-    found = []
-    for row in rows:
-        if row.role == "excess":
-            ends = {
-                key: None if value is None else min(1.0, max(-1.0, value + by))
-                for key in ("value", "low", "high")
-                for value in [getattr(row.quantity, key)]
-            }
-            facts = {key: fact for key, fact in row.facts.items() if key != "low_apart"}
-            change = {"quantity": row.quantity.model_copy(update=ends), "facts": facts}
-            found.append(row.model_copy(update=change))
-            continue
-        found.append(row)
-    return tuple(found)
+
+    def beyond(excess):
+        ends = {
+            key: None if value is None else min(1.0, max(-1.0, value + by))
+            for key in ("value", "low", "high")
+            for value in [getattr(excess.quantity, key)]
+        }
+        quantity = excess.quantity.model_copy(update=ends)
+        return excess.model_copy(update={"quantity": quantity, "low_apart": None})
+
+    settings = tuple(
+        setting.model_copy(update={"excesses": tuple(map(beyond, setting.excesses))})
+        for setting in detail.settings
+    )
+    return detail.model_copy(update={"settings": settings})
 
 
 def held_to(criteria, at_most, at_least):
@@ -93,15 +94,15 @@ def variants(record):
     kind = study_kind(record.kind)
     own = kind.judged(record).findings
 
-    def found(criteria=own.criteria, rows=own.rows, detail=own.detail):
-        return kind.found(criteria, rows, detail)
+    def found(criteria=own.criteria, detail=own.detail):
+        return kind.found(criteria, (), detail)
 
     yield "as it is", own
     if record.kind == "table":
         for by in (-1.0, -0.2, -0.05, 0.05, 0.2, 1.0):
-            yield f"moved by {by}", found(rows=moved(own.rows, by))
+            yield f"moved by {by}", found(detail=moved(own.detail, by))
         yield "no threshold", found(held_to(own.criteria, None, None))
-        yield "undeclared", found(rows=moved(own.rows, -1.0), detail=with_more(own.detail))
+        yield "undeclared", found(detail=with_more(moved(own.detail, -1.0)))
         return
     if record.kind == "game":
         alone = own.detail.model_copy(update={"exact": None, "bounds": ()})

@@ -377,16 +377,13 @@ def test_a_title_and_its_record_tell_two_reports_apart(table_record, every_recor
 
 def with_counts(record, counts, others):
     """Give groups of images, by their copies, other counts of those that come back."""
-
-    def changed(row):
-        if row.of != "reproduced":
-            return row
-        recovered, of = counts.get(row.at["copies"], others)
-        return row.model_copy(update={"facts": {**row.facts, "recovered": recovered, "of": of}})
-
-    kind = study_kind(record.kind)
-    found = kind.found(record.criteria, [changed(row) for row in record.rows], record.detail)
-    return record.model_copy(update={"rows": found.rows, "criteria": found.criteria})
+    groups = []
+    for group in record.detail.groups:
+        recovered, total = counts.get(group.at["copies"], others)
+        groups.append(group.model_copy(update={"recovered": recovered, "total": total}))
+    return record.model_copy(
+        update={"detail": record.detail.model_copy(update={"groups": tuple(groups)})}
+    )
 
 
 def test_copies_and_groups_that_are_hit_hardest_are_named(every_record):

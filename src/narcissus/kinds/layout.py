@@ -121,8 +121,8 @@ class Layout:
 NodeT = TypeVar("NodeT")
 """A row, or another part of a result."""
 Column = str | Callable[[StudyRow], Cell]
-"""How a cell follows from a row: "name", "value", "limits", "baseline", a key of ``at`` or
-``facts``; from another part of a result, the name of its field; from either, a function."""
+"""How a cell follows from a row: "name", "value", "limits", "baseline", a key of ``at``;
+from another part of a result, the name of its field; from either, a function."""
 
 
 def cell_of(node: NodeT, column: str | Callable[[NodeT], Cell]) -> Cell:
@@ -137,7 +137,7 @@ def cell_of(node: NodeT, column: str | Callable[[NodeT], Cell]) -> Cell:
         return limits(quantity.low, quantity.high)
     if column in ("name", "baseline"):
         return getattr(node, column)
-    return node.at.get(column, node.facts.get(column))
+    return node.at.get(column)
 
 
 def table(

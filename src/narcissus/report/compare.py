@@ -76,7 +76,7 @@ def _key(row: StudyRow) -> _Key:
     level = row.quantity.confidence
     is_bound = row.role == "bound"
     at = f"at level {level:g}" if is_bound and level else ""
-    by = str(row.facts.get("by", "")) or str(getattr(row.about, "name", "")) * is_bound
+    by = str(getattr(row.about, "name", "")) * is_bound
     return tuple(filter(None, (row.role, row.of, row.name, by, at, *place)))
 
 

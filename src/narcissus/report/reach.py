@@ -86,9 +86,6 @@ def decided(text: str, view: RowView = SHARE, *, is_limit: bool = False) -> Reac
     return Reach(text, is_decided=True, view=view, is_limit=is_limit)
 
 
-COUNTS = ("recovered", "of"), ("successes", "people"), ("returned", "passages")
-
-
 def counted_in(row: StudyRow) -> tuple[int, int] | None:
     """Return how many of how many a row counted; None where it estimates or proves."""
     quantity = row.quantity
@@ -98,12 +95,7 @@ def counted_in(row: StudyRow) -> tuple[int, int] | None:
         or row.role not in ("attack", "fresh", "measure")
     ):
         return None
-    if quantity.counted is not None:
-        return quantity.counted
-    for many, of in COUNTS:
-        if many in row.facts and of in row.facts:
-            return int(row.facts[many]), int(row.facts[of])
-    return None
+    return quantity.counted
 
 
 def of_100(share: float, rounding: Rounding = "nearest") -> str:
