@@ -382,8 +382,8 @@ def test_canaries_and_keys_that_are_there_are_kept(tmp_path, monkeypatch, narcis
     ("words", "name"),
     [
         (["init", "p.csv"], "p.toml"),
-        (["examples", "audit-a-table"], "audit-a-table.toml"),
-        (["examples", "audit-a-table"], "invented_people.csv"),
+        (["init", "--example", "audit-a-table"], "audit-a-table.toml"),
+        (["init", "--example", "audit-a-table"], "invented_people.csv"),
     ],
 )
 def test_a_link_in_place_of_a_file_is_not_replaced(call, tmp_path, words, name, is_there):

@@ -1,12 +1,8 @@
 """A record's status against its own results: what agrees is taken, each slip has its sentence."""
 
-from pathlib import Path
-
 import pytest
 
 from narcissus.study.reading import disagreement, read_record
-
-KEPT = Path(__file__).with_name("kept")
 
 
 @pytest.fixture
@@ -53,15 +49,3 @@ def test_what_an_attack_was_seen_to_do_stands_whatever_is_refuted(record):
     assert "contradict each other" not in record("sweep", **seen)
     said = record("game", status="exceeded", contradictions=["a and b"])
     assert said == "the status is 'exceeded', and that of the rows 'met'"
-
-
-@pytest.mark.parametrize(("by", "agrees"), [(1e-15, True), (1e-10, True), (1e-6, False)])
-def test_the_last_digits_of_a_derived_row_are_those_of_any_processor(by, agrees):
-    found = read_record(KEPT / "language-model.json")
-    at, row = next(
-        (at, row) for at, row in enumerate(found.rows) if row.role == "excess" and row.quantity.low
-    )
-    moved = row.quantity.model_copy(update={"low": row.quantity.low * (1 + by)})
-    rows = (*found.rows[:at], row.model_copy(update={"quantity": moved}), *found.rows[at + 1 :])
-    said = disagreement(found.model_copy(update={"rows": rows}))
-    assert said == ("" if agrees else "some of its rows do not follow from the others")

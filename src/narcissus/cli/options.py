@@ -49,14 +49,14 @@ class Whole(click.types.IntParamType):
         return _counted(self, super().convert(value, param, ctx), (param, ctx))
 
 
-class AtLeast(click.IntRange):
+class CountFrom(click.IntRange):
     """Whole numbers from one on that somebody may count."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> int:
         return _counted(self, super().convert(value, param, ctx), (param, ctx))
 
 
-WHOLE, COUNT, SEED = Whole(), AtLeast(min=1), click.IntRange(min=0)
+WHOLE, COUNT, SEED = Whole(), CountFrom(min=1), click.IntRange(min=0)
 INSIDE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 Texts = Mapping[str, tuple[str | None, str]]  # of options: place-holder and text

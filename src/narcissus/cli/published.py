@@ -19,7 +19,7 @@ from narcissus.cli.options import (
     EXISTING,
     SEED,
     AsJson,
-    AtLeast,
+    CountFrom,
     Existing,
     Opt,
     command,
@@ -379,7 +379,7 @@ class RulesOptions:
     secret: str = ""
     bins: Annotated[tuple[str, ...], Opt(check=bins_of)] = ()
     read_as: Annotated[tuple[str, ...], Opt(check=ways_of)] = ()
-    small: Annotated[int, Opt(AtLeast(min=2))] = 3
+    small: Annotated[int, Opt(CountFrom(min=2))] = 3
     cell_key: Existing = None
     epsilon: Annotated[tuple[float, ...], Opt(PERCENT)] = ()
     trials: Annotated[int, Opt(click.IntRange(0, 100_000))] = 5

@@ -18,7 +18,7 @@ from narcissus.kinds.game.numbers import (
     has_epsilon,
     proved,
 )
-from narcissus.kinds.game.result import ExactAnswer, GameResult, GameStatement, ProfilePoint
+from narcissus.kinds.game.result import ExactAnswer, GameResult, GameStatement, GapAtEpsilon
 from narcissus.results import Bound, Estimate
 from narcissus.rows import Quantity, StudyJudgement
 from narcissus.success.statements import Resilience, Scores
@@ -61,7 +61,7 @@ def exact(least, given=(), *, enough=None, best=0.7, fixed=None):
         needed=proved(least, given, low=least, high=high),
         name="in numbers", epsilon=0.5, success=0.7, baseline=0.1, largest=best, fixed=fixed,
         data_sets=2, releases=2, guesses=2, members=1,
-        profile=(ProfilePoint(epsilon=0.5, delta=least),),
+        profile=(GapAtEpsilon(epsilon=0.5, delta=least),),
     )  # fmt: skip
 
 

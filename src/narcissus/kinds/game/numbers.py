@@ -15,9 +15,9 @@ from narcissus.kinds.game.result import (
     BestFixedGuess,
     ExactAnswer,
     GameBound,
+    GapAtEpsilon,
     IsolationPoint,
     Limits,
-    ProfilePoint,
     grade_of,
 )
 from narcissus.kinds.game.schema import Assume
@@ -165,7 +165,7 @@ def exactly(
         **family.sizes(),
         members=len(family.members),
         profile=tuple(
-            ProfilePoint(epsilon=float(point), delta=worst[point].best.delta) for point in points
+            GapAtEpsilon(epsilon=float(point), delta=worst[point].best.delta) for point in points
         ),
     )
 

@@ -228,7 +228,7 @@ class PlayedGame(Fact):
             yield _row("measure", "isolated", "attack", share, baseline=point.baseline, at=at)
 
 
-class ProfilePoint(Fact):
+class GapAtEpsilon(Fact):
     """The least delta at an epsilon."""
 
     epsilon: Number
@@ -256,7 +256,7 @@ class ExactAnswer(Fact):
     releases: Count
     guesses: Count
     members: Positive
-    profile: tuple[ProfilePoint, ...]
+    profile: tuple[GapAtEpsilon, ...]
 
     @model_validator(mode="after")
     def _is_exact(self) -> Self:

@@ -253,7 +253,7 @@ class AttackedSetting(Fact):
     guess: Share = Field(description="Of secrets that this names.")
     training: Training
     attacks: tuple[NamingAttack, ...] = Field(min_length=1)
-    bound: NamingBound | None = Field(None, description="Null: without noise nothing is proved.")
+    bound: NamingBound | None = Field(None, description="Null: there is no noise.")
 
     @model_validator(mode="after")
     def _bounded_by_noise(self) -> Self:
