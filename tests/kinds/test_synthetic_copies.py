@@ -635,10 +635,18 @@ def test_with_a_control_the_screen_says_how_many_could_be_copied_unseen(tmp_path
 
 def test_few_columns_are_said_to_be_two_or_three(tmp_path):
     _, screen = audited(people(), people(seed=2), tmp_path)
-    assert "people who are unique in the data, whole or rounded, or" in screen.answer
-    assert "in the same two or three columns, could be copied unseen" in screen.answer
+    assert "people who are unique in the data could be copied unseen whole, or" in screen.answer
+    assert "or rounded where the whole file is, and fewer than" in screen.answer
+    assert screen.answer.endswith("in the same two or three columns.")
     assert "disguised copies" in screen.not_looked_at
     assert "different columns for each row" in screen.not_looked_at
+
+
+def test_who_could_be_copied_unseen_is_said_where_it_is_nobody(tmp_path):
+    """A clause was left out where a single whole copy is seen, and rounded ones were not."""
+    _, screen = audited(people(200), people(200, seed=2), tmp_path)
+    assert "; none of the 200 people who are unique in the data could be copied" in screen.answer
+    assert "unseen whole, or rounded where the whole file is" in screen.answer
 
 
 def households(homes, seed):

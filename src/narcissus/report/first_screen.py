@@ -625,7 +625,7 @@ def plain(assumption: str) -> str:
 def _unseen(record: Record, glance: Glance) -> str:
     left = [gap.reason.rstrip(".") for gap in record.not_assessed if gap.quantity == LEFT_OUT]
     columns = re.findall(rf"(?:^|; )([^;(]+) \((?!{FOR_COPIES})", left[0]) if left else []
-    named = [gap for gap in columns if not gap.startswith("a column ")]
+    named = [gap for gap in columns if not gap.startswith("any column ")]
     phrases = [gap for gap in columns if gap not in named]
     if named:
         phrases.append(f"the columns {', '.join(named[:3])}{' and others' * (len(named) > 3)}")
@@ -640,8 +640,18 @@ def _unseen(record: Record, glance: Glance) -> str:
 
 def _named(texts: Sequence[str], most: int) -> str:
     """Name the first of several in a few words each, and count the others."""
-    names = [shorten(text.rstrip("."), MOST_LETTERS, placeholder=" …") for text in texts[:most]]
+    names = [_cut(text) for text in texts[:most]]
     return "; ".join(names) + (f"; and {len(texts) - most} more" if len(texts) > most else "")
+
+
+def _cut(text: str) -> str:
+    """Return the beginning of a text, which ends in no quoted name.
+
+    >>> _cut("columns `column 200`, `column 201`, `column 202`, `column 203`")
+    'columns `column 200`, `column 201` …'
+    """
+    short = shorten(text.rstrip("."), MOST_LETTERS, placeholder=" …")
+    return f"{short.rpartition('`')[0].rstrip(' ,')} …" if short.count("`") % 2 else short
 
 
 def _subjects(texts: Sequence[str]) -> str:
@@ -650,7 +660,7 @@ def _subjects(texts: Sequence[str]) -> str:
     >>> _subjects(["column a", "column b", "column c"])
     'column a, column b and 1 more'
     """
-    names = [shorten(text.rstrip("."), MOST_LETTERS, placeholder=" …") for text in texts]
+    names = [_cut(text) for text in texts]
     left, last = names[:2], f"{len(names) - 2} more"
     first, final = (left, last) if len(names) > 2 else (left[:-1], left[-1])
     return " and ".join([", ".join(first), final] if first else [final])

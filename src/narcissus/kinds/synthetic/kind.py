@@ -410,7 +410,7 @@ def _left_open(
     if left_out := study.data.left_out:
         how = {"" if is_part_beside(name) else name: f"{FOR_COPIES}, " for name in compared}
         shown = [
-            f"{name or 'a column without a name'} ({how.get(name, '')}{why})"
+            f"{name or 'any column without a name'} ({how.get(name, '')}{why})"
             for name, why in left_out.items()
         ]
         yield NotAssessed(
