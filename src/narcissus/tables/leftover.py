@@ -122,8 +122,8 @@ def _read(file: IO[bytes], at: int, size: int) -> bytes:
 def _of_streams(path: Path, file: IO[bytes]) -> Iterator[tuple[int, int]]:
     """Yield where each stream of a gzip or xz file stands; later ones that say more are none."""
     is_gzip = path.name.lower().endswith(".gz")
-    mark, at = (b"\x1f\x8b", 0) if is_gzip else (b"\xfd7zXZ", 0)
-    while at == 0 or (head := _read(file, at, 6)).startswith(mark):
+    mark, at = b"\x1f\x8b" if is_gzip else b"\xfd7zXZ", 0
+    while (head := _read(file, at, 6)).startswith(mark):
         if at and is_gzip and head[3] & 28:
             return
         stream: Any = zlib.decompressobj(31) if is_gzip else lzma.LZMADecompressor()
