@@ -101,7 +101,7 @@ def rounded():
 def test_rounding_gives_far_more_than_the_guess_and_than_fresh_people_or_a_decoy(rounded, people):
     five, ten = rounded if people == "prior" else played("rounded", people=people)
     found = five.detail.attacks["posterior"]
-    assert found.fact("baseline_exact") == (people == "prior")
+    assert found.baseline_exact == (people == "prior")
     assert found.share > five.detail.guess.share + 0.15
     assert found.baseline < found.share - 0.15
     assert ten.detail.attacks["posterior"].share < found.share

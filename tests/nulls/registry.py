@@ -1791,7 +1791,7 @@ NULLS = (
     ),
     Null(
         "a whole report: synthetic file",
-        ("kinds/synthetic/kind _assessed",),
+        (),
         "Fisher 1935 and Berger and Boos 1994, Bonferroni over risks",
         "people exchangeable; one row of each unit",
         "halves are drawn at random, one row of a unit",
@@ -2546,7 +2546,7 @@ NULLS = (
     ),
     Null(
         "a sweep is met, in order",
-        (f"{T}judgement in_sequence",),
+        (),
         "Maurer, Hothorn and Lehmacher 1995",
         "the order is fixed beforehand",
         "from most noise to least",
