@@ -374,6 +374,9 @@ def test_children_are_seen_with_and_without_lists_of_them():
         assert process.pid in _guard.children()
         assert sorted(_guard.children()) == sorted(_guard._looked_for(os.getpid()))
         assert process.pid in _guard.descendants()
+        until = time.monotonic() + 10  # it has only begun
+        while _guard.memory([process.pid]) <= 2**20 and time.monotonic() < until:
+            time.sleep(0.01)
         assert _guard.memory([process.pid]) > 2**20
     finally:
         process.communicate()
