@@ -136,16 +136,12 @@ def kept_audit():
 @pytest.fixture(scope="session")
 def rows_of():
     """Give a function from a record, as plain values, to its rows, which follow from its result."""
-    from narcissus.rows import StudyResult
     from narcissus.study.kinds import study_kind
 
     def rows(record, of=None):
         model = study_kind(record["kind"]).detail
-        if not issubclass(model, StudyResult):
-            plain = record["rows"]
-        else:
-            result = model.model_validate_json(json.dumps(record["detail"]), strict=True)
-            plain = [row.model_dump(mode="json") for row in result.rows()]
+        result = model.model_validate_json(json.dumps(record["detail"]), strict=True)
+        plain = [row.model_dump(mode="json") for row in result.rows()]
         return [row for row in plain if of in (None, row["of"])]
 
     return rows

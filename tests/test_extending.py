@@ -28,8 +28,10 @@ FUNCTION = PARTS.pop("Rows from a plain function")
 
 
 def play(path, *, allow_code):
-    record = run(load_study(path, allow_code=allow_code), workers=1).to_dict()
-    results = record["rows"]
+    audit = run(load_study(path, allow_code=allow_code), workers=1)
+    record = audit.to_dict()
+    results = [row.model_dump(mode="json") for row in audit.record.rows]
+    assert results
     if record["kind"] == "game":  # parts of one's own are drawn otherwise, and taken as given
         found = record["detail"]
         results = [found["play"]["trials"], found.get("exact", {}).get("needed", {}).get("value")]
@@ -87,12 +89,11 @@ def test_a_plain_function_needs_no_line_and_is_asked_for_permission(tmp_path):
     with pytest.raises(StudyError, match="allow"):
         load_study(study)
     record, again = (run(load_study(study, allow_code=True), workers=1) for _ in range(2))
-    record = record.to_dict()
-    assert record["title"].startswith("Rows of the function `half`")
-    assert record["status"] == "no threshold"
-    bounds = [row for row in record["rows"] if row["role"] == "bound"]
-    assert {row["quantity"]["grade"] for row in bounds} == {"not assessed"}
-    assert record["rows"] == again.to_dict()["rows"]
+    assert record.record.title.startswith("Rows of the function `half`")
+    assert record.status == "no threshold"
+    bounds = [row for row in record.record.rows if row.role == "bound"]
+    assert {row.quantity.grade for row in bounds} == {"not assessed"}
+    assert record.record.rows == again.record.rows
 
 
 def test_the_statement_is_one_file_and_one_line(tmp_path, monkeypatch):

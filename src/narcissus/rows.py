@@ -239,14 +239,11 @@ class StudyCriterion(Fact):
     decides: bool = Field(default=True, description="Whether the study's status depends on it.")
 
 
-class HoldsRows(Protocol):
+class HoldsResult(Protocol):
     """A record, for whoever judges it."""
 
     @property
     def criteria(self) -> tuple[StudyCriterion, ...]: ...
-
-    @property
-    def rows(self) -> tuple[StudyRow, ...]: ...
 
     @property
     def detail(self) -> Any: ...

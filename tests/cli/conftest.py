@@ -19,7 +19,7 @@ from narcissus.report.about import Subject
 from narcissus.report.first_screen import NO_GROUPS, Glance
 from narcissus.report.reach import Reach
 from narcissus.results import NotAssessed
-from narcissus.rows import Fact, Findings, Quantity, StudyCriterion, StudyRow
+from narcissus.rows import Findings, Quantity, StudyCriterion, StudyResult, StudyRow
 from narcissus.study.kinds import KINDS, Outcome
 
 ANSWER = StudyCriterion(of="answer")
@@ -32,13 +32,16 @@ class Toy(BaseModel):
     trials: int = Field(20, ge=1)
 
 
-class ToyDetail(Fact):
+class ToyResult(StudyResult):
     answer: int
+
+    def rows(self):
+        yield ANSWERED
 
 
 class ToyKind:
     model = Toy
-    detail = ToyDetail
+    detail = ToyResult
     layout = "narcissus_toy:layout"
 
     def __init__(self):
@@ -77,7 +80,7 @@ class ToyKind:
             title="A toy",
             status=study.status,
             verdict=f"The toy says: {study.status}.",
-            findings=Findings((ANSWER,), (ANSWERED,), ToyDetail(answer=options.entropy % 1000)),
+            findings=Findings((ANSWER,), (ANSWERED,), ToyResult(answer=options.entropy % 1000)),
             assessed=["the toy"],
             not_assessed=remarks if study.status == "not assessed" else [],
             not_covered=["everything else"],

@@ -277,23 +277,6 @@ def records():
     return found
 
 
-@pytest.mark.parametrize("what", ["at", "facts"])
-def test_rows_without_their_place_are_refused_or_drawn(what):
-    """Figures are drawn when a page is, and what they need is looked at when a record is read."""
-    for record in records():
-        kinds = {(row["role"], row["of"]) for row in record["rows"]}
-        for kind in sorted(kinds):
-            other = copy.deepcopy(record)
-            for row in other["rows"]:
-                if (row["role"], row["of"]) == kind:
-                    row[what] = {}
-            other["digest"] = digest_of(other)
-            Path("record.json").write_text(json.dumps(other))
-            found = answered(lambda: read_record(Path("record.json")))
-            if found is not None:
-                assert render_html(found)
-
-
 @fuzzed(40, 8_000, data=st.data(), seal=st.integers(0, 9))
 def test_records(data, seal):
     record = data.draw(changed(records()))

@@ -59,7 +59,7 @@ def test_kept_records_spend_no_more_than_their_error(path):
         or kind.confidence(record.detail) is None
     ):
         return
-    require_divided(kind, kind.found(record.criteria, record.rows, record.detail))
+    require_divided(kind, kind.found(record.criteria, record.detail))
 
 
 def test_every_kind_has_a_kept_record_or_is_named():

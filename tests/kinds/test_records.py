@@ -13,10 +13,8 @@ from narcissus.cli.studies import record_schema
 from narcissus.errors import InputError
 from narcissus.kinds.memorization.language.kind import DocumentAttack
 from narcissus.membership.reported import RocCurve
-from narcissus.report import render_html
-from narcissus.report.envelope import page_of
 from narcissus.results import GRADES, Status
-from narcissus.rows import StudyCriterion, StudyRow
+from narcissus.rows import StudyCriterion
 from narcissus.study.kinds import study_kind
 from narcissus.study.reading import read_record
 from narcissus.study.record import SCHEMA, digest_of
@@ -77,13 +75,17 @@ def test_assumptions_and_contradictions_follow_from_the_rows(record, said):
     assert "contradict" in said(contradictions=[*record.contradictions, "a and b"])
 
 
+def optional_fields(record):
+    fields = type(record.detail).model_fields
+    return {name for name, field in fields.items() if not field.is_required()}
+
+
 def test_a_key_that_is_unknown_or_missing_is_refused(record, said):
     found = record.to_dict()
-    for first, *others in [found["rows"]] if found["rows"] else []:
-        for key in ("role", "of", "quantity"):
-            short = {k: v for k, v in first.items() if k != key}
-            assert f"rows[0].{key}" in said(rows=[short, *others])
-        assert "rows[0].more" in said(rows=[{**first, "more": 1}, *others])
+    for key in found["detail"]:
+        less = {name: value for name, value in found["detail"].items() if name != key}
+        assert said(detail=less) != "" or key in optional_fields(record)
+    assert "rows: Extra" in said(rows=[])
     assert "detail.more" in said(detail={**found["detail"], "more": 1})
     assert "no criterion decides" in said(criteria=[])
     assert "results: Extra" in said(results=None)
@@ -102,7 +104,6 @@ def parts(value, path=()):
 
 NAMES = {
     "at",
-    "facts",
     "attack_counts",
     "merged",
     "tried",
@@ -127,10 +128,7 @@ def refused(model, data):
 
 def test_a_misspelt_key_and_a_number_of_another_type_are_refused(record):
     found = record.to_dict()
-    rows = {(row["role"], row["of"]): row for row in found["rows"]}.values()
-    wholes = [(StudyRow, row) for row in rows] + [
-        (StudyCriterion, one) for one in found["criteria"][:1]
-    ]
+    wholes = [(StudyCriterion, one) for one in found["criteria"][:1]]
     wholes.append((study_kind(record.kind).detail, found["detail"]))
     for model, whole in wholes:
         assert not refused(model, whole)
@@ -151,41 +149,11 @@ def test_the_schema_of_its_kind_accepts_it_and_nothing_misspelt(record):
     schema = record_schema(record.kind)
     whole = {**record.to_dict(), "portable_digest": f"sha256:{'0' * 64}"}
     jsonschema.validate(whole, schema)
-    for key in ("rows", "criteria") if whole["rows"] else ("criteria",):
-        wrong = {**whole, key: [{**whole[key][0], "more": 1}]}
-        with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(wrong, schema)
+    wrong = {**whole, "criteria": [{**whole["criteria"][0], "more": 1}]}
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(wrong, schema)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({**whole, "detail": {**whole["detail"], "more": 1}}, schema)
-
-
-def listed(record):
-    """Return rows that a record holds beside its result, if it does."""
-    return record.to_dict()["rows"] or pytest.skip("they follow from the result")
-
-
-def test_without_one_of_its_rows_it_is_refused_or_has_a_page(record, said, tmp_path):
-    rows = listed(record)
-    refused = 0
-    for place in range(len(rows)):
-        if said(rows=rows[:place] + rows[place + 1 :]):
-            refused += 1
-        else:
-            page_of(read_record(tmp_path / "record.json"), internal=True)
-    assert refused
-
-
-@pytest.mark.one_in(3)
-def test_a_fact_beyond_all_numbers_is_refused_or_drawn(record, said, tmp_path):
-    rows = listed(record)
-    seen = {
-        (row["of"], key): place for place, row in enumerate(rows) for key in row.get("facts", {})
-    }
-    for (_, key), place in seen.items():
-        facts = {**rows[place]["facts"], key: 10**400}
-        if not said(rows=[*rows[:place], {**rows[place], "facts": facts}, *rows[place + 1 :]]):
-            with contextlib.suppress(InputError):  # what a picture alone shows
-                render_html(read_record(tmp_path / "record.json"), internal=True)
 
 
 def test_the_level_of_limits_of_a_trained_model_follows_from_their_number(record, said):
@@ -216,7 +184,7 @@ def changed(value, place, leaf):
 @pytest.mark.one_in(4)
 def test_numbers_that_nothing_computes_with_are_refused_in_plain_words(record, said):
     """Each kind of place once: the same key elsewhere is of the same type."""
-    for part in ("detail", "rows"):
+    for part in ("detail", "criteria"):
         plain = record.to_dict()[part]
         places = {tuple(key for key in p if isinstance(key, str)): p for p in numbers(plain)}
         for place in places.values():

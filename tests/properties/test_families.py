@@ -139,7 +139,7 @@ def judged(game, statement, *, seed, epsilon, privacy=None, trials=1500):
         exact=exactly(write_out_family(game), statement, [epsilon]),
         bounds=tuple(bound_of(bound, "delta") for bound in bounds if bound is not None),
     )
-    return game_of(KIND.conclude(KIND.found((criterion_of(statement),), (), result)))
+    return game_of(KIND.conclude(KIND.found((criterion_of(statement),), result)))
 
 
 @given(games(), st.sampled_from([0.0, 0.4, 1.0]), st.sampled_from([0.0, 0.05, 0.3]), seeds)
@@ -181,7 +181,7 @@ def test_a_promise_that_is_not_kept_is_the_verdict(seed, promised, epsilon):
     _, promise = whole.bounds
     known = whole.detail.model_copy(update={"bounds": (promise,)})
     for detail in (known, known.model_copy(update={"exact": None})):
-        verdict = KIND.conclude(KIND.found(whole.findings.criteria, (), detail))
+        verdict = KIND.conclude(KIND.found(whole.findings.criteria, detail))
         assert verdict.status == "contradicted"
         assert said in LAYOUT.verdict(verdict)
         assert verdict.contradictions

@@ -250,9 +250,9 @@ def test_the_order_of_the_rows_of_a_table_does_not_matter(people, mechanism):
             trials=2,
             workers=1,
             rng=1,
-        ).record.to_dict()
-        assert any(row["of"] == "held-out guess" for row in record["rows"])
-        return record["criteria"], record["rows"], record["detail"]
+        ).record
+        assert any(row.of == "held-out guess" for row in record.rows)
+        return record.criteria, record.detail
 
     plain = played(frame)
     assert played(frame.sample(frac=1, random_state=5)) == plain

@@ -292,8 +292,8 @@ def made_up(settings=5, *, status="met", threshold=0.7, edit=lambda rs: rs, **ch
         **changes,
     }
     found = findings_of(results)
-    rows = {"criteria": found.criteria, "rows": found.rows, "detail": found.detail}
-    record = Record.model_validate({**values, **rows})
+    result = {"criteria": found.criteria, "detail": found.detail}
+    record = Record.model_validate({**values, **result})
     return record.model_copy(update={"digest": digest_of(record.to_dict())})
 
 

@@ -32,7 +32,7 @@ def findings_of(settings):
     if own is not None:
         attacks = tuple(CountedAttack(name=name, **one) for name, one in own["attacks"].items())
         said["own_release"] = OwnRelease(**{**own, "attacks": attacks})
-    return KIND.found(criteria, (), TableResult(settings=tuple(details), **said))
+    return KIND.found(criteria, TableResult(settings=tuple(details), **said))
 
 
 def detail_of(one, accepted, settings):

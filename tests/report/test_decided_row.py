@@ -95,7 +95,7 @@ def variants(record):
     own = kind.judged(record).findings
 
     def found(criteria=own.criteria, detail=own.detail):
-        return kind.found(criteria, (), detail)
+        return kind.found(criteria, detail)
 
     yield "as it is", own
     if record.kind == "table":
@@ -130,7 +130,6 @@ def as_record(record, case):
     return record.model_copy(
         update={
             "criteria": case.findings.criteria,
-            "rows": case.findings.rows,
             "detail": case.findings.detail,
             "status": case.status,
             "grade": case.grade,
@@ -402,7 +401,7 @@ def test_of_several_thresholds_the_one_of_the_row_that_decided_is_said():
         one.criterion.model_copy(update={"at_most": limit, "decides": True})
         for one, limit in zip(own.each, limits, strict=False)
     )
-    case = kind.conclude(kind.found(criteria, own.findings.rows, own.detail))
+    case = kind.conclude(kind.found(criteria, own.detail))
     first = first_of(case, as_record(record, case))
     assert case.status == "exceeded"
     limit = case.worst.at_most
@@ -416,7 +415,7 @@ def test_a_language_model_exceeded_by_its_program_shows_the_quality():
     program = read_record(STUDY / "records" / "last" / "extraction.json")
     kind = study_kind(record.kind)
     detail = record.detail.model_copy(update={"program": program.detail})
-    found = kind.found(kind.criteria(1.0, 0.5), record.rows, detail)
+    found = kind.found(kind.criteria(1.0, 0.5), detail)
     case = kind.conclude(found)
     first = first_of(case, as_record(record, case))
     assert case.status == "exceeded"
@@ -452,7 +451,7 @@ def test_a_given_file_that_is_open_shows_the_risk_that_is_open():
     kind = study_kind(record.kind)
     own = kind.judged(record)
     criteria = tuple(one.model_copy(update={"at_most": 1.0}) for one in own.findings.criteria)
-    case = kind.conclude(kind.found(criteria, own.findings.rows, own.detail))
+    case = kind.conclude(kind.found(criteria, own.detail))
     first = first_of(case, as_record(record, case))
     assert case.status == "not shown"
     asked = [one for criterion in case.deciding for one in criterion.attacks]

@@ -250,7 +250,7 @@ def _read(path: Path, changed: float, root: Path) -> Report:
         why = str(error) if isinstance(error, NarcissusError) else "it cannot be drawn"
         return Report(place, when, "?", "not readable", [why], None)
     sign, words = STATUS.get(record.status, ("?", record.status))
-    summary = record.model_copy(update={"listed": (), "detail": None})
+    summary = record.model_copy(update={"detail": None})
     return Report(place, when, sign, words, headline, summary)
 
 

@@ -35,9 +35,9 @@ class Audit:
 
     @property
     def results(self) -> dict[str, Any]:
-        """``criteria``, ``rows`` and ``detail`` as plain values; typed in ``record``."""
+        """``criteria`` and ``detail`` as plain values; typed in ``record``."""
         fields = self.record.to_dict()
-        return {key: fields[key] for key in ("criteria", "rows", "detail")}
+        return {key: fields[key] for key in ("criteria", "detail")}
 
     @property
     def figures(self) -> tuple[str, ...]:

@@ -325,7 +325,8 @@ def _figures_of(audit: audits.Audit) -> Callable[[str], bool]:
         *(t for row in top.numbers for t in row[:3]),
     ]
     shown = {*_numbers([texts, again["study"], again["verdict"]]), 50.0, 100.0}
-    record_numbers = {*_numbers([again[name] for name in ("rows", "criteria", "detail")])}
+    rows = [row.model_dump() for row in audit.record.rows]
+    record_numbers = {*_numbers([rows, again["criteria"], again["detail"]])}
 
     def is_known(figure: str) -> bool:
         value = _decimal(figure)

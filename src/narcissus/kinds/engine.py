@@ -17,7 +17,7 @@ from narcissus.game.block import Arrays
 from narcissus.game.executor import Executor
 from narcissus.observer import Observer
 from narcissus.results import NotAssessed, Status
-from narcissus.rows import Fact, Findings, HoldsRows, StudyJudgement, StudyResult, cases_of, judge
+from narcissus.rows import Findings, HoldsResult, StudyJudgement, StudyResult, cases_of, judge
 from narcissus.study.engines import executor_of
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.pool import Play, play_all
@@ -66,7 +66,7 @@ class Kind(Generic[StudyT, WorkT]):
     """A kind of study: what a subclass must say comes first, then what it may, then the engine."""
 
     model: type[StudyT]
-    detail: type[Fact]
+    detail: type[StudyResult]
     layout: ClassVar[str]
     """``module:attribute`` of its `Layout`."""
     quantity: ClassVar[str] = "success of the best attacker"
@@ -192,11 +192,11 @@ class Kind(Generic[StudyT, WorkT]):
                 store = stack.enter_context(trial_store)
             yield store
 
-    def found(self, criteria: Any, rows: Any, detail: Any) -> Findings:
+    def found(self, criteria: Any, detail: Any) -> Findings:
         """Make findings of what a record holds, with what follows from it."""
         return Findings(
             tuple(criteria),
-            tuple(detail.rows() if isinstance(detail, StudyResult) else rows),
+            tuple(detail.rows()),
             detail,
             self.confidence(detail),
             self.premises(detail),
@@ -212,6 +212,6 @@ class Kind(Generic[StudyT, WorkT]):
         """Judge findings, whose cases are those of the kind."""
         return judge(findings, self.cases(findings), is_sweep=self.is_sweep)
 
-    def judged(self, record: HoldsRows) -> StudyJudgement:
+    def judged(self, record: HoldsResult) -> StudyJudgement:
         """Judge what a record holds."""
-        return self.conclude(self.found(record.criteria, record.rows, record.detail))
+        return self.conclude(self.found(record.criteria, record.detail))

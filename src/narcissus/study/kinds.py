@@ -20,7 +20,7 @@ from narcissus._validation import one_of
 from narcissus.errors import InputError
 from narcissus.observer import Observer
 from narcissus.results import Grade, NotAssessed, Status
-from narcissus.rows import Fact, Findings, HoldsRows, StudyJudgement
+from narcissus.rows import Findings, HoldsResult, StudyJudgement, StudyResult
 from narcissus.study.registry import loaded
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class StudyKind(Protocol):
 
     model: type[BaseModel]
     """Schema of the study file, a pydantic model with ``extra="forbid"``."""
-    detail: type[Fact]
+    detail: type[StudyResult]
     """Model of what a record says beside its rows."""
     layout: str
     """``module:attribute`` of its words and its page."""
@@ -120,7 +120,7 @@ class StudyKind(Protocol):
 
     def play(self, study: Any, folder: Path, options: RunOptions) -> Outcome: ...
 
-    def judged(self, record: HoldsRows) -> StudyJudgement: ...
+    def judged(self, record: HoldsResult) -> StudyJudgement: ...
 
     def conclude(self, findings: Findings) -> StudyJudgement: ...
 

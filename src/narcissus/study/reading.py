@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from narcissus._files import BadContentError, parsing, read_bytes
 from narcissus._json import read_json
@@ -67,18 +67,17 @@ def _of_rows(record: Record, kind: StudyKind) -> str:
         }
     except (LookupError, TypeError, AttributeError):
         return _OTHER_ROWS
-    of_rows = (case.findings.criteria, case.findings.rows)
-    if not _is_close(*(_plain(rows) for rows in (of_rows, (record.criteria, record.rows)))):
-        return "some of its rows do not follow from the others"
+    criteria = [
+        [criterion.model_dump() for criterion in every]
+        for every in (case.findings.criteria, record.criteria)
+    ]
+    if not _is_close(*criteria):
+        return "some of its criteria do not follow from its numbers"
     for name, (claim, judgement) in pairs.items():
         if claim != judgement:
             return f"the {name} is {claim!r}, and that of the rows {judgement!r}"
     _show(record, kind, case)
     return ""
-
-
-def _plain(rows: Sequence[Sequence[BaseModel]]) -> list[Any]:
-    return [[row.model_dump() for row in some] for some in rows]
 
 
 def _is_close(one: Any, other: Any) -> bool:
@@ -116,8 +115,7 @@ def _show(record: Record, kind: StudyKind, case: StudyJudgement) -> None:
 def _contradicted(record: Record) -> str:
     status = record.status
     # what an attack was seen to do needs nothing that a contradiction can refute
-    seen = bool(record.rows) and status == "exceeded"
-    if record.contradictions and status != "contradicted" and not seen:
+    if record.contradictions and status not in ("contradicted", "exceeded"):
         return f"the status is {status!r}, and statements of the record contradict each other"
     if status == "contradicted" and not record.contradictions:
         return "the status is 'contradicted', and no contradiction is named"

@@ -1,11 +1,11 @@
 """The record: the product of a study, as data. The report is one view of it.
 
 A record is a JSON object with the same envelope for every kind of study. What was found is under
-``rows``, what was accepted under ``criteria``, and what is no number under ``detail``, typed by the
-kind. It holds aggregates only, unless a
-study asks for pictures. The digest covers everything else in it, to the last digit of every number;
-the portable digest what is the same on every machine. The last digits are not: libraries choose
-their routines by the processor and by how many threads there are, and those add in another order.
+``detail``, a tree that the kind types, and what was accepted under ``criteria``. It holds
+aggregates only, unless a study asks for pictures. The digest covers everything else in it, to the
+last digit of every number; the portable digest what is the same on every machine. The last digits
+are not: libraries choose their routines by the processor and by how many threads there are, and
+those add in another order.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from narcissus._version import __version__
 from narcissus._visible import visible
 from narcissus.results import Grade, Status
-from narcissus.rows import StudyCriterion, StudyResult, StudyRow
+from narcissus.rows import StudyCriterion, StudyRow
 from narcissus.study.keyed import is_secret
 
 if TYPE_CHECKING:
@@ -103,9 +103,6 @@ class Record(BaseModel):
     not_assessed: list[Remark]
     not_covered: list[str] = Field(description="What no number in this record speaks about.")
     criteria: tuple[StudyCriterion, ...] = Field(description="What was accepted, and where.")
-    listed: tuple[StudyRow, ...] = Field(
-        alias="rows", description="What was found, a fact a row; empty where `detail` holds it."
-    )
     detail: Any = Field(description="What was found, in the model of its kind.")
     portable_digest: str = Field(
         "",
@@ -117,7 +114,7 @@ class Record(BaseModel):
     @property
     def rows(self) -> tuple[StudyRow, ...]:
         """What was found, a fact a row."""
-        return tuple(self.detail.rows()) if isinstance(self.detail, StudyResult) else self.listed
+        return tuple(self.detail.rows())
 
     def to_json(self) -> str:
         """Return the record as JSON text, keys in a fixed order, numbers in full precision."""
@@ -235,7 +232,6 @@ def make_record(
         not_assessed=[Remark(**asdict(n)) for n in outcome.not_assessed],
         not_covered=outcome.not_covered,
         criteria=findings.criteria,
-        rows=() if isinstance(findings.detail, StudyResult) else findings.rows,
         detail=findings.detail,
         portable_digest="",
         digest="",

@@ -93,7 +93,7 @@ def judged(exact=None, proofs=(), run=None, *, gaps=None, best=None, statement=S
         fixed_guess=fixed_guess(best, None),
         **{"members": 1, **detail},
     )
-    return game_of(KIND.conclude(KIND.found((criterion_of(statement),), (), found)))
+    return game_of(KIND.conclude(KIND.found((criterion_of(statement),), found)))
 
 
 class Keys:

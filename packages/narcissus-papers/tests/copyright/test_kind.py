@@ -92,7 +92,7 @@ def test_a_record_whose_status_does_not_follow_from_its_counts_is_refused(audit,
 )
 def test_access_is_shown_beyond_every_comparison_alone(own, without, works, status, low):
     criteria = (StudyCriterion(of="gain", at_most=0.1),)
-    case = KIND.conclude(KIND.found(criteria, (), detail(own, without, works)))
+    case = KIND.conclude(KIND.found(criteria, detail(own, without, works)))
     gain = case.findings.select(of="gain")[0].quantity
     assert case.status == status
     assert gain.low == (None if low is None else pytest.approx(low))

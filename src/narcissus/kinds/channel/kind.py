@@ -398,7 +398,7 @@ class ChannelKind(Kind[ChannelStudy, ChannelWork]):
             result = _estimated(work, options)
         else:
             result = _exact(work, work.source, options)
-        return self.found(_criteria(result.leakage, work.study.threshold), (), result)
+        return self.found(_criteria(result.leakage, work.study.threshold), result)
 
     def confidence(self, detail: ChannelResult) -> float | None:
         return getattr(detail.leakage, "confidence", None)

@@ -194,7 +194,7 @@ class ExtractionKind(Kind[ExtractionStudy, ExtractionWork]):
         work.not_assessed.extend(program_not_assessed(evidence))
         result = ProgramResult.of(evidence, study.relation.build())
         limit = None if study.threshold is None else study.threshold.quality
-        return self.found([StudyCriterion(of=QUALITY, at_most=limit)], (), result)
+        return self.found([StudyCriterion(of=QUALITY, at_most=limit)], result)
 
     def premises(self, detail: ProgramResult) -> tuple[str, ...]:
         return detail.assumptions

@@ -323,7 +323,7 @@ class GameKind(Kind[GameStudy, GameWork]):
 
         def found(play: PlayedGame | None = None, memorized: Quantity | None = None) -> Findings:
             detail = result.model_copy(update={"play": play, "memorized": memorized})
-            return self.found((criterion_of(statement),), (), detail)
+            return self.found((criterion_of(statement),), detail)
 
         known = False
         if study.run.trials == "auto":

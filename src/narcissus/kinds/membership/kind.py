@@ -297,10 +297,10 @@ class MembershipKind(Kind[MembershipStudy, MembershipWork]):
             ),
         )
         alone = is_void(blind) and refutation_stands(blind)
-        return self.found(_criteria(threat.fpr, work.threshold, alone=alone), (), result)
+        return self.found(_criteria(threat.fpr, work.threshold, alone=alone), result)
 
-    def found(self, criteria: Any, rows: Any, detail: MembershipResult) -> Findings:
-        findings = super().found(criteria, rows, detail)
+    def found(self, criteria: Any, detail: MembershipResult) -> Findings:
+        findings = super().found(criteria, detail)
         if not refutation_stands(detail.blind):
             return findings
         return replace(findings, refuted=tuple(_clashes(detail)), decided=(EPSILON,))

@@ -236,7 +236,7 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
                 )
             )
         result = _result(work, audit, groups, **parts)
-        return self.found(_criteria(result, work.threshold), (), result)
+        return self.found(_criteria(result, work.threshold), result)
 
     def confidence(self, detail: TablesResult) -> float | None:
         return None if detail.game is None else detail.game.confidence

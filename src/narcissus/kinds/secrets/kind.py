@@ -495,7 +495,7 @@ class SecretsKind(Kind[SecretsStudy, SecretsWork]):
             )
             for setting in result.settings
         )
-        return self.found(criteria, (), result)
+        return self.found(criteria, result)
 
 
 KIND = SecretsKind()

@@ -291,12 +291,12 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             agreeing=() if whole is None else whole.agreeing,
         )
         criteria = _criteria(result, threshold)
-        status = self.conclude(self.found(criteria, (), result)).status
+        status = self.conclude(self.found(criteria, result)).status
         left = unaccounted(
             whole, traces, at_most, can_tell=is_told, is_exceeded=status == "exceeded"
         )
         result = result.model_copy(update={"unaccounted": tuple(left)})
-        return self.found(criteria, (), result)
+        return self.found(criteria, result)
 
     def premises(self, detail: SyntheticResult) -> tuple[str, ...]:
         return ASSUMPTIONS if detail.can_tell else ()

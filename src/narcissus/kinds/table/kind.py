@@ -656,7 +656,7 @@ class TableKind(Kind[TableStudy, TableWork]):
             origin="" if threshold is None else threshold.origin,
             own_release=own_release,
         )
-        return self.found(criteria, (), detail)
+        return self.found(criteria, detail)
 
     def cases(self, findings: Findings) -> list[JudgedSetting]:
         return list(setting_cases(findings))

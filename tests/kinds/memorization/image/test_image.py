@@ -229,7 +229,7 @@ def test_what_is_missing_is_named(audit):
     assert not list(LAYOUT.not_assessed(case))
     whole = case.detail.groups[0].model_copy(update={"fresh": None, "shadows": None})
     lacking = case.detail.model_copy(update={"groups": (whole,)})
-    alone = KIND.conclude(KIND.found(case.findings.criteria, (), lacking))
+    alone = KIND.conclude(KIND.found(case.findings.criteria, lacking))
     found = list(LAYOUT.not_assessed(alone))
     assert ["never saw" in found[0].quantity, "shadow" in found[1].quantity] == [True, True]
     assert alone.status == "too few trials"  # a share without fresh ones may be gain
@@ -253,7 +253,7 @@ def test_one_number_of_copies_over_the_threshold_is_enough(kept):
     assert groups[0].shown_gain < 0.2 < worst_of(groups).shown_gain
     for most, status in ((0.2, "exceeded"), (0.999, "too few trials")):
         criteria = (record.criteria[0].model_copy(update={"at_most": most}),)
-        assert KIND.conclude(KIND.found(criteria, record.rows, record.detail)).status == status
+        assert KIND.conclude(KIND.found(criteria, record.detail)).status == status
 
 
 def test_the_counts_have_their_picture_with_the_numbers_behind_it(kept):

@@ -322,7 +322,7 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
             model_not_assessed(trains=work.part.trains, limits_memory=work.part.limits_memory)
         )
         limit = None if study.threshold is None else study.threshold.gain
-        return self.found((StudyCriterion(of=GAIN, at_most=limit),), (), detail)
+        return self.found((StudyCriterion(of=GAIN, at_most=limit),), detail)
 
     def premises(self, detail: CopyrightResult) -> tuple[str, ...]:
         assumptions = [

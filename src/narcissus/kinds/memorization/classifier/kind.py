@@ -249,7 +249,7 @@ class ClassifierKind(MemorizationKind[ClassifierStudy, ClassifierWork]):
             attacks=tuple(attacks),
         )
         limit = None if study.threshold is None else study.threshold.gain
-        return self.found(self.criteria(limit), (), result)
+        return self.found(self.criteria(limit), result)
 
     def premises(self, detail: ClassifierResult) -> tuple[str, ...]:
         assumptions = super().premises(detail)

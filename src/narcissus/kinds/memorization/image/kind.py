@@ -401,7 +401,7 @@ class ImageKind(MemorizationKind[ImageStudy, ImageWork]):
             ),
         )
         limit = None if study.threshold is None else study.threshold.gain
-        return self.found(self.criteria(limit), (), result)
+        return self.found(self.criteria(limit), result)
 
     def to_show(self, detail: ImageResult) -> ImageResult:
         return detail.model_copy(update={"pictures": ()})

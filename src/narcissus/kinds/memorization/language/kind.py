@@ -396,7 +396,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
         )
         limit = study.threshold
         accepted = (None, None) if limit is None else (limit.gain, limit.quality)
-        return self.found(self.criteria(*accepted), (), result)
+        return self.found(self.criteria(*accepted), result)
 
     def criteria(self, gain: float | None, quality: float | None = None) -> Criteria:
         """Hold gains of all documents, and the program's quality, to what is accepted.
@@ -412,7 +412,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
             StudyCriterion(of="quality", at_most=quality, decides=False),
         )
 
-    def found(self, criteria: Any, rows: Any, detail: LanguageResult) -> Findings:
+    def found(self, criteria: Any, detail: LanguageResult) -> Findings:
         """Let a program decide that is an extraction of too much quality, if no gain does."""
         gain, *others = criteria
         largest = max(attack.groups[0].gain.low or 0.0 for attack in detail.attacks)
@@ -422,7 +422,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
             other.model_copy(update={"decides": that})
             for other, that in zip(others, decides, strict=True)
         ]
-        return super().found((gain, *others), rows, detail)
+        return super().found((gain, *others), detail)
 
     def premises(self, detail: LanguageResult) -> tuple[str, ...]:
         assumptions = super().premises(detail)
