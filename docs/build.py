@@ -87,7 +87,13 @@ def modules(file: str = "*.py") -> Iterator[tuple[str, Path, ast.Module]]:
     for path, folder in sorted(sources.items()):
         parts = path.relative_to(folder).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        yield name, path, ast.parse(path.read_text(encoding="utf-8"))
+        yield name, path, parsed(path)
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    """Give the syntax tree of a file, which several pages read."""
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def exports(tree: ast.Module) -> list[str]:
@@ -193,7 +199,8 @@ def marked_tests() -> dict[tuple[str, str], list[str]]:
     """
     found: dict[tuple[str, str], list[str]] = defaultdict(list)
     for path in sorted([*(ROOT / "tests").rglob("test_*.py"), *PAPERS.rglob("test_*.py")]):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        text = path.read_text(encoding="utf-8")
+        for node in ast.parse(text).body if "mark.states" in text else ():
             if not isinstance(node, ast.FunctionDef | ast.ClassDef):
                 continue
             for mark in node.decorator_list:
