@@ -15,9 +15,10 @@ from pydantic import BaseModel
 
 from narcissus.game.block import Arrays
 from narcissus.game.executor import Executor
+from narcissus.judgement import StudyJudgement, cases_of, judge
 from narcissus.observer import Observer
 from narcissus.results import NotAssessed, Status
-from narcissus.rows import Findings, HoldsResult, StudyJudgement, StudyResult, cases_of, judge
+from narcissus.rows import Findings, HoldsResult, StudyResult
 from narcissus.study.engines import executor_of
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.pool import Play, play_all

@@ -16,6 +16,7 @@ from typing import Any
 
 from narcissus._outwards import lower, upper
 from narcissus._visible import plain_markdown
+from narcissus.judgement import Decision, StudyJudgement
 from narcissus.report.format import STATUS, Rounding, grade_word
 from narcissus.report.reach import (
     SHARE,
@@ -29,7 +30,7 @@ from narcissus.report.reach import (
     written,
 )
 from narcissus.results import CERTAIN, FOR_COPIES, LEFT_OUT, WEAK, Grade, Status
-from narcissus.rows import Decision, Quantity, StudyJudgement, Unaccounted
+from narcissus.rows import Quantity, Unaccounted
 from narcissus.study.plugins import GIVEN
 from narcissus.study.record import Record
 

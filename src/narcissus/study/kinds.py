@@ -18,9 +18,10 @@ from pydantic import BaseModel
 
 from narcissus._validation import one_of
 from narcissus.errors import InputError
+from narcissus.judgement import StudyJudgement
 from narcissus.observer import Observer
 from narcissus.results import Grade, NotAssessed, Status
-from narcissus.rows import Findings, HoldsResult, StudyJudgement, StudyResult
+from narcissus.rows import Findings, HoldsResult, StudyResult
 from narcissus.study.registry import loaded
 
 if TYPE_CHECKING:

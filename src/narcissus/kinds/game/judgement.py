@@ -11,6 +11,7 @@ from typing import cast
 from narcissus._outwards import upper
 from narcissus.findings import Finding, weakest
 from narcissus.game.looks import most_needed
+from narcissus.judgement import Case, Decision, StudyJudgement
 from narcissus.kinds.game.result import (
     GAP,
     ExactAnswer,
@@ -22,7 +23,7 @@ from narcissus.kinds.game.result import (
 )
 from narcissus.profiles.write_out import ROUNDING
 from narcissus.results import Grade, Status
-from narcissus.rows import Case, Decision, Findings, StudyCriterion, StudyJudgement, StudyRow
+from narcissus.rows import Findings, StudyCriterion, StudyRow
 
 WHATEVER_IS_TOLD = frozenset({"kaplan-4.8"})  # theorems that hold for every side information
 OF_PRIVACY = frozenset({"cohen-a.4", "cohen-e.1"})  # theorems whose delta is such a difference

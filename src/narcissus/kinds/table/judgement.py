@@ -21,6 +21,7 @@ from typing import cast
 
 from narcissus.evidence import clopper_pearson
 from narcissus.findings import Finding
+from narcissus.judgement import Case, Decision, StudyJudgement
 from narcissus.kinds.table.found import (
     DECLARED,
     GUESS,
@@ -34,7 +35,7 @@ from narcissus.kinds.table.found import (
     TableResult,
 )
 from narcissus.results import Grade, Status
-from narcissus.rows import Case, Decision, Findings, StudyJudgement, StudyRow
+from narcissus.rows import Findings, StudyRow
 
 
 def statements(found: SettingFound) -> list[Finding]:

@@ -66,10 +66,7 @@ from narcissus.mechanisms import Columns, Prepared, ReleaseCache, TableMechanism
 from narcissus.observer import SILENT, Observer
 from narcissus.priors import RecordPrior
 from narcissus.results import NotAssessed, Status
-from narcissus.rows import (
-    Findings,
-    StudyCriterion,
-)
+from narcissus.rows import Findings, StudyCriterion
 from narcissus.study.engines import executor_of
 from narcissus.study.given import digest_of_object
 from narcissus.study.keyed import WITHHELD
