@@ -1,9 +1,20 @@
 """Judging rows: every status, and what it rests on."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from narcissus.findings import weakest
 from narcissus.judgement import cases_of, judge
-from narcissus.rows import Fact, Findings, Quantity, StudyCriterion, StudyRow, Unaccounted
+from narcissus.rows import (
+    Conflict,
+    Fact,
+    Findings,
+    Quantity,
+    StudyCriterion,
+    StudyRow,
+    Unaccounted,
+)
 
 
 def row(role, value, low=None, high=None, *, of="success", grade="sampled", name="a", **more):
@@ -44,7 +55,7 @@ def judged(rows, *, fails="inconclusive", **limits):
         ([ATTACK, bound(0.3)], {"at_most": 0.9}, "contradicted", "sampled"),
         ([ATTACK, bound(0.3)], {"at_most": 0.39}, "exceeded", "sampled"),
         ([row("guess", 0.8, grade="proved"), bound(0.7)], {"at_most": 0.9},
-         "contradicted", "not assessed"),
+         "contradicted", "proved"),
         ([ATTACK, row("guess", 0.8), bound(0.7)], {"at_most": 0.7}, "met", "proved"),
         ([], {"at_most": 0.3}, "not assessed", "not assessed"),
         ([row("measure", 0.5, 0.4, 0.6)], {"at_least": 0.4}, "met", "sampled"),
@@ -76,7 +87,7 @@ def test_nothing_is_concluded_where_nothing_can_be():
 def test_what_was_refuted_elsewhere_contradicts_every_criterion():
     rows = (row("measure", 0.5, 0.5, 0.5),)
     criterion = StudyCriterion(of="success", at_least=0.9)
-    found = Findings((criterion,), rows, None, refuted=("a and b",))
+    found = Findings((criterion,), rows, None, refuted=(Conflict("a and b"),))
     case = conclude(found)
     assert (case.status, case.contradictions) == ("contradicted", ("a and b",))
 
@@ -155,3 +166,100 @@ def test_what_is_not_accounted_for_takes_back_a_verdict_in_favour_and_no_other(
     is_taken_back = before.status == "met" and unaccounted
     assert after.status == ("undeclared" if is_taken_back else before.status)
     assert after.unaccounted == unaccounted
+
+
+ELSEWHERE = [
+    row("attack", 0.5, 0.4, 0.6, at={"epsilon": 1.0}),
+    bound(0.7, at={"epsilon": 1.0}, takes_as_given=("p",)),
+    row("attack", 0.9, 0.8, 0.95, at={"epsilon": 2.0}),
+    bound(0.7, at={"epsilon": 2.0}, takes_as_given=("p",)),
+]
+
+
+def at_two_places(at_most, *, rows=ELSEWHERE, **more):
+    criteria = tuple(
+        StudyCriterion(
+            of="success",
+            label=f"epsilon {epsilon}",
+            at={"epsilon": epsilon},
+            at_most=at_most if epsilon == 1 else None,
+            decides=epsilon == 1,
+        )
+        for epsilon in (1.0, 2.0)
+    )
+    return conclude(Findings(criteria, tuple(rows), None, 0.95, **more))
+
+
+def test_a_contradiction_where_nothing_decides_takes_back_what_is_in_favour():
+    """The same theorem is relied on at the place that decides."""
+    case = at_two_places(0.7)
+    assert case.status == "contradicted"
+    [text] = case.contradictions
+    assert "epsilon 2" in text
+    assert case.decided_by in ELSEWHERE[2:]
+    assert [judgement.label for judgement in case.alike] == ["epsilon 2.0"]
+    assert (case.grade, case.assumptions) == ("sampled", ())
+
+
+def test_a_violation_that_is_seen_stays_one_and_the_contradiction_is_listed():
+    case = at_two_places(0.3)
+    assert (case.status, len(case.contradictions)) == ("exceeded", 1)
+    assert case.decided_by == ELSEWHERE[0]
+
+
+@pytest.mark.parametrize(("decided", "status"), [(("epsilon",), "exceeded"), ((), "contradicted")])
+def test_what_an_attack_was_seen_to_refute_comes_before_what_it_contradicts(decided, status):
+    """An epsilon above both the one declared and the one accepted; not a measure at odds."""
+    rows = (row("measure", 3.0, 2.5, 4.0, of="epsilon"),)
+    criteria = (StudyCriterion(of="epsilon", at_most=1.0),)
+    texts = (Conflict("declared is epsilon 2"),)
+    found = Findings(criteria, rows, None, 0.95, refuted=texts, decided=decided)
+    case = conclude(found)
+    assert (case.status, case.grade) == (status, "sampled")
+    assert case.contradictions == ("declared is epsilon 2",)
+
+
+LEVELS = st.integers(0, 10).map(lambda tenth: tenth / 10)
+GIVEN = st.sampled_from([(), ("p",), ("q",)])
+CLAIMS = st.one_of(
+    st.builds(lambda x, g: bound(x, takes_as_given=g), LEVELS, GIVEN),
+    st.builds(lambda x, y: row("attack", max(x, y), min(x, y), 1.0), LEVELS, LEVELS),
+    st.builds(lambda x: row("guess", x, grade="proved"), LEVELS),
+)
+PLACED = st.tuples(CLAIMS, st.sampled_from([1.0, 2.0])).map(
+    lambda pair: pair[0].model_copy(update={"at": {"epsilon": pair[1]}})
+)
+
+
+@given(
+    rows=st.lists(PLACED, max_size=8),
+    at_most=st.none() | LEVELS,
+    undecided=st.sampled_from([None, "not assessed", "inconclusive"]),
+    texts=st.sampled_from([(), (Conflict("a and b"),), (Conflict("a and b", "proved"),)]),
+    fails=st.sampled_from(["inconclusive", "not shown"]),
+)
+def test_no_contradiction_counts_in_favour_or_is_graded_above_what_contradicts(
+    rows, at_most, undecided, texts, fails
+):
+    criteria = tuple(
+        StudyCriterion(of="success", at={"epsilon": e}, at_most=at_most, decides=e == 1)
+        for e in (1.0, 2.0)
+    )
+    found = Findings(criteria, tuple(rows), None, 0.95, (), texts, undecided)
+    case = conclude(found, fails=fails)
+    every = {text for judgement in case.each for text in judgement.contradictions}
+    assert set(case.contradictions) == every
+    if not every:
+        assert case.status != "contradicted"
+        return
+    assert case.status in ("contradicted", "exceeded")
+    if case.status == "exceeded":
+        assert undecided is None
+        assert case.decided_by.quantity.low > at_most
+    for judgement in case.alike:
+        grades = [clash.grade for clash in judgement.clashes]
+        grades += [text.grade for text in judgement.refutations]
+        assert weakest([case.grade, *grades]) == case.grade
+    if case.status == "contradicted":
+        assert not case.assumptions
+        assert all(judgement.contradictions for judgement in case.alike)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self
 
 from narcissus.findings import Contradiction, Finding, contradictions, weakest
 from narcissus.results import CERTAIN, Grade, Status
-from narcissus.rows import SLACK, Findings, Role, StudyCriterion, StudyRow, Unaccounted
+from narcissus.rows import SLACK, Conflict, Findings, Role, StudyCriterion, StudyRow, Unaccounted
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -55,7 +55,9 @@ class Decision:
 class Case(ABC):
     """What is judged by itself: a criterion, a setting of a sweep, the statement of a game.
 
-    A kind says what its rows claim and show; how contradictions count is the same for all.
+    A kind says what its rows claim, show and rest on, were nothing contradicted. How contradictions
+    count is the same for all: only what an attack was seen to do comes before them, and they are
+    graded by the weakest of what contradicts.
     """
 
     elsewhere: tuple[Contradiction, ...] = ()  # Those of other cases that assume the same
@@ -74,7 +76,7 @@ class Case(ABC):
     @property
     @abstractmethod
     def rests_on(self) -> tuple[StudyRow, ...]:
-        """What the status rests on."""
+        """What the status rests on, were nothing contradicted."""
 
     @property
     @abstractmethod
@@ -92,14 +94,19 @@ class Case(ABC):
         return True
 
     @property
-    def refutations(self) -> tuple[str, ...]:
+    def refutations(self) -> tuple[Conflict, ...]:
         """Contradictions that do not follow from claims."""
+        return ()
+
+    @cached_property
+    def seen(self) -> tuple[StudyRow, ...]:
+        """Rows by which an attack was seen to exceed it; no contradiction refutes them."""
         return ()
 
     @property
     def is_seen(self) -> bool:
-        """Whether an attack was seen to exceed it: that rests on nothing which may be refuted."""
-        return False
+        """Whether an attack was seen to exceed it, in a case that was not left open."""
+        return self.undecided is None and bool(self.seen)
 
     @property
     def rank(self) -> tuple[float, ...]:
@@ -109,8 +116,7 @@ class Case(ABC):
     @property
     def given(self) -> tuple[str, ...]:
         """What it assumes, were nothing contradicted."""
-        premises = [text for row in self.rests_on for text in row.quantity.takes_as_given]
-        return tuple(dict.fromkeys(premises))
+        return _premises(self.rests_on)
 
     @property
     def protection(self) -> float:
@@ -124,16 +130,15 @@ class Case(ABC):
 
     @cached_property
     def contradictions(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys([*self.refutations, *map(str, self.clashes)]))
+        texts = [conflict.text for conflict in self.refutations]
+        return tuple(dict.fromkeys([*texts, *map(str, self.clashes)]))
 
     @cached_property
     def status(self) -> Status:
         """The status: what an attack was seen to do, then contradictions, then what rows show."""
-        if self.undecided is not None:
-            return self.undecided
-        if self.contradictions and not self.is_seen:
-            return "contradicted"
-        return self.status_alone
+        if self.contradictions:
+            return "exceeded" if self.is_seen else "contradicted"
+        return self.status_alone if self.undecided is None else self.undecided
 
     @property
     def grade_alone(self) -> Grade:
@@ -142,15 +147,28 @@ class Case(ABC):
 
     @property
     def grade(self) -> Grade:
-        """The grade, which is that of the contradictions where there are some."""
+        """The weakest grade of what it rests on, and of what contradicts."""
         if self.contradictions:
-            return weakest([clash.grade for clash in self.clashes] or ["sampled"])
-        return self.grade_alone
+            conflicts: tuple[Conflict | Contradiction, ...] = (*self.refutations, *self.clashes)
+            of_conflicts = weakest(conflict.grade for conflict in conflicts)
+            if not self.is_seen:
+                return of_conflicts
+            return weakest([of_conflicts, weakest(row.quantity.grade for row in self.seen)])
+        return "not assessed" if self.status == "not assessed" else self.grade_alone
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What the status assumes; nothing where an assumption is refuted."""
-        return () if self.contradictions else self.given
+        """What the status assumes; of what is contradicted, nothing but what was seen counts."""
+        if not self.contradictions:
+            return self.given
+        return _premises(self.seen if self.is_seen else ())
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether the status rests on something sampled."""
+        if self.contradictions:
+            return self.grade not in CERTAIN
+        return any(row.quantity.grade not in CERTAIN for row in self.rests_on)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,7 +193,7 @@ class JudgedCriterion(Case):
         return self.criterion.at_most
 
     @property
-    def refutations(self) -> tuple[str, ...]:
+    def refutations(self) -> tuple[Conflict, ...]:
         return self.findings.refuted
 
     @cached_property
@@ -235,10 +253,12 @@ class JudgedCriterion(Case):
                 level = self.findings.confidence
                 yield Finding(subject, by, low, kind="sampled", confidence=level)
 
-    @property
-    def is_seen(self) -> bool:
-        most = self.criterion.at_most
-        return most is not None and any(_low(row) > most for row in self.attacks)
+    @cached_property
+    def seen(self) -> tuple[StudyRow, ...]:
+        """Attacks, and measures of what attacks did, that are above what is accepted."""
+        most, of_attacks = self.criterion.at_most, self.criterion.of in self.findings.decided
+        rows = self.measures if of_attacks else self.attacks
+        return () if most is None else tuple(row for row in rows if _low(row) > most)
 
     @property
     def status_alone(self) -> Status:
@@ -249,7 +269,7 @@ class JudgedCriterion(Case):
         upper_limit, lower_limit = self.criterion.at_most, self.criterion.at_least
         if upper_limit is None and lower_limit is None:
             return "no threshold"
-        if self.is_seen:
+        if self.seen:
             return "exceeded"
         return (
             self._by_measures(upper_limit, lower_limit)
@@ -273,16 +293,6 @@ class JudgedCriterion(Case):
             return "exceeded"
         is_kept = (least is None or low >= least) and (most is None or high <= most)
         return "met" if is_kept else "inconclusive"
-
-    @property
-    def grade(self) -> Grade:
-        """The weakest grade of what it rests on, also where that is contradicted."""
-        return "not assessed" if self.status == "not assessed" else self.grade_alone
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        """What its rows assume, also where that is contradicted."""
-        return self.given
 
     @property
     def rank(self) -> tuple[float, ...]:
@@ -338,9 +348,13 @@ class JudgedCriterion(Case):
     def rests_on(self) -> tuple[StudyRow, ...]:
         if self.measures:
             return self.measures
-        if self.status == "met":
+        if self.status_alone == "met" and self.undecided is None:
             return tuple(row for row in self.bounds if row is self.bound)
         return self.attacks
+
+
+def _premises(rows: Sequence[StudyRow]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text for row in rows for text in row.quantity.takes_as_given))
 
 
 def _value(row: StudyRow) -> float:
@@ -399,8 +413,15 @@ class StudyJudgement(Generic[CaseT]):
 
     @cached_property
     def worst(self) -> CaseT:
-        """The worst that decides; of equals the first in their own order."""
-        return min(self.deciding, key=lambda case: (WORST.index(case.status), case.rank))
+        """The worst that decides, or that contradicts; of equals the first in their own order."""
+        worst = self._worst_deciding
+        if not self._is_refuted or worst.contradictions:
+            return worst
+        return min(self.alike, key=_badness)
+
+    @cached_property
+    def _worst_deciding(self) -> CaseT:
+        return min(self.deciding, key=_badness)
 
     @property
     def decision(self) -> Decision | None:
@@ -421,12 +442,12 @@ class StudyJudgement(Generic[CaseT]):
     @property
     def status_by_rows(self) -> Status:
         """What follows from rows and criteria, were everything accounted for."""
-        return "contradicted" if self._is_refuted else self.worst.status
+        return "contradicted" if self._is_refuted else self._worst_deciding.status
 
-    @property
+    @cached_property
     def _is_refuted(self) -> bool:
-        """Whether what a sweep assumes is refuted somewhere, unless an attack was seen beyond."""
-        return self.is_sweep and bool(self.contradictions) and self.worst.status != "exceeded"
+        """Whether something is contradicted, also where nothing decides; what exceeds stays so."""
+        return bool(self.contradictions) and self._worst_deciding.status != "exceeded"
 
     @property
     def unaccounted(self) -> tuple[Unaccounted, ...]:
@@ -438,7 +459,8 @@ class StudyJudgement(Generic[CaseT]):
         """Those that the status is from."""
         if self._is_refuted:
             return tuple(case for case in self.each if case.contradictions)
-        return tuple(case for case in self.deciding if case.status == self.worst.status)
+        status = self._worst_deciding.status
+        return tuple(case for case in self.deciding if case.status == status)
 
     @property
     def grade(self) -> Grade:
@@ -450,14 +472,17 @@ class StudyJudgement(Generic[CaseT]):
         if self.status == "not assessed":
             return ()
         premises = [text for case in self.alike for text in case.assumptions]
-        rows = [row for case in self.alike for row in case.rests_on]
-        sampled = any(row.quantity.grade not in CERTAIN for row in rows)
+        sampled = any(case.is_sampled for case in self.alike)
         return tuple(dict.fromkeys([*premises, *(self.findings.premises if sampled else ())]))
 
     @property
     def contradictions(self) -> tuple[str, ...]:
-        cases = self.each if self.is_sweep else self.deciding
-        return tuple(dict.fromkeys(text for case in cases for text in case.contradictions))
+        """Those of every case, also where nothing decides."""
+        return tuple(dict.fromkeys(text for case in self.each for text in case.contradictions))
+
+
+def _badness(case: Case) -> tuple[int, tuple[float, ...]]:
+    return WORST.index(case.status), case.rank
 
 
 def cases_of(findings: Findings, **options: Any) -> tuple[JudgedCriterion, ...]:

@@ -235,6 +235,18 @@ class StudyCriterion(Fact):
     decides: bool = Field(default=True, description="Whether the study's status depends on it.")
 
 
+@dataclass(frozen=True)
+class Conflict:
+    """A contradiction that a kind found for itself, next to those between claims.
+
+    text: A sentence that names what cannot both hold.
+    grade: The weakest of what contradicts.
+    """
+
+    text: str
+    grade: Grade = "sampled"
+
+
 class HoldsResult(Protocol):
     """A record, for whoever judges it."""
 
@@ -254,10 +266,11 @@ class Findings:
     detail: Any  # Model of the kind: what is no number of an attack, a bound, a measure
     confidence: float | None = None  # Of all limits together
     premises: tuple[str, ...] = ()  # What every sampled row assumes
-    refuted: tuple[str, ...] = ()  # Contradictions that the kind found beside those of rows
+    refuted: tuple[Conflict, ...] = ()  # Contradictions that the kind found beside those of rows
     # Status of a kind that weighs for itself and leaves it open, whatever is accepted
     undecided: Status | None = None
-    decided: tuple[str, ...] = ()  # Measures whose criteria are judged nevertheless
+    # Measures of what an attack was seen to do: judged nevertheless, and before contradictions
+    decided: tuple[str, ...] = ()
 
     @property
     def unaccounted(self) -> tuple[Unaccounted, ...]:

@@ -17,8 +17,8 @@ from narcissus.game.block import Arrays
 from narcissus.game.executor import Executor
 from narcissus.judgement import StudyJudgement, cases_of, judge
 from narcissus.observer import Observer
-from narcissus.results import NotAssessed, Status
-from narcissus.rows import Findings, HoldsResult, StudyResult
+from narcissus.results import Grade, NotAssessed, Status
+from narcissus.rows import Conflict, Findings, HoldsResult, StudyResult
 from narcissus.study.engines import executor_of
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.pool import Play, play_all
@@ -105,8 +105,12 @@ class Kind(Generic[StudyT, WorkT]):
         return None
 
     def refuted(self, detail: Any) -> tuple[str, ...]:
-        """Contradictions that do not follow from rows."""
+        """Contradictions that do not follow from rows, a sentence each."""
         return ()
+
+    def grade_of_refuted(self, detail: Any) -> Grade:
+        """Return the weakest grade of what these contradictions are between."""
+        return "sampled"
 
     def is_of_people(self, study: Mapping[str, Any]) -> bool:
         """Whether numbers depend on real people's records."""
@@ -201,7 +205,7 @@ class Kind(Generic[StudyT, WorkT]):
             detail,
             self.confidence(detail),
             self.premises(detail),
-            self.refuted(detail),
+            tuple(Conflict(text, self.grade_of_refuted(detail)) for text in self.refuted(detail)),
             self.undecided(detail),
         )
 

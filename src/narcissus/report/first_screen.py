@@ -556,9 +556,19 @@ def _given(glance: Glance, limit: Reach | None, case: StudyJudgement) -> Iterato
 
 
 def _refuted(contradiction: str) -> str:
-    """Keep of a contradiction what it refutes; its numbers are further down."""
-    head = contradiction.partition(" (")[0].rstrip(".")
-    return f"{head}."
+    """Keep of a contradiction what it refutes; its numbers, the last brackets, are further down.
+
+    >>> _refuted("Refuted: that it is (1, 0)-private (share: at least 9%, but at most 8% (T)).")
+    'Refuted: that it is (1, 0)-private.'
+    """
+    text = contradiction.rstrip(".")
+    depth = 0
+    for place in range(len(text) - 1, 0, -1) if text.endswith(")") else ():
+        depth += (text[place] == ")") - (text[place] == "(")
+        if depth == 0:
+            text = text[:place].rstrip()
+            break
+    return f"{text}."
 
 
 def _sampling(glance: Glance, decision: Decision | None) -> Iterator[str]:

@@ -22,7 +22,7 @@ from narcissus.channels.estimate import INDEPENDENT
 from narcissus.errors import InputError
 from narcissus.findings import Finding, contradictions
 from narcissus.kinds.engine import Done, Kind, PreparedWork
-from narcissus.results import Estimate, NotAssessed
+from narcissus.results import Estimate, Grade, NotAssessed
 from narcissus.rows import (
     Fact,
     Findings,
@@ -408,6 +408,9 @@ class ChannelKind(Kind[ChannelStudy, ChannelWork]):
 
     def refuted(self, detail: ChannelResult) -> tuple[str, ...]:
         return detail.refuted
+
+    def grade_of_refuted(self, detail: ChannelResult) -> Grade:
+        return "sampled" if isinstance(detail.leakage, EstimatedLeakage) else "proved"
 
     def is_of_people(self, study: Mapping[str, Any]) -> bool:
         return study["channel"].get("samples") is not None

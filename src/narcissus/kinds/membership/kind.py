@@ -49,6 +49,7 @@ from narcissus.membership.reported import (
 )
 from narcissus.results import Grade, Status
 from narcissus.rows import (
+    Conflict,
     Count,
     Fact,
     Findings,
@@ -406,18 +407,18 @@ def _over_models(rate: RateAcrossModels, tried: Sequence[RateAcrossModels]) -> R
     )
 
 
-def _clashes(result: MembershipResult) -> Iterator[str]:
+def _clashes(result: MembershipResult) -> Iterator[Conflict]:
     """Yield what is refuted of what was declared."""
     if (declared := result.declared) is None:
         return
     for attack in result.attacks:
         mu, epsilon = attack.refuted.mu, attack.refuted.epsilon.value or 0.0
         if declared.mu is not None and mu > declared.mu:
-            yield (
+            yield Conflict(
                 f"declared is mu {declared.mu:g}; {attack.name} refutes every mu below {lower(mu)}."
             )
         if declared.epsilon is not None and epsilon > declared.epsilon:
-            yield (
+            yield Conflict(
                 f"declared is epsilon {declared.epsilon:g} at delta {declared.delta:g}; "
                 f"{attack.name} refutes every epsilon below {lower(epsilon)}."
             )
