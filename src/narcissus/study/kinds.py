@@ -66,14 +66,6 @@ class RunOptions:
     looks: int | None = None  # Look at which a run ended for want of time, to play it again
     keyed: Callable[[str], str] = str  # Keys a digest of data (`narcissus.study.keyed`)
 
-    def refuse_policy_and_records(self, studies: str, instead: str = "") -> None:
-        """Refuse both for studies that have a threshold of their own and no records to name."""
-        if self.policy is not None:
-            raise InputError(f"`--policy` is not for studies of {studies}: use [threshold]")
-        if self.internal is not None:
-            remedy = instead and f": {instead}"
-            raise InputError(f"`--records` is not for studies of {studies}{remedy}")
-
     @contextmanager
     def place(self) -> Generator[Path]:
         """Yield where models are kept: the results folder, or a temporary one."""

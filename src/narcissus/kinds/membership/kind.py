@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from narcissus._files import file_digest
 from narcissus._outwards import lower
 from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.evidence import each_confidence
 from narcissus.guarantees.base import Adjacency
-from narcissus.kinds.engine import Done, Kind, PreparedWork
+from narcissus.kinds.engine import Done, Files, Kind, PreparedWork
 from narcissus.kinds.membership.schema import (
     DeclaredGuarantee,
     MembershipPolicy,
@@ -62,7 +61,6 @@ from narcissus.rows import (
     StudyRow,
 )
 from narcissus.study.kinds import RunOptions
-from narcissus.study.toml import read_policy
 
 TOLD, EPSILON = "members told", "epsilon"
 ABOUT = "members told, about"
@@ -200,7 +198,6 @@ class MembershipWork(PreparedWork[MembershipStudy]):
     """Scores by attack, in the scale that each takes."""
 
     data: Mapping[str, ShadowScores] = field(kw_only=True)
-    threshold: MembershipThreshold | None = field(kw_only=True)
     points: Any = field(kw_only=True)
 
 
@@ -211,17 +208,13 @@ class MembershipKind(Kind[MembershipStudy, MembershipWork]):
     detail = MembershipResult
     layout = "narcissus.kinds.membership.layout:LAYOUT"
     quantity = "share of members told by the best attacker"
+    policy = MembershipPolicy
 
     def prepare(self, study: MembershipStudy, folder: Path, options: RunOptions) -> MembershipWork:
-        if options.internal is not None:
-            raise InputError("`--records` is for audits of tables: here are no records to name")
-        read, digests = read_policy(study, folder, options.policy, MembershipPolicy)
-        threshold = study.threshold if read is None else read.threshold
-        if threshold is not None and threshold.at not in (None, *study.threat.fpr):
+        at = study.threshold and study.threshold.at
+        if at is not None and at not in study.threat.fpr:
             known = ", ".join(f"{rate:g}" for rate in study.threat.fpr)
-            raise InputError(
-                f"`threshold.at` is {threshold.at:g}, which is none of `threat.fpr`: {known}"
-            )
+            raise InputError(f"`threshold.at` is {at:g}, which is none of `threat.fpr`: {known}")
         data, files = {}, study.data
         for attack in study.threat.attacks:
             data[attack] = read_shadow_scores(
@@ -231,13 +224,13 @@ class MembershipKind(Kind[MembershipStudy, MembershipWork]):
                 wanted=_SCALES.get(attack.partition("-")[0], "score"),
             )
         first, points = data[study.threat.attacks[0]], None
-        digests = {"scores": _digest(first), **digests}
+        digests = {"scores": _digest(first)}
         if files.points is not None:
             points = read_points(folder / files.points, first)
-            digests["points"] = file_digest(folder / files.points)
-        return MembershipWork(
-            study, folder, options.entropy, digests, data=data, threshold=threshold, points=points
-        )
+        return MembershipWork(study, folder, options.entropy, digests, data=data, points=points)
+
+    def files(self, study: MembershipStudy) -> Files:
+        return {"points": study.data.points}
 
     def measure(self, work: MembershipWork, done: Done, options: RunOptions) -> Findings:
         study, threat = work.study, work.study.threat
@@ -298,7 +291,7 @@ class MembershipKind(Kind[MembershipStudy, MembershipWork]):
             ),
         )
         alone = is_void(blind) and refutation_stands(blind)
-        return self.found(_criteria(threat.fpr, work.threshold, alone=alone), result)
+        return self.found(_criteria(threat.fpr, study.threshold, alone=alone), result)
 
     def found(self, criteria: Any, detail: MembershipResult) -> Findings:
         findings = super().found(criteria, detail)
